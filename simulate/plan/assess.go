@@ -11,37 +11,36 @@ import (
 	"capcli"
 )
 
-// Assessed is a plan, or a rule that decides as it goes, and what becomes of it in
-// each future.
+// Assessed is a plan, or a rule that decides as it goes, and its outcome in each future.
 type Assessed struct {
 	Name      string
 	Doc       string     // how it decides
-	Purchases []Purchase // by start; nil of a rule that decides anew in each future
-	First     []Purchase // of a plan that decides again: what it buys before the next decision
+	Purchases []Purchase // in order of start; nil for a rule or plan that decides anew in each future
+	First     []Purchase // purchases before the next decision, of a plan that decides again
 	Outcomes  []InFuture // by future
-	Levels    []Covered  // committed over time, with what was held before; nil of a rule
+	Levels    []Covered  // committed over time, with GPUs held before; nil where Purchases is
 
 	costs []int64 // in the field's unit
 }
 
-// InFuture is what a plan comes to in one future.
+// InFuture is the outcome of a plan in one future.
 type InFuture struct {
 	Cost      capcli.USD
-	Committed capcli.USD // of Cost
-	OnDemand  capcli.USD // of Cost
-	Unused    capcli.USD // of Committed: for GPU time that nobody wanted
-	Regret    capcli.USD // Cost over that of the best plan of this future; 0 until Regret was called
+	Committed capcli.USD // part of Cost
+	OnDemand  capcli.USD // part of Cost
+	Unused    capcli.USD // part of Committed: for committed GPU time that the demand did not use
+	Regret    capcli.USD // Cost less that of the best plan of this future; 0 until Field.Regret is called
 
-	Wanted, Covered, Paid capcli.GPUTime // wanted; of it served by commitments; and committed in all, up to the end
+	Wanted, Covered, Paid capcli.GPUTime // the demand, the part of it that commitments serve, and all committed GPU time up to the end
 }
 
-// Covered is a time with one number of committed GPUs.
+// Covered is a span of time with a constant number of committed GPUs.
 type Covered struct {
 	From, To capcli.Seconds
 	Milli    int64 // GPUs in thousandths
 }
 
-// Assess says what a choice comes to.
+// Assess returns the outcomes of a choice in all futures.
 func (f *Field) Assess(name, doc string, c *Choice) (*Assessed, error) {
 	out, err := f.assess(name, doc, func(int) []int64 { return c.bought })
 	if err != nil {
@@ -61,7 +60,7 @@ func (f *Field) Assess(name, doc string, c *Choice) (*Assessed, error) {
 	return out, nil
 }
 
-// purchases says a choice in GPUs and dollars.
+// purchases returns a choice in GPUs and dollars.
 func (f *Field) purchases(bought []int64) ([]Purchase, error) {
 	out := []Purchase{}
 	for i, n := range bought {
@@ -81,7 +80,7 @@ func (f *Field) purchases(bought []int64) ([]Purchase, error) {
 	return out, nil
 }
 
-// assess says what purchases come to that may differ from future to future.
+// assess returns the outcomes of purchases that may differ from future to future.
 func (f *Field) assess(name, doc string, bought func(s int) []int64) (*Assessed, error) {
 	out := &Assessed{Name: name, Doc: doc, Outcomes: make([]InFuture, f.Count()), costs: make([]int64, f.Count())}
 	for s := range out.Outcomes {
@@ -98,7 +97,7 @@ func (f *Field) assess(name, doc string, bought func(s int) []int64) (*Assessed,
 	return out, nil
 }
 
-// inFuture is what a choice that costs so much comes to in future s.
+// inFuture returns the outcome in future s of a choice with the given cost.
 func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 	var o InFuture
 	var err error
@@ -106,7 +105,7 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 		return o, err
 	}
 	fixed := new(big.Int)
-	hourly := make([]float64, len(f.held)) // paid for the lots of a period, a second
+	hourly := make([]float64, len(f.held)) // price of the bought lots in each period, per second
 	for i, n := range bought {
 		if n == 0 {
 			continue
@@ -144,14 +143,14 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 	return o, err
 }
 
-// Risk is the risk of a's cost.
+// Risk returns the risk of a's cost.
 func (f *Field) Risk(a *Assessed, r Risk) (capcli.USD, error) { return f.usd(r.Measure(a.costs)) }
 
-// Bound is what no plan has a lower risk than.
+// Bound returns the lower bound on the risk of every choice.
 func (f *Field) Bound(c *Choice) (capcli.USD, error) { return f.usd(c.Bound) }
 
-// Regret fills in what each plan costs over the best plan of each future, which
-// OptimumOfEach finds.
+// Regret fills in the regret of each plan in each future: its cost less that of the best plan of
+// the future, from OptimumOfEach.
 func (f *Field) Regret(alone []*Choice, plans ...*Assessed) error {
 	for _, a := range plans {
 		for s := range a.Outcomes {
@@ -165,7 +164,7 @@ func (f *Field) Regret(alone []*Choice, plans ...*Assessed) error {
 	return nil
 }
 
-// MeanRegret is the mean of the regrets of a, rounded down.
+// MeanRegret returns the mean regret of a, rounded down.
 func (a *Assessed) MeanRegret() capcli.USD {
 	sum := new(big.Int)
 	for i := range a.Outcomes {
@@ -174,7 +173,7 @@ func (a *Assessed) MeanRegret() capcli.USD {
 	return capcli.USD(sum.Div(sum, big.NewInt(int64(len(a.Outcomes)))).Int64())
 }
 
-// WorstFuture is the future in which a has its largest regret.
+// WorstFuture returns the number of the future in which a has its largest regret.
 func (a *Assessed) WorstFuture() int {
 	worst := 0
 	for i := range a.Outcomes {
@@ -185,8 +184,8 @@ func (a *Assessed) WorstFuture() int {
 	return worst
 }
 
-// Quantiles is the demand that is not exceeded in a share of the futures, step by
-// step (nearest rank): no demand that may come, but what a plan can be sized for.
+// Quantiles returns the demand that is not exceeded in a share of the futures, step by step
+// (nearest rank), in GPUs. It is not one of the futures, but a demand to size a plan for.
 func (f *Futures) Quantiles(share float64) []float64 {
 	out, column := make([]float64, f.Steps()), make([]float64, len(f.Paths))
 	k := Risk{Kind: Quantile, Level: min(one-1, int64(share*one+0.5))}.rank(len(f.Paths)) - 1
@@ -200,7 +199,7 @@ func (f *Futures) Quantiles(share float64) []float64 {
 	return out
 }
 
-// Means is the mean of the futures, step by step.
+// Means returns the mean of the futures, step by step, in GPUs.
 func (f *Futures) Means() []float64 {
 	out := make([]float64, f.Steps())
 	for i := range out {
@@ -212,8 +211,8 @@ func (f *Futures) Means() []float64 {
 	return out
 }
 
-// SizedFor finds the best purchases for one demand as if it were sure to come, and
-// says what they come to in the futures.
+// SizedFor returns the best purchases for one demand, as if it were certain, with their costs in
+// the futures.
 func (f *Field) SizedFor(ctx context.Context, demand []float64) (*Choice, error) {
 	one, err := f.fieldFor(demand)
 	if err != nil {
@@ -233,7 +232,7 @@ func (f *Field) fieldFor(demand []float64) (*Field, error) {
 	return NewField(single, f.deal.m, f.sunk...)
 }
 
-// choice prices what was bought.
+// choice returns the choice of these purchases, with their costs and a bound of 0.
 func (f *Field) choice(bought []int64) (*Choice, error) {
 	costs, err := f.costs(bought)
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"capcli"
 )
 
-// The shares of the peak that the three-tier rule of thumb reserves for long and
-// buys for short, the middles of 20 to 30 % and 40 to 50 %; the rest is paid as it
-// is used.
+// Shares of the peak in the three-tier rule of thumb: reserved for long, and bought for short; the
+// middles of 20 to 30 % and 40 to 50 %. The rest is on demand.
 const (
 	tierReserved = 0.25
 	tierFlex     = 0.45
@@ -23,9 +22,8 @@ const (
 // rightsizeWindow is how far back rolling rightsizing looks.
 const rightsizeWindow = 90 * capcli.Day
 
-// Baselines are plans and rules that people use, to hold a plan against. Plans are
-// made for the mean of the futures, for that is what would be known; rules see each
-// future only up to the present.
+// Baselines returns common plans and rules to compare a plan with. Plans are made for the mean of
+// the futures, for that is what would be known. Rules see each future only up to the present.
 //
 //   - on-demand buys nothing;
 //   - peak reserves as many GPUs as the mean demand ever wants, all the time, as
@@ -84,7 +82,7 @@ func (f *Field) Baselines(ctx context.Context) ([]*Assessed, error) {
 	return out, nil
 }
 
-// BuyNothing is the plan that pays all on demand.
+// BuyNothing returns the plan that pays for all use on demand.
 func (f *Field) BuyNothing() (*Assessed, error) {
 	c, err := f.choice(make([]int64, len(f.cost)))
 	if err != nil {
@@ -93,12 +91,11 @@ func (f *Field) BuyNothing() (*Assessed, error) {
 	return f.Assess("on-demand", "nothing is bought", c)
 }
 
-// maxRuled bounds on how many choices of purchase rules are played for a demand
-// that is known.
+// maxRuled is the most purchase options with which the rules are played for a known demand.
 const maxRuled = 5000
 
-// Rules are the Baselines of a demand that is known, but for that nothing is
-// bought; none where there are too many times of purchase to play them.
+// Rules returns the Baselines of a known demand, without the one that buys nothing; nil where there
+// are no terms or too many purchase options.
 func (m *Market) Rules(ctx context.Context, c *Curve) ([]*Assessed, error) {
 	if len(c.Starts(m.period()))*len(m.Terms) > maxRuled {
 		return nil, nil
@@ -114,7 +111,7 @@ func (m *Market) Rules(ctx context.Context, c *Curve) ([]*Assessed, error) {
 	return list[1:], nil
 }
 
-// meanDemand is the mean of the futures.
+// meanDemand returns the mean of the futures, by step, in GPUs.
 func (f *Field) meanDemand() []float64 {
 	out := make([]float64, len(f.deal.c.Work))
 	for i := range out {
@@ -126,7 +123,7 @@ func (f *Field) meanDemand() []float64 {
 	return out
 }
 
-// peaks are the most lots that the one future of f wants in each period.
+// peaks returns the most lots that the one future of f wants, in each period and overall.
 func (f *Field) peaks() (by []int64, most int64) {
 	by = make([]int64, len(f.held))
 	for m, ps := range f.pieces[0] {
@@ -139,8 +136,8 @@ func (f *Field) peaks() (by []int64, most int64) {
 	return by, most
 }
 
-// coverPeak reserves the peak through every period that a term can cover, at the
-// least cost.
+// coverPeak returns the cheapest purchases that reserve the peak through every period that a term
+// can cover.
 func (f *Field) coverPeak(ctx context.Context) ([]int64, error) {
 	_, most := f.peaks()
 	bought := make([]int64, len(f.cost))
@@ -168,8 +165,8 @@ func (f *Field) coverPeak(ctx context.Context) ([]int64, error) {
 	return s.Bought, nil
 }
 
-// optionAt returns the longest or the shortest purchase that can be made at the first
-// instant from t on at which there is one; -1 is none.
+// optionAt returns the longest or the shortest option at the first time of purchase from t on; -1
+// where there is none.
 func (f *Field) optionAt(t capcli.Seconds, longest bool) int {
 	best := -1
 	for i, x := range f.deal.options {
@@ -187,7 +184,7 @@ func (f *Field) optionAt(t capcli.Seconds, longest bool) int {
 	return best
 }
 
-// threeTier is the rule of thumb for the one future of f.
+// threeTier returns the purchases of the three-tier rule for the one future of f.
 func (f *Field) threeTier() []int64 {
 	by, most := f.peaks()
 	bought := make([]int64, len(f.cost))
@@ -203,7 +200,7 @@ func (f *Field) threeTier() []int64 {
 	return bought
 }
 
-// rightsize plays rolling rightsizing in future s.
+// rightsize returns the purchases of rolling rightsizing in future s.
 func (f *Field) rightsize(s int) []int64 {
 	bought := make([]int64, len(f.cost))
 	for i := f.optionAt(0, false); i >= 0; i = f.optionAt(f.deal.options[i].from+1, false) {
@@ -220,8 +217,8 @@ func (f *Field) rightsize(s int) []int64 {
 	return bought
 }
 
-// quantileBefore is the most lots that were in use for more than a share of the 90
-// days before an instant.
+// quantileBefore returns the most lots that were in use for more than a share of the 90 days before
+// an instant.
 func (f *Field) quantileBefore(s int, at capcli.Seconds, share float64) int64 {
 	type stay struct {
 		lots int64
@@ -252,11 +249,11 @@ func (f *Field) quantileBefore(s int, at capcli.Seconds, share float64) int64 {
 	return 0
 }
 
-// online plays the online rule for one term in each future: what it leases is
-// bought at the next time of purchase, if the term can be had then. It is nil where
-// the setting is not the rule's: one price on demand and for the term, no discount,
-// no limit on what is bought, a term of at least a step, and no level above what the
-// rule takes.
+// online plays the online rule for one term in each future. A lease is bought at the next time of
+// purchase, if the term is offered then. It returns nil where the rule does not apply. It needs a
+// single, constant on-demand price above 0 and a constant price of the term, no discount, no limit
+// on purchases, no held GPUs, steps that are not months, a term of at least one step, and no demand
+// above online.MaxDemand.
 func (f *Field) online(term int) (*Assessed, error) {
 	m, c := f.deal.m, f.deal.c
 	t := &m.Terms[term]

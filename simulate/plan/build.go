@@ -47,7 +47,7 @@ func (d *deal) build() error {
 	return nil
 }
 
-// usd is an amount of the program in dollars, rounded half up to the millionth.
+// usd returns an amount of the program in dollars, rounded half up to the millionth.
 func (d *deal) usd(v *big.Rat) (capcli.USD, error) {
 	r := new(big.Rat).Mul(v, new(big.Rat).SetFrac64(d.unit, 1000*int64(capcli.Hour)*d.scale))
 	n := new(big.Int).Mul(r.Num(), big.NewInt(2))

@@ -9,24 +9,24 @@ import (
 // Cliff is an instant at which commitments end.
 type Cliff struct {
 	At            capcli.Seconds
-	Milli         int64 // thousandths of GPUs that fall away
-	Before, After int64 // committed just before, and from then on with what is bought then
-	// Wanted is the mean demand of the month from then on, and High what is not
-	// exceeded in four of five futures; Known is false at the end of the futures.
+	Milli         int64 // thousandths of GPUs that end
+	Before, After int64 // thousandths of GPUs committed just before, and from then on with the purchases of that time
+	// Wanted is the mean demand of the following month in GPUs, and High the demand that four of
+	// five futures do not exceed. Known is false where the futures end before.
 	Wanted, High float64
 	Known        bool
 }
 
-// Month is what is to be bought at one instant.
+// Month is the purchases of one instant.
 type Month struct {
 	At        capcli.Seconds
 	Purchases []Purchase
-	Cost      capcli.USD // of all that is bought then, to the end of its terms
-	SoFar     capcli.USD // with all that was bought before
-	Milli     int64      // committed from then on
+	Cost      capcli.USD // of these purchases, to the end of their terms
+	SoFar     capcli.USD // Cost and that of all earlier purchases
+	Milli     int64      // thousandths of GPUs committed from then on
 }
 
-// Calendar is what a plan buys, in order of time.
+// Calendar returns the purchases of a plan, in order of time.
 func Calendar(a *Assessed) []Month {
 	var out []Month
 	var sum capcli.USD
@@ -41,7 +41,7 @@ func Calendar(a *Assessed) []Month {
 	return out
 }
 
-// level is what is committed at an instant.
+// level returns the thousandths of GPUs that are committed at an instant.
 func (a *Assessed) level(at capcli.Seconds) int64 {
 	for _, l := range a.Levels {
 		if l.From <= at && at < l.To {
@@ -51,8 +51,8 @@ func (a *Assessed) level(at capcli.Seconds) int64 {
 	return 0
 }
 
-// Cliffs are the instants at which purchases of a plan, or what was held before,
-// end, against the demand of the month that follows.
+// Cliffs returns the instants at which purchases of a plan, or GPUs held before, end, with the
+// demand of the month that follows.
 func (f *Field) Cliffs(a *Assessed) []Cliff {
 	var out []Cliff
 	note := func(at capcli.Seconds, milli int64) {
@@ -78,8 +78,9 @@ func (f *Field) Cliffs(a *Assessed) []Cliff {
 	return out
 }
 
-// demandFrom returns the demand of the month from an instant on: the mean over the futures,
-// and the level that four of five do not exceed.
+// demandFrom returns the demand, in GPUs, of the month from an instant on: the mean over the
+// futures, and the level that four of five do not exceed. known is false where the futures end
+// before.
 func (f *Field) demandFrom(at capcli.Seconds) (mean, high float64, known bool) {
 	d := f.deal.c
 	until := min(d.Len(), d.AddSteps(at, capcli.Step{Months: 1}, 1))

@@ -11,20 +11,20 @@ import (
 	"capcli/simulate/internal/exact"
 )
 
-// Choice is a plan for all futures of a Field.
+// Choice is one set of purchases for all futures of a Field.
 type Choice struct {
 	Costs  []int64  // in each future, in the field's unit
 	Value  *big.Rat // the risk of Costs
-	Bound  *big.Rat // no plan has less
+	Bound  *big.Rat // no choice has a lower risk
 	Rounds int      // weightings of the futures that were solved
 
 	bought []int64
 }
 
-// Exact tells whether no plan can be better.
+// Exact reports whether no choice can be better.
 func (c *Choice) Exact() bool { return c.Value.Cmp(c.Bound) <= 0 }
 
-// Gap is how much better a plan could be at most: (value - bound) / bound.
+// Gap returns the most that a choice could be better: (value - bound) / bound.
 func (c *Choice) Gap() float64 {
 	if c.Exact() {
 		return 0
@@ -37,29 +37,28 @@ func (c *Choice) Gap() float64 {
 	return v
 }
 
-// maxRounds bounds the cutting planes; closeEnough ends them.
+// maxRounds is the most rounds of cutting planes; closeEnough is the relative gap that ends them.
 const (
 	maxRounds   = 60
 	closeEnough = 1e-9
 )
 
-// Choose finds the purchases with the least risk over the futures.
+// Choose returns the purchases with the least risk over the futures.
 //
-// Mean: the costs of the levels are averaged over the futures and the flow is
-// solved once. A sum of convex costs is convex, so that is the exact optimum.
+// Mean: the costs of the levels are averaged over the futures and the flow is solved once. A sum of
+// convex costs is convex, so this is the exact optimum.
 //
-// CVaR is the largest mean that weights can give which add up to one and are at
-// most 1/((1-Level)·futures) each. So the least CVaR is a game between purchases
-// and weights. Any weights give a bound from below, by one flow; its purchases give
-// a plan, and a cut for the weights (Kelley 1960; Dantzig and Wolfe 1960 seen from
-// the plans). Weights half way to the best known are tried first (Wentges 1997).
-// The best plan met, also after rounding the mixture that the cuts give, and after
-// a search around it, is kept; what it is above the best bound is the gap.
+// CVaR is the largest weighted mean of the costs over all weights that sum to one and are at most
+// 1/((1-Level)·futures) each. So the least CVaR is a game between purchases and weights. For any
+// weights one flow gives a lower bound; its purchases are a choice, and a cut for the weights
+// (Kelley 1960; Dantzig and Wolfe 1960 seen from the choices). Weights half way to the best known
+// are tried first (Wentges 1997). Choose keeps the best choice met, also after rounding the mixture
+// that the cuts give and after a local search around it. Its distance from the best bound is the
+// gap.
 //
-// A quantile is not convex. Its bound is that of each future by itself: the k-th
-// smallest of the futures' own optima, for in no future can a plan cost less than
-// that. Plans come from the same game over the k futures that cost least, again
-// and again until the same ones cost least.
+// Quantile is not convex. Its bound is the k-th smallest of the futures' own optima, for no choice
+// costs less than the optimum in any future. Choices come from the same game over the k futures
+// that cost least, repeated until the same futures cost least.
 func (f *Field) Choose(ctx context.Context, risk Risk) (*Choice, error) {
 	if risk.Kind == Quantile {
 		return f.quantile(ctx, risk)
@@ -91,7 +90,7 @@ type hunt struct {
 	f            *Field
 	risk         Risk
 	in           []int // the futures that count
-	limit, whole int64 // most weight of one, and the sum
+	limit, whole int64 // largest weight of one future, and the sum of the weights
 	best         *Choice
 	bound        *big.Rat
 	center       []float64 // the weights of the best bound
@@ -100,7 +99,7 @@ type hunt struct {
 	rounds       int
 }
 
-// refineWeights multiplies the weights, so that they can be set finely, as far as amounts
+// refineWeights multiplies limit and whole, so that weights have a finer grid, as far as amounts
 // allow.
 func (h *hunt) refineWeights(limit, whole int64) {
 	by := int64(1)
@@ -110,7 +109,7 @@ func (h *hunt) refineWeights(limit, whole int64) {
 	h.limit, h.whole = limit*by, whole*by
 }
 
-// solveEvenly solves the flow in which all futures weigh the same.
+// solveEvenly solves the flow in which all futures have the same weight.
 func (h *hunt) solveEvenly(ctx context.Context) (*Choice, error) {
 	weights := make([]int64, h.f.Count())
 	for i := range weights {
@@ -124,7 +123,7 @@ func (h *hunt) solveEvenly(ctx context.Context) (*Choice, error) {
 	return h.best, nil
 }
 
-// run plays the game until the gap is closed or no cut helps.
+// run plays the game until the gap is closed or no cut improves it.
 func (h *hunt) run(ctx context.Context) error {
 	w := make([]float64, len(h.in))
 	for i := range w {
@@ -167,8 +166,8 @@ func (h *hunt) run(ctx context.Context) error {
 	return err
 }
 
-// weigh makes whole weights of shares: rounded down, and what is left to the
-// largest remainders.
+// weigh converts shares to whole weights: rounded down, with the remainder given to the largest
+// fractions.
 func (h *hunt) weigh(w []float64) []int64 {
 	out := make([]int64, h.f.Count())
 	rest := make([]float64, len(w))
@@ -192,7 +191,7 @@ func (h *hunt) weigh(w []float64) []int64 {
 	return out
 }
 
-// try solves the flow of some weights: a bound, a plan and a cut.
+// try solves the flow for some weights. It yields a bound, a choice and a cut.
 func (h *hunt) try(ctx context.Context, weights []int64) error {
 	bought, least, err := h.f.solve(ctx, weights)
 	if err != nil {
@@ -214,7 +213,7 @@ func (h *hunt) try(ctx context.Context, weights []int64) error {
 	return nil
 }
 
-// keep holds a plan against the best.
+// keep returns the costs of a choice and makes it the best where its risk is lower.
 func (h *hunt) keep(bought []int64) ([]int64, error) {
 	costs, err := h.f.costs(bought)
 	if err != nil {
@@ -228,8 +227,8 @@ func (h *hunt) keep(bought []int64) ([]int64, error) {
 	return costs, nil
 }
 
-// value is the risk of some costs; of a hunt for a quantile it is the most that any
-// of its futures costs.
+// value returns the risk of some costs; for a quantile, the highest cost in the futures of the
+// hunt.
 func (h *hunt) value(costs []int64) *big.Rat {
 	if h.risk.Kind != Quantile {
 		return h.risk.Measure(costs)
@@ -241,7 +240,7 @@ func (h *hunt) value(costs []int64) *big.Rat {
 	return new(big.Rat).SetInt64(most)
 }
 
-// mix tries the mixture of plans that the cuts give, rounded to whole lots.
+// mix tries the mixture of choices that the cuts give, rounded to whole lots.
 func (h *hunt) mix(shares []float64) error {
 	if len(shares) < 2 {
 		return nil
@@ -258,7 +257,7 @@ func (h *hunt) mix(shares []float64) error {
 	return err
 }
 
-// capped keeps a choice within what a term allows.
+// capped limits a choice to what each term allows.
 func (h *hunt) capped(bought []int64) []int64 {
 	for i := range bought {
 		bought[i] = h.f.deal.options[i].capLots(max(0, bought[i]))
@@ -266,11 +265,11 @@ func (h *hunt) capped(bought []int64) []int64 {
 	return bought
 }
 
-// maxTries bounds the search around a plan.
+// maxTries is the most choices that polish tries.
 const maxTries = 3000
 
-// polish looks around the best plan: a lot more or less of any purchase that some
-// cut made, or moved from one to another, as long as that helps.
+// polish is a local search around the best choice. It adds or removes a lot of any option that some
+// cut used, or moves one to another option, as long as that helps.
 func (h *hunt) polish() error {
 	used := h.usedOptions()
 	for tries := 0; tries < maxTries && !h.best.Exact(); {
@@ -295,7 +294,7 @@ func (h *hunt) polish() error {
 	return nil
 }
 
-// usedOptions returns the options that some cut took, at most forty.
+// usedOptions returns the options that some cut used, at most forty.
 func (h *hunt) usedOptions() []int {
 	var out []int
 	for i := range h.best.bought {
@@ -309,8 +308,7 @@ func (h *hunt) usedOptions() []int {
 	return out[:min(len(out), 40)]
 }
 
-// shift tries the best plan with so many lots more of a, and as many less of b
-// unless that is -1.
+// shift tries the best choice with more lots of a and as many fewer of b; b is -1 for none.
 func (h *hunt) shift(a, b int, by int64) error {
 	try := append([]int64(nil), h.best.bought...)
 	try[a] += by

@@ -9,7 +9,7 @@ import (
 	"capcli"
 )
 
-// OptimumOfEach finds the optimum of each future by itself, as if it were known.
+// OptimumOfEach returns the optimum of each future by itself, as if it were known.
 func (f *Field) OptimumOfEach(ctx context.Context) ([]*Choice, error) {
 	return capcli.MapParallel(ctx, allOf(f.Count()), nil, f.chooseAlone)
 }
@@ -28,7 +28,7 @@ func (f *Field) chooseAlone(ctx context.Context, s int) (*Choice, error) {
 	return &Choice{Costs: costs, Value: new(big.Rat).SetInt64(costs[s]), Bound: new(big.Rat).SetInt(least), Rounds: 1, bought: bought}, nil
 }
 
-// quantile looks for the plan with the least quantile of its costs.
+// quantile returns the choice with the least quantile of its costs that it finds.
 func (f *Field) quantile(ctx context.Context, risk Risk) (*Choice, error) {
 	alone, err := f.OptimumOfEach(ctx)
 	if err != nil {
@@ -81,7 +81,8 @@ func (f *Field) quantileFrom(ctx context.Context, risk Risk, alone []*Choice) (*
 	return best, nil
 }
 
-// cheapest are the k futures that cost least, ties to the first, in order.
+// cheapest returns the numbers of the k futures that cost least, rising; ties go to the lower
+// number.
 func cheapest(costs []int64, k int) []int {
 	order := allOf(len(costs))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[a], costs[b]) })

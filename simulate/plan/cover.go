@@ -13,14 +13,13 @@ import (
 	"capcli/simulate/plan/linear"
 )
 
-// cover is a program in which an offer may cover any set of rows, not only an
-// unbroken run of periods as in flow.Program: the rows of a tree of futures, say.
-// The cost of a choice x of whole numbers of offers is
+// cover is a program in which an offer may cover any set of rows, such as the rows of a tree of
+// futures, and not only an unbroken run of periods as in flow.Program. The cost of a choice x of
+// whole numbers of offers is
 //
-//	Σ offers: Cost·x  +  Σ rows: what the levels cost that nothing covers.
+//	Σ offers: Cost·x  +  Σ rows: cost of the levels that no offer covers.
 //
-// The matrix is not totally unimodular, so the optimum of the linear program
-// need not be whole.
+// The matrix is not totally unimodular, so the optimum of the linear program need not be whole.
 type cover struct {
 	rows   []flow.Levels
 	offers []coverOffer
@@ -30,29 +29,28 @@ type cover struct {
 type coverOffer struct {
 	rows   []int // rising
 	cost   int64
-	lo, hi int64 // fewest and most units; a hi below 0 is no limit
+	lo, hi int64 // fewest and most units; a hi below 0 means no limit
 }
 
-// covered is a choice and what is known of the optimum.
+// covered is a choice and its lower bound.
 type covered struct {
 	bought []int64
 	cost   int64
-	bound  *big.Int // no choice costs less
-	nodes  int      // linear programs that were solved
+	bound  *big.Int // lower bound on the cost of every choice
+	nodes  int      // linear programs solved
 }
 
-// Bounds on one branch and bound: linear programs, and multiplications in them.
+// Limits on one branch and bound: linear programs, and multiplications in them.
 const (
 	maxCoverNodes = 60
 	maxCoverWork  = 20_000_000_000
 )
 
-// solveCover finds a choice by branch and bound (Land and Doig 1960). The bound of
-// each node is a dual solution in whole numbers, which is checked without floating
-// point; the choices come from rounding the linear program and from a local search.
-// starts are choices to begin with. The answer is exact where it is proven; else
-// its bound says how far from the optimum it can be. A cancelled ctx ends the search
-// with its error.
+// solveCover finds a choice by branch and bound (Land and Doig 1960). The bound of each node is a
+// dual solution in whole numbers, which is checked without floating point; the choices come from
+// rounding the linear program and from a local search. starts are choices to begin with. Where the
+// answer is not proven optimal, its bound limits its distance from the optimum. Where ctx ends,
+// solveCover returns its error.
 func solveCover(ctx context.Context, c *cover, starts ...[]int64) (*covered, error) {
 	s := &coverSearch{c: c, rows: coverRowsOf(c.rows)}
 	for _, x := range starts {
@@ -60,7 +58,7 @@ func solveCover(ctx context.Context, c *cover, starts ...[]int64) (*covered, err
 	}
 	s.keep(c.clamp(make([]int64, len(c.offers))))
 	open := []coverNode{{offers: c.offers}}
-	var least *big.Int // of the nodes that are closed without being beaten
+	var least *big.Int // lowest bound of the nodes that were closed but not beaten
 	for len(open) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -88,13 +86,13 @@ func solveCover(ctx context.Context, c *cover, starts ...[]int64) (*covered, err
 	return out, nil
 }
 
-// coverNode is a part of the choices: those within the limits of its offers.
+// coverNode is a subset of the choices: those within the limits of its offers.
 type coverNode struct {
 	offers []coverOffer
-	bound  *big.Int // of the node that it was cut from
+	bound  *big.Int // of its parent node
 }
 
-// coverSearch is the branch and bound at work.
+// coverSearch is a branch and bound in progress.
 type coverSearch struct {
 	c     *cover
 	rows  []coverRow
@@ -104,11 +102,11 @@ type coverSearch struct {
 	work  int
 }
 
-// isBeaten reports whether nothing within a bound is cheaper than the best.
+// isBeaten reports whether nothing with this lower bound can be cheaper than the best.
 func (s *coverSearch) isBeaten(bound *big.Int) bool { return bound.Cmp(big.NewInt(s.cost)) >= 0 }
 
-// branch solves the linear program of a node. It returns the two parts to look at
-// next, or the bound of a node that cannot be divided and is not beaten.
+// branch solves the linear program of a node. It returns the two halves of the node to search next,
+// or the bound of a node that cannot be divided and is not beaten.
 func (s *coverSearch) branch(ctx context.Context, node coverNode) (children []coverNode, closed *big.Int) {
 	x, prices := s.relax(ctx, node.offers)
 	bound := proveCover(s.c.rows, node.offers, prices)
@@ -140,13 +138,13 @@ func (s *coverSearch) branch(ctx context.Context, node coverNode) (children []co
 	return []coverNode{{down, bound}, {up, bound}}, nil
 }
 
-// relax solves the linear program of some offers, and gives how much of each is bought
-// and what covering one level of each row is worth. Each row has a variable of its own,
-// the level L that covers it, with a convex cost; the constraints are Σ offers x - L = 0.
-// It starts from the fewest of each offer.
+// relax solves the linear program of some offers. It returns the units of each offer and the value
+// of covering one level of each row. Each row has a variable of its own, the level L that covers
+// it, with a convex cost; the constraints are Σ offers x - L = 0. It starts from the fewest units
+// of each offer.
 //
-// Breaks are shifted by amounts of up to a millionth that differ from row to row, so
-// that no two bounds are met at once and the simplex cannot cycle.
+// Breaks are shifted by up to a millionth, differently in each row, so that no two bounds are met
+// at once and the simplex cannot cycle.
 func (s *coverSearch) relax(ctx context.Context, offers []coverOffer) (x, prices []float64) {
 	n, m := len(offers), len(s.rows)
 	scale := 1.0
@@ -188,14 +186,14 @@ func (s *coverSearch) relax(ctx context.Context, offers []coverOffer) (x, prices
 	return x, prices
 }
 
-// keep holds a choice against the best.
+// keep makes a choice the best where it costs less.
 func (s *coverSearch) keep(x []int64) {
 	if cost, ok := s.total(x); ok && (s.best == nil || cost < s.cost) {
 		s.best, s.cost = slices.Clone(x), cost
 	}
 }
 
-// clamp brings a choice within the limits of the offers.
+// clamp moves a choice into the limits of the offers.
 func (c *cover) clamp(x []int64) []int64 {
 	for j := range x {
 		x[j] = max(x[j], c.offers[j].lo)
@@ -206,7 +204,7 @@ func (c *cover) clamp(x []int64) []int64 {
 	return x
 }
 
-// total is the cost of a choice; false where it is too large to be of interest.
+// total returns the cost of a choice; false where it is too large to matter.
 func (s *coverSearch) total(x []int64) (int64, bool) {
 	var sum int64
 	for r, level := range s.levels(x) {
@@ -234,11 +232,11 @@ func (s *coverSearch) levels(x []int64) []int64 {
 	return out
 }
 
-// maxSweeps bounds the local search.
+// maxSweeps is the most passes of the local search.
 const maxSweeps = 30
 
-// polish changes single offers by steps that halve, and moves a unit from one offer
-// to another that shares its first row, as long as the cost falls.
+// polish changes single offers by steps that halve, and moves units from one offer to another that
+// starts at the same row, as long as the cost falls.
 func (s *coverSearch) polish(x []int64) []int64 {
 	levels := s.levels(x)
 	byFirst := map[int][]int{}
@@ -270,7 +268,7 @@ func (s *coverSearch) polish(x []int64) []int64 {
 	return x
 }
 
-// sameStart returns the offers that begin at the row where j begins.
+// sameStart returns the offers that start at the row where j starts.
 func (s *coverSearch) sameStart(byFirst map[int][]int, j int) []int {
 	if rows := s.c.offers[j].rows; len(rows) > 0 {
 		return byFirst[rows[0]]
@@ -278,8 +276,8 @@ func (s *coverSearch) sameStart(byFirst map[int][]int, j int) []int {
 	return nil
 }
 
-// move changes x by so many more of j, and as many fewer of k unless that is -1,
-// where that is allowed and cheaper.
+// move adds units of j to x and removes as many of k, where both stay within their limits and the
+// cost falls; k is -1 for none.
 func (s *coverSearch) move(x, levels []int64, j, k int, by int64) bool {
 	if j == k || !s.mayChange(x, j, by) || k >= 0 && !s.mayChange(x, k, -by) {
 		return false
@@ -307,8 +305,7 @@ func (s *coverSearch) mayChange(x []int64, j int, by int64) bool {
 	return x[j]+by >= o.lo && (o.hi < 0 || x[j]+by <= o.hi)
 }
 
-// shift changes the levels by so many units of an offer, and returns what that adds
-// to the cost.
+// shift changes the levels by some units of an offer, and returns the change in cost.
 func (s *coverSearch) shift(levels []int64, j int, by int64) int64 {
 	o := &s.c.offers[j]
 	change := by * o.cost
@@ -327,11 +324,11 @@ func minInt(a, b *big.Int) *big.Int {
 	return a
 }
 
-// coverRow is the levels of a row, laid out for looking up.
+// coverRow is the levels of a row, laid out for lookup.
 type coverRow struct {
-	ends  []int64 // levels up to the end of each segment
-	slope []int64 // what one uncovered level costs in each segment
-	tail  []int64 // what all segments from this on cost uncovered
+	ends  []int64 // number of levels up to the end of each segment
+	slope []int64 // cost of one uncovered level in each segment
+	tail  []int64 // cost of all segments from this one on, uncovered
 }
 
 func coverRowsOf(rows []flow.Levels) []coverRow {
@@ -351,7 +348,7 @@ func coverRowsOf(rows []flow.Levels) []coverRow {
 	return out
 }
 
-// uncovered is what the levels over level cost.
+// uncovered returns the cost of the levels above level.
 func (r *coverRow) uncovered(level int64) int64 {
 	k := sort.Search(len(r.ends), func(k int) bool { return r.ends[k] > level })
 	if k == len(r.ends) {
@@ -360,13 +357,13 @@ func (r *coverRow) uncovered(level int64) int64 {
 	return r.tail[k+1] + (r.ends[k]-level)*r.slope[k]
 }
 
-// proveCover is a bound on a cover from below, by weak duality: with a price y for
-// covering one level of each row, no choice costs less than
+// proveCover returns a lower bound on a cover by weak duality. With a price y for covering one
+// level of each row, no choice costs less than
 //
 //	Σ rows: Σ levels min(cost uncovered, y)  +  Σ offers: min over lo ≤ x ≤ hi of (Cost - Σ y)·x.
 //
-// Prices are taken in parts of a unit of cost, as many as leave room, and lowered
-// where an offer without a limit would earn.
+// Prices are integers in fractions of a unit of cost, as fine as the range of int64 allows. They
+// are lowered where an offer without a limit would earn a profit.
 func proveCover(rows []flow.Levels, offers []coverOffer, prices []float64) *big.Int {
 	var whole float64
 	for _, levels := range rows {
@@ -399,7 +396,7 @@ func proveCover(rows []flow.Levels, offers []coverOffer, prices []float64) *big.
 			sum.Add(sum, exact.Product(s.Units, min(s.Cost*parts, y[r])))
 		}
 	}
-	// the cost is whole: round up
+	// The cost is whole: round up.
 	q, m := new(big.Int).DivMod(sum, big.NewInt(parts), new(big.Int))
 	if m.Sign() > 0 {
 		q.Add(q, big.NewInt(1))
@@ -407,7 +404,7 @@ func proveCover(rows []flow.Levels, offers []coverOffer, prices []float64) *big.
 	return q
 }
 
-// limitedOffers is the part of the bound that offers within limits give.
+// limitedOffers returns the part of the bound from offers with limits.
 func limitedOffers(offers []coverOffer, y []int64, parts int64) *big.Int {
 	sum := new(big.Int)
 	for j := range offers {
@@ -426,8 +423,7 @@ func limitedOffers(offers []coverOffer, y []int64, parts int64) *big.Int {
 	return sum
 }
 
-// lowerPrices takes so much off the prices of some rows, in equal parts as far as
-// they go.
+// lowerPrices lowers the prices of some rows by by in all, in equal parts, none below 0.
 func lowerPrices(y []int64, rows []int, by int64) {
 	for by > 0 {
 		var n int64

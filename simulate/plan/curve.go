@@ -11,15 +11,15 @@ import (
 	"capcli"
 )
 
-// Curve is a demand for GPUs, constant through each step. Where no calendar is
-// known a month is a twelfth of 365 days, 730 hours.
+// Curve is a demand for GPUs, constant through each step. Where the curve has no dates a month is a
+// twelfth of 365 days, 730 hours.
 type Curve struct {
-	Start capcli.Time // of the first step; NoTime where only the order of the steps is known
+	Start capcli.Time // of the first step; NoTime where the curve has no dates
 	Step  capcli.Step
-	Work  []capcli.GPUTime // wanted in each step
+	Work  []capcli.GPUTime // GPU time wanted in each step
 }
 
-// StepError says which step of a curve is wrong.
+// StepError is an error in one step of a curve.
 type StepError struct {
 	Step int // from 0
 	Text string
@@ -28,15 +28,15 @@ type StepError struct {
 
 func (e *StepError) Error() string { return fmt.Sprintf("step %d: %s", e.Step+1, e.Text) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// maxGPUs bounds a demand so that the GPU time of any step fits.
+// maxGPUs is the highest demand, so that the GPU time of any step fits.
 const maxGPUs = 1e9
 
-// NewCurve makes a curve of GPUs wanted on average in each step, to the
-// thousandth of a GPU-second. It refuses what is no number, negative or over a
-// thousand million: a StepError.
+// NewCurve returns the curve of a demand in GPUs, the mean of each step, rounded to the thousandth
+// of a GPU-second. It fails with a StepError where a value is NaN, negative or over a thousand
+// million, and where the sum does not fit.
 func NewCurve(start capcli.Time, step capcli.Step, gpus []float64) (*Curve, error) {
 	c := &Curve{Start: start, Step: step, Work: make([]capcli.GPUTime, len(gpus))}
 	if err := c.checkStep(); err != nil {
@@ -61,7 +61,7 @@ func NewCurve(start capcli.Time, step capcli.Step, gpus []float64) (*Curve, erro
 	return c, nil
 }
 
-// Check refuses a curve that was not made by NewCurve and is none.
+// Check returns an error where c has no step, a negative demand or a sum that does not fit.
 func (c *Curve) Check() error {
 	if err := c.checkStep(); err != nil {
 		return err
@@ -89,14 +89,14 @@ func (c *Curve) checkStep() error {
 	return nil
 }
 
-// Dated tells whether the steps lie in a calendar.
+// Dated reports whether the steps have dates.
 func (c *Curve) Dated() bool { return c.Start.IsKnown() }
 
-// StepStart returns when step i begins, counted from the start of c.
+// StepStart returns when step i starts, in seconds from the start of c.
 func (c *Curve) StepStart(i int) capcli.Seconds { return c.AddSteps(0, c.Step, i) }
 
-// AddSteps returns the instant n steps of a length after from, both counted from the
-// start of c: months of the calendar where there is one, else of 730 hours.
+// AddSteps returns the instant n steps s after from; both count from the start of c. Months are
+// those of the calendar where the curve has dates, else of 730 hours.
 func (c *Curve) AddSteps(from capcli.Seconds, s capcli.Step, n int) capcli.Seconds {
 	if !c.Dated() || s.Days == 0 && s.Months == 0 {
 		return from + s.Length()*capcli.Seconds(n)
@@ -105,7 +105,7 @@ func (c *Curve) AddSteps(from capcli.Seconds, s capcli.Step, n int) capcli.Secon
 	return capcli.Seconds(g.At(n) - c.Start)
 }
 
-// Len is how long c is.
+// Len returns the length of c.
 func (c *Curve) Len() capcli.Seconds { return c.StepStart(len(c.Work)) }
 
 // Piece is a part of a step of a curve.
@@ -115,8 +115,8 @@ type Piece struct {
 	Work     capcli.GPUTime
 }
 
-// Pieces yields the steps of c, cut at instants, which rise. What division leaves over
-// goes to the last piece of a step.
+// Pieces yields the steps of c, cut at the instants cuts, which must rise. The remainder of the
+// division goes to the last piece of a step.
 func (c *Curve) Pieces(cuts []capcli.Seconds) iter.Seq[Piece] {
 	return func(yield func(Piece) bool) {
 		cuts := cuts
@@ -141,7 +141,7 @@ func (c *Curve) Pieces(cuts []capcli.Seconds) iter.Seq[Piece] {
 	}
 }
 
-// Sum is the GPU time wanted in all.
+// Sum returns the GPU time wanted in all.
 func (c *Curve) Sum() capcli.GPUTime {
 	var sum capcli.GPUTime
 	for _, w := range c.Work {
@@ -150,12 +150,12 @@ func (c *Curve) Sum() capcli.GPUTime {
 	return sum
 }
 
-// GPUs is the mean demand in step i.
+// GPUs returns the mean demand in step i.
 func (c *Curve) GPUs(i int) float64 {
 	return float64(c.Work[i]) / float64(capcli.GPUSecond) / float64(c.StepStart(i+1)-c.StepStart(i))
 }
 
-// Levels returns the mean demand of each step.
+// Levels returns the mean demand of each step, in GPUs.
 func (c *Curve) Levels() []float64 {
 	out := make([]float64, len(c.Work))
 	for i := range out {
@@ -164,8 +164,8 @@ func (c *Curve) Levels() []float64 {
 	return out
 }
 
-// Starts are the instants, counted from the start of c, at which something may
-// be bought: the start itself and where each period of every begins.
+// Starts returns the instants, in seconds from the start of c, at which something can be bought:
+// the start itself and the start of each period of length every.
 func (c *Curve) Starts(every capcli.Step) []capcli.Seconds {
 	end := c.Len()
 	out := []capcli.Seconds{0}

@@ -13,40 +13,41 @@ import (
 	"capcli"
 )
 
-// Field is futures under one market: it knows what any choice of purchases costs
-// in each of them, exactly, and finds the best for all of them together.
+// Field is futures under one market. It computes the exact cost of any choice of purchases in each
+// future, and finds the best choice for all of them together.
 //
-// Demands are taken to the thousandth of a GPU, so that costs are whole numbers of
-// a unit that leaves room to weigh futures without rounding.
+// Demands are rounded to the thousandth of a GPU, so that costs are whole numbers in a unit that
+// leaves room for weighted sums of futures without rounding.
 type Field struct {
 	all    []int // the numbers of the futures
 	sunk   []Held
-	deal   *deal          // the time line, which is the same in all futures
+	deal   *deal          // the time line, the same in all futures
 	held   []int64        // lots that are committed already, by period
-	breaks [][]int64      // by period: numbers of lots at which some future's cost of a lot changes
+	breaks [][]int64      // by period: numbers of lots at which the cost of one more lot changes in some future
 	cells  [][][]cell     // by future, then period
 	cost   []int64        // of one lot of each option
-	top    int64          // most that the lowest lot costs through all periods, in any future
+	top    int64          // the highest on-demand cost of the first lot through all periods in any future, or the highest cost of an option
 	curves []*Curve       // of each future
 	pieces [][][]flow.Use // by future, then period
 }
 
-// cell is the steps of a period in which a future wants between at and at+1 lots.
+// cell is the steps of a period in which a future wants at least breaks[at] lots and less than one
+// more.
 type cell struct {
-	at          int   // in breaks
-	whole, rest int64 // what a lot under that costs on demand in those steps, and the part of a lot on top
+	at          int   // index in breaks
+	whole, rest int64 // on-demand cost, in these steps, of one whole lot and of the part of a lot above the whole ones
 
 	wholes, lots int64 // sums over this and all later cells: of whole, and of whole·lots + rest
 }
 
-// Held is GPUs that are committed already, in thousandths, from an instant to
-// another, both counted from the start of the futures. What they cost is sunk.
+// Held is GPUs that are committed already, in thousandths. From and To are seconds from the start
+// of the futures. Their cost is sunk.
 type Held struct {
 	From, To capcli.Seconds
 	Milli    int64
 }
 
-// NewField lays out futures in a market. Held is part of every plan, and costs
+// NewField returns the field of futures in a market. Held GPUs are part of every plan, and cost
 // nothing.
 func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
 	if err := f.Check(); err != nil {
@@ -68,7 +69,7 @@ func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
 	return fieldOf(curves, m, held)
 }
 
-// fieldOf lays out demands on the same steps in a market.
+// fieldOf returns the field of demands on the same steps in a market.
 func fieldOf(curves []*Curve, m *Market, held []Held) (*Field, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -107,15 +108,15 @@ func fieldOf(curves []*Curve, m *Market, held []Held) (*Field, error) {
 	return out, out.fill(deals)
 }
 
-// exact sets the work of each step to a whole number of thousandths of a GPU,
-// where a fraction in binary missed it.
+// exact sets the work of each step to a whole number of thousandths of a GPU, where binary
+// fractions missed it.
 func (c *Curve) exact(gpus []float64) {
 	for i, v := range gpus {
 		c.Work[i] = capcli.GPUTime(int64(math.Round(v*1000)) * int64(c.StepStart(i+1)-c.StepStart(i)))
 	}
 }
 
-// hold sums what is committed already by period; a part of a lot does not count.
+// hold sums the held lots by period; a part of a lot does not count.
 func (f *Field) hold(held []Held) error {
 	f.held = make([]int64, len(f.deal.edges)-1)
 	milli := make([]int64, len(f.held))
@@ -135,7 +136,7 @@ func (f *Field) hold(held []Held) error {
 	return nil
 }
 
-// fill finds the unit and the cells.
+// fill computes the unit and the cells.
 func (f *Field) fill(deals []*deal) error {
 	if err := f.measure(deals); err != nil {
 		return err
@@ -170,8 +171,8 @@ func (f *Field) fill(deals []*deal) error {
 	return nil
 }
 
-// breaksOf are the numbers of whole lots that some step of a period wants in some
-// future, rising.
+// breaksOf returns the numbers of whole lots that some step of a period wants in some future,
+// rising.
 func breaksOf(deals []*deal, m int) []int64 {
 	var out []int64
 	for _, d := range deals {
@@ -185,8 +186,8 @@ func breaksOf(deals []*deal, m int) []int64 {
 	return slices.Compact(out)
 }
 
-// measure finds the largest unit in which every cost is whole, and what options
-// cost in it.
+// measure finds the largest unit in which every cost is whole, and the cost of a lot of each option
+// in it.
 func (f *Field) measure(deals []*deal) error {
 	lot := f.deal.m.lot()
 	var unit, rates int64
@@ -207,7 +208,7 @@ func (f *Field) measure(deals []*deal) error {
 	if err != nil {
 		return err
 	}
-	f.deal.unit = whole // what usd multiplies with
+	f.deal.unit = whole // the factor of usd
 	f.deal.parts = [2]int64{unit, rates}
 	for _, x := range f.deal.options {
 		cost, err := exact.Times(x.rate/rates, lot*int64(x.to-x.from)/unit)
@@ -222,7 +223,7 @@ func (f *Field) measure(deals []*deal) error {
 	return nil
 }
 
-// cellsOf sorts the steps of a period by the lots that they want.
+// cellsOf groups the steps of a period by the number of lots that they want.
 func (f *Field) cellsOf(m int, ps []flow.Use) ([]cell, error) {
 	lot, unit, rates := f.deal.m.lot(), f.deal.parts[0], f.deal.parts[1]
 	var cells []cell
@@ -263,10 +264,10 @@ func (f *Field) cellsOf(m int, ps []flow.Use) ([]cell, error) {
 	return cells, nil
 }
 
-// Count is the number of futures.
+// Count returns the number of futures.
 func (f *Field) Count() int { return len(f.cells) }
 
-// levels gives the lots that a choice covers in each period, with what is held.
+// levels returns the lots that are covered in each period by a choice and by held GPUs.
 func (f *Field) levels(bought []int64) []int64 {
 	change := make([]int64, len(f.held)+1)
 	for i, n := range bought {
@@ -284,8 +285,7 @@ func (f *Field) levels(bought []int64) []int64 {
 	return out
 }
 
-// costs gives what a choice costs in each of some futures; in all where none is
-// named.
+// costs returns the cost of a choice in each of the futures in; in all futures where none is named.
 func (f *Field) costs(bought []int64, in ...int) ([]int64, error) {
 	levels := f.levels(bought)
 	var fixed int64
@@ -314,7 +314,7 @@ func (f *Field) costs(bought []int64, in ...int) ([]int64, error) {
 	return out, nil
 }
 
-// uncovered is what is paid on demand over a level in one period of a future.
+// uncovered returns the on-demand cost of the demand above a level in one period of a future.
 func (f *Field) uncovered(s, m int, level int64) int64 {
 	cells, breaks := f.cells[s][m], f.breaks[m]
 	i := sort.Search(len(cells), func(i int) bool { return breaks[cells[i].at] >= level })

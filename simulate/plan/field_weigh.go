@@ -11,10 +11,9 @@ import (
 	"capcli"
 )
 
-// program makes the program in which each future counts with its weight. Where the
-// amounts are too large for that, they are divided by div and rounded down, so that
-// the optimum is no more than a div-th of the true one: then it is a bound and no
-// answer.
+// program makes the program in which each future counts with its weight. Where the amounts are too
+// large for that, they are divided by div and rounded down. The optimum times div is then a lower
+// bound and not an answer.
 func (f *Field) program(weights []int64) (p *flow.Program, div int64) {
 	var whole int64
 	for _, w := range weights {
@@ -34,7 +33,7 @@ func (f *Field) program(weights []int64) (p *flow.Program, div int64) {
 	return p, div
 }
 
-// pool is the levels of one period, summed over the futures by their weights.
+// pool returns the levels of one period, summed over the futures by their weights.
 func (f *Field) pool(m int, weights []int64, div int64) flow.Levels {
 	breaks := f.breaks[m]
 	whole, rest := make([]int64, len(breaks)), make([]int64, len(breaks))
@@ -59,7 +58,7 @@ func (f *Field) pool(m int, weights []int64, div int64) flow.Levels {
 		out = out.Add(lots-done, each)
 		done = max(done, lots)
 		each -= whole[i]
-		if done == lots { // the part of a lot on top is not covered yet
+		if done == lots { // the part of a lot above the whole ones is not covered yet
 			out = out.Add(1, each+rest[i])
 			done++
 		}
@@ -67,7 +66,7 @@ func (f *Field) pool(m int, weights []int64, div int64) flow.Levels {
 	return out
 }
 
-// mulDivDown is a·b/c, rounded down; it must fit.
+// mulDivDown returns a·b/c, rounded down; the result must fit.
 func mulDivDown(a, b, c int64) int64 {
 	if c == 1 {
 		return a * b
@@ -75,8 +74,8 @@ func mulDivDown(a, b, c int64) int64 {
 	return exact.Portion(a, b, c)
 }
 
-// solve finds the best choice for weighted futures, and what no choice costs less
-// than: the same, but where amounts had to be rounded down.
+// solve returns the best choice for weighted futures, and a lower bound on the cost of every
+// choice. The bound is the cost of the choice unless amounts were rounded down.
 func (f *Field) solve(ctx context.Context, weights []int64) (bought []int64, least *big.Int, err error) {
 	p, div := f.program(weights)
 	s, err := flow.Solve(ctx, p)
@@ -86,5 +85,5 @@ func (f *Field) solve(ctx context.Context, weights []int64) (bought []int64, lea
 	return s.Bought, new(big.Int).Mul(s.Cost, big.NewInt(div)), nil
 }
 
-// usd is an amount of the field in dollars, rounded half up to the millionth.
+// usd returns an amount of the field in dollars, rounded half up to the millionth.
 func (f *Field) usd(v *big.Rat) (capcli.USD, error) { return f.deal.usd(v) }

@@ -8,21 +8,20 @@ import (
 	"capcli"
 )
 
-// Futures are demands that may come, each as likely as any other, all on the
-// same steps.
+// Futures are possible courses of demand, each as likely as any other, all on the same steps.
 type Futures struct {
 	Grid  capcli.Grid
-	Paths [][]float64 // by future, then step: GPUs wanted, the mean of the step
+	Paths [][]float64 // by future, then step: mean demand of the step in GPUs
 }
 
-// Bounds on what a set of futures may hold.
+// Limits on the size of a set of futures.
 const (
 	MaxFutures = 10_000
 	maxLevel   = 1e9 // GPUs
 	maxCells   = 50_000_000
 )
 
-// Steps is the number of steps.
+// Steps returns the number of steps.
 func (f *Futures) Steps() int {
 	if len(f.Paths) == 0 {
 		return 0
@@ -30,13 +29,13 @@ func (f *Futures) Steps() int {
 	return len(f.Paths[0])
 }
 
-// Start is the instant at which the first step begins.
+// Start returns the instant at which the first step starts.
 func (f *Futures) Start() capcli.Time { return f.Grid.At(0) }
 
-// End is the instant at which the last step ends.
+// End returns the instant at which the last step ends.
 func (f *Futures) End() capcli.Time { return f.Grid.At(f.Steps()) }
 
-// Check refuses futures of no or unequal length and levels that no cluster has.
+// Check returns an error where futures have no or unequal length, or levels outside 0 to 1e9 GPUs.
 func (f *Futures) Check() error {
 	switch n := len(f.Paths); {
 	case n == 0 || f.Steps() == 0:
@@ -59,22 +58,20 @@ func (f *Futures) Check() error {
 	return nil
 }
 
-// Wobble says how wrong a single demand may be: a factor on it that wanders.
+// Wobble is the uncertainty of a single demand: a random factor on it that drifts.
 type Wobble struct {
 	// Error is the standard deviation of the factor: 0.1 is 10 %.
 	Error float64
-	// HalfLife is the time after which half of what the factor is off is
-	// expected to be gone.
+	// HalfLife is the time after which half of a deviation of the factor is expected to be gone.
 	HalfLife capcli.Seconds
 }
 
-// Futures draws n demands around one. Each is the demand times a factor
-// exp(s z - s²/2), where z is an autoregressive process of order one (an
-// Ornstein-Uhlenbeck process seen at the steps) that starts in its stationary
-// state, with correlation 2^(-gap/HalfLife) between two steps, and
-// s² = ln(1+Error²): so at each step the factor has mean 1 and standard
-// deviation Error, and never turns demand negative. Each future has a stream of
-// chance of its own, so more of them change none of the first.
+// Futures draws n demands around one. Each is the demand times a factor exp(s z - s²/2), where z is
+// an autoregressive process of order one (an Ornstein-Uhlenbeck process seen at the steps) that
+// starts in its stationary state, with correlation 2^(-gap/HalfLife) between two steps, and s² =
+// ln(1+Error²). So at each step the factor has mean 1 and standard deviation Error, and demand
+// never turns negative. Each future has its own random stream, so drawing more futures leaves the
+// first ones as they are.
 func (w Wobble) Futures(grid capcli.Grid, demand []float64, n int, seed capcli.Seed) (Futures, error) {
 	if !(w.Error >= 0 && w.Error <= 10) || w.HalfLife < 1 {
 		return Futures{}, fmt.Errorf("demand error: expected 0 to 10 with a half-life of a second or more, found %g and %d s", w.Error, w.HalfLife)

@@ -9,10 +9,9 @@ import (
 	"capcli/simulate/plan/linear"
 )
 
-// game is the master of the cutting planes: of some plans, each with its cost in
-// every future, it finds the weights of the futures for which the cheapest plan
-// costs the most, and with them, as the dual, the mixture of plans whose worst
-// weighting costs the least:
+// game is the master program of the cutting planes. Given some plans with their costs in every
+// future, it finds the weights of the futures under which the cheapest plan costs the most. The
+// dual is the mixture of plans whose cost under its worst weights is least:
 //
 //	max θ  so that  θ ≤ Σ w·costs of each plan,  Σ w = 1,  0 ≤ w ≤ most.
 type game struct {
@@ -20,9 +19,9 @@ type game struct {
 	plans [][]float64 // costs by plan, then future
 }
 
-// solve gives the weights of the futures, the shares of the plans and the value. It
-// starts from the weights that are worst for the last plan. Row 0 of the program is
-// Σ w = 1, row i+1 is plan i; its variables are the weights, θ, and one slack a plan.
+// solve returns the weights of the futures, the shares of the plans and the value. It starts from
+// the worst weights for the last plan. Row 0 of the program is Σ w = 1, row i+1 is plan i; its
+// variables are the weights, θ, and one slack for each plan.
 func (g *game) solve(ctx context.Context) (weights, shares []float64, value float64) {
 	n, k := len(g.plans[0]), len(g.plans)
 	low, span := math.Inf(1), 0.0
@@ -59,8 +58,8 @@ func (g *game) solve(ctx context.Context) (weights, shares []float64, value floa
 	return weights, shares, low + span*lp.Values[n]
 }
 
-// start is the basis of the weights that are worst for the last plan, of which one is
-// neither 0 nor the most; at are the other weights, at 1 where they are the most.
+// start returns the basis of the worst weights for the last plan, in which one weight is neither 0
+// nor most. at holds the weights outside the basis that are most, with the value 1.
 func (g *game) start() (basis []int, at map[int]int) {
 	n, k := len(g.plans[0]), len(g.plans)
 	w := g.worstWeights(g.plans[k-1])
@@ -91,7 +90,7 @@ func (g *game) start() (basis []int, at map[int]int) {
 	return basis, at
 }
 
-// worstWeights are the weights for which a plan costs the most.
+// worstWeights returns the weights under which a plan costs the most.
 func (g *game) worstWeights(plan []float64) []float64 {
 	order := allOf(len(plan))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(plan[b], plan[a]) })

@@ -6,8 +6,8 @@ import (
 	"capcli"
 )
 
-// Serve returns what of the demand is left when held GPUs serve what they can, and how
-// much they serve.
+// Serve returns the demand that is left when held GPUs serve what they can, and the GPU time that
+// they serve.
 func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
 	if err := c.Check(); err != nil {
 		return nil, 0, err
@@ -34,7 +34,7 @@ func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
 	return out, served, nil
 }
 
-// levelsOf are the thousandths of GPUs that are held over time.
+// levelsOf returns the thousandths of GPUs that are held over time.
 func levelsOf(held []Held) ([]capcli.Level[capcli.Seconds], error) {
 	var out capcli.Steps[capcli.Seconds]
 	var sum int64

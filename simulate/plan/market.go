@@ -9,54 +9,52 @@ import (
 	"capcli"
 )
 
-// Market is what can be bought.
+// Market is what can be bought, and how it counts.
 type Market struct {
 	OnDemand Prices
 	Terms    []Term
-	// Every is how often something may be bought: at the start of the curve and
-	// where each such period begins, months on the first. Zero is a month.
+	// Every is the interval between times of purchase: the start of the curve and the start of each
+	// such period, months on the first. Zero is a month.
 	Every   capcli.Step
 	Overrun bool // a purchase may last beyond the end of the curve; its whole cost counts
-	// Lot is how many thousandths of a GPU are bought together; 0 is one GPU,
-	// 8000 a node of eight.
+	// Lot is the thousandths of GPUs that are bought together: 8000 is a node of eight. 0 is one
+	// GPU.
 	Lot int64
-	// Discount is the cost of capital, 0.1 for 10 % a year: every payment counts
-	// with (1+Discount)^(-months/12), use on demand as paid at the start of its
-	// month. The discounted rates are rounded to a thousandth of a millionth of a
-	// dollar.
+	// Discount is the cost of capital a year, 0.1 for 10 %: every payment counts with
+	// (1+Discount)^(-months/12), on-demand use as paid at the start of its month. The discounted
+	// rates are rounded to a thousandth of a millionth of a dollar.
 	Discount float64
 
-	Also     []capcli.Seconds // further instants at which something may be bought
-	Prorated bool             // in a Field, of a purchase that lasts beyond the end only what lies before it counts, in cover and in cost
+	Also     []capcli.Seconds // further times of purchase
+	Prorated bool             // in a Field, a purchase that lasts beyond the end counts, in cover and in cost, only up to the end
 }
 
-// Term is one way to commit.
+// Term is a type of commitment.
 type Term struct {
 	Name   string
 	Length capcli.Step
-	// Rate is all that is paid for a GPU divided by the hours of the term, by the
-	// time of purchase: the price is locked in.
+	// Rate is the whole payment for a GPU divided by the hours of the term, by time of purchase:
+	// the price is locked in.
 	Rate Prices
-	// Upfront is the millionths of the whole that are paid at once; the rest is
-	// paid in equal parts at the start of each month of the term. It matters only
-	// with a discount.
+	// Upfront is the part of the payment that is made at once, in millionths; the rest is paid in
+	// equal parts at the start of each month of the term. It matters only with a discount.
 	Upfront int64
-	Max     int64 // most GPUs, in thousandths, bought at one time; 0 is no limit
+	Max     int64 // most GPUs bought at one time, in thousandths; 0 is no limit
 }
 
-// Prices are a price over time.
+// Prices are a price over time, in order of time.
 type Prices []Price
 
-// Price is a rate from an instant on, counted from the start of the curve.
+// Price is a rate from an instant on, in seconds from the start of the curve.
 type Price struct {
 	From capcli.Seconds
 	Rate capcli.Rate
 }
 
-// Flat is one price for all time.
+// Flat returns one price for all time.
 func Flat(r capcli.Rate) Prices { return Prices{{math.MinInt64, r}} }
 
-// At is the price at an instant; before the first it is the first.
+// At returns the price at an instant; before the first price it is the first.
 func (p Prices) At(t capcli.Seconds) capcli.Rate {
 	rate := p[0].Rate
 	for _, x := range p {
@@ -68,8 +66,8 @@ func (p Prices) At(t capcli.Seconds) capcli.Rate {
 	return rate
 }
 
-// Fall gives p as it is where every price from an instant on is lower by a
-// share, 0.44 for 44 %, rounded half up to the millionth of a dollar.
+// Fall returns p with every price from an instant on lower by a share, 0.44 for 44 %, rounded half
+// up to the millionth of a dollar. A negative share is a rise.
 func (p Prices) Fall(from capcli.Seconds, share float64) Prices {
 	lower := func(r capcli.Rate) capcli.Rate { return capcli.Rate(math.Floor(float64(r)*(1-share) + 0.5)) }
 	var out Prices
@@ -101,7 +99,7 @@ func (p Prices) check(what string) error {
 	return nil
 }
 
-// Whole is all of a payment, in the unit of Term.Upfront.
+// Whole is the unit of Term.Upfront: a payment made all at once.
 const Whole = 1_000_000
 
 func (m *Market) check() error {
@@ -131,7 +129,7 @@ func (m *Market) check() error {
 	return nil
 }
 
-// SeenFrom returns the market with its prices counted from an instant.
+// SeenFrom returns the market with the times of its prices counted from an instant.
 func (m *Market) SeenFrom(at capcli.Seconds) *Market {
 	out := *m
 	out.OnDemand = m.OnDemand.seenFrom(at)
@@ -166,7 +164,7 @@ func (m *Market) period() capcli.Step {
 	return m.Every
 }
 
-// addStarts adds to starts, in order, the further instants of m before an end.
+// addStarts adds the times in m.Also that lie before end to starts, in order.
 func (m *Market) addStarts(starts []capcli.Seconds, end capcli.Seconds) []capcli.Seconds {
 	if len(m.Also) == 0 {
 		return starts

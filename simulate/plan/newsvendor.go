@@ -12,8 +12,8 @@ import (
 	"capcli"
 )
 
-// oneLevel is the best level of one term bought at the start and again as soon as
-// it ends, as long as that fits; the rest is paid on demand.
+// oneLevel returns the best constant level of one term, bought at the start and again whenever it
+// ends, as long as that fits, and its cost with the rest paid on demand.
 func (m *Market) oneLevel(c *Curve, term int) (milli int64, cost capcli.USD, err error) {
 	only := *m
 	only.Terms = m.Terms[term : term+1]
@@ -34,8 +34,8 @@ func (m *Market) oneLevel(c *Curve, term int) (milli int64, cost capcli.USD, err
 	return d.level()
 }
 
-// level finds the best level to hold through all options, which follow each
-// other.
+// level returns the best level, in thousandths of GPUs, to hold through all options, which follow
+// each other, and its cost.
 func (d *deal) level() (milli int64, cost capcli.USD, err error) {
 	var held []flow.Use
 	sum, next := exact.Product(0, 0), 0
@@ -76,17 +76,17 @@ func (d *deal) level() (milli int64, cost capcli.USD, err error) {
 	return k * d.m.lot(), cost, err
 }
 
-// Baseline is what people buy without an optimum: nothing, one term alone at its
-// best, or one level of one term all the time.
+// Baseline is a plan that people make without an optimum: nothing, the best use of one term alone,
+// or one constant level of one term.
 type Baseline struct {
-	Term  int   // of the market; -1 buys nothing
-	Flat  bool  // one level, bought again each time it ends
-	Milli int64 // that level, in thousandths of GPUs
+	Term  int   // index in the market's terms; -1 buys nothing
+	Flat  bool  // one level, bought again whenever it ends
+	Milli int64 // the level where Flat, in thousandths of GPUs
 	Cost  capcli.USD
 }
 
-// Baselines prices the baselines of a market. None is under best, its optimum:
-// else the optimum is none, and that is an error.
+// Baselines prices the baselines of a market. It fails with flow.ErrNotProven where one is cheaper
+// than best, for then best is no optimum.
 func (m *Market) Baselines(ctx context.Context, c *Curve, best *Optimum) ([]Baseline, error) {
 	out := []Baseline{{Term: -1, Cost: best.AllOnDemand}}
 	for i := range m.Terms {
@@ -103,7 +103,7 @@ func (m *Market) Baselines(ctx context.Context, c *Curve, best *Optimum) ([]Base
 		out = append(out, Baseline{Term: i, Cost: o.Cost}, Baseline{Term: i, Flat: true, Milli: milli, Cost: cost})
 	}
 	for _, b := range out {
-		if b.Cost < best.Cost-1 { // each is rounded
+		if b.Cost < best.Cost-1 { // each cost is rounded
 			return nil, fmt.Errorf("%w: it costs %s, and a baseline %s", flow.ErrNotProven, best.Cost.Decimal(), b.Cost.Decimal())
 		}
 	}

@@ -13,38 +13,38 @@ import (
 // Optimum is the cheapest way to serve a demand curve.
 type Optimum struct {
 	Cost        capcli.USD
-	Commitments capcli.USD // of Cost: the whole of what was bought
-	OnDemand    capcli.USD // of Cost: what they do not cover
-	AllOnDemand capcli.USD // what the demand costs with no purchase
+	Commitments capcli.USD // part of Cost: the whole cost of the purchases
+	OnDemand    capcli.USD // part of Cost: demand that the purchases do not cover
+	AllOnDemand capcli.USD // cost of the demand without purchases
 
 	Purchases []Purchase // by start, then in order of the market's terms
 	Periods   []Period
 
 	Wanted    capcli.GPUTime
-	Committed capcli.GPUTime // paid for, to the end of each purchase
-	Used      capcli.GPUTime // of Committed, by the demand
+	Committed capcli.GPUTime // GPU time of the purchases, to the end of each
+	Used      capcli.GPUTime // part of Committed that the demand uses
 }
 
 // Purchase is GPUs bought at one time on one term.
 type Purchase struct {
-	Term     int // of the market
+	Term     int // index in the market's terms
 	From, To capcli.Seconds
 	Milli    int64 // thousandths of GPUs
 	Rate     capcli.Rate
 	Cost     capcli.USD
 }
 
-// Period is the time between two instants at which something may be bought or
-// ends.
+// Period is the time between two instants at which a purchase can start or end.
 type Period struct {
 	From, To capcli.Seconds
 	Milli    int64      // committed, in thousandths of GPUs
-	Worth    capcli.USD // what one more lot committed through the period, for nothing, would save
-	Price    capcli.USD // what a lot is worth in it as the proof has it: the prices of a term's periods never sum to more than the term costs
+	Worth    capcli.USD // saving from one more lot committed through the period free of charge
+	Price    capcli.USD // shadow price of a lot in the period, from the proof: the prices of a term's periods never sum to more than the term costs
 }
 
-// Solve finds the cheapest way to serve c in the market m, and proves it. It
-// fails with capcli.ErrOverflow when an amount does not fit.
+// Solve finds the cheapest way to serve c in the market m, and proves it. It fails with
+// capcli.ErrOverflow where an amount does not fit, and with flow.ErrNotProven where the proof
+// fails.
 func (m *Market) Solve(ctx context.Context, c *Curve) (*Optimum, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (m *Market) Solve(ctx context.Context, c *Curve) (*Optimum, error) {
 	return d.optimum(s)
 }
 
-// optimum says a solution in GPUs and dollars.
+// optimum returns a solution in GPUs and dollars.
 func (d *deal) optimum(s *flow.Solution) (*Optimum, error) {
 	lot := d.m.lot()
 	out := &Optimum{Wanted: d.c.Sum()}
@@ -106,7 +106,7 @@ func (d *deal) optimum(s *flow.Solution) (*Optimum, error) {
 	return out, err
 }
 
-// worthOf bounds for how many periods the worth of one more unit is searched.
+// worthOf is the most edges of periods with which Period.Worth is computed; with more, it is Price.
 const worthOf = 2000
 
 func (d *deal) period(out *Optimum, s *flow.Solution, m int) error {
@@ -126,10 +126,10 @@ func (d *deal) period(out *Optimum, s *flow.Solution, m int) error {
 	return err
 }
 
-// SavingsRate is the effective savings rate, 1 - cost / what all would cost on
-// demand (FinOps Foundation); false where that is nothing. With one rate it is
-// coverage × (1 - ρ/utilisation), ρ the rate over that on demand: coverage is Used over
-// Wanted, utilisation Used over Committed.
+// SavingsRate returns the effective savings rate, 1 - cost / on-demand cost of all demand (FinOps
+// Foundation); false where the latter is 0. With one rate it equals coverage × (1 - ρ/utilisation),
+// where ρ is the rate over the on-demand rate, coverage is Used over Wanted, and utilisation Used
+// over Committed.
 func (o *Optimum) SavingsRate() (float64, bool) {
 	return 1 - o.Cost.Float()/o.AllOnDemand.Float(), o.AllOnDemand > 0
 }

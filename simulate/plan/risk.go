@@ -13,7 +13,7 @@ import (
 	"capcli"
 )
 
-// RiskKind is a way to sum up the costs of a plan over all futures.
+// RiskKind is a way to summarise the costs of a plan over all futures.
 type RiskKind uint8
 
 // The kinds of risk.
@@ -23,16 +23,16 @@ const (
 	CVaR                     // the mean over the worst 1-Level of the futures
 )
 
-// Risk says what a plan is chosen by.
+// Risk is the figure of the costs over the futures that a plan minimises.
 type Risk struct {
 	Kind  RiskKind
-	Level int64 // in millionths, below one; 0 for Mean
+	Level int64 // in millionths, below one million; 0 for Mean
 }
 
-// one is the whole of a level.
+// one is a level of 100 %.
 const one = 1_000_000
 
-// ParseRisk reads "mean", "q80" or "cvar95"; levels are percent.
+// ParseRisk parses "mean", "q80" or "cvar95"; levels are percent.
 func ParseRisk(text string) (Risk, error) {
 	bad := fmt.Errorf("%q is not a risk; write mean, q80 (a quantile of the cost) or cvar95 (the mean over the worst 5 %%)", text)
 	s := strings.ToLower(strings.TrimSpace(text))
@@ -59,7 +59,7 @@ func ParseRisk(text string) (Risk, error) {
 	return r, nil
 }
 
-// String gives r as ParseRisk reads it.
+// String returns r in the form that ParseRisk reads.
 func (r Risk) String() string {
 	level := strconv.FormatFloat(float64(r.Level)*100/one, 'f', -1, 64)
 	switch r.Kind {
@@ -72,7 +72,7 @@ func (r Risk) String() string {
 	return "mean"
 }
 
-// Words says r in words: "mean", "80% quantile" or "mean of the worst 5%".
+// Words returns r in words: "mean", "80% quantile" or "mean of the worst 5%".
 func (r Risk) Words() string {
 	percent := func(level int64) string { return strconv.FormatFloat(float64(level)/10_000, 'f', -1, 64) }
 	switch r.Kind {
@@ -85,17 +85,17 @@ func (r Risk) Words() string {
 	return "mean"
 }
 
-// rank is how many of n futures a quantile covers.
+// rank returns the rank, from 1, of the quantile among n costs in rising order.
 func (r Risk) rank(n int) int {
 	k := new(big.Int).Mul(big.NewInt(r.Level), big.NewInt(int64(n)))
 	k.Add(k, big.NewInt(one-1)).Div(k, big.NewInt(one))
 	return max(1, int(k.Int64()))
 }
 
-// Measure returns the risk of some costs, one for each future, exactly: a mean and a CVaR
-// are seldom whole. Where the worst 1-Level of the futures are no whole number of
-// them, the last counts with the part that is left (Rockafellar and Uryasev,
-// "Conditional value-at-risk for general loss distributions", 2002).
+// Measure returns the exact risk of some costs, one for each future; a mean and a CVaR are seldom
+// whole. Where 1-Level of the futures is no whole number of them, the last of the worst counts with
+// the fraction (Rockafellar and Uryasev, "Conditional value-at-risk for general loss
+// distributions", 2002).
 func (r Risk) Measure(costs []int64) *big.Rat {
 	if r.Kind == Quantile {
 		sorted := slices.Sorted(slices.Values(costs))
@@ -109,8 +109,8 @@ func (r Risk) Measure(costs []int64) *big.Rat {
 	return new(big.Rat).SetFrac(sum, big.NewInt(whole))
 }
 
-// worstWeights gives the weights that a mean or a CVaR has each of some costs count with,
-// and their sum: the most costly first, each up to its limit, ties to the first.
+// worstWeights returns the weight of each cost in a mean or a CVaR, and their sum: the highest
+// costs first, each up to its limit; ties go to the first.
 func (r Risk) worstWeights(costs []int64) (weights []int64, whole int64) {
 	limit, whole := r.limits(len(costs))
 	order := allOf(len(costs))
@@ -124,8 +124,8 @@ func (r Risk) worstWeights(costs []int64) (weights []int64, whole int64) {
 	return weights, whole
 }
 
-// limits are the most that one of n futures can weigh in a mean or CVaR, and the
-// sum of all weights.
+// limits returns the largest weight of one of n futures in a mean or CVaR, and the sum of all
+// weights.
 func (r Risk) limits(n int) (limit, whole int64) {
 	level := r.Level
 	if r.Kind != CVaR {
@@ -135,8 +135,8 @@ func (r Risk) limits(n int) (limit, whole int64) {
 	return min(one, whole), whole
 }
 
-// USD returns the risk of amounts of money, rounded half up or else down; that of
-// none is 0.
+// USD returns the risk of amounts of money, rounded half up, or down where half is false; 0 for no
+// amounts.
 func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD {
 	if len(costs) == 0 {
 		return 0
@@ -150,5 +150,5 @@ func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD {
 	if half {
 		n.Add(n, d)
 	}
-	return capcli.USD(n.Div(n, new(big.Int).Mul(d, big.NewInt(2))).Int64()) // no more than the largest
+	return capcli.USD(n.Div(n, new(big.Int).Mul(d, big.NewInt(2))).Int64()) // no larger than the largest amount
 }

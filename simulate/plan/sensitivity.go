@@ -11,19 +11,18 @@ import (
 	"capcli"
 )
 
-// Change is one thing that turns out otherwise than planned, all else as it was.
+// Change is one deviation from the plan's assumptions, all else unchanged.
 type Change struct {
 	What   string     `json:"what"`             // "demand", "on_demand" or the name of a term
-	Share  float64    `json:"share"`            // by how much: -0.2 is a fifth less
-	Kept   capcli.USD `json:"cost_usd"`         // what the purchases cost then
-	Best   capcli.USD `json:"optimum_cost_usd"` // what the best purchases cost then
-	Regret capcli.USD `json:"regret_usd"`       // what is paid for having planned for something else
+	Share  float64    `json:"share"`            // the change as a share: -0.2 is a fifth less
+	Kept   capcli.USD `json:"cost_usd"`         // cost of the plan's purchases then
+	Best   capcli.USD `json:"optimum_cost_usd"` // cost of the best purchases then
+	Regret capcli.USD `json:"regret_usd"`       // Kept less Best: the cost of having planned for something else
 }
 
-// Sensitivity is what becomes of a plan when the demand, the price on demand or
-// that of one term is lower or higher by a share, each by itself: what the
-// purchases cost then, and what the best would. Prices that change are those of
-// all purchases, for the question is what was assumed.
+// Sensitivity returns the effect of a demand, on-demand price or price of a term that is lower or
+// higher by a share, each by itself: the cost of the purchases, and of the best purchases. A
+// changed price applies to all purchases, for the question is what was assumed.
 func (m *Market) Sensitivity(ctx context.Context, c *Curve, purchases []Purchase, share float64) ([]Change, error) {
 	if !(share > 0 && share < 1) {
 		return nil, fmt.Errorf("a sensitivity wants a share between 0%% and 100%%, found %g%%", 100*share)
@@ -60,7 +59,7 @@ func (m *Market) Sensitivity(ctx context.Context, c *Curve, purchases []Purchase
 	return out, nil
 }
 
-// times is c with so many times the demand, to the thousandth of a GPU-second.
+// times returns c with its demand multiplied by a factor, to the thousandth of a GPU-second.
 func (c *Curve) times(factor float64) *Curve {
 	out := *c
 	out.Work = make([]capcli.GPUTime, len(c.Work))
@@ -70,7 +69,7 @@ func (c *Curve) times(factor float64) *Curve {
 	return &out
 }
 
-// Price is what given purchases and the rest of the demand on demand cost.
+// Price returns the cost of given purchases, with the rest of the demand on demand.
 func (m *Market) Price(c *Curve, purchases []Purchase) (capcli.USD, error) {
 	if err := m.check(); err != nil {
 		return 0, err

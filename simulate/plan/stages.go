@@ -14,49 +14,48 @@ import (
 	"capcli"
 )
 
-// Stages says when a plan is decided again.
+// Stages are the times at which a plan is decided again.
 type Stages struct {
 	Every    capcli.Step // time between two decisions
 	Count    int         // decisions after the first
-	Branches int         // most groups that a decision tells apart from each group before
+	Branches int         // most groups into which a decision divides each group of the stage before
 }
 
-// MaxScenarios is how many futures are taken as scenarios: told apart as soon as
-// they differ. More than that are divided into groups.
+// MaxScenarios is the most futures that are scenarios of their own: they are told apart as soon as
+// they differ. More futures are divided into groups.
 const MaxScenarios = 30
 
-// Bounds on a tree of decisions.
+// Limits on a tree of decisions.
 const (
 	maxStages = 12
 
-	minGroup    = 10  // futures in a group, where they are no scenarios
-	maxTreeRows = 640 // periods of all nodes
+	minGroup    = 10  // fewest futures in a group, where futures are not scenarios
+	maxTreeRows = 640 // periods of all nodes together
 )
 
-// Node is one decision of a multi-stage plan: what a group of futures, which
-// nothing tells apart so far, buys from one decision to the next.
+// Node is one decision of a multi-stage plan: the purchases, from one decision to the next, of a
+// group of futures that cannot be told apart yet.
 type Node struct {
-	Parent    int            // -1 of the first
-	Stage     int            // 0 is now
-	From, To  capcli.Seconds // from this decision to the next
+	Parent    int            // index of the node before; -1 for the first node
+	Stage     int            // 0 is the decision now
+	From, To  capcli.Seconds // the time of this decision, and of the next
 	Futures   []int          // rising
-	Wanted    float64        // mean GPUs in the time before From; 0 of the first
-	Least     float64        // of a future of the group, in that time
-	Most      float64
-	Purchases []Purchase // of each future of the group
+	Wanted    float64        // mean GPUs from the decision before to From; 0 in the first node
+	Least     float64        // the mean GPUs, in that time, of the future of the group with the least
+	Most      float64        // and with the most
+	Purchases []Purchase     // made in each future of the group
 
-	first, last int   // periods
-	kids        []int // nodes that come after
+	first, last int   // the node covers the periods from first to before last
+	kids        []int // indexes of the nodes of the next stage
 }
 
-// Staged is a plan that is decided again: the purchases of the first node are
-// made now, and those of each later node only in the futures that come to it. All
-// costs are means over the futures.
+// Staged is a plan that is decided again. The purchases of the first node are made now, those of a
+// later node only in its futures. All costs are means over the futures.
 type Staged struct {
 	Nodes  []Node
 	Cost   *big.Rat // in the field's unit
 	Bound  *big.Rat // no plan on this tree costs less
-	Solved int      // linear programs
+	Solved int      // linear programs solved
 
 	bought [][]int64 // by future, then option
 }
@@ -68,20 +67,19 @@ func (s *Staged) Exact() bool { return s.Cost.Cmp(s.Bound) <= 0 }
 type tree struct {
 	f     *Field
 	nodes []Node
-	row   []int // of the first period of each node
+	row   []int // row of the first period of each node
 	rows  int
 
 	program cover
-	buys    []variable // of the program's offers
-	div     int64      // amounts of the program were divided by it
+	buys    []variable // the purchase of each offer of the program
+	div     int64      // divisor of the amounts in the program
 }
 
-// grow makes the tree. A decision tells futures apart by what the demand so far
-// foretells: the least squares of the mean demand still to come on the mean demand
-// of each stage so far, over all futures (the regression of Longstaff and Schwartz
-// 2001). Each group is divided into groups of equal size; a few futures are
-// scenarios, and are divided as soon as their demands differ. Later decisions are
-// left out where the tree would have too many periods.
+// grow makes the tree. A decision divides futures by the demand that is expected after it: the
+// least-squares regression, over all futures, of the mean demand still to come on the mean demand
+// of each stage so far (the regression of Longstaff and Schwartz 2001). Each group is divided into
+// groups of equal size. Where the futures are few they are scenarios, and are divided as soon as
+// their demands differ. Late decisions are left out where the tree would have too many periods.
 func (f *Field) grow(s Stages) (*tree, error) {
 	at := []capcli.Seconds{0}
 	for n := 1; n <= min(s.Count, maxStages); n++ {
@@ -105,7 +103,7 @@ func (f *Field) grow(s Stages) (*tree, error) {
 	}
 }
 
-// edge is the first instant from at on at which a period begins.
+// edge returns the first instant from at on at which a period starts.
 func (f *Field) edge(at capcli.Seconds) capcli.Seconds {
 	i, _ := slices.BinarySearch(f.deal.edges, at)
 	return f.deal.edges[min(i, len(f.deal.edges)-1)]
@@ -132,7 +130,7 @@ func (f *Field) branch(at []capcli.Seconds, branches int) *tree {
 	return t
 }
 
-// add puts a node into the tree.
+// add adds a node to the tree and returns its index.
 func (t *tree) add(n Node, at []capcli.Seconds) int {
 	n.From, n.To = at[n.Stage], t.f.deal.c.Len()
 	if n.Stage+1 < len(at) {
@@ -145,7 +143,7 @@ func (t *tree) add(n Node, at []capcli.Seconds) int {
 	return len(t.nodes) - 1
 }
 
-// wantedIn is the mean GPUs that a future wants from one instant to another.
+// wantedIn returns the mean GPUs that a future wants from one instant to another.
 func (f *Field) wantedIn(s int, from, to capcli.Seconds) float64 {
 	c := f.curves[s]
 	var sum capcli.GPUTime
@@ -158,7 +156,7 @@ func (f *Field) wantedIn(s int, from, to capcli.Seconds) float64 {
 	return float64(sum) / 1000 / float64(to-from)
 }
 
-// wantedBy is the mean, the least and the most of wantedIn over some futures.
+// wantedBy returns the mean, the least and the most of wantedIn over some futures.
 func (f *Field) wantedBy(group []int, from, to capcli.Seconds) (mean, least, most float64) {
 	least = math.Inf(1)
 	for _, s := range group {
@@ -168,8 +166,8 @@ func (f *Field) wantedBy(group []int, from, to capcli.Seconds) (mean, least, mos
 	return mean / float64(len(group)), least, most
 }
 
-// foretell gives for each future the demand that is to be expected after the last
-// of some instants, from the demand between them.
+// foretell returns, for each future, the demand in GPUs that is expected after the last of some
+// instants, given the demand between them.
 func (f *Field) foretell(at []capcli.Seconds) []float64 {
 	n, k := f.Count(), len(at)-1
 	x, y := mat.NewDense(n, k+1, nil), mat.NewVecDense(n, nil)
@@ -182,7 +180,7 @@ func (f *Field) foretell(at []capcli.Seconds) []float64 {
 	}
 	var svd mat.SVD
 	out := make([]float64, n)
-	if !svd.Factorize(x, mat.SVDThin) { // never seen of finite values; what came last then tells
+	if !svd.Factorize(x, mat.SVDThin) { // not seen with finite values; the demand of the last stage stands in
 		for s := range out {
 			out[s] = x.At(s, k)
 		}
@@ -198,7 +196,7 @@ func (f *Field) foretell(at []capcli.Seconds) []float64 {
 	return out
 }
 
-// divide tells the futures of a group apart.
+// divide divides a group into the futures that the decision at an instant can tell apart.
 func (f *Field) divide(group []int, at capcli.Seconds, branches int, foretold []float64) [][]int {
 	if f.Count() <= MaxScenarios {
 		return f.scenarios(group, at)
@@ -215,7 +213,7 @@ func (f *Field) divide(group []int, at capcli.Seconds, branches int, foretold []
 	return out
 }
 
-// scenarios divides futures by all that they wanted until an instant.
+// scenarios groups futures by their whole demand up to an instant.
 func (f *Field) scenarios(group []int, at capcli.Seconds) [][]int {
 	var out [][]int
 	for _, s := range group {
@@ -229,7 +227,7 @@ func (f *Field) scenarios(group []int, at capcli.Seconds) [][]int {
 	return out
 }
 
-// sameUntil reports whether two futures want the same until an instant.
+// sameUntil reports whether two futures have the same demand up to an instant.
 func (f *Field) sameUntil(a, b int, at capcli.Seconds) bool {
 	c := f.curves[a]
 	for i := range c.Work {
@@ -246,10 +244,10 @@ func (f *Field) sameUntil(a, b int, at capcli.Seconds) bool {
 // variable is a purchase that a node may make.
 type variable struct{ node, option int }
 
-// compile writes the tree as a program: a row for each period of each node, which sums
-// its futures, and an offer for each purchase that a node may make, which covers
-// rows of the node and of all that come after it. As in Field.program, amounts that
-// are too large are divided by div and rounded down.
+// compile writes the tree as a program: a row for each period of each node, summed over its
+// futures, and an offer for each purchase that a node may make, which covers rows of the node and
+// of its descendants. As in Field.program, amounts that are too large are divided by div and
+// rounded down.
 func (t *tree) compile() {
 	f := t.f
 	t.div = 1
@@ -280,7 +278,7 @@ func (t *tree) compile() {
 	}
 }
 
-// reach are the rows of a node and of those after it in some periods.
+// reach returns rows with those of a node and its descendants in some periods added.
 func (t *tree) reach(rows []int, node, from, to int) []int {
 	n := &t.nodes[node]
 	for m := max(from, n.first); m < min(to, n.last); m++ {
@@ -294,13 +292,11 @@ func (t *tree) reach(rows []int, node, from, to int) []int {
 	return rows
 }
 
-// solve finds the plan on the tree with the least mean cost: a multi-stage
-// stochastic program in whole numbers (Birge and Louveaux, Introduction to
-// Stochastic Programming, 2011, chapter 3), whose deterministic equivalent is
-// solved by branch and bound. Costs are those of the futures themselves, not of a
-// mean of each group. first gives, for an option of the first node, how much of it
-// must be bought, false where that is open; nil leaves all open. starts are
-// solutions to begin with.
+// solve finds the plan on the tree with the least mean cost: a multi-stage stochastic program in
+// whole numbers (Birge and Louveaux, Introduction to Stochastic Programming, 2011, chapter 3),
+// whose deterministic equivalent is solved by branch and bound. Costs are those of the futures
+// themselves, not of a mean of each group. first fixes how much of an option the first node buys;
+// it returns false where that is open, and nil leaves all open. starts are solutions to begin with.
 func (t *tree) solve(ctx context.Context, first func(option int) (int64, bool), starts ...[]int64) (*covered, error) {
 	c := t.program
 	c.offers = slices.Clone(c.offers)
@@ -318,7 +314,7 @@ func (t *tree) solve(ctx context.Context, first func(option int) (int64, bool), 
 	return solveCover(ctx, &c, starts...)
 }
 
-// repeat is a solution that buys in every node what a plan for all futures buys.
+// repeat returns the solution that makes, in every node, the purchases of a plan for all futures.
 func (t *tree) repeat(plan *Choice) []int64 {
 	out := make([]int64, len(t.buys))
 	for j, v := range t.buys {
@@ -327,7 +323,7 @@ func (t *tree) repeat(plan *Choice) []int64 {
 	return out
 }
 
-// mean is the mean cost of a solution over the futures, and what each future buys.
+// mean returns the mean cost of a solution over the futures, and the purchases of each future.
 func (t *tree) mean(x []int64) (*big.Rat, [][]int64, error) {
 	f := t.f
 	byNode := t.byNode(x)
@@ -355,7 +351,7 @@ func (t *tree) mean(x []int64) (*big.Rat, [][]int64, error) {
 	return new(big.Rat).SetFrac(sum, big.NewInt(int64(f.Count()))), bought, nil
 }
 
-// byNode is what each node buys, by option.
+// byNode returns the purchases of each node, by option.
 func (t *tree) byNode(x []int64) [][]int64 {
 	out := make([][]int64, len(t.nodes))
 	for i := range out {
@@ -367,7 +363,7 @@ func (t *tree) byNode(x []int64) [][]int64 {
 	return out
 }
 
-// staged says a solution in purchases and exact costs.
+// staged returns a solution as purchases and exact costs.
 func (t *tree) staged(got *covered) (*Staged, error) {
 	out := &Staged{Nodes: t.nodes, Solved: got.nodes}
 	var err error
@@ -383,7 +379,7 @@ func (t *tree) staged(got *covered) (*Staged, error) {
 	return out, nil
 }
 
-// AssessStaged says what a plan that decides again comes to in each future.
+// AssessStaged returns the costs of a plan that decides again in each future.
 func (f *Field) AssessStaged(name, doc string, s *Staged) (*Assessed, error) {
 	out, err := f.assess(name, doc, func(future int) []int64 { return s.bought[future] })
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"capcli"
 )
 
-// option is one purchase that may be made.
+// option is one purchase that can be made.
 type option struct {
 	term        int
 	from, to    capcli.Seconds
-	rate        int64 // as deal has it
-	first, last int   // it covers the periods from first to before last
-	most        int64 // lots; 0 is no limit
+	rate        int64 // in the unit of deal.scale
+	first, last int   // the option covers the periods from first to before last
+	most        int64 // most lots; 0 is no limit
 }
 
-// capLots returns n, or as many lots as may be bought.
+// capLots returns n, or the most lots of the option if that is less.
 func (x *option) capLots(n int64) int64 {
 	if x.most > 0 {
 		return min(n, x.most)
@@ -27,7 +27,7 @@ func (x *option) capLots(n int64) int64 {
 	return n
 }
 
-// offer is x in a program, at a cost for a lot.
+// offer returns x as an offer of a program, at a cost for each lot.
 func (x *option) offer(cost int64) flow.Offer {
 	return flow.Offer{From: x.first, To: x.last, Cost: cost, Max: x.most}
 }
@@ -36,16 +36,16 @@ func (x *option) offer(cost int64) flow.Offer {
 type deal struct {
 	c       *Curve
 	m       *Market
-	scale   int64 // rates are in so many parts of a millionth of a dollar
-	unit    int64 // costs are in so many thousandths of a GPU-second at such a rate
+	scale   int64 // rates are in this many parts of a millionth of a dollar per GPU-hour
+	unit    int64 // costs are in units of this many thousandths of a GPU-second, at a rate of one part
 	edges   []capcli.Seconds
-	pieces  [][]flow.Use // of each period, at a rate as deal has it
+	pieces  [][]flow.Use // of each period, with rates in the unit of scale
 	options []option
 	program *flow.Program
-	parts   [2]int64 // of unit, in a Field: of the GPU time, and of the rate
+	parts   [2]int64 // the factors of unit in a Field: of the GPU time, and of the rate
 }
 
-// maxOffers bounds what one program may hold.
+// maxOffers is the most purchases that one program may offer.
 const maxOffers = 20_000_000
 
 // newDeal lays out the time line and the program.
@@ -57,8 +57,8 @@ func newDeal(c *Curve, m *Market) (*deal, error) {
 	return d, d.build()
 }
 
-// layOut lays out the time line: the instants at which something can be bought or
-// ends, more of them, and the demand between them.
+// layOut lays out the time line: the instants at which a purchase can start or end, further
+// instants, and the demand between them.
 func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 	d := &deal{c: c, m: m, scale: 1}
 	if m.Discount != 0 {
@@ -102,7 +102,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 	return d, d.cut()
 }
 
-// cut divides the steps of the curve among the periods and at changes of price.
+// cut divides the steps of the curve at the edges of the periods and at changes of price.
 func (d *deal) cut() error {
 	d.pieces = make([][]flow.Use, len(d.edges)-1)
 	var cuts []capcli.Seconds
@@ -131,7 +131,7 @@ func (d *deal) cut() error {
 	return nil
 }
 
-// termRate is what a purchase costs for each hour, discounted.
+// termRate returns the rate of a purchase, discounted.
 func (d *deal) termRate(term int, from, to capcli.Seconds) (int64, error) {
 	t := &d.m.Terms[term]
 	rate := int64(t.Rate.At(from))
@@ -148,13 +148,13 @@ func (d *deal) termRate(term int, from, to capcli.Seconds) (int64, error) {
 	return d.discount(rate, sum)
 }
 
-// MonthsOf is how many monthly payments the time between two instants has: one at
-// its start and one a month after, until its end.
+// MonthsOf returns the number of monthly payments between two instants: one at the start and one
+// after each further month, until the end.
 func (c *Curve) MonthsOf(from, to capcli.Seconds) int {
 	return max(1, int(math.Ceil(c.months(to, false)-c.months(from, false)-1e-9)))
 }
 
-// discount returns a rate times a factor, in parts of a millionth of a dollar.
+// discount returns a rate times a factor, in the unit of deal.scale.
 func (d *deal) discount(rate int64, factor float64) (int64, error) {
 	if d.m.Discount == 0 {
 		return rate, nil
@@ -166,8 +166,7 @@ func (d *deal) discount(rate int64, factor float64) (int64, error) {
 	return int64(math.Round(v)), nil
 }
 
-// months is how many months after the start of c an instant is; whole rounds
-// down.
+// months returns the months from the start of c to an instant; whole rounds down.
 func (c *Curve) months(at capcli.Seconds, whole bool) float64 {
 	month := capcli.Step{Months: 1}
 	n := int(at / month.Length())
@@ -184,7 +183,7 @@ func (c *Curve) months(at capcli.Seconds, whole bool) float64 {
 	return float64(n) + float64(at-begin)/float64(end-begin)
 }
 
-// factor is what a payment after so many months is worth today.
+// factor returns the present value of a payment of 1 after some months.
 func (c *Curve) factor(discount, months float64) float64 {
 	if discount == 0 {
 		return 1

@@ -8,31 +8,30 @@ import (
 	"capcli"
 )
 
-// Waiting is what it is worth to decide again, and to decide later. All costs are
-// means over the futures.
+// Waiting is the value of deciding again, and of deciding later. All costs are means over the
+// futures.
 //
-// Now is the best plan that is made at once and kept to: every purchase of the
-// whole time is settled today. Again buys some now and decides the rest at each
-// stage, for what is known by then: Plan, the best such plan on the tree of
-// futures. Later does the same but buys nothing until the second decision, and pays on
-// demand until then. Rest buys until then what Now buys, and decides again from then on.
-// Known is what plans cost that know their future from the start.
+// Now is the best plan that is decided at once and kept. Again, with the purchases in Plan, decides
+// some now and the rest at each stage, with what is known by then: the best such plan found on the
+// tree of futures. Later is the same but buys nothing before the second decision and pays on demand
+// until then. Rest buys what Now buys before the second decision, and decides again from then on.
+// Known is the cost of plans that know their future from the start.
 type Waiting struct {
 	Now, Again, Later, Rest, Known capcli.USD
-	Bound                          capcli.USD // no plan on the tree costs less than this
+	Bound                          capcli.USD // lower bound on the cost of every plan on the tree
 	Plan                           *Staged
 }
 
-// Value is what deciding everything After saves against deciding it now: below 0
-// waiting costs money.
+// Value returns what deciding everything later saves against deciding it now; negative: waiting
+// costs money.
 func (w *Waiting) Value() capcli.USD { return w.Now - w.Later }
 
-// ErrNothingAhead says that the futures end before the time to wait is over.
+// ErrNothingAhead means that the futures end before the time to wait is over.
 var ErrNothingAhead = errors.New("the futures end before the time to wait is over")
 
-// Wait finds the plan that decides again at each stage, and works out what waiting
-// is worth. now is the plan by the mean, and alone the best plan of each future. It
-// fails with ErrNothingAhead where the futures end before the second decision.
+// Wait finds the plan that decides again at each stage, and computes the value of waiting. now is
+// the plan for the mean, and alone the best plan of each future. It fails with ErrNothingAhead
+// where the futures end before the second decision.
 func (f *Field) Wait(ctx context.Context, stages Stages, now *Choice, alone []*Choice) (*Waiting, error) {
 	t, err := f.grow(stages)
 	if err != nil {
@@ -58,7 +57,7 @@ func (f *Field) Wait(ctx context.Context, stages Stages, now *Choice, alone []*C
 	return w, f.price(w, t, now, alone, later, rest)
 }
 
-// price says the costs of waiting in dollars.
+// price fills in the costs of w in dollars.
 func (f *Field) price(w *Waiting, t *tree, now *Choice, alone []*Choice, later, rest *covered) error {
 	known := new(big.Rat)
 	for _, a := range alone {
