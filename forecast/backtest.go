@@ -37,7 +37,7 @@ type Origin struct {
 	Forecast model.Forecast
 	Actual   []float64
 	Scale    float64   // denominator of MASE, from the values before At: see scale
-	Errors   []float64 // the last one-step errors of the fit, as lastErrors returns them; nil where none were requested
+	Errors   []float64 // the last one-step errors of the fit: see lastErrors; nil where none were requested
 	Err      error
 }
 

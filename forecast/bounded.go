@@ -18,8 +18,10 @@ import (
 // lines, and Info says so. It is the model that capcli forecast uses: see Shipped.
 type Bounded struct {
 	Model model.Model
-	Floor float64   // least value of a forecast; -Inf is none
-	Cap   []float64 // upper bound by step, from the first step of the history on; the last one holds for all later steps; nil is none
+	Floor float64 // least value of a forecast; -Inf is none
+	// Cap is the upper bound by step, from the first step of the history on. The last one holds
+	// for all later steps; nil is none.
+	Cap []float64
 
 	// Behind returns the demand behind values that are usage. nil: the values are demand.
 	Behind func(values []float64) (Behind, error)
@@ -123,7 +125,7 @@ func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
 // BoundedFit is a fit of Bounded: the fit of its model, kept within the bounds.
 type BoundedFit struct {
 	model.Fitted                         // the fit of the model
-	wide         model.Fitted            // fit to the draw of demand, which sets the width of ranges and futures; nil: Fitted does
+	wide         model.Fitted            // sets the width of ranges and futures: fitted to the draw of demand; nil: Fitted
 	unsure       unconstrain.Uncertainty // uncertainty of the level
 	floor        float64                 // as Bounded.Floor
 	most         []float64               // as Bounded.Cap

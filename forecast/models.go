@@ -17,7 +17,7 @@ type Options struct {
 	Seasons []int       // lengths of the seasons in steps, shortest first; nil is no season
 	Seed    capcli.Seed // for models whose intervals are simulated
 	Memory  *Memory     // stored fits of Auto's members to one series; nil stores none
-	Quick   bool        // fewer starting points in searches for parameters; Auto sets it for members of a seasonal series
+	Quick   bool        // fewer starting points in searches for parameters, as for Auto's seasonal members
 }
 
 // Period returns the length of the shortest season in steps, or 1 without season.

@@ -10,9 +10,6 @@ import (
 // side is missing, and are NaN where no pair is left.
 
 // MAE is the mean absolute error.
-//
-// All measures leave out pairs in which either side is missing; a measure without any pair is
-// NaN.
 func MAE(actual, mean []float64) float64 {
 	return averageOf(actual, mean, func(y, f float64) float64 { return math.Abs(y - f) })
 }
