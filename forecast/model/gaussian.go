@@ -6,18 +6,18 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Gaussian is a fitted model whose future has a mean and a standard deviation at
-// each step, and normal errors.
+// Gaussian is a fitted model whose future has a mean and a standard deviation at each step, and
+// normal errors.
 type Gaussian struct {
 	Fit      Info
-	Moments  func(h int) (mean, sd []float64)
-	Draw     func(h int, rng Noise) []float64 // nil: independent normal errors
+	Moments  func(h int) (mean, sd []float64) // means and standard deviations of the next h steps
+	Draw     func(h int, rng Noise) []float64 // one future of h steps; nil: independent normal errors
 	Quantile func(p float64) float64          // quantile of the standardised error; nil: normal
 }
 
 var _ Fitted = (*Gaussian)(nil)
 
-// Forecast gives the means, and intervals that are symmetric around them.
+// Forecast returns the means, and intervals that are symmetric around them.
 func (g *Gaussian) Forecast(h int, levels ...float64) (Forecast, error) {
 	if err := CheckRequest(h, levels); err != nil {
 		return Forecast{}, err
@@ -51,7 +51,7 @@ func (g *Gaussian) Path(h int, rng Noise) []float64 {
 	return mean
 }
 
-// Info says what was fitted.
+// Info returns the description of the fit.
 func (g *Gaussian) Info() Info { return g.Fit }
 
 // CheckRequest returns an error where the horizon or the levels of a forecast are invalid.
@@ -67,11 +67,12 @@ func CheckRequest(h int, levels []float64) error {
 	return nil
 }
 
-// ZScore is the number of standard deviations on each side of the mean that hold
-// level percent of a normal distribution.
+// ZScore returns the number of standard deviations on each side of the mean that hold level
+// percent of a normal distribution.
 func ZScore(level float64) float64 { return distuv.UnitNormal.Quantile(0.5 + level/200) }
 
-// NormalIntervals are symmetric intervals around mean with standard deviations sd.
+// NormalIntervals returns symmetric intervals around mean, one for each level, with standard
+// deviations sd.
 func NormalIntervals(mean, sd []float64, levels []float64) []Interval {
 	out := make([]Interval, len(levels))
 	for k, level := range levels {

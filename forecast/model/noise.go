@@ -2,8 +2,8 @@ package model
 
 import "math"
 
-// Noise is where a drawn path takes its chance from. A *rand.Rand is one, for the
-// path of a series alone; Innovations give those of several series.
+// Noise is the source of randomness of a drawn path. A *rand.Rand is one for the path of a
+// single series; Innovations provides those of several series.
 type Noise interface {
 	NormFloat64() float64
 	Float64() float64
@@ -11,14 +11,14 @@ type Noise interface {
 	Uint64() uint64
 }
 
-// joint is a Noise whose innovations go together with those of other series.
+// joint is a Noise whose innovations are correlated with those of other series.
 type joint interface {
 	Noise
-	// Innovation returns the standardised one-step error of a step ahead, from 0.
+	// Innovation returns the standardised one-step error of a step ahead, which counts from 0.
 	Innovation(step int) float64
 }
 
-// Innovation draws the standardised one-step error of a step ahead, from 0.
+// Innovation draws the standardised one-step error of a step ahead, which counts from 0.
 func Innovation(rng Noise, step int) float64 {
 	if n, ok := rng.(joint); ok {
 		return n.Innovation(step)
@@ -26,7 +26,8 @@ func Innovation(rng Noise, step int) float64 {
 	return rng.NormFloat64()
 }
 
-// Probability draws where in its distribution the value of a step ahead lies, from 0 to 1.
+// Probability draws the probability level of the value of a step ahead, from 0 to 1. Steps count
+// from 0.
 func Probability(rng Noise, step int) float64 {
 	if n, ok := rng.(joint); ok {
 		return 1 - math.Erfc(n.Innovation(step)/math.Sqrt2)/2

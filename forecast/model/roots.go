@@ -2,8 +2,8 @@ package model
 
 import "math"
 
-// StepDown sets to to the predictor of one order less than from (Levinson's recursion
-// backwards); to may be from without its last.
+// StepDown computes the coefficients of the predictor of one order less than from (Levinson's
+// recursion backwards) and writes them to to. to may be from without its last element.
 func StepDown(from, to []float64) {
 	k := len(from) - 1
 	a := from[k]

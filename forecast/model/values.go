@@ -21,7 +21,7 @@ func NaNs(n int) []float64 {
 	return out
 }
 
-// Mean is the mean, without overflow of the sum; 0 of none.
+// Mean returns the mean of v without overflow of the sum; 0 for no values.
 func Mean(v []float64) float64 {
 	m := 0.0
 	for i, x := range v {
@@ -30,7 +30,7 @@ func Mean(v []float64) float64 {
 	return m
 }
 
-// RMS is the root of the mean square, without overflow of the squares; 0 of none.
+// RMS returns the root mean square of v without overflow of the squares; 0 for no values.
 func RMS(v []float64) float64 {
 	top := Largest(v)
 	if top == 0 || len(v) == 0 {
@@ -43,7 +43,7 @@ func RMS(v []float64) float64 {
 	return top * math.Sqrt(sum/float64(len(v)))
 }
 
-// CheckPresent says whether every value is a finite number.
+// CheckPresent returns an error where a value is missing (ErrMissing) or infinite (ErrUnfit).
 func CheckPresent(y []float64) error {
 	for i, v := range y {
 		if math.IsNaN(v) {
@@ -56,7 +56,7 @@ func CheckPresent(y []float64) error {
 	return nil
 }
 
-// Largest is the largest absolute value, 0 of none.
+// Largest returns the largest absolute value of y; 0 for no values.
 func Largest(y []float64) float64 {
 	top := 0.0
 	for _, v := range y {
@@ -65,7 +65,7 @@ func Largest(y []float64) float64 {
 	return top
 }
 
-// Scaled is a copy of y times by.
+// Scaled returns a copy of y with each value multiplied by by.
 func Scaled(y []float64, by float64) []float64 {
 	out := make([]float64, len(y))
 	for i, v := range y {
@@ -74,7 +74,7 @@ func Scaled(y []float64, by float64) []float64 {
 	return out
 }
 
-// Dot is the sum of the products of a and the first values of b.
+// Dot returns the sum of the products of a and the first len(a) values of b.
 func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	s := 0.0
@@ -95,14 +95,15 @@ func Observed(y []float64) []float64 {
 	return out
 }
 
-// IsCondition reports whether err only says that a matrix is poorly conditioned, so that
-// there still is an answer.
+// IsCondition reports whether err only says that a matrix is poorly conditioned, in which case
+// there is a result nevertheless.
 func IsCondition(err error) bool {
 	var c mat.Condition
 	return errors.As(err, &c) && !math.IsInf(float64(c), 1)
 }
 
-// SpanGaps returns y with straight lines through missing values.
+// SpanGaps returns y with straight lines through missing values, and the nearest known value
+// before the first and after the last known one. It returns a copy of y where none is known.
 func SpanGaps(y []float64) []float64 {
 	out := slices.Clone(y)
 	last := -1
@@ -136,7 +137,8 @@ func IsFlat(y []float64) bool {
 	return hi-lo <= 1e-14*math.Max(math.Abs(lo), math.Abs(hi))
 }
 
-// Quantile returns R's type 7 of sorted values: linear between order statistics.
+// Quantile returns the quantile p of sorted values by R's type 7: linear interpolation between
+// order statistics.
 func Quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-1)
@@ -144,15 +146,15 @@ func Quantile(sorted []float64, p float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
 }
 
-// ConformalQuantile returns the smallest of the errors, which it sorts, that holds the next
-// error with the probability p: the one of rank p (n+1) (Vovk, Gammerman & Shafer 2005).
+// ConformalQuantile sorts errs and returns the smallest of them that is at least the next error
+// with probability p: the one of rank p (n+1) (Vovk, Gammerman & Shafer 2005).
 func ConformalQuantile(errs []float64, p float64) float64 {
 	slices.Sort(errs)
 	rank := int(math.Ceil(p * float64(len(errs)+1)))
 	return errs[max(0, min(len(errs), rank)-1)]
 }
 
-// Median returns the median of v, which it does not change.
+// Median returns the median of v. It does not change v.
 func Median(v []float64) float64 {
 	sorted := slices.Clone(v)
 	slices.Sort(sorted)
