@@ -12,18 +12,19 @@ import (
 	"capcli/forecast/model"
 )
 
-// SeasonalAR is a regression of each value on the last three, and on those at one
-// and two seasons ago and next to them (a subset autoregression, Box & Jenkins
-// 1970), by ridge regression (Hoerl & Kennard 1970) on values in units of their
-// standard deviation:
+// SeasonalAR is a regression of each value on the last three, and on those one and two seasons
+// ago and the neighbours of the former (a subset autoregression, Box & Jenkins 1970). It is
+// fitted by ridge regression (Hoerl & Kennard 1970) to deviations from the mean in units of
+// their standard deviation:
 //
-//	y_t = c + sum_j a_j y_(t-j) + e_t,  min sum e^2 + lambda sum (a - a0)^2
+//	y_t = c + sum_j a_j y_(t-j) + e_t,  min sum e^2 + lambda (c^2 + sum (a - a0)^2)
 //
-// where a0 is 1 at the longest season and 0 elsewhere: without evidence it is the
-// seasonal naive. The variance ahead comes from the weights of the errors, psi.
+// where a0 is 1 at the longest season (at lag 1 without season) and 0 at all other lags: without
+// evidence the model is the seasonal naive. The variance of a step ahead follows from the
+// weights psi of past errors.
 type SeasonalAR struct{ Seasons []int }
 
-// lags of a series of n values.
+// lags returns the lags for a series of n values, in order.
 func (m SeasonalAR) lags(n int) []int {
 	out := []int{1, 2, 3}
 	for _, p := range decompose.UsableSeasons(n*2/3, m.Seasons) {
@@ -33,7 +34,8 @@ func (m SeasonalAR) lags(n int) []int {
 	return slices.Compact(slices.DeleteFunc(out, func(l int) bool { return l < 1 || 2*l+10 > n }))
 }
 
-// Fit regresses; it needs a good deal more values than lags.
+// Fit estimates the weights, with lambda raised tenfold until the forecasts are stable. It needs
+// three values for each lag and 10 more.
 func (m SeasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	if err := model.CheckPresent(v); err != nil {
@@ -56,7 +58,7 @@ func (m SeasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 	for i := range x {
 		x[i] /= unit
 	}
-	home := 0 // the lag of the naive forecast
+	home := 0 // index of the lag of the naive forecast
 	if s := decompose.UsableSeasons(n*2/3, m.Seasons); len(s) > 0 {
 		home = max(0, slices.Index(lags, s[len(s)-1]))
 	}
@@ -69,7 +71,9 @@ func (m SeasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 	return nil, fmt.Errorf("seasonal-ar: no stable weights: %w", model.ErrUnfit)
 }
 
-// ridge gives a constant and the weights of the lags.
+// ridge returns the constant followed by the weights of the lags, and the standard deviation of
+// the errors. The weight at lags[home] is shrunk towards 1, all others towards 0. ok is false
+// where the equations have no solution.
 func ridge(x []float64, lags []int, home int, lambda float64) (a []float64, sigma float64, ok bool) {
 	p, from := len(lags)+1, lags[len(lags)-1]
 	gram, right := mat.NewSymDense(p, nil), mat.NewVecDense(p, nil)
@@ -113,6 +117,7 @@ func ridge(x []float64, lags []int, home int, lambda float64) (a []float64, sigm
 	return a, sigma, model.IsFinite(sigma)
 }
 
+// oneAhead returns the forecast of the value after x.
 func oneAhead(x []float64, lags []int, a []float64) float64 {
 	v := a[0]
 	for j, l := range lags {
@@ -134,7 +139,7 @@ func isStable(x []float64, lags []int, a []float64) bool {
 	return true
 }
 
-// follow goes h steps on, with errors where given, and keeps the past.
+// follow returns x followed by the next h values, with the errors e added where e is not nil.
 func follow(x []float64, lags []int, a []float64, h int, e func(i int) float64) []float64 {
 	out := slices.Grow(slices.Clone(x), h)
 	for i := range h {
@@ -166,7 +171,7 @@ func (SeasonalAR) fitted(x []float64, lags []int, a []float64, sigma, mu, unit f
 		}
 		return out
 	}
-	// The weights have no constant: an error of 1 and nothing else.
+	// The response to a single error of 1: without the constant and from zeros.
 	pulse := slices.Clone(a)
 	pulse[0] = 0
 	still := make([]float64, n)

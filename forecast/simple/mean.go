@@ -10,12 +10,12 @@ import (
 	"capcli/forecast/model"
 )
 
-// Mean holds every value for an independent draw from one normal
-// distribution: y_t = mu + e_t. The intervals are Student's with n - 1 degrees of
-// freedom and standard deviation s sqrt(1 + 1/n). Missing values are left out.
+// Mean models every value as an independent draw from one normal distribution: y_t = mu + e_t.
+// The intervals are those of Student's t with n - 1 degrees of freedom and the standard
+// deviation s sqrt(1 + 1/n). Missing values are left out.
 type Mean struct{}
 
-// Fit takes the mean; it needs two known values.
+// Fit estimates the mean. It needs two known values.
 func (Mean) Fit(y capcli.Series) (model.Fitted, error) {
 	var v []float64
 	for _, x := range y.Values {

@@ -1,5 +1,5 @@
-// Package simple has the plain models that others are measured by: random walks, the mean,
-// M4's naive 2, and the autoregression on the last values and those of a season ago.
+// Package simple has the plain models that serve as benchmarks: random walks, the mean, M4's
+// naive 2, and an autoregression on the last values and those of a season ago.
 package simple
 
 import (
@@ -10,18 +10,17 @@ import (
 	"capcli/forecast/model"
 )
 
-// Walk is the family of random walks: y_t = y_(t-lag) + c + e_t, with c = 0
-// without drift (Hyndman & Athanasopoulos, "Forecasting: Principles and
-// Practice", 3rd ed., sections 5.2 and 5.5). Missing values are passed over: the
-// forecast starts from the last known value of each phase, and the spread comes
-// from the differences that are known.
+// Walk is the family of random walks: y_t = y_(t-lag) + c + e_t, with c = 0 without drift
+// (Hyndman & Athanasopoulos, "Forecasting: Principles and Practice", 3rd ed., sections 5.2 and
+// 5.5). It skips missing values: the forecast starts from the last known value of each phase,
+// and the spread comes from the differences between known values.
 type Walk struct {
-	Name  string
-	Lag   int
-	Drift bool
+	Name  string // for error messages
+	Lag   int    // in steps, 1 or more
+	Drift bool   // with the constant c
 }
 
-// Fit fits the walk; it needs one known value, and two where there is a drift.
+// Fit fits the walk. It needs one known value, and two of one phase for a drift.
 func (w Walk) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	from, ok := tail(v, w.Lag)
@@ -87,8 +86,8 @@ func (w Walk) method() string {
 	return "Naive"
 }
 
-// tail is the last known value of each of the last lag phases; where a phase has
-// none, the last known value of all.
+// tail returns the last known value of each of the last lag phases, or the last known value of
+// all for a phase without one. It returns false where no value is known.
 func tail(v []float64, lag int) ([]float64, bool) {
 	out := model.NaNs(lag)
 	last := math.NaN()
@@ -112,7 +111,8 @@ func tail(v []float64, lag int) ([]float64, bool) {
 	return out, model.IsFinite(last)
 }
 
-// differences are from each known value to the last known one of its phase.
+// differences returns, for each known value, its difference from the last known one of its
+// phase.
 func differences(v []float64, lag int) []float64 {
 	last := model.NaNs(lag)
 	var out []float64
@@ -128,11 +128,11 @@ func differences(v []float64, lag int) []float64 {
 	return out
 }
 
-// SeasonalWalk is the random walk from season to season: y_t = y_(t-m) + e_t. On a
-// series shorter than one season it is the plain walk, and says so.
+// SeasonalWalk is the random walk from season to season: y_t = y_(t-m) + e_t. On a series no
+// longer than one season it is the plain walk, and a note says so.
 type SeasonalWalk struct{ Period int }
 
-// Fit fits the walk; it needs one known value.
+// Fit fits the walk. It needs one known value.
 func (s SeasonalWalk) Fit(y capcli.Series) (model.Fitted, error) {
 	if s.Period > 1 && len(y.Values) <= s.Period {
 		f, err := Walk{Name: "snaive", Lag: 1}.Fit(y)

@@ -8,12 +8,12 @@ import (
 	"capcli/forecast/model"
 )
 
-// Naive2 is the benchmark of the M4 competition: where the autocorrelation at the
-// season is significant at 90 %, the series is adjusted by a classical
-// multiplicative decomposition, and the last adjusted value is put back in season.
+// Naive2 is the benchmark of the M4 competition. Where the autocorrelation at the season is
+// significant at 90 %, it adjusts the series by a classical multiplicative decomposition,
+// forecasts the last adjusted value, and multiplies by the season again.
 type Naive2 struct{ Period int }
 
-// Fit adjusts and fits the walk.
+// Fit adjusts the series and fits the walk.
 func (m Naive2) Fit(y capcli.Series) (model.Fitted, error) {
 	index := seasonalIndex(y.Values, m.Period)
 	adjusted := y
@@ -30,7 +30,7 @@ func (m Naive2) Fit(y capcli.Series) (model.Fitted, error) {
 	return reseason(inner.(*model.Gaussian), index, len(y.Values), "Naive 2, seasonally adjusted"), nil
 }
 
-// reseason puts a multiplicative season back on a model of the adjusted series of n values.
+// reseason multiplies a model of the adjusted series of n values by the season again.
 func reseason(g *model.Gaussian, index []float64, n int, method string) *model.Gaussian {
 	info, m := g.Fit, len(index)
 	info.Method = method
@@ -58,8 +58,8 @@ func reseason(g *model.Gaussian, index []float64, n int, method string) *model.G
 	}
 }
 
-// seasonalIndex gives the multiplicative season by phase where the series has a
-// significant one and is long enough; nil otherwise.
+// seasonalIndex returns the multiplicative season by phase; nil where the season is not
+// significant or the series shorter than three seasons.
 func seasonalIndex(y []float64, m int) []float64 {
 	if m < 2 || len(y) < 3*m || model.CheckPresent(y) != nil || !seasonalACF(y, m) {
 		return nil
@@ -73,8 +73,8 @@ func seasonalIndex(y []float64, m int) []float64 {
 	return index
 }
 
-// seasonalACF is M4's test: |r_m| > 1.645 sqrt((1 + 2 sum r_i^2 for i < m) / n), with
-// autocorrelations up to lag 10 log10 n.
+// seasonalACF reports whether the season m is significant by M4's test: |r_m| > 1.645 sqrt((1 +
+// 2 sum r_i^2 for i < m) / n). It is false for m above 10 log10 n.
 func seasonalACF(y []float64, m int) bool {
 	n := len(y)
 	if float64(m) > 10*math.Log10(float64(n)) {
