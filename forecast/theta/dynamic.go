@@ -24,7 +24,7 @@ import (
 // out as in the Theta method.
 type Dynamic struct{ Period int }
 
-// Fit searches for the parameters; it needs four values.
+// Fit searches for the parameters. It needs four values.
 func (m Dynamic) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	n := len(v)
@@ -80,7 +80,7 @@ func (m Dynamic) Fit(y capcli.Series) (model.Fitted, error) {
 	}, nil
 }
 
-// dotState is the state after t values.
+// dotState is the state of the model after t values.
 type dotState struct {
 	alpha, weight float64
 	level, a, b   float64
@@ -89,12 +89,12 @@ type dotState struct {
 	t             float64
 }
 
-// mean is the one-step forecast.
+// mean returns the one-step forecast.
 func (s *dotState) mean() float64 {
 	return s.level + s.weight*(s.power*s.a+(1-s.power*(1-s.alpha))/s.alpha*s.b)
 }
 
-// step takes the next value in.
+// step updates the state with the next value.
 func (s *dotState) step(y float64) {
 	s.t++
 	s.level += s.alpha * (y - s.level)
@@ -107,7 +107,8 @@ func (s *dotState) step(y float64) {
 	s.power *= 1 - s.alpha
 }
 
-// forecastValues gives the next h values with the errors given; without, their means.
+// forecastValues returns the next h values with the errors e added, or their means where e is
+// nil.
 func (s dotState) forecastValues(h int, e func(i int) float64) []float64 {
 	out := make([]float64, h)
 	for i := range out {
@@ -120,8 +121,8 @@ func (s dotState) forecastValues(h int, e func(i int) float64) []float64 {
 	return out
 }
 
-// spread gives the means and standard deviations of the next h values: an error of
-// 1 at the first step moves the means after it by psi.
+// spread returns the means and standard deviations of the next h values. psi is how far an error
+// of 1 at the first step moves a later mean.
 func (s dotState) spread(h int, sigma float64) (mean, sd []float64) {
 	mean, sd = s.forecastValues(h, nil), make([]float64, h)
 	hit := s.forecastValues(h, func(i int) float64 {
@@ -141,10 +142,10 @@ func (s dotState) spread(h int, sigma float64) (mean, sd []float64) {
 	return mean, sd
 }
 
-// dotSearch looks for the parameters of one series. The line through the values so
-// far does not depend on them: it is found once.
+// dotSearch searches for the parameters of one series. The line through the values so far does
+// not depend on the parameters, so it is computed once.
 type dotSearch struct {
-	y, a, b []float64 // values; the line before each
+	y, a, b []float64 // values; intercept and slope of the line before each value
 }
 
 func newDotSearch(y []float64) *dotSearch {
@@ -158,10 +159,9 @@ func newDotSearch(y []float64) *dotSearch {
 	return d
 }
 
-// loss is the sum of squared errors from the third value on at the best first
-// level, which it gives too. Errors are taken from a first level of y_1 / theta,
-// with which a level far from zero leaves none: their squares would drown the
-// noise beside it.
+// loss returns the sum of squared errors from the third value on at the best first level, and
+// that level. It computes errors relative to a first level of y_1 / theta. This keeps the
+// squares small where the level is far from zero; they would otherwise drown the noise.
 func (d *dotSearch) loss(alpha, th float64) (sse, first float64) {
 	from := d.y[0] / th
 	weight, level, power, keep := 1-1/th, from, 1.0, 1-alpha
@@ -179,7 +179,7 @@ func (d *dotSearch) loss(alpha, th float64) (sse, first float64) {
 	move := -from
 	if dd > 1e-12 {
 		move = ed / dd
-		// Far from the data the first level is noise: with a fast decay it hardly counts.
+		// A first level far from the data is noise: with a fast decay it has hardly any effect.
 		if math.Abs(from+move) > 10 {
 			move = d.y[0] - from
 		}
@@ -187,9 +187,9 @@ func (d *dotSearch) loss(alpha, th float64) (sse, first float64) {
 	return math.Max(0, ee-2*move*ed+move*move*dd), from + move
 }
 
-// run finds alpha in [0.1, 0.99] and theta in [1, 50]: a grid, then each
-// in turn by golden section. Theta is searched for as 1 - 1/theta, in which the
-// errors are nearly linear.
+// run returns alpha in [0.1, 0.99] and theta in [1, 50] with the least loss: by a grid, then by
+// golden section over each in turn. It searches for 1 - 1/theta instead of theta, since the
+// errors are nearly linear in it.
 func (d *dotSearch) run() (alpha, th float64) {
 	loss := func(a, w float64) float64 {
 		sse, _ := d.loss(a, 1/(1-w))

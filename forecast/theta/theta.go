@@ -1,5 +1,5 @@
-// Package theta is the Theta method, in its standard form and as the dynamic optimised
-// model whose second line and trend are learnt on the way.
+// Package theta is the Theta method: the standard form, and the dynamic optimised model, which
+// updates the trend with each value and estimates the weight of the second line.
 package theta
 
 import (
@@ -19,7 +19,7 @@ import (
 // decomposition. The variance h steps ahead is sigma^2 (1 + (h-1) alpha^2).
 type Theta struct{ Period int }
 
-// Fit smooths; it needs three values.
+// Fit estimates the smoothing. It needs three values.
 func (m Theta) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	n := len(v)
@@ -87,7 +87,7 @@ func seasonNote(index []float64) []string {
 	return []string{"seasonally adjusted"}
 }
 
-// adjustSeason is a series in units of unit, without the season where there is one.
+// adjustSeason returns v over unit, and over the season where index is not nil.
 func adjustSeason(v, index []float64, unit float64) []float64 {
 	x := make([]float64, len(v))
 	for i := range v {
@@ -99,9 +99,9 @@ func adjustSeason(v, index []float64, unit float64) []float64 {
 	return x
 }
 
-// thetaSeason is the multiplicative season of a series where the autocorrelation
-// at the season is significant; nil otherwise. Unlike M4's test it asks for two
-// seasons only, and for any lag.
+// thetaSeason returns the multiplicative season by phase where the autocorrelation at the season
+// is significant; nil otherwise. Unlike M4's test it requires only two seasons, and accepts any
+// lag.
 func thetaSeason(y []float64, m int) []float64 {
 	n := len(y)
 	if m < 2 || n <= 2*m {
@@ -124,7 +124,7 @@ func thetaSeason(y []float64, m int) []float64 {
 	return index
 }
 
-// lineSlope is the slope of the least squares line.
+// lineSlope returns the slope of the least squares line.
 func lineSlope(y []float64) float64 {
 	centre := float64(len(y)-1) / 2
 	up, down := 0.0, 0.0
@@ -136,16 +136,16 @@ func lineSlope(y []float64) float64 {
 	return up / down
 }
 
-// simple is exponential smoothing at its least squares.
+// simple is simple exponential smoothing with the parameters of least squares.
 type simple struct {
 	alpha  float64
-	levels []float64 // one more than values; the first is the one before them
-	sse    float64
+	levels []float64 // levels[i] is the level before value i; one more than there are values
+	sse    float64   // sum of squared one-step errors
 }
 
-// smoothSimply finds alpha in [0.0001, 0.9999] and the first level with the least
-// sum of squared one-step errors. For a given alpha the errors are linear in the
-// first level, so only alpha is searched for: on a grid, then by golden section.
+// smoothSimply returns the smoothing with alpha in [0.0001, 0.9999] and the first level that
+// have the least sum of squared one-step errors. For a given alpha the errors are linear in the
+// first level, so it searches for alpha only: on a grid, then by golden section.
 func smoothSimply(y []float64) simple {
 	const low, high = 1e-4, 0.9999
 	loss := func(alpha float64) float64 {
@@ -174,8 +174,8 @@ func smoothSimply(y []float64) simple {
 	return s
 }
 
-// smoothAt gives the least squares first level for alpha, and its sum of squares:
-// with first level 0 the errors are a_t, and a first level l takes l (1-alpha)^t off.
+// smoothAt returns the least squares first level for alpha, and its sum of squared errors. With
+// first level 0 the errors are a_t; a first level l subtracts l (1-alpha)^t from them.
 func smoothAt(y []float64, alpha float64) (sse, first float64) {
 	level, decay := 0.0, 1.0
 	var ad, dd float64
