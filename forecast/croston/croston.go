@@ -1,5 +1,5 @@
-// Package croston forecasts intermittent demand, most of whose values are zero: Croston,
-// its unbiased form (SBA) and the one whose chance of demand fades (TSB).
+// Package croston forecasts intermittent demand, whose values are mostly zero, by Croston's
+// method, its unbiased form (SBA) and TSB, in which the probability of demand decays.
 package croston
 
 import (
@@ -12,20 +12,19 @@ import (
 	"capcli/forecast/model"
 )
 
-// Model is demand with many zeros: a size z and either an interval p
-// between demands (Croston 1972) or a chance of demand (TSB 2011), both smoothed
-// exponentially. The rate is z/p, times 1 - beta/2 for SBA (Syntetos & Boylan
-// 2005), or chance times z. The future is drawn as in the model: each step has a
-// demand with that chance, of a gamma distributed size with the mean and variance
-// of the sizes seen; intervals are the quantiles of that mixture.
+// Model is demand with many zeros: a size z and either an interval p between demands (Croston
+// 1972) or a probability of demand (TSB 2011), both smoothed exponentially. The rate is z/p,
+// times 1 - beta/2 for SBA (Syntetos & Boylan 2005), or the probability times z. Each step of a
+// future has a demand with that probability, of a gamma distributed size with the coefficient of
+// variation of the observed sizes. Intervals are the quantiles of that mixture.
 type Model struct {
-	Name        string
-	Alpha, Beta float64 // of sizes; of intervals or of the chance
-	Unbiased    bool
-	Fading      bool
+	Name        string  // for messages and Info
+	Alpha, Beta float64 // smoothing of sizes; of intervals or of the probability
+	Unbiased    bool    // SBA
+	Fading      bool    // TSB: the probability of demand decays
 }
 
-// Fit smooths; it needs one known value, none below zero.
+// Fit smooths the series. It needs at least one value, none missing and none negative.
 func (m Model) Fit(y capcli.Series) (model.Fitted, error) {
 	if err := model.CheckPresent(y.Values); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
@@ -75,7 +74,8 @@ func (m Model) Fit(y capcli.Series) (model.Fitted, error) {
 	return f, nil
 }
 
-// space is Croston's: the first interval counts from before the first value.
+// space smooths sizes and intervals (Croston). The first interval counts from the step before
+// the first value.
 func (m Model) space(y []float64, f *mixture) {
 	size, gap, since := 0.0, 0.0, 1
 	debias := 1.0
@@ -103,7 +103,8 @@ func (m Model) space(y []float64, f *mixture) {
 	f.rate, f.chance = debias*size/gap, math.Min(1, 1/gap)
 }
 
-// fade is TSB's: the chance falls at every step without demand.
+// fade smooths sizes and the probability of demand (TSB), which falls at every step without
+// demand.
 func (m Model) fade(y []float64, size float64, f *mixture) {
 	n := 0
 	for _, v := range y {
@@ -126,18 +127,19 @@ func (m Model) fade(y []float64, size float64, f *mixture) {
 	f.rate, f.chance = chance*size, chance
 }
 
-// mixture is a demand that comes with a chance, and is gamma distributed when it comes.
+// mixture is demand that occurs with a probability (chance) and then has a gamma distributed
+// size.
 type mixture struct {
 	info               model.Info
-	rate, chance, size float64
+	rate, chance, size float64 // mean per step; probability of demand; mean size
 	spread             float64 // coefficient of variation of the sizes
 }
 
-// narrowSizes is the coefficient of variation below which the quantiles of the gamma
-// distribution are not searched for, which fails beside a spread so small.
+// narrowSizes is the coefficient of variation below which the quantile comes from an
+// approximation: the search for the quantile of so narrow a gamma distribution fails.
 const narrowSizes = 1e-4
 
-// quantile of one step's demand.
+// Quantile returns the quantile p of the demand of one step.
 func (m *mixture) Quantile(p float64) float64 {
 	if m.chance <= 0 || p <= 1-m.chance {
 		return 0
@@ -145,7 +147,8 @@ func (m *mixture) Quantile(p float64) float64 {
 	shape := 1 / (m.spread * m.spread)
 	q := (p - (1 - m.chance)) / m.chance
 	if m.spread < narrowSizes {
-		// Wilson & Hilferty (1931): for such shapes exact to the last digits of a float.
+		// Wilson & Hilferty (1931), which is exact to the last digits of a float for so large a
+		// shape.
 		at := distuv.UnitNormal.Quantile(math.Max(1e-12, math.Min(q, 1-1e-12)))
 		root := 1 - m.spread*m.spread/9 + at*m.spread/3
 		return m.size * root * root * root
@@ -157,9 +160,9 @@ func (m *mixture) Quantile(p float64) float64 {
 	return v
 }
 
-// Forecast gives the rate at every step. Of demand that seldom comes most steps have
-// none, and the quantiles of a step may all lie below its mean: a range then reaches
-// to the mean, and holds more than its level.
+// Forecast returns the rate at every step. Where demand is rare most steps have none, and all
+// quantiles of a step may lie below its mean: a range then extends to the mean, and holds more
+// than its level.
 func (m *mixture) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := model.CheckRequest(h, levels); err != nil {
 		return model.Forecast{}, err
@@ -180,7 +183,7 @@ func (m *mixture) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	return f, nil
 }
 
-// Path draws demand and size at each step.
+// Path draws the demand of each step.
 func (m *mixture) Path(h int, rng model.Noise) []float64 {
 	if h < 1 {
 		return nil
@@ -192,5 +195,5 @@ func (m *mixture) Path(h int, rng model.Noise) []float64 {
 	return out
 }
 
-// Info says what was fitted.
+// Info describes the fit.
 func (m *mixture) Info() model.Info { return m.info }
