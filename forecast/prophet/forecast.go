@@ -7,11 +7,11 @@ import (
 	"capcli/forecast/model"
 )
 
-// fitted tells the errors' correlation and the spread of future changes of
-// slope, and gives the forecast. As in the paper, slopes are taken to go on
-// changing as often as there were places for it, by as much as they did: with
-// changes of Laplace scale b at the rate of r a history, the trend's variance
-// after a share u of a history is 2 b^2 r u^3 / 3.
+// fitted returns the fit as a forecasting model: it estimates the autocorrelation of the errors
+// and the spread of future changes of slope. As in the paper, slopes are assumed to change in
+// future at the rate of the places for a change, and by the mean size of the past changes. With
+// changes of Laplace scale b at r places per history, the variance of the trend after a share u
+// of a history is 2 b^2 r u^3 / 3.
 func (f *pieces) fitted() *model.Gaussian {
 	n := len(f.y)
 	row, fit, left := make([]float64, f.width), make([]float64, n), model.NaNs(n)
@@ -61,7 +61,8 @@ func (f *pieces) fitted() *model.Gaussian {
 	return &model.Gaussian{Fit: info, Moments: at, Draw: path}
 }
 
-// info says what was fitted, with one-step values that carry the last error on.
+// info describes the fit. Its one-step fitted values include the autoregression on the last
+// error.
 func (f *pieces) info(fit, left []float64, scale, ar, own float64) model.Info {
 	n := len(f.y)
 	info := model.Info{
@@ -87,8 +88,8 @@ func (f *pieces) info(fit, left []float64, scale, ar, own float64) model.Info {
 	return info
 }
 
-// errors gives the errors' first autocorrelation, from 0 to 0.99, the error that
-// the last step carries on, and the standard deviation of what is new in each.
+// errors returns the first autocorrelation of the errors, from 0 to 0.99; the error at the last
+// step, as carried on from the last known one; and the standard deviation of the innovations.
 func (f *pieces) errors(left []float64) (ar, last, own float64) {
 	cross, square, sum, pairs, count := 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, e := range left {

@@ -17,20 +17,19 @@ import (
 //
 //	y_t = m + k t + sum_j d_j (t - s_j)+ + sum Fourier terms + sum regressors + e_t
 //
-// with t from 0 to 1 over history and y in units of its largest value. The
-// places s_j where the slope may change are spread evenly over the first 80 %;
-// the changes d_j have a Laplace prior, so that most are near nought, and all
-// other coefficients a normal one. It is fitted at the posterior's maximum, by
-// ridge regressions in which each |d| stands as the parabola that touches it at
-// the last d (majorise and minimise). Beyond the paper, the errors e are an
-// autoregression of order one, which starts the forecast where the data ends.
+// with t from 0 to 1 over history and y in units of its largest value. The places s_j where the
+// slope may change are spread evenly over the first 80 %. The changes d_j have a Laplace prior,
+// so that most are near zero, and all other coefficients a normal one. The fit is the maximum of
+// the posterior, found by ridge regressions in which each |d| is replaced by the parabola that
+// touches it at the last d (majorise and minimise). Beyond the paper, the errors e are an
+// autoregression of order one, so that the forecast starts where the data ends.
 type Piecewise struct {
-	Seasons      []int
-	Changes      int     // places where the slope may change; 0 is 25
-	ChangeScale  float64 // of the Laplace prior, in largest values a history; 0 is 0.05
-	SeasonScale  float64 // standard deviation of seasonal and regressors' coefficients; 0 is 10
-	Regressors   [][]float64
-	RegressorsOf []string // names; regressors run on past history, and are 0 beyond their ends
+	Seasons      []int       // lengths in steps
+	Changes      int         // number of places where the slope may change; 0: 25
+	ChangeScale  float64     // scale of the Laplace prior, in largest values per history; 0: 0.05
+	SeasonScale  float64     // prior standard deviation of the coefficients of seasons and regressors; 0: 10
+	Regressors   [][]float64 // by regressor and step, from the first step of history; 0 beyond their ends
+	RegressorsOf []string    // names of the regressors
 }
 
 const (
@@ -38,13 +37,13 @@ const (
 	pieceRange     = 0.8
 	pieceChange    = 0.05
 	pieceSeason    = 10.0
-	pieceTrend     = 5.0 // standard deviation of level and slope
+	pieceTrend     = 5.0 // prior standard deviation of level and slope
 	pieceHarmonics = 10
 	pieceRounds    = 100
-	pieceLeast     = 1e-5 // standard deviation of the noise, at least, in largest values
+	pieceLeast     = 1e-5 // least standard deviation of the noise, in largest values
 )
 
-// Fit fits the model; missing values are passed over. It needs 3 known values.
+// Fit fits the model and leaves out missing values. It needs 3 known values.
 func (p Piecewise) Fit(y capcli.Series) (model.Fitted, error) {
 	count := 0
 	for i, v := range y.Values {
@@ -70,16 +69,16 @@ func (p Piecewise) Fit(y capcli.Series) (model.Fitted, error) {
 	return f.fitted(), nil
 }
 
-// pieces is one fit.
+// pieces is one fit of Piecewise.
 type pieces struct {
 	p        Piecewise
 	y        []float64
-	unit     float64 // of y
-	places   []float64
-	waves    [][][]float64 // by season and phase, the Fourier terms
-	width    int           // columns
+	unit     float64       // the largest absolute value of y
+	places   []float64     // places where the slope may change, in t
+	waves    [][][]float64 // Fourier terms by season and phase
+	width    int           // number of columns
 	coef     []float64
-	variance float64 // of the errors, in units
+	variance float64 // of the errors, in squares of unit
 }
 
 func newPieces(p Piecewise, y []float64) *pieces {
@@ -122,8 +121,8 @@ func newPieces(p Piecewise, y []float64) *pieces {
 	return f
 }
 
-// fourierTable are the cosines and sines of a season at each phase, without
-// those that an earlier season has too.
+// fourierTable returns the cosines and sines of a season of m steps by phase, without those that
+// a season in taken has too.
 func fourierTable(m int, taken []int) [][]float64 {
 	table := make([][]float64, m)
 	for j := 1; j <= min(pieceHarmonics, m/2); j++ {
@@ -141,7 +140,7 @@ func fourierTable(m int, taken []int) [][]float64 {
 	return table
 }
 
-// row puts the columns of step i, which may lie beyond the end.
+// row writes the columns of step i, which may lie beyond the end, to out.
 func (f *pieces) row(i int, out []float64) {
 	t := float64(i) / float64(len(f.y)-1)
 	out = append(out[:0], 1, t)
@@ -160,7 +159,7 @@ func (f *pieces) row(i int, out []float64) {
 	}
 }
 
-// climb finds the posterior's maximum.
+// climb sets the coefficients and the variance to the maximum of the posterior.
 func (f *pieces) climb() error {
 	gram, right, square, n := f.products()
 	f.coef = make([]float64, f.width)
@@ -202,7 +201,7 @@ func (f *pieces) climb() error {
 	return nil
 }
 
-// products are X'X, X'y, y'y and the number of rows, in units.
+// products returns X'X, X'y, y'y and the number of rows, with y in units.
 func (f *pieces) products() (gram *mat.SymDense, right []float64, square, n float64) {
 	gram, right = mat.NewSymDense(f.width, nil), make([]float64, f.width)
 	row := make([]float64, f.width)
@@ -223,8 +222,8 @@ func (f *pieces) products() (gram *mat.SymDense, right []float64, square, n floa
 	return gram, right, square, n
 }
 
-// priors puts the precision of each coefficient's normal prior; for a change of
-// slope it is that of the parabola which touches the Laplace prior at its value.
+// priors writes the precision of each coefficient's normal prior to out. For a change of slope
+// it is that of the parabola that touches the Laplace prior at its value.
 func (f *pieces) priors(out []float64) {
 	for j := range out {
 		switch {
