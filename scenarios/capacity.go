@@ -18,26 +18,26 @@ import (
 // Capacity is one pool of GPUs in a scenario. Its size is a number of GPUs (GPUs), of
 // nodes (Nodes and GPUsPerNode), or a file of nodes (NodesFile).
 type Capacity struct {
-	Name        string // its kind and a number where the file states none
+	Name        string // given or made of the kind and a number
 	Kind        simulate.Terms
-	Product     string // capacity_block, capacity_reservation or cud: reserved capacity under a provider's rules
+	Product     string // capacity_block, capacity_reservation or cud, which are Reserved; "" for the plain kinds
 	GPUModel    string
 	Partition   string
-	GPUs        int // counted; 0 with nodes, and for elastic capacity without limit
+	GPUs        int // size as a count; 0 with nodes, and for elastic capacity without limit
 	Nodes       int
 	GPUsPerNode int
-	CPUMilli    int64 // per node; 0 is without limit
+	CPUMilli    int64 // thousandths of a CPU a node; 0 is without limit
 	MemMiB      int64 // per node; 0 is without limit
 	NodesFile   string
-	Term        string // "1y": for people
+	Term        string // length of the contract such as "1y"; "" is none
 	Price       Price
-	Free        bool  // the price is 0 and meant to be
-	OnDemand    Price // what its GPU-hour would cost on demand
+	Free        bool  // whether a price of 0 is meant
+	OnDemand    Price // price of a GPU-hour on demand, to compare with
 	PricePath   []PriceChange
 	From, Until When
-	Machine     *billing.Machine // owned: what one GPU costs to own over the term, in place of a price
-	Upfront     int64            // millionths of what the contract costs that are paid at its start
-	EndsEarly   capcli.Seconds   // capacity_block: its nodes go so long before its end
+	Machine     *billing.Machine // owned: the cost of owning one GPU over the term, which sets Price
+	Upfront     int64            // share of the contract paid at its start, in millionths
+	EndsEarly   capcli.Seconds   // capacity_block: how long before its end its nodes are taken away
 	Lead        capcli.Seconds
 	MinBilling  capcli.Seconds
 	Failures    *Failures
@@ -45,11 +45,10 @@ type Capacity struct {
 	Trace       *Availability
 }
 
-// When is a time of a run: a date, or a time since the start. The zero value is not
-// given.
+// When is a time in a run: a date, or a time since the start. The zero value means not given.
 type When struct {
 	Given bool
-	Date  capcli.Time // NoTime when After counts
+	Date  capcli.Time // NoTime if After is used
 	After capcli.Seconds
 }
 
@@ -62,14 +61,14 @@ type Hazard struct{ MeanUp, MeanDown, Notice capcli.Seconds }
 // Availability is a recorded history of available nodes.
 type Availability struct {
 	File           string
-	Polarity       string // available or preempted: what its numbers count
+	Polarity       string // what its counts mean: available or preempted nodes
 	Notice, Offset capcli.Seconds
-	Repeat         bool // begin again at its end
-	Scale          bool // its largest count is the whole pool
+	Repeat         bool // start again at its end
+	Scale          bool // scale the counts so that the largest is the whole pool
 }
 
-// Limits of capacity. Five million committed GPUs for fifty years stay under
-// 2^63 thousandths of a GPU-second.
+// Limits of capacity. The GPU time of maxCommitted GPUs over fifty years fits in 63 bits of
+// thousandths of a GPU-second.
 const (
 	maxGPUs      = 1_000_000
 	maxCommitted = 5_000_000
@@ -133,7 +132,7 @@ func capacities(dst *[]Capacity) strict.Reader {
 	}
 }
 
-// nameRest names the pools without a name after their kind: owned, owned2 …
+// nameRest names the pools without a name after their kind: owned, owned2 and so on.
 func nameRest(pools []Capacity, taken map[string]int) {
 	used := map[string]int{}
 	for i := range pools {
@@ -180,8 +179,7 @@ func upfront(dst *int64) strict.Reader {
 	}
 }
 
-// term reads the length of a contract: 6mo, 1y, 45d. It keeps the text, which is
-// for people only.
+// term reads the length of a contract: 6mo, 1y, 45d. It stores the text.
 func term(dst *string) strict.Reader {
 	const form = "a term such as 1y, 6mo or 45d"
 	return strict.Value(dst, form, form, func(s string) (string, bool) {
@@ -200,7 +198,7 @@ func readWhen(dst *When) strict.Reader {
 		}
 		last := d.FieldName() == "until"
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
-			if last { // the day itself is still in
+			if last { // an end date is included
 				t = t.AddDate(0, 0, 1)
 			}
 			*dst = When{true, capcli.TimeOf(t), 0}

@@ -37,7 +37,7 @@ func (c *Capacity) check(o *strict.Object) {
 	}
 }
 
-// checkPrice refuses a price of 0 without free: true.
+// checkPrice checks the prices of the pool. It refuses a price of 0 without free: true.
 func (c *Capacity) checkPrice(o *strict.Object) {
 	switch {
 	case c.Free && c.Price.Rate > 0:
@@ -112,7 +112,8 @@ func (c *Capacity) checkNodes(o *strict.Object) {
 	}
 }
 
-// checkSupply checks that only pools with nodes have failures, a hazard or a history.
+// checkSupply allows failures, a hazard or an availability trace only for pools with nodes, and
+// only one of them.
 func (c *Capacity) checkSupply(o *strict.Object) {
 	have := slices.DeleteFunc([]string{"failures", "hazard", "availability"}, func(name string) bool { return !o.Has(name) })
 	if len(have) == 0 {
@@ -145,7 +146,7 @@ func (s *Scenario) checkCapacity(o *strict.Object) {
 	}
 }
 
-// checkDates checks that dates have a period to count from and lie in it.
+// checkDates checks that a pool with dates has a period, and overlaps it.
 func (s *Scenario) checkDates(d *strict.Decoder, c *Capacity, n *yaml.Node) {
 	for _, name := range []string{"from", "until"} {
 		w, at := c.From, strict.Child(n, name)
@@ -162,7 +163,7 @@ func (s *Scenario) checkDates(d *strict.Decoder, c *Capacity, n *yaml.Node) {
 	}
 }
 
-// offset returns the time in seconds since the start, 0 for dates before it.
+// offset returns w in seconds since the start; 0 for dates before it.
 func (w When) offset(start capcli.Time) capcli.Seconds {
 	if w.Date.IsKnown() && w.Given {
 		return max(0, capcli.Seconds(w.Date-start))
@@ -181,7 +182,7 @@ func (s *Scenario) Committed() int {
 	return total
 }
 
-// Counted reports whether no pool has nodes.
+// Counted reports whether all pools are counted GPUs, without nodes.
 func (s *Scenario) Counted() bool {
 	return !slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Nodes > 0 || c.NodesFile != "" })
 }

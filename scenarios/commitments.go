@@ -32,8 +32,8 @@ func discounts(s *Scenario) strict.Reader {
 	}
 }
 
-// checkDiscount refuses products that are pools, and scopes that the pools cannot
-// distinguish.
+// checkDiscount refuses products that bring capacity, which are pools, and scopes by anything other
+// than the GPU model.
 func checkDiscount(d *strict.Decoder, c *billing.Commitment, n *yaml.Node) {
 	if billing.BringsCapacity(c.Product) {
 		d.Fault(valueOf(n, "product"), "%s brings capacity; write it under capacity, as a pool of kind %s", c.Product.Name(), kindOfProduct(c.Product.Name()))
@@ -63,7 +63,7 @@ func valueOf(n *yaml.Node, field string) *yaml.Node {
 	return n
 }
 
-// kindOfProduct returns the kind of pool for a product.
+// kindOfProduct returns the kind of pool that has the product's terms.
 func kindOfProduct(product string) string {
 	if product == "reserved_capacity" {
 		return "reserved"
@@ -71,7 +71,7 @@ func kindOfProduct(product string) string {
 	return product
 }
 
-// ratesOf returns the rates of a plan, nothing for other products.
+// ratesOf returns the rates of a plan; nil for other products.
 func ratesOf(p billing.Product) []billing.PlanRate {
 	if rated, is := p.(billing.Rated); is {
 		return rated.PlanRates()
@@ -115,7 +115,7 @@ func (s *Scenario) discounted(c *billing.Commitment) bool {
 	})
 }
 
-// mayHold reports whether the pool may have GPUs of a model. "" is any model.
+// mayHold reports whether the pool may have GPUs of the model; "" is any model.
 func (c *Capacity) mayHold(model string) bool {
 	return model == "" || c.NodesFile != "" || strings.EqualFold(model, c.GPUModel)
 }

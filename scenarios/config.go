@@ -15,7 +15,7 @@ import (
 	"capcli/simulate/supply"
 )
 
-// Options are what a run needs beside its scenario.
+// Options are the inputs of a run that its scenario does not fix.
 type Options struct {
 	Seed capcli.Seed // usually the scenario's own
 	Run  int         // number of the replication; 0 is the first
@@ -45,13 +45,12 @@ func (s *Scenario) PlacementName() string {
 // PolicyName returns the policy of a run.
 func (s *Scenario) PolicyName() string { return cmp.Or(s.Policy.Name, "fifo") }
 
-// Config returns the configuration of one run of the scenario with the jobs, which are
-// those of Generated or of a trace. Each call makes new supplies. It fails with
-// *capcli.InputError when a file that the scenario names is wrong, with the error of
-// Open when it cannot be opened, and with *capcli.UnknownError for an unknown policy or
-// placement.
+// Config returns the configuration of one run of the scenario with the given jobs, which come from
+// Generated or from a trace. Each call makes new supplies. It fails with *capcli.InputError when a
+// file that the scenario names is wrong, with the error of Open when such a file cannot be opened,
+// and with *capcli.UnknownError for an unknown policy or placement.
 func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) {
-	files, err := s.load(o.Open) // first, for it may set prices while other runs are made
+	files, err := s.load(o.Open) // first, because it may set prices while other runs are being made
 	if err != nil {
 		return simulate.Config{}, err
 	}
@@ -84,7 +83,8 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	}, nil
 }
 
-// Generated returns the jobs of the scenario's generator, false when it has none.
+// Generated returns the jobs of the scenario's generator. It reports false if the scenario has
+// none.
 func (s *Scenario) Generated(o Options) (capcli.Jobs, bool) {
 	if s.Jobs.Generate == nil {
 		return nil, false
@@ -116,8 +116,8 @@ func (s *Scenario) rates(files *files) []billing.Rate {
 	return out
 }
 
-// listPrice returns the pool whose price is the on-demand price of c: the on_demand
-// pool of the same model, or one without a model. nil is not known.
+// listPrice returns the pool whose price is the on-demand price of c: the on_demand pool of the
+// same model, or one without a model. It returns nil if there is none.
 func (s *Scenario) listPrice(c *Capacity, model string) *Capacity {
 	if c.Kind == simulate.OnDemand {
 		return c
@@ -184,8 +184,8 @@ func (s *Scenario) rank(c *Capacity) int {
 	return len(s.Overflow.Order) + int(c.Kind)
 }
 
-// supply returns how the nodes of a pool come and go in one run, nil when they all
-// stay. Each pool has a random stream of its own, by its name.
+// supply returns how the nodes of a pool come and go in one run; nil if they all stay. Each pool
+// has its own random stream, named after the pool.
 func (c *Capacity) supply(files *files, p simulate.Pool, seed capcli.Seed, k int) simulate.Supply {
 	use := "/" + c.Name
 	if k > 0 {
@@ -204,12 +204,12 @@ func (c *Capacity) supply(files *files, p simulate.Pool, seed capcli.Seed, k int
 	return nil
 }
 
-// group is the equal nodes of a pool.
+// group is a set of equal nodes of a pool.
 type group struct {
 	name, model string
 	nodes, gpus int
 	cpu, mem    int64
-	place       int // among the groups of its pool
+	place       int // index among the groups of its pool
 }
 
 // groups yields each pool with each of its groups, in the order of the pools of Config.

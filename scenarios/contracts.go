@@ -111,8 +111,7 @@ func contractOf(c *billing.Commitment, kind string, start, end capcli.Time) (out
 	return k, err
 }
 
-// KindNames returns the kinds of the pools of Config, in their order, as the scenario
-// names them.
+// KindNames returns the kind of each pool of Config, in order, as the scenario states it.
 func (s *Scenario) KindNames(o Options) ([]string, error) {
 	files, err := s.load(o.Open)
 	if err != nil {

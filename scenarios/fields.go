@@ -15,8 +15,8 @@ import (
 	"capcli/simulate/policy"
 )
 
-// The sections of a scenario: each field's name, a line about it and how it is
-// read. Messages, the template and the reader all come from these tables.
+// The tables of fields of a scenario's sections: each field's name, description and reader. The
+// reader, its messages and the template are all based on these tables.
 
 func topFields(s *Scenario) []strict.Field {
 	return []strict.Field{
@@ -129,8 +129,8 @@ func ParsePeriod(text string) (Period, error) {
 	return p, nil
 }
 
-// instant reads a day or an instant in RFC 3339 at an offset of n's text. day says that
-// it is a day.
+// instant reads a date or an instant in RFC 3339. day reports a date. A fault points at s, which
+// starts at offset in n's text.
 func instant(d *strict.Decoder, n *yaml.Node, offset int, s string) (at capcli.Time, day, ok bool) {
 	if t, err := time.Parse(time.DateOnly, s); err == nil && t.Year() >= 1970 {
 		return capcli.TimeOf(t), true, true
@@ -176,8 +176,8 @@ func readPolicy(dst *Policy) strict.Reader {
 	}
 }
 
-// queueLimits reads increasing amounts of GPU time: a number is GPU-seconds, a length
-// of time is that of one GPU.
+// queueLimits reads increasing amounts of GPU time: a number of GPU-seconds, or a length of time on
+// one GPU.
 func queueLimits(dst *[]capcli.GPUTime) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		d.ReadList(n, 64, "GPU-seconds", func(i int, n *yaml.Node) {
@@ -197,7 +197,7 @@ func queueLimits(dst *[]capcli.GPUTime) strict.Reader {
 	}
 }
 
-// tenants reads the tenants, each name once.
+// tenants reads the tenants and refuses repeated names.
 func tenants(dst *[]simulate.Tenant) strict.Reader {
 	lines := map[string]int{}
 	section := tenantSection

@@ -17,8 +17,8 @@ import (
 	"capcli/simulate/supply"
 )
 
-// opened keeps the contents of a scenario's files, so that all replications read them
-// once.
+// opened caches the contents of a scenario's files, so that they are read once for all
+// replications.
 type opened struct {
 	lock  sync.Mutex
 	files *files
@@ -26,7 +26,7 @@ type opened struct {
 
 // files is the contents of the files that a scenario names.
 type files struct {
-	nodes        map[string][]group             // by pool
+	nodes        map[string][]group             // by the pool's name
 	availability map[string]supply.Availability // by Availability.key
 	predicted    map[string]capcli.Seconds
 }
@@ -84,7 +84,7 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 	return f, nil
 }
 
-// key identifies the reading of a file with a polarity.
+// key identifies a trace by its file and polarity.
 func (a *Availability) key() string { return a.Polarity + " " + a.File }
 
 var polarities = map[string]supply.Polarity{"available": supply.CountsAvailable, "preempted": supply.CountsPreempted}
@@ -99,8 +99,8 @@ func inFile(err error, file string) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// rows reads a CSV with a header. It calls each with the wanted columns of each row, in
-// the order of columns, and the line.
+// rows reads a CSV with a header. It calls each with the line and the cells of columns, in that
+// order, for each row.
 func rows(file string, b []byte, columns []string, each func(line int, cells []string) error) error {
 	r := csv.NewReader(bytes.NewReader(b))
 	r.ReuseRecord = true
@@ -187,7 +187,7 @@ func readNodes(file, pool string, b []byte) ([]group, error) {
 	return out, err
 }
 
-// nameGroups names groups after the pool and what distinguishes them.
+// nameGroups gives each group a unique name made of the pool, the model and the GPUs of a node.
 func nameGroups(groups []group, pool string) {
 	taken := map[string]bool{}
 	for i := range groups {

@@ -9,26 +9,26 @@ import (
 	"capcli"
 )
 
-// LogSurvey collects from the jobs of a log what a scenario for it needs: see Fit. The
-// zero value is ready. It needs 32 bytes for each job with a recorded start and end.
+// LogSurvey collects from the jobs of a log what a scenario for it needs: see Fit. The zero value
+// is ready to use. It needs 32 bytes for each job with a recorded start and end.
 type LogSurvey struct {
-	MachineGPUs int64 // as the log's header says; 0 is not known
+	MachineGPUs int64 // as stated in the log's header; 0 is unknown
 
 	jobs, cpuOnly int64
 	first, last   capcli.Time
-	ends          capcli.Time // when the last job ends if none waits
+	ends          capcli.Time // end of the last job if none waits
 	work          capcli.GPUTime
-	recorded      capcli.GPUTime  // of it, by jobs with a start and an end
-	days          map[int64]int64 // jobs that want GPUs, by the day since 1970 of their submission
+	recorded      capcli.GPUTime  // the part of work by jobs with a recorded start and end
+	days          map[int64]int64 // jobs that want GPUs, by day of submission (days since 1970)
 	groups        map[wish]*logGroup
 	tenants       map[string]capcli.GPUTime
 }
 
-// logGroup is the jobs of one partition and wished GPU model.
+// logGroup is the jobs of one partition that ask for one GPU model.
 type logGroup struct {
 	work capcli.GPUTime
-	most int64                     // thousandths of a GPU that the largest job holds
-	held capcli.Steps[capcli.Time] // thousandths of a GPU
+	most int64                     // GPUs of the largest job, in thousandths
+	held capcli.Steps[capcli.Time] // GPUs held over time, in thousandths
 }
 
 // Jobs returns the number of jobs.
@@ -46,9 +46,9 @@ func (s *LogSurvey) Period() Period {
 	return Period{capcli.Time(s.firstDay(days)) * day, capcli.Time(days[len(days)-1]+1) * day}
 }
 
-// firstDay returns the day from which on submissions are dense: the last day before
-// which at most a hundredth of the jobs came, in at least a tenth of the days and ten
-// times their share of the jobs. Without such a day it returns the first.
+// firstDay returns the day on which submissions become dense: the last day before which at most a
+// hundredth of the jobs came, over at least a tenth of the days and at a tenth of the mean rate or
+// less. Without such a day it returns the first day.
 func (s *LogSurvey) firstDay(days []int64) int64 {
 	first, last := days[0], days[len(days)-1]
 	all, before := s.jobs-s.cpuOnly, int64(0)
@@ -109,17 +109,17 @@ func (s *LogSurvey) Add(j *capcli.Job) {
 	}
 }
 
-// sizedBy says what the sizes of the pools come from.
+// sizedBy is the source of the sizes of the pools.
 type sizedBy uint8
 
 const (
-	byUse    sizedBy = iota // the most that the log's jobs held at once
+	byUse    sizedBy = iota // the peak of GPUs in use in the log
 	byHeader                // the size that the log's header states
-	byWork                  // a size that the log's work keeps four fifths busy
+	byWork                  // a size at which the log's work keeps four fifths of the GPUs busy
 )
 
-// basis decides what the sizes come from. The most in use counts only when nine tenths
-// of the work have a recorded start and end.
+// basis returns the source of the sizes: the header if it states a size. The peak in use counts
+// only when jobs with nine tenths of the work have a recorded start and end.
 func (s *LogSurvey) basis() sizedBy {
 	switch {
 	case s.MachineGPUs > 0:
@@ -134,12 +134,12 @@ func (s *LogSurvey) basis() sizedBy {
 type fittedPool struct {
 	partition, model string
 	gpus             int64
-	peakAt           capcli.Time // byUse: when so many were first held
+	peakAt           capcli.Time // byUse: the first time of the peak; else NoTime
 	group            *logGroup
 }
 
-// pools returns a pool for each partition and GPU model, or with shared for each model.
-// Jobs that name no model, or several, count for a model that serves them.
+// pools returns a pool for each partition and GPU model, or for each model if shared is true. A job
+// that names no model, or several, counts for one that serves it: see home.
 func (s *LogSurvey) pools(shared bool) []fittedPool {
 	merged := map[wish]*logGroup{}
 	for _, w := range slices.SortedFunc(maps.Keys(s.groups), compareWishes) {
@@ -164,8 +164,8 @@ func (s *LogSurvey) pools(shared bool) []fittedPool {
 	return out
 }
 
-// home returns the group in which jobs of a wish count. Of several models it is the
-// first. Without a model it is the model with the most work in the partition.
+// home returns the group in which jobs of a wish are counted. For several models it is the first.
+// Without a model it is the model with the most work in the partition.
 func (s *LogSurvey) home(w wish) wish {
 	first, _, _ := strings.Cut(w.model, "|")
 	if first != "" {
@@ -195,8 +195,8 @@ func compareWishes(a, b wish) int {
 	return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.model, b.model))
 }
 
-// size returns the number of GPUs that a group of jobs needs, and when it first held so
-// many.
+// size returns the number of GPUs that a group of jobs needs. at is the first time of the peak,
+// NoTime if the size is not that of the peak.
 func (s *LogSurvey) size(g *logGroup) (gpus int64, at capcli.Time) {
 	least := max((g.most+999)/1000, 1)
 	if s.basis() != byUse {
@@ -217,8 +217,8 @@ func (s *LogSurvey) mostBusy(g *logGroup) int64 {
 	return (int64(g.work)/1000*5 + span*4 - 1) / (span * 4)
 }
 
-// peak returns the most that jobs held at once, in thousandths of a GPU, and when they
-// first did. A job that ends makes room for one that begins at the same time.
+// peak returns the peak of GPUs held by the group, in thousandths, and its first time. A job that
+// ends frees its GPUs for one that starts at the same time.
 func (g *logGroup) peak() (milli int64, at capcli.Time) {
 	if milli, at = g.held.Peak(); milli == 0 {
 		at = capcli.NoTime
@@ -226,8 +226,7 @@ func (g *logGroup) peak() (milli int64, at capcli.Time) {
 	return milli, at
 }
 
-// Size returns the number of GPUs that one pool for all jobs needs, and the reason for
-// people.
+// Size returns the number of GPUs that one pool for all jobs needs, and the reason as text.
 func (s *LogSurvey) Size() (gpus int64, why string) {
 	all := &logGroup{}
 	for _, g := range s.groups {

@@ -15,21 +15,21 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// FitOptions are the options of a scenario for a log.
+// FitOptions are the options of Fit.
 type FitOptions struct {
 	Log      string       // the log's name, for people
 	From     string       // the log as the scenario names it, relative to the scenario; "" leaves it to --trace
-	Format   string       // of the log; "" is by its looks
-	TZ       string       // zone of times of the log that state none
+	Format   string       // format of the log; "" detects it
+	TZ       string       // time zone of the log's times without one
 	Shared   bool         // partitions share their GPUs: one pool for each model
-	GPUModel string       // of jobs of a log that names no model; "" is not known
-	Prices   *prices.List // nil is the catalogue
+	GPUModel string       // GPU model of a log that names none; "" is unknown
+	Prices   *prices.List // nil uses the catalogue
 }
 
 // Fitted is a scenario for a log.
 type Fitted struct {
 	Text  []byte   // the scenario's file
-	Notes []string // what was assumed, and what is left to fill in
+	Notes []string // assumptions, and what is left to fill in
 	Pools int
 	GPUs  int64
 }
@@ -37,10 +37,9 @@ type Fitted struct {
 // listed is the largest number of partitions or tenants that a fitted scenario lists.
 const listed = 64
 
-// Fit writes a scenario for the log: its period, a pool for each partition and GPU
-// model, its tenants, and a price of the catalogue for models that it has. What it does
-// not know it leaves to fill in, with a note. It fails with *capcli.InputError when no
-// job wants a GPU.
+// Fit writes a scenario for the log: its period, a pool for each partition and GPU model, its
+// tenants, and a catalogue price for each model that has one. What is unknown is left to fill in,
+// with a note. It fails with *capcli.InputError when no job wants a GPU.
 func (s *LogSurvey) Fit(o FitOptions) (*Fitted, error) {
 	if len(s.groups) == 0 {
 		return nil, &capcli.InputError{Text: fmt.Sprintf("expected jobs that want GPUs, found none among %s", capcli.Grouped(s.jobs)), Hint: "capcli trace describe says what is in a log"}
@@ -215,8 +214,8 @@ func (w *fitWriter) tenants() {
 	}
 }
 
-// partitionsSplit reports whether each job names a partition and the partitions are few
-// enough to list.
+// partitionsSplit reports whether every job names a partition and the partitions are few enough to
+// list.
 func (s *LogSurvey) partitionsSplit() bool {
 	var names []string
 	for w := range s.groups {
@@ -230,7 +229,7 @@ func (s *LogSurvey) partitionsSplit() bool {
 	return len(names) <= listed
 }
 
-// sizesText returns lines on where the sizes come from.
+// sizesText explains the source of the sizes.
 func (s *LogSurvey) sizesText() []string {
 	switch s.basis() {
 	case byHeader:
@@ -245,7 +244,7 @@ func (s *LogSurvey) sizesText() []string {
 	return []string{"Sizes: the most GPUs in use at once in the log. Idle GPUs do not show in a log: add them."}
 }
 
-// name returns a name for the pool that is not taken.
+// name returns an unused name for the pool and marks it as taken.
 func (p *fittedPool) name(taken map[string]bool) string {
 	name := p.partition
 	switch {
@@ -292,7 +291,7 @@ func stem(file string) string {
 
 var plainYAML = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./-]*$`)
 
-// yamlText writes a text so that YAML reads the same text, also in a list.
+// yamlText quotes a text where YAML would read another value.
 func yamlText(s string) string {
 	switch strings.ToLower(s) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
@@ -301,6 +300,6 @@ func yamlText(s string) string {
 			return s
 		}
 	}
-	b, _ := json.Marshal(s) // of a string there is no error
+	b, _ := json.Marshal(s) // a string always encodes
 	return string(b)
 }

@@ -12,27 +12,27 @@ import (
 	"capcli/simulate"
 )
 
-// Intake counts the jobs that a run of a scenario lets in. The zero value is ready. An
-// Intake serves one reading of the jobs.
+// Intake counts the jobs that a run of a scenario admits. The zero value is ready to use. An Intake
+// serves one reading of the jobs.
 type Intake struct {
-	Outside int64 // jobs left out, for they were submitted outside the period
+	Outside int64 // jobs submitted outside the period, which are left out
 
-	read, cpuOnly, served int64 // jobs; jobs without a GPU; jobs that some pool serves
+	read, cpuOnly, served int64 // jobs in the period; of them, jobs without a GPU and jobs that some pool serves
 	first, last           capcli.Time
-	wishes                map[wish]bool // whether some pool serves jobs that want this
-	lastWish              wish          // of the job before, and its answer
+	wishes                map[wish]bool // whether some pool serves each wish seen
+	lastWish              wish          // the wish of the job before; lastServes is its answer
 	lastServes            bool
 	models, partitions    map[string]int64
 	waits                 simulate.WaitTally
 }
 
-// wish is what a job asks of a pool.
+// wish is the partition and GPU model that a job asks for; "" is any.
 type wish struct{ partition, model string }
 
-// Admit returns the jobs of a log that s simulates: those of its period, with any GPU
-// model when s says so. The stream ends with *capcli.InputError when no such job is
-// left: the log is empty, all jobs are outside the period, none wants a GPU, or no pool
-// serves them. The error says what both sides have and how to mend it.
+// Admit returns the jobs of a log that s simulates: those of its period, without their GPU model if
+// s runs jobs on any model. The stream ends with *capcli.InputError when no such job is left: the
+// log is empty, all jobs are outside the period, none wants a GPU, or no pool serves them. The
+// error names what the log and the scenario have, and a remedy.
 func (s *Scenario) Admit(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		for j, err := range s.AdmitPeriod(jobs, in) {
@@ -73,7 +73,7 @@ func (s *Scenario) AdmitPeriod(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	}
 }
 
-// spread extends the time of the jobs outside the period.
+// spread extends the range of submissions outside the period by at. only marks the first of them.
 func (in *Intake) spread(at capcli.Time, only bool) {
 	if only {
 		in.first, in.last = at, at
@@ -104,7 +104,7 @@ func (in *Intake) note(s *Scenario, j *capcli.Job) {
 	}
 }
 
-// isServed reports whether s serves a wish. It remembers the answer.
+// isServed reports whether some pool of s serves w. It caches the answer.
 func (in *Intake) isServed(s *Scenario, w wish) bool {
 	if in.wishes == nil {
 		in.wishes, in.models, in.partitions = map[wish]bool{}, map[string]int64{}, map[string]int64{}
@@ -121,8 +121,8 @@ func (in *Intake) isServed(s *Scenario, w wish) bool {
 // submission. Jobs is 0 when the log has no starts.
 func (in *Intake) RecordedWaits() simulate.Stats { return in.waits.Stats() }
 
-// serves reports whether some pool may run jobs of a wish. A pool from a file of nodes
-// counts as having every model.
+// serves reports whether some pool may run jobs of wish w. A pool from a file of nodes counts as
+// having every model.
 func (s *Scenario) serves(w wish) bool {
 	return slices.ContainsFunc(s.Capacity, func(c Capacity) bool {
 		p := simulate.Pool{GPUModel: c.GPUModel, Partition: c.Partition}
@@ -130,7 +130,7 @@ func (s *Scenario) serves(w wish) bool {
 	})
 }
 
-// fault returns why no job is left, or nil.
+// fault returns the reason why no job is left; nil if some pool serves a job.
 func (in *Intake) fault(s *Scenario) error {
 	anew := "capcli scenarios init --trace LOG --out plan.yaml writes a scenario that fits the log"
 	wanted := in.read - in.cpuOnly
@@ -177,7 +177,7 @@ func (s *Scenario) poolsBy(of func(*Capacity) string) string {
 	return named(n)
 }
 
-// named lists the names of a count, the most frequent first, at most twelve.
+// named lists the names of a count, most frequent first, at most twelve.
 func named(n map[string]int64) string {
 	names := make([]string, 0, len(n))
 	for name := range n {
@@ -209,7 +209,7 @@ func (p Period) String() string {
 	return p.Start.Std().Format(time.RFC3339) + " to " + p.End.Std().Format(time.RFC3339)
 }
 
-// days returns a stretch of time as its first and last day.
+// days formats a range of time as its first and last day.
 func days(first, last capcli.Time) string {
 	if first.Date() == last.Date() {
 		return "on " + first.Date()

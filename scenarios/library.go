@@ -8,7 +8,7 @@ import (
 	"capcli"
 )
 
-// The library: each file begins with a comment on what it shows.
+// The library. Each file starts with a comment on what it shows.
 //
 //go:embed *.yaml
 var library embed.FS
@@ -17,13 +17,13 @@ var library embed.FS
 func Names() []string {
 	entries, err := library.ReadDir(".")
 	if err != nil {
-		panic(err) // the files are in the program
+		panic(err) // the files are embedded
 	}
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
 	}
-	slices.Sort(names) // board-decision before board-decision-delay, which files are not
+	slices.Sort(names) // the files are in order with their ending: board-decision-delay.yaml comes before board-decision.yaml
 	return names
 }
 

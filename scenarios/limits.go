@@ -39,7 +39,7 @@ func limits(dst *[]outcome.Check) strict.Reader {
 	}
 }
 
-// limit reads one bound. With an error it returns the node to blame.
+// limit reads one bound. The node it returns is the place of an error.
 func limit(key, value *yaml.Node) (outcome.Check, *yaml.Node, error) {
 	m, err := outcome.FindMetric(key.Value)
 	if err != nil {

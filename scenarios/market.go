@@ -13,13 +13,13 @@ import (
 	"capcli/simulate/billing"
 )
 
-// marketVersion is the first line of every market: capcli: market/v1.
+// marketVersion is the version of the file format, in a market's first line: capcli: market/v1.
 const marketVersion = "market/v1"
 
 var marketForm = strict.Form{Version: marketVersion, What: "a market", Template: "README: One plan over several GPU models"}
 
-// Market is what can be bought for several GPU models: on-demand prices, and offers of
-// every kind.
+// Market is what can be bought for several GPU models: on-demand prices, and offers of each
+// product.
 type Market struct {
 	File    string
 	Name    string
@@ -29,43 +29,43 @@ type Market struct {
 	Offers  []MarketOffer
 }
 
-// MarketGPU is a GPU model that is wanted.
+// MarketGPU is a GPU model in demand.
 type MarketGPU struct {
 	Model    string // the name of its series in the demand
 	OnDemand Price
-	Lot      int64 // thousandths of a GPU
+	Lot      int64 // GPUs are bought in multiples of this, in thousandths; 0 stands for 1 GPU
 }
 
-// MarketOffer is one thing that can be bought: GPUs of a model, or a plan, which is a
-// commitment to money whose discount all its models share.
+// MarketOffer is one thing that can be bought: GPUs of a model, or a plan. A plan is a commitment
+// to spend money, and its discount applies to all its models.
 type MarketOffer struct {
 	Name, Product string
-	Model         int           // place in GPUs; -1 for a plan
-	Rates         []capcli.Rate // of a plan: what a GPU-hour of each model costs under it; 0 is not covered
-	Length        capcli.Step   // of its term
-	Rate          capcli.Rate   // for a GPU-hour of the term; of a plan, for a dollar an hour: a dollar where it is nothing else
-	Max           int64         // most thousandths of GPUs, or of dollars an hour, bought at one time; 0 is no limit
-	Fixed         bool          // may be bought only to begin at From: a block with its dates
-	From, Until   capcli.Time   // of an offer with its dates
+	Model         int           // index in Market.GPUs; -1 for a plan
+	Rates         []capcli.Rate // plan: price of a GPU-hour of each model under it; 0 is not covered
+	Length        capcli.Step   // length of the term
+	Rate          capcli.Rate   // price of a GPU-hour of the term; of a plan, the price of a dollar an hour, usually one dollar
+	Max           int64         // most that can be bought at one time, in thousandths of GPUs or of dollars an hour; 0 is no limit
+	Fixed         bool          // whether it can only start at From: a block with its dates
+	From, Until   capcli.Time   // dates of a Fixed offer; else NoTime
 	Exits         []Exit
-	Extend        capcli.Step // an option to extend by so long at ExtendRate; zero is none
+	Extend        capcli.Step // length of an option to extend at ExtendRate; zero is none
 	ExtendRate    capcli.Rate
-	Line          int // of the file
+	Line          int // line in the file
 
 	gpuModel string
 	rates    []billing.PlanRate
 	node     *yaml.Node
 }
 
-// Exit is a way out of an offer after some time: a share, in millionths, of what was
-// yet to be paid for the rest of the term is paid then.
+// Exit is a way to end an offer early. It costs Share, in millionths, of what is still to be paid
+// for the rest of the term.
 type Exit struct {
 	After capcli.Step
 	Share int64
 }
 
-// marketProducts are the products of a market, with what they commit to.
-var marketProducts = map[string]bool{ // true is money
+// marketProducts are the products of a market. The value says whether the product commits to money.
+var marketProducts = map[string]bool{ // true commits to money
 	"reserved_instance": false, "reserved_capacity": false, "committed_use": false, "azure_reservation": false, "capacity_block": false, "owned": false,
 	"savings_plan": true, "flexible_use": true, "azure_savings_plan": true,
 }
@@ -105,7 +105,7 @@ func readMarket(d *strict.Decoder, root *yaml.Node, m *Market) {
 	}
 }
 
-// stepOf reads 1mo, 1w, 36h.
+// stepOf reads a length such as 1mo, 1w or 36h.
 func stepOf(dst *capcli.Step) strict.Reader {
 	return strict.Value(dst, "a length such as 1mo", "a length such as 36h, 2w, 6mo or 1y", func(s string) (capcli.Step, bool) {
 		step, err := capcli.ParseStep(s)
@@ -190,7 +190,7 @@ func (x *offerText) exit() strict.Reader {
 // mostExits is the largest number of dates on which an offer may be ended.
 const mostExits = 60
 
-// check checks and completes an offer. It returns false after a fault.
+// check checks and completes an offer. It reports false after a fault.
 func (x *offerText) check(o *strict.Object) bool {
 	before := o.Decoder.FaultCount()
 	o.Require("product")
@@ -269,7 +269,7 @@ func (x *offerText) checkUnits(o *strict.Object) {
 	}
 }
 
-// match sets the models of each offer.
+// match sets the models of each offer, and faults offers for models that are not in demand.
 func (m *Market) match(d *strict.Decoder) {
 	for i := range m.Offers {
 		x := &m.Offers[i]
@@ -286,7 +286,7 @@ func (m *Market) match(d *strict.Decoder) {
 	}
 }
 
-// rates are what a plan charges for each model; 0 is not covered.
+// rates returns the price of a GPU-hour of each model under a plan; 0 is not covered.
 func (m *Market) rates(x *MarketOffer) []capcli.Rate {
 	out := make([]capcli.Rate, len(m.GPUs))
 	for i, g := range m.GPUs {

@@ -12,14 +12,14 @@ import (
 	"capcli/simulate/billing"
 )
 
-// Energy is the power of GPUs, as a file states it.
+// Energy is the energy section of a file.
 type Energy struct {
 	Energy billing.Energy
-	File   string // of the intensity, relative to the file that names it; "" is a figure
-	Zone   string // of that file
+	File   string // CSV of the carbon intensity, relative to the file that names it; "" if the intensity is a number
+	Zone   string // grid zone to read from File
 }
 
-// Load returns the energy with the intensity from its file, where it names one.
+// Load returns the energy, with the intensity read from its file if it names one.
 func (e *Energy) Load(open func(name string) ([]byte, error)) (*billing.Energy, error) {
 	out := e.Energy
 	if e.File == "" {
@@ -115,7 +115,7 @@ func tenantBudgets(dst *[]billing.TenantBudget) strict.Reader {
 	}
 }
 
-// approvals reads who must sign: [{below: 10, by: team lead}, {by: board}].
+// approvals reads who must approve: [{below: 10, by: team lead}, {by: board}].
 func approvals(dst *billing.Approvals) strict.Reader {
 	list := approvalSection.List((*[]billing.Approval)(dst), maxList, "approvals")
 	return func(d *strict.Decoder, n *yaml.Node) {
@@ -157,17 +157,17 @@ var energySection = strict.Section[Energy]{Name: "energy", Start: Energy{Energy:
 	}
 }}
 
-// watts reads a power and keeps it in milliwatts.
+// watts reads a power in watts and stores milliwatts.
 func watts(dst *int64) strict.Reader { return measure(dst, 1000, 0, 100_000) }
 
-// intensity reads grams of CO2e, or takes the text for the name of a file.
+// intensity reads grams of CO2e a kilowatt-hour. Any other text is the name of a file.
 func intensity(e *Energy) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var text string
 		if strict.Text(&text, 4096)(d, n); text == "" {
 			return
 		}
-		u, err := capcli.ParseUSD(text) // a decimal in millionths, of grams
+		u, err := capcli.ParseUSD(text) // ParseUSD reads a decimal in millionths; here they are of grams
 		if err != nil || u > 100_000*capcli.Dollar || strings.HasPrefix(text, "$") {
 			e.File = text
 			return
@@ -197,7 +197,7 @@ var powerModelSection = strict.Section[billing.ModelPower]{Name: "models", Needs
 	}
 }}
 
-// carbon reads 120t, 500kg or 30g.
+// carbon reads an amount of CO2e: 120t, 500kg or 30g.
 func carbon(dst *billing.Carbon) strict.Reader {
 	return strict.Value(dst, "an amount of CO2e such as 120t", "an amount of CO2e above 0 with its unit, such as 120t, 500kg or 800g", func(s string) (billing.Carbon, bool) {
 		for _, u := range []struct {
@@ -205,7 +205,7 @@ func carbon(dst *billing.Carbon) strict.Reader {
 			grams billing.Carbon
 		}{{"kg", 1000 * billing.Gram}, {"g", billing.Gram}, {"t", billing.Tonne}} {
 			if digits, found := strings.CutSuffix(s, u.name); found {
-				v, err := capcli.ParseUSD(strings.TrimSpace(digits)) // a decimal in millionths
+				v, err := capcli.ParseUSD(strings.TrimSpace(digits)) // ParseUSD reads a decimal in millionths
 				ok := err == nil && v > 0 && v <= math.MaxInt64/capcli.USD(u.grams) && !strings.HasPrefix(s, "$")
 				return billing.Carbon(v) * u.grams / 1_000_000, ok
 			}

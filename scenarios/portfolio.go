@@ -16,31 +16,32 @@ import (
 	"capcli/simulate/billing"
 )
 
-// portfolioVersion is the first line of every portfolio: capcli: portfolio/v1.
+// portfolioVersion is the version of the file format, in a portfolio's first line: capcli:
+// portfolio/v1.
 const portfolioVersion = "portfolio/v1"
 
 var portfolioForm = strict.Form{Version: portfolioVersion, What: "a portfolio", Template: "README: What it is billed"}
 
-// Portfolio is a file of commitments and spot prices, checked.
+// Portfolio is a portfolio file, checked.
 type Portfolio struct {
 	File       string
 	Name       string
 	Portfolio  billing.Portfolio
-	SpotPrices []billing.SpotPrice // in order of their instant
-	SpotFile   string              // file of more, relative to this one
+	SpotPrices []billing.SpotPrice // in order of time
+	SpotFile   string              // CSV of more spot prices, relative to the portfolio; "" is none
 	Budget     *billing.Budget
 	Approvals  billing.Approvals
 	Energy     *Energy
-	Left       []Leave // commitments that were left before their end, in order of the day
+	Left       []Leave // commitments ended early by their escape, in order of the day
 
-	lines  []int         // of each commitment
-	leaves []capcli.Time // when each is left by its escape; NoTime is never
+	lines  []int         // line of each commitment in the file
+	leaves []capcli.Time // when each commitment is ended by its escape; NoTime is never
 }
 
-// Leave is a commitment that is left before its end by its escape clause.
+// Leave is a commitment that is ended early by its escape clause.
 type Leave struct {
 	ID     string
-	End    capcli.Time // it would have had
+	End    capcli.Time // end of the term
 	Refund billing.Refund
 }
 
@@ -85,11 +86,11 @@ func readPortfolio(d *strict.Decoder, root *yaml.Node, p *Portfolio) {
 	}
 }
 
-// checkPortfolio has package billing check the commitments, and reports faults at their
-// places in the file.
+// checkPortfolio checks the commitments with package billing, and reports faults at their places in
+// the file.
 func checkPortfolio(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 	left := p.Portfolio
-	for i := range left.Commitments { // one by one, so that all are told
+	for i := range left.Commitments { // one by one, so that each commitment's fault is reported
 		one := left
 		one.Commitments = left.Commitments[i : i+1]
 		portfolioFault(d, one.Check(), nodes[i:])
@@ -102,9 +103,8 @@ func checkPortfolio(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 	}
 }
 
-// playEscapes ends the commitments that are left before their end, in order of the day,
-// as billing.Rebalance does. Each then costs what was used up of it and what is not
-// refunded.
+// playEscapes ends the commitments whose escape is used, in order of the day, as billing.Rebalance
+// does. Each then costs the part used up and the part that is not refunded.
 func playEscapes(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 	var order []int
 	for i, at := range p.leaves {
@@ -185,7 +185,7 @@ func commitments(p *Portfolio, nodes *[]*yaml.Node) strict.Reader {
 // maxCommitments is the largest number of commitments of a file.
 const maxCommitments = 10_000
 
-// currency reads three letters.
+// currency reads a currency code of three capital letters.
 func currency(dst *string) strict.Reader {
 	return strict.Value(dst, "a currency such as USD", "a currency in three letters such as USD", func(s string) (string, bool) {
 		return s, len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
@@ -208,7 +208,7 @@ func money(dst *capcli.USD) strict.Reader {
 	}
 }
 
-// parseMoney reads an amount of money that is not negative, to the millionth.
+// parseMoney reads an amount of money of at least 0, exact to the millionth.
 func parseMoney(s string) (capcli.USD, error) {
 	text, times := capcli.CutMagnitude(strings.TrimSpace(strings.TrimSuffix(s, "USD")))
 	u, err := capcli.ParseUSD(text)
@@ -226,11 +226,11 @@ func parseMoney(s string) (capcli.USD, error) {
 // maxMoney is the largest amount that a file may name.
 const maxMoney = 1_000_000_000_000 * capcli.Dollar
 
-// share reads 28% or 0.28 in millionths.
+// share reads a share such as 28% or 0.28 and stores millionths.
 func share(dst *int64) strict.Reader {
 	return strict.Value(dst, "a share such as 28%", "a share of 0 to 100%, such as 28% or 0.28", func(s string) (int64, bool) {
 		digits, percent := strings.CutSuffix(s, "%")
-		v, err := capcli.ParseUSD(strings.TrimSpace(digits)) // a decimal in millionths
+		v, err := capcli.ParseUSD(strings.TrimSpace(digits)) // ParseUSD reads a decimal in millionths
 		if percent {
 			v /= 100
 		}
@@ -238,7 +238,7 @@ func share(dst *int64) strict.Reader {
 	})
 }
 
-// spotStep is a step of spot prices while it is read.
+// spotStep is a spot price being read.
 type spotStep struct {
 	billing.SpotPrice
 	instance string
@@ -267,7 +267,7 @@ func spotPrices(dst *[]billing.SpotPrice) strict.Reader {
 
 const maxSpotPrices = 100_000
 
-// instantOf reads a day or an instant.
+// instantOf reads a date or an instant in RFC 3339.
 func instantOf(dst *capcli.Time) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if s, ok := d.ReadScalar(n, "a date such as 2027-01-31"); ok {
@@ -278,7 +278,7 @@ func instantOf(dst *capcli.Time) strict.Reader {
 	}
 }
 
-// lastDay reads the end of a term. A day is included, an instant is not.
+// lastDay reads the end of a term. A date is included in the term; an instant is its end.
 func lastDay(dst *capcli.Time) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if s, ok := d.ReadScalar(n, "a date such as 2027-12-31"); ok {
@@ -313,14 +313,14 @@ func addTerm(start capcli.Time, text string) capcli.Time {
 	return capcli.TimeOf(t)
 }
 
-// addMonths adds calendar months. In a month without such a day it returns the last
-// day.
+// addMonths adds calendar months. If the month has no such day, it returns the last day of the
+// month.
 func addMonths(t time.Time, n int) time.Time {
 	first := t.AddDate(0, n, 1-t.Day())
 	return first.AddDate(0, 0, min(t.Day(), first.AddDate(0, 1, -1).Day())-1)
 }
 
-// skuFields returns the fields that identify use.
+// skuFields returns the fields that identify what is used.
 func skuFields(s *billing.SKU, instance *string) []strict.Field {
 	return []strict.Field{
 		{"provider", "aws, azure, gcp", strict.Name(&s.Provider)},
@@ -335,7 +335,7 @@ func skuFields(s *billing.SKU, instance *string) []strict.Field {
 	}
 }
 
-// Line returns the line of the i-th commitment, 0 when there is none.
+// Line returns the line of commitment i in the file; 0 if there is none.
 func (p *Portfolio) Line(i int) int {
 	if i < 0 || i >= len(p.lines) {
 		return 0

@@ -14,17 +14,17 @@ import (
 	"capcli/simulate/billing"
 )
 
-// bought is a commitment while it is read.
+// bought is a commitment being read.
 type bought struct {
 	commitment billing.Commitment
-	leave      capcli.Time // when it is left by its escape; NoTime is never
+	leave      capcli.Time // when it is ended by its escape; NoTime is never
 	product    string
 	until      capcli.Time
 	term       string
-	sku        billing.SKU // of its scope
+	sku        billing.SKU // the use it covers
 	account    string
 	instance   string
-	units      billing.Units // thousandths
+	units      billing.Units // in thousandths
 	payment    string
 	price      Price
 	monthly    capcli.USD
@@ -48,13 +48,13 @@ type bought struct {
 	deal       deal
 }
 
-// productAlias has other names of products.
+// productAlias maps other names of products to their names.
 var productAlias = map[string]string{
 	"ri": "reserved_instance", "cud": "committed_use", "flexible_cud": "flexible_use", "odcr": "capacity_reservation",
 	"reserved": "reserved_capacity", "compute_savings_plan": "savings_plan", "take_or_pay": "minimum_spend",
 }
 
-// products has for each product its own fields, and how to make it from them.
+// products has, for each product, its own fields and the function that makes it from a bought.
 var products = map[string]struct {
 	fields  []string
 	product func(c *bought) billing.Product
@@ -89,7 +89,7 @@ var products = map[string]struct {
 	"owned": {[]string{"units", "residual", "machine"}, func(c *bought) billing.Product { return billing.Owned{Units: c.units} }},
 }
 
-// productNames returns the names of all products and their aliases, in order.
+// productNames returns the names of all products and their aliases, sorted.
 func productNames() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(products)), maps.Keys(productAlias))
 	slices.Sort(names)
@@ -155,16 +155,16 @@ func productOf(dst *string) strict.Reader {
 	}
 }
 
-// thousandths reads a number above 0 with at most three decimals.
+// thousandths reads a number above 0 with at most three decimals and stores thousandths.
 func thousandths(dst *int64) strict.Reader {
 	form := fmt.Sprintf("a number of units above 0 and at most %d, with at most three decimals", maxGPUs)
 	return strict.Value(dst, "a number of units", form, func(s string) (int64, bool) {
-		u, err := capcli.ParseUSD(s) // a decimal in millionths
+		u, err := capcli.ParseUSD(s) // ParseUSD reads a decimal in millionths
 		return int64(u / 1000), err == nil && u > 0 && u%1000 == 0 && u <= maxGPUs*capcli.Dollar
 	})
 }
 
-// rateText is the rate of a plan while it is read.
+// rateText is the rate of a plan being read.
 type rateText struct {
 	billing.PlanRate
 	sku      billing.SKU
@@ -203,7 +203,7 @@ var sizeSection = strict.Section[billing.SizeRatio]{Name: "sizes", Needs: []stri
 	}
 }}
 
-// scopeOf returns the scope of the use that a file describes.
+// scopeOf returns the scope that covers the described use.
 func scopeOf(s billing.SKU, instance string) billing.Scope {
 	if instance != "" {
 		s.Family, s.Size = billing.CutInstanceType(instance)
@@ -284,7 +284,7 @@ func (c *bought) check(o *strict.Object) {
 	c.checkFees(o)
 }
 
-// checkFees checks that the cost is given once.
+// checkFees checks that the cost is given in one way only.
 func (c *bought) checkFees(o *strict.Object) {
 	ways := 0
 	for _, given := range []bool{o.Has("price"), o.Has("machine"), o.Has("upfront") || o.Has("hourly") || o.Has("monthly")} {
@@ -319,7 +319,7 @@ func (c *bought) checkFees(o *strict.Object) {
 	}
 }
 
-// build completes the commitment. It returns false after a fault.
+// build completes the commitment. It reports false after a fault.
 func (c *bought) build(o *strict.Object) bool {
 	k := &c.commitment
 	k.End = c.until
@@ -332,7 +332,7 @@ func (c *bought) build(o *strict.Object) bool {
 	}
 	k.Scope = scopeOf(c.sku, c.instance)
 	k.Scope.Account = c.account
-	if c.payment == "" && c.product == "capacity_block" { // which is always paid whole in advance
+	if c.payment == "" && c.product == "capacity_block" { // a capacity block is always paid whole in advance
 		c.payment = "all"
 	}
 	if c.product == "capacity_block" && !o.Has("ends_early") && (c.rule == "" || c.rule == "aws") {
@@ -341,8 +341,8 @@ func (c *bought) build(o *strict.Object) bool {
 	return c.priced(o)
 }
 
-// priced sets the fees of the commitment over its term and its product. It returns
-// false after a fault.
+// priced sets the fees of the commitment over its term, and its product. It reports false after a
+// fault.
 func (c *bought) priced(o *strict.Object) bool {
 	fees, err := c.fees()
 	if err != nil {
@@ -354,7 +354,7 @@ func (c *bought) priced(o *strict.Object) bool {
 	return true
 }
 
-// fees returns the fees that the file states, or those of price or commit over the
+// fees returns the fees that the file states, else those that price or commit come to over the
 // term.
 func (c *bought) fees() (billing.Fees, error) {
 	k := &c.commitment
@@ -389,7 +389,7 @@ func (c *bought) fees() (billing.Fees, error) {
 	return f, nil
 }
 
-// ahead sets the upfront payment to an hourly price for so many seconds.
+// ahead sets the upfront payment to an hourly price over the given seconds.
 func (c *bought) ahead(f billing.Fees, hourly capcli.USD, seconds int64) (billing.Fees, error) {
 	hi, lo := bits.Mul64(uint64(hourly), uint64(seconds))
 	if hi >= 3600 {

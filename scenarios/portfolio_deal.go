@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/billing"
 )
 
-// rampStep is a change of a commitment from a day on: other units, or another price.
+// rampStep is a change of a commitment from a day on: other units, commitment or price.
 type rampStep struct {
 	from   capcli.Time
 	units  billing.Units
@@ -19,18 +19,18 @@ type rampStep struct {
 	price  Price
 }
 
-// exitTerms are how a commitment ends before its term: with a fee, or by a sale.
+// exitTerms describe how a commitment ends before its term: with a fee, or by a sale.
 type exitTerms struct {
 	on   capcli.Time
-	part int64 // millionths: of what is yet to be paid, or the haircut
+	part int64 // millionths: the fee on what is yet to be paid, or the haircut of a sale
 	flat capcli.USD
 }
 
-// deal is the terms of a contract beside its first term.
+// deal is the terms of a contract beyond its first term.
 type deal struct {
 	ramp      []rampStep
 	extend    rampStep
-	extended  string // length
+	extended  string // length of the extension; "" is none
 	terminate *exitTerms
 	resale    *exitTerms
 }
@@ -82,9 +82,8 @@ func exit(dst **exitTerms, what, name, doc string) strict.Reader {
 	}
 }
 
-// deals returns the commitments of a contract, all with one ID: one for each step of
-// its ramp and one for its extension, ended early when the file says so. It returns
-// false after a fault.
+// deals returns the commitments of a contract, all with one ID: one for each step of its ramp and
+// one for its extension, ended early where the file says so. It reports false after a fault.
 func (c *bought) deals(o *strict.Object) ([]billing.Commitment, bool) {
 	x := &c.deal
 	if len(x.ramp) == 0 && x.extended == "" && x.terminate == nil && x.resale == nil {
@@ -166,7 +165,7 @@ func (c *bought) step(s *rampStep) {
 	}
 }
 
-// exitLeft ends a contract on a day. The current part ends with its fee, and later
+// exitLeft ends a contract on the day of x. The part in effect on that day ends with its fee; later
 // parts add theirs, since nothing of them was used.
 func (c *bought) exitLeft(o *strict.Object, parts []billing.Commitment, field string, x *exitTerms) ([]billing.Commitment, bool) {
 	i := slices.IndexFunc(parts, func(k billing.Commitment) bool { return k.Start < x.on && x.on <= k.End })
@@ -184,7 +183,7 @@ func (c *bought) exitLeft(o *strict.Object, parts []billing.Commitment, field st
 		flat += billing.Share(total, x.part, 1_000_000)
 	}
 	k := &parts[i]
-	if x.on == k.End { // exactly between two steps: only what was to come is left
+	if x.on == k.End { // exactly between two steps: only later parts are given up
 		k.Exit = billing.Exit{Term: parts[len(parts)-1].End, Cash: flat, Loss: flat}
 		return parts[:i+1], true
 	}

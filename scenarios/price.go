@@ -20,26 +20,26 @@ import (
 // Price is the price of a GPU-hour.
 type Price struct {
 	Rate    capcli.Rate
-	Known   bool           // given; a price that is not known is never counted as 0
-	Quote   *prices.Row    // of a price by key: where it comes from; nil is the scenario's own number
-	History []billing.Step // of a price by key with its history: what comes after Rate
+	Known   bool           // whether it is given; an unknown price is never counted as 0
+	Quote   *prices.Row    // source of a price by key; nil for a number in the scenario
+	History []billing.Step // price changes after Rate, of a price by key with its history
 
-	pending bool // the key may be in the price file, which was not read yet
+	pending bool // the key may be in the price file, which has not been read yet
 }
 
-// isFree reports whether a price of 0 is meant: its list says so, or is not read yet.
+// isFree reports whether a price of 0 is meant: its list says so, or has not been read yet.
 func (p *Price) isFree() bool { return p.pending || p.Quote != nil && p.Quote.Free }
 
 // PriceChange is a stated change of a pool's price.
 type PriceChange struct {
 	From   When
-	Parts  int64 // millionths that the price changes by: -440000 is 44 % less
-	Price  Price // known: the price from then on, in place of Parts
+	Parts  int64 // change in millionths of the price: -440000 is 44 % less
+	Price  Price // if known, the price from then on, instead of Parts
 	stated string
 }
 
-// keys are the prices in which keys are looked up. They are pending while the
-// scenario's price file is not read yet.
+// keys are the price lists in which keys are looked up. pending says that the scenario's price file
+// has not been read yet.
 type keys struct {
 	prices  *prices.List
 	pending bool
@@ -116,7 +116,7 @@ func priceFields(key *string, at *When, history *bool) []strict.Field {
 	}
 }
 
-// priceOfKey looks up a key: its latest price, the price of a day, or all prices.
+// priceOfKey looks up a key and stores its latest price, its price on a day, or its price history.
 func priceOfKey(d *strict.Decoder, n *yaml.Node, dst *Price, key string, at capcli.Time, history bool) {
 	k, _ := d.Context.(keys)
 	q, err := k.prices.Find(key)
@@ -163,7 +163,7 @@ var priceChangeSection = strict.Section[PriceChange]{Name: "price_path", Needs: 
 	}
 }}
 
-// monthOr reads a month, 2027-06, or what readWhen reads.
+// monthOr reads a month such as 2027-06, or any When.
 func monthOr(dst *When) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if t, err := time.Parse("2006-01", strings.TrimSpace(n.Value)); err == nil && n.Kind == yaml.ScalarNode && t.Year() >= 1970 {
@@ -198,7 +198,7 @@ func ParseChange(text string) (int64, error) {
 	switch {
 	case strings.HasPrefix(number, "-"):
 		sign, number = -1, number[1:]
-	case strings.HasPrefix(number, "\u2212"): // a minus sign as typeset
+	case strings.HasPrefix(number, "\u2212"): // a typeset minus sign
 		sign, number = -1, strings.TrimPrefix(number, "\u2212")
 	case strings.HasPrefix(number, "+"):
 		number = number[1:]
@@ -216,7 +216,7 @@ func ParseChange(text string) (int64, error) {
 	return sign * n, nil
 }
 
-// changed returns a price changed by millionths of it, rounded half up.
+// changed returns the price r changed by parts millionths of it, rounded half up.
 func changed(r capcli.Rate, parts int64) capcli.Rate {
 	hi, lo := bits.Mul64(uint64(r), uint64(1_000_000+parts))
 	lo, carry := bits.Add64(lo, 500_000, 0)
@@ -288,7 +288,7 @@ func (s *Scenario) rate(c *Capacity, model string) billing.Rate {
 	return r
 }
 
-// path returns the changes of a pool's price: its history and the stated changes.
+// path returns the steps of a pool's price: the price history with the stated changes applied.
 func (s *Scenario) path(c *Capacity) []billing.Step {
 	out := slices.Clone(c.Price.History)
 	for _, p := range c.PricePath {
@@ -344,8 +344,8 @@ func (s *Scenario) checkPrices(o *strict.Object) {
 	}
 }
 
-// Assumptions returns the prices that the scenario names by key, with source and date,
-// and the changes that it states, in the order of the pools.
+// Assumptions returns the prices that the scenario names by key, with source and date, and the
+// price changes it states, in the order of the pools.
 func (s *Scenario) Assumptions() []prices.Assumption {
 	out := []prices.Assumption{}
 	for i := range s.Capacity {

@@ -8,8 +8,8 @@ import (
 	"capcli/simulate"
 )
 
-// PriceDoubts returns a sentence for each price by key that is of another GPU or other
-// terms than its pool. That may be meant, so it is not a fault.
+// PriceDoubts returns a sentence for each price by key that is for another GPU model or other terms
+// than its pool. That may be intended, so it is no fault.
 func (s *Scenario) PriceDoubts() []string {
 	var out []string
 	for i := range s.Capacity {
@@ -29,7 +29,7 @@ func (s *Scenario) PriceDoubts() []string {
 	return slices.Compact(out)
 }
 
-// doubts compares the terms of a pool with those of its price.
+// doubts returns the mismatches between the terms of a pool and those of its price.
 func (c *Capacity) doubts(q *prices.Row) []string {
 	term, stated := prices.NormalTerm(c.Term)
 	switch {

@@ -12,14 +12,14 @@ import (
 	"capcli/simulate/billing"
 )
 
-// products of capacity: kinds of pool that are reserved capacity under the rules
-// of a provider.
+// poolProducts are the kinds of pool that are reserved capacity under the rules of a
+// provider.
 //
-//   - capacity_block: fixed dates of 1 to 182 days, paid whole when it is bought,
-//     and its nodes go some time before its end;
-//   - capacity_reservation: the on-demand price from its first instant to its
-//     last, held or not; the scenario's commitments apply to it;
-//   - cud: committed use of a year or three with a reservation, nothing up front.
+//   - capacity_block: fixed dates of 1 to 182 days, paid whole when it is bought;
+//     its nodes are taken away some time before its end;
+//   - capacity_reservation: the on-demand price from its start to its end, used or
+//     not; the scenario's commitments apply to it;
+//   - cud: committed use of one or three years with a reservation, nothing up front.
 var poolProducts = []string{"capacity_block", "capacity_reservation", "cud"}
 
 // KindName returns the kind of a pool as the scenario states it.
@@ -67,8 +67,8 @@ func (c *Capacity) checkProduct(o *strict.Object) {
 	}
 }
 
-// checkMachine sets the price of an owned pool to its cost of ownership: capital less
-// residual value over the hours of its life, power and space.
+// checkMachine sets the price of an owned pool to its cost of ownership: capital less residual
+// value, spread over the hours of its life, plus power and space.
 func (c *Capacity) checkMachine(o *strict.Object) {
 	switch {
 	case c.KindName() != "owned":
@@ -101,8 +101,7 @@ func (c *Capacity) checkMachine(o *strict.Object) {
 	c.Price = Price{Rate: rate + fees.Hourly, Known: true}
 }
 
-// nominal returns the length of a term without dates: years of 365 days, months of a
-// twelfth of that.
+// nominal returns the length of a term without dates: years of 365 days, and months of 730 hours.
 func nominal(term string) capcli.Seconds {
 	i := len(term) - len(strings.TrimLeft(term, "0123456789"))
 	n, err := strconv.ParseInt(term[:i], 10, 32)
@@ -134,7 +133,7 @@ func (c *Capacity) checkBlock(o *strict.Object) {
 		length = capcli.Seconds(c.Until.Date - c.From.Date)
 	}
 	switch {
-	case length <= 0: // told by check
+	case length <= 0: // reported by check
 	case length%capcli.Day != 0 || length > 182*capcli.Day:
 		o.Fault("until", "the block lasts %s; blocks last 1 to 182 whole days", length)
 	case c.EndsEarly >= length:
@@ -142,13 +141,13 @@ func (c *Capacity) checkBlock(o *strict.Object) {
 	}
 }
 
-// ending is a supply whose nodes all go for good at a time.
+// ending is a supply that loses all its nodes for good at a time.
 type ending struct {
-	inner simulate.Supply // nil: no change before
+	inner simulate.Supply // the changes before the end; nil is none
 	at    capcli.Seconds
 	nodes int
 	gone  int
-	over  bool // nothing more of inner
+	over  bool // whether inner is used up
 }
 
 // Next returns the changes before the end, then the loss of each node.

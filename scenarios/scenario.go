@@ -24,14 +24,14 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// version is the first line of every scenario: capcli: scenario/v1.
+// version is the version of the file format, in a scenario's first line: capcli: scenario/v1.
 const version = "scenario/v1"
 
 // Limits of a scenario.
 const (
 	maxCapacity = 4096
 	maxTenants  = 100_000
-	maxList     = 1000 // of any other list
+	maxList     = 1000 // of every other list
 	maxSentence = 2000 // characters
 )
 
@@ -40,45 +40,45 @@ var scenarioForm = strict.Form{Version: version, What: "a scenario", Template: "
 // Scenario is a scenario file, checked.
 type Scenario struct {
 	File        string // as given to Parse
-	Dir         string // folder of File, to which the files it names are relative
-	Name        string // of the file where it states none
+	Dir         string // folder of File; files that the scenario names are relative to it
+	Name        string // file name without ending if the file states none
 	Description string
 	Period      Period
-	Seed        capcli.Seed // defaultSeed where the file states none
+	Seed        capcli.Seed // defaultSeed if the file states none
 	Jobs        Jobs
 	Capacity    []Capacity
-	Commitments []billing.Commitment // that make on-demand use cheaper: see Invoice
+	Commitments []billing.Commitment // commitments that make on-demand use cheaper: see Invoice
 	Policy      Policy
 	Placement   string // "" is the default: see DefaultPlacement
 	Overflow    Overflow
 	Preemption  simulate.Restarts
 	Tenants     []simulate.Tenant
-	Limits      []outcome.Check   // what the result should hold, in the file's order
-	Budget      *billing.Budget   // nil where it states none
-	Approvals   billing.Approvals // none where it states none
-	Energy      *Energy           // nil where it states none
-	PriceFile   string            // prices of the scenario's own, that go before the catalogue
+	Limits      []outcome.Check   // bounds that the result should hold, in the file's order
+	Budget      *billing.Budget   // nil if the file states none
+	Approvals   billing.Approvals // empty if the file states none
+	Energy      *Energy           // nil if the file states none
+	PriceFile   string            // file of own prices, which take precedence over the catalogue
 
-	prices *prices.List // given to ParseWith
+	prices *prices.List // the prices given to ParseWith
 	source []byte
 	sets   []string
 	opened *opened
 
-	discountNodes []*yaml.Node // of Commitments, while reading
+	discountNodes []*yaml.Node // the nodes of Commitments, for the lines of faults
 }
 
-// defaultSeed is the seed of a scenario without one.
+// defaultSeed is the seed of a scenario that states none.
 const defaultSeed capcli.Seed = 42
 
-// Period is the time that a scenario covers. Both are NoTime when it states none.
+// Period is the time that a scenario covers. Both times are NoTime if the scenario states none.
 type Period struct {
-	Start, End capcli.Time // End is the first instant after it
+	Start, End capcli.Time // End is the first instant after the period
 }
 
 // IsKnown reports whether the scenario states a period.
 func (p Period) IsKnown() bool { return p.Start.IsKnown() }
 
-// Length returns the period's length, 0 when it is not known.
+// Length returns the period's length; 0 if the period is unknown.
 func (p Period) Length() capcli.Seconds {
 	if !p.IsKnown() {
 		return 0
@@ -86,14 +86,14 @@ func (p Period) Length() capcli.Seconds {
 	return capcli.Seconds(p.End - p.Start)
 }
 
-// Jobs says where the jobs come from: a file, the generator, or else the command line.
+// Jobs says where the jobs come from: a file, the generator, or the command line if both are empty.
 type Jobs struct {
 	From        string // file of a trace, relative to Scenario.Dir
-	Format      string // its format; "" is by its looks
-	TZ          string // zone of times that state none
+	Format      string // its format; "" detects it
+	TZ          string // zone of times without one
 	Generate    *generate.Workload
-	AnyModel    bool // run jobs on GPUs of any model, whatever they want
-	CPUJobs     bool // run jobs that want no GPU too
+	AnyModel    bool // run jobs on GPUs of any model
+	CPUJobs     bool // also run jobs that want no GPU
 	KillAtLimit bool // end a job at its limit
 }
 
@@ -106,32 +106,32 @@ type Policy struct {
 	Skip        bool
 	ByGPUs      bool
 	Perfect     bool
-	Predictions string // file: job_id, predicted_s
+	Predictions string // file of job_id,predicted_s; "" is none
 }
 
-// Overflow says when, and in which order, jobs go on to elastic capacity.
+// Overflow says when, and in which order, jobs move on to elastic capacity.
 type Overflow struct {
-	Order      []string // kinds or names of pools; those not named come after, on-demand before spot
+	Order      []string // kinds or names of pools; pools not named come last, on-demand before spot
 	Patience   []simulate.Patience
-	PerGPUHour float64 // hours of patience more for each GPU-hour of the job
+	PerGPUHour float64 // extra patience in hours for each GPU-hour of the job
 	QueueMax   int
 }
 
-// Parse reads a scenario, changes it by overrides ("capacity[0].gpus=72"; see Set), and
-// checks all of it. The error is *strict.Faults, with the place of each fault. file is
-// for messages, and its folder is that of the files that the scenario names.
+// Parse reads a scenario, applies the overrides ("capacity[0].gpus=72"; see Set) and checks all of
+// it. The error is *strict.Faults, with the place of each fault. file is the name for messages;
+// files that the scenario names are relative to its folder.
 func Parse(file string, b []byte, overrides ...string) (*Scenario, error) {
 	return ParseWith(nil, file, b, overrides...)
 }
 
-// ParseWith is Parse with prices that come before those of the scenario's price file.
-// The catalogue comes last.
+// ParseWith is Parse with prices of list, which take precedence over those of the scenario's price
+// file. The catalogue comes last.
 func ParseWith(list *prices.List, file string, b []byte, overrides ...string) (*Scenario, error) {
 	return parse(list, nil, file, b, overrides)
 }
 
-// parse reads a scenario. own are the prices of its price file, nil before that is
-// read; an unknown key may then be in it.
+// parse reads a scenario. own are the prices of its price file. They are nil until that file is
+// read; until then an unknown key is no fault, for it may be in the file.
 func parse(list, own *prices.List, file string, b []byte, overrides []string) (*Scenario, error) {
 	d := &strict.Decoder{Form: &scenarioForm, Overrides: overrides}
 	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, prices: list, opened: &opened{}}

@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// ScheduleKey returns a hash of all that a schedule depends on beside its jobs:
-// capacity and rules, but not prices, terms, limits or descriptions. Scenarios with the
-// same key have the same schedule for the same jobs and seed.
+// ScheduleKey returns a hash of everything that a schedule depends on except its jobs: capacity and
+// rules, but not prices, terms, limits or descriptions. Scenarios with the same key have the same
+// schedule for the same jobs and seed.
 func (s *Scenario) ScheduleKey() (string, error) {
 	c := *s
 	c.File, c.Name, c.Description, c.PriceFile, c.Limits, c.Seed, c.Jobs = "", "", "", "", nil, 0, Jobs{CPUJobs: s.Jobs.CPUJobs, KillAtLimit: s.Jobs.KillAtLimit}
 	c.Commitments = nil
 	if len(s.Commitments) > 0 {
-		c.Description = "by the hour" // as the record is kept then
+		c.Description = "by the hour" // the record of the run then has hours
 	}
 	c.Policy.Name, c.Placement = s.PolicyName(), s.PlacementName()
 	c.Capacity = slices.Clone(s.Capacity)
 	for i := range c.Capacity {
 		p := &c.Capacity[i]
-		// Times at which prices change stay, because they divide the record of a run.
+		// The times of price changes stay, because they divide the record of a run.
 		p.Upfront = 0
 		p.Term, p.Price, p.Free, p.OnDemand = "", Price{History: p.Price.History}, false, Price{History: p.OnDemand.History}
 	}

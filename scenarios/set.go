@@ -13,9 +13,9 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// override applies the overrides to the tree, one after another. Nodes of the i-th get
-// the line -(i+1), by which faults name it. Pools of size 0 are removed at the end and
-// count in list indexes until then.
+// override applies the overrides to the tree in order. Nodes from override i get the line -(i+1),
+// which identifies the override in faults. Pools of size 0 are removed at the end; until then they
+// count in list indexes.
 func override(d *strict.Decoder, root *yaml.Node, overrides []string) {
 	var emptied []*yaml.Node
 	for i, text := range overrides {
@@ -73,7 +73,7 @@ func resized(root *yaml.Node, steps []string) *yaml.Node {
 	}
 	i, err := element(pools, steps[1], "capacity")
 	if err != nil {
-		return nil // put says what is wrong
+		return nil // put reports the error
 	}
 	return pools.Content[i]
 }
@@ -129,10 +129,10 @@ func splitPath(path string) ([]string, error) {
 	return steps, nil
 }
 
-// shorthand has the sections that may be one word, with the field of the word.
+// shorthand are the sections that may be a single word, with the field that the word sets.
 var shorthand = map[string]string{"policy": "name", "jobs": "from"}
 
-// put sets the value at the path below n. above is n's own name.
+// put sets the value at the path below n; null removes it. above is the name of n.
 func put(n *yaml.Node, steps []string, value *yaml.Node, above string) error {
 	step := steps[0]
 	if n.Kind == yaml.SequenceNode {
@@ -176,7 +176,7 @@ func put(n *yaml.Node, steps []string, value *yaml.Node, above string) error {
 		return nil
 	}
 	if value.Tag == "!!null" {
-		return nil // it is not there already
+		return nil // nothing to remove
 	}
 	if len(steps) > 1 {
 		if strings.HasPrefix(steps[1], "[") {
@@ -192,7 +192,7 @@ func put(n *yaml.Node, steps []string, value *yaml.Node, above string) error {
 	return nil
 }
 
-// element returns the index of an element of a list by number or name.
+// element returns the index of the list element that step names by number or by name.
 func element(n *yaml.Node, step, above string) (int, error) {
 	if number, ok := strings.CutPrefix(step, "["); ok {
 		i, _ := strconv.Atoi(strings.TrimSuffix(number, "]")) // digits: splitPath checked them
@@ -205,7 +205,7 @@ func element(n *yaml.Node, step, above string) (int, error) {
 	for i, c := range n.Content {
 		name := strict.Child(c, "name")
 		if name == nil {
-			name = strict.Child(c, "kind") // what an unnamed pool is called
+			name = strict.Child(c, "kind") // the name of a pool that states none
 		}
 		if name != nil && name.Value == step {
 			return i, nil

@@ -8,7 +8,7 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// workloadSection is the recipe of the generator.
+// workloadSection is the section of the job generator.
 var workloadSection = strict.Section[generate.Workload]{Name: "jobs.generate", Start: generate.Workload{Start: capcli.NoTime}, Fields: func(w *generate.Workload) []strict.Field {
 	return []strict.Field{
 		{"start", "first day; that of the period where left out", instantOf(&w.Start)},
@@ -95,7 +95,7 @@ var workSizeSection = strict.Section[generate.Size]{Name: "jobs.generate.classes
 	}
 }}
 
-// ofKind has the fields that only one kind of work has, and those that it must have.
+// ofKind are, for each kind of work, the fields only it has (own) and those it must have (must).
 var ofKind = []struct {
 	kind generate.Kind
 	own  []string
@@ -136,14 +136,14 @@ func checkClass(c *generate.Class, o *strict.Object) {
 	}
 }
 
-// order notes a fault when the second of two times is shorter than the first.
+// order reports a fault if the time hi is shorter than lo.
 func order(o *strict.Object, low string, lo capcli.Seconds, high string, hi capcli.Seconds) {
 	if o.Has(low) && o.Has(high) && lo > 0 && hi > 0 && hi < lo {
 		o.Fault(high, "%s is %s, under %s of %s", high, hi, low, lo)
 	}
 }
 
-// checkWorkload sets the generator's times from the period and checks them.
+// checkWorkload takes the generator's missing times from the period, and checks the generator.
 func (s *Scenario) checkWorkload(o *strict.Object) {
 	w := s.Jobs.Generate
 	if w == nil {
