@@ -35,8 +35,8 @@ type logGroup struct {
 func (s *LogSurvey) Jobs() int64 { return s.jobs }
 
 // Period returns the days on which jobs that want GPUs were submitted, as whole days in
-// UTC without stragglers: a log of what ran in a time has a few jobs that were
-// submitted long before. It is not known without such jobs.
+// UTC. It leaves out stragglers: a log of what ran in a time has a few jobs that were
+// submitted long before. The period is unknown if no job wants a GPU.
 func (s *LogSurvey) Period() Period {
 	if len(s.groups) == 0 {
 		return Period{capcli.NoTime, capcli.NoTime}
