@@ -1,7 +1,7 @@
-// Package play runs scenarios: a scenario and the jobs that it plays make a Case, a
-// Case is played as often as asked, and each Run has its result, its invoice and its
-// outcome, the figures that commands print. The books of every run are checked: the
-// parts of its invoice sum to its total, to the millionth of a dollar.
+// Package play runs scenarios. A scenario and its jobs make a Case. A Case is played as often as
+// asked; each Run has its result, its invoice and its outcome, the figures that commands print. The
+// accounts of every run are checked: the parts of its invoice sum to its total, to the millionth of
+// a dollar.
 //
 //	c, err := play.NewCase(scenario, play.Options{})
 //	runs, err := c.Play(ctx, 1)
@@ -22,43 +22,43 @@ import (
 	"capcli/simulate/billing"
 )
 
-// Case is a scenario under one policy and one placement, with its seed and its jobs:
-// what is played.
+// Case is a scenario under one policy and one placement, with its seed and its jobs: the unit that
+// is played.
 type Case struct {
 	Scenario *scenarios.Scenario
 	Seed     capcli.Seed
 	Source   Source
-	Rates    []billing.Rate                    // of the pools of the scenario's Config
-	Open     func(name string) ([]byte, error) // gives a file that the scenario names
-	Notes    []string                          // what was assumed
-	Quiet    bool                              // the jobs were played before: nothing is said of their log again
+	Rates    []billing.Rate                    // prices of the pools of the scenario's Config, in order
+	Open     func(name string) ([]byte, error) // returns a file that the scenario names; nil if there is no access to files
+	Notes    []string                          // assumptions made
+	Quiet    bool                              // the jobs were played before: notes about their log are not repeated
 
-	// Prepare changes the configuration of a run before it begins, to observe it for
-	// one; nil changes nothing. Several runs may be prepared at once.
+	// Prepare changes the configuration of a run before it starts, for example to add an observer;
+	// nil changes nothing. It may be called for several runs at once.
 	Prepare func(run int, cfg *simulate.Config) error
 
-	Text []byte   // the scenario as it was read, before its changes
-	Made []string // what was assumed in making Text for a log
+	Text []byte   // the scenario as read, before changes
+	Made []string // assumptions made when Text was written for a log
 
-	energy *billing.Energy // nil where the scenario says nothing of power
+	energy *billing.Energy // nil if the scenario has no energy section
 }
 
-// Options are what a case takes beside its scenario.
+// Options are the inputs of a case other than its scenario.
 type Options struct {
 	Seed *capcli.Seed // in place of the scenario's own
-	// Trace is a job log in place of the scenario's jobs; "" is none.
+	// Trace is a job log that replaces the scenario's jobs; "" is none.
 	Trace string
-	Read  trace.Options // how to read Trace, or the log that the scenario names
-	// Logs opens job logs and the files that the scenario names. It may be nil for a
-	// scenario that makes its jobs up and names no file.
+	Read  trace.Options // how to read Trace, or the log named in the scenario
+	// Logs opens job logs and the files named in the scenario. It may be nil for a scenario with
+	// generated jobs and no files.
 	Logs *Logs
-	// Note takes what there is to say of the case. It may be nil.
+	// Note receives notes about the case. It may be nil.
 	Note func(text string)
 }
 
-// NewCase makes a case of a scenario. Where the scenario names no jobs and there is no
-// trace, it plays those of the default scenario, and says so. It fails with
-// *capcli.InputError where a file that the scenario names is no good.
+// NewCase makes a case of a scenario. If the scenario names no jobs and there is no trace, it uses
+// the generated jobs of the default scenario, with a note. It fails with *capcli.InputError when a
+// file named in the scenario is invalid.
 func NewCase(s *scenarios.Scenario, o Options) (*Case, error) {
 	c := &Case{Scenario: s, Seed: s.Seed}
 	if o.Seed != nil {
@@ -79,8 +79,8 @@ func NewCase(s *scenarios.Scenario, o Options) (*Case, error) {
 	return c, c.findJobs(&o)
 }
 
-// findJobs finds where the jobs of a case come from: the trace, the scenario's trace,
-// its generator or the default generator.
+// findJobs sets the source of the jobs: the trace, the scenario's trace, its generator or the
+// default generator, in this order.
 func (c *Case) findJobs(o *Options) error {
 	s, file, read := c.Scenario, o.Trace, o.Read
 	if file == "" && s.Jobs.From != "" {
@@ -140,10 +140,10 @@ func (c *Case) Label() string {
 	return fmt.Sprintf("%s (%s, %s)", c.Scenario.Name, c.Scenario.PolicyName(), c.Scenario.PlacementName())
 }
 
-// FromLog reports whether the jobs come from a log, not from a generator.
+// FromLog reports whether the jobs come from a log rather than a generator.
 func (c *Case) FromLog() bool { return c.Source.Name != generated }
 
-// admit returns the jobs of a reading that the case plays; in remembers what it saw.
+// admit returns the jobs of a reading that the case plays; in counts them.
 func (c *Case) admit(jobs capcli.Jobs, in *scenarios.Intake) capcli.Jobs {
 	if c.FromLog() {
 		return c.Scenario.Admit(jobs, in)
@@ -151,8 +151,8 @@ func (c *Case) admit(jobs capcli.Jobs, in *scenarios.Intake) capcli.Jobs {
 	return c.Scenario.AdmitPeriod(jobs, in)
 }
 
-// Fault types an error of the engine: accounts that do not balance are a
-// *capcli.AccountingError, and what is wrong with the jobs is wrong with their file.
+// Fault converts an error of the engine: unbalanced accounts become a *capcli.AccountingError, and
+// faults of the jobs name their file.
 func (c *Case) Fault(err error) error {
 	if _, is := errors.AsType[*simulate.AccountError](err); is {
 		return &capcli.AccountingError{Err: err}

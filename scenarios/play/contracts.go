@@ -10,8 +10,8 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// contract works out what the scenario's commitments come to in the run, where it says
-// more of them than a price for each hour.
+// contract computes the figures of the scenario's commitments in the run, if they have more than an
+// hourly price.
 func (r *Run) contract(o scenarios.Options) error {
 	s := r.Case.Scenario
 	if !s.HasContracts() && !s.Committing() {
@@ -23,13 +23,13 @@ func (r *Run) contract(o scenarios.Options) error {
 	}
 	r.contracts = slices.Clone(r.Owed)
 	for p := range r.Result.Record.Pools {
-		for i := range r.contracts { // a capacity reservation that commitments make cheaper
+		for i := range r.contracts { // commitments may discount a capacity reservation
 			if c := &r.contracts[i]; r.Invoice.Settled(p) && c.Name == r.Result.Record.Pools[p].Name {
 				c.Paid, c.UsedUp = r.Invoice.Standard(p), r.Invoice.Standard(p)
 			}
 		}
 	}
-	for i := range r.contracts { // a promise to spend costs what was spent, or the least
+	for i := range r.contracts { // a minimum spend costs what was spent, at least the minimum
 		c := &r.contracts[i]
 		if d := r.discount(c); d != nil && c.Kind == (billing.MinimumSpend{}).Name() {
 			c.Paid, c.UsedUp = d.Billed, d.Used+d.Unused
@@ -40,7 +40,7 @@ func (r *Run) contract(o scenarios.Options) error {
 	return err
 }
 
-// terms are a pool's terms as its scenario states them.
+// terms returns a pool's terms as the scenario states them.
 func (r *Run) terms(p int) string {
 	if p < len(r.kinds) {
 		return r.kinds[p]
@@ -48,8 +48,8 @@ func (r *Run) terms(p int) string {
 	return r.Result.Record.Pools[p].Terms.String()
 }
 
-// discount is what became of a commitment beside the pools, of one step of a ramp; nil
-// for a pool.
+// discount returns the bill of a commitment that is no pool (for a ramp, of one step); nil for a
+// pool.
 func (r *Run) discount(c *outcome.Contract) *billing.CommitmentBill {
 	for i := range r.Invoice.Commitments {
 		if d := &r.Invoice.Commitments[i]; d.ID == c.Name && d.Start == c.Start {
@@ -59,8 +59,8 @@ func (r *Run) discount(c *outcome.Contract) *billing.CommitmentBill {
 	return nil
 }
 
-// cashView returns what is paid in the run, and for what time to come is committed;
-// nil where the scenario has no contracts.
+// cashView returns the cash paid in the run and the lock-in: the value of commitments for time
+// after the run. Both are nil if the scenario has no contracts.
 func (r *Run) cashView() (paid, lockIn *capcli.USD) {
 	if r.contracts == nil {
 		return nil, nil
@@ -75,7 +75,7 @@ func (r *Run) cashView() (paid, lockIn *capcli.USD) {
 		}
 	}
 	for p := range r.Result.Record.Pools {
-		if r.Invoice.Settled(p) { // in Cash
+		if r.Invoice.Settled(p) { // Cash includes it
 			continue
 		}
 		if i, is := at[r.Result.Record.Pools[p].Name]; is {
@@ -87,7 +87,7 @@ func (r *Run) cashView() (paid, lockIn *capcli.USD) {
 	return &cash, &locked
 }
 
-// owedAfter returns what remains to be paid of commitments that outlast the run.
+// owedAfter returns what is still to be paid, after the run, of commitments that outlast it.
 func (r *Run) owedAfter() *capcli.USD {
 	var sum capcli.USD
 	for i := range r.Owed {
@@ -96,8 +96,8 @@ func (r *Run) owedAfter() *capcli.USD {
 	return r.pricedOrNil(sum)
 }
 
-// utilisation returns how much of a contract was used in the run; nil where none of it
-// is in the run.
+// utilisation returns the share of a contract that was used in the run; nil if none of it lies in
+// the run.
 func (r *Run) utilisation(c *outcome.Contract) *float64 {
 	if d := r.discount(c); d != nil {
 		return d.Share
@@ -111,8 +111,8 @@ func (r *Run) utilisation(c *outcome.Contract) *float64 {
 	return nil
 }
 
-// FocusRows calls add with the rows of the run's bill in FOCUS, under an account. Every
-// pool must have a price.
+// FocusRows calls add with each row of the run's bill in FOCUS, under the given account. Every pool
+// must have a price.
 func (r *Run) FocusRows(account string, add func(*focus.Row)) {
 	var contracts []billing.PoolContract
 	for i := range r.Contracts {

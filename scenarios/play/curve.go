@@ -5,25 +5,24 @@ import (
 	"capcli/simulate"
 )
 
-// Curve is GPUs in use over a run, as means and highs of equal stretches of time.
-// Where the run grows too long for its stretches they are
-// joined two by two, so memory does not grow with the run.
+// Curve is the GPUs in use over a run: the mean and the peak of equal intervals. When the run
+// outgrows curveMax intervals, pairs are joined, so memory does not grow with the run.
 type Curve struct {
-	width   capcli.Seconds // of a stretch
-	used    []float64      // thousandths of GPU-seconds by stretch
-	peaks   []int64        // the most in use, in thousandths of a GPU, by stretch
-	nowUsed int64          // thousandths of a GPU
+	width   capcli.Seconds // of an interval
+	used    []float64      // by interval, in thousandths of GPU-seconds
+	peaks   []int64        // by interval, in thousandths of a GPU
+	nowUsed int64          // GPUs in use now, in thousandths
 	since   capcli.Seconds
 }
 
 const (
-	curveWidth = 60 // seconds, at first
+	curveWidth = 60 // initial width in seconds
 	curveMax   = 512
 )
 
 func newCurve() *Curve { return &Curve{width: curveWidth} }
 
-// Observe follows starts and ends.
+// Observe implements simulate.Observer: it counts starts and ends.
 func (c *Curve) Observe(e simulate.Event, _ *simulate.Cluster) {
 	if e.Job == nil {
 		return
@@ -40,7 +39,7 @@ func (c *Curve) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
-// accrue charges the current state to the stretches up to time at.
+// accrue charges the GPUs in use to the intervals up to time at.
 func (c *Curve) accrue(at capcli.Seconds) {
 	for c.since < at {
 		i := int(c.since / c.width)
@@ -58,7 +57,7 @@ func (c *Curve) accrue(at capcli.Seconds) {
 	}
 }
 
-// join doubles the width of the stretches.
+// join doubles the width of the intervals.
 func (c *Curve) join() {
 	for i := range (len(c.used) + 1) / 2 {
 		sum, peak := c.used[2*i], c.peaks[2*i]
@@ -71,8 +70,8 @@ func (c *Curve) join() {
 	c.width *= 2
 }
 
-// Committed returns the mean GPUs of committed pools in each of n stretches up to end,
-// by the pools' dates.
+// Committed returns the mean GPUs of committed pools in each of n intervals up to end, by the
+// pools' dates.
 func (c *Curve) Committed(pools []simulate.Pool, end capcli.Seconds, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -87,7 +86,7 @@ func (c *Curve) Committed(pools []simulate.Pool, end capcli.Seconds, n int) []fl
 	return out
 }
 
-// values returns the mean and the most GPUs in use in each stretch up to end.
+// values returns the mean and the peak of GPUs in use in each interval up to end.
 func (c *Curve) values(end capcli.Seconds) (out, peaks []float64) {
 	c.accrue(end)
 	out, peaks = make([]float64, len(c.used)), make([]float64, len(c.used))
@@ -101,8 +100,8 @@ func (c *Curve) values(end capcli.Seconds) (out, peaks []float64) {
 	return out, peaks
 }
 
-// GPUsInUse returns the mean and the most GPUs in use in each stretch of time over all
-// runs; nil where the runs are not of one length.
+// GPUsInUse returns the mean over all runs of the GPUs in use in each interval, and the peak; nil
+// if the runs differ in length.
 func GPUsInUse(runs []*Run) (mean, peaks []float64) {
 	mean, peaks = runs[0].Curve.values(runs[0].Ended)
 	if len(runs) == 1 {

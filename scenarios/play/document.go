@@ -8,7 +8,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// Document returns the result of the runs of some cases, without what its notes say.
+// Document returns the document of the runs of several cases, without notes.
 func Document(runs [][]*Run) *outcome.Document {
 	out := outcome.NewDocument()
 	for _, r := range slices.Concat(runs...) {
@@ -17,8 +17,8 @@ func Document(runs [][]*Run) *outcome.Document {
 	return out
 }
 
-// Notes returns what a reader must know of the runs of one case: warnings, and what the
-// figures rest on. Case.Notes is not among it.
+// Notes returns what a reader must know about the runs of one case: warnings, and the assumptions
+// behind the figures. Case.Notes is not included.
 func Notes(runs []*Run) []string {
 	r, s := runs[0], runs[0].Case.Scenario
 	out := Warnings(runs)
@@ -31,14 +31,14 @@ func Notes(runs []*Run) []string {
 		out = append(out, "* the budget counts what time used up here: what is paid at the start of a contract is spread over its term")
 	}
 	out = append(out, s.Approvals.Notes(r.CommittedGPUs())...)
-	if len(runs) > 1 { // what hangs on chance is of no single run
+	if len(runs) > 1 { // notes on chance outcomes describe no single run
 		return out
 	}
 	return slices.Concat(out, s.Budget.Notes(r.Budget, true), r.Energy.Notes())
 }
 
-// owedNotes say which commitments outlast the run, of which it is charged its own time
-// alone, and what of them remains.
+// owedNotes describe the commitments that outlast the run: only the time of the run is charged, and
+// the note says what remains.
 func (r *Run) owedNotes() []string {
 	var out []string
 	end := r.Start + capcli.Time(r.Ended)
@@ -61,7 +61,7 @@ func (r *Run) owedNotes() []string {
 	return out
 }
 
-// CommonLimits returns the limits of the cases when all state the same ones.
+// CommonLimits returns the limits of the cases if all cases state the same; else nil.
 func CommonLimits(cases []*Case) []string {
 	var out []string
 	for i, c := range cases {
@@ -77,8 +77,8 @@ func CommonLimits(cases []*Case) []string {
 	return out
 }
 
-// HeldShare returns the share of the runs of one case in which its k-th limit held; false
-// where that is not known of any. A limit that is not known to be held is not.
+// HeldShare returns the share of the runs of one case in which limit k held. An unknown limit
+// counts as not held. known is false if the limit is unknown in every run.
 func HeldShare(runs []*Run, k int) (share float64, known bool) {
 	held := 0
 	for _, r := range runs {

@@ -62,7 +62,7 @@ func (r *Run) figures(run int) outcome.Outcome {
 	return out
 }
 
-// pricedOrNil returns an amount, nil where prices are missing.
+// pricedOrNil returns u, or nil if a pool has no price.
 func (r *Run) pricedOrNil(u capcli.USD) *capcli.USD {
 	if !r.Priced() {
 		return nil
@@ -84,7 +84,7 @@ func (r *Run) capacity() outcome.Capacity {
 	return out
 }
 
-// served returns what was done of the work that could have been.
+// served returns how much of the possible work was done.
 func (r *Run) served() outcome.Served {
 	s := &r.Result.Served
 	out := outcome.Served{

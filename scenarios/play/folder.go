@@ -13,10 +13,10 @@ import (
 	"capcli/scenarios"
 )
 
-// InputsFile is the name, in a folder of runs, of what they were made from.
+// InputsFile is the name of the file, in a folder of runs, with the inputs of the runs.
 const InputsFile = "inputs.json"
 
-// inputsMax bounds that file, in bytes.
+// inputsMax is the most bytes of that file that are read.
 const inputsMax = 16 << 20
 
 // Folder is a folder with the runs of one case.
@@ -26,8 +26,8 @@ type Folder struct {
 	Exists func(path string) bool // whether something is at a path
 }
 
-// Inputs reads what the runs of the folder were made from; nil where the folder does not
-// say, as those of older versions.
+// Inputs reads the inputs of the folder's runs; nil if the folder has none, as folders of older
+// versions.
 func (f *Folder) Inputs() (*Inputs, error) {
 	file := filepath.Join(f.Path, InputsFile)
 	text, err := f.Open.ReadFile(file, inputsMax)
@@ -40,10 +40,9 @@ func (f *Folder) Inputs() (*Inputs, error) {
 	return ParseInputs(file, text)
 }
 
-// Complete makes q ask for the case of the folder, which was made from in, but for what q
-// says itself: its changes come after those of the folder. It fails with
-// *MissingInputError where an input is gone, and with *capcli.InputError where one has
-// changed.
+// Complete makes q ask for the case of the folder, whose inputs are in. Fields that q sets itself
+// take precedence, and its Sets come after those of the folder. It fails with *MissingInputError if
+// an input is gone, and with *capcli.InputError if one has changed.
 func (f *Folder) Complete(q *Question, in *Inputs) error {
 	kept := ScenarioText{YAML: []byte(in.Scenario.Text), File: in.Scenario.File, Made: in.Scenario.Made}
 	if here := filepath.Join(f.Path, filepath.FromSlash(in.Scenario.Here)); !f.Exists(kept.File) || f.Exists(here) {
@@ -60,7 +59,7 @@ func (f *Folder) Complete(q *Question, in *Inputs) error {
 		return nil
 	}
 	for _, x := range in.Files {
-		if x.File == in.Scenario.File { // its text is kept
+		if x.File == in.Scenario.File { // its text is in the folder
 			continue
 		}
 		path, err := in.Find(f.Open, f.Path, x.File)
@@ -87,8 +86,8 @@ func (f *Folder) Complete(q *Question, in *Inputs) error {
 	return nil
 }
 
-// KeptName is how a call names the kept scenario of a question: one of the library by its
-// name, and one that was made for the trace not at all.
+// KeptName returns the name by which a command line names the kept scenario: the name of a library
+// scenario, "" for one made for the trace, else its file.
 func (q *Question) KeptName() string {
 	name := strings.TrimSuffix(filepath.Base(q.Kept.File), ".yaml")
 	if text, ok := scenarios.Library(name); ok && string(text) == string(q.Kept.YAML) {
@@ -100,8 +99,8 @@ func (q *Question) KeptName() string {
 	return q.Kept.File
 }
 
-// InputsOf returns what the runs of a case were made from, as q asked for it. seen
-// returns the path of a file as seen from their folder; files are all that was read.
+// InputsOf returns the inputs of the runs of a case that q asked for. seen returns the path of a
+// file relative to the runs' folder; files are all files that were read.
 func InputsOf(c *Case, q *Question, runs int, seen func(file string) string, files []FileInput) *Inputs {
 	s := c.Scenario
 	in := &Inputs{

@@ -18,8 +18,7 @@ import (
 // inputsSchema is the schema of Inputs.
 const inputsSchema = "capcli/inputs/v1"
 
-// Inputs are what a folder of runs keeps beside their result, so that the same runs can
-// be made again.
+// Inputs are the inputs of the runs in a folder, from which the same runs can be made again.
 type Inputs struct {
 	Schema    string        `json:"schema"`
 	Version   string        `json:"capcli"`
@@ -30,15 +29,15 @@ type Inputs struct {
 	Perfect   bool          `json:"perfect_estimates"`
 	Seed      capcli.Seed   `json:"seed"`
 	Runs      int           `json:"runs"`
-	Trace     *TraceInput   `json:"trace"` // null: the scenario says where its jobs come from
-	Files     []FileInput   `json:"files"` // all that was read
+	Trace     *TraceInput   `json:"trace"` // null: the scenario names its jobs
+	Files     []FileInput   `json:"files"` // all files that were read
 }
 
-// ScenarioInput is the scenario as it was, whatever becomes of its file.
+// ScenarioInput is the scenario as it was read, kept in case its file changes.
 type ScenarioInput struct {
 	FileInput
 	Text string   `json:"text"`
-	Made []string `json:"notes"` // what was assumed when it was made for a trace
+	Made []string `json:"notes"` // assumptions made when it was written for a trace
 }
 
 // TraceInput is the trace, and how it was read.
@@ -47,8 +46,7 @@ type TraceInput struct {
 	trace.Request
 }
 
-// FileInput is a file: as it was named, as it is seen from the folder of the runs, and
-// what was in it.
+// FileInput is a file: its name as given, its path relative to the runs' folder, and its checksum.
 type FileInput struct {
 	File   string `json:"file"`
 	Here   string `json:"from_here"`
@@ -61,8 +59,7 @@ func Checksum(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ParseInputs reads and checks what a folder says that its runs were made from. It fails
-// with *capcli.InputError.
+// ParseInputs reads and checks the inputs file of a folder. It fails with *capcli.InputError.
 func ParseInputs(file string, text []byte) (*Inputs, error) {
 	bad := func(field, format string, args ...any) error {
 		return &capcli.InputError{
@@ -87,9 +84,9 @@ func ParseInputs(file string, text []byte) (*Inputs, error) {
 	return &in, nil
 }
 
-// Find returns the path under which a file of the inputs is there and unchanged, as
-// seen from the folder first. It fails with *capcli.InputError where the file has
-// changed, and with *MissingInputError where it is gone.
+// Find returns the path of an input file that is unchanged. It looks relative to the folder first,
+// then at the name as given. It fails with *capcli.InputError if the file has changed, and with
+// *MissingInputError if it is gone.
 func (in *Inputs) Find(open trace.Opener, folder, name string) (string, error) {
 	i := slices.IndexFunc(in.Files, func(f FileInput) bool { return f.File == name })
 	if i < 0 {
@@ -117,13 +114,13 @@ func (in *Inputs) Find(open trace.Opener, folder, name string) (string, error) {
 	}
 }
 
-// MissingInputError says that something which runs are made from is not there, and what
-// to do about it. It is fs.ErrNotExist.
+// MissingInputError says that an input of runs is missing, with a hint on what to do. It wraps
+// fs.ErrNotExist.
 type MissingInputError struct{ Text, Hint string }
 
 func (e *MissingInputError) Error() string { return e.Text }
 
-// Unwrap gives fs.ErrNotExist.
+// Unwrap returns fs.ErrNotExist.
 func (e *MissingInputError) Unwrap() error { return fs.ErrNotExist }
 
 func checksumOf(open trace.Opener, name string) (string, error) {

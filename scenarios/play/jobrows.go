@@ -10,43 +10,42 @@ import (
 	"capcli/simulate/billing"
 )
 
-// JobRows is an observer of a run that writes what became of each job as CSV, in order
-// of submission. A row is held back until those before it are done, so memory follows
-// the jobs that were overtaken. Close it after the run.
+// JobRows is an observer of a run that writes one CSV row a job, in order of submission. A row
+// waits until all earlier rows are complete, so memory grows with the number of such rows. Close it
+// after the run.
 type JobRows struct {
 	w     io.Writer
 	rates []billing.Rate
 	guard func(string) string
 	base  int64 // index of rows[0]
 	rows  []jobRow
-	done  int // rows at the front that are written
+	done  int // rows at the front that are already written
 	c     *simulate.Cluster
 	first capcli.Seconds // first submission
 	begun bool
-	names []string // of pools
+	names []string // names of the pools
 	err   error
 }
 
-// jobRow is a row that is not yet written: text when it is done, else its job.
+// jobRow is a row not yet written. text is set once the job is done; job is set until then.
 type jobRow struct {
 	text []byte
 	job  *simulate.Live
 }
 
-// jobColumns are the columns. Seconds count from the first submission; an empty start
-// or end has not come.
+// jobColumns is the header. Times are in seconds since the first submission; start and end are
+// empty if the job did not start or end.
 const jobColumns = "job_id,tenant,gpus,submit_s,start_s,end_s,wait_s,preemptions,nodes,tier,cost_usd\n"
 
-// NewJobRows returns an observer that writes to w what became of the jobs of a run of
-// c. guard changes the texts that a reader of CSV would take for something else; nil
-// changes none.
+// NewJobRows returns an observer that writes the jobs of a run of c to w. guard escapes texts that
+// a reader of CSV could take for something else; nil escapes none.
 func NewJobRows(w io.Writer, c *Case, guard func(field string) string) *JobRows {
 	r := &JobRows{w: w, rates: c.Rates, guard: guard}
 	_, r.err = io.WriteString(w, jobColumns)
 	return r
 }
 
-// Observe follows jobs from their arrival to their end.
+// Observe implements simulate.Observer: it follows jobs from arrival to end.
 func (r *JobRows) Observe(e simulate.Event, c *simulate.Cluster) {
 	switch e.Kind {
 	case simulate.Arrive:
@@ -69,8 +68,8 @@ func (r *JobRows) Observe(e simulate.Event, c *simulate.Cluster) {
 	}
 }
 
-// flush writes the rows at the front that are known. Their places are given up
-// when they are half of all, so that a row is moved no more than once on average.
+// flush writes the complete rows at the front. It frees their places once they are half of all, so
+// that each row is moved at most once on average.
 func (r *JobRows) flush() {
 	for r.done < len(r.rows) && r.rows[r.done].text != nil {
 		if r.err == nil {
@@ -87,8 +86,8 @@ func (r *JobRows) flush() {
 	}
 }
 
-// Close writes the jobs that have not ended. It returns the first error of writing, or
-// that of a job whose cost is no amount.
+// Close writes the jobs that have not ended. It returns the first error of writing or of computing
+// a job's cost.
 func (r *JobRows) Close() error {
 	for i := r.done; i < len(r.rows); i++ {
 		if r.rows[i].text == nil {
@@ -99,7 +98,7 @@ func (r *JobRows) Close() error {
 	return r.err
 }
 
-// format appends one row.
+// format appends one row to b.
 func (r *JobRows) format(b []byte, l *simulate.Live) []byte {
 	b = r.appendField(b, l.ID)
 	b = append(b, ',')
@@ -135,7 +134,7 @@ func (r *JobRows) format(b []byte, l *simulate.Live) []byte {
 	return append(b, '\n')
 }
 
-// appendNodes names the nodes of the last stay: pool/number, joined by +.
+// appendNodes appends the nodes of the job's last stay as pool/number, joined by +.
 func (r *JobRows) appendNodes(b []byte, l *simulate.Live) []byte {
 	for i, s := range l.Slices() {
 		if i > 0 {
@@ -148,8 +147,8 @@ func (r *JobRows) appendNodes(b []byte, l *simulate.Live) []byte {
 	return b
 }
 
-// appendTiers names the tiers that the job ran in, joined by +. One that ran for
-// no time had no GPU time of a tier, and ran in one.
+// appendTiers appends the tiers that the job ran in, joined by +. A job that ran for no time gets
+// the tier of its node.
 func (r *JobRows) appendTiers(b []byte, l *simulate.Live) []byte {
 	var had [3]bool
 	n := 0

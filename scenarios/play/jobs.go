@@ -13,14 +13,14 @@ import (
 	"capcli/scenarios"
 )
 
-// Source gives the jobs of a case.
+// Source is where the jobs of a case come from.
 type Source struct {
-	Name   string                          // of the log; "generated" is none
-	Open   func(run int) (*Reading, error) // reads the jobs anew
-	Sorted bool                            // the log is not in order of submission: each reading is put in order, in memory
+	Name   string                          // name of the log, or generated
+	Open   func(run int) (*Reading, error) // starts a new reading of the jobs
+	Sorted bool                            // sort each reading in memory, because the log is not in order of submission
 }
 
-// Read begins a reading of the jobs for a run.
+// Read starts a reading of the jobs for a run.
 func (s *Source) Read(run int) (*Reading, error) {
 	r, err := s.Open(run)
 	if err == nil && s.Sorted {
@@ -29,13 +29,13 @@ func (s *Source) Read(run int) (*Reading, error) {
 	return r, err
 }
 
-// generated is the name of a source that is no log.
+// generated is the name of a source that is a generator.
 const generated = "generated"
 
 // Reading is one reading of the jobs. Close it after the last job.
 type Reading struct {
 	Jobs   capcli.Jobs
-	Reader *trace.Reader // nil for made-up jobs, and for those that stdin gave
+	Reader *trace.Reader // nil for generated jobs and jobs from stdin
 	done   io.Closer
 }
 
@@ -47,7 +47,7 @@ func (r *Reading) Close() error {
 	return r.done.Close()
 }
 
-// describe notes what the reader of a log left out or took for granted.
+// describe notes what the reader of a log rejected or assumed.
 func (r *Reading) describe(name string, note func(string)) {
 	rep := r.Reader.Report()
 	if rep.Rejected > 0 {
@@ -62,9 +62,8 @@ func (r *Reading) describe(name string, note func(string)) {
 	}
 }
 
-// Jobs returns the jobs that a run of the case plays, in order of submission, and how
-// many were left out, for they are outside the period. Of the first run, note takes
-// what there is to say of the log.
+// Jobs returns the jobs that a run of the case plays, in order of submission, and the number left
+// out because they are outside the period. For run 0, note receives the notes about the log.
 func (c *Case) Jobs(ctx context.Context, run int, note func(text string)) (jobs []capcli.Job, outside int64, err error) {
 	reading, err := c.Source.Read(run)
 	if err != nil {
@@ -88,13 +87,13 @@ func (c *Case) Jobs(ctx context.Context, run int, note func(text string)) (jobs 
 	return jobs, in.Outside, nil
 }
 
-// Logs opens job logs, and keeps the jobs that came from stdin, which is read once.
+// Logs opens job logs. It keeps the jobs of stdin, which can be read only once.
 type Logs struct {
 	Open trace.Opener
 
 	lock  sync.Mutex
 	stdin []capcli.Job
-	whole bool // stdin was read
+	whole bool // whether stdin has been read
 }
 
 // Source returns the source of the jobs of a log; "-" is stdin.
@@ -102,7 +101,7 @@ func (l *Logs) Source(file string, o trace.Options) Source {
 	return Source{Name: file, Open: func(int) (*Reading, error) { return l.Read(file, o) }}
 }
 
-// Read begins one reading of a job log.
+// Read starts one reading of a job log; "-" is stdin.
 func (l *Logs) Read(file string, o trace.Options) (*Reading, error) {
 	if file == "-" {
 		return l.readStdin(o)
@@ -148,11 +147,11 @@ func (l *Logs) readStdin(o trace.Options) (*Reading, error) {
 	}}, nil
 }
 
-// BesideMax is the most bytes that are read of a file that a scenario names: node lists, availability.
+// BesideMax is the most bytes read of a file that a scenario names, such as a list of nodes.
 const BesideMax = 256 << 20
 
-// ReadBeside returns a file that a scenario in the folder dir names, plain whatever
-// packed it, at most 256 MiB of it.
+// ReadBeside reads a file named in a scenario of the folder dir, and unpacks it. It fails if the
+// file has more than BesideMax bytes.
 func ReadBeside(open trace.Opener, dir, name string) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)

@@ -14,34 +14,34 @@ import (
 	"capcli/scenarios/prices"
 )
 
-// Question says what a case is made of: a scenario, what is changed in it, and jobs.
+// Question describes the case to make: a scenario, changes to it, and jobs.
 type Question struct {
-	Scenario string        // a file, or the name of one of the library; "" is one that fits Trace, else the default
-	Kept     *ScenarioText // in place of Scenario: a text that was read before
+	Scenario string        // a file or the name of a library scenario; "" is one that fits Trace, else the default
+	Kept     *ScenarioText // a text read before, used instead of Scenario; nil is none
 	Sets     []string
-	Policy   string // in place of the scenario's; "" keeps it
-	Place    string // placement, the same
+	Policy   string // replaces the scenario's policy; "" keeps it
+	Place    string // replaces the scenario's placement; "" keeps it
 	Perfect  bool   // policies believe true run times
-	Period   string // in place of the scenario's: "2027-01-01 to 2027-01-28", or "trace" for the days of Trace
+	Period   string // replaces the scenario's period: "2027-01-01 to 2027-01-28", or "trace" for the days of Trace
 	Models   string // "any": jobs run on GPUs of any model
 	Seed     *capcli.Seed
-	Trace    string        // a job log in place of the scenario's jobs
+	Trace    string        // a job log that replaces the scenario's jobs; "" is none
 	Read     trace.Request // how to read Trace
-	Prices   *prices.List  // looked up before the catalogue; nil is none
+	Prices   *prices.List  // take precedence over the catalogue; nil is none
 }
 
-// ScenarioText is a scenario as it was read.
+// ScenarioText is the text of a scenario.
 type ScenarioText struct {
 	YAML []byte
 	File string
-	Made []string // what was assumed in making it for a log
+	Made []string // assumptions made when it was written for a log
 }
 
-// tracePeriod is the Period that stands for the days of the log.
+// tracePeriod is the value of Period that stands for the days of the log.
 const tracePeriod = "trace"
 
-// Settle turns Models and a Period that needs no log into changes of the scenario,
-// which a folder of runs keeps as it keeps others. It fails with *capcli.RequestError.
+// Settle turns Models, and a Period that needs no log, into Sets, which a folder of runs keeps. It
+// fails with *capcli.RequestError.
 func (q *Question) Settle() error {
 	switch q.Models {
 	case "":
@@ -59,8 +59,8 @@ func (q *Question) Settle() error {
 	return nil
 }
 
-// setPeriod changes the period of the scenario. Its generator makes no jobs where a log
-// is given, so it need not fit the period.
+// setPeriod sets the period of the scenario. If there is a log, it removes the generator, which
+// makes no jobs then and might not fit the period.
 func (q *Question) setPeriod(text string) {
 	q.Sets = append(q.Sets, "period="+text)
 	if q.Trace != "" {
@@ -69,20 +69,20 @@ func (q *Question) setPeriod(text string) {
 	q.Period = ""
 }
 
-// Maker makes cases. It reads stdin, and what it must know of a trace, once for all of
-// them: the questions that it is asked have one trace.
+// Maker makes cases. It reads stdin once, and surveys a trace once: all its questions must have the
+// same trace.
 type Maker struct {
 	Logs *Logs
-	Note func(text string) // takes what there is to say of the cases
-	// Counting is called before a log is read to learn what it is like. It returns what
-	// takes how many jobs have come, and how many there were. It may be nil.
+	Note func(text string) // receives notes about the cases; may be nil
+	// Counting is called before a log is surveyed. The functions it returns receive the number of
+	// jobs so far and the final number. It may be nil.
 	Counting func() (now, end func(jobs int64))
 
 	survey *scenarios.LogSurvey
 	fitted *ScenarioText
 }
 
-// Case makes the case of a question, which it settles.
+// Case makes the case of a question. It changes q as Settle does.
 func (m *Maker) Case(ctx context.Context, q *Question) (*Case, error) {
 	if err := m.settlePeriod(ctx, q); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (m *Maker) Case(ctx context.Context, q *Question) (*Case, error) {
 	return c, nil
 }
 
-// settlePeriod reads the log for the period "trace".
+// settlePeriod settles q. For the period "trace" it surveys the log.
 func (m *Maker) settlePeriod(ctx context.Context, q *Question) error {
 	if err := q.Settle(); err != nil || q.Period == "" {
 		return err
@@ -130,7 +130,7 @@ func (m *Maker) settlePeriod(ctx context.Context, q *Question) error {
 	return nil
 }
 
-// Survey returns what the log of the question is like. It reads it once.
+// Survey returns the survey of the question's log. It reads the log once.
 func (m *Maker) Survey(ctx context.Context, q *Question) (*scenarios.LogSurvey, error) {
 	if m.survey != nil {
 		return m.survey, nil
@@ -161,7 +161,7 @@ func (m *Maker) Survey(ctx context.Context, q *Question) (*scenarios.LogSurvey, 
 	return survey, nil
 }
 
-// readLog begins a reading of a log as the question says.
+// readLog starts a reading of a log with the question's options.
 func (m *Maker) readLog(file string, q *Question) (*Reading, error) {
 	read, err := q.Read.Parse()
 	if err != nil {
@@ -170,9 +170,9 @@ func (m *Maker) readLog(file string, q *Question) (*Reading, error) {
 	return m.Logs.Read(file, read)
 }
 
-// Text returns the scenario of a question: a file, one of the library, or the default;
-// with a trace and no scenario, one that fits the trace. It fails with
-// *capcli.UnknownError for a name that is neither.
+// Text returns the scenario of a question: a file, a library scenario or the default. With a trace
+// and no scenario it is one that fits the trace. It fails with *capcli.UnknownError for a name that
+// is neither a file nor in the library.
 func (m *Maker) Text(ctx context.Context, q *Question) (*ScenarioText, error) {
 	if q.Kept != nil {
 		return q.Kept, nil
@@ -191,13 +191,12 @@ func (m *Maker) Text(ctx context.Context, q *Question) (*ScenarioText, error) {
 	return &ScenarioText{YAML: b, File: name}, err
 }
 
-// ScenarioMax is the most bytes that are read of a scenario: one more than the parser
-// takes, so that it can say so.
+// ScenarioMax is the most bytes read of a scenario: one more than the parser accepts, so that the
+// parser can report the excess.
 const ScenarioMax = 1<<20 + 1
 
-// fit makes a scenario for a trace that came without one: owned capacity of the size
-// that was in use in the log; else that its header names; else that its jobs would keep
-// four fifths busy.
+// fit makes a scenario for a trace without one: owned capacity of the size that LogSurvey.Size
+// returns, at the assumed price.
 func (m *Maker) fit(ctx context.Context, q *Question) (*ScenarioText, error) {
 	if m.fitted != nil {
 		return m.fitted, nil
@@ -217,8 +216,8 @@ func (m *Maker) fit(ctx context.Context, q *Question) (*ScenarioText, error) {
 	return m.fitted, nil
 }
 
-// assumedPrice is what an owned GPU-hour is taken to cost where nobody said: a round
-// figure, and every result that uses it says so.
+// assumedPrice is the price of an owned GPU-hour if none is stated. It is a round figure, and every
+// result that uses it says so.
 const assumedPrice = "2.00"
 
 func (m *Maker) note(text string) {
@@ -227,8 +226,7 @@ func (m *Maker) note(text string) {
 	}
 }
 
-// logForScenario says that a file given as a scenario is a job log; nil where it is
-// none.
+// logForScenario returns an error if the file given as a scenario is a job log; nil if it is not.
 func (m *Maker) logForScenario(q *Question) error {
 	if q.Scenario == "" || q.Kept != nil {
 		return nil

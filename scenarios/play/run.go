@@ -13,37 +13,35 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// Run is one finished run of a case: its outcome, and what that was worked out from.
+// Run is one finished run of a case: its outcome, and the records behind it.
 type Run struct {
 	outcome.Outcome
 	Case     *Case
 	Result   *simulate.Result
 	Invoice  *billing.Invoice
-	Recorded simulate.Stats // waits that the log itself tells of the jobs that were played
+	Recorded simulate.Stats // waits recorded in the log for the jobs played
 	Curve    *Curve         // GPUs in use
 	Owed     []outcome.Contract
-	Cut      bool // the log was cut short
+	Cut      bool // whether the log was cut short
 
-	budget    []billing.BudgetLine // nil where the scenario has no budget, or a pool no price
-	energy    *billing.Footprints  // nil where the scenario says nothing of power
-	contracts []outcome.Contract   // nil where the scenario says no more of them than prices
-	kinds     []string             // of the pools, as the scenario states them
+	budget    []billing.BudgetLine // nil if the scenario has no budget or a pool no price
+	energy    *billing.Footprints  // nil if the scenario has no energy section
+	contracts []outcome.Contract   // nil unless Scenario.HasContracts
+	kinds     []string             // kinds of the pools, as the scenario states them
 	intake    scenarios.Intake
 }
 
-// Request says how often cases are played, and who is told of it.
+// Request says how often to play cases and where to report progress.
 type Request struct {
 	Runs int // of each case; 0 is 1
-	// Note takes what there is to say of the logs; it may be nil. Several runs may
-	// call it at once.
+	// Note receives notes about the logs; it may be nil. Several runs may call it at once.
 	Note func(text string)
-	// Progress takes how far the work is: runs of all runs, or of a single run how
-	// many of its jobs have come, with total 0. It may be nil. It is called by one run
-	// at a time.
+	// Progress receives the number of runs done and the total; for a single run, the number of jobs
+	// that have arrived, with total 0. It may be nil. Only one run calls it at a time.
 	Progress func(done, total int64)
 }
 
-// Play plays the case so many times.
+// Play plays the case the given number of times.
 func (c *Case) Play(ctx context.Context, runs int) ([]*Run, error) {
 	all, err := Play(ctx, []*Case{c}, Request{Runs: runs})
 	if err != nil {
@@ -52,12 +50,11 @@ func (c *Case) Play(ctx context.Context, runs int) ([]*Run, error) {
 	return all[0], nil
 }
 
-// Play plays every case as often as asked, on all cores, and returns the runs of each
-// case. The order of the runs, and every figure in them, is the same at any number of
-// cores. A log that is not in order of submission is played again, sorted. With an
-// error, it returns the runs that were done, and nil for the others. It fails with
-// *capcli.AccountingError where accounts do not balance, with *capcli.InputError where
-// an input is no good, and with the cause of ctx.
+// Play plays every case q.Runs times, on all cores, and returns the runs of each case. The runs and
+// all their figures are the same on any number of cores. A log that is not in order of submission
+// is sorted and played again. On an error it returns the finished runs, and nil for the others. It
+// fails with *capcli.AccountingError if accounts do not balance, with *capcli.InputError if an
+// input is invalid, and with the cause of ctx.
 func Play(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
 	q.Runs = max(1, q.Runs)
 	out, err := playAll(ctx, cases, q)
@@ -73,9 +70,9 @@ func Play(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
 	return out, err
 }
 
-// Finished returns the runs of each case that were done when Play failed, from the first
-// on without a gap, so that the same call makes them again; the cases that have such
-// runs; and how many runs these are.
+// Finished returns, after Play failed, the runs of each case from the first on without a gap, so
+// that the same call makes them again. kept are the cases with such runs; done is the number of
+// runs.
 func Finished(cases []*Case, all [][]*Run) (kept []*Case, runs [][]*Run, done int) {
 	for i, c := range cases {
 		n := 0
@@ -96,7 +93,7 @@ func (q *Request) note(text string) {
 	}
 }
 
-// playAll plays every case as often as asked. The first run that fails ends the others.
+// playAll plays every case q.Runs times. The first run that fails cancels the others.
 func playAll(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -109,8 +106,7 @@ func playAll(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
 	for k := range numbers {
 		numbers[k] = k
 	}
-	// The pool has no end of its own: each run sees that of ctx, and Play returns
-	// after the last of them.
+	// The pool itself is not cancelled: each run checks ctx, and Play returns after the last run.
 	errs, err := capcli.MapParallel(context.WithoutCancel(ctx), numbers, nil, func(_ context.Context, k int) (error, error) {
 		done := false
 		defer func() {
@@ -131,7 +127,8 @@ func playAll(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
 	return out, firstError(errs)
 }
 
-// firstError returns the first error that is not only the echo of another.
+// firstError returns the first error that is no cancellation caused by another; else a
+// cancellation, if any.
 func firstError(errs []error) error {
 	var echo error
 	for _, err := range errs {
@@ -146,15 +143,15 @@ func firstError(errs []error) error {
 	return echo
 }
 
-// progress tells how far several runs are that go on at once: at each run that ends,
-// and while they go on. A single run counts its jobs.
+// progress reports the progress of concurrent runs: whenever a run ends, and in between. A single
+// run counts its jobs.
 type progress struct {
 	lock        sync.Mutex
 	told        func(done, total int64)
 	done, total int64
 }
 
-// ended counts a run that is done, or only shows that one has ended.
+// ended counts a finished run. A run that failed only triggers a report.
 func (p *progress) ended(done bool) {
 	if p.total == 1 {
 		return
@@ -166,7 +163,7 @@ func (p *progress) ended(done bool) {
 	})
 }
 
-// jobs says that so many jobs of a run have come.
+// jobs reports that n jobs of a run have arrived.
 func (p *progress) jobs(n int64) {
 	if p.total == 1 {
 		if p.told != nil {
@@ -186,7 +183,7 @@ func (p *progress) tell(count func()) {
 	}
 }
 
-// play is one run.
+// play plays one run.
 func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -236,7 +233,8 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	return out, nil
 }
 
-// measure sets a run against what the scenario says of budgets and power.
+// measure computes the budget lines and the energy of a run, if the scenario has a budget or an
+// energy section.
 func (r *Run) measure() (err error) {
 	s, until := r.Case.Scenario, r.end()
 	if s.Budget != nil && r.Priced() {
@@ -253,13 +251,13 @@ func (r *Run) measure() (err error) {
 	return nil
 }
 
-// end returns the instant at which the run ended.
+// end returns the time at which the run ended.
 func (r *Run) end() capcli.Time { return r.Result.Record.Start + capcli.Time(r.Result.Ended) }
 
-// Priced reports whether every pool has a price: else no cost is known.
+// Priced reports whether every pool has a price. If not, no cost is known.
 func (r *Run) Priced() bool { return len(r.Case.Scenario.Unpriced()) == 0 }
 
-// CommittedGPUs returns how many GPUs the scenario commits to.
+// CommittedGPUs returns the number of GPUs that the scenario commits to.
 func (r *Run) CommittedGPUs() int64 {
 	n := int64(0)
 	for i := range r.Result.Record.Pools {
@@ -270,7 +268,7 @@ func (r *Run) CommittedGPUs() int64 {
 	return n
 }
 
-// balance holds the invoice's tables against each other, to the millionth.
+// balance checks that the invoice's tables sum to its total, to the millionth of a dollar.
 func balance(inv *billing.Invoice) error {
 	tenants := inv.Unallocated
 	for i := range inv.ByTenant {

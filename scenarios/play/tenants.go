@@ -9,9 +9,9 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// TenantsByCost returns the tenants of some runs, those that pay most first, each with
-// what it has in each of the runs. Those after the first most are one row, which says
-// how many they are; a most of 0 is all.
+// TenantsByCost returns the tenants of several runs, highest cost first, each with its figures in
+// each run. Tenants after the first most are summed in one row named by their number; most 0 lists
+// all.
 func TenantsByCost(runs []*Run, most int) [][]*outcome.Tenant {
 	names := tenantNames(runs)
 	shown := len(names)
@@ -37,7 +37,7 @@ func TenantsByCost(runs []*Run, most int) [][]*outcome.Tenant {
 	return out
 }
 
-// tenantNames returns the tenants of all runs, those that pay most first.
+// tenantNames returns the names of the tenants of all runs, highest cost first.
 func tenantNames(runs []*Run) []string {
 	cost, used := map[string]capcli.USD{}, map[string]capcli.GPUTime{}
 	var names []string
@@ -57,11 +57,10 @@ func tenantNames(runs []*Run) []string {
 	return names
 }
 
-// sumTenants returns the sum of some tenants of the run. The sum of several has no
-// waits.
+// sumTenants sums the tenants of the run with the given names. A sum of several has no waits.
 func (r *Run) sumTenants(names []string) outcome.Tenant {
 	var out outcome.Tenant
-	if r.Priced() { // one that did nothing in this run costs nothing
+	if r.Priced() { // a tenant without jobs in this run costs nothing
 		out.Direct, out.Share, out.Cost = new(capcli.USD), new(capcli.USD), new(capcli.USD)
 	}
 	for i := range r.Tenants {

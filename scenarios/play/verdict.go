@@ -9,8 +9,8 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// CheckStarted refuses the runs of cases of which no job of a log ever started: their
-// result would be a table of zeros. It fails with *capcli.InputError.
+// CheckStarted refuses cases in which no job of a log started in any run: their result would be a
+// table of zeros. It fails with *capcli.InputError.
 func CheckStarted(cases []*Case, runs [][]*Run) error {
 	for i, c := range cases {
 		if !c.FromLog() || slices.ContainsFunc(runs[i], func(r *Run) bool { return r.Result.Started() > 0 }) {
@@ -29,13 +29,13 @@ func CheckStarted(cases []*Case, runs [][]*Run) error {
 	return nil
 }
 
-// Conditions are what must be true of no run.
+// Conditions are conditions that make a command fail if they are true of a run.
 type Conditions struct {
-	FailIf []string // "wait_p95>30m"
-	Limits bool     // the limits of the scenario must hold
+	FailIf []string // conditions such as "wait_p95>30m"
+	Limits bool     // also fail if a limit of the scenario does not hold
 }
 
-// Check refuses a condition that cannot be read. It fails with *capcli.RequestError.
+// Check refuses invalid conditions. It fails with *capcli.RequestError.
 func (q *Conditions) Check() error {
 	for _, text := range q.FailIf {
 		if _, err := outcome.ParseCheck(text); err != nil {
@@ -45,9 +45,8 @@ func (q *Conditions) Check() error {
 	return nil
 }
 
-// Judge returns what the reader of a finished result must not miss: the first condition
-// that is true of a run or not known of it, else which jobs are missing from the first
-// run that lacks any. Errors are *capcli.ResultError.
+// Judge returns an error for the first condition that is true of a run, or unknown; else for the
+// first run that lacks jobs; else nil. Errors are *capcli.ResultError.
 func (q *Conditions) Judge(runs [][]*Run) error {
 	var missing error
 	for _, r := range slices.Concat(runs...) {
@@ -61,7 +60,7 @@ func (q *Conditions) Judge(runs [][]*Run) error {
 	return missing
 }
 
-// test tests the conditions, and when asked the limits, on a run.
+// test tests the conditions on a run, and the limits if q.Limits is set.
 func (q *Conditions) test(r *Run) error {
 	c := r.Case
 	fail := func(format string, args ...any) error {
@@ -93,7 +92,7 @@ func (q *Conditions) test(r *Run) error {
 	return nil
 }
 
-// whyUnknown says why a figure of the run is not known, where that is known.
+// whyUnknown returns the reason why a figure of the run is unknown; "" where no reason is known.
 func (r *Run) whyUnknown() string {
 	switch {
 	case r.Result.Started() == 0:
@@ -106,9 +105,9 @@ func (r *Run) whyUnknown() string {
 	return ""
 }
 
-// MissingJobs says which jobs the result of the run lacks: those that can never run, and
-// those that still waited when nothing more could happen. It returns a
-// *capcli.ResultError, and nil where the run has all jobs.
+// MissingJobs returns a *capcli.ResultError if the result of the run lacks jobs: jobs that can
+// never run, that still waited when nothing more could happen, or that a cut log lost. It returns
+// nil if the run has all jobs.
 func (r *Run) MissingJobs() error {
 	j, name := &r.Jobs, r.Case.Label()
 	missing := func(text, hint string) error {

@@ -9,7 +9,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// Warnings returns what a reader must know of runs of one case beside the figures.
+// Warnings returns what a reader must know about the runs of one case in addition to the figures.
 func Warnings(runs []*Run) []string {
 	var out []string
 	first := runs[0]
@@ -53,8 +53,7 @@ func Warnings(runs []*Run) []string {
 	return out
 }
 
-// loadWarnings name the capacity for which more work came than it can do, in the
-// mean of the runs.
+// loadWarnings warn of committed capacity whose offered load exceeds 1 in the mean of the runs.
 func loadWarnings(runs []*Run) []string {
 	var out []string
 	for i := range runs[0].Result.Loads {
@@ -68,7 +67,7 @@ func loadWarnings(runs []*Run) []string {
 			}
 		}
 		load := sum / float64(max(n, 1))
-		if l.Span < capcli.Hour || load < 1.005 { // an hour shows no rhythm; what reads as 1.00 is no news
+		if l.Span < capcli.Hour || load < 1.005 { // an hour is too short to judge, and 1.00 is no overload
 			continue
 		}
 		where := "its committed capacity"
@@ -84,7 +83,7 @@ func loadWarnings(runs []*Run) []string {
 	return out
 }
 
-// MeanLength returns how long runs are, in their mean.
+// MeanLength returns the mean length of runs, in seconds.
 func MeanLength(runs []*Run) capcli.Seconds {
 	var sum capcli.Seconds
 	for _, r := range runs {
@@ -94,7 +93,7 @@ func MeanLength(runs []*Run) capcli.Seconds {
 	return (sum + n/2) / n
 }
 
-// Rank returns what the case of some runs is ranked by, in the mean of its runs.
+// Rank returns the figures by which a case is ranked: means over its runs.
 func Rank(runs []*Run) outcome.Ranking {
 	u, queued := outcome.MeanUnserved(runs), outcome.Mean(runs, "queue_time_mean")
 	out := outcome.Ranking{
