@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/policy"
 )
 
-// assumed returns what the figures rest on that nobody measured.
+// assumed lists the assumptions behind the figures.
 func (x *explanation) assumed() []string {
 	s := x.base.Scenario
 	out := x.assumedPrices(s)
@@ -36,7 +36,7 @@ func (x *explanation) assumed() []string {
 	return out
 }
 
-// believes reports whether the policy plans with expected run times.
+// believes reports whether the policy plans with estimated run times.
 func believes(s *scenarios.Scenario) bool {
 	if s.Policy.Perfect {
 		return false
@@ -61,7 +61,7 @@ func (x *explanation) assumedPrices(s *scenarios.Scenario) []string {
 	if n := len(s.Commitments); n > 0 {
 		out = append(out, fmt.Sprintf("%d %s beside the pools' own terms: as %s states them", n, capcli.Plural(int64(n), "commitment"), s.Name))
 	}
-	for _, a := range s.Assumptions() { // prices by key, with their date and source
+	for _, a := range s.Assumptions() { // prices by key, with date and source
 		out = append(out, a.Text)
 	}
 	return out
@@ -84,8 +84,8 @@ func assumedSupply(c *scenarios.Capacity) []string {
 	return out
 }
 
-// assumedRestarts says how much work a job is assumed to lose when it loses its GPUs;
-// "" where no job lost any.
+// assumedRestarts says how much work a preempted job is assumed to lose; "" if no job was
+// preempted.
 func (x *explanation) assumedRestarts(s *scenarios.Scenario) string {
 	if outcome.Mean(x.Runs, "preemptions") == 0 {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/cause"
 )
 
-// total is how long jobs waited for one set of causes, over all runs.
+// total is the time that jobs waited for one set of causes, over all runs.
 type total struct {
 	cause    cause.Cause
 	jobs     int64
@@ -19,12 +19,12 @@ type total struct {
 	tenants  map[string]capcli.Seconds
 	models   map[string]capcli.Seconds
 	sizes    map[int]capcli.Seconds
-	quarters map[int]capcli.Seconds // year times 4 and quarter, from 0
+	quarters map[int]capcli.Seconds // by year times 4 plus quarter (0 to 3)
 	weekdays [7]capcli.Seconds      // Sunday first
-	weeks    bool                   // the runs are long enough to say something of weekdays
+	weeks    bool                   // whether the runs are long enough to compare weekdays
 }
 
-// totals sums the waits of all runs by their causes, the longest first.
+// totals sums the waits of all runs by cause, longest first.
 func (x *explanation) totals() []*total {
 	by := map[cause.Cause]*total{}
 	sum := func(c cause.Cause) *total {
@@ -76,7 +76,7 @@ func (s *total) add(r *cause.Row, tenants []string) {
 	}
 }
 
-// causeText returns a set of causes in words.
+// causeText describes a set of causes.
 func (x *explanation) causeText(c cause.Cause) string {
 	quota := c&cause.Quota != 0
 	c &^= cause.Quota
@@ -131,8 +131,8 @@ func (x *explanation) oneCause(c cause.Cause) string {
 	return c.String()
 }
 
-// mostly names the days, quarters, tenants, models and sizes that have most of the time;
-// "" where none has.
+// mostly names the weekdays, quarters, tenants, models and sizes that account for most of the time;
+// "" if none does.
 func (s *total) mostly() string {
 	if s.time == 0 || s.jobs == 0 {
 		return ""
@@ -158,8 +158,8 @@ func (s *total) mostly() string {
 	return "mostly " + strings.Join(out, ", ")
 }
 
-// leading returns the key that has at least three fifths of the time; false where no
-// key of several has.
+// leading returns the key with at least three fifths of the time. It reports false if there is
+// none, or if there are fewer than two keys.
 func leading[K cmp.Ordered](of map[K]capcli.Seconds, all capcli.Seconds) (K, bool) {
 	var none K
 	if len(of) < 2 {
@@ -175,8 +175,8 @@ func leading[K cmp.Ordered](of map[K]capcli.Seconds, all capcli.Seconds) (K, boo
 
 var dayNames = [7]string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
 
-// days names the shortest row of weekdays of submission, at most three, that has three
-// fifths of the time; "" where no row has.
+// days names the shortest range of weekdays of submission, at most three days, with at least three
+// fifths of the time; "" if there is none.
 func (s *total) days() string {
 	for n := 1; n <= 3; n++ {
 		best, at := capcli.Seconds(-1), 0
@@ -200,8 +200,8 @@ func (s *total) days() string {
 	return ""
 }
 
-// quarterText names the fewest quarters that have three fifths of the time; "" where
-// these are more than half of all quarters.
+// quarterText names the fewest quarters with at least three fifths of the time; "" if these are
+// more than half of all quarters.
 func (s *total) quarterText() string {
 	keys := slices.Sorted(maps.Keys(s.quarters))
 	if len(keys) < 2 {
@@ -228,7 +228,7 @@ func (s *total) quarterText() string {
 	return ""
 }
 
-// waits fills in the causes.
+// waits sets the causes of waits in out.
 func (out *Result) waits(x *explanation) {
 	if len(x.waits) == 0 {
 		return
@@ -278,7 +278,7 @@ func (s *total) json(x *explanation, all capcli.Seconds) Cause {
 	return out
 }
 
-// byAmount returns amounts by name, the largest first.
+// byAmount returns the times by name, largest first.
 func byAmount(of map[string]capcli.Seconds) []NamedTime {
 	var out []NamedTime
 	for _, name := range slices.Sorted(maps.Keys(of)) {

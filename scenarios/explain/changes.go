@@ -16,26 +16,26 @@ import (
 // Variation is a single change of the case. The zero value changes nothing.
 type Variation struct {
 	Text      string   `json:"change"`
-	Sets      []string `json:"set,omitempty"` // of the scenario, path=value
+	Sets      []string `json:"set,omitempty"` // overrides of the scenario, path=value
 	Policy    string   `json:"policy,omitempty"`
 	Placement string   `json:"placement,omitempty"`
 }
 
-// Change is a variation and what it made of the figure.
+// Change is a variation and its effect on the figure.
 type Change struct {
 	Variation
 	Before     *float64    `json:"before"`
 	After      *float64    `json:"after"`
 	Difference *float64    `json:"difference"`
 	Cost       *capcli.USD `json:"cost_difference_usd"`
-	Better     *bool       `json:"better"` // the figure is, and no less of the work is done
+	Better     *bool       `json:"better"` // the figure improves and no less work is done
 
 	BeforeOver bool    `json:"before_is_at_least,omitempty"` // before is a lower bound: the figure falls among jobs that never started
 	AfterOver  bool    `json:"after_is_at_least,omitempty"`
 	Undone     float64 `json:"unserved_share"`
 	UndoneWas  float64 `json:"unserved_share_before"`
 	Unplaced   float64 `json:"unplaceable_jobs"`
-	ServesLess bool    `json:"serves_less"` // of the work, so that nothing that it gains is a saving
+	ServesLess bool    `json:"serves_less"` // less work is done, so a lower cost is no saving
 }
 
 // trial is a variation that was played.
@@ -44,8 +44,8 @@ type trial struct {
 	after []*play.Run
 }
 
-// tryChanges plays each change that applies under the seeds of the case. Those that
-// better the figure come first, and those after which less of the work is done last.
+// tryChanges plays each applicable change under the seeds of the case. Changes that improve the
+// figure come first; changes that serve less work come last.
 func (x *explanation) tryChanges() error {
 	variations := x.variations()
 	if len(variations) == 0 {
@@ -77,7 +77,7 @@ func (x *explanation) tryChanges() error {
 	return nil
 }
 
-// servesLess reports whether markedly less of the work is done after the change.
+// servesLess reports whether markedly less work is done after the change.
 func (t *trial) servesLess(was *outcome.Unserved) bool {
 	is := outcome.MeanUnserved(t.after)
 	return is.ServesLess(was)
@@ -140,7 +140,7 @@ func (x *explanation) variations() []Variation {
 	return out
 }
 
-// step returns how many GPUs or nodes a change adds to n: an eighth of it, and above four
+// step returns how many GPUs or nodes a change adds to n: an eighth of it, rounded up; above four,
 // a multiple of eight.
 func step(n int) int {
 	more := max(1, (n+7)/8)
@@ -183,8 +183,7 @@ func (x *explanation) poolChanges(i int, c *scenarios.Capacity) []Variation {
 	return out
 }
 
-// overflowChanges returns other times of patience, where jobs can overflow to another
-// pool.
+// overflowChanges returns other patience times, if jobs can overflow to another pool.
 func (x *explanation) overflowChanges(s *scenarios.Scenario) []Variation {
 	if !overflows(s) {
 		return nil
@@ -215,8 +214,7 @@ func (x *explanation) overflowChanges(s *scenarios.Scenario) []Variation {
 	}
 }
 
-// overflows reports whether some job may use both a committed pool and one that is paid
-// by use.
+// overflows reports whether some job may use both a committed pool and one that is paid while held.
 func overflows(s *scenarios.Scenario) bool {
 	for i := range s.Capacity {
 		for j := range s.Capacity {
@@ -231,8 +229,8 @@ func overflows(s *scenarios.Scenario) bool {
 
 func seconds(s capcli.Seconds) string { return fmt.Sprintf("%ds", int64(s)) }
 
-// ruleChanges returns other policies, and other placements where GPUs were free but not
-// together.
+// ruleChanges returns other policies, and other placements if jobs waited while free GPUs were
+// scattered.
 func (x *explanation) ruleChanges(s *scenarios.Scenario) []Variation {
 	var out []Variation
 	for _, p := range policy.Common() {
@@ -250,7 +248,7 @@ func (x *explanation) ruleChanges(s *scenarios.Scenario) []Variation {
 	return out
 }
 
-// restartChanges returns more frequent checkpoints, where jobs lost their GPUs.
+// restartChanges returns more frequent checkpoints, if jobs were preempted.
 func (x *explanation) restartChanges(s *scenarios.Scenario) []Variation {
 	if outcome.Mean(x.Runs, "preemptions") == 0 {
 		return nil
@@ -272,8 +270,7 @@ func (x *explanation) restartChanges(s *scenarios.Scenario) []Variation {
 	return out
 }
 
-// waitedFor reports whether any job waited for a cause; false where no waits were
-// recorded.
+// waitedFor reports whether any job waited for a cause; false if no waits were recorded.
 func (x *explanation) waitedFor(c cause.Cause) bool {
 	for _, w := range x.waits {
 		for _, r := range w.Rows() {

@@ -1,6 +1,5 @@
-// Package explain says why a figure of runs is what it is: it gives each second that
-// jobs waited, and each dollar, to its cause, and changes one thing at a time under
-// the same seeds.
+// Package explain explains a figure of runs. It attributes each second that jobs waited, and each
+// dollar, to its cause, and plays single changes under the same seeds.
 package explain
 
 import (
@@ -17,19 +16,19 @@ import (
 
 // Request asks why a metric of some runs is what it is.
 type Request struct {
-	Subject string // what is explained, as the answer names it
+	Subject string // name of what is explained, for the answer
 	Metric  *outcome.Metric
 	Runs    []*play.Run       // of one case, at least one
-	Saved   []outcome.Outcome // the same runs as they were kept before; nil where they were not
-	// Make makes the case of the runs anew, changed.
+	Saved   []outcome.Outcome // the same runs as saved earlier; nil if there are none
+	// Make makes the case of the runs again, with a change.
 	Make func(Variation) (*play.Case, error)
-	// Play plays each case as often as there are runs.
+	// Play plays each case as often as there are Runs.
 	Play func([]*play.Case) ([][]*play.Run, error)
-	// CausesOnly leaves out what single changes would do.
+	// CausesOnly leaves out the effect of single changes.
 	CausesOnly bool
 }
 
-// Result is why a figure is what it is: the document capcli/explain/v1.
+// Result is the explanation of a figure: the document capcli/explain/v1.
 type Result struct {
 	Schema    string      `json:"schema"`
 	Subject   string      `json:"subject"`
@@ -61,7 +60,7 @@ type Plan struct {
 	Trace     string `json:"trace"`
 }
 
-// Waiting is the jobs in question, whose waits have the causes.
+// Waiting is the set of jobs whose waits are explained.
 type Waiting struct {
 	Which   string           `json:"which"`
 	Jobs    int64            `json:"jobs"`
@@ -72,7 +71,7 @@ type Waiting struct {
 
 // Cause is a set of causes and how long jobs waited for it.
 type Cause struct {
-	Causes   []string       `json:"causes"` // more than one: it cannot be told which, but for quota, which holds beside the others
+	Causes   []string       `json:"causes"` // with several, it is unknown which; only quota holds in addition to the others
 	Text     string         `json:"text"`
 	Share    float64        `json:"share"`
 	Time     capcli.Seconds `json:"job_seconds"`
@@ -100,13 +99,13 @@ type SizedTime struct {
 type explanation struct {
 	Request
 	base   *play.Case
-	waits  []*cause.Waits // by run; nil where the metric is not one of waits
+	waits  []*cause.Waits // by run; nil if the metric is not about waits
 	trials []*trial
 	notes  []string
 }
 
-// Explain answers a request. It plays the case once more to record why jobs waited, and
-// then each change that applies.
+// Explain answers a request. It plays the case once more to record why jobs waited, then plays each
+// applicable change.
 func Explain(q Request) (*Result, error) {
 	x := &explanation{Request: q, base: q.Runs[0].Case}
 	x.notes = append(x.notes, x.base.Notes...)
@@ -149,8 +148,8 @@ func (x *explanation) result() *Result {
 	return out
 }
 
-// mean returns the mean of the figure over runs, a lower bound of it where one of them
-// has only a lower bound; nil where no run knows the figure.
+// mean returns the mean of the figure over runs; nil if it is known in no run. It is a lower bound
+// if a run has only a lower bound.
 func (x *explanation) mean(runs []*play.Run) *float64 {
 	if s, ok := outcome.SpreadOf(runs, x.Metric.Name); ok {
 		return &s.Mean.Value
@@ -164,7 +163,7 @@ func (x *explanation) isOver(runs []*play.Run) bool {
 	return ok && s.Mean.AtLeast
 }
 
-// checkSaved adds a note where the runs differ from those that were kept.
+// checkSaved adds a note if the runs differ from the saved ones.
 func (x *explanation) checkSaved() {
 	for i, r := range x.Runs[:min(len(x.Runs), len(x.Saved))] {
 		was, is := x.Saved[i], &r.Outcome
@@ -178,7 +177,7 @@ func (x *explanation) checkSaved() {
 	}
 }
 
-// waitText is a wait, or a lower bound of it, in words.
+// waitText formats a wait or its lower bound.
 func waitText(exact, from *capcli.Seconds) string {
 	switch {
 	case exact != nil:
@@ -189,7 +188,7 @@ func waitText(exact, from *capcli.Seconds) string {
 	return "n/a"
 }
 
-// whyNoValue says why the figure is not known.
+// whyNoValue returns the reason why the figure is unknown.
 func (x *explanation) whyNoValue() string {
 	if un := x.base.Scenario.Unpriced(); len(un) > 0 && (x.Metric.Unit == outcome.InUSD || x.Metric.Name == "effective_savings_rate") {
 		return "no price is stated for " + strings.Join(un, ", ")
@@ -197,7 +196,7 @@ func (x *explanation) whyNoValue() string {
 	return "the runs have no such figure"
 }
 
-// openQuestions are the questions that the explanation leaves open.
+// openQuestions lists what the explanation cannot tell.
 func (x *explanation) openQuestions() []string {
 	out := []string{}
 	several := false
@@ -220,7 +219,7 @@ func (x *explanation) openQuestions() []string {
 	return out
 }
 
-// remarks returns what the reader must know beside the figures.
+// remarks returns notes for the reader.
 func (x *explanation) remarks() []string {
 	out := append([]string{}, x.notes...)
 	if n := len(x.Runs); n > 1 && len(x.parts()) > 0 {
@@ -245,7 +244,7 @@ func (x *explanation) remarks() []string {
 	return out
 }
 
-// lengthNote says that changes are compared over runs of different lengths.
+// lengthNote notes that changes are compared over runs of different lengths; "" if they are not.
 func (x *explanation) lengthNote() string {
 	if x.base.Scenario.Period.IsKnown() {
 		return ""
@@ -269,7 +268,7 @@ func (x *explanation) stillWaiting() int64 {
 	return n
 }
 
-// Text returns a value of a metric for people; "n/a" where it is nil.
+// Text formats a value of a metric; "n/a" for nil.
 func Text(m *outcome.Metric, v *float64) string {
 	if v == nil {
 		return "n/a"

@@ -10,8 +10,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// Part is a part of the figure of the first run; the parts of one kind sum
-// to it.
+// Part is a part of the first run's figure; the parts of one dimension (By) sum to the figure.
 type Part struct {
 	By    string          `json:"by"`
 	Name  string          `json:"name"`
@@ -21,8 +20,8 @@ type Part struct {
 	Share float64         `json:"share"`
 }
 
-// IsSum reports whether a metric is a sum of GPU time or of what it costs, so that an
-// answer has its parts.
+// IsSum reports whether a metric is a sum of GPU time or of its cost, and so can be split into
+// parts.
 func IsSum(m *outcome.Metric) bool { return m.Slots() != nil }
 
 // counts reports whether a pool counts towards the metric.
@@ -31,10 +30,9 @@ func counts(m *outcome.Metric, t simulate.Terms) bool {
 	return !one || billing.TierOf(t) == tier
 }
 
-// parts splits the figure of the first run by pool and slot, by month and by tenant; it
-// is empty where the figure is no sum. Commitments that are not a pool's own are of
-// another tier than the pool. They have rows of their own, so that the parts sum to the
-// figure.
+// parts splits the figure of the first run by pool and slot, by month and by tenant; it is empty if
+// the figure is no sum. Discounts such as savings plans belong to another tier than the pool they
+// apply to. They have rows of their own, so that the parts sum to the figure.
 func (x *explanation) parts() []Part {
 	r := x.Runs[0]
 	l := &parting{metric: x.Metric, money: x.Metric.Unit == outcome.InUSD, out: []Part{}}
@@ -68,7 +66,7 @@ func (x *explanation) parts() []Part {
 	return l.out
 }
 
-// parting takes a figure apart.
+// parting is the work of splitting a figure.
 type parting struct {
 	metric *outcome.Metric
 	money  bool
@@ -76,7 +74,7 @@ type parting struct {
 	out    []Part
 }
 
-// addLine adds the amounts by slot of o to l, sign times.
+// addLine adds the slots of o, times sign, to l.
 func addLine(l, o *billing.Line, sign int64) {
 	l.Direct += capcli.USD(sign) * o.Direct
 	l.Idle += capcli.USD(sign) * o.Idle
@@ -88,7 +86,7 @@ func addLine(l, o *billing.Line, sign int64) {
 	l.Time.Down += capcli.GPUTime(sign) * o.Time.Down
 }
 
-// add appends a part that is not zero.
+// add appends a part unless it is zero.
 func (l *parting) add(by, name, what string, usd capcli.USD, t capcli.GPUTime) {
 	p := Part{By: by, Name: name, What: what}
 	switch {
@@ -102,7 +100,7 @@ func (l *parting) add(by, name, what string, usd capcli.USD, t capcli.GPUTime) {
 	l.out = append(l.out, p)
 }
 
-// slots appends the parts of a line by slot.
+// slots appends a part for each slot of a line.
 func (l *parting) slots(by, name string, line *billing.Line) {
 	for _, slot := range l.metric.Slots() {
 		usd, t := line.InSlot(slot)
@@ -110,7 +108,7 @@ func (l *parting) slots(by, name string, line *billing.Line) {
 	}
 }
 
-// sum adds up the slots of a line that the metric is the sum of.
+// sum returns the sum of the metric's slots of a line.
 func (l *parting) sum(line *billing.Line) (usd capcli.USD, t capcli.GPUTime) {
 	for _, slot := range l.metric.Slots() {
 		u, d := line.InSlot(slot)

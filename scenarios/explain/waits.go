@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// watch plays the runs again and records the waits of each.
+// watch replays the runs and records the waits of each.
 func (x *explanation) watch() error {
 	if x.Metric.Waiting() == outcome.NoWaits {
 		return nil
@@ -34,8 +34,8 @@ func (x *explanation) watch() error {
 	return err
 }
 
-// leastWait returns the shortest wait of the jobs in question: the figure of the run
-// where the metric is a quantile, but at least a second, and 0 where it is none.
+// leastWait returns the shortest wait of the jobs to explain: the run's value if the metric is a
+// quantile, at least 1 s; else 0.
 func (x *explanation) leastWait(run int) capcli.Seconds {
 	w := &x.Runs[run].Result.Wait
 	switch x.Metric.Quantile() {
@@ -51,7 +51,7 @@ func (x *explanation) leastWait(run int) capcli.Seconds {
 	return 0
 }
 
-// lookedAt returns the jobs in question and how long they waited.
+// lookedAt sums up the jobs to explain and their waits.
 func (x *explanation) lookedAt() *Waiting {
 	out := &Waiting{}
 	for run, w := range x.waits {
@@ -72,7 +72,7 @@ func (x *explanation) lookedAt() *Waiting {
 	return out
 }
 
-// jobsText names the jobs in question.
+// jobsText describes the jobs to explain.
 func (x *explanation) jobsText() string {
 	q := x.Metric.Quantile()
 	v, _ := x.Runs[0].Exact(x.Metric.Name)
@@ -91,5 +91,5 @@ func (x *explanation) jobsText() string {
 	return "all jobs"
 }
 
-// stillWaiting is the metric whose jobs never started.
+// stillWaiting is the name of the metric that counts jobs that never started.
 const stillWaiting = "waiting"
