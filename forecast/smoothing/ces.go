@@ -8,27 +8,28 @@ import (
 	"capcli/forecast/model"
 )
 
-// CES is complex exponential smoothing (Svetunkov, Kourentzes and Ord,
-// "Complex exponential smoothing", Naval Research Logistics 2022): a level and
-// a second component that holds what the level leaves, smoothed together by a
-// complex weight a0 + i a1, so that one model follows level, trend and decay:
+// CES is complex exponential smoothing (Svetunkov, Kourentzes and Ord, "Complex exponential
+// smoothing", Naval Research Logistics 2022). It smooths a level l and a second component c,
+// which holds what the level leaves, by one complex weight a0 + i a1. So one model follows
+// level, trend and decay:
 //
 //	y  = l + e
 //	l' = l - (1 - a1) c + (a0 - a1) e
 //	c' = l + (1 - a0) c + (a0 + a1) e
 //
-// Season is one of four: none; simple, where both components belong to a phase
-// of the season; partial, an additive season s' = s + b e beside them; full, a
-// second complex pair with weight b0 + i b1 for each phase. Weights, level and
-// second component are those of least squared one-step errors; seasonal states
-// start from a classical decomposition.
+// There are four kinds of season. None has no season. Simple gives each phase of the season its
+// own l and c. Partial adds a seasonal state s' = s + b e to l and c. Full adds a second complex
+// pair with weight b0 + i b1 for each phase. The weights and the first l and c minimise the
+// squared one-step errors. Seasonal states start from a classical decomposition.
 type CES struct {
-	Period int
-	Season string // "none", "simple", "partial", "full"; "" is the one with the least AICc
+	Period int    // season in steps; below 2 is without season
+	Season string // "none", "simple", "partial" or "full"; "" chooses the least AICc
 }
 
-// Fit needs 8 values at least, and two seasons for the seasonal kinds; missing
-// values are passed over.
+// Fit fits the model and passes over missing values. A constant series gets a fit without
+// errors. It fails with ErrTooShort below 8 known values. It fails with ErrUnfit for values
+// above 1e150 and where no kind of season fits: the seasonal kinds need two seasons and two
+// values more.
 func (c CES) Fit(y capcli.Series) (model.Fitted, error) {
 	n := len(y.Values) - y.Missing()
 	if n < 8 {
@@ -58,23 +59,22 @@ func (c CES) Fit(y capcli.Series) (model.Fitted, error) {
 	return best, nil
 }
 
-// cesFit is a fitted model; end holds the states after the series, phase 0 for
-// the first value to come.
+// cesFit is a fitted CES.
 type cesFit struct {
 	kind  cesKind
-	m     int
+	m     int // season in steps; 1 without season
 	w     cesWeights
-	end   cesState
-	sd    float64 // of the one-step errors
-	widen float64 // how much larger errors some steps ahead were than the model says
+	end   cesState // states after the series; phase 0 is that of the first forecast value
+	sd    float64  // standard deviation of the one-step errors
+	widen float64  // ratio of the errors several steps ahead to those that the model expects
 	guard etsGuard
 	info  model.Info
 }
 
-// Forecast gives normal intervals: the model is linear in its errors, whose
-// weights j steps later are found by sending one error through it. They are
-// widened by what the errors several steps ahead, inside the series, were
-// beyond the model's.
+// Forecast returns means and normal intervals for the next h values. The model is linear in its
+// errors: deviations finds the weight of an error in later values by sending one error through
+// the model. The intervals are widened by the ratio of the errors several steps ahead, inside
+// the series, to those that the model expects. It fails when h is below 1 or a level is invalid.
 func (f *cesFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := etsAhead(h, levels); err != nil {
 		return model.Forecast{}, err
@@ -96,7 +96,8 @@ func (f *cesFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	return out, nil
 }
 
-// deviations are those of the errors 1 to h steps ahead for errors of one.
+// deviations returns the standard deviations of the errors 1 to h steps ahead, in units of the
+// one-step error.
 func (f *cesFit) deviations(h int) []float64 {
 	out, sum := make([]float64, h), 1.0
 	unit := newCESState(f.kind, f.m)
@@ -111,7 +112,7 @@ func (f *cesFit) deviations(h int) []float64 {
 	return out
 }
 
-// Path draws normal errors.
+// Path draws one future of h values with normal errors.
 func (f *cesFit) Path(h int, rng model.Noise) []float64 {
 	out, state := make([]float64, max(h, 0)), f.end.clone()
 	for i := range out {
@@ -123,7 +124,7 @@ func (f *cesFit) Path(h int, rng model.Noise) []float64 {
 	return out
 }
 
-// Info names the weights as the paper does.
+// Info describes the fit. The weights have the paper's names.
 func (f *cesFit) Info() model.Info {
 	in := f.info
 	in.Fitted = append([]float64(nil), f.info.Fitted...)

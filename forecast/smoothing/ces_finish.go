@@ -6,8 +6,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// finish runs the best weights once more and goes back to the scale of the
-// series; params counts what was estimated, the variance not among it.
+// finish runs the best weights in x once more and returns the fit on the scale of the series.
+// params is the number of estimated parameters without the variance.
 func (t *cesTask) finish(search *etsSearch, x []float64, params int) *cesFit {
 	t.Value(x)
 	first := t.start.clone()
@@ -41,7 +41,7 @@ func (t *cesTask) finish(search *etsSearch, x []float64, params int) *cesFit {
 	return f
 }
 
-// forecasts are the one-step forecasts of the last pass.
+// forecasts returns the one-step forecasts of the last pass.
 func (t *cesTask) forecasts() []float64 {
 	out := make([]float64, len(t.y))
 	for i, at := range t.steps {
@@ -57,8 +57,9 @@ func (t *cesTask) forecasts() []float64 {
 	return out
 }
 
-// widening forecasts from many origins inside the series and gives the root of
-// the mean ratio of squared errors to those the model expects, between 1 and 2.
+// widening forecasts from many origins inside the series. It returns the root of the mean ratio
+// of squared errors to those that the model expects, kept between 1 and 2. It returns 1 for a
+// series too short for that.
 func (t *cesTask) widening(f *cesFit, first cesState) float64 {
 	steps := min(max(t.m, 8), 48, t.n/4)
 	if steps < 2 {

@@ -20,12 +20,13 @@ const (
 // cesKinds are the names of the kinds.
 var cesKinds = [...]string{"none", "simple", "partial", "full"}
 
+// String returns the name of the kind.
 func (k cesKind) String() string { return cesKinds[k] }
 
-// weights counts the smoothing weights of the kind, levels the first states
-// that are searched for.
+// weights returns the number of smoothing weights of the kind.
 func (k cesKind) weights() int { return [...]int{2, 2, 3, 4}[k] }
 
+// levels returns the number of first states that the search varies: the first l and c, or none.
 func (k cesKind) levels() int {
 	if k == cesSimple {
 		return 0
@@ -33,15 +34,17 @@ func (k cesKind) levels() int {
 	return 2
 }
 
-// cesWeights are the complex weights a0 + i a1 and, of the season, b0 + i b1.
+// cesWeights are the complex weight a0 + i a1 and, for the season, b0 + i b1. The partial kind
+// has b0 alone.
 type cesWeights struct{ a0, a1, b0, b1 float64 }
 
-// cesState is the pair without season and a pair for each phase.
+// cesState holds the pair without season (l, c) and a pair (d0, d1) for each phase.
 type cesState struct {
 	l, c   float64
 	d0, d1 []float64
 }
 
+// newCESState returns a state of zeros for a season of m steps.
 func newCESState(kind cesKind, m int) cesState {
 	if kind == cesNone {
 		return cesState{}
@@ -50,6 +53,7 @@ func newCESState(kind cesKind, m int) cesState {
 	return cesState{d0: buf[:m], d1: buf[m:]}
 }
 
+// clone returns a deep copy.
 func (s *cesState) clone() cesState {
 	out := cesState{l: s.l, c: s.c}
 	out.d0 = append(out.d0, s.d0...)
@@ -57,7 +61,7 @@ func (s *cesState) clone() cesState {
 	return out
 }
 
-// expect is the one-step forecast of a value in phase i.
+// expect returns the one-step forecast of a value in phase i.
 func (s *cesState) expect(kind cesKind, i int) float64 {
 	switch kind {
 	case cesNone:
@@ -69,7 +73,7 @@ func (s *cesState) expect(kind cesKind, i int) float64 {
 	return s.l + s.d0[i]
 }
 
-// follow moves the states by an error e in phase i.
+// follow moves the states one step on, given the error e of a value in phase i.
 func (s *cesState) follow(kind cesKind, w cesWeights, i int, e float64) {
 	switch kind {
 	case cesNone:
@@ -84,30 +88,35 @@ func (s *cesState) follow(kind cesKind, w cesWeights, i int, e float64) {
 	s.l, s.c = cesPair(s.l, s.c, w.a0, w.a1, e)
 }
 
+// cesPair moves one pair one step on, given the error e: see CES for the equations.
 func cesPair(l, c, a0, a1, e float64) (newL, newC float64) {
 	return l - (1-a1)*c + (a0-a1)*e, l + (1-a0)*c + (a0+a1)*e
 }
 
-// cesTask is the objective: x holds a0, a1, the weights of the season, then
-// level and second component in units of the deviation of y.
+// cesTask is the objective of the search. Its vector x holds a0, a1 and the weights of the
+// season, then the first l and c in units of the standard deviation of y.
 type cesTask struct {
-	kind   cesKind
-	m      int
-	y      []float64
-	n      int
-	start  cesState // of the seasonal kinds, and the scale of the level
-	unit   float64
-	state  cesState
-	steps  []cesStep // of the last pass
-	back   cesState  // work of the gradient: derivatives by the seasonal states
-	w      cesWeights
-	sse    float64
-	growth float64 // most that the model, left alone, may multiply itself by in a step: it doubles over the series
+	kind  cesKind
+	m     int
+	y     []float64
+	n     int       // known values
+	start cesState  // first seasonal states, and the guess of the first level
+	unit  float64   // standard deviation of y
+	state cesState  // current states
+	steps []cesStep // of the last pass
+	back  cesState  // work space of Gradient: derivatives by the seasonal states
+	w     cesWeights
+	sse   float64 // sum of squared errors of the last pass
+	// growth is the most that the states may multiply by in a step without errors. At this rate
+	// they double over the series.
+	growth float64
 }
 
+// fitCES returns the best fit of a kind, or nil where the search admits no weights or the series
+// is too short for the number of parameters.
 func fitCES(search *etsSearch, kind cesKind) *cesFit {
 	t := newCESTask(search, kind)
-	k := t.kind.weights() + t.kind.levels() // estimated by search
+	k := t.kind.weights() + t.kind.levels() // the parameters that the search varies
 	x, best := make([]float64, k), make([]float64, k)
 	least, scale, work := math.Inf(1), make([]float64, k), minimise.NewBFGS(k)
 	for i := range scale {
@@ -127,7 +136,7 @@ func fitCES(search *etsSearch, kind cesKind) *cesFit {
 		}
 	}
 	params := k
-	if kind != cesNone { // the seasonal states, though they were not searched for
+	if kind != cesNone { // the seasonal states count, though the search does not vary them
 		params += t.m - 1
 	}
 	if math.IsInf(least, 1) || t.n < params+3 {
@@ -136,6 +145,7 @@ func fitCES(search *etsSearch, kind cesKind) *cesFit {
 	return t.finish(search, best, params)
 }
 
+// newCESTask returns the objective for a kind, with first states from the series.
 func newCESTask(search *etsSearch, kind cesKind) *cesTask {
 	t := &cesTask{kind: kind, m: 1, y: search.y}
 	var mean, square float64
@@ -169,6 +179,7 @@ func newCESTask(search *etsSearch, kind cesKind) *cesTask {
 	return t
 }
 
+// encode writes the weights w and the guess of the first l and c into x.
 func (t *cesTask) encode(w cesWeights, x []float64) {
 	copy(x, []float64{w.a0, w.a1, w.b0, w.b1}[:t.kind.weights()])
 	if k := t.kind.weights(); t.kind.levels() > 0 {
@@ -176,7 +187,7 @@ func (t *cesTask) encode(w cesWeights, x []float64) {
 	}
 }
 
-// Value is n log of the sum of squared errors.
+// Value returns n log SSE, or +Inf where that is not finite.
 func (t *cesTask) Value(x []float64) float64 {
 	t.set(x)
 	t.sse = t.pass()
@@ -187,7 +198,7 @@ func (t *cesTask) Value(x []float64) float64 {
 	return v
 }
 
-// set puts the weights and the first states of x in place.
+// set sets the weights and the first states from x.
 func (t *cesTask) set(x []float64) {
 	k := t.kind.weights()
 	var w [4]float64
@@ -200,11 +211,10 @@ func (t *cesTask) set(x []float64) {
 	}
 }
 
-// cesStep is what one step began with, and its error.
+// cesStep holds the states before one step and the error of that step.
 type cesStep struct{ l, c, d0, d1, e float64 }
 
-// pass runs over the series from t.state, keeps each step and sums the squared
-// errors.
+// pass runs over the series from t.state, keeps each step and returns the sum of squared errors.
 func (t *cesTask) pass() float64 {
 	sse, i, w := 0.0, 0, t.w
 	l, c, d0, d1 := t.state.l, t.state.c, t.state.d0, t.state.d1
@@ -247,11 +257,12 @@ func (t *cesTask) pass() float64 {
 	return sse
 }
 
-// Gradient is the adjoint of the last pass, as that of etsPass: one pass backwards.
+// Gradient sets g to the gradient of the last value, by the adjoint of the last pass: one pass
+// backwards, as in etsPass.
 func (t *cesTask) Gradient(_, g []float64) {
 	var w cesWeights    // derivatives by the weights
-	var pair [2]float64 // by level and second component after the step
-	clear(t.back.d0)    // by the pairs of the phases
+	var pair [2]float64 // derivatives by l and c after the step
+	clear(t.back.d0)    // derivatives by the pairs of the phases
 	clear(t.back.d1)
 	weight := 2 * float64(t.n) / (t.sse + float64(t.n)*smallest)
 	i := len(t.y) % t.m
@@ -277,8 +288,9 @@ func (t *cesTask) Gradient(_, g []float64) {
 	}
 }
 
-// backStep goes back over one step in phase i; byE is the derivative of the sum by
-// its error, which counts where the value is known.
+// backStep goes back over one step in phase i and updates the derivatives by the weights and by
+// the states. byE is the direct derivative of the objective by the error of the step. known is
+// false for a missing value, whose error is zero whatever the states are.
 func (t *cesTask) backStep(at *cesStep, i int, byE float64, known bool, w *cesWeights, pair *[2]float64) {
 	if t.kind == cesSimple {
 		on := [2]float64{t.back.d0[i], t.back.d1[i]}
@@ -312,23 +324,23 @@ func (t *cesTask) backStep(at *cesStep, i int, byE float64, known bool, w *cesWe
 	}
 }
 
-// cesBackError adds to the derivatives by the weights of a pair and gives that by
-// the error, where on are those by the pair that cesPair gave.
+// cesBackError adds to the derivatives by the weights of a pair and returns the derivative by
+// the error. on holds the derivatives by the pair that cesPair returned.
 func cesBackError(on [2]float64, a0, a1, e, c float64, byA0, byA1 *float64) float64 {
 	*byA0 += on[0]*e + on[1]*(e-c)
 	*byA1 += on[0]*(c-e) + on[1]*e
 	return on[0]*(a0-a1) + on[1]*(a0+a1)
 }
 
-// cesBack are the derivatives by the pair before cesPair.
+// cesBack returns the derivatives by the pair that went into cesPair, from those by the pair
+// that came out.
 func cesBack(on [2]float64, a0, a1 float64) [2]float64 {
 	return [2]float64{on[0] + on[1], (1-a0)*on[1] - (1-a1)*on[0]}
 }
 
-// Admits holds the weights to where old errors fade (op. cit. sec. 3.3) and
-// where the model, left alone, no more than doubles or halves over a stretch
-// as long as the series: one that decays to zero in a few steps mistakes zero
-// for the mean.
+// Admits reports whether old errors fade with the weights in x (op. cit. sec. 3.3) and whether
+// the model without errors at most doubles or halves over the length of the series. A model that
+// decays to zero in a few steps mistakes zero for the mean.
 func (t *cesTask) Admits(x []float64) bool {
 	lag := 1
 	if t.kind == cesSimple {
@@ -347,9 +359,9 @@ func (t *cesTask) Admits(x []float64) bool {
 	return true
 }
 
-// cesFades looks at the eigenvalues of the discount matrix, which must be in
-// the unit circle, and of the transition: none beyond the radius, and one at
-// least as large as its inverse.
+// cesFades reports whether both eigenvalues of the discount matrix lie in the unit circle, none
+// of the transition matrix is beyond radius, and one of the transition matrix is at least
+// 1/radius.
 func cesFades(a0, a1, radius float64) bool {
 	trace := 2 - 2*a0 + a1
 	det := (1-a0+a1)*(1-a0) + (1-a1)*(1-a0-a1)

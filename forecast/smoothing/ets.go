@@ -1,5 +1,5 @@
 // Package smoothing is exponential smoothing: ETS in state space by maximum likelihood,
-// Holt-Winters by least squares and complex smoothing (CES).
+// Holt-Winters by least squares and complex exponential smoothing (CES).
 package smoothing
 
 import (
@@ -12,37 +12,37 @@ import (
 	"capcli/forecast/model"
 )
 
-// ETS is exponential smoothing in state space (Hyndman, Koehler, Ord and
-// Snyder, "Forecasting with Exponential Smoothing", 2008): parameters and
-// first states together by maximum likelihood, the form by AICc unless named.
-// Missing values are passed over.
+// ETS is exponential smoothing in state space (Hyndman, Koehler, Ord and Snyder, "Forecasting
+// with Exponential Smoothing", 2008). Maximum likelihood gives the parameters together with the
+// first states. AICc chooses the form unless Form names one. Missing values are passed over.
 //
-// The log-likelihood leaves out the constants of the normal density, as R's
-// forecast package does: criteria compare forms of ETS with each other, not
-// with other models.
+// The log-likelihood leaves out the constants of the normal density, as R's forecast package
+// does: criteria compare forms of ETS with each other, not with other models.
 type ETS struct {
-	Form   string // "AAdM"; "" is the form with the least AICc
-	Period int    // season in steps; below 2 is without
-	Long   bool   // allows a Period up to 168; else one above 24 is without season, as in R
-	// DampedOnly leaves the undamped trends out of the choice: the likelihood is
-	// a little less, and forecasts far ahead are better (Gardner and McKenzie 1985).
+	Form   string // such as "AAdM"; "" chooses the form with the least AICc
+	Period int    // season in steps; below 2 is without season
+	Long   bool   // allows a Period up to 168; otherwise one above 24 is ignored, as in R
+	// DampedOnly leaves the undamped trends out of the choice. The likelihood is a little lower,
+	// and forecasts far ahead are better (Gardner and McKenzie 1985).
 	DampedOnly bool
-	// Quick starts the search for parameters from four places, not eleven, in less
-	// than half of the time: now and then the likelihood is a little less.
+	// Quick starts the search for parameters from four places, not eleven, and takes less than
+	// half of the time. The likelihood is sometimes a little lower.
 	Quick bool
-	Seed  capcli.Seed
+	// Seed draws the futures of simulated intervals.
+	Seed capcli.Seed
 }
 
 const (
-	etsLongest     = 24   // season, as R has it
-	etsLongestLong = 168  // a week of hours
-	etsPaths       = 2000 // for simulated intervals, fewer where they are long
-	etsDraws       = 4e6  // values in all of them
+	etsLongest     = 24   // longest season in steps, as in R
+	etsLongestLong = 168  // longest season in steps with Long: the hours of a week
+	etsPaths       = 2000 // most futures of a simulated interval
+	etsDraws       = 4e6  // most values in all futures together, but at least 200 futures
 	etsStream      = "forecast/ets"
 )
 
-// Fit gives the form asked for, or the best. A constant series gets the form
-// ETS(A,N,N) with variance zero.
+// Fit fits the form named, or the form with the least AICc. A constant series gets ETS(A,N,N)
+// with variance zero. It fails with ErrTooShort below 3 known values or where the series is too
+// short for the form, and with ErrUnfit where the values do not suit the form.
 func (e ETS) Fit(y capcli.Series) (model.Fitted, error) {
 	forms, m, err := e.forms(y.Values)
 	if err != nil {
@@ -69,7 +69,8 @@ func (e ETS) Fit(y capcli.Series) (model.Fitted, error) {
 	return best, nil
 }
 
-// noFit says why no form could be fitted to n values.
+// noFit returns the reason why no form could be fitted to n values: ErrTooShort where n is too
+// small for all forms, else ErrUnfit.
 func (e ETS) noFit(n int, forms []etsForm, m int) error {
 	for _, f := range forms {
 		if n >= f.parameterCount(m)+2 {
@@ -79,7 +80,7 @@ func (e ETS) noFit(n int, forms []etsForm, m int) error {
 	return model.ErrTooShort
 }
 
-// forms are the forms to try and the season to try them with.
+// forms returns the forms to try and the season to try them with, 1 for none.
 func (e ETS) forms(y []float64) ([]etsForm, int, error) {
 	n := 0
 	for _, v := range y {
@@ -121,7 +122,7 @@ func (e ETS) forms(y []float64) ([]etsForm, int, error) {
 	return []etsForm{f}, m, nil
 }
 
-// etsConstant is the fit of a series that never changes.
+// etsConstant returns the fit of a series that never changes.
 func etsConstant(y []float64, value float64, seed capcli.Seed) *etsFit {
 	f := &etsFit{
 		form: etsForm{Error: etsAdd, Trend: etsNone, Season: etsNone}, m: 1, n: len(y),
@@ -137,8 +138,9 @@ func etsConstant(y []float64, value float64, seed capcli.Seed) *etsFit {
 	return f
 }
 
-// Forecast gives means with intervals: from formulae where they are known,
-// else from simulated futures with the model's seed.
+// Forecast returns means and intervals for the next h values. The intervals come from formulae
+// where they are known, otherwise from futures simulated with the model's seed. It fails when h
+// is below 1 or a level is invalid.
 func (f *etsFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := etsAhead(h, levels); err != nil {
 		return model.Forecast{}, err
@@ -165,15 +167,18 @@ func (f *etsFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	return out, nil
 }
 
-// hasRelativeError says whether the form takes positive values only.
+// hasRelativeError reports whether errors are multiplicative. Such a form takes positive values
+// only.
 func (f *etsFit) hasRelativeError() bool { return f.form.Error == etsMul }
 
-// etsLognormal is the interval of the lognormal distribution with this mean and
-// standard deviation, for forecasts so unsure that a normal one would be
-// negative at times. At a given mean the upper end is highest where the deviation
-// of the logarithm is q and falls beyond, as the mass gathers at zero: there the
-// highest is taken, so that no range is narrower for knowing less. A range of
-// under medianLevel is the median as it is.
+// etsLognormal returns the interval, q standard deviations of the logarithm to each side, of the
+// lognormal distribution with this mean and standard deviation. It is for forecasts so uncertain
+// that a normal interval would reach below zero.
+//
+// At a given mean the upper end is highest where the standard deviation s of the logarithm is q,
+// and falls beyond, as the mass gathers at zero. For s above q the highest end is taken, so that
+// no interval is narrower for knowing less. Intervals up to model.MedianLevel keep their plain
+// quantiles.
 func etsLognormal(mean, sd, q float64) (lo, hi float64) {
 	if mean <= 0 {
 		return 0, q * sd
@@ -186,7 +191,7 @@ func etsLognormal(mean, sd, q float64) (lo, hi float64) {
 	return mean * math.Exp(-s*s/2-q*s), mean * math.Exp(-top*top/2+q*top)
 }
 
-// simulateIntervals gives the ends that the shares asked for of the futures lie between.
+// simulateIntervals returns the intervals between the quantiles of simulated futures.
 func (f *etsFit) simulateIntervals(mean, levels []float64) []model.Interval {
 	h, rng := len(mean), f.seed.Stream(etsStream)
 	paths := min(max(etsDraws/h, 200), etsPaths)
@@ -214,16 +219,16 @@ func (f *etsFit) simulateIntervals(mean, levels []float64) []model.Interval {
 	return out
 }
 
-// Path draws one future with normal errors. Relative ones stay above -1, and
-// no value passes the fences of the intervals.
+// Path draws one future of h values with normal errors. Relative errors stay above -1, and no
+// value passes the bounds of the intervals.
 func (f *etsFit) Path(h int, rng model.Noise) []float64 {
 	out := make([]float64, max(h, 0))
 	f.simulate(out, make([]float64, f.m), rng)
 	return out
 }
 
-// Info names the parameters as papers do; s0 is the first seasonal state that
-// the series met.
+// Info describes the fit. The parameters have the names that papers use. l, b, s0, s1, … are the
+// first states: s0 is the seasonal state of the first value.
 func (f *etsFit) Info() model.Info {
 	in := model.Info{
 		Method: f.form.String(), LogLik: f.loglik, AIC: f.aic, AICc: f.aicc, BIC: f.bic,

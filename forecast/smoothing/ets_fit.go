@@ -9,14 +9,14 @@ import (
 	"capcli/forecast/minimise"
 )
 
-// etsFit is a fitted form: the parameters on the scale of the series.
+// etsFit is a fitted form. Parameters and states are on the scale of the series.
 type etsFit struct {
 	form   etsForm
-	m      int
-	par    etsParams // with the first states
-	end    etsParams // with the last: s[0] is for the first value to come
-	n      int
-	sigma2 float64
+	m      int       // season in steps; 1 without season
+	par    etsParams // parameters and first states
+	end    etsParams // parameters and last states; s[0] is for the first forecast value
+	n      int       // known values
+	sigma2 float64   // variance of the errors, relative ones where they are multiplicative
 	loglik float64
 	aic    float64
 	aicc   float64
@@ -27,11 +27,13 @@ type etsFit struct {
 	notes  []string
 }
 
-// etsTolerance is the gain in -2 log L below which the search has ended.
+// etsTolerance is the gain in -2 log L below which a search ends.
 const etsTolerance = 1e-5
 
-// What every guess gets before the best are chosen, how many those are, and how
-// near to each other smoothing parameters are about the same, then and before.
+// First each guess gets etsFirstSteps iterations, or fewer when they gain less than
+// etsFirstGain. Then the best etsFollowed guesses are searched to the end. A Quick search tries
+// and follows fewer. Two vectors of smoothing parameters count as the same within etsSame among
+// the guesses at the start, and within etsNearBy among those to follow.
 const (
 	etsFirstSteps = 8
 	etsFirstGain  = 0.1
@@ -44,14 +46,15 @@ const (
 	etsSame   = 0.01
 )
 
-// etsSearch fits forms to one series; what they share is computed once.
+// etsSearch fits forms to one series. It computes once what all forms share.
 type etsSearch struct {
-	y, filled []float64 // divided by scale
-	scale     float64
-	m         int
+	y, filled []float64 // values divided by scale; filled has lines through the gaps
+	scale     float64   // mean absolute value of the series
+	m         int       // season in steps; 1 without season
 	quick     bool
 }
 
+// newETSSearch returns the search over a series that is not all zeros.
 func newETSSearch(values []float64, m int) *etsSearch {
 	s := &etsSearch{m: m, y: make([]float64, len(values))}
 	count := 0.0
@@ -75,10 +78,9 @@ func newETSSearch(values []float64, m int) *etsSearch {
 	return s
 }
 
-// fit finds the parameters of most likelihood; nil where the form suits no
-// parameters, or where the series is too short for their number. The likelihood
-// has several optima at times: every guess is improved by a few steps, and the
-// best that stand apart are followed to the end.
+// fit returns the fit of maximum likelihood, or nil where no parameters suit the form or the
+// series is too short for their number. The likelihood may have several optima. So every guess
+// is improved by a few steps, and the best guesses that differ are searched to the end.
 func (s *etsSearch) fit(form etsForm) *etsFit {
 	task := newETSTask(form, s.m, s.y)
 	if task.pass.n < form.parameterCount(s.m)+2 {
@@ -104,7 +106,8 @@ func (s *etsSearch) fit(form etsForm) *etsFit {
 	return s.finish(task, guesses[0].par)
 }
 
-// climb improves a guess; one that is not admissible gets the value +Inf.
+// climb improves the guess g by at most most iterations, until they gain less than tol. A guess
+// that is not admissible gets the value +Inf.
 func (t *etsTask) climb(work *minimise.BFGS, g *etsGuess, most int, tol float64) {
 	x, scale := make([]float64, work.N), make([]float64, work.N)
 	t.units(&g.par)
@@ -120,8 +123,8 @@ func (t *etsTask) climb(work *minimise.BFGS, g *etsGuess, most int, tol float64)
 	g.par.s = append([]float64(nil), t.par.s...)
 }
 
-// etsApart are the best guesses, at most so many, of which no two have about
-// the same smoothing parameters.
+// etsApart returns the best guesses, at most most of them, no two of which have nearly the same
+// smoothing parameters.
 func etsApart(guesses []etsGuess, most int) []etsGuess {
 	etsSort(guesses)
 	var out []etsGuess
@@ -134,24 +137,25 @@ func etsApart(guesses []etsGuess, most int) []etsGuess {
 	return out
 }
 
-// isNear says whether the smoothing parameters are about the same.
+// isNear reports whether the smoothing parameters of p and o differ by less than within.
 func (p *etsParams) isNear(o *etsParams, within float64) bool {
 	return max(math.Abs(p.alpha-o.alpha), math.Abs(p.beta-o.beta),
 		math.Abs(p.gamma-o.gamma), 3*math.Abs(p.phi-o.phi)) < within
 }
 
+// etsSort sorts guesses by value, the best first.
 func etsSort(guesses []etsGuess) {
 	sort.SliceStable(guesses, func(i, j int) bool { return guesses[i].value < guesses[j].value })
 }
 
-// etsGuess is a place to start from and its -2 log L.
+// etsGuess is a starting point of the search and its -2 log L.
 type etsGuess struct {
 	par   etsParams
 	value float64
 }
 
-// guesses gives the guesses that suit the form: first states from the whole series
-// and from its beginning, with each of the guesses for the smoothing parameters.
+// guesses returns the guesses that suit the form. It joins the first states, from the whole
+// series and from its beginning, with each of etsGuesses.
 func (s *etsSearch) guesses(task *etsTask) []etsGuess {
 	form := task.pass.form
 	starts := []etsParams{etsStart(form, s.m, s.filled)}
@@ -188,8 +192,8 @@ func (s *etsSearch) guesses(task *etsTask) []etsGuess {
 	return all
 }
 
-// soften halves the slope and the seasonal swing of a guess until the form
-// takes it.
+// soften halves the slope and the seasonal swing of a guess until the likelihood is finite,
+// which it returns. ok is false after six failures.
 func (t *etsTask) soften(g *etsParams) (v float64, ok bool) {
 	for range 6 {
 		if v = t.pass.run(g); !math.IsInf(v, 1) {
@@ -208,16 +212,16 @@ func (t *etsTask) soften(g *etsParams) (v float64, ok bool) {
 	return 0, false
 }
 
-// units sets the lengths in which states are measured: the error of the
-// likelihood at g, so that a step of one matters in each.
+// units sets the units in which the search measures states: the root mean square error at g for
+// level and season, a quarter of it for the slope. So a step of one matters in each coordinate.
 func (t *etsTask) units(g *etsParams) {
 	t.pass.run(g)
 	sd := math.Sqrt(t.pass.sse/float64(t.pass.n)) + 1e-9
 	t.unit.l, t.unit.b, t.unit.s = sd, sd/4, sd
 }
 
-// reach sets the longest step in each coordinate: a fraction of a turn for
-// the angles, a few errors for the states.
+// reach sets the longest step in each coordinate: half a radian for the angles, two units for
+// the states.
 func (t *etsTask) reach(scale []float64) {
 	for i := range scale {
 		if i < t.pass.form.smoothing() {
@@ -228,8 +232,9 @@ func (t *etsTask) reach(scale []float64) {
 	}
 }
 
-// finish runs the best parameters once more, makes the seasonal states sum to
-// zero (or average one), and goes back to the scale of the series.
+// finish runs the best parameters once more and returns the fit on the scale of the series. The
+// first seasonal states sum to zero, or average one. It returns nil where the likelihood is
+// infinite.
 func (s *etsSearch) finish(task *etsTask, par etsParams) *etsFit {
 	par.normalise(task.pass.form.Season)
 	par.rescale(s.scale, task.pass.form.Season)
@@ -246,8 +251,7 @@ func (s *etsSearch) finish(task *etsTask, par etsParams) *etsFit {
 	return f
 }
 
-// normalise takes from the seasonal states what belongs to the level: no
-// forecast changes.
+// normalise moves the mean of the seasonal states into the level. No forecast changes.
 func (p *etsParams) normalise(season byte) {
 	switch {
 	case len(p.s) == 0:
@@ -267,7 +271,7 @@ func (p *etsParams) normalise(season byte) {
 	}
 }
 
-// rescale multiplies the series, and so the states, by c.
+// rescale changes the states to those of the series multiplied by c.
 func (p *etsParams) rescale(c float64, season byte) {
 	p.l *= c
 	p.b *= c
@@ -278,10 +282,9 @@ func (p *etsParams) rescale(c float64, season byte) {
 	}
 }
 
-// apply runs the parameters over the series y (divided by scale) and fills in
-// what follows: likelihood, criteria, variance, fitted values, last states.
-// The counts are R's: the variance is one parameter, and the divisor of the
-// variance is the number of values less the others.
+// apply runs the parameters over the series y, which is divided by scale. It sets likelihood,
+// criteria, variance, fitted values and last states. The counts are R's: the variance is one
+// parameter, and its divisor is the number of values minus the other parameters.
 func (f *etsFit) apply(y []float64, scale float64) {
 	par := f.par
 	par.s = append([]float64(nil), f.par.s...)

@@ -2,7 +2,7 @@ package smoothing
 
 import "math"
 
-// mean gives the point forecasts of h values: the states run on without error.
+// mean returns the point forecasts of the next h values: the states move on without errors.
 func (f *etsFit) mean(h int) []float64 {
 	out := make([]float64, h)
 	l, b := f.end.l, f.end.b
@@ -20,10 +20,10 @@ func (f *etsFit) mean(h int) []float64 {
 	return out
 }
 
-// moments gives the means and the standard deviations of the next h values
-// where formulae are known (Hyndman et al. 2008, ch. 6): class 1, additive
-// throughout; class 2, additive states with multiplicative errors; class 3,
-// multiplicative errors and season. ok is false for the others.
+// moments returns the means and standard deviations of the next h values where formulae are
+// known (Hyndman et al. 2008, ch. 6): class 1, additive throughout; class 2, additive states
+// with multiplicative errors; class 3, multiplicative errors and season. ok is false for other
+// forms.
 func (f *etsFit) moments(h int) (mean, sd []float64, ok bool) {
 	switch {
 	case f.form.Season == etsMul && f.form.Error == etsAdd:
@@ -42,8 +42,8 @@ func (f *etsFit) moments(h int) (mean, sd []float64, ok bool) {
 		}
 		return mean, sd, true
 	}
-	// theta is mu² plus excess, the variance of mu; kept apart, or a small error
-	// beside a large level drowns in the rounding of its square.
+	// theta is mu² plus excess, the variance of mu. They are kept apart because a small error
+	// beside a large level would be lost in the rounding of its square.
 	theta := make([]float64, h)
 	for i, mu := range mean {
 		sum := 0.0
@@ -57,8 +57,8 @@ func (f *etsFit) moments(h int) (mean, sd []float64, ok bool) {
 	return mean, sd, true
 }
 
-// weights are the squares of c_1, c_2, …: how much of an error is in the value
-// j steps later, c_j = alpha + beta (phi + … + phi^(j)) + gamma [m divides j].
+// weights returns the squares of c_1, c_2, …, the weight of an error in the value j steps later:
+// c_j = alpha + beta (phi + … + phi^j) + gamma [m divides j].
 func (f *etsFit) weights(h int) []float64 {
 	out := make([]float64, h)
 	power, sum := 1.0, 0.0
@@ -74,19 +74,18 @@ func (f *etsFit) weights(h int) []float64 {
 	return out
 }
 
-// etsPair is the level and slope, or moments of them.
+// etsPair is a level and a slope, or their means.
 type etsPair struct{ l, b float64 }
 
 // etsSquare is the covariance matrix of level and slope.
 type etsSquare struct{ ll, lb, bb float64 }
 
-// momentsSeasonal are the moments of class 3. With normal e of variance v the
-// level and slope x become (F + G e) x, and the seasonal state that value h
-// needs is multiplied by 1 + gamma e at h-m, h-2m, …; the errors of different
-// times are independent, so the moments of the product are carried forward
-// step by step, once for each phase. They equal op. cit. eq. 6.6 to 6.8. The second
-// moments are carried about the mean: those about zero lose a small error beside a
-// large level.
+// momentsSeasonal returns the means and standard deviations of class 3. With a normal error e of
+// variance v, level and slope x become (F + G e) x, and the seasonal state of value h is
+// multiplied by 1 + gamma e at h-m, h-2m, …. Errors of different times are independent, so the
+// moments of the product are carried forward step by step, once for each phase. They equal op.
+// cit. eq. 6.6 to 6.8. The second moments are carried about the mean: those about zero lose a
+// small error beside a large level.
 func (f *etsFit) momentsSeasonal(h int) (mean, sd []float64) {
 	mean, sd = make([]float64, h), make([]float64, h)
 	v, phi := f.sigma2, f.par.phi
@@ -108,9 +107,9 @@ func (f *etsFit) momentsSeasonal(h int) (mean, sd []float64) {
 	return mean, sd
 }
 
-// step is the mean and the covariance of A(e) x with A(e) = (1 + g e)(F + G e), x
-// of covariance c: E[A c A'] and the covariance of A(e) E[x] = f + e (h + g f) + e² g h,
-// where F x = f = (q, phi b) and G x = h = (alpha q, beta q).
+// step returns the mean and covariance of A(e) x with A(e) = (1 + g e)(F + G e), for a random
+// state of mean x and covariance c. The covariance is E[A c A'] plus that of A(e) E[x] = f + e
+// (h + g f) + e² g h, where F x = f = (q, phi b) and G x = h = (alpha q, beta q).
 func (f *etsFit) step(x etsPair, c etsSquare, g float64) (etsPair, etsSquare) {
 	v, phi, alpha, beta := f.sigma2, f.par.phi, f.par.alpha, f.par.beta
 	q := x.l + phi*x.b

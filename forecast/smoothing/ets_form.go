@@ -20,7 +20,7 @@ type etsForm struct {
 	Damped               bool
 }
 
-// parseETSForm reads "AAdM", "ANN" or "A,Ad,M".
+// parseETSForm reads a form such as "AAdM", "ANN" or "A,Ad,M". It fails for any other letters.
 func parseETSForm(text string) (etsForm, error) {
 	bare := strings.ReplaceAll(text, ",", "")
 	f := etsForm{Damped: len(bare) == 4 && bare[2] == 'd'}
@@ -37,7 +37,7 @@ func parseETSForm(text string) (etsForm, error) {
 	return f, nil
 }
 
-// String is the form as papers write it: "ETS(M,Ad,M)".
+// String returns the form as papers write it, for example "ETS(M,Ad,M)".
 func (f etsForm) String() string {
 	damped := ""
 	if f.Damped {
@@ -46,7 +46,7 @@ func (f etsForm) String() string {
 	return fmt.Sprintf("ETS(%c,%c%s,%c)", f.Error, f.Trend, damped, f.Season)
 }
 
-// smoothing counts alpha, beta, gamma and phi.
+// smoothing returns the number of smoothing parameters among alpha, beta, gamma and phi.
 func (f etsForm) smoothing() int {
 	n := 1
 	if f.Trend != etsNone {
@@ -61,8 +61,8 @@ func (f etsForm) smoothing() int {
 	return n
 }
 
-// parameterCount returns the number of estimated parameters without the variance. Of m
-// seasonal states one follows from the others.
+// parameterCount returns the number of estimated parameters without the variance: the smoothing
+// parameters and the first states. One of the m seasonal states follows from the others.
 func (f etsForm) parameterCount(m int) int {
 	n := f.smoothing() + 1
 	if f.Trend != etsNone {
@@ -74,9 +74,9 @@ func (f etsForm) parameterCount(m int) int {
 	return n
 }
 
-// etsForms are the forms among which the automatic choice is made. Additive
-// errors with multiplicative season are left out: their variance is infinite
-// (op. cit. ch. 15). Multiplicative forms need positive data.
+// etsForms returns the forms among which the automatic choice is made. Additive errors with a
+// multiplicative season are left out: their variance is infinite (op. cit. ch. 15).
+// Multiplicative forms need positive data.
 func etsForms(seasonal, positive, dampedOnly bool) []etsForm {
 	trends := []etsForm{{Trend: etsNone}, {Trend: etsAdd, Damped: true}}
 	if !dampedOnly {

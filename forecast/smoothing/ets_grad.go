@@ -1,12 +1,11 @@
 package smoothing
 
-// etsGrad holds the derivatives of what run gives by each parameter; s is
-// owned by the caller.
+// etsGrad holds the derivatives of the value of run by each parameter. The caller allocates s.
 type etsGrad = etsParams
 
-// gradient fills g with the derivatives at the parameters of the last run: the
-// adjoint of the recursion, one pass backwards whatever their number is
-// (Griewank and Walther, "Evaluating Derivatives", 2008, ch. 3).
+// gradient sets g to the derivatives at the parameters of the last run, by the adjoint of the
+// recursion: one pass backwards for any number of parameters (Griewank and Walther, "Evaluating
+// Derivatives", 2008, ch. 3).
 func (p *etsPass) gradient(par *etsParams, g *etsGrad) {
 	*g = etsGrad{s: g.s}
 	weight := 2 * float64(p.n) / (p.sse + float64(p.n)*smallest)
@@ -20,8 +19,8 @@ func (p *etsPass) gradient(par *etsParams, g *etsGrad) {
 	}
 }
 
-// etsDirect gives the derivatives of the likelihood by the difference d and by
-// the forecast f of one observation.
+// etsDirect returns the direct derivatives of run's value by the difference d and by the
+// forecast f of one observation. relative says that errors are multiplicative.
 func etsDirect(relative bool, weight, d, f float64) (byD, byF float64) {
 	if !relative {
 		return weight * d, 0
@@ -32,9 +31,11 @@ func etsDirect(relative bool, weight, d, f float64) (byD, byF float64) {
 	return byD, 2*inv - byD*e
 }
 
+// backPlain is gradient for forms without season. byL and byB are the derivatives by level and
+// slope after the observation, byQ that by q.
 func (p *etsPass) backPlain(par *etsParams, g *etsGrad, weight float64) {
 	alpha, beta, phi, relative := par.alpha, par.beta, par.phi, p.form.Error == etsMul
-	var byL, byB float64 // by the states after the observation
+	var byL, byB float64
 	for t := len(p.y) - 1; t >= 0; t-- {
 		byQ := byL
 		if y := p.y[t]; y == y {
@@ -50,6 +51,8 @@ func (p *etsPass) backPlain(par *etsParams, g *etsGrad, weight float64) {
 	g.l, g.b = byL, byB
 }
 
+// backAdditive is gradient for an additive season; byS are the derivatives by the seasonal
+// states.
 func (p *etsPass) backAdditive(par *etsParams, g *etsGrad, weight float64) {
 	alpha, beta, gamma, phi, relative := par.alpha, par.beta, par.gamma, par.phi, p.form.Error == etsMul
 	byS := g.s
@@ -77,6 +80,8 @@ func (p *etsPass) backAdditive(par *etsParams, g *etsGrad, weight float64) {
 	g.l, g.b = byL, byB
 }
 
+// backMultiplicative is gradient for a multiplicative season; byS are the derivatives by the
+// seasonal states.
 func (p *etsPass) backMultiplicative(par *etsParams, g *etsGrad, weight float64) {
 	alpha, beta, gamma, phi, relative := par.alpha, par.beta, par.gamma, par.phi, p.form.Error == etsMul
 	byS := g.s

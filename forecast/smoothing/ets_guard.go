@@ -7,15 +7,16 @@ import (
 	"capcli/forecast/model"
 )
 
-// etsGuard keeps forecasts near what was seen: the mean at most ten times the
-// range of the series beyond its extremes, interval ends and paths nine times
-// beyond the extremes or the mean. No sensible forecast gets there; those of
-// multiplicative forms near zero do.
+// etsGuard keeps forecasts near the values of the series. It bounds means at ten times the range
+// of the series beyond its extremes, and interval ends and paths at nine times the range beyond
+// the extremes or the mean. No sensible forecast gets there; forecasts of multiplicative forms
+// near zero do.
 type etsGuard struct {
-	low, high float64
-	positive  bool // all values seen were
+	low, high float64 // extremes of the series
+	positive  bool    // all values of the series are above zero
 }
 
+// newETSGuard returns the guard for forecasts of y.
 func newETSGuard(y []float64) etsGuard {
 	g := etsGuard{}
 	g.low, g.high = etsExtremes(y)
@@ -23,7 +24,8 @@ func newETSGuard(y []float64) etsGuard {
 	return g
 }
 
-// bound moves means inside, and for forms that are only ever positive to zero or above.
+// bound moves means inside the bounds. With relative errors and a positive series the lower
+// bound is at least zero. NaN becomes the highest value of the series.
 func (g etsGuard) bound(mean []float64, relative bool) {
 	span := g.high - g.low
 	low, high := g.low-10*span, g.high+10*span
@@ -38,7 +40,8 @@ func (g etsGuard) bound(mean []float64, relative bool) {
 	}
 }
 
-// ends moves the ends of an interval inside.
+// ends returns the ends of an interval around mean, moved inside the bounds. NaN becomes the
+// bound on its side.
 func (g etsGuard) ends(mean, lo, hi float64, relative bool) (inLo, inHi float64) {
 	span := 9 * (g.high - g.low)
 	low, high := min(g.low, mean)-span, max(g.high, mean)+span
@@ -54,7 +57,8 @@ func (g etsGuard) ends(mean, lo, hi float64, relative bool) (inLo, inHi float64)
 	return min(max(lo, low), high), min(max(hi, low), high)
 }
 
-// etsAhead refuses horizons and levels that mean nothing.
+// etsAhead returns an error where the horizon h is below 1 or a level is not between 0 and 100
+// percent.
 func etsAhead(h int, levels []float64) error {
 	if h < 1 {
 		return fmt.Errorf("forecast %d values: expected at least 1", h)
@@ -67,7 +71,7 @@ func etsAhead(h int, levels []float64) error {
 	return nil
 }
 
-// simulate fills out with one future; work holds m seasonal states.
+// simulate fills out with one future. work is work space for the m seasonal states.
 func (f *etsFit) simulate(out, work []float64, rng model.Noise) {
 	copy(work, f.end.s)
 	l, b, sd := f.end.l, f.end.b, math.Sqrt(f.sigma2)

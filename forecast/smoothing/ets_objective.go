@@ -7,36 +7,38 @@ import (
 	"capcli/forecast/model"
 )
 
-// Bounds of the smoothing parameters, as R's forecast package has them:
-// 0.0001 <= alpha <= 0.9999, beta <= alpha, gamma <= 1 - alpha, 0.8 <= phi <= 0.98.
+// The smoothing parameters have the bounds of R's forecast package: 0.0001 <= alpha <= 0.9999,
+// beta <= alpha, gamma <= 1 - alpha, 0.8 <= phi <= 0.98.
 const (
 	etsLow, etsHigh       = 1e-4, 0.9999
 	etsPhiLow, etsPhiHigh = 0.8, 0.98
 )
 
-// etsTask is the likelihood of a form as a function of a vector without
-// bounds: the angles of the smoothing parameters, then the states in units of
-// their own. A parameter between lo and hi is lo + (hi-lo) sin² of its angle,
-// so an optimum on a bound is a smooth one inside.
+// etsTask is the likelihood of a form as a function of a vector without bounds: the angles of
+// the smoothing parameters, then the first states in units of their own. A parameter between lo
+// and hi is lo + (hi-lo) sin² of its angle, so an optimum on a bound is a smooth optimum of the
+// angle.
 type etsTask struct {
 	pass *etsPass
 	par  etsParams
 	grad etsGrad
 	unit struct{ l, b, s float64 }
-	poly []float64
+	poly []float64 // work space of Admits
 }
 
+// newETSTask returns the task of a form with a season of m steps on the series y, whose mean
+// absolute value is one.
 func newETSTask(form etsForm, m int, y []float64) *etsTask {
 	t := &etsTask{pass: newETSPass(form, m, y)}
-	t.pass.floor = 1e-8 // on a scale of one: the best parameters must stand being scaled
+	t.pass.floor = 1e-8 // for a mean absolute value of one: rescaling must keep states positive
 	if form.Season != etsNone {
 		t.par.s, t.grad.s, t.poly = make([]float64, m), make([]float64, m), make([]float64, 0, m+2)
 	}
 	return t
 }
 
-// size is the length of the vector: all m seasonal states are in it, though
-// one is not free; the minimiser does not mind a flat direction.
+// size returns the length of the vector. All m seasonal states are in it, though one is not
+// free; the minimiser copes with a flat direction.
 func (t *etsTask) size() int {
 	f := t.pass.form
 	n := f.smoothing() + 1 + len(t.par.s)
@@ -93,11 +95,13 @@ func (t *etsTask) decode(x []float64) {
 	}
 }
 
+// Value returns -2 log L of the parameters in x, less constants; see run.
 func (t *etsTask) Value(x []float64) float64 {
 	t.decode(x)
 	return t.pass.run(&t.par)
 }
 
+// Gradient sets g to the gradient of Value at x.
 func (t *etsTask) Gradient(x, g []float64) {
 	t.decode(x)
 	t.pass.gradient(&t.par, &t.grad)
@@ -135,10 +139,9 @@ func (t *etsTask) Gradient(x, g []float64) {
 	}
 }
 
-// Admits holds seasonal forms to the region in which old errors lose their
-// weight (Hyndman, Akram and Archibald, "The admissible parameter space for
-// exponential smoothing models", 2008). Within the usual bounds every form
-// without season is in it.
+// Admits reports whether old errors lose their weight with the parameters in x (Hyndman, Akram
+// and Archibald, "The admissible parameter space for exponential smoothing models", 2008).
+// Within the usual bounds that holds for every form without season.
 func (t *etsTask) Admits(x []float64) bool {
 	if t.pass.form.Season == etsNone {
 		return true
@@ -147,11 +150,11 @@ func (t *etsTask) Admits(x []float64) bool {
 	return etsAdmissible(&t.par, t.pass.form, t.pass.m, t.poly)
 }
 
-// etsAdmissible says whether all roots of the characteristic polynomial of the
-// discount matrix lie in the unit circle; poly is work space.
+// etsAdmissible reports whether all roots of the characteristic polynomial of the discount
+// matrix lie in the unit circle. poly is work space.
 func etsAdmissible(p *etsParams, f etsForm, m int, poly []float64) bool {
 	poly = poly[:0]
-	if f.Trend == etsNone { // the root at one that season and level share is divided out
+	if f.Trend == etsNone { // the root at one, common to season and level, is divided out
 		for range m - 1 {
 			poly = append(poly, -p.alpha)
 		}

@@ -2,37 +2,38 @@ package smoothing
 
 import "math"
 
-// etsParams are the parameters and first states of an exponential smoothing
-// model; s[i] is the seasonal state for the observations i, i+m, i+2m, ….
+// etsParams are the parameters and first states of an exponential smoothing model. s[i] is the
+// seasonal state for the observations i, i+m, i+2m, ….
 type etsParams struct {
 	alpha, beta, gamma, phi float64
 	l, b                    float64
 	s                       []float64
 }
 
-// etsPass runs the recursion of a form over a series and gives the likelihood
-// with its gradient. With q = l + phi b and d = y - f the forms are
+// etsPass runs the recursion of a form over a series and gives the likelihood with its gradient.
+// With q = l + phi b and d = y - f the forms are
 //
 //	season N: f = q      l' = q + alpha d    b' = phi b + beta d
 //	season A: f = q + s  l' = q + alpha d    b' = phi b + beta d    s' = s + gamma d
 //	season M: f = q s    l' = q + alpha d/s  b' = phi b + beta d/s  s' = s + gamma d/q
 //
-// whatever the error is (Hyndman et al. 2008, table 2.1, with the errors of
-// the multiplicative forms written out); the error decides the likelihood.
-// A missing value moves no state but time.
+// for additive and for multiplicative errors (Hyndman et al. 2008, table 2.1, with the errors of
+// the multiplicative forms written out). The kind of error decides the likelihood. At a missing
+// value d is zero.
 type etsPass struct {
 	form etsForm
 	m    int
 	y    []float64
-	n    int // values that are there
-	// As they were before each observation.
+	n    int // known values
+	// q, b and s as they were before each observation, and its d.
 	q, b, s, d []float64
-	ring       []float64 // the seasonal states, and then their adjoints
-	floor      float64   // what must be positive must be above this
+	ring       []float64 // seasonal state of each phase after the last run
+	floor      float64   // levels, seasonal states and forecasts that must be positive must exceed it
 	sse        float64   // sum of squared errors, relative ones where the error is etsMul
 	endL, endB float64
 }
 
+// newETSPass returns a pass of a form with a season of m steps over y.
 func newETSPass(form etsForm, m int, y []float64) *etsPass {
 	k := len(y)
 	buf := make([]float64, 4*k+m)
@@ -45,14 +46,13 @@ func newETSPass(form etsForm, m int, y []float64) *etsPass {
 	return p
 }
 
-// smallest is the least square error per value that counts, for series on a
-// scale of one: a perfect fit has a finite likelihood.
+// smallest is added to the mean squared error, for series on a scale of one, so that a perfect
+// fit has a finite likelihood.
 const smallest = 1e-24
 
-// run gives -2 log L, less the constants of the normal density:
-// n log(sum e²) + 2 sum log f, the second term for multiplicative errors only
-// (op. cit. eq. 5.3). It is +Inf where the form does not suit the parameters:
-// a forecast, level or seasonal state that must be positive is not.
+// run returns -2 log L, less the constants of the normal density: n log(sum e²) + 2 sum log f,
+// the second term for multiplicative errors only (op. cit. eq. 5.3). It is +Inf where a
+// forecast, level or seasonal state that must be positive is not.
 func (p *etsPass) run(par *etsParams) float64 {
 	var ok bool
 	switch p.form.Season {
@@ -73,6 +73,7 @@ func (p *etsPass) run(par *etsParams) float64 {
 	return math.Inf(1)
 }
 
+// forwardPlain runs the recursion without season. It returns true.
 func (p *etsPass) forwardPlain(par *etsParams) bool {
 	l, b := par.l, par.b
 	alpha, beta, phi := par.alpha, par.beta, par.phi
@@ -90,6 +91,7 @@ func (p *etsPass) forwardPlain(par *etsParams) bool {
 	return true
 }
 
+// forwardAdditive runs the recursion with an additive season. It returns true.
 func (p *etsPass) forwardAdditive(par *etsParams) bool {
 	copy(p.ring, par.s)
 	l, b, i := par.l, par.b, 0
@@ -112,6 +114,8 @@ func (p *etsPass) forwardAdditive(par *etsParams) bool {
 	return true
 }
 
+// forwardMultiplicative runs the recursion with a multiplicative season. It returns false where
+// a level or a seasonal state is not above floor.
 func (p *etsPass) forwardMultiplicative(par *etsParams) bool {
 	copy(p.ring, par.s)
 	l, b, i := par.l, par.b, 0
@@ -138,7 +142,7 @@ func (p *etsPass) forwardMultiplicative(par *etsParams) bool {
 	return true
 }
 
-// forecast is the one-step forecast of observation t in the last run.
+// forecast returns the one-step forecast of observation t in the last run.
 func (p *etsPass) forecast(t int) float64 {
 	switch p.form.Season {
 	case etsNone:
@@ -149,8 +153,9 @@ func (p *etsPass) forecast(t int) float64 {
 	return p.q[t] * p.s[t]
 }
 
-// errors sums the squared errors and, where they are relative, the logs of the
-// forecasts, sixteen factors to a logarithm.
+// errors sets sse to the sum of squared errors. For relative errors it returns the sum of the
+// logs of the forecasts, one logarithm for sixteen factors; ok is false where a forecast is not
+// above floor.
 func (p *etsPass) errors() (logs float64, ok bool) {
 	sse := 0.0
 	if p.form.Error == etsAdd {

@@ -6,11 +6,10 @@ import (
 	"capcli/forecast/decompose"
 )
 
-// etsStart gives first states for a form: seasonal figures from a classical
-// decomposition by centred moving averages (from harmonics where there are
-// fewer than three seasons), level and slope from a line through the first
-// values without season (Hyndman et al. 2008, sec. 2.6.1). y has no missing
-// values and a scale of one.
+// etsStart returns first states for a form. Seasonal figures come from a classical
+// decomposition: from a centred moving average, or from a straight line where there are fewer
+// than three seasons. Level and slope come from a line through the first values without season
+// (Hyndman et al. 2008, sec. 2.6.1). y has no missing values and a mean absolute value of one.
 func etsStart(form etsForm, m int, y []float64) etsParams {
 	p := etsParams{phi: 1}
 	flat := y
@@ -40,7 +39,8 @@ func etsMean(y []float64) float64 {
 	return sum / float64(len(y))
 }
 
-// etsExtremes are the smallest and the largest of the values that are there.
+// etsExtremes returns the smallest and the largest known value, +Inf and -Inf where all are
+// missing.
 func etsExtremes(y []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range y {
@@ -54,7 +54,7 @@ func etsExtremes(y []float64) (low, high float64) {
 	return low, high
 }
 
-// etsLine is the least squares line through y at 1, 2, …: its value at 0 and its slope.
+// etsLine returns the least squares line through y at 1, 2, …: its value at 0 and its slope.
 func etsLine(y []float64) (at0, slope float64) {
 	n := float64(len(y))
 	mid, mean := (n+1)/2, etsMean(y)
@@ -70,7 +70,7 @@ func etsLine(y []float64) (at0, slope float64) {
 	return mean - slope*mid, slope
 }
 
-// etsFigures are the seasonal figures of y by phase, and y without them.
+// etsFigures returns the seasonal figures of y by phase, and y without them.
 func etsFigures(season byte, m int, y []float64) (figures, flat []float64) {
 	trend := make([]float64, len(y))
 	if len(y) >= 3*m {
@@ -94,8 +94,8 @@ func etsFigures(season byte, m int, y []float64) (figures, flat []float64) {
 	return figures, flat
 }
 
-// etsPhases are the means by phase of what trend leaves of y, centred on zero
-// or scaled to average one; trend may be missing.
+// etsPhases returns the means by phase of y - trend, centred on zero, or for a multiplicative
+// season of y / trend, scaled to average one. It passes over steps where trend is NaN.
 func etsPhases(season byte, m int, y, trend []float64) []float64 {
 	figures, counts := make([]float64, m), make([]float64, m)
 	for i, v := range y {
@@ -128,9 +128,9 @@ func etsPhases(season byte, m int, y, trend []float64) []float64 {
 	return figures
 }
 
-// etsGuesses are starting values of alpha, beta, gamma and phi: for series whose
-// level hardly moves, those that move with every value, and between. The corners
-// matter: the likelihood of a seasonal form has optima of its own there.
+// etsGuesses are starting values of alpha, beta, gamma and phi: for series whose level hardly
+// moves, for series whose level moves with every value, and between. The corners matter: the
+// likelihood of a seasonal form has optima of its own there.
 var etsGuesses = [...]etsParams{
 	{alpha: 0.1, beta: 0.01, gamma: 0.05, phi: 0.97},
 	{alpha: 0.5, beta: 0.05, gamma: 0.1, phi: 0.95},
@@ -145,8 +145,8 @@ var etsGuesses = [...]etsParams{
 	{alpha: 0.4, beta: 0.1, gamma: 0.2, phi: 0.81},
 }
 
-// etsFill replaces missing values by the line between their neighbours, for the
-// first states only.
+// etsFill returns y with missing values replaced by the line between their neighbours, or by the
+// nearest value at the ends. Only the first states are found from it.
 func etsFill(y []float64) []float64 {
 	out := append([]float64(nil), y...)
 	last := -1

@@ -10,10 +10,10 @@ import (
 	"capcli/forecast/model"
 )
 
-// HoltWinters is exponential smoothing with trend and season as Holt (1957)
-// and Winters (1960) wrote it, with weights of least squared one-step errors
-// after the first season. First states come from a classical decomposition of
-// the first two seasons. With u = y - s (additive) or y/s (multiplicative)
+// HoltWinters is exponential smoothing with trend and season as Holt (1957) and Winters (1960)
+// wrote it. The weights minimise the squared one-step errors after the first season. First
+// states come from a classical decomposition of the first two seasons. With u = y - s (additive)
+// or y/s (multiplicative)
 //
 //	l' = alpha u + (1 - alpha)(l + b)
 //	b' = beta (l' - l) + (1 - beta) b
@@ -21,29 +21,31 @@ import (
 //
 // The level in s' is the new one, unlike in ETS(A,A,A).
 type HoltWinters struct {
-	Period int
-	Season string // "additive", "multiplicative"; "" is the one with smaller errors
+	Period int    // season in steps, at least 2
+	Season string // "additive" or "multiplicative"; "" chooses the one with smaller errors
 }
 
-// holtWinters is a fit, and while it is sought the objective: x holds the
-// angles of alpha, beta and gamma, each sin² of its angle.
+// holtWinters is a fit and, during the search, its objective. The vector x holds an angle for
+// each of alpha, beta and gamma, whose sin² is the weight.
 type holtWinters struct {
 	y                  []float64
-	m                  int
-	mult               bool
-	l, b               float64 // first states
-	s                  []float64
+	m                  int       // season in steps
+	mult               bool      // multiplicative season
+	l, b               float64   // first states
+	s                  []float64 // first seasonal states by phase
 	alpha, beta, gamma float64
-	sse                float64
-	endL, endB         float64
-	ring               []float64 // ring[0] is for the first value to come
-	fitted             []float64
-	sigma2             float64
+	sse                float64   // sum of squared one-step errors
+	endL, endB         float64   // last states
+	ring               []float64 // seasonal states; after finish [0] is the first forecast value's
+	fitted             []float64 // NaN in the first season
+	sigma2             float64   // variance of the one-step errors about their mean
 	guard              etsGuard
 }
 
-// Fit needs two whole seasons and no missing value; multiplicative season
-// needs positive values. Without season it is SES or Holt's to do: ErrUnfit.
+// Fit fits the model. It fails with ErrTooShort below two seasons and two values, with
+// ErrMissing for missing values and with ErrUnfit for values above 1e150, for a multiplicative
+// season with values of zero or less, and for a Period below 2: SES and Holt are the models
+// without season.
 func (w HoltWinters) Fit(y capcli.Series) (model.Fitted, error) {
 	low, _ := etsExtremes(y.Values)
 	switch {
@@ -73,6 +75,7 @@ func (w HoltWinters) Fit(y capcli.Series) (model.Fitted, error) {
 	return best, nil
 }
 
+// newHoltWinters returns the objective for a season of m steps, with first states set.
 func newHoltWinters(y []float64, m int, mult bool) *holtWinters {
 	w := &holtWinters{y: y, m: m, mult: mult, ring: make([]float64, m), fitted: make([]float64, len(y)), guard: newETSGuard(y)}
 	season, head := byte(etsAdd), y[:2*m]
@@ -86,6 +89,7 @@ func newHoltWinters(y []float64, m int, mult bool) *holtWinters {
 	return w
 }
 
+// fitHoltWinters returns the best fit from several starting values of the weights.
 func fitHoltWinters(y []float64, m int, mult bool) *holtWinters {
 	w := newHoltWinters(y, m, mult)
 	x, best, least := make([]float64, 3), make([]float64, 3), math.Inf(1)
@@ -104,8 +108,8 @@ func fitHoltWinters(y []float64, m int, mult bool) *holtWinters {
 	return w
 }
 
-// finish runs once more, and leaves the variance of the errors about their
-// mean and the seasonal states in the order of the values to come.
+// finish runs the weights once more. It sets the variance of the errors about their mean and
+// puts the seasonal states in the order of the forecast values.
 func (w *holtWinters) finish() {
 	w.run()
 	n, mean := float64(len(w.y)-w.m), 0.0
@@ -119,7 +123,8 @@ func (w *holtWinters) finish() {
 	}
 }
 
-// run passes over the series with the weights set.
+// run passes over the series with the current weights and sets the fitted values, the sum of
+// squared errors and the last states.
 func (w *holtWinters) run() {
 	copy(w.ring, w.s)
 	l, b, i := w.l, w.b, 0
@@ -140,6 +145,7 @@ func (w *holtWinters) run() {
 	w.endL, w.endB = l, b
 }
 
+// join returns the forecast of a level and a seasonal state.
 func (w *holtWinters) join(level, s float64) float64 {
 	if w.mult {
 		return level * s
@@ -147,7 +153,8 @@ func (w *holtWinters) join(level, s float64) float64 {
 	return level + s
 }
 
-// follow gives the states after y. A season or a level of zero moves nothing.
+// follow returns the states after the value y. In a multiplicative season, y does not move the
+// level where s is zero, nor the season where the new level is zero.
 func (w *holtWinters) follow(y, l, b, s float64) (newL, newB, newS float64) {
 	u := y - s
 	if w.mult {
@@ -166,7 +173,8 @@ func (w *holtWinters) follow(y, l, b, s float64) (newL, newB, newS float64) {
 	return newL, newB, w.gamma*u + (1-w.gamma)*s
 }
 
-// Value is the log of the mean squared error relative to the range of the series.
+// Value returns n times the log of the sum of squared errors, relative to the squared range of
+// the series. It is 0 for a constant series and +Inf where it is not a number.
 func (w *holtWinters) Value(x []float64) float64 {
 	w.alpha, w.beta, w.gamma = minimise.FromAngle(x[0], 0, 1), minimise.FromAngle(x[1], 0, 1), minimise.FromAngle(x[2], 0, 1)
 	w.run()
@@ -182,6 +190,7 @@ func (w *holtWinters) Value(x []float64) float64 {
 	return v
 }
 
+// Gradient sets g to central differences of Value.
 func (w *holtWinters) Gradient(x, g []float64) {
 	const h = 1e-5
 	for i, keep := range x {
@@ -196,12 +205,13 @@ func (w *holtWinters) Gradient(x, g []float64) {
 	}
 }
 
+// Admits returns true: the angles keep the weights in their bounds.
 func (w *holtWinters) Admits([]float64) bool { return true }
 
-// Forecast has the intervals of the linear form: the variance of the one-step
-// errors times 1 + psi_1² + …, psi_j = alpha (1 + j beta) + gamma (1 - alpha)
-// [m divides j]; an error in a multiplicative season is carried in proportion
-// to the seasonal factors (Yar and Chatfield 1990).
+// Forecast returns means and the intervals of the linear form: the variance of the one-step
+// errors times 1 + psi_1² + …, psi_j = alpha (1 + j beta) + gamma (1 - alpha) [m divides j]. An
+// error in a multiplicative season is carried in proportion to the seasonal factors (Yar and
+// Chatfield 1990). It fails when h is below 1 or a level is invalid.
 func (w *holtWinters) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := etsAhead(h, levels); err != nil {
 		return model.Forecast{}, err
@@ -232,7 +242,7 @@ func (w *holtWinters) Forecast(h int, levels ...float64) (model.Forecast, error)
 	return out, nil
 }
 
-// Path draws normal one-step errors.
+// Path draws one future of h values with normal one-step errors.
 func (w *holtWinters) Path(h int, rng model.Noise) []float64 {
 	out, s := make([]float64, max(h, 0)), append([]float64(nil), w.ring...)
 	l, b, sd := w.endL, w.endB, math.Sqrt(w.sigma2)
@@ -245,8 +255,8 @@ func (w *holtWinters) Path(h int, rng model.Noise) []float64 {
 	return out
 }
 
-// Info has no likelihood: the errors have no distribution here. s0 is the
-// seasonal state of the first value to come.
+// Info describes the fit. It has no likelihood: the errors have no distribution here. l, b, s0,
+// s1, … are the last states: s0 is the seasonal state of the first forecast value.
 func (w *holtWinters) Info() model.Info {
 	kind := "additive"
 	if w.mult {
