@@ -8,28 +8,28 @@ import (
 	"capcli"
 )
 
-// putter takes the texts of rows into a table, and sees that all stamps are of
-// one kind.
+// putter parses the texts of rows and adds the rows to a table. It checks that all stamps are
+// of one kind.
 type putter struct {
 	t           *Table
 	clock       clock
-	time, value string // names of columns
-	wide        []string
-	more        []string  // texts of the figures of Table.More in the row
-	beside      []float64 // and the figures
-	begun       bool
-	last        string
-	lastRead    reading
-	held        []byte // of an id made of several cells
-	unix        int64  // of whole numbers for seconds since 1970, how many make a second; 0 is not known yet, -1 they are none
+	time, value string    // names of the columns of stamps and values
+	wide        []string  // names of the columns that are a series each
+	more        []string  // texts of the current row for Table.More
+	beside      []float64 // values of the current row for Table.More
+	begun       bool      // a row was added
+	last        string    // text of the last parsed stamp
+	lastRead    reading   // the last parsed stamp
+	held        []byte    // buffer for an id of several cells
+	unix        int64     // units per second of whole numbers that are times since 1970; 0 before the first stamp, -1 if they are not times
 }
 
-// newPutter returns what puts rows into t.
+// newPutter returns a putter that adds rows to t.
 func newPutter(t *Table, o Options) *putter {
 	return &putter{t: t, clock: clock{zone: o.Zone, later: o.DSTLater}}
 }
 
-// begin starts a table with the given columns.
+// begin sets the columns of the table. names are all columns of the file.
 func (p *putter) begin(names []string, l layout, o Options) {
 	if p.t.Always = l.time < 0; !p.t.Always {
 		p.time = names[l.time]
@@ -50,7 +50,8 @@ func (p *putter) begin(names []string, l layout, o Options) {
 	p.more, p.beside = make([]string, len(l.more)), make([]float64, len(l.more))
 }
 
-// id is the name of a row's series; cell gives the text in a column.
+// id returns the name of a row's series: the cells in columns, joined by "/". cell returns the
+// text in a column.
 func (p *putter) id(columns []int, cell func(i int) []byte) []byte {
 	switch len(columns) {
 	case 0:
@@ -68,6 +69,7 @@ func (p *putter) id(columns []int, cell func(i int) []byte) []byte {
 	return p.held
 }
 
+// row parses a stamp and a value and adds the row. It fails where one of them is not valid.
 func (p *putter) row(line int, id []byte, stamp, value string) error {
 	r, err := p.stamp(line, stamp)
 	if err != nil {
@@ -96,7 +98,7 @@ func (p *putter) wideRow(line int, stamp string, columns []int, text func(column
 	return nil
 }
 
-// stamp reads a stamp; one that comes again is not read again.
+// stamp parses a stamp. It reuses the result where the text is the same as before.
 func (p *putter) stamp(line int, text string) (reading, error) {
 	if p.t.Always {
 		return reading{}, nil
@@ -112,7 +114,7 @@ func (p *putter) stamp(line int, text string) (reading, error) {
 	return r, nil
 }
 
-// take adds a row. It refuses a stamp of another kind than the others.
+// take adds a row. It fails where the stamp is of another kind than the stamps before.
 func (p *putter) take(line int, id []byte, r reading, v float64) error {
 	kind := Instant
 	r, wrong := p.since1970(r)
@@ -141,16 +143,17 @@ func (p *putter) take(line int, id []byte, r reading, v float64) error {
 	return p.t.add(id, Row{r.at, v, line})
 }
 
-// unixNames are columns whose whole numbers are times: seconds since 1970, or
-// thousandths, millionths or billionths of them.
+// unixNames are the columns in which whole numbers may be times: seconds, milliseconds,
+// microseconds or nanoseconds since 1970.
 var unixNames = []string{"timestamp", "time", "datetime", "ts"}
 
-// unixFrom and unixUntil bound the seconds since 1970 that are taken for a time: from 1985 to
-// 2286. Smaller numbers count steps.
+// unixFrom and unixUntil bound the seconds since 1970 that count as a time: from 1985 to 2286.
+// Smaller numbers count steps.
 const unixFrom, unixUntil = 500_000_000, 10_000_000_000
 
-// since1970 makes a time of a whole number in a column of times, where the first
-// one looks like seconds since 1970.
+// since1970 converts a whole number in one of the columns unixNames to a time, if the first
+// number in the column looks like seconds since 1970 in some unit. wrong says what is wrong
+// with the number, or is "".
 func (p *putter) since1970(r reading) (out reading, wrong string) {
 	if !r.number || !p.clock.unix {
 		return r, ""
@@ -175,6 +178,7 @@ func (p *putter) since1970(r reading) (out reading, wrong string) {
 	}
 }
 
+// end completes the table and adds its notes. It fails where the table has no value.
 func (p *putter) end() (*Table, error) {
 	t := p.t
 	if p.unix > 0 {

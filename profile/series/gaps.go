@@ -8,10 +8,11 @@ import (
 	"capcli"
 )
 
-// shownGaps is how many gaps a note dates.
+// shownGaps is the number of gaps that a note lists with their dates.
 const shownGaps = 3
 
-// treat reports the gaps of out and fills them as the rules say.
+// treat counts the gaps of out, notes them, and fills them according to Rules.Gaps. It fails
+// where there are gaps and the rule is Refuse.
 func (g *gridder) treat(out *Regular) error {
 	if out.Gaps = out.Missing(); out.Gaps == 0 {
 		return nil
@@ -20,7 +21,7 @@ func (g *gridder) treat(out *Regular) error {
 		if g.r.Gaps == Refuse {
 			return g.t.fault(0, g.t.value, out.Name+": all values are missing", "check how it was exported")
 		}
-		return nil // whoever uses it has nothing to go by
+		return nil // there is no value from which to fill
 	}
 	what := g.say(out)
 	switch g.r.Gaps {
@@ -49,7 +50,7 @@ func (g *gridder) treat(out *Regular) error {
 	return nil
 }
 
-// say counts and dates the gaps.
+// say returns the number of the gaps and the dates of the first of them, for a message.
 func (g *gridder) say(out *Regular) string {
 	var places []string
 	gaps := 0
@@ -75,8 +76,8 @@ func (g *gridder) say(out *Regular) string {
 	return fmt.Sprintf("no data in %s of %s steps, in %s %s (%s)", capcli.Grouped(int64(out.Gaps)), capcli.Grouped(int64(len(out.Values))), capcli.Grouped(int64(gaps)), capcli.Plural(int64(gaps), "gap"), strings.Join(places, ", "))
 }
 
-// Interpolate fills what is missing on a straight line between its neighbours,
-// and at an end with the nearest value. Values that are all missing stay so.
+// Interpolate fills missing values on a straight line between their neighbours, and at either
+// end with the nearest value. It changes nothing where all values are missing.
 func Interpolate(values []float64) {
 	last := -1
 	for i, v := range values {

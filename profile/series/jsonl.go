@@ -7,7 +7,8 @@ import (
 	"capcli"
 )
 
-// jsonNames are the names of the fields of a flat object, in order.
+// jsonNames returns the names of the fields of the JSON object line, in order; nil where line
+// does not begin an object.
 func jsonNames(line []byte) []string {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -29,7 +30,7 @@ func jsonNames(line []byte) []string {
 	return out
 }
 
-// readJSONL reads one object a line with the fields of a long table.
+// readJSONL reads a long table in which each line is one JSON object.
 func readJSONL(text *capcli.LineReader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
 	put := newPutter(t, o)
@@ -63,7 +64,8 @@ func readJSONL(text *capcli.LineReader, o Options) (*Table, error) {
 	return put.end()
 }
 
-// jsonText is a scalar as it would stand in a table.
+// jsonText returns a JSON scalar as the text of a cell: the content of a string, else the
+// value as it is written.
 func jsonText(raw json.RawMessage) string {
 	var s string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// layout says which columns hold what; -1 is none. Of several columns of ids the
-// series is named by all, joined by "/".
+// layout are the indices of a table's columns by their meaning. Where there are several
+// columns of ids, the name of a series is all of them, joined by "/".
 type layout struct {
-	ids         []int
-	time, value int
-	more        []int // of Options.More
+	ids         []int // columns of ids; none if the table is one series
+	time, value int   // columns of stamps and of values; -1 if there is none
+	more        []int // columns of Options.More
 	wide        []int // columns that are a series each
 }
 
-// find places the columns of a head. Without an id there is one series. With
-// one more column than are known, that is the value.
+// find returns the layout of a header. A header without an id column has one series. Where no
+// column has a name for values, and one column is left over, that column holds the values. find
+// fails where a required column is missing or ambiguous.
 func (t *Table) find(names []string, line int, o Options) (layout, error) {
 	c := columns(names)
 	if o.Loose && len(c.ids(o.ID)) == 0 {
@@ -70,12 +71,13 @@ func (t *Table) find(names []string, line int, o Options) (layout, error) {
 	return l, nil
 }
 
+// noColumn returns the error for a column that is not in the header.
 func (t *Table) noColumn(line int, name string, names []string, hint string) error {
 	return t.fault(line, name, "there is no such column; have "+strings.Join(names, ", "), hint)
 }
 
-// checkUnambiguous returns an error where a column's role is in doubt: another column
-// has its name, or it is both the stamp and the value.
+// checkUnambiguous returns an error where the meaning of a column is in doubt: another column
+// has the same name, or the column is for both stamps and values.
 func (t *Table) checkUnambiguous(l layout, names []string, line int) error {
 	if l.value >= 0 && l.value == l.time {
 		return t.fault(line, names[l.value], "the column is named for the times and for the values", "give --time-col and --value-col a column each")
@@ -88,7 +90,8 @@ func (t *Table) checkUnambiguous(l layout, names []string, line int) error {
 	return nil
 }
 
-// checkWide returns an error where one of columns cannot be the name of a series.
+// checkWide returns an error where the name of one of columns is empty or repeated, and so
+// cannot name a series.
 func (t *Table) checkWide(names []string, line int, columns []int) error {
 	seen := map[string]bool{}
 	for _, i := range columns {

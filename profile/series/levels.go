@@ -10,16 +10,16 @@ import (
 	"capcli"
 )
 
-// Levels are what each series stood at from a stamp on, until the next: the GPUs
-// that a pool had, as it grew. Before the first stamp nothing is known, and a
-// missing figure says that nothing is known from there on.
+// Levels are series whose values hold from their stamp until the next stamp, such as the GPUs
+// of a pool as it grew. Before the first stamp the level is unknown, and after a missing value
+// it is unknown until the next stamp.
 type Levels struct {
 	table  *Table
 	byName map[string][]Row
 }
 
-// Levels converts t, which Options.Levels read or Prometheus gave, to levels. It fails
-// where a level is negative, or where a stamp has two.
+// Levels converts t, which was read with Options.Levels or from Prometheus, to levels. It fails
+// where a level is negative, or where a series has two levels for one stamp.
 func (t *Table) Levels(zone *time.Location) (*Levels, error) {
 	l := &Levels{table: t, byName: map[string][]Row{}}
 	for _, s := range t.Series {
@@ -43,7 +43,8 @@ func (t *Table) Levels(zone *time.Location) (*Levels, error) {
 	return l, nil
 }
 
-// Constant returns the one figure of a table without names and stamps.
+// Constant reports whether each level holds always: the table has no column of stamps, or it
+// is a single value.
 func (l *Levels) Constant() bool {
 	t := l.table
 	return t.Always || t.Stamp == None && len(t.Series) == 1 && len(t.Series[0].Rows) == 1
@@ -61,12 +62,12 @@ func (t *Table) Names() []string {
 	return out
 }
 
-// Stamp returns the kind of the stamps.
+// Stamp returns the kind of the table's stamps.
 func (l *Levels) Stamp() Stamp { return l.table.Stamp }
 
-// MeanOver returns the mean level of the series called name in steps from to to of r,
-// which may lie beyond its end. It is NaN where the level is not known for the whole
-// step.
+// MeanOver returns the mean level of the series called name, over time, in each step of r from
+// index from up to, but not including, index to. Steps may lie beyond the end of r. The mean is
+// NaN where the level is not known for the whole step.
 func (l *Levels) MeanOver(name string, r *Regular, from, to int) []float64 {
 	rows := l.byName[name]
 	out := make([]float64, max(0, to-from))
@@ -76,7 +77,7 @@ func (l *Levels) MeanOver(name string, r *Regular, from, to int) []float64 {
 		}
 		return out
 	}
-	next := 0 // the first row after the begin of the step
+	next := 0 // index of the first row after the start of the step
 	for i := range out {
 		begin, end := r.Stamp(from+i), r.Stamp(from+i+1)
 		for next < len(rows) && rows[next].At <= begin {
@@ -98,8 +99,8 @@ func (l *Levels) MeanOver(name string, r *Regular, from, to int) []float64 {
 	return out
 }
 
-// MeansOn returns the mean of the values of the series called name in each step of r,
-// NaN where a step has none.
+// MeansOn returns the mean of the values of the series called name in each step of r, or NaN
+// for a step without a value.
 func (t *Table) MeansOn(r *Regular, name string) []float64 {
 	out, counts := make([]float64, len(r.Values)), make([]int, len(r.Values))
 	i, known := t.byID[name]
@@ -117,7 +118,7 @@ func (t *Table) MeansOn(r *Regular, name string) []float64 {
 	return out
 }
 
-// index is the step that holds stamp.
+// index returns the index of the step that holds stamp. It may be negative, or beyond the end.
 func (r *Regular) index(stamp int64) int {
 	if r.Stride == 0 {
 		return r.Grid.Index(capcli.Time(stamp))
@@ -129,8 +130,8 @@ func (r *Regular) index(stamp int64) int {
 	return int(gap / r.Stride)
 }
 
-// Native is the distance at which the stamps of t come, which are times; zero
-// where it cannot be told.
+// Native returns the step between the stamps of t. It is zero where the stamps are not times or
+// have no common step. It sorts the rows of t by time.
 func (t *Table) Native(zone *time.Location) capcli.Step {
 	if t.Stamp != Instant {
 		return capcli.Step{}

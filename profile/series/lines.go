@@ -8,15 +8,15 @@ import (
 	"capcli"
 )
 
-// names in common use, in order of preference.
+// Common names of columns, in order of preference.
 var (
 	idNames    = []string{"unique_id", "id", "series", "series_id", "item_id"}
 	timeNames  = []string{"ds", "timestamp", "time", "ts", "date", "datetime", "index", "t", "step", "month", "week", "day", "year"}
 	valueNames = []string{"y", "value", "target", "v"}
 )
 
-// Sniff tells whether a file that begins with head is a table of series. Names
-// in o count as well.
+// Sniff reports whether a file that begins with head is a table of series. It also accepts the
+// column names in o.
 func Sniff(head []byte, o Options) bool {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	first, rest, _ := bytes.Cut(head, []byte{'\n'})
@@ -36,7 +36,7 @@ func Sniff(head []byte, o Options) bool {
 	if c.find(o.Time, timeNames) < 0 {
 		return false
 	}
-	// Of one column beside stamps and ids there is no doubt; a job log has more.
+	// A single column besides stamps and ids must hold the values; a job log has more columns.
 	return c.find(o.Value, append(slices.Clone(o.Usual), valueNames...)) >= 0 || len(c)-len(c.ids(o.ID)) == 2
 }
 
@@ -49,7 +49,8 @@ func sniffJSON(head, first []byte, o Options) bool {
 	return c.find(o.Time, timeNames[:3]) >= 0 && c.find(o.Value, append(slices.Clone(o.Usual), valueNames...)) >= 0
 }
 
-// isPlain tells whether a file is one value a line, maybe under a head.
+// isPlain reports whether a file has one value on each line, possibly under a header. first is
+// its first line, rest what follows.
 func isPlain(first, rest []byte) bool {
 	if bytes.ContainsAny(first, ",;\t|\x1f") {
 		return false
@@ -63,10 +64,10 @@ func isPlain(first, rest []byte) bool {
 	return wrong == "" && len(second) > 0 || strings.HasPrefix(wrong, "expected a finite") || strings.HasPrefix(wrong, "expected a number under")
 }
 
-// separators are those that a head is searched for.
+// separators are the separators that a header may use.
 const separators = ",\t;|"
 
-// splitHead returns the names in a head; nil where a quote does not end.
+// splitHead returns the names in a header line, or nil where a quote does not end.
 func splitHead(first []byte) []string {
 	f := capcli.Fields{Separator: capcli.FindSeparator(first, separators)}
 	if f.Split(first) > capcli.QuoteInside {
@@ -79,11 +80,11 @@ func splitHead(first []byte) []string {
 	return out
 }
 
-// columns are the names of a head.
+// columns are the names in a header.
 type columns []string
 
-// find gives the place of the column called name, or where that is "" of the
-// first of usual that is there; -1 is none.
+// find returns the index of the column called name, or, where name is "", of the first of usual
+// that is in the header. It returns -1 where there is none.
 func (c columns) find(name string, usual []string) int {
 	if name != "" {
 		return slices.Index(c, name)
@@ -91,8 +92,8 @@ func (c columns) find(name string, usual []string) int {
 	return capcli.FindColumn(c, usual...)
 }
 
-// ids gives the places of the columns that name a series: the one called name,
-// or, where name is a list, all in it. None where one is not there.
+// ids returns the indices of the columns that name a series: the column called name, or all
+// columns of a list with commas. It returns nil where one of them is missing.
 func (c columns) ids(name string) []int {
 	if at := c.find(name, idNames); at >= 0 {
 		return []int{at}

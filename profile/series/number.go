@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseFloat reads a decimal number. Go's own forms (hexadecimal, underscores)
-// are not numbers in a table.
+// parseFloat parses a decimal number. It fails for hexadecimal numbers and underscores, which
+// are numbers in Go but not in a table.
 func parseFloat(text string) (float64, error) {
 	if strings.ContainsAny(text, "_xXpP") {
 		return 0, errors.New("not a decimal number")
@@ -15,7 +15,7 @@ func parseFloat(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// quote shortens text for a message.
+// quote returns text in quotes, shortened to 60 characters, for a message.
 func quote(text string) string {
 	const most = 60
 	if r := []rune(text); len(r) > most {

@@ -12,14 +12,14 @@ import (
 	"capcli"
 )
 
-// ErrNoSeries says that an answer of Prometheus holds no series, and ErrTooMuch
-// that it holds more than Options.MaxRows allow.
+// ErrNoSeries means that an answer of Prometheus holds no series. ErrTooMuch means that it holds
+// more values than Options.MaxRows allows.
 var (
 	ErrNoSeries = errors.New("no series")
 	ErrTooMuch  = errors.New("too many values")
 )
 
-// isProm tells whether head begins an answer of the Prometheus HTTP API.
+// isProm reports whether head is the start of an answer of the Prometheus HTTP API.
 func isProm(head []byte) bool {
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
 	if len(head) == 0 || head[0] != '{' {
@@ -29,10 +29,10 @@ func isProm(head []byte) bool {
 	return bytes.Contains(begin, []byte(`"status"`)) && (bytes.Contains(begin, []byte(`"resultType"`)) || bytes.Contains(begin, []byte(`"errorType"`)))
 }
 
-// ReadPrometheus reads an answer of query_range. An answer that holds no series
-// is an error, for it is what an unknown metric gives. NaN, infinite values and
-// the values that DCGM writes for "blank" are missing. The answer is read as a
-// stream: the table is all that is held of it.
+// ReadPrometheus reads an answer of query_range. It fails with ErrNoSeries where the answer
+// holds no series, which is the answer to an unknown metric. NaN, infinite values and the values
+// that DCGM writes for "blank" become missing values. ReadPrometheus reads the answer as a
+// stream and holds only the table in memory.
 func ReadPrometheus(r io.Reader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
 	t.value, t.Dates = "value", false
@@ -74,7 +74,7 @@ func ReadPrometheus(r io.Reader, o Options) (*Table, error) {
 	return t, nil
 }
 
-// Labelled is a series of an answer of Prometheus with its labels.
+// Labelled is one series of an answer of Prometheus, with its labels.
 type Labelled struct {
 	Labels map[string]string
 	Points []Point
@@ -86,7 +86,8 @@ type Point struct {
 	Value float64 // may be NaN, infinite, or a blank of DCGM
 }
 
-// ReadLabelled reads an answer of query_range as it is: no series is no error.
+// ReadLabelled reads an answer of query_range and keeps labels and values unchanged. An answer
+// without series is not an error.
 func ReadLabelled(r io.Reader, o Options) ([]Labelled, error) {
 	var out []Labelled
 	a := newAnswer(r, newTable(o, Instant), func(labels map[string]string, points []Point) error {
@@ -99,16 +100,16 @@ func ReadLabelled(r io.Reader, o Options) ([]Labelled, error) {
 	return out, nil
 }
 
-// isBlank tells the values that DCGM gives for what it does not know
-// (dcgm_structs.h: DCGM_INT64_BLANK and the three after it, DCGM_INT32_BLANK,
-// DCGM_FP64_BLANK). As floats the 64-bit ones are all 2^63.
+// isBlank reports whether v is a value that DCGM writes for an unknown one (dcgm_structs.h:
+// DCGM_INT64_BLANK, DCGM_INT32_BLANK, DCGM_FP64_BLANK, and the three values after each). As
+// floats the 64-bit integers are all 2^63.
 func isBlank(v float64) bool {
 	return v == 1<<63 || v >= 0x7ffffff0 && v <= 0x7ffffff3 && v == math.Trunc(v) || v >= 140737488355328.0 && v <= 140737488355328.3
 }
 
-// metricName is the series as Prometheus writes it: name{label="value"}, labels
-// in order. The exporter's label Hostname became hostname in May 2026; both are
-// written in the new way, so that a history over the change is one series.
+// metricName returns the name of a series as name{label=value,...}, with the labels in order. The
+// exporter's label Hostname became hostname in May 2026; metricName writes hostname for both, so
+// that a history across the change is one series.
 func metricName(labels map[string]string) string {
 	var names []string
 	for l := range labels {
@@ -141,7 +142,8 @@ func metricName(labels map[string]string) string {
 	return metric + "{" + strings.Join(parts, ",") + "}"
 }
 
-// Append puts the rows of later after those of t: parts of one range.
+// Append adds the rows of later, the next part of the same time range, to t. It drops rows of
+// later that are not after the last row of their series in t. It fails where t gets too large.
 func (t *Table) Append(later *Table) error {
 	for _, s := range later.Series {
 		for _, row := range s.Rows {

@@ -13,33 +13,33 @@ import (
 // Limits on an answer of a Prometheus server.
 const (
 	maxAnswer = 1 << 30 // bytes
-	maxToken  = 1 << 20 // bytes of one text, and of what stands before it
-	rowBytes  = 24      // of a Row
-	perSeries = 1 << 10 // bytes that a series takes beside its points and the text of its labels
+	maxToken  = 1 << 20 // bytes of one JSON token and of the blanks before it
+	rowBytes  = 24      // bytes of a Row
+	perSeries = 1 << 10 // bytes of memory for a series, besides its points and the text of its labels
 )
 
-// errLongToken is the error of a text that is over maxToken.
+// errLongToken is the error of a JSON token over maxToken.
 var errLongToken = errors.New("a text in it is longer than 1 MiB")
 
-// answer reads what query_range gives, token by token
-// (https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries). It
-// holds one series at a time.
+// answer reads an answer of query_range token by token
+// (https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries). It holds one
+// series at a time.
 type answer struct {
-	t    *Table // for its faults and its limit
+	t    *Table // gives the file name for errors, and the limit on rows
 	d    *json.Decoder
-	all  *io.LimitedReader
-	one  *allowance
+	all  *io.LimitedReader // limits the bytes of the answer
+	one  *allowance        // limits the bytes of a token
 	each func(labels map[string]string, points []Point) error
-	held int // rows, and what series take in rows
+	held int // memory counted so far, in rows
 
-	status, kind, why string
-	refused           string // what kind of error the server tells
+	status, kind, why string // fields status, resultType and error of the answer
+	refused           string // field errorType of the answer
 	warnings          []string
-	points            []Point // of the series at hand
+	points            []Point // points of the current series
 }
 
-// newAnswer reads r and calls each with every series. The points are good until
-// each returns.
+// newAnswer returns a reader of the answer in r, which calls each with every series. The points
+// are valid until each returns.
 func newAnswer(r io.Reader, t *Table, each func(labels map[string]string, points []Point) error) *answer {
 	a := &answer{t: t, each: each, all: &io.LimitedReader{R: r, N: maxAnswer + 1}}
 	a.one = &allowance{r: a.all}
@@ -47,7 +47,7 @@ func newAnswer(r io.Reader, t *Table, each func(labels map[string]string, points
 	return a
 }
 
-// allowance passes on a number of bytes that is set anew for each token.
+// allowance is a reader that returns at most left bytes. answer sets left before each token.
 type allowance struct {
 	r    io.Reader
 	left int
@@ -63,7 +63,8 @@ func (l *allowance) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read reads the answer and checks that it is one.
+// read reads the whole answer. It fails where Prometheus refused the query, and where the answer
+// is not a matrix.
 func (a *answer) read() error {
 	if err := a.object(a.top); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (a *answer) noMatrix(found string) error {
 	return a.t.fault(0, "resultType", "expected a matrix, found "+found, "use query_range with start, end and step")
 }
 
-// top reads a member of the answer.
+// top reads the value of a top-level key of the answer.
 func (a *answer) top(key string) error {
 	switch key {
 	case "status":
@@ -104,6 +105,7 @@ func (a *answer) top(key string) error {
 	return a.pass()
 }
 
+// data reads the value of a key of the object data.
 func (a *answer) data(key string) error {
 	switch key {
 	case "resultType":
@@ -117,7 +119,7 @@ func (a *answer) data(key string) error {
 	return a.pass()
 }
 
-// series reads one series, whose first token was read.
+// series reads one series; first is its first token.
 func (a *answer) series(first json.Token) error {
 	if first != json.Delim('{') {
 		return a.noMatrix(fmt.Sprintf("%v", first))
@@ -147,7 +149,7 @@ func (a *answer) series(first json.Token) error {
 	return a.each(labels, a.points)
 }
 
-// point reads [unix seconds, "value"].
+// point reads a point, [unix seconds, "value"]; first is its first token.
 func (a *answer) point(first json.Token, labels map[string]string) error {
 	if first != json.Delim('[') {
 		return a.brokenError(fmt.Errorf("expected a time and a value, found %v", first))
@@ -179,7 +181,7 @@ func (a *answer) point(first json.Token, labels map[string]string) error {
 	return a.hold(1)
 }
 
-// hold counts what is about to be kept.
+// hold counts memory that is about to be used, in rows. It fails with ErrTooMuch above the limit.
 func (a *answer) hold(rows int) error {
 	if a.held += rows; a.held <= a.t.limit {
 		return nil
@@ -189,8 +191,8 @@ func (a *answer) hold(rows int) error {
 	return e
 }
 
-// object reads an object whose members each takes by their keys; null is an empty
-// one.
+// object reads an object and calls each with every key; each must read the value. A null is an
+// empty object.
 func (a *answer) object(each func(key string) error) error {
 	first, err := a.token()
 	switch {
@@ -202,7 +204,7 @@ func (a *answer) object(each func(key string) error) error {
 	return a.members(each)
 }
 
-// members reads what follows the opening brace of an object.
+// members reads the rest of an object after its opening brace, as object does.
 func (a *answer) members(each func(key string) error) error {
 	for {
 		t, err := a.token()
@@ -219,8 +221,8 @@ func (a *answer) members(each func(key string) error) error {
 	}
 }
 
-// list reads a list, each element of which is read on from its first token; null
-// is an empty one.
+// list reads a list and calls each with the first token of every element; each must read the rest
+// of the element. A null is an empty list.
 func (a *answer) list(each func(first json.Token) error) error {
 	first, err := a.token()
 	switch {
@@ -240,7 +242,7 @@ func (a *answer) list(each func(first json.Token) error) error {
 	}
 }
 
-// text reads a text. A null is empty.
+// text reads a string into to. A null leaves to unchanged.
 func (a *answer) text(to *string) error {
 	t, err := a.token()
 	if err != nil || t == nil {
@@ -263,7 +265,7 @@ func (a *answer) pass() error {
 	return a.skip(t)
 }
 
-// skip skips the value that begins with first.
+// skip skips the rest of the value whose first token is first.
 func (a *answer) skip(first json.Token) error {
 	depth := 0
 	for t := first; ; {

@@ -10,7 +10,8 @@ import (
 	"capcli"
 )
 
-// Read reads a table of series in any of the forms that the package knows.
+// Read reads a table of series in any of the forms that the package knows, and detects the form.
+// It fails with a *capcli.InputError for input that is not such a table.
 func Read(r io.Reader, o Options) (*Table, error) {
 	const headBytes = 64 << 10
 	text := capcli.NewLineReader(r)
@@ -59,7 +60,7 @@ func (t *Table) eachLine(text *capcli.LineReader, do func(line []byte, n int) er
 	}
 }
 
-// readError returns the error of a text that ended with err after a number of lines.
+// readError returns the error for a text that ended with err after the given number of lines.
 func (t *Table) readError(lines int, err error) error {
 	switch {
 	case errors.Is(err, capcli.ErrLongLine):
@@ -70,7 +71,8 @@ func (t *Table) readError(lines int, err error) error {
 	return fmt.Errorf("reading %s: %w", t.File, err)
 }
 
-// readPlain reads one value a line. A first line that is no number is a head.
+// readPlain reads one value on each line. A first line that is not a number is a header, which
+// names the series.
 func readPlain(text *capcli.LineReader, o Options) (*Table, error) {
 	t := newTable(o, None)
 	t.value, t.Dates = "value", false
@@ -98,6 +100,7 @@ func readPlain(text *capcli.LineReader, o Options) (*Table, error) {
 	return t, t.checkAny()
 }
 
+// checkAny returns an error if the table has no row.
 func (t *Table) checkAny() error {
 	if len(t.Series) == 0 {
 		return t.fault(0, "", "there is no value in it: expected rows with a stamp and a figure", "check how it was exported")
@@ -105,7 +108,7 @@ func (t *Table) checkAny() error {
 	return nil
 }
 
-// readCSV reads a long table with a head.
+// readCSV reads a table with a header.
 func readCSV(text *capcli.LineReader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
 	var f capcli.Fields
@@ -137,7 +140,8 @@ func readCSV(text *capcli.LineReader, o Options) (*Table, error) {
 	return put.end()
 }
 
-// cells puts one line of a table whose head has so many columns.
+// cells parses line n of a table, whose header has the given number of columns, and adds its row
+// or rows.
 func (p *putter) cells(f *capcli.Fields, line []byte, n, columns int, l layout) error {
 	if f.Split(line) > capcli.QuoteInside {
 		return p.t.fault(n, "", "a quote does not end", "close the quote")

@@ -10,20 +10,21 @@ import (
 	"capcli"
 )
 
-// Combine is how several values become one; "" combines nothing.
+// Combine is how several values in one step are combined to one; "" combines none.
 type Combine string
 
-// The ways to combine.
+// The ways to combine values.
 const (
 	Mean Combine = "mean"
 	Sum  Combine = "sum"
 	Max  Combine = "max"
 )
 
-// Gaps is what becomes of steps without a value.
+// Gaps is how steps without a value are treated.
 type Gaps string
 
-// The ways to treat gaps. Leave keeps them missing.
+// The ways to treat gaps. Leave keeps them missing, and Refuse makes them an error. The others
+// fill them: Zero with 0, Linear with Interpolate, Previous with the value before.
 const (
 	Leave    Gaps = "missing"
 	Refuse   Gaps = "error"
@@ -32,27 +33,27 @@ const (
 	Previous Gaps = "previous"
 )
 
-// Rules say how a table becomes regular series.
+// Rules say how to make regular series of a table.
 type Rules struct {
-	Step      capcli.Step // coarser steps to combine into; zero is told from the stamps
-	Combine   Combine     // of values in one step; "" refuses duplicates and takes the mean where Step is set
-	Gaps      Gaps        // "" is Leave
-	Zone      *time.Location
-	MaxPoints int // most steps of all series; 0 is 50 million
+	Step      capcli.Step    // step of the result, at least as long as that of the stamps; zero is the step of the stamps
+	Combine   Combine        // how to combine values in one step; "" is the mean where Step is set, and otherwise makes duplicates an error
+	Gaps      Gaps           // how to treat gaps; "" is Leave
+	Zone      *time.Location // zone of days and months; nil is UTC
+	MaxPoints int            // most steps of all series together; 0 is 50 million
 }
 
-// Regular is a series on equal steps, and what was not regular about it.
+// Regular is a series on equal steps, with a report of what was not regular.
 type Regular struct {
 	capcli.Series
-	Grid          capcli.Grid // of stamps that are times
-	First, Stride int64       // of stamps that are whole numbers
-	Gaps          int         // steps without a value, before they were treated
-	Filled        int         // of them, given a value
-	Combined      int         // rows that share a step with another, where no Step was asked for
-	Notes         []string    // the same in words, with dates
+	Grid          capcli.Grid // the steps, where stamps are times
+	First, Stride int64       // first stamp and step, where stamps are whole numbers; else 0
+	Gaps          int         // steps without a value, before gaps were treated
+	Filled        int         // gaps that were filled
+	Combined      int         // rows with the same stamp as the row before
+	Notes         []string    // gaps, fills and combined rows in words, with dates
 }
 
-// Stamp is the stamp of value i, which may lie beyond the end.
+// Stamp returns the stamp of value i, which may lie beyond the end.
 func (r *Regular) Stamp(i int) int64 {
 	if r.Stride != 0 {
 		return r.First + int64(i)*r.Stride
@@ -60,15 +61,15 @@ func (r *Regular) Stamp(i int) int64 {
 	return int64(r.Grid.At(i))
 }
 
-// step is the common distance of a table's stamps.
+// step is the common step between a table's stamps.
 type step struct {
-	stamps   int64 // of whole numbers
-	times    capcli.Step
-	monthEnd bool
+	stamps   int64       // step of stamps that are whole numbers
+	times    capcli.Step // step of stamps that are times
+	monthEnd bool        // stamps are the last days of their months
 }
 
-// Regular puts each series of t on a grid. What a rule forbids is an InputError
-// with the count and the first place.
+// Regular puts each series of t on a grid. It fails with a *capcli.InputError where the data
+// breaks a rule; the error gives the number of such rows and the first of them.
 func (t *Table) Regular(r Rules) ([]Regular, error) {
 	if t.Stamp != Instant && r.Step != (capcli.Step{}) {
 		return nil, t.fault(0, "", "a step of "+r.Step.String()+" needs stamps that are times, found whole numbers", "leave --step out, or give times in the column ds")
@@ -109,6 +110,7 @@ func (t *Table) Regular(r Rules) ([]Regular, error) {
 	return out, nil
 }
 
+// duplicates returns the number of rows with the same stamp as the row before.
 func duplicates(rows []Row) int {
 	n := 0
 	for i := 1; i < len(rows); i++ {
@@ -119,6 +121,7 @@ func duplicates(rows []Row) int {
 	return n
 }
 
+// duplicate returns the error for a series with n duplicate stamps.
 func (t *Table) duplicate(s *Raw, n int, zone *time.Location) error {
 	for i := 1; ; i++ {
 		if a, b := s.Rows[i-1], s.Rows[i]; a.At == b.At {
@@ -136,6 +139,8 @@ type gridder struct {
 	native step
 }
 
+// regular returns the series on its grid, and subtracts its number of steps from left. It fails
+// where the series has more than left steps, or gaps that the rules forbid.
 func (g *gridder) regular(left *int) (Regular, error) {
 	rows := g.raw.Rows
 	out := Regular{Series: capcli.Series{Name: g.raw.Name, Start: capcli.NoTime}}
@@ -168,7 +173,8 @@ func (g *gridder) regular(left *int) (Regular, error) {
 	return out, g.treat(&out)
 }
 
-// fill combines the rows into the steps and gives how many each had.
+// fill sets values to the combined rows of each step, and returns the number of rows in each
+// step. at returns the index of the step that holds a stamp.
 func (g *gridder) fill(values []float64, at func(int64) int) []int32 {
 	rows := make([]int32, len(values))
 	known := make([]int32, len(values))
@@ -199,11 +205,10 @@ func (g *gridder) fill(values []float64, at func(int64) int) []int32 {
 	return rows
 }
 
-// trim leaves out a first and a last step of which the rows cover under nineteen
-// twentieths.
+// trim drops the first and the last step where the rows cover less than 19/20 of the step.
 func (g *gridder) trim(out *Regular, counts []int32) {
 	part := func(i int) bool {
-		if g.native.times == (capcli.Step{}) { // mixed steps: nobody knows how many rows make a step
+		if g.native.times == (capcli.Step{}) { // mixed steps: the number of rows in a full step is unknown
 			return false
 		}
 		whole := int64(out.Grid.At(i+1)-out.Grid.At(i)) * 19

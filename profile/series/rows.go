@@ -9,68 +9,69 @@ import (
 	"capcli"
 )
 
-// Options say how to read. The zero value uses the common names.
+// Options say how to read a table. The zero value uses the common column names.
 type Options struct {
-	Name            string         // of the file, for messages
-	ID, Time, Value string         // names of the columns; "" is unique_id, ds and y, or what is commonly used in their place
-	Zone            *time.Location // of times that name none; nil is UTC
-	DSTLater        bool           // in an hour that comes twice take the second pass
+	Name            string         // name of the file, for messages
+	ID, Time, Value string         // column names; "" is unique_id, ds and y, or another common name
+	Zone            *time.Location // zone of times without a zone; nil is UTC
+	DSTLater        bool           // a time in a repeated hour is in the second pass
 	MaxRows         int            // most rows; 0 is 50 million
 
-	More   []string // further columns of figures, each of which makes a table of Table.More
-	Usual  []string // names of the column of values that come before those commonly used
-	Loose  bool     // ID and Time count only where the table has them: it lies beside another, whose names they are
-	Levels bool     // what holds from a stamp on: stamps may be left out, and each series may have a column of its own
+	More   []string // further columns of values, each of which becomes a table in Table.More
+	Usual  []string // further common names of the column of values, tried first
+	Loose  bool     // ignore ID and Time where the table lacks such columns: they name columns of another table
+	Levels bool     // values hold from their stamp on: stamps may be missing, and each series may have its own column
 }
 
+// defaultRows is the most rows of a table, and the most steps of its series, by default.
 const defaultRows = 50_000_000
 
-// Limits on outside text.
+// Limits on the input.
 const (
 	maxSeries = 1_000_000
-	// A figure beyond this cannot be squared and summed.
+	// Values up to maxFigure can be squared and summed without overflow.
 	maxFigure = 1e100
 )
 
-// Stamp says what the stamps of a table are.
+// Stamp is the kind of a table's stamps.
 type Stamp uint8
 
-// Instant stamps are times; Index stamps are whole numbers that only give the
-// order; None has no stamps at all, each value follows the one before.
+// Stamps of kind Instant are times. Stamps of kind Index are whole numbers that count steps. None
+// means that there are no stamps: each value follows the one before.
 const (
 	Instant Stamp = iota
 	Index
 	None
 )
 
-// Row is one figure of a series. A missing one is NaN.
+// Row is one value of a series, with its stamp.
 type Row struct {
-	At    int64 // seconds since 1970, or the number that stands there
-	Value float64
-	Line  int
+	At    int64   // stamp: seconds since 1970, or the whole number
+	Value float64 // NaN if missing
+	Line  int     // line of the file, from 1; 0 if there are no lines
 }
 
-// Raw is one series as it stands, in the order of the file.
+// Raw is one series before Regular, with its rows in the order of the file.
 type Raw struct {
 	Name string
 	Rows []Row
 }
 
-// Table is what a file holds: series in the order of their first row.
+// Table is the content of a file: series in the order of their first rows.
 type Table struct {
-	File    string
+	File    string // name of the file, for messages
 	Stamp   Stamp
 	Series  []Raw
-	Assumed int      // stamps without a zone, taken to be in Options.Zone
+	Assumed int      // stamps without a zone, read in Options.Zone
 	Dates   bool     // every stamp is a date without a time of day
-	Notes   []string // what was taken for granted
-	More    []*Table // the same rows with the figures of Options.More
-	Always  bool     // there is no stamp, each row holds always: Options.Levels
+	Notes   []string // assumptions, in words
+	More    []*Table // tables of the same rows with the values of Options.More
+	Always  bool     // the table has no column of stamps: each value holds always (Options.Levels)
 
-	value string // name of the column of values, for messages
-	byID  map[string]int
-	rows  int
-	limit int
+	value string         // name of the column of values, for messages
+	byID  map[string]int // index in Series, by name
+	rows  int            // rows added
+	limit int            // most rows
 }
 
 func newTable(o Options, stamp Stamp) *Table {
@@ -85,7 +86,8 @@ func (t *Table) fault(line int, field, text, hint string) *capcli.InputError {
 	return &capcli.InputError{File: t.File, Line: line, Field: field, Text: text, Hint: hint}
 }
 
-// add puts one row in the series called name.
+// add adds a row to the series called name. It fails above the limits on rows and series, and
+// for a new name that is not UTF-8.
 func (t *Table) add(name []byte, row Row) error {
 	if t.rows++; t.rows > t.limit {
 		return t.fault(row.Line, "", "there are more rows than the limit of "+capcli.Grouped(int64(t.limit)), "aggregate it first, or give fewer series at once")
@@ -106,7 +108,7 @@ func (t *Table) add(name []byte, row Row) error {
 	return nil
 }
 
-// Words for a value that is not there.
+// isMissing reports whether text is a word for a missing value.
 func isMissing(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "na", "nan", "null", "none", "n/a", "-", "?", "<na>", "#n/a":
@@ -115,7 +117,8 @@ func isMissing(text string) bool {
 	return false
 }
 
-// figure reads one value; what is wrong with it is said in words.
+// figure parses one value; a missing value is NaN. wrong says what is wrong with the text, or is
+// "".
 func figure(text string) (v float64, wrong string) {
 	if isMissing(text) {
 		return math.NaN(), ""

@@ -8,25 +8,26 @@ import (
 	"capcli"
 )
 
-// clock reads stamps in one zone.
+// clock parses stamps.
 type clock struct {
-	zone  *time.Location
-	later bool
-	unix  bool // whole numbers may be times: then they may be large
+	zone  *time.Location // zone of times without a zone; nil is UTC
+	later bool           // a time in a repeated hour is in the second pass
+	unix  bool           // whole numbers may be times, and so may be over maxIndex
 }
 
-// maxIndex is the largest whole number that may count steps.
+// maxIndex is the largest whole number that can count steps.
 const maxIndex = 1_000_000_000_000_000
 
-// reading is one stamp that was read.
+// reading is one parsed stamp.
 type reading struct {
-	at     int64
-	number bool // a whole number, not a time
-	local  bool // it named no zone
-	date   bool // it has no time of day
+	at     int64 // seconds since 1970, or the whole number
+	number bool  // a whole number, not a time
+	local  bool  // a time without a zone
+	date   bool  // a date without a time of day
 }
 
-// read reads RFC 3339 or ISO 8601, a date, a month (2026-11) or a whole number.
+// read parses RFC 3339 or ISO 8601, a date, a month (2026-11) or a whole number. wrong says what
+// is wrong with the text, or is "".
 func (c clock) read(text string) (r reading, wrong string) {
 	if text == "" {
 		return r, "the stamp is missing"
@@ -47,7 +48,7 @@ func (c clock) read(text string) (r reading, wrong string) {
 	for _, layout := range [...]string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04Z07:00"} {
 		if t, err := time.Parse(layout, text); err == nil && inRange(t) {
 			if strings.HasSuffix(layout, "MST") && t.Location() != time.UTC && !strings.HasSuffix(text, "UTC") && !strings.HasSuffix(text, "GMT") {
-				break // an abbreviation names no one zone
+				break // other abbreviations are ambiguous
 			}
 			return reading{at: t.Unix()}, ""
 		}
@@ -64,7 +65,7 @@ func (c clock) read(text string) (r reading, wrong string) {
 	return r, bad
 }
 
-// wholeDecimal reads "12.0".
+// wholeDecimal parses a whole number with a fraction of zeros, such as "12.0".
 func wholeDecimal(text string) (int64, bool) {
 	whole, zeros, ok := strings.Cut(text, ".")
 	if !ok || zeros == "" || strings.Trim(zeros, "0") != "" {
@@ -76,6 +77,7 @@ func wholeDecimal(text string) (int64, bool) {
 
 func inRange(t time.Time) bool { return t.Year() >= 1600 && t.Year() < 2600 }
 
+// name returns the name of the zone.
 func (c clock) name() string {
 	if c.zone == nil {
 		return "UTC"
@@ -83,8 +85,9 @@ func (c clock) name() string {
 	return c.zone.String()
 }
 
-// localSeconds gives the instant at which the clocks of the zone show t. In an hour
-// that comes twice it is the first pass, or the second where that was asked for.
+// localSeconds returns the time, in seconds since 1970, at which clocks in the zone show t. In a
+// repeated hour it is the first pass, or the second where later is set. It reports false in an
+// hour that the clocks skip.
 func (c clock) localSeconds(t time.Time) (int64, bool) {
 	if c.zone == nil || c.zone == time.UTC {
 		return t.Unix(), true
@@ -104,8 +107,8 @@ func (c clock) localSeconds(t time.Time) (int64, bool) {
 	return best, found
 }
 
-// Text gives stamp at as it is written in an output: RFC 3339 in UTC, a date
-// where the table has only dates, or the number.
+// Text returns a stamp as it is written in an output: RFC 3339 in UTC, a date in zone where the
+// table has only dates, or the whole number.
 func (t *Table) Text(at int64, zone *time.Location) string {
 	switch {
 	case t.Stamp != Instant:

@@ -8,16 +8,16 @@ import (
 	"capcli"
 )
 
-// step finds the distance that the stamps of all series share: the one that
-// comes most often, when all others are whole multiples of it. Months and days
-// of a calendar are tried where no fixed length fits.
+// step returns the common step of the stamps of all series: the most frequent distance, if all
+// other distances are multiples of it. Where that distance is near a day or a month it tries
+// calendar days and months before a fixed length. It fails where no step fits.
 func (t *Table) step(zone *time.Location) (step, error) {
 	if t.Stamp == None {
 		return step{stamps: 1}, nil
 	}
 	counts := map[int64]int{}
 	t.eachGap(func(_ *Raw, _, _ Row, gap int64) bool { counts[gap]++; return true })
-	if len(counts) == 0 { // single values: any step will do
+	if len(counts) == 0 { // each series is a single value: any step fits
 		return step{stamps: 1, times: capcli.Step{Days: 1}}, nil
 	}
 	usual := mode(counts)
@@ -31,7 +31,7 @@ func (t *Table) step(zone *time.Location) (step, error) {
 		}
 		return step{stamps: usual}, nil
 	}
-	if usual >= 20*int64(capcli.Day) { // before fixed: thirty days are no month
+	if usual >= 20*int64(capcli.Day) { // before a fixed length, because a month is not always 30 days
 		if s, ok := t.months(zone); ok {
 			return s, nil
 		}
@@ -47,7 +47,7 @@ func (t *Table) step(zone *time.Location) (step, error) {
 	return step{times: capcli.Step{Seconds: capcli.Seconds(usual)}}, nil
 }
 
-// mode is the gap that comes most often, of several the shortest.
+// mode returns the most frequent gap; of several the shortest.
 func mode(counts map[int64]int) int64 {
 	best, n := int64(0), 0
 	for gap, c := range counts {
@@ -58,7 +58,7 @@ func mode(counts map[int64]int) int64 {
 	return best
 }
 
-// eachGap gives each pair of neighbours with different stamps.
+// eachGap calls do with each pair of adjacent rows with different stamps, until do returns false.
 func (t *Table) eachGap(do func(s *Raw, a, b Row, gap int64) bool) {
 	for i := range t.Series {
 		rows := t.Series[i].Rows
@@ -70,6 +70,7 @@ func (t *Table) eachGap(do func(s *Raw, a, b Row, gap int64) bool) {
 	}
 }
 
+// mixed returns the error for stamps whose distances are not all multiples of usual.
 func (t *Table) mixed(usual string, zone *time.Location, fits func(a, b Row, gap int64) bool) error {
 	n, all := 0, 0
 	var first *Row
@@ -90,7 +91,7 @@ func (t *Table) mixed(usual string, zone *time.Location, fits func(a, b Row, gap
 	return t.fault(first.Line, "ds", fmt.Sprintf("the steps are mixed: %s of %s are not a multiple of %s, the first in %s at %s", capcli.Grouped(int64(n)), capcli.Grouped(int64(all)), usual, name, t.Text(first.At, zone)), hint)
 }
 
-// civil is a stamp by the clocks of zone.
+// civil returns a stamp as a time in zone; nil is UTC.
 func civil(at int64, zone *time.Location) time.Time {
 	if zone == nil {
 		zone = time.UTC
@@ -98,8 +99,8 @@ func civil(at int64, zone *time.Location) time.Time {
 	return time.Unix(at, 0).In(zone)
 }
 
-// months tells whether all stamps of each series lie on one day of the month, or
-// on its last, at one time of day.
+// months returns the step in calendar months. It reports false unless all stamps of each series are at
+// the same time of day, and on the same day of the month or each on the last day of its month.
 func (t *Table) months(zone *time.Location) (step, bool) {
 	counts := map[int64]int{}
 	same, ends := true, true
@@ -136,8 +137,8 @@ func (t *Table) months(zone *time.Location) (step, bool) {
 	return step{times: capcli.Step{Months: int(usual)}, monthEnd: !same}, true
 }
 
-// days tells whether all stamps of each series lie at one time of day, whole
-// days apart.
+// days returns the step in calendar days. It reports false unless all stamps of each series are at the
+// same time of day and all distances are multiples of the most frequent one.
 func (t *Table) days(zone *time.Location) (step, bool) {
 	counts := map[int64]int{}
 	for i := range t.Series {
@@ -167,7 +168,7 @@ func (t *Table) days(zone *time.Location) (step, bool) {
 		gaps = append(gaps, gap)
 	}
 	if slices.ContainsFunc(gaps, func(gap int64) bool { return gap%usual != 0 }) {
-		return step{}, false // mixed, and the caller says where
+		return step{}, false // mixed steps; the caller makes the error
 	}
 	return step{times: capcli.Step{Days: int(usual)}}, true
 }
