@@ -1,5 +1,5 @@
-// Package jobfile writes jobs files: CSV and JSON lines, packed or not, and Parquet.
-// Import reads a job log of any format and writes it as one.
+// Package jobfile writes jobs files: CSV and JSON lines, compressed or not, and Parquet.
+// Import reads a job log of any format and writes it as a jobs file.
 package jobfile
 
 import (
@@ -15,13 +15,13 @@ import (
 	"capcli/profile/trace"
 )
 
-// Endings are those of the jobs files that can be written, for help.
+// Endings are the file name endings of the jobs files that can be written, for help texts.
 const Endings = ".parquet, .csv, .csv.gz, .csv.zst, .jsonl, .jsonl.gz, .jsonl.zst"
 
-// kinds are the kinds of jobs files, by their ending.
+// kinds are the kinds of jobs files, by their file name ending.
 var kinds = []struct {
 	ending string
-	packs  bool // it may be packed
+	packs  bool // may be compressed
 	write  func(w io.Writer, jobs capcli.Jobs, meta map[string]string) error
 }{
 	{"parquet", false, writeParquet},
@@ -29,17 +29,17 @@ var kinds = []struct {
 	{"jsonl", true, func(w io.Writer, jobs capcli.Jobs, _ map[string]string) error { return trace.WriteJSONL(w, jobs) }},
 }
 
-// File is a jobs file to be written.
+// File says what kind of jobs file to write.
 type File struct {
-	Stem string // its name before the ending; "" is stdout
-	Meta bool   // it says where it comes from
+	Stem string // name of the file without its ending; "" for stdout
+	Meta bool   // the kind stores metadata, such as the source of the jobs
 
-	packing string // gz, zst or ""
+	packing string // gz, zst or "" for no compression
 	write   func(w io.Writer, jobs capcli.Jobs, meta map[string]string) error
 }
 
-// FileOf tells from the ending of name what to write; "-" is CSV. It fails with a
-// *capcli.RequestError for "out" where the ending is none of Endings.
+// FileOf returns the kind of jobs file for the ending of name; "-" is CSV. It fails with a
+// *capcli.RequestError for "out" where the ending is not one of Endings.
 func FileOf(name string) (File, error) {
 	if name == "-" {
 		return File{write: kinds[1].write}, nil
@@ -61,6 +61,7 @@ func FileOf(name string) (File, error) {
 	}
 }
 
+// cutFold returns s without ending, which it compares ignoring case, and whether s had it.
 func cutFold(s, ending string) (string, bool) {
 	if n := len(s) - len(ending); n >= 0 && strings.EqualFold(s[n:], ending) {
 		return s[:n], true
@@ -68,8 +69,8 @@ func cutFold(s, ending string) (string, bool) {
 	return s, false
 }
 
-// Write writes jobs on w. meta goes into the kinds that have a place for it. An
-// error in jobs is given back.
+// Write writes jobs to w, with meta where the kind stores metadata. It fails with the first
+// error from jobs or w.
 func (f *File) Write(w io.Writer, jobs capcli.Jobs, meta map[string]string) error {
 	var pack io.WriteCloser
 	switch f.packing {

@@ -11,27 +11,27 @@ import (
 	"capcli/profile/trace"
 )
 
-// Request asks to read a job log and to write its jobs, in order of submit.
+// Request says which job log to read and how to write its jobs, in order of submit.
 type Request struct {
-	Input   string       // the log, as Open knows it
-	Open    trace.Opener // of the log, once for each pass
-	Options trace.Options
-	File    File
-	// Begin begins a pass. A log is read as a stream; where its jobs turn out not to
-	// be in order, or it is cut short, it is read again, and what the pass before
-	// wrote is dropped.
+	Input   string        // name of the log, for Open
+	Open    trace.Opener  // opens the log, once for each pass
+	Options trace.Options // how to read the log
+	File    File          // what to write
+	// Begin starts a pass over the log. Import reads the log as a stream. Where its jobs are
+	// not in order, or the log is truncated, Import begins another pass, and the caller drops
+	// the output of the pass before.
 	Begin func() (*Pass, error)
 }
 
-// Pass is where one reading of a log goes.
+// Pass receives the output of one pass over a log.
 type Pass struct {
-	Jobs   io.Writer
-	Reject func(trace.Reject) error // takes a row that was not taken
-	Done   func(jobs int64)         // told now and then how many jobs were written
-	End    func(jobs int64)         // told when all are
+	Jobs   io.Writer                // receives the jobs file
+	Reject func(trace.Reject) error // called for each rejected row
+	Done   func(jobs int64)         // called from time to time with the jobs read so far
+	End    func(jobs int64)         // called at the end with the jobs written
 }
 
-// Result is what was imported. The caller sets where it was written.
+// Result sums up an import. The caller sets Out, Bytes, Rejects and Unlisted.
 type Result struct {
 	Schema string `json:"schema"`
 	Input  string `json:"input"`
@@ -42,8 +42,8 @@ type Result struct {
 	Tenants    int64          `json:"tenants"`
 	GPUHours   capcli.GPUTime `json:"gpu_hours"`
 	Machine    *int64         `json:"machine_gpus"`
-	Resorted   bool           `json:"resorted"` // the jobs were put in order
-	Partial    bool           `json:"partial"`  // the log is cut short
+	Resorted   bool           `json:"resorted"` // the jobs of the log were not in order and were sorted
+	Partial    bool           `json:"partial"`  // the log is truncated
 	Notes      []string       `json:"notes"`
 	Out        string         `json:"out"`
 	Bytes      int64          `json:"out_bytes"`
@@ -51,25 +51,25 @@ type Result struct {
 	Unlisted   int64          `json:"rejects_not_listed"`
 }
 
-// errUnsorted ends a pass over a log whose jobs turn out not to be in order.
+// errUnsorted ends a pass over a log whose jobs are not in order.
 var errUnsorted = errors.New("the jobs are not in order of submit")
 
-// importing is an import under way.
+// importing is the state of one import.
 type importing struct {
 	*Request
 	ctx          context.Context //nolint:containedctx // of one call of Import
-	sort, marked bool            // jobs are sorted first; the file is marked as partial
+	sort, marked bool            // sort the jobs first; mark the file as partial
 
 	pass     *Pass
-	rejected int64
-	failed   error // the first rejection that could not be written
-	seen     census
-	rep      trace.Report
+	rejected int64        // rejected rows of the pass
+	failed   error        // first error of Pass.Reject
+	seen     census       // of the written jobs
+	rep      trace.Report // of the last pass
 }
 
-// Import reads the log and writes the jobs. It fails as trace.Open and its reader do,
-// with the errors of the pass, and with a *capcli.AccountingError where rows are
-// missing.
+// Import reads the log and writes its jobs. It fails with the errors of trace.Open, of the
+// reader and of the pass, and with a *capcli.AccountingError where the counts of rows do not
+// add up.
 func Import(ctx context.Context, r *Request) (*Result, error) {
 	im := &importing{Request: r, ctx: ctx}
 	for again := true; again; {
@@ -86,7 +86,7 @@ func Import(ctx context.Context, r *Request) (*Result, error) {
 	}, nil
 }
 
-// read reads the log once. It tells whether it must be read again.
+// read makes one pass over the log. It reports whether another pass is needed.
 func (im *importing) read() (again bool, err error) {
 	in, closer, err := im.Open(im.Input)
 	if err != nil {
@@ -129,6 +129,7 @@ func (im *importing) read() (again bool, err error) {
 	return false, im.balance()
 }
 
+// reject counts a rejected row and passes it on. After an error it only counts.
 func (im *importing) reject(row trace.Reject) {
 	im.rejected++
 	if im.failed == nil {
@@ -136,8 +137,8 @@ func (im *importing) reject(row trace.Reject) {
 	}
 }
 
-// watch passes jobs on, counts them, and ends where they are not in order or
-// where their rejects could not be written.
+// watch yields jobs and counts them. It ends with errUnsorted where they are not in order, and
+// with the error of Pass.Reject where a rejected row could not be written.
 func (im *importing) watch(jobs capcli.Jobs) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		last := capcli.NoTime
@@ -165,7 +166,8 @@ func (im *importing) watch(jobs capcli.Jobs) capcli.Jobs {
 	}
 }
 
-// balance checks that each row of the log is accounted for.
+// balance returns a *capcli.AccountingError unless every row of the log is counted exactly
+// once and every kept job was written.
 func (im *importing) balance() error {
 	rep, text := &im.rep, ""
 	switch {
@@ -181,12 +183,12 @@ func (im *importing) balance() error {
 	return &capcli.AccountingError{Err: errors.New(text)}
 }
 
-// census counts what the kept jobs are.
+// census counts the written jobs, their work, tenants and partitions.
 type census struct {
 	jobs                int64
 	work                capcli.GPUTime
 	tenants, partitions map[string]bool
-	tenant, partition   string // the last ones, which most often come again
+	tenant, partition   string // of the last job: a repeated name needs no look-up
 }
 
 func (c *census) add(job *capcli.Job) {
@@ -202,7 +204,7 @@ func (c *census) add(job *capcli.Job) {
 	}
 }
 
-// countNamed counts the names in set, without the empty one.
+// countNamed returns the number of names in set, without the empty name.
 func countNamed(set map[string]bool) int64 {
 	n := int64(len(set))
 	if set[""] {
