@@ -1,7 +1,7 @@
-// Package web asks servers for what they know of GPUs: the page of an exporter, and
-// the series of a Prometheus server. It makes each question through the
-// http.RoundTripper that it is given, bounds the answer in time and size, and shows
-// no part of an address that may be secret.
+// Package web requests data about GPUs from servers: the metrics page of an exporter, and time
+// series of a Prometheus server. It sends each request through the http.RoundTripper of its
+// caller, limits the time and the size of the answer, and shows no part of an address that may
+// be secret.
 package web
 
 import (
@@ -18,16 +18,16 @@ import (
 	"capcli"
 )
 
-// Bounds on one page and on a token.
+// Limits on one page and on a token.
 const (
-	PageWait = 10 * time.Second
-	maxPage  = 64 << 20
-	maxToken = 64 << 10
+	PageWait = 10 * time.Second // time for one page
+	maxPage  = 64 << 20         // bytes
+	maxToken = 64 << 10         // bytes
 )
 
-// ParseAddress reads text as an address of the web; nil is none. Its shown form is
-// what messages, files and labels may hold: who asks, with what password, and what
-// is in the query may be secret, so that all three are left out.
+// ParseAddress parses text as an http or https URL; u is nil where it is not one. shown is the
+// form for messages, files and labels. It omits the user, the password and the query, which
+// may be secret.
 func ParseAddress(text string) (u *url.URL, shown string) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -37,8 +37,8 @@ func ParseAddress(text string) (u *url.URL, shown string) {
 	return u, bare.String()
 }
 
-// ReadToken reads a secret that stands in a file called name. The secret appears in
-// no message.
+// ReadToken reads a token, a secret, from r, the content of the file called name. It fails
+// where the content is not one line of text. Its errors do not contain the token.
 func ReadToken(name string, r io.Reader) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxToken+1))
 	if err != nil {
@@ -51,8 +51,9 @@ func ReadToken(name string, r io.Reader) (string, error) {
 	return token, nil
 }
 
-// FetchPage reads the page at u, which messages call shown. A nil transport is the
-// usual one.
+// FetchPage returns the page at u. Errors call it shown. A nil transport is
+// http.DefaultTransport. FetchPage fails where the server does not answer 200 OK within
+// PageWait, or answers with more than 64 MiB.
 func FetchPage(ctx context.Context, transport http.RoundTripper, shown string, u *url.URL) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, PageWait, errLate(PageWait))
 	defer cancel()
@@ -80,12 +81,12 @@ func FetchPage(ctx context.Context, transport http.RoundTripper, shown string, u
 	return body, nil
 }
 
-// errLate says that a server did not give its whole answer in time.
+// errLate returns the error for a server that did not send its whole answer in time.
 func errLate(wait time.Duration) error {
 	return fmt.Errorf("no whole answer within %v", wait)
 }
 
-// failed says why a request failed, without its address, which may hold a secret.
+// failed returns the error for a failed request, without the address, which may hold a secret.
 func failed(ctx context.Context, shown string, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

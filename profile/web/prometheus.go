@@ -17,35 +17,35 @@ import (
 	"capcli/profile/series"
 )
 
-// Bounds on what is asked of a Prometheus server.
+// Limits on requests to a Prometheus server.
 const (
-	// MaxSteps is the most steps that a question may span.
+	// MaxSteps is the most steps of a query.
 	MaxSteps = maxPoints * maxParts
-	// QueryWait is how long one answer may take.
+	// QueryWait is the time for one answer.
 	QueryWait = 2 * time.Minute
 
-	maxPoints = 11_000 // Prometheus refuses more points of a series in one answer
-	maxParts  = 1_000
-	maxRows   = 3_000_000 // values held of one answer: under 256 MiB with all that goes with them
+	maxPoints = 11_000    // points of a series in one answer; Prometheus refuses more
+	maxParts  = 1_000     // requests for one query
+	maxRows   = 3_000_000 // values held of one answer: under 256 MiB of memory in all
 )
 
-// Prometheus is a server that answers questions in PromQL.
+// Prometheus is a Prometheus server.
 type Prometheus struct {
 	Address   *url.URL
-	Shown     string            // the address without what is secret in it
+	Shown     string            // address without secret parts, for messages
 	Token     string            // bearer token; "" is none
-	Transport http.RoundTripper // nil is the usual one
+	Transport http.RoundTripper // nil is http.DefaultTransport
 }
 
-// Query is one question, over time: a value at each step from From up to To.
+// Query is a range query: a value at each step from From to To, both included.
 type Query struct {
 	PromQL   string
 	From, To capcli.Time
 	Step     capcli.Seconds
 }
 
-// Table asks for all series of q and returns them as a table. It asks part by part
-// where the time is long. The error is an InputError where the server has no series.
+// Table returns all series of q as a table. It splits a long time range into several requests.
+// It fails with a *capcli.InputError where the server has no series.
 func (p *Prometheus) Table(ctx context.Context, q Query) (*series.Table, error) {
 	var all *series.Table
 	size := capcli.Time(q.Step) * (maxPoints - 1)
@@ -59,7 +59,7 @@ func (p *Prometheus) Table(ctx context.Context, q Query) (*series.Table, error) 
 			return nil, err
 		}
 		switch {
-		case part == nil: // nothing in this part of the time
+		case part == nil: // no series in this part of the time range
 		case all == nil:
 			all = part
 		default:
@@ -77,20 +77,20 @@ func (p *Prometheus) Table(ctx context.Context, q Query) (*series.Table, error) 
 	return all, nil
 }
 
-// part asks for one part of the time; nil is a part without a series.
+// part returns the series of q from one time to another, or nil where there are none.
 func (p *Prometheus) part(ctx context.Context, q Query, from, to capcli.Time) (t *series.Table, err error) {
 	q.From, q.To = from, to
 	err = p.ask(ctx, q, func(body io.Reader) error {
 		t, err = series.ReadPrometheus(body, series.Options{Name: p.Shown, MaxRows: maxRows})
 		if errors.Is(err, series.ErrNoSeries) {
-			t, err = nil, nil // a part of the time may be empty
+			t, err = nil, nil // a part of the time range may be empty
 		}
 		return err
 	})
 	return t, err
 }
 
-// Ranges asks for the series of q with their labels, in one answer.
+// Ranges returns the series of q with their labels, without NaN values. It sends one request.
 func (p *Prometheus) Ranges(ctx context.Context, q Query) (out []profile.Range, err error) {
 	err = p.ask(ctx, q, func(body io.Reader) error {
 		all, err := series.ReadLabelled(body, series.Options{Name: p.Shown, MaxRows: maxRows})
@@ -108,7 +108,8 @@ func (p *Prometheus) Ranges(ctx context.Context, q Query) (out []profile.Range, 
 	return out, err
 }
 
-// ask asks q in one request and has the answer read.
+// ask sends q in one request and calls read with the body of the answer. It fails where the
+// server refuses the request or answers with something else than JSON.
 func (p *Prometheus) ask(ctx context.Context, q Query, read func(io.Reader) error) error {
 	form := url.Values{
 		"query": {q.PromQL}, "start": {strconv.FormatInt(int64(q.From), 10)}, "end": {strconv.FormatInt(int64(q.To), 10)},
@@ -141,7 +142,7 @@ func (p *Prometheus) ask(ctx context.Context, q Query, read func(io.Reader) erro
 	return nil
 }
 
-// send asks by POST, which has room for a long query, or by GET.
+// send sends a query by POST, which has no limit on the length of a query, or by GET.
 func (p *Prometheus) send(ctx context.Context, method string, form url.Values) (*http.Response, error) {
 	u, body := p.Address.JoinPath("api/v1/query_range"), strings.NewReader("")
 	if method == http.MethodPost {
