@@ -2,17 +2,17 @@ package billing
 
 import "fmt"
 
-// Approval says who must sign for buying fewer than Below GPUs; 0 is any number.
+// Approval is one tier: By must sign for a purchase of fewer than Below GPUs. A Below of 0
+// means any number.
 type Approval struct {
 	Below int64
 	By    string
 }
 
-// Approvals are who must sign, in growing order of Below; the last may be for any
-// number.
+// Approvals are the tiers in increasing order of Below. Only the last may be for any number.
 type Approvals []Approval
 
-// Check tells what is wrong with the tiers; "" is nothing.
+// Check returns the first fault of the tiers in words, or "".
 func (a Approvals) Check() string {
 	for i, x := range a {
 		switch {
@@ -29,8 +29,8 @@ func (a Approvals) Check() string {
 	return ""
 }
 
-// Find is who must sign for buying so many GPUs; false where nobody may, or
-// nothing is bought.
+// Find returns the tier that must sign for a purchase of so many GPUs. It returns false where
+// nothing is bought, and where no tier may sign for so many.
 func (a Approvals) Find(gpus int64) (Approval, bool) {
 	if gpus <= 0 {
 		return Approval{}, false
@@ -43,15 +43,15 @@ func (a Approvals) Find(gpus int64) (Approval, bool) {
 	return Approval{}, false
 }
 
-// Signature is who must sign for what is bought.
+// Signature is the approval that a purchase needs.
 type Signature struct {
 	GPUs  int64   `json:"committed_gpus"`
-	By    *string `json:"by"`         // nil where nobody must, or may
-	Below *int64  `json:"below_gpus"` // nil is any number
+	By    *string `json:"by"`         // nil where nobody must sign, or nobody may
+	Below *int64  `json:"below_gpus"` // upper bound of the tier; nil means any number
 }
 
-// Signature is who must sign for buying so many GPUs; nil where no approvals are
-// stated.
+// Signature returns the approval that a purchase of so many GPUs needs; nil where there are no
+// approvals.
 func (a Approvals) Signature(gpus int64) *Signature {
 	if len(a) == 0 {
 		return nil
@@ -66,7 +66,8 @@ func (a Approvals) Signature(gpus int64) *Signature {
 	return out
 }
 
-// Say says in words who must sign for so many GPUs.
+// Say returns a sentence on who must sign for a purchase of so many GPUs; "" where there are no
+// approvals.
 func (a Approvals) Say(gpus int64) string {
 	if len(a) == 0 {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// Category is what a row of a bill charges for (FOCUS ChargeCategory).
+// Category is the kind of charge of a row (FOCUS ChargeCategory).
 type Category uint8
 
 // The categories: use, and the purchase of a commitment.
@@ -18,7 +18,7 @@ const (
 	Purchase
 )
 
-// String gives the category as FOCUS writes it.
+// String returns the category as FOCUS writes it.
 func (c Category) String() string { return [...]string{"Usage", "Purchase"}[c] }
 
 // Pricing is the kind of price of a row (FOCUS PricingCategory).
@@ -31,47 +31,47 @@ const (
 	dynamic
 )
 
-// String gives the kind of price as FOCUS writes it.
+// String returns the kind of price as FOCUS writes it.
 func (p Pricing) String() string { return [...]string{"Standard", "Committed", "Dynamic"}[p] }
 
-// Status tells use of what was bought from what went unused (FOCUS
+// Status separates the used part of a commitment or reservation from the unused part (FOCUS
 // CommitmentDiscountStatus, CapacityReservationStatus).
 type Status uint8
 
-// The statuses; NoStatus is that of a row without a commitment or reservation.
+// The statuses. A row without a commitment or reservation has NoStatus.
 const (
 	NoStatus Status = iota
 	Used
 	Unused
 )
 
-// String gives the status as FOCUS writes it.
+// String returns the status as FOCUS writes it.
 func (s Status) String() string { return [...]string{"", "Used", "Unused"}[s] }
 
-// Row is one line of a bill, over one charge period. FOCUS 1.2 has the same
-// words. A purchase has a billed cost and no effective cost; use that a
-// commitment covers has an effective cost and no billed cost, as does the unused
-// part, which has no SKU but that of the scope and no tenant.
+// Row is one line of a bill, over one charge period, in the terms of FOCUS 1.2. A purchase has
+// a billed cost and no effective cost. Use that a commitment covers has an effective cost and
+// no billed cost. So has the unused part of a commitment, which has no tenant and only the SKU
+// of the commitment's scope.
 type Row struct {
 	Start, End capcli.Time
 	Category   Category
 	Pricing    Pricing
 	Kind       UseKind
 
-	Commitment string // its ID; "" for none
-	Product    string // its product's name
+	Commitment string // ID of the commitment; "" for none
+	Product    string // name of the commitment's product
 	Status     Status // of the commitment
 
-	Reservation       string // capacity reservation: its ID
+	Reservation       string // ID of the capacity reservation; "" for none
 	ReservationStatus Status
 
 	SKU             SKU
 	Account, Tenant string
-	Capacity        string // what its lines say they ran in
-	Job             string // where the bill is by job
+	Capacity        string // UseLine.Capacity: the commitment or reservation that the use ran in
+	Job             string // set only where the bill is by job
 
-	Quantity   capcli.GPUTime // unit time: used, or unused where the product counts units
-	Discount   focus.Amount   // of the commitment: hours of its own unit, or money where it commits to money
+	Quantity   capcli.GPUTime // unit time used; of an unused part, unit time left where the product counts units
+	Discount   focus.Amount   // FOCUS CommitmentDiscountQuantity: hours of the commitment's own unit, or money
 	ListUnit   capcli.Rate    // public on-demand price of a unit-hour
 	Contracted capcli.Rate    // negotiated on-demand price of a unit-hour
 
@@ -80,54 +80,55 @@ type Row struct {
 	BilledCost     capcli.USD
 	EffectiveCost  capcli.USD
 
-	of *Commitment // nil for none
+	of *Commitment // the commitment of the row; nil for none
 }
 
-// Costs are the four costs that FOCUS knows, summed.
+// Costs are sums of the four costs that FOCUS defines.
 type Costs struct {
 	List       capcli.USD // use at public on-demand prices
 	Contracted capcli.USD // use at negotiated on-demand prices
-	Billed     capcli.USD // what is invoiced in the window: the cash view
-	Effective  capcli.USD // what the window used up: the amortised view
+	Billed     capcli.USD // invoiced in the window: the cash view
+	Effective  capcli.USD // used up in the window: the amortised view
 }
 
-// Bill is what a record of use costs under a portfolio. Rows are in a total
-// order, and every sum below is the sum of rows, to the millionth of a dollar.
+// Bill is the cost of a record of use under a portfolio. Rows are in a total order. Every sum
+// below is a sum of rows, exact to the millionth of a dollar.
 type Bill struct {
 	From, To capcli.Time
 	Currency string
 	Rows     []Row
 	Total    Costs
-	// Equivalent is the use at public on-demand prices, without the unused part of
-	// capacity reservations.
+	// Equivalent is the cost of the use at public on-demand prices. It leaves out the unused
+	// part of capacity reservations.
 	Equivalent  capcli.USD
 	Commitments []CommitmentBill // in order of start, then ID
 
-	eligible, covered float64 // list cost of use that commitments may cover, and of what they did
+	eligible, covered float64 // list cost of the use that commitments may cover, and of the part they covered
 }
 
-// CommitmentBill is what became of one commitment in the window.
+// CommitmentBill is the result of one commitment in the window.
 type CommitmentBill struct {
 	ID      string      `json:"id"`
 	Product string      `json:"product"`
-	Start   capcli.Time `json:"start"` // of its term: the steps of a ramp have one ID
+	Start   capcli.Time `json:"start"` // start of its term; the steps of a ramp share one ID
 	End     capcli.Time `json:"end"`
-	Billed  capcli.USD  `json:"billed_usd"` // its purchase rows
+	Billed  capcli.USD  `json:"billed_usd"` // sum of its purchase rows
 	Used    capcli.USD  `json:"used_usd"`   // effective cost of its Used rows
-	Unused  capcli.USD  `json:"unused_usd"` // and of its Unused rows
-	// Share is how much of what was bought was used, 0 to 1, in the commitment's
-	// own unit; nil where nothing of its term is in the window.
+	Unused  capcli.USD  `json:"unused_usd"` // effective cost of its Unused rows
+	// Share is the used part of what was bought in the window, 0 to 1, in the commitment's own
+	// unit; for a minimum spend it is by cost. It is nil where nothing was bought in the
+	// window, and for a capacity reservation.
 	Share     *float64    `json:"utilisation"`
 	Total     capcli.USD  `json:"term_cost_usd"`
-	Worth     *capcli.USD `json:"term_present_value_usd,omitempty"` // of the term at its start; nil without a discount rate
-	Unexpired capcli.USD  `json:"lock_in_usd"`                      // cost of time after the window
-	Unpaid    capcli.USD  `json:"lock_in_unpaid_usd"`               // and what of it is yet to be paid
+	Worth     *capcli.USD `json:"term_present_value_usd,omitempty"` // present value of the term at its start; nil without a discount rate
+	Unexpired capcli.USD  `json:"lock_in_usd"`                      // cost of the time after the window
+	Unpaid    capcli.USD  `json:"lock_in_unpaid_usd"`               // part of the cost not yet paid at the end of the window
 }
 
-// Grain is how long the charge periods of a bill's rows are.
+// Grain is the length of the charge periods of a bill's rows.
 type Grain uint8
 
-// The grains: clock hours, days and calendar months (UTC), and the whole window.
+// The grains: calendar months, days and clock hours (all UTC), and the whole window.
 const (
 	ByMonth Grain = iota
 	ByDay
@@ -142,14 +143,15 @@ type BillMonth struct {
 	Billed     capcli.USD     `json:"billed_usd"`
 	Effective  capcli.USD     `json:"effective_usd"`
 	Equivalent capcli.USD     `json:"on_demand_equivalent_usd"` // use at public on-demand prices
-	Unused     capcli.USD     `json:"unused_usd"`               // effective cost of what nobody used
+	Unused     capcli.USD     `json:"unused_usd"`               // effective cost of the unused part of commitments and reservations
 	Used       capcli.GPUTime `json:"used_unit_hours"`
-	Unexpired  capcli.USD     `json:"lock_in_usd"`        // at the month's end: cost of time that is yet to come
-	Unpaid     capcli.USD     `json:"lock_in_unpaid_usd"` // and what is yet to be paid
+	Unexpired  capcli.USD     `json:"lock_in_usd"`        // at the end of the month: cost of the time to come
+	Unpaid     capcli.USD     `json:"lock_in_unpaid_usd"` // at the end of the month: part of the cost not yet paid
 }
 
-// Months sums the rows by the calendar month in which they begin, and says how
-// far the portfolio is locked in at the end of each month or of the window.
+// Months returns the sums of the rows by the calendar month in which they begin, with the
+// lock-in of the portfolio at the end of each month or of the window. It fails with
+// capcli.ErrOverflow.
 func (b *Bill) Months(p *Portfolio) ([]BillMonth, error) {
 	out := []BillMonth{}
 	for at := monthOf(b.From); at < b.To; at = addMonths(at, 1) {
@@ -179,14 +181,13 @@ func (b *Bill) Months(p *Portfolio) ([]BillMonth, error) {
 	return out, nil
 }
 
-// monthOf is the start of the calendar month that t is in.
+// monthOf returns the start of the calendar month (UTC) of t.
 func monthOf(t capcli.Time) capcli.Time {
 	s := t.Std()
 	return capcli.TimeOf(s.AddDate(0, 0, 1-s.Day())) / capcli.Time(capcli.Day) * capcli.Time(capcli.Day)
 }
 
-// UnusedCost is the effective cost of what commitments and reservations brought
-// and nobody used.
+// UnusedCost returns the effective cost of the unused part of commitments and reservations.
 func (b *Bill) UnusedCost() capcli.USD {
 	var sum capcli.USD
 	for i := range b.Rows {
@@ -197,7 +198,7 @@ func (b *Bill) UnusedCost() capcli.USD {
 	return sum
 }
 
-// UsedTime is the unit time of the use that was billed.
+// UsedTime returns the unit time of the billed use, without unused parts.
 func (b *Bill) UsedTime() capcli.GPUTime {
 	var sum capcli.GPUTime
 	for i := range b.Rows {
@@ -208,10 +209,10 @@ func (b *Bill) UsedTime() capcli.GPUTime {
 	return sum
 }
 
-// PresentValue is what the payments of a commitment over its whole term are
-// worth at its start, at a yearly discount rate: the sum of payment /
-// (1+rate)^(months/12). What is paid by the hour is paid at the start of each
-// month of the term, all months of a term of whole months being equal.
+// PresentValue returns the value of a commitment's fees over its whole term, at its start, in
+// dollars. rate is the yearly discount rate: the value is the sum of payment /
+// (1+rate)^(months/12). Hourly fees count as paid at the start of each month of the term; in a
+// term of whole months all months are equal. It fails where rate is -1 or less, or not finite.
 func (c *Commitment) PresentValue(rate float64) (float64, error) {
 	if rate <= -1 || math.IsNaN(rate) || math.IsInf(rate, 0) {
 		return 0, fmt.Errorf("a discount rate of %v: want more than -100%%", rate)
@@ -237,9 +238,10 @@ func (c *Commitment) PresentValue(rate float64) (float64, error) {
 	return worth - c.Fees.Residual.Float()*math.Pow(1+rate, -length/12), nil
 }
 
-// PresentValue is what the invoices of the bill are worth at the start of its
-// window, at a yearly discount rate: billed cost / (1+rate)^(months/12), by
-// calendar month.
+// PresentValue returns the value of the invoices of the bill at the start of its window, in
+// dollars. rate is the yearly discount rate: the value is the sum of billed cost /
+// (1+rate)^(months/12), with months counted by the calendar. It fails where rate is -1 or less,
+// or not finite.
 func (b *Bill) PresentValue(rate float64) (float64, error) {
 	if rate <= -1 || math.IsNaN(rate) || math.IsInf(rate, 0) {
 		return 0, fmt.Errorf("a discount rate of %v: want more than -100%%", rate)

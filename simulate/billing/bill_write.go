@@ -8,12 +8,11 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// Bill prices the use under a portfolio, row by row. Each price is multiplied
-// once with all its time in the window, and rows are cut from that by largest
-// remainder; what a commitment costs in an hour is cut the same way among what
-// it covered in that hour and what it did not. So all rows sum to the total, to
-// the millionth of a dollar. It fails with a *PortfolioError, and with
-// capcli.ErrOverflow.
+// Bill prices the use under a portfolio, row by row. Each price is multiplied once with all its
+// time in the window, and the cost is divided among the rows by largest remainder. The cost of
+// a commitment in a period is divided in the same way among the rows that it covered and its
+// unused part. So the rows add up to the total, to the millionth of a dollar. It fails with a
+// *PortfolioError, and with capcli.ErrOverflow.
 func (h *Hours) Bill(p *Portfolio, grain Grain) (*Bill, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -46,20 +45,20 @@ type writer struct {
 	grain  Grain
 	index  map[rowKey]int
 	rows   []draft
-	totals []capcli.USD // by commitment: its whole term
-	next   []int        // by bucket: the first cell that is yet to come
+	totals []capcli.USD // by commitment: cost of the whole term
+	next   []int        // by bucket: index of the first cell of a later hour
 	period int32
-	until  capcli.Time // the present period ends then
-	starts []capcli.Time
+	until  capcli.Time   // end of the current period
+	starts []capcli.Time // by period: its start
 	shares []CommitmentBill
-	used   []float64
-	bought []float64
-	drawn  []capcli.USD          // by commitment: what was billed so far of a promise to spend, without what fell due
-	spent  map[rowKey]capcli.USD // and what of it in a period, by the key of its purchase
+	used   []float64             // by commitment: what was used, in its own unit
+	bought []float64             // by commitment: what was bought, in its own unit
+	drawn  []capcli.USD          // by commitment: spend of a minimum spend billed so far, without shortfalls
+	spent  map[rowKey]capcli.USD // spend of a minimum spend in one period, by the key of its purchase row
 	cut    cutter
 }
 
-// rowKey is what makes a row: all charges that agree in it are one row.
+// rowKey identifies a row: all charges with the same key are one row.
 type rowKey struct {
 	period   int32
 	category Category
@@ -70,15 +69,16 @@ type rowKey struct {
 	who      int32 // -1 for nobody
 }
 
-// draft is a row in the making.
+// draft is an unfinished row.
 type draft struct {
 	rowKey
 	quantity  capcli.GPUTime
-	weight    wide // of the commitment's cost in the period, in its own unit
+	weight    wide // weight in dividing the commitment's cost of the period, in its own unit
 	billed    capcli.USD
 	effective capcli.USD
 }
 
+// row returns the draft with a key, and adds it where it is new.
 func (w *writer) row(k rowKey) *draft {
 	i, ok := w.index[k]
 	if !ok {
@@ -89,7 +89,7 @@ func (w *writer) row(k rowKey) *draft {
 	return &w.rows[i]
 }
 
-// open prepares the tables.
+// open prepares the tables and begins the first period.
 func (w *writer) open() error {
 	w.next = make([]int, len(w.h.buckets))
 	w.drawn, w.spent = make([]capcli.USD, len(w.x.commits)), map[rowKey]capcli.USD{}
@@ -110,7 +110,7 @@ func (w *writer) open() error {
 	return nil
 }
 
-// turn begins the period that holds instant at.
+// turn begins the period that contains the instant at.
 func (w *writer) turn(at capcli.Time) {
 	s := at.Std()
 	var end capcli.Time
@@ -129,7 +129,7 @@ func (w *writer) turn(at capcli.Time) {
 	w.starts = append(w.starts, at)
 }
 
-// hour writes clock hour i.
+// hour writes the charges of clock hour i.
 func (w *writer) hour(i int) error {
 	h, x := w.h, &w.x
 	start := max(h.first+capcli.Time(i)*hour, h.from)
@@ -150,7 +150,7 @@ func (w *writer) hour(i int) error {
 		w.spare(k)
 	}
 	for k := range x.draws {
-		if x.due[k] > 0 { // what of a promise was not spent
+		if x.due[k] > 0 { // shortfall of a minimum spend
 			w.row(rowKey{w.period, Purchase, committedRate, int32(k), NoStatus, -1, -1}).billed += x.due[k]
 			w.row(rowKey{w.period, Usage, committedRate, int32(k), Unused, -1, -1}).effective += x.due[k]
 			w.shares[k].Billed += x.due[k]
@@ -172,7 +172,7 @@ func (w *writer) hour(i int) error {
 	return nil
 }
 
-// covered writes what a pair settled in the hour.
+// covered writes the use of one pair that a commitment covered in the hour.
 func (w *writer) covered(p int) {
 	t := w.x.took[p]
 	if t == 0 {
@@ -188,7 +188,7 @@ func (w *writer) covered(p int) {
 	})
 }
 
-// spare writes what a commitment did not cover in the hour.
+// spare writes the part of a commitment that covered nothing in the hour.
 func (w *writer) spare(k int) {
 	x := &w.x
 	used := x.have[k] - x.rest[k]
@@ -201,7 +201,8 @@ func (w *writer) spare(k int) {
 	}
 }
 
-// unitsOf is unit time of a commitment's own scope, 0 where it counts money.
+// unitsOf converts an amount of a commitment's own unit into unit time of its scope. It returns
+// 0 where the commitment is to money.
 func (x *pricing) unitsOf(k int, own int64) capcli.GPUTime {
 	c := x.commits[k]
 	units := c.Product.units()
@@ -211,7 +212,9 @@ func (x *pricing) unitsOf(k int, own int64) capcli.GPUTime {
 	return capcli.GPUTime(own / (c.Product.power(c) / units))
 }
 
-// purchases writes what is paid in the present period.
+// purchases writes what falls into the current period as a whole: payments, the loss of leaving
+// a commitment early, the spend of a minimum spend, and the charge for cancelling a reservation
+// early.
 func (w *writer) purchases() error {
 	start := w.starts[w.period]
 	for k, c := range w.x.commits {
@@ -239,7 +242,7 @@ func (w *writer) purchases() error {
 	return nil
 }
 
-// spends writes what was spent in the present period of a promise to spend.
+// spends writes the spend of commitment k in the current period, where it is a minimum spend.
 func (w *writer) spends(k int) error {
 	if w.x.draws == nil || w.x.draws[k] == nil {
 		return nil
@@ -258,7 +261,7 @@ func (w *writer) spends(k int) error {
 	return nil
 }
 
-// finish puts the rows in order, prices what no commitment covers, and sums.
+// finish sorts the rows, prices what no commitment covers, and sums.
 func (w *writer) finish(currency string) (*Bill, error) {
 	slices.SortFunc(w.rows, func(a, b draft) int {
 		return cmp.Or(cmp.Compare(a.period, b.period), cmp.Compare(b.category, a.category), cmp.Compare(a.commit, b.commit),
@@ -288,8 +291,8 @@ func (w *writer) finish(currency string) (*Bill, error) {
 	return out, nil
 }
 
-// amortise cuts what each commitment costs in each period among the rows of what
-// it covered and what it did not. The rows are in order.
+// amortise divides the cost of each commitment in each period among the rows that it covered
+// and its unused part. The rows must be in order.
 func (w *writer) amortise() {
 	for i := 0; i < len(w.rows); {
 		d := &w.rows[i]
@@ -304,7 +307,7 @@ func (w *writer) amortise() {
 	}
 }
 
-// amortiseRows does so for one commitment and one period.
+// amortiseRows divides the cost of one commitment in one period among its rows.
 func (w *writer) amortiseRows(rows []draft) {
 	k, period := rows[0].commit, rows[0].period
 	c := w.x.commits[k]
@@ -326,7 +329,7 @@ func (w *writer) amortiseRows(rows []draft) {
 	}
 }
 
-// endOf is the end of a period.
+// endOf returns the end of a period.
 func (w *writer) endOf(period int32) capcli.Time {
 	if int(period)+1 < len(w.starts) {
 		return w.starts[period+1]
@@ -334,8 +337,8 @@ func (w *writer) endOf(period int32) capcli.Time {
 	return w.h.to
 }
 
-// prices sets what rows without a commitment cost, and gives the list and the
-// contracted cost of each row. Each price is multiplied with all its time once.
+// prices sets the cost of rows without a commitment. It returns the list cost and the
+// contracted cost of each row. Each price is multiplied once with all its time.
 func (w *writer) prices() (lists, deals []capcli.USD, err error) {
 	lists, deals = make([]capcli.USD, len(w.rows)), make([]capcli.USD, len(w.rows))
 	rows := make([][]int, len(w.h.buckets))
@@ -363,8 +366,8 @@ func (w *writer) prices() (lists, deals []capcli.USD, err error) {
 	return lists, deals, nil
 }
 
-// spread multiplies a price with the time of some rows and cuts the cost among
-// them.
+// spread multiplies a price with the time of the rows that in selects, and divides the cost
+// among them.
 func (w *writer) spread(rows []int, price capcli.Rate, in func(*draft) bool, to func(i int, c capcli.USD)) error {
 	var which []int
 	var weights []int64
@@ -386,7 +389,7 @@ func (w *writer) spread(rows []int, price capcli.Rate, in func(*draft) bool, to 
 	return nil
 }
 
-// finished is a draft as a row.
+// finished returns the row of a draft.
 func (w *writer) finished(d *draft) Row {
 	r := Row{
 		Start: w.starts[d.period], End: w.endOf(d.period), Category: d.category, Pricing: d.pricing, Status: d.status,
@@ -399,7 +402,7 @@ func (w *writer) finished(d *draft) Row {
 		switch _, drawn := c.Product.(promise); {
 		case drawn && r.Status == Unused:
 			r.Discount = focus.AmountOf(d.effective)
-		case r.Status == Unused && r.Discount.Sign() == 0: // only what leaving it early gave up
+		case r.Status == Unused && r.Discount.Sign() == 0: // only the capacity given up by leaving early
 			r.Discount = c.ahead()
 		}
 	}
@@ -419,7 +422,7 @@ func (w *writer) finished(d *draft) Row {
 	return r
 }
 
-// contract says whose commitment a row is of.
+// contract sets the fields of a row that come from its commitment.
 func (w *writer) contract(r *Row, c *Commitment) {
 	r.of, r.Commitment, r.Product = c, c.ID, c.Product.Name()
 	s := &c.Scope
@@ -433,7 +436,7 @@ func (w *writer) contract(r *Row, c *Commitment) {
 	}
 }
 
-// add sums a row.
+// add adds the costs of a row. It fails with capcli.ErrOverflow.
 func (c *Costs) add(r *Row) error {
 	var t tally
 	t.add(&c.List, r.ListCost)
@@ -445,7 +448,7 @@ func (c *Costs) add(r *Row) error {
 	return t.err
 }
 
-// count sums what the ratios need.
+// count adds a row to the sums that the ratios need.
 func (b *Bill) count(r *Row, d *draft, h *Hours) {
 	if d.bucket < 0 || h.buckets[d.bucket].idle {
 		return
@@ -461,12 +464,12 @@ func (b *Bill) count(r *Row, d *draft, h *Hours) {
 	}
 }
 
-// Coverage is the share of the use that commitments may cover which they did
-// cover, by list cost; false where there is none.
+// Coverage returns the share of the eligible use that commitments covered, by list cost; false
+// where no use is eligible.
 func (b *Bill) Coverage() (float64, bool) { return ratio(b.covered, b.eligible) }
 
-// Utilisation is the share of what the commitments cost in the window that was
-// used; false where they cost nothing.
+// Utilisation returns the used share of what the commitments cost in the window; false where
+// they cost nothing.
 func (b *Bill) Utilisation() (float64, bool) {
 	var used, all capcli.USD
 	for i := range b.Commitments {
@@ -476,7 +479,6 @@ func (b *Bill) Utilisation() (float64, bool) {
 	return ratio(used.Float(), all.Float())
 }
 
-// SavingsRate is the effective savings rate, 1 - effective cost / on-demand
-// equivalent of the use (FinOps Foundation); false where the use has no list
-// cost.
+// SavingsRate returns the effective savings rate, 1 - effective cost / on-demand equivalent of
+// the use (FinOps Foundation); false where the use has no list cost.
 func (b *Bill) SavingsRate() (float64, bool) { return savingsRate(b.Total.Effective, b.Equivalent) }

@@ -9,7 +9,7 @@ import (
 	"capcli/simulate"
 )
 
-// BudgetPeriod is how often a budget begins anew, by the calendar (UTC).
+// BudgetPeriod is the calendar period (UTC) of a budget.
 type BudgetPeriod uint8
 
 // The periods.
@@ -21,42 +21,41 @@ const (
 
 var budgetPeriodNames = [...]string{"monthly", "quarterly", "yearly"}
 
-// String gives the period as files write it.
+// String returns the period as files write it.
 func (p BudgetPeriod) String() string { return budgetPeriodNames[p] }
 
-// months is the length of a period in calendar months.
+// months returns the length of the period in calendar months.
 func (p BudgetPeriod) months() int { return [...]int{1, 3, 12}[p] }
 
-// Budget is what may be spent in each period.
+// Budget is the most that may be spent in each period.
 type Budget struct {
 	Every   BudgetPeriod
-	Amount  capcli.USD // in all; 0 is no budget for the whole
+	Amount  capcli.USD // for all tenants together; 0 means no such budget
 	Tenants []TenantBudget
-	Cash    bool // counts what is invoiced; else what time used up (amortised)
+	Cash    bool // true counts invoiced cost; false counts amortised cost
 }
 
-// TenantBudget is what one tenant may spend in each period.
+// TenantBudget is the most that one tenant may spend in each period.
 type TenantBudget struct {
 	Name   string
 	Amount capcli.USD
 }
 
-// Spend is a cost that came evenly over [Start, End), or at Start where these
-// are the same. Of one payer, costs do not overlap but where they have the same
-// times.
+// Spend is a cost that accrues evenly over [Start, End), or at Start where the two are the
+// same. Two costs of one payer have the same times or do not overlap.
 type Spend struct {
 	Start, End capcli.Time
 	Tenant     string
 	Cost       capcli.USD
 }
 
-// alertPercents are the parts of a budget at which an alert is raised.
+// alertPercents are the percentages of a budget at which an alert is raised.
 var alertPercents = [3]int{80, 100, 120}
 
 // BudgetLine is one payer in one period of a budget.
 type BudgetLine struct {
 	Period string      `json:"period"` // monthly, quarterly or yearly
-	Tenant *string     `json:"tenant"` // nil is the whole
+	Tenant *string     `json:"tenant"` // nil means all tenants together
 	Start  capcli.Time `json:"start"`
 	End    capcli.Time `json:"-"`
 	Budget capcli.USD  `json:"budget_usd"`
@@ -65,25 +64,24 @@ type BudgetLine struct {
 	Alerts
 }
 
-// Alerts are when each of AlertPercents of a budget was reached; NoTime where it
-// was not.
+// Alerts are the times at which each of alertPercents of a budget was reached; capcli.NoTime
+// where it was not.
 type Alerts struct {
 	At80  capcli.Time `json:"reached_80_pct"`
 	At100 capcli.Time `json:"reached_100_pct"`
 	At120 capcli.Time `json:"reached_120_pct"`
 }
 
-// noAlerts are those of a budget of which nothing was spent.
+// noAlerts is the value of Alerts where none was raised.
 var noAlerts = Alerts{capcli.NoTime, capcli.NoTime, capcli.NoTime}
 
-// list are the alerts in the order of AlertPercents.
+// list returns the alerts in the order of alertPercents.
 func (a *Alerts) list() [3]*capcli.Time { return [3]*capcli.Time{&a.At80, &a.At100, &a.At120} }
 
-// Follow sets costs against the budget: a line for the whole and each tenant that
-// has one, in each period in which anything was spent; by period, the whole first,
-// then tenants in the budget's order. An alert is raised in the first second in
-// which the running sum of the period is at or above its part. It fails with
-// capcli.ErrOverflow.
+// Follow compares costs with the budget. It returns a line for the whole and for each tenant
+// with a budget, for each period with a cost: by period, the whole first, then the tenants in
+// the budget's order. An alert is raised in the first second in which the running sum of the
+// period reaches its percentage. It fails with capcli.ErrOverflow.
 func (b *Budget) Follow(spend []Spend) ([]BudgetLine, error) {
 	var payers []BudgetLine
 	if b.Amount > 0 {
@@ -104,7 +102,8 @@ func (b *Budget) Follow(spend []Spend) ([]BudgetLine, error) {
 	return out, nil
 }
 
-// merged sums what a tenant spent at the same times, in order; nil is all tenants.
+// merged returns the costs of a tenant in order, with those at the same times summed. A nil
+// tenant means all tenants.
 func merged(spend []Spend, tenant *string) []Spend {
 	out := slices.DeleteFunc(slices.Clone(spend), func(s Spend) bool { return s.Cost == 0 || tenant != nil && s.Tenant != *tenant })
 	slices.SortFunc(out, func(a, b Spend) int {
@@ -113,7 +112,7 @@ func merged(spend []Spend, tenant *string) []Spend {
 	return sumRuns(out, func(a, b *Spend) bool { return a.Start == b.Start && a.End == b.End }, func(sum, s *Spend) { sum.Cost += s.Cost })
 }
 
-// follow makes the lines of one payer.
+// follow returns the lines of one payer.
 func (b *Budget) follow(spend []Spend, line BudgetLine) ([]BudgetLine, error) {
 	var out []BudgetLine
 	if len(spend) == 0 {
@@ -143,13 +142,14 @@ func (b *Budget) follow(spend []Spend, line BudgetLine) ([]BudgetLine, error) {
 	return out, nil
 }
 
-// begin is the start of the period that t is in.
+// begin returns the start of the period that contains t.
 func (b *Budget) begin(t capcli.Time) capcli.Time {
 	m := monthOf(t)
 	return addMonths(m, -((int(m.Std().Month()) - 1) % b.Every.months()))
 }
 
-// take adds the part of a cost that is in the period.
+// take adds the part of a cost that falls into the line's period, and sets the alerts that it
+// raises. It reports whether any part does.
 func (l *BudgetLine) take(s *Spend) (bool, error) {
 	from, to := max(s.Start, l.Start), min(s.End, l.End)
 	switch {
@@ -176,7 +176,7 @@ func (l *BudgetLine) take(s *Spend) (bool, error) {
 		if alert.IsKnown() || l.Spent < capcli.USD(limit) {
 			continue
 		}
-		// The first second at which the sum has reached the limit.
+		// Search the first second at which the sum reaches the limit.
 		lo, hi := from, to
 		for lo < hi {
 			if mid := lo + (hi-lo)/2; before+s.upTo(mid)-start >= capcli.USD(limit) {
@@ -190,7 +190,7 @@ func (l *BudgetLine) take(s *Spend) (bool, error) {
 	return true, nil
 }
 
-// upTo is how much of the cost has come by t.
+// upTo returns the part of the cost accrued by t.
 func (s *Spend) upTo(t capcli.Time) capcli.USD {
 	if s.End <= s.Start || t >= s.End {
 		return s.Cost
@@ -202,8 +202,8 @@ func (s *Spend) upTo(t capcli.Time) capcli.USD {
 	return part
 }
 
-// Spending gives what tenants have to pay for a bill, and what nobody can bear,
-// as costs for a budget.
+// Spending returns the charges of the tenants for a bill, and the cost that no tenant can bear,
+// as costs for a budget. cash selects the billed cost; otherwise it is the effective cost.
 func (b *Bill) Spending(c *Chargeback, cash bool) []Spend {
 	var out []Spend
 	rest, start := c.Unallocated, b.From
@@ -217,15 +217,15 @@ func (b *Bill) Spending(c *Chargeback, cash bool) []Spend {
 		}
 		out = append(out, Spend{x.Start, x.End, x.Tenant, cost})
 	}
-	if rest != 0 { // nobody used anything in the window: its whole time is as good as any part
+	if rest != 0 { // nobody used anything in the window, so the cost is spread over all of it
 		out = append(out, Spend{Start: start, End: b.To, Cost: rest})
 	}
 	return out
 }
 
-// Spending gives what tenants have to pay for a run, as costs for a budget: what a
-// month cost is taken as even over the month, the last until the run's end. Cost
-// that nobody can bear counts for the whole.
+// Spending returns the charges of the tenants for a run as costs for a budget. The cost of a
+// month accrues evenly over the month, and that of the last until the end of the run. Cost that
+// no tenant can bear has no tenant, so it counts for the whole only.
 func (inv *Invoice) Spending(rec *simulate.Record, until capcli.Time) []Spend {
 	sums := make([][]capcli.USD, len(rec.Months))
 	inv.Parts(rec, func(x Part) {

@@ -8,39 +8,40 @@ import (
 	"capcli"
 )
 
-// Payer is what one tenant has to pay for a bill.
+// Payer is what one tenant pays for a bill.
 type Payer struct {
-	Name       string         `json:"tenant"`                   // "" is use that names no tenant
+	Name       string         `json:"tenant"`                   // "" is use without a tenant
 	Used       capcli.GPUTime `json:"used_unit_hours"`          // unit time
-	Equivalent capcli.USD     `json:"on_demand_equivalent_usd"` // what it used at public on-demand prices
-	Direct     capcli.USD     `json:"direct_usd"`               // showback: the effective cost of what it used
-	Share      capcli.USD     `json:"stranded_share_usd"`       // of what was paid for and nobody used
+	Equivalent capcli.USD     `json:"on_demand_equivalent_usd"` // its use at public on-demand prices
+	Direct     capcli.USD     `json:"direct_usd"`               // showback: effective cost of its use
+	Share      capcli.USD     `json:"stranded_share_usd"`       // its share of the unused part of commitments and reservations
 	Total      capcli.USD     `json:"effective_usd"`            // chargeback: Direct + Share
-	Cash       capcli.USD     `json:"billed_usd"`               // of what is invoiced in the window
+	Cash       capcli.USD     `json:"billed_usd"`               // its share of what is invoiced in the window
 }
 
-// Charge is what one tenant has to pay for one charge period.
+// Charge is what one tenant pays for one charge period.
 type Charge struct {
 	Start, End      capcli.Time
 	Tenant          string
 	Effective, Cash capcli.USD
 }
 
-// Chargeback lays a bill on the tenants: the totals sum to its effective cost
-// and the cash to its billed cost, each to the millionth of a dollar.
+// Chargeback divides a bill among the tenants. The totals add up to its effective cost and the
+// cash to its billed cost, each to the millionth of a dollar.
 type Chargeback struct {
 	Payers      []Payer    // in order of name
-	Unallocated capcli.USD // effective cost that nobody can bear, for nobody used anything
-	UnpaidCash  capcli.USD // billed cost likewise
-	Charges     []Charge   // in order of period, then tenant; Unallocated is left out
+	Unallocated capcli.USD // effective cost that no tenant can bear, because nobody used anything
+	UnpaidCash  capcli.USD // billed cost that no tenant can bear
+	Charges     []Charge   // in order of period, then tenant; without what no tenant can bear
 }
 
-// Chargeback says who pays. Each tenant bears the effective cost of what it used.
-// What a commitment or reservation cost unused in a charge period is shared among
-// those who used it in that period, by what their use of it cost; where there
-// are none among those who used it at any time, and after that among all, by
-// what their use cost. Cash follows: a purchase is shared as the effective cost
-// of that commitment was. Shares are cut by largest remainder.
+// Chargeback divides the bill among the tenants. Each tenant bears the effective cost of its
+// use. The unused part of a commitment or reservation in a charge period is shared among the
+// tenants that used it in that period, in proportion to the cost of their use of it. Where
+// there are none, it is shared among those that used it at any time, and failing that among all
+// tenants, in proportion to the cost of their use. Cash follows the effective cost: a purchase
+// is shared as the effective cost of that commitment was. Shares are divided by largest
+// remainder.
 func (b *Bill) Chargeback() *Chargeback {
 	l := newLayout(b)
 	for i := range b.Rows {
@@ -57,20 +58,20 @@ func (b *Bill) Chargeback() *Chargeback {
 	return l.result()
 }
 
-// layout is a chargeback in the making.
+// layout is an unfinished chargeback.
 type layout struct {
-	names   []string
-	at      map[string]int
-	pay     []Payer
+	names   []string       // tenants, in order
+	at      map[string]int // index of a tenant
+	pay     []Payer        // by tenant
 	out     Chargeback
-	used    map[useKey]capcli.USD // direct effective cost by period, commitment and tenant
-	borne   map[useKey]capcli.USD // the same with shares, over the window
-	charges map[chargeKey]int
+	used    map[useKey]capcli.USD // direct effective cost by period, commitment or reservation, and tenant
+	borne   map[useKey]capcli.USD // direct and shared effective cost by commitment and tenant, over the window
+	charges map[chargeKey]int     // index into out.Charges
 	cut     split
 }
 
 type useKey struct {
-	start  capcli.Time // NoTime: the whole window
+	start  capcli.Time // NoTime means the whole window
 	what   string      // ID of a commitment or reservation
 	tenant int
 }
@@ -96,15 +97,15 @@ func newLayout(b *Bill) *layout {
 	return l
 }
 
-// common tells whether a row is of what nobody used.
+// common reports whether a row is for something that nobody used.
 func (*layout) common(r *Row) bool {
 	return r.Category == Usage && (r.Status == Unused || r.ReservationStatus == Unused || r.Quantity == 0 && r.Tenant == "")
 }
 
-// source is the commitment or reservation that a row is of.
+// source returns the ID of the row's commitment, else of its reservation.
 func source(r *Row) string { return cmp.Or(r.Commitment, r.Reservation) }
 
-// charge adds to what a tenant pays in a period.
+// charge adds to what tenant t pays in the period of a row.
 func (l *layout) charge(r *Row, t int, effective, cash capcli.USD) {
 	k := chargeKey{r.Start, t}
 	i, known := l.charges[k]
@@ -117,7 +118,7 @@ func (l *layout) charge(r *Row, t int, effective, cash capcli.USD) {
 	l.out.Charges[i].Cash += cash
 }
 
-// direct books use on its tenant.
+// direct charges a row of use to its tenant.
 func (l *layout) direct(r *Row) {
 	if r.Category != Usage || l.common(r) {
 		return
@@ -137,7 +138,7 @@ func (l *layout) direct(r *Row) {
 	l.borne[useKey{capcli.NoTime, r.Commitment, t}] += r.EffectiveCost
 }
 
-// weigh makes weights of what each tenant's use cost.
+// weigh sets the weight of each tenant to a cost. It reports whether any tenant has a weight.
 func (l *layout) weigh(cost func(t int) capcli.USD) bool {
 	l.cut.clear()
 	for t := range l.names {
@@ -146,13 +147,13 @@ func (l *layout) weigh(cost func(t int) capcli.USD) bool {
 	return len(l.cut.who) > 0
 }
 
-// weighAll falls back to all use: by what it cost, else by how much it was.
+// weighAll sets the weight of each tenant to the cost of all its use, else to its unit time.
 func (l *layout) weighAll() bool {
 	return l.weigh(func(t int) capcli.USD { return l.pay[t].Direct }) ||
 		l.weigh(func(t int) capcli.USD { return capcli.USD(l.pay[t].Used) })
 }
 
-// share lays what nobody used on the tenants.
+// share divides a row that nobody used among the tenants.
 func (l *layout) share(r *Row) {
 	what := source(r)
 	if r.ReservationStatus == Unused && r.Reservation != "" {
@@ -171,7 +172,7 @@ func (l *layout) share(r *Row) {
 	})
 }
 
-// cash lays what is invoiced on the tenants.
+// cash divides the billed cost of a row among the tenants.
 func (l *layout) cash(r *Row) {
 	if r.BilledCost == 0 {
 		return
@@ -196,6 +197,7 @@ func (l *layout) cash(r *Row) {
 	})
 }
 
+// result sets the totals and sorts the charges.
 func (l *layout) result() *Chargeback {
 	for i := range l.pay {
 		l.pay[i].Total = l.pay[i].Direct + l.pay[i].Share

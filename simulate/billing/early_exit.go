@@ -7,20 +7,20 @@ import (
 	"capcli"
 )
 
-// Exit is what leaving a commitment before its end comes to, at the instant that
-// is now its end.
+// Exit is the cost of having left a commitment before the end of its term. Commitment.End is
+// then the time at which it was left. The zero value means that it was not left.
 type Exit struct {
-	Term capcli.Time // when it would have ended; 0 is that it was not left
-	Cash capcli.USD  // paid then; below 0 it comes back
-	Loss capcli.USD  // of its cost, for time that nobody can use any more: charged then, as unused
+	Term capcli.Time // original end of the term; 0 means that the commitment was not left
+	Cash capcli.USD  // paid when it was left; negative: paid back
+	Loss capcli.USD  // part of its cost for time that nobody can use any more, charged as unused when it was left
 }
 
-// Terminate ends a commitment at an instant within its term, with a fee: a share
-// (millionths) of what was yet to be paid, and a flat sum. What was paid ahead
-// does not come back.
+// Terminate returns the commitment ended at an instant within its term, for a fee: a share
+// (millionths) of the payments still due, and a flat sum. Upfront payments do not come back. It
+// fails with an *EscapeError where the commitment cannot be left, and with capcli.ErrOverflow.
 //
-// Source: the termination-for-convenience clause of such contracts, by which the
-// customer owes a stated share of the remaining fees.
+// Source: the termination-for-convenience clause of such contracts, by which the customer owes
+// a stated share of the remaining fees.
 func (c *Commitment) Terminate(at capcli.Time, share int64, flat capcli.USD) (Commitment, error) {
 	_, unpaid, err := c.remainder(at)
 	if err != nil {
@@ -37,14 +37,18 @@ func (c *Commitment) Terminate(at capcli.Time, share int64, flat capcli.USD) (Co
 	return c.leftAt(at, fee)
 }
 
-// Resell sells what is left of a commitment at an instant within its term: the
-// buyer takes over what is yet to be paid, and pays for the rest of the term its
-// straight-line value less a haircut (millionths of it). The seller pays a flat fee.
-// With nothing paid ahead the seller pays the haircut.
+// Resell returns the commitment sold at an instant within its term. The price of the rest of
+// the term is its straight-line value less a haircut (millionths of it). The buyer takes over
+// the payments still due and settles the difference with the seller, who also pays a flat fee:
 //
-// Source: AWS EC2 User Guide, "Sell Reserved Instances for Amazon EC2 in the
-// Reserved Instance Marketplace": the seller sets a price for the remaining term,
-// the buyer pays the hourly price on.
+//	Exit.Cash = unpaid - value x (1 - haircut) + flat
+//
+// Where nothing was paid ahead, the seller pays the haircut and the fee. It fails with an
+// *EscapeError where the commitment cannot be left.
+//
+// Source: AWS EC2 User Guide, "Sell Reserved Instances for Amazon EC2 in the Reserved Instance
+// Marketplace": the seller sets a price for the remaining term, the buyer continues to pay the
+// hourly price.
 func (c *Commitment) Resell(at capcli.Time, haircut int64, flat capcli.USD) (Commitment, error) {
 	value, unpaid, err := c.remainder(at)
 	if err != nil {
@@ -56,8 +60,9 @@ func (c *Commitment) Resell(at capcli.Time, haircut int64, flat capcli.USD) (Com
 	return c.leftAt(at, unpaid-(value-scale(value, haircut, 1_000_000))+flat)
 }
 
-// remainder is what of a commitment is for the time from an instant on, and what is yet
-// to be paid from then on.
+// remainder returns the cost of a commitment for the time from an instant on, and the payments
+// still due then. It fails with an *EscapeError where the commitment cannot be left at that
+// instant.
 func (c *Commitment) remainder(at capcli.Time) (value, unpaid capcli.USD, err error) {
 	_, drawn := c.Product.(promise)
 	_, reservation := c.Product.(CapacityReservation)
@@ -79,7 +84,7 @@ func (c *Commitment) remainder(at capcli.Time) (value, unpaid capcli.USD, err er
 	return total - c.amortised(total, at), total - paid, err
 }
 
-// leftAt is the commitment ended at an instant, when so much is paid.
+// leftAt returns the commitment ended at an instant for a payment of cash.
 func (c *Commitment) leftAt(at capcli.Time, cash capcli.USD) (Commitment, error) {
 	total, err := c.Total()
 	if err != nil {
@@ -98,35 +103,32 @@ func (c *Commitment) leftAt(at capcli.Time, cash capcli.USD) (Commitment, error)
 	return out, nil
 }
 
-// Refund is money that came back for a commitment that was left early.
+// Refund is money paid back for a commitment that was left early.
 type Refund struct {
 	At       capcli.Time
 	Owner    string
 	Provider string
 	Amount   capcli.USD
-	// Cancelled is the unexpired value that was given up, which Azure's limit
-	// counts; 0 is the amount. Exchanged is that another commitment took its place,
-	// which no limit counts.
+	// Cancelled is the unexpired value that was given up, which Azure's limit counts; 0 means
+	// Amount. Exchanged says that another commitment took its place; no limit counts exchanges.
 	Cancelled capcli.USD
 	Exchanged bool
 }
 
-// EscapeError says why a commitment cannot be changed.
+// EscapeError says why a commitment cannot be left, sold or exchanged.
 type EscapeError struct{ Text string }
 
 func (e *EscapeError) Error() string { return e.Text }
 
-// Rebalance leaves a commitment at an instant: the portfolio that results, in
-// which it ends then, and what comes back. With is what takes its place, an
-// exchange for the rest of the term; nil gives it up. It is allowed at the
-// commitment's stated dates only, and refunds of an owner over any 12 months,
-// past ones among them, stay within the limit. The refund is a share of the
-// unexpired value less the fee, never below zero; where it is more than was
-// paid ahead, the rest of what was owed is no longer.
+// Rebalance ends a commitment at an instant and returns the resulting portfolio and the refund.
+// with is the commitment that takes its place for the rest of the term (an exchange); nil gives
+// it up. The commitment can be left only on its stated dates. The refunds of an owner over any
+// 12 months, including past ones, must stay within its limit. The refund is a share of the
+// unexpired value less the fee, and never negative. Where it exceeds what was paid ahead, it
+// cancels payments still due. It fails with an *EscapeError or a *PortfolioError.
 //
-// What stays with the owner is charged until the end: the shortened commitment's
-// fees are its used-up value and what was not refunded, so that bills of the new
-// portfolio still sum to what was paid.
+// The shortened commitment costs the original total less the refund: its used-up value and what
+// was not refunded. So the bills of the new portfolio still add up to what was paid.
 func (p *Portfolio) Rebalance(id string, at capcli.Time, with *Commitment, past []Refund) (*Portfolio, Refund, error) {
 	i := slices.IndexFunc(p.Commitments, func(c Commitment) bool { return c.ID == id && c.Start < at && at < c.End })
 	if i < 0 {
@@ -170,7 +172,7 @@ func (p *Portfolio) Rebalance(id string, at capcli.Time, with *Commitment, past 
 	return &out, refund, out.Check()
 }
 
-// mayLeave checks the date.
+// mayLeave checks that the commitment may be left at an instant.
 func (c *Commitment) mayLeave(at capcli.Time) error {
 	every := capcli.Time(c.Escape.Every)
 	switch {
@@ -183,11 +185,11 @@ func (c *Commitment) mayLeave(at capcli.Time) error {
 	return nil
 }
 
-// twelveMonths is the span over which refunds are limited.
+// twelveMonths is the span, in months, over which refunds are limited.
 const twelveMonths = 12
 
-// withinLimit checks what an owner cancelled with a provider over the 12 months
-// that end with this refund. Exchanges do not count.
+// withinLimit checks the limit on what an owner cancels with a provider in the 12 months that
+// end with this refund. Exchanges do not count.
 func (c *Commitment) withinLimit(r Refund, past []Refund) error {
 	if c.Escape.Limit == 0 || r.Exchanged {
 		return nil
