@@ -13,18 +13,18 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// Energy says what power GPUs draw, and what it costs in money and carbon.
+// Energy is the power that GPUs draw, and its price in money and carbon.
 type Energy struct {
-	Held, Idle  int64 // milliwatts of a GPU that is held, and of one that is up and is not
-	Models      []ModelPower
-	PUE         int64       // thousandths: power of the building for each watt of a GPU; 0 is 1000
-	Price       capcli.Rate // of a kilowatt-hour
-	CarbonPrice capcli.USD  // of a tonne of CO2e
-	Budget      Carbon      // for the whole time; 0 is none
+	Held, Idle  int64        // milliwatts of a held GPU, and of a GPU that is up and not held
+	Models      []ModelPower // exceptions by GPU model
+	PUE         int64        // power usage effectiveness in thousandths: power of the building for each watt of a GPU; 0 means 1000
+	Price       capcli.Rate  // of a kilowatt-hour
+	CarbonPrice capcli.USD   // of a tonne of CO2e
+	Budget      Carbon       // for the whole time; 0 means none
 	Intensity   Intensity
 }
 
-// ModelPower is the power of one GPU model, in place of the others'.
+// ModelPower is the power of one GPU model, in milliwatts.
 type ModelPower struct {
 	GPUModel   string
 	Held, Idle int64
@@ -33,7 +33,7 @@ type ModelPower struct {
 // MilliWh is energy in thousandths of a watt-hour.
 type MilliWh int64
 
-// KWh gives e in kilowatt-hours.
+// KWh returns e in kilowatt-hours.
 func (e MilliWh) KWh() float64 { return float64(e) / 1e6 }
 
 // MarshalJSON writes e in kilowatt-hours, exactly.
@@ -50,7 +50,7 @@ const (
 	Tonne Carbon = 1_000_000_000
 )
 
-// Kg gives c in kilograms.
+// Kg returns c in kilograms.
 func (c Carbon) Kg() float64 { return float64(c) / 1e6 }
 
 // MarshalJSON writes c in kilograms, exactly.
@@ -58,12 +58,11 @@ func (c Carbon) MarshalJSON() ([]byte, error) {
 	return []byte(focus.AmountOf(capcli.USD(c)).String()), nil
 }
 
-// Intensity is the carbon of a kilowatt-hour from the grid: one figure, or a
-// series by the hour.
+// Intensity is the carbon of a kilowatt-hour from the grid: one value, or a series over time.
 type Intensity struct {
-	Flat   Carbon // of a kilowatt-hour, where there is no series
-	series []intensityStep
-	end    capcli.Time
+	Flat   Carbon          // of a kilowatt-hour; used where there is no series
+	series []intensityStep // in order of time
+	end    capcli.Time     // end of the last step
 }
 
 type intensityStep struct {
@@ -71,7 +70,8 @@ type intensityStep struct {
 	grid Carbon
 }
 
-// IntensityOf makes an intensity of a series in grams for a kilowatt-hour.
+// IntensityOf returns the intensity of a series in grams for a kilowatt-hour. It fails for a
+// value outside 0 to 100000.
 func IntensityOf(samples []Sample) (Intensity, error) {
 	var x Intensity
 	step := capcli.Time(math.MaxInt64)
@@ -85,7 +85,7 @@ func IntensityOf(samples []Sample) (Intensity, error) {
 			step = min(step, s.At-samples[i-1].At)
 		}
 	}
-	if n := len(samples); n > 0 { // the last value holds for as long as the shortest did
+	if n := len(samples); n > 0 { // the last value holds for as long as the shortest step
 		if n == 1 {
 			step = hour
 		}
@@ -94,9 +94,9 @@ func IntensityOf(samples []Sample) (Intensity, error) {
 	return x, nil
 }
 
-// At is the carbon of a kilowatt-hour at an instant. Outside the series the same
-// hour of the nearest year that the series has counts; moved says so. False where
-// no year has it.
+// At returns the carbon of a kilowatt-hour at an instant. For an instant outside the series it
+// returns the value at the same time of the nearest year that the series covers, and sets
+// moved. ok is false where the series covers that time in no year.
 func (x *Intensity) At(t capcli.Time) (grid Carbon, moved, ok bool) {
 	if len(x.series) == 0 {
 		return x.Flat, false, true
@@ -123,7 +123,7 @@ func (x *Intensity) At(t capcli.Time) (grid Carbon, moved, ok bool) {
 	return x.series[i].grid, at != t, true
 }
 
-// Footprint is what some use drew: GPU time, energy, carbon and what these cost.
+// Footprint is the GPU time of some use, its energy and carbon, and what these cost.
 type Footprint struct {
 	Held       capcli.GPUTime `json:"held_gpu_hours"`
 	Idle       capcli.GPUTime `json:"idle_gpu_hours"`
@@ -133,7 +133,7 @@ type Footprint struct {
 	CarbonCost capcli.USD     `json:"carbon_usd"`
 }
 
-// figures are the fields, to sum and to split them.
+// figures returns pointers to the fields, in order, to sum and to divide them.
 func (f *Footprint) figures() [6]*int64 {
 	return [...]*int64{(*int64)(&f.Held), (*int64)(&f.Idle), (*int64)(&f.Energy), (*int64)(&f.Carbon), (*int64)(&f.PowerCost), (*int64)(&f.CarbonCost)}
 }
@@ -145,7 +145,7 @@ func (f *Footprint) add(o *Footprint) {
 	}
 }
 
-// power is the power of a GPU of a model in milliwatts.
+// power returns the power of a GPU of a model, in milliwatts.
 func (e *Energy) power(model string, held bool) int64 {
 	p := ModelPower{Held: e.Held, Idle: e.Idle}
 	for _, m := range e.Models {
@@ -159,8 +159,8 @@ func (e *Energy) power(model string, held bool) int64 {
 	return p.Idle
 }
 
-// draw is what GPU time at a power comes to with the building's share, rounded
-// half up to the milliwatt-hour.
+// draw returns the energy of GPU time at a power, times the PUE, rounded half up to the
+// milliwatt-hour. It fails with capcli.ErrOverflow.
 func (e *Energy) draw(milliwatts int64, t capcli.GPUTime) (MilliWh, error) {
 	pue := cmp.Or(e.PUE, 1000)
 	if milliwatts > 0 && pue > math.MaxInt64/milliwatts {
@@ -170,21 +170,23 @@ func (e *Energy) draw(milliwatts int64, t capcli.GPUTime) (MilliWh, error) {
 	return MilliWh(v), err
 }
 
-// emit is the carbon of energy at an intensity, rounded half up to the milligram.
+// emit returns the carbon of energy at an intensity, rounded half up to the milligram. It fails
+// with capcli.ErrOverflow.
 func emit(e MilliWh, grid Carbon) (Carbon, error) {
 	v, err := mulDiv(int64(e), int64(grid), 1_000_000)
 	return Carbon(v), err
 }
 
-// Footprints are what some use drew, in all, by month and by tenant. Each table
-// sums to Total: the milliwatt-hour, the milligram and the millionth of a dollar.
+// Footprints are the footprint of some use in all, by month and by tenant. The months add up to
+// the total, and so do the tenants with Unallocated: to the milliwatt-hour, the milligram and
+// the millionth of a dollar.
 type Footprints struct {
 	Footprint                     // in all
 	Months      []FootprintMonth  `json:"months"`
 	Tenants     []FootprintTenant `json:"tenants"`                  // in order of name
-	Unallocated Footprint         `json:"unallocated"`              // idle power where nobody held anything
-	Budget      *Carbon           `json:"carbon_budget_kg"`         // nil is none
-	At80        *capcli.Time      `json:"reached_80_pct,omitempty"` // when so much of the budget was reached
+	Unallocated Footprint         `json:"unallocated"`              // idle power of months in which nobody held anything
+	Budget      *Carbon           `json:"carbon_budget_kg"`         // nil means none
+	At80        *capcli.Time      `json:"reached_80_pct,omitempty"` // hour in which that share of the budget was reached; nil where it was not
 	At100       *capcli.Time      `json:"reached_100_pct,omitempty"`
 	At120       *capcli.Time      `json:"reached_120_pct,omitempty"`
 	Moved       int64             `json:"hours_with_intensity_of_another_year"`
@@ -197,34 +199,34 @@ type FootprintMonth struct {
 	Footprint
 }
 
-// FootprintTenant is one tenant: what it held drew, and its share of idle power, by
-// the GPU time it held in the month.
+// FootprintTenant is the footprint of one tenant: what it held, and its share of idle power, in
+// proportion to the GPU time it held in the month.
 type FootprintTenant struct {
 	Name          string    `json:"name"`
 	Footprint               // in all
 	Direct, Share Footprint `json:"-"`
 }
 
-// Alerts are when each of AlertPercents of the carbon budget was reached, in their
-// order; nil where it was not.
+// Alerts returns the times at which each of alertPercents of the carbon budget was reached, in
+// that order; nil where it was not.
 func (f *Footprints) Alerts() [3]*capcli.Time { return [3]*capcli.Time{f.At80, f.At100, f.At120} }
 
-// powerMeter sums the power of GPU time, hour by hour.
+// powerMeter sums GPU time by the clock hour and computes its footprint.
 type powerMeter struct {
 	e     *Energy
 	cells map[powerKey]capcli.GPUTime
 }
 
-// powerKey is what one tenant held of one model in one hour; tenant "" of idle
-// time is nobody.
+// powerKey identifies what one tenant held of one model in one hour, or the model's idle time
+// in it.
 type powerKey struct {
 	hour   capcli.Time
 	model  string
-	tenant string
+	tenant string // "" for idle time
 	idle   bool
 }
 
-// Meter begins to sum.
+// Meter returns an empty meter.
 func (e *Energy) Meter() *powerMeter {
 	return &powerMeter{e: e, cells: map[powerKey]capcli.GPUTime{}}
 }
@@ -234,13 +236,13 @@ func (m *powerMeter) AddHeld(at capcli.Time, model, tenant string, t capcli.GPUT
 	m.cells[powerKey{hourOf(at), model, tenant, false}] += t
 }
 
-// AddIdle adds GPU time of a model that was up and that nobody held.
+// AddIdle adds GPU time of a model that was up and not held, in the clock hour of at.
 func (m *powerMeter) AddIdle(at capcli.Time, model string, t capcli.GPUTime) {
 	m.cells[powerKey{hourOf(at), model, "", true}] += t
 }
 
-// Footprints sums what was added. It fails where the intensity of an hour is not
-// known, and with capcli.ErrOverflow.
+// Footprints returns the footprint of what was added. It fails where the intensity of an hour
+// is not known, and with capcli.ErrOverflow.
 func (m *powerMeter) Footprints() (*Footprints, error) {
 	keys := slices.Collect(maps.Keys(m.cells))
 	slices.SortFunc(keys, func(a, b powerKey) int {
@@ -271,15 +273,16 @@ func (m *powerMeter) Footprints() (*Footprints, error) {
 	return out, s.end()
 }
 
-// footprintSum is Footprints in the making.
+// footprintSum is an unfinished Footprints.
 type footprintSum struct {
 	e     *Energy
 	out   *Footprints
-	at    map[string]int
-	month []Footprint // of the present month, by tenant; idle comes last
-	idle  Footprint
+	at    map[string]int // index of a tenant in out.Tenants
+	month []Footprint    // of the current month, by tenant
+	idle  Footprint      // idle power of the current month
 }
 
+// tenant returns the index of a tenant, and adds it where it is new.
 func (s *footprintSum) tenant(name string) int {
 	i, known := s.at[name]
 	if !known {
@@ -290,7 +293,7 @@ func (s *footprintSum) tenant(name string) int {
 	return i
 }
 
-// cell adds one cell; cells come in order of time.
+// cell adds one cell; cells must come in order of time.
 func (s *footprintSum) cell(k powerKey, t capcli.GPUTime, grid Carbon) error {
 	if n := len(s.out.Months); n == 0 || monthOf(k.hour) != s.out.Months[n-1].Start {
 		if err := s.close(); err != nil {
@@ -328,8 +331,8 @@ func (s *footprintSum) cell(k powerKey, t capcli.GPUTime, grid Carbon) error {
 	return nil
 }
 
-// close ends a month: its money is reckoned once and cut among tenants by what
-// they drew, and idle power is shared by what they held.
+// close ends a month. The money of the month is computed once and divided among the tenants by
+// energy and carbon. Idle power is shared by the GPU time held.
 func (s *footprintSum) close() error {
 	n := len(s.out.Months)
 	if n == 0 {
@@ -372,7 +375,7 @@ func (s *footprintSum) close() error {
 	return nil
 }
 
-// share lays idle power on the tenants by what they held.
+// share divides idle power among the tenants in proportion to what they held.
 func (s *footprintSum) share(idle *Footprint, held []int64) {
 	parts := make([]Footprint, len(held))
 	for k, total := range idle.figures() {
@@ -385,7 +388,7 @@ func (s *footprintSum) share(idle *Footprint, held []int64) {
 	}
 }
 
-// end closes the last month and the tenants.
+// end closes the last month, and sums and sorts the tenants.
 func (s *footprintSum) end() error {
 	if err := s.close(); err != nil {
 		return err
@@ -399,10 +402,10 @@ func (s *footprintSum) end() error {
 	return nil
 }
 
-// OfRecord sums the power of a run that kept its hours. What a committed pool
-// offered, up and held by nobody, idles: each month's sum, laid on the month's
-// hours by what was not held in each. What was down draws nothing, and elastic
-// capacity draws only while it is held.
+// OfRecord returns the footprint of a run that kept its hours. Capacity that a committed pool
+// offered and nobody held, while it was up, idles: the idle time of each month is divided among
+// the month's hours in proportion to what was not held in each. Capacity that is down draws
+// nothing, and elastic capacity draws only while it is held.
 func (e *Energy) OfRecord(rec *simulate.Record, until capcli.Time) (*Footprints, error) {
 	if rec.Hourly == nil {
 		return nil, fmt.Errorf("the run did not keep its use by hour; carbon goes by the hour")
@@ -425,7 +428,7 @@ func (e *Energy) OfRecord(rec *simulate.Record, until capcli.Time) (*Footprints,
 	return m.Footprints()
 }
 
-// idlePool lays the idle time of each month on its hours.
+// idlePool divides the idle time of each month of pool p among the month's hours.
 func (m *powerMeter) idlePool(rec *simulate.Record, p int, until capcli.Time) {
 	capacity := int64(rec.Pools[p].Capacity()) * int64(capcli.GPUSecond)
 	for n := range rec.Months {
@@ -455,7 +458,7 @@ func (m *powerMeter) idlePool(rec *simulate.Record, p int, until capcli.Time) {
 	}
 }
 
-// heldIn is what was held of a pool in the clock hour that begins at an instant.
+// heldIn returns what was held of pool p in the clock hour that begins at an instant.
 func heldIn(rec *simulate.Record, p int, at capcli.Time) capcli.GPUTime {
 	if p >= len(rec.Hourly.Use) {
 		return 0
@@ -470,7 +473,7 @@ func heldIn(rec *simulate.Record, p int, at capcli.Time) capcli.GPUTime {
 	return sum
 }
 
-// OfUse sums the power of metered use: units are GPUs.
+// OfUse returns the footprint of metered use. Each unit counts as a GPU.
 func (e *Energy) OfUse(rec *UseRecord) (*Footprints, error) {
 	m := e.Meter()
 	for i := range rec.Lines {

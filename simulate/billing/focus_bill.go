@@ -10,15 +10,15 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// FocusRows gives the bill in FOCUS 1.2: purchases with a billed cost and no
-// effective cost, use with what it cost, Used and Unused. What is paid at the
-// start of a commitment is a one-time charge for its whole term. account is the
-// BillingAccountId of rows that name none.
+// FocusRows passes each row of the bill in FOCUS 1.2 to to. A purchase has a billed cost and no
+// effective cost; use is Used or Unused and has its effective cost. An upfront payment is a
+// one-time charge for the whole term of its commitment. account is the BillingAccountId of rows
+// that name none.
 //
-// In each row PricingQuantity times ListUnitPrice is ListCost and times
-// ContractedUnitPrice is ContractedCost, to the last digit: hours have twelve
-// places and prices six. So these two costs may differ from those of Rows by
-// less than a millionth each. BilledCost and EffectiveCost are those of Rows.
+// In each row PricingQuantity x ListUnitPrice is ListCost and PricingQuantity x
+// ContractedUnitPrice is ContractedCost, to the last digit: hours have twelve decimals and
+// prices six. So these two costs may differ from those of Rows by less than a millionth each.
+// BilledCost and EffectiveCost equal those of Rows.
 func (b *Bill) FocusRows(account string, to func(*focus.Row)) {
 	w := focusBill{b, account}
 	for i := range b.Rows {
@@ -42,13 +42,13 @@ func (b *Bill) FocusRows(account string, to func(*focus.Row)) {
 	}
 }
 
-// focusBill writes the rows of a bill.
+// focusBill converts the rows of a bill to FOCUS.
 type focusBill struct {
 	b       *Bill
-	account string
+	account string // BillingAccountId of rows that name none
 }
 
-// row is one row, of a commitment or of none.
+// row returns a row in FOCUS. c is the commitment of the row; nil for none.
 func (w *focusBill) row(r *Row, c *Commitment) focus.Row {
 	f := focus.NewRow()
 	f.ChargePeriodStart, f.ChargePeriodEnd = r.Start, r.End
@@ -84,7 +84,8 @@ func (w *focusBill) row(r *Row, c *Commitment) focus.Row {
 	return f
 }
 
-// recur prices what is paid as it goes: by the hour where nothing else is paid.
+// recur prices a recurring payment: by the hour where only the hourly fee is paid, else as a
+// whole.
 func (w *focusBill) recur(f *focus.Row, r *Row, c *Commitment) {
 	f.BilledCost = focus.NumberOf(focus.AmountOf(r.BilledCost))
 	f.SetPaid(r.BilledCost)
@@ -102,9 +103,8 @@ func (w *focusBill) recur(f *focus.Row, r *Row, c *Commitment) {
 	}
 }
 
-// unused prices the part of a commitment that nothing used, and fees: no volume
-// of a SKU was had, so the quantity of the former is 0 and their price is that of
-// what was bought.
+// unused prices the unused part of a commitment, and cancellation fees. The unused part
+// consumed no volume of a SKU, so its quantity is 0 and its price is that of what was bought.
 func (w *focusBill) unused(f *focus.Row, r *Row, c *Commitment) {
 	f.ChargeFrequency, f.ChargeDescription, f.ResourceID = "Usage-Based", "Unused part of "+source(r), source(r)
 	if r.Status != Unused {
@@ -120,7 +120,7 @@ func (w *focusBill) unused(f *focus.Row, r *Row, c *Commitment) {
 	f.SetPrice(focus.Amount{}, "Hours", price, price)
 }
 
-// use prices use, and what is unused of capacity that is charged like use.
+// use prices use, and the unused part of a reservation that is charged like use.
 func (w *focusBill) use(f *focus.Row, r *Row, c *Commitment) {
 	f.ChargeFrequency = "Usage-Based"
 	hours := hoursAmount(r.Quantity)
@@ -132,15 +132,15 @@ func (w *focusBill) use(f *focus.Row, r *Row, c *Commitment) {
 		f.ConsumedQuantity, f.ConsumedUnit = focus.NumberOf(hours), "Hours"
 	}
 	list, contracted := r.ListUnit, r.Contracted
-	if list == 0 && c != nil { // capacity without an on-demand price lists at what it was sold for
+	if list == 0 && c != nil { // without an on-demand price, the price of the commitment is the list price
 		list = c.unitPrice()
 		contracted = list
 	}
 	f.SetPrice(hours, "Hours", list, contracted)
 }
 
-// ownUnit is how much of a commitment's own unit, times seconds, is one hour of a
-// unit of its scope, or one dollar where it commits to money.
+// ownUnit returns the number of unit-seconds of power in one hour of a unit of the commitment's
+// scope, or in one dollar where it commits to money.
 func (c *Commitment) ownUnit() int64 {
 	units := c.Product.units()
 	if power := c.Product.power(c); units > 0 && power > 0 {
@@ -149,19 +149,20 @@ func (c *Commitment) ownUnit() int64 {
 	return 1000 * int64(capcli.Hour) * int64(capcli.Dollar)
 }
 
-// quantity is what a commitment can cover in [from, to), in hours of its own unit
-// or in money: FOCUS's CommitmentDiscountQuantity of a purchase.
+// quantity returns what a commitment can cover in [from, to), in hours of its own unit or in
+// money: FOCUS's CommitmentDiscountQuantity of a purchase.
 func (c *Commitment) quantity(from, to capcli.Time) focus.Amount {
 	var w wide
 	w.add(c.Product.power(c), max(0, int64(min(max(c.End, c.Exit.Term), to)-max(c.Start, from))))
 	return w.divide(c.ownUnit())
 }
 
-// ahead is what a commitment that was left early could have covered afterwards.
+// ahead returns what a commitment that was left early could have covered in the rest of its
+// term.
 func (c *Commitment) ahead() focus.Amount { return c.quantity(c.End, c.Exit.Term) }
 
-// unitPrice is what the commitment costs for a unit-hour, all payments spread
-// over its term, rounded half up; 0 where it commits to money.
+// unitPrice returns the cost of a unit-hour under the commitment, with all payments spread over
+// its term, rounded half up. It returns 0 where the commitment is to money.
 func (c *Commitment) unitPrice() capcli.Rate {
 	units := c.Product.units()
 	total, err := c.Total()
@@ -176,7 +177,8 @@ func (c *Commitment) unitPrice() capcli.Rate {
 	return 0
 }
 
-// skuPrice names the price of a SKU: what sets one list price apart from another.
+// skuPrice returns the name of a SKU's price: the SKU and everything that its list price
+// depends on.
 func skuPrice(sku string, s *SKU, kind string) string {
 	parts := []string{sku}
 	for _, p := range []string{s.Region, s.Zone, s.OS} {
@@ -187,13 +189,13 @@ func skuPrice(sku string, s *SKU, kind string) string {
 	return strings.Join(append(parts, kind), "/")
 }
 
-// purchaseSKU names the price of a commitment: its product, term and payment.
+// purchaseSKU returns the name of a commitment's price: SKU, product, term and payment.
 func purchaseSKU(sku string, r *Row, c *Commitment, payment string) string {
 	return skuPrice(sku, &r.SKU, fmt.Sprintf("%s/%dh/%s", r.Product, int64(c.End-c.Start)/int64(capcli.Hour), payment))
 }
 
-// hoursAmount is unit time in hours, rounded half up to the twelfth place, so that
-// its product with a price of six places is exact.
+// hoursAmount returns unit time in hours, rounded half up to twelve decimals, so that its
+// product with a price of six decimals is exact.
 func hoursAmount(t capcli.GPUTime) focus.Amount {
 	const perHour, perPlace = 3_600_000, 1_000_000_000_000
 	whole, rest := uint64(t)/perHour, uint64(t)%perHour
@@ -205,7 +207,7 @@ func hoursAmount(t capcli.GPUTime) focus.Amount {
 	return sum
 }
 
-// skuName is what a SKU is called: its instance type, else its GPU model.
+// skuName returns the instance type of a SKU, else its instance family, else its GPU model.
 func skuName(s *SKU) string {
 	if s.Size != "" {
 		return s.Family + "." + s.Size
@@ -213,7 +215,7 @@ func skuName(s *SKU) string {
 	return cmp.Or(s.Family, s.GPUModel)
 }
 
-// skuDetails are the properties of a SKU.
+// skuDetails returns SkuPriceDetails: the properties of a SKU as JSON.
 func skuDetails(s *SKU) string {
 	d := focusDetails{OperatingSystem: s.OS, GpuModel: s.GPUModel}
 	if s.Family != "" {
@@ -222,7 +224,7 @@ func skuDetails(s *SKU) string {
 	return jsonText(d)
 }
 
-// tagsOf carries who used it.
+// tagsOf returns Tags: the tenant and the job of a row as JSON.
 func tagsOf(r *Row) string {
 	return jsonText(struct {
 		Job    string `json:"job,omitempty"`
@@ -230,16 +232,17 @@ func tagsOf(r *Row) string {
 	}{r.Job, r.Tenant})
 }
 
-// jsonText is v as JSON, "" where nothing of it is known.
+// jsonText returns v as JSON, "" where it is empty.
 func jsonText(v any) string {
 	b, err := json.Marshal(v)
-	if err != nil || string(b) == "{}" { // texts are always JSON
+	if err != nil || string(b) == "{}" { // Marshal cannot fail on structs of texts
 		return ""
 	}
 	return string(b)
 }
 
-// providerName is the full name of the three large providers.
+// providerName returns the full name of the three large providers, and any other name
+// unchanged.
 func providerName(p string) string {
 	switch strings.ToLower(p) {
 	case "aws":

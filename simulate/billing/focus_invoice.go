@@ -8,12 +8,11 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// FocusRows gives the invoice of a run in FOCUS 1.2, by month, pool and tenant. A
-// committed pool is a purchase each month, what tenants held of it is Used and the
-// rest is Unused; on-demand use is Standard and spot use Dynamic. What was settled
-// with commitments is billed by the day, as Bill.FocusRows says it. rec is the
-// record that was priced, until the end of the run; contracts are those of its
-// pools that are not paid as they go.
+// FocusRows passes the invoice of a run in FOCUS 1.2 to to, by month, pool and tenant. A
+// committed pool has a purchase each month; what tenants held of it is Used and the rest is
+// Unused. On-demand use is Standard and spot use Dynamic. Use that was settled with commitments
+// is billed by the day, as in Bill.FocusRows. rec is the record that was priced, until is the
+// end of the run, and contracts are the pools with an upfront payment.
 func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account string, contracts []PoolContract, to func(*focus.Row)) {
 	paid := inv.amountsPaid(rec, until, contracts)
 	cells := make([][]runCell, len(rec.Months))
@@ -58,16 +57,17 @@ func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account s
 	}
 }
 
-// PoolContract is how a committed pool is paid: so much at the start of its term,
-// and in the run, with it where the term began in the run, Paid in all.
+// PoolContract says how a committed pool is paid: Upfront at the start of its term, and Paid
+// within the run, which includes Upfront where the term begins in the run.
 type PoolContract struct {
 	Pool          string
 	Term          focus.Period
 	Upfront, Paid capcli.USD
 }
 
-// amountsPaid is what is paid as it goes for each pool in each month: its cost, or what a
-// contract leaves to be paid, laid on the months by their cost.
+// amountsPaid returns the recurring payments by pool and month. Each is the cost of the pool in
+// the month; under a contract it is the rest of Paid, divided among the months in proportion to
+// their cost.
 func (inv *Invoice) amountsPaid(rec *simulate.Record, until capcli.Time, contracts []PoolContract) [][]capcli.USD {
 	out := make([][]capcli.USD, len(rec.Pools))
 	for p := range out {
@@ -93,12 +93,12 @@ func (inv *Invoice) amountsPaid(rec *simulate.Record, until capcli.Time, contrac
 	return out
 }
 
-// begins tells whether the term begins in the run.
+// begins reports whether the contract has an upfront payment and its term begins in the run.
 func (c *PoolContract) begins(rec *simulate.Record, until capcli.Time) bool {
 	return c.Upfront != 0 && c.Term.From >= rec.Start && c.Term.From < until
 }
 
-// upfrontRow is the row of what is paid at the start.
+// upfrontRow returns the row of the upfront payment; false where it does not fall into the run.
 func (c *PoolContract) upfrontRow(rec *simulate.Record, until capcli.Time, account string) (focus.Row, bool) {
 	for p := range rec.Pools {
 		pool := &rec.Pools[p]
@@ -115,7 +115,7 @@ func (c *PoolContract) upfrontRow(rec *simulate.Record, until capcli.Time, accou
 	return focus.Row{}, false
 }
 
-// purchase is a row of what is paid for a pool.
+// purchase returns a row of a payment for a pool.
 func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD, payment string) focus.Row {
 	f := w.row(pool)
 	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = focus.Purchase, "Recurring", focus.Standard
@@ -127,19 +127,19 @@ func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD, payment string
 	return f
 }
 
-// runCell is what a pool cost in a month.
+// runCell is the cost of a pool in a month.
 type runCell struct {
-	direct []capcli.USD // by tenant
-	unused capcli.USD
+	direct []capcli.USD // by tenant: cost of what it held
+	unused capcli.USD   // cost of what nobody held
 }
 
-// runMonth writes one month.
+// runMonth writes the rows of one month.
 type runMonth struct {
 	inv        *Invoice
 	rec        *simulate.Record
-	m          int
+	m          int // index of the month
 	start, end capcli.Time
-	billed     capcli.USD // of a committed pool
+	billed     capcli.USD // payment for the current committed pool in the month
 	account    string
 }
 
@@ -181,7 +181,7 @@ func (w *runMonth) pool(p int, c *runCell, to func(*focus.Row)) {
 	to(&f)
 }
 
-// used is the row of what tenant t had of pool p.
+// used returns the row of what tenant t held of pool p.
 func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) focus.Row {
 	pool := &w.rec.Pools[p]
 	f := w.row(pool)
@@ -192,7 +192,7 @@ func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) focus.
 	f.ConsumedQuantity, f.ConsumedUnit = focus.NumberOf(hours), "Hours"
 	f.SetCosts(cost, cost)
 	list := w.rate(p).list(pool.Terms)
-	if list == 0 { // capacity without an on-demand price lists at its own
+	if list == 0 { // without an on-demand price, the pool's own price is the list price
 		list = w.rate(p).Price
 	}
 	f.SetPrice(hours, "Hours", list, list)
@@ -209,10 +209,10 @@ func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) focus.
 	return f
 }
 
-// rate is that of a pool in the month.
+// rate returns the rate of pool p in the month.
 func (w *runMonth) rate(p int) Rate { return w.inv.rates[p].At(w.rec.Months[w.m].Since) }
 
-// row is what all rows of a pool have.
+// row returns a row with the fields that all rows of a pool share.
 func (w *runMonth) row(pool *simulate.Pool) focus.Row {
 	f := focus.NewRow()
 	f.ChargePeriodStart, f.ChargePeriodEnd = w.start, w.end
@@ -225,7 +225,7 @@ func (w *runMonth) row(pool *simulate.Pool) focus.Row {
 	return f
 }
 
-// setDiscount marks a row as one of a committed pool.
+// setDiscount sets the commitment fields of a row of a committed pool.
 func setDiscount(f *focus.Row, pool *simulate.Pool, status string, quantity focus.Amount) {
 	f.CommitmentDiscountID, f.CommitmentDiscountName, f.CommitmentDiscountType = pool.Name, pool.Name, pool.Terms.String()
 	f.CommitmentDiscountCategory, f.CommitmentDiscountUnit, f.CommitmentDiscountStatus = focus.Usage, "Hours", status

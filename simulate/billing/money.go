@@ -12,11 +12,11 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// tally does arithmetic on amounts and keeps its first error, so that several steps
-// are checked once.
+// tally does arithmetic on amounts and keeps the first error, so that several steps need one
+// check.
 type tally struct{ err error }
 
-// take returns the amount of a call that may fail.
+// take returns the amount of a call and keeps the call's error.
 func (t *tally) take(u capcli.USD, err error) capcli.USD {
 	if t.err == nil {
 		t.err = err
@@ -24,7 +24,7 @@ func (t *tally) take(u capcli.USD, err error) capcli.USD {
 	return u
 }
 
-// add adds amounts to sum.
+// add adds amounts to sum. On overflow it keeps capcli.ErrOverflow and stops.
 func (t *tally) add(sum *capcli.USD, amounts ...capcli.USD) {
 	for _, u := range amounts {
 		if u > 0 && *sum > math.MaxInt64-u {
@@ -35,17 +35,17 @@ func (t *tally) add(sum *capcli.USD, amounts ...capcli.USD) {
 	}
 }
 
-// cost is Cost.
+// cost is Cost with the error kept.
 func (t *tally) cost(r capcli.Rate, time capcli.GPUTime) capcli.USD { return t.take(Cost(r, time)) }
 
-// mulDiv is mulDiv, as an amount.
+// mulDiv is the function mulDiv, as an amount, with the error kept.
 func (t *tally) mulDiv(a, b, c int64) capcli.USD {
 	v, err := mulDiv(a, b, c)
 	return t.take(capcli.USD(v), err)
 }
 
-// quotient is a·b/c, rounded half up, with the product in 128 bits; false where c is 0
-// or the result is not an int64.
+// quotient returns a·b/c, rounded half up, with the product in 128 bits. It returns false where
+// c is 0 or the result does not fit an int64.
 func quotient(a, b, c uint64) (int64, bool) {
 	hi, lo := bits.Mul64(a, b)
 	lo, carry := bits.Add64(lo, c/2, 0)
@@ -56,7 +56,7 @@ func quotient(a, b, c uint64) (int64, bool) {
 	return int64(q), q <= math.MaxInt64
 }
 
-// mulDiv is a·b/c, rounded half up; none may be negative. It fails with
+// mulDiv returns a·b/c, rounded half up; none may be negative. It fails with
 // capcli.ErrOverflow.
 func mulDiv(a, b, c int64) (int64, error) {
 	v, ok := quotient(uint64(a), uint64(b), uint64(c))
@@ -66,8 +66,8 @@ func mulDiv(a, b, c int64) (int64, error) {
 	return v, nil
 }
 
-// scale is an amount times part / whole for part <= whole, rounded half up: it cannot
-// overflow.
+// scale returns u x part / whole, rounded half up, for part <= whole and none negative. It
+// cannot overflow.
 func scale(u capcli.USD, part, whole int64) capcli.USD {
 	v, err := mulDiv(int64(u), part, whole)
 	if err != nil {
@@ -76,14 +76,14 @@ func scale(u capcli.USD, part, whole int64) capcli.USD {
 	return capcli.USD(v)
 }
 
-// perUnit is a cost times a factor for each of n, rounded half up to the millionth;
-// false for none, or for a quotient that does not fit.
+// perUnit returns cost x factor / n, rounded half up to the millionth. It returns false where n
+// is 0, the cost is negative, or the result does not fit.
 func perUnit(cost capcli.USD, factor, n uint64) (capcli.USD, bool) {
 	v, ok := quotient(uint64(max(cost, 0)), factor, n)
 	return capcli.USD(v), ok && cost >= 0
 }
 
-// ratio is part / whole; false where there is no whole.
+// ratio returns part / whole; false where whole is 0.
 func ratio(part, whole float64) (float64, bool) {
 	if whole == 0 {
 		return 0, false
@@ -91,15 +91,15 @@ func ratio(part, whole float64) (float64, bool) {
 	return part / whole, true
 }
 
-// savingsRate is the effective savings rate, 1 - cost / on-demand equivalent (FinOps
-// Foundation); false where nothing has an on-demand price.
+// savingsRate returns the effective savings rate, 1 - cost / on-demand equivalent (FinOps
+// Foundation); false where the on-demand equivalent is 0.
 func savingsRate(cost, onDemand capcli.USD) (float64, bool) {
 	share, ok := ratio(float64(cost), float64(onDemand))
 	return 1 - share, ok
 }
 
-// Cost is capcli.Cost with an amount that does not fit, or a negative one, as an
-// error.
+// Cost returns the price of GPU time at a rate, rounded half up. Unlike capcli.Cost it returns
+// an error for a result that does not fit (capcli.ErrOverflow) and for a negative rate or time.
 func Cost(r capcli.Rate, t capcli.GPUTime) (capcli.USD, error) {
 	if r < 0 || t < 0 {
 		return 0, fmt.Errorf("a price of %s for %d thousandths of GPU-seconds: neither may be negative", r.Decimal(), t)
@@ -108,25 +108,26 @@ func Cost(r capcli.Rate, t capcli.GPUTime) (capcli.USD, error) {
 	return capcli.USD(v), err
 }
 
-// Spread is an amount over so many seconds, in dollars an hour, rounded half up.
+// Spread returns an amount divided over so many seconds, in dollars an hour, rounded half up. A
+// negative amount counts as 0, and fewer than 1 second as 1.
 func Spread(amount capcli.USD, seconds int64) (capcli.Rate, error) {
 	v, err := mulDiv(int64(max(amount, 0)), int64(capcli.Hour), max(seconds, 1))
 	return capcli.Rate(v), err
 }
 
-// Share is a part of an amount, rounded half up; the part is not over the whole.
+// Share returns amount x part / whole, rounded half up; part must not exceed whole.
 func Share(amount capcli.USD, part, whole int64) capcli.USD { return scale(amount, part, whole) }
 
 // Year is the length of a mean year, 365.25 days, in which amounts over other
 // lengths of time are compared.
 const Year capcli.Seconds = 31_557_600
 
-// YearNote says what "~ a year" is beside an amount of PerYear.
+// YearNote explains "~ a year" beside an amount of PerYear.
 const YearNote = "~ a year: the amount times 365.25 days over the time that it is for; for comparison, not a forecast"
 
-// PerYear is what an amount over a length of time comes to in a Year, rounded half up.
-// It is for comparison alone, since what a period cost says nothing of other times. It
-// is false where there is no length, or the amount does not fit.
+// PerYear returns an amount over a length of time scaled to a Year, rounded half up. It is for
+// comparison only, since the cost of one period says nothing about other times. It returns
+// false where the length is 0 or less, or the result does not fit.
 func PerYear(amount capcli.USD, over capcli.Seconds) (capcli.USD, bool) {
 	v, ok := quotient(uint64(max(amount, -amount)), uint64(Year), uint64(max(over, 0)))
 	if amount < 0 {
@@ -135,7 +136,7 @@ func PerYear(amount capcli.USD, over capcli.Seconds) (capcli.USD, bool) {
 	return capcli.USD(v), ok
 }
 
-// wide is a sum of products that may not fit in 64 bits.
+// wide is an unsigned 128-bit sum of products.
 type wide struct{ hi, lo uint64 }
 
 // add adds a·b; neither may be negative.
@@ -151,11 +152,11 @@ func (w *wide) bigInt() *big.Int {
 	return v.Add(v.Lsh(v, 64), new(big.Int).SetUint64(w.lo))
 }
 
-// divide is w / n as an Amount, cut at its eighteenth place; n is above 0.
+// divide returns w / n as an Amount, cut after 18 decimals; n must be above 0.
 func (w wide) divide(n int64) focus.Amount { return focus.QuotientAmount(w.bigInt(), n) }
 
-// splitWide is capcli.Split for wide weights: largest remainder, ties to the earlier.
-// Where all weights are zero, everything goes to the last.
+// splitWide is capcli.Split for wide weights: largest remainder, ties to the earlier. Where all
+// weights are zero, the last gets everything (with capcli.Split it is the first).
 func splitWide(total capcli.USD, weights []wide) []capcli.USD {
 	out := make([]capcli.USD, len(weights))
 	sum := new(big.Int)
