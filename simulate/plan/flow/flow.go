@@ -8,17 +8,16 @@ import (
 	"capcli/simulate/internal/exact"
 )
 
-// flow is the state of the search. Each level of demand is a unit that goes
-// from the first instant to the last, by offers, which leap over their periods,
-// or through single periods, where it costs what an uncovered level costs. A
-// period may be gone through backwards for nothing: then more is bought than
-// there are levels.
+// flow is the state of the search. Each level of demand is a unit that flows from the first instant
+// to the last. It flows along offers, which skip their periods, or through single periods at the
+// cost of an uncovered level. A unit may flow backwards through a period free of charge: then more
+// is bought than there are levels.
 type flow struct {
 	p       *Program
 	height  int64
 	arcs    []arc
 	bought  []int64
-	out, in [][]int // offers by the instant where they begin and end
+	out, in [][]int // offers by the instant where they start and where they end
 	price   []int64 // potential of each instant
 
 	dist []int64
@@ -26,17 +25,17 @@ type flow struct {
 	heap []entry
 }
 
-// arc is a period: the levels that go through it, the cheapest (highest) first.
-// The first segment is what lies over the demand, and has no lower end.
+// arc is a period: the levels that flow through it, the cheapest (highest) first. The first segment
+// is the space above the demand, and costs nothing.
 type arc struct {
 	segs []Segment
-	at   int   // segment that the next unit falls in
-	used int64 // of it
+	at   int   // segment of the next unit
+	used int64 // units used of that segment
 }
 
-// hop is how a shortest path reaches an instant.
+// hop is the last hop of a shortest path to an instant.
 type hop struct {
-	offer int // -1 is a period
+	offer int // index of the offer; -1 is a period
 	back  bool
 }
 
@@ -75,19 +74,19 @@ func newFlow(p *Program) (*flow, error) {
 	return f, nil
 }
 
-// settle moves on to the segment that the next unit falls in.
+// settle moves on to the segment of the next unit.
 func (a *arc) settle() {
 	for a.at < len(a.segs)-1 && a.used == a.segs[a.at].Units {
 		a.at, a.used = a.at+1, 0
 	}
 }
 
-// nextUnit is what the next unit costs, and how many more cost the same.
+// nextUnit returns the cost of the next unit, and how many units cost the same.
 func (a *arc) nextUnit() (cost, room int64) {
 	return a.segs[a.at].Cost, a.segs[a.at].Units - a.used
 }
 
-// lastUnit is what the last unit costs, and how many more cost the same.
+// lastUnit returns the cost of the last unit, and how many units cost the same.
 func (a *arc) lastUnit() (cost, room int64) {
 	at, used := a.at, a.used
 	if used == 0 && at > 0 {
@@ -113,13 +112,13 @@ func (a *arc) pull(n int64) {
 	a.used -= n
 }
 
-// Solve finds the optimum of p and proves it.
+// Solve returns the optimum of p with its proof. It fails with ErrNotProven where the proof fails,
+// and with the cause of ctx where that ends.
 //
-// The method is successive shortest paths (Ahuja, Magnanti and Orlin 1993,
-// chapter 9.7, with the convex costs of chapter 14): levels are added from the
-// cheapest up, each group along the shortest path that there is. One path costs
-// O(offers + periods·log periods); there are about as many as there are steps
-// at which the cost of a level changes.
+// The method is successive shortest paths (Ahuja, Magnanti and Orlin 1993, chapter 9.7, with the
+// convex costs of chapter 14): levels are added from the cheapest up, each group along a shortest
+// path. One path costs O(offers + periods·log periods); there are about as many paths as steps at
+// which the cost of a level changes.
 func Solve(ctx context.Context, p *Program) (*Solution, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -141,9 +140,8 @@ func Solve(ctx context.Context, p *Program) (*Solution, error) {
 	return s, p.Prove(s)
 }
 
-// search finds the shortest ways from one instant to the others, until it is
-// at the other (Dijkstra 1959, on costs less the potentials, which are never
-// negative: Edmonds and Karp 1972).
+// search finds shortest paths from one instant to the others, until it reaches to (Dijkstra 1959,
+// on costs reduced by the potentials, which are never negative: Edmonds and Karp 1972).
 func (f *flow) search(from, to int) {
 	for i := range f.dist {
 		f.dist[i] = unlimited
@@ -162,7 +160,7 @@ func (f *flow) search(from, to int) {
 	}
 }
 
-// relax tries every way that leads on from an instant.
+// relax tries every hop that leaves an instant.
 func (f *flow) relax(e entry) {
 	v := e.node
 	base := e.dist + f.price[v]
@@ -194,7 +192,7 @@ func (f *flow) reach(v int, dist int64, by hop) {
 	}
 }
 
-// reprice makes the lengths of the last search part of the potentials.
+// reprice adds the distances of the last search to the potentials.
 func (f *flow) reprice(to int) {
 	most := f.dist[to]
 	for v, d := range f.dist {
@@ -202,8 +200,8 @@ func (f *flow) reprice(to int) {
 	}
 }
 
-// augment sends as much as goes the way that the last search found, and says
-// how much.
+// augment sends as many units as possible, at most left, along the path of the last search, and
+// returns how many.
 func (f *flow) augment(left int64) int64 {
 	f.walk(len(f.arcs), func(by hop, period int) {
 		switch {
@@ -234,7 +232,7 @@ func (f *flow) augment(left int64) int64 {
 	return left
 }
 
-// walk goes the way back from an instant to the first.
+// walk calls do for each hop of the path from an instant back to the first.
 func (f *flow) walk(v int, do func(by hop, period int)) {
 	for v != 0 {
 		by := f.from[v]
@@ -255,7 +253,7 @@ func (f *flow) walk(v int, do func(by hop, period int)) {
 	}
 }
 
-// solution reads the state.
+// solution returns the solution of the present state.
 func (f *flow) solution() *Solution {
 	s := &Solution{Bought: f.bought, Price: make([]int64, len(f.arcs)), Level: make([]int64, len(f.arcs)), residual: f}
 	s.Cost = new(big.Int)
@@ -274,22 +272,22 @@ func (f *flow) solution() *Solution {
 		s.Level[m] = level
 		s.Cost.Add(s.Cost, f.p.Periods[m].Uncovered(level))
 	}
-	s.Bound, _ = f.p.Bound(s.Price) // Prove says what is wrong with it
+	s.Bound, _ = f.p.Bound(s.Price) // Prove reports its errors
 	if s.Bound == nil {
 		s.Bound = new(big.Int)
 	}
 	return s
 }
 
-// Worth is what one more unit that covers a period for nothing would save:
-// exactly, not at the margin.
+// Worth returns the saving from one more unit that covers a period free of charge: exactly, not at
+// the margin.
 func (s *Solution) Worth(period int) int64 {
 	f := s.residual
 	f.search(period+1, period)
 	return s.Price[period] - f.dist[period]
 }
 
-// put and pop keep the heap.
+// put and pop maintain the heap.
 func (f *flow) put(e entry) {
 	f.heap = append(f.heap, e)
 	i := len(f.heap) - 1

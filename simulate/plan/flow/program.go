@@ -1,11 +1,9 @@
-// Package flow covers levels of demand along a time line at the least cost, and proves
-// it.
+// Package flow covers levels of demand along a time line at the least cost, and proves the optimum.
 //
-// An offer covers an unbroken run of periods, so the matrix of the program has the
-// consecutive-ones property, is totally unimodular (Fulkerson and Gross 1965), and the
-// program is a flow on the time line whose whole-numbered optimum is the optimum: Solve
-// finds it by successive shortest paths, and proves it with prices that come to the
-// same amount from below (Program.Prove).
+// An offer covers an unbroken run of periods, so the matrix of the program has the consecutive-ones
+// property and is totally unimodular (Fulkerson and Gross 1965). The program is a flow on the time
+// line, whose optimum in whole numbers is the optimum. Solve finds it by successive shortest paths,
+// and proves it with prices that give the same amount as a lower bound (Program.Prove).
 package flow
 
 import (
@@ -21,37 +19,35 @@ import (
 	"capcli"
 )
 
-// Program is the choice of offers that covers levels of demand in periods at
-// the least cost: the sum over offers of what is bought times its cost, and
-// over periods of what the levels cost that nothing covers. Costs are whole
-// numbers in any unit.
+// Program is the choice of offers that covers levels of demand in periods at the least cost. The
+// cost is the sum of the purchases, units times cost of each offer, and of the levels that no offer
+// covers. Costs are whole numbers in any unit.
 type Program struct {
 	Periods []Levels
 	Offers  []Offer
 }
 
-// Levels are the levels of demand in one period from the lowest up, and what
-// each costs where it is not covered: never more than the one under it.
+// Levels are the levels of demand in one period from the lowest up, with the cost of each if
+// uncovered: never more than that of the level below.
 type Levels []Segment
 
-// Segment is so many levels, one on the other, of one cost each.
+// Segment is a number of consecutive levels with one cost each.
 type Segment struct {
 	Units int64
 	Cost  int64
 }
 
-// Offer covers one level in the periods From, From+1, … To-1 for each unit
-// bought.
+// Offer covers one level in the periods From, From+1, … To-1 for each unit bought.
 type Offer struct {
 	From, To int
 	Cost     int64
 	Max      int64 // most units; 0 is no limit
 }
 
-// LimitCost keeps every sum of costs along the time line within an int64.
+// LimitCost is the largest cost, so that every sum of costs along the time line fits an int64.
 const LimitCost = math.MaxInt64 / 8
 
-// Check tells what is wrong with p.
+// Check returns an error where levels or offers are invalid or their costs too large.
 func (p *Program) Check() error {
 	var most int64
 	for m, levels := range p.Periods {
@@ -80,7 +76,7 @@ func (p *Program) Check() error {
 	return nil
 }
 
-// height is how many levels the highest period has.
+// height returns the number of levels of the highest period.
 func (p *Program) height() (int64, error) {
 	var most int64
 	for _, levels := range p.Periods {
@@ -100,10 +96,9 @@ func (p *Program) height() (int64, error) {
 type Solution struct {
 	Bought []int64 // units of each offer
 	Level  []int64 // units that cover each period
-	// Price is what covering one level is worth in each period, as the proof
-	// has it: no offer costs less than the prices of its periods sum to (but for
-	// one bought up to its Max), and Bound, what these prices say that no choice
-	// can go under, is Cost.
+	// Price is the shadow price of a level in each period, from the proof. No offer costs less than
+	// the sum of the prices of its periods, except one bought up to its Max. Bound, the lower bound
+	// on every choice that these prices prove, equals Cost.
 	Price []int64
 	Cost  *big.Int
 	Bound *big.Int
@@ -111,7 +106,7 @@ type Solution struct {
 	residual *flow
 }
 
-// Uncovered returns what the levels over level cost.
+// Uncovered returns the cost of the levels above level.
 func (l Levels) Uncovered(level int64) *big.Int {
 	sum := new(big.Int)
 	for _, s := range l {
@@ -125,17 +120,17 @@ func (l Levels) Uncovered(level int64) *big.Int {
 	return sum
 }
 
-// Use is a demand through a time: so much work, in thousandths of GPU-seconds, over so
-// many seconds, and its price on demand.
+// Use is a demand over a span of time: its work in thousandths of GPU-seconds, its duration in
+// seconds, and its on-demand rate.
 type Use struct{ Work, Duration, Rate int64 }
 
-// Stack returns the levels of the uses of a period, in lots of so many thousandths of a
-// GPU: the k-th costs what the part of the demand between k-1 and k lots comes to. unit
-// divides what a lot costs through each use.
+// Stack returns the levels of the uses of a period, in lots of the given thousandths of a GPU. The
+// k-th level costs what the part of the demand between k-1 and k lots costs. unit divides the cost
+// of a lot through each use.
 func Stack(uses []Use, lot, unit int64) (Levels, error) {
-	type share struct{ lots, whole, rest int64 } // whole lots, what each costs, and what the part of a lot on top does
+	type share struct{ lots, whole, rest int64 } // whole lots, cost of each, and cost of the part of a lot above them
 	var shares []share
-	var each int64 // what a lot costs that all uses want
+	var each int64 // cost of a lot that all uses want
 	for _, u := range uses {
 		if u.Work == 0 || u.Rate == 0 {
 			continue
@@ -165,7 +160,7 @@ func Stack(uses []Use, lot, unit int64) (Levels, error) {
 	return out, nil
 }
 
-// Add returns l with so many levels on top, of one cost each.
+// Add returns l with more levels on top, of one cost each.
 func (l Levels) Add(units, cost int64) Levels {
 	switch {
 	case units <= 0 || cost == 0:

@@ -9,13 +9,13 @@ import (
 	"capcli/simulate/internal/exact"
 )
 
-// ErrNotProven says that an optimum did not pass its own proof: a bug, after
-// which no answer may be given.
+// ErrNotProven means that an optimum failed its own proof. That is a bug, and no answer may be
+// given.
 var ErrNotProven = errors.New("the optimum could not be proven")
 
-// Prove checks from s alone that it is the optimum of p: what was bought gives
-// the levels and the cost, and the prices give the same amount as a bound. The
-// rest is weak duality: for any prices λ ≥ 0 and any choice,
+// Prove checks from s alone that it is the optimum of p: the purchases give the levels and the
+// cost, and the prices give the same amount as a lower bound. The rest is weak duality: for any
+// prices λ ≥ 0 and any choice,
 //
 //	cost ≥ Σ over periods and levels min(λ, cost of the level) − Σ over offers Max·max(0, Σλ − cost),
 //
@@ -35,7 +35,7 @@ func (p *Program) Prove(s *Solution) error {
 	return nil
 }
 
-// price is what the purchases of s come to, summed anew.
+// price recomputes the cost of the purchases of s.
 func (p *Program) price(s *Solution) (*big.Int, error) {
 	cost, levels, err := p.sum(s.Bought)
 	if err != nil {
@@ -47,14 +47,13 @@ func (p *Program) price(s *Solution) (*big.Int, error) {
 	return cost, nil
 }
 
-// Cost is what so many units of each offer come to, with the levels that they do
-// not cover.
+// Cost returns the cost of these units of each offer, with that of the uncovered levels.
 func (p *Program) Cost(bought []int64) (*big.Int, error) {
 	cost, _, err := p.sum(bought)
 	return cost, err
 }
 
-// sum prices purchases, and gives the levels that they cover.
+// sum returns the cost of purchases, and the levels that they cover.
 func (p *Program) sum(bought []int64) (*big.Int, []int64, error) {
 	if len(bought) != len(p.Offers) {
 		return nil, nil, fmt.Errorf("%w: %d purchases of %d offers", ErrNotProven, len(bought), len(p.Offers))
@@ -80,9 +79,9 @@ func (p *Program) sum(bought []int64) (*big.Int, []int64, error) {
 	return sum, covered, nil
 }
 
-// Bound is what no choice can cost less than, as prices of the periods prove.
-// It refuses prices that prove nothing: under 0, or over an offer that has no
-// limit.
+// Bound returns the lower bound on the cost of every choice that prices of the periods prove. It
+// fails with ErrNotProven where prices prove nothing: negative ones, or prices above the cost of an
+// offer without a limit.
 func (p *Program) Bound(prices []int64) (*big.Int, error) {
 	if len(prices) != len(p.Periods) {
 		return nil, fmt.Errorf("%w: %d prices of %d periods", ErrNotProven, len(prices), len(p.Periods))
