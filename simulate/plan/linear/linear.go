@@ -5,11 +5,10 @@
 // where the cost f of each variable is convex and piecewise linear. A bound is a break
 // beyond which the slope is infinite.
 //
-// The method is the primal simplex for piecewise-linear costs (Fourer 1985, "A simplex
-// algorithm for piecewise-linear programming I") with the inverse of the basis kept
-// whole, so that the basis has as many columns as there are rows, however many breaks
-// the costs have. Its figures are floating point: they steer a search, whose bounds are
-// exact.
+// The method is the primal simplex for piecewise-linear costs (Fourer 1985, "A simplex algorithm
+// for piecewise-linear programming I") with a dense inverse of the basis. The basis has as many
+// columns as there are rows, however many breaks the costs have. Results are floating point: they
+// guide a search whose bounds are exact.
 package linear
 
 import (
@@ -20,15 +19,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Variable is a variable of a program: what it adds to rows, and its cost. Slope k holds
-// below break k, and the last one above all breaks; slopes rise.
+// Variable is a variable of a program: its coefficients in the rows, and its cost. Slope k holds
+// below break k, the last one above all breaks; slopes rise.
 type Variable struct {
 	Rows           []int
-	Coefficients   []float64 // by place in Rows; nil is 1 in each
+	Coefficients   []float64 // in the order of Rows; nil is 1 in each
 	Breaks, Slopes []float64
 }
 
-// Bounded returns a variable from lo to hi, which may be infinite, of one cost.
+// Bounded returns a variable from lo to hi, which may be infinite, with one slope of cost.
 func Bounded(rows []int, coefficients []float64, cost, lo, hi float64) Variable {
 	v := Variable{rows, coefficients, []float64{lo}, []float64{math.Inf(-1), cost}}
 	switch {
@@ -40,9 +39,9 @@ func Bounded(rows []int, coefficients []float64, cost, lo, hi float64) Variable 
 	return v
 }
 
-// Program is a program at work. A variable outside the basis is at one of its breaks.
+// Program is a program in progress. A variable outside the basis is at one of its breaks.
 type Program struct {
-	// Prices are what one more of the right side of each row costs.
+	// Prices are the cost of one more unit of the right side of each row.
 	Prices []float64
 	Values []float64 // of each variable
 	Pivots int
@@ -50,15 +49,16 @@ type Program struct {
 	variables []Variable
 	right     []float64
 	inverse   []float64 // of the basis, by row
-	basis     []int     // variables
-	where     []int     // place in the basis; -1 outside
-	segment   []int     // that a variable is in, or of one outside the basis the break that it is at
+	basis     []int     // variable of each row
+	where     []int     // index in the basis; -1 outside
+	segment   []int     // of each variable: its segment, or outside the basis the break that it is at
 	stuck     bool
 	ahead     events
 }
 
-// NewProgram starts a program from a basis, one variable for each row, with all others at the
-// first of their breaks but for those in at. The start must be within all bounds.
+// NewProgram returns a program that starts from a basis, one variable for each row. All other
+// variables are at their first break, or at the break that at gives. The start must be within all
+// bounds.
 func NewProgram(right []float64, variables []Variable, basis []int, at map[int]int) *Program {
 	n, m := len(variables), len(right)
 	p := &Program{
@@ -83,7 +83,7 @@ func NewProgram(right []float64, variables []Variable, basis []int, at map[int]i
 	return p
 }
 
-// segmentOf is the segment of a value, of those within the bounds.
+// segmentOf returns the segment of a value, among those within the bounds.
 func (v *Variable) segmentOf(value float64) int {
 	k := 0
 	for k < len(v.Breaks) && (v.Breaks[k] < value || math.IsInf(v.Slopes[k], -1)) && !math.IsInf(v.Slopes[k+1], 1) {
@@ -92,7 +92,7 @@ func (v *Variable) segmentOf(value float64) int {
 	return k
 }
 
-// Add takes in a variable, at the first of its breaks, which is 0.
+// Add adds a variable at its first break, which must be 0.
 func (p *Program) Add(v Variable) {
 	p.variables, p.Values = append(p.variables, v), append(p.Values, 0)
 	p.where, p.segment = append(p.where, -1), append(p.segment, 0)
@@ -101,9 +101,8 @@ func (p *Program) Add(v Variable) {
 // tiny is the least reduced cost that makes a variable enter.
 const tiny = 1e-11
 
-// Solve runs the simplex until nothing improves or ctx ends, for so many more pivots at
-// most. In the second half of them it takes the first variable that improves, so that it
-// cannot go round in a circle.
+// Solve runs the simplex until nothing improves or ctx ends, for at most most pivots more. In the
+// second half of them it takes the first variable that improves, so that it cannot cycle.
 func (p *Program) Solve(ctx context.Context, most int) {
 	for k := 0; k < most && !p.stuck; k++ {
 		if k%64 == 0 && ctx.Err() != nil {
@@ -121,7 +120,7 @@ func (p *Program) Solve(ctx context.Context, most int) {
 	}
 }
 
-// coefficient is what a variable adds to the k-th of its rows.
+// coefficient returns the variable's coefficient in the k-th of its rows.
 func (v *Variable) coefficient(k int) float64 {
 	if v.Coefficients == nil {
 		return 1
@@ -142,8 +141,8 @@ func (p *Program) reprice() {
 	}
 }
 
-// enter picks the variable outside the basis with the best rate, which is below 0, and
-// its direction, or the first with such a rate; -1 where none improves.
+// enter returns the variable outside the basis with the most negative rate, its direction and the
+// rate; with first, the first variable with a negative rate. It returns -1 where none improves.
 func (p *Program) enter(first bool) (e int, dir, best float64) {
 	e, best = -1, -tiny
 	for j := range p.variables {
@@ -168,7 +167,7 @@ func (p *Program) enter(first bool) (e int, dir, best float64) {
 	return e, dir, best
 }
 
-// column is the inverse of the basis times the column of a variable.
+// column returns the inverse of the basis times the column of a variable.
 func (p *Program) column(e int) []float64 {
 	m, v := len(p.right), &p.variables[e]
 	w := make([]float64, m)
@@ -181,16 +180,16 @@ func (p *Program) column(e int) []float64 {
 	return w
 }
 
-// event is the next place on the way of the entering variable at which a variable meets
-// a break, beyond which the rate is worse.
+// event is the next point on the path of the entering variable at which a variable reaches a break,
+// after which the rate is worse.
 type event struct {
 	at    float64 // how far the entering variable has moved
 	place int     // in the basis; -1 is the entering variable itself
-	jump  float64 // what the rate gains; infinite at a bound
+	jump  float64 // increase of the rate; infinite at a bound
 }
 
-// nextEvent is the event of a variable that moves at some speed, from where it stands at
-// a time; false where nothing is ahead.
+// nextEvent returns the next event of a variable that moves at a speed, from a value that it has
+// after the distance at; false where no break is ahead.
 func (p *Program) nextEvent(j, place int, speed, value, at float64) (event, bool) {
 	v, k := &p.variables[j], p.segment[j]
 	beyond := k + 1
@@ -218,12 +217,12 @@ func (h *events) Pop() any {
 	return last
 }
 
-// step moves a variable as long as that pays: past breaks, until the rate is used up or
-// a bound is reached. It changes the basis where another variable stops it.
+// step moves a variable while that lowers the cost: past breaks, until the rate is used up or a
+// bound is reached. It changes the basis where another variable stops it.
 func (p *Program) step(e int, dir, rate float64) {
 	w := p.column(e)
 	if dir > 0 {
-		p.segment[e]++ // from the break into the segment over it
+		p.segment[e]++ // from the break into the segment above it
 	}
 	moving := func(place int) (variable int, speed float64) {
 		if place < 0 {
@@ -261,7 +260,7 @@ func (p *Program) step(e int, dir, rate float64) {
 			heap.Pop(&p.ahead)
 		}
 	}
-	p.stuck = true // the cost has a least value, so only rounding leads here
+	p.stuck = true // the cost is bounded from below, so only rounding leads here
 }
 
 // move carries out a step up to an event.
@@ -278,8 +277,8 @@ func (p *Program) move(e int, dir float64, ev event, w []float64) {
 	p.swap(e, ev.place, w)
 }
 
-// leave puts a variable that leaves the basis, or stays outside, on the break that it
-// reached, rising or falling.
+// leave sets a variable that leaves the basis, or stays outside, to the break that it reached, from
+// below where rising.
 func (p *Program) leave(j int, rising bool) {
 	if !rising {
 		p.segment[j]--
@@ -287,7 +286,7 @@ func (p *Program) leave(j int, rising bool) {
 	p.Values[j] = p.variables[j].Breaks[p.segment[j]]
 }
 
-// swap takes e into the basis at the place of the variable that leaves.
+// swap puts e into the basis in place of the variable that leaves.
 func (p *Program) swap(e, place int, w []float64) {
 	m := len(p.right)
 	p.where[p.basis[place]], p.where[e], p.basis[place] = -1, place, e
@@ -306,8 +305,8 @@ func (p *Program) swap(e, place int, w []float64) {
 	}
 }
 
-// refresh computes the inverse and the values of the basis again, so that rounding
-// does not add up.
+// refresh recomputes the inverse and the values of the basis, so that rounding errors do not add
+// up.
 func (p *Program) refresh() {
 	m := len(p.right)
 	b := mat.NewDense(m, m, nil)
@@ -324,7 +323,7 @@ func (p *Program) refresh() {
 	}
 	var inverse mat.Dense
 	if inverse.Inverse(b) != nil {
-		return // too near to singular to be better than what there is
+		return // too near to singular: the old inverse is better
 	}
 	copy(p.inverse, inverse.RawMatrix().Data)
 	for place, j := range p.basis {
