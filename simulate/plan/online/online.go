@@ -1,5 +1,5 @@
-// Package online decides about commitments without a forecast: a policy that sees the
-// demand only up to the present, and what it can promise to pay at most.
+// Package online decides about commitments without a forecast. Its policy sees the demand only up
+// to the present, and guarantees a bound on its cost.
 package online
 
 import (
@@ -12,18 +12,18 @@ import (
 	"capcli"
 )
 
-// Lease is what the online policies know of a commitment: a fee paid once for
-// each GPU, for so many periods in a row. Most commitments are paid whether
-// used or not; then Used is 0. A term that takes a fee and a lower price by use
-// (the light and medium reserved instances that clouds once sold) has both.
+// Lease is a commitment as the online policies see it: a fee paid once for each GPU, for a number
+// of consecutive periods. Most commitments are paid whether used or not; then Used is 0. A term
+// with a fee and a lower price by use (the light and medium reserved instances that clouds once
+// sold) has both.
 type Lease struct {
 	Periods  int
 	Fee      capcli.USD // for the whole lease of one GPU
 	OnDemand capcli.USD // one GPU for one period, on demand
-	Used     capcli.USD // one GPU for one period in use under the lease
+	Used     capcli.USD // one GPU for one period of use under the lease
 }
 
-// check refuses a lease that no policy can decide about.
+// check returns an error where no policy can decide about the lease.
 func (l *Lease) check() error {
 	switch {
 	case l.Periods < 1:
@@ -36,23 +36,22 @@ func (l *Lease) check() error {
 	return nil
 }
 
-// Run is what a policy bought and paid.
+// Run is the purchases and the costs of a policy.
 type Run struct {
 	Leases []int64 // bought, by period
 	Bought int64
 	Fees   capcli.USD
-	Bursts capcli.USD // on demand
-	Use    capcli.USD // under leases
+	Bursts capcli.USD // cost of use on demand
+	Use    capcli.USD // cost of use under leases
 	Cost   capcli.USD
 }
 
-// Play plays the deterministic policy of Wang, Li and Liang (arXiv
-// 1305.5608): without any forecast, at each level of demand, lease one more GPU
-// once the on-demand price of the periods within the last Periods in which that
-// level was wanted and not leased is over Fee / (1 - alpha), the price from
-// which having leased then would have been cheaper. What is leased covers at
-// once the past that led to it, so that no period counts towards two leases.
-// It pays at most 2 - alpha times the least that hindsight would.
+// Play plays the deterministic policy of Wang, Li and Liang (arXiv 1305.5608), which needs no
+// forecast. At each level of demand it leases one more GPU once leasing earlier would have been
+// cheaper: once the on-demand price of the periods, of the last Periods, in which that level was
+// wanted and not leased is over Fee / (1 - alpha). Here alpha is the price of use under a lease
+// over that on demand. A lease also covers the past that led to it, so that no period counts
+// towards two leases. The policy pays at most 2 - alpha times the least cost in hindsight.
 func Play(demand []int64, l Lease) (*Run, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -60,26 +59,26 @@ func Play(demand []int64, l Lease) (*Run, error) {
 	return l.run(demand, l.mostPeriods())
 }
 
-// mostPeriods is how many periods on demand within one lease do not pass the
+// mostPeriods returns the most periods on demand within one lease that do not exceed the
 // break-even, fee / (on-demand - used).
 func (l *Lease) mostPeriods() int64 { return int64(l.Fee / (l.OnDemand - l.Used)) }
 
-// run leases at each level once more than most of the last Periods wanted it
-// unleased.
+// run leases one more GPU at each level that more than most of the last Periods wanted without a
+// lease.
 //
-// Let P(t) be all the leases bought up to t. A period i of the window was
-// covered by those bought after i - Periods, truly or as the past that they
-// cover: P(t) - P(i - Periods) of them. So i wants one more when demand(i) +
-// P(i - Periods) > P(t). The left side is known at i and the right one only
-// grows: counts by the left side give each period's decision in constant time.
+// Let P(t) be the number of leases bought up to t. A period i of the window was covered by the
+// leases bought after i - Periods, in fact or as part of their past: P(t) - P(i - Periods) of them.
+// So i wants one more lease where demand(i) + P(i - Periods) > P(t). The left side is known at i
+// and the right side only grows. Counts by the left side give each period's decision in constant
+// time.
 func (l *Lease) run(demand []int64, most int64) (*Run, error) {
 	var (
 		out    = &Run{Leases: make([]int64, len(demand))}
 		n      = l.Periods
 		marks  = make([]int64, len(demand)) // demand(i) + P(i - Periods)
 		total  = make([]int64, len(demand)) // P(i)
-		counts []int64                      // periods of the window by mark, those above P, around a ring
-		over   int64                        // of those above P
+		counts []int64                      // a ring: periods of the window by mark, for marks above P
+		over   int64                        // periods of the window whose mark is above P
 		bought int64
 		burst  int64
 		used   int64
@@ -88,7 +87,7 @@ func (l *Lease) run(demand []int64, most int64) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring++ // marks lie within the peak above P
+	ring++ // marks exceed P by at most the peak
 	counts = make([]int64, ring)
 	for t, d := range demand {
 		var gone int64 // P(t - Periods)
@@ -119,7 +118,8 @@ func (l *Lease) run(demand []int64, most int64) (*Run, error) {
 	return out, out.price(l, burst, used)
 }
 
-// peak is the most that any period wants, and refuses what is no demand.
+// peak returns the highest demand of any period. It fails where a demand is negative or over
+// MaxDemand.
 func peak(demand []int64) (int64, error) {
 	var most int64
 	for t, d := range demand {
@@ -131,10 +131,10 @@ func peak(demand []int64) (int64, error) {
 	return most, nil
 }
 
-// MaxDemand bounds what the policies keep in memory for each level of demand.
+// MaxDemand is the highest demand, for the policies keep a count for each level of demand.
 const MaxDemand = 10_000_000
 
-// price sums up, and refuses what no account can hold.
+// price fills in the costs. It fails with capcli.ErrOverflow where one does not fit.
 func (r *Run) price(l *Lease, burst, used int64) error {
 	var errs [4]error
 	r.Fees, errs[0] = costOf(l.Fee, r.Bought)
