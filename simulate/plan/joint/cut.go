@@ -1,22 +1,21 @@
 package joint
 
-// cut lies under the cost of what a period leaves uncovered: at + slope · levels.
+// cut is a lower bound on the cost of the uncovered demand of a period: at + slope · levels.
 type cut struct {
 	period int
 	at     float64
-	slope  []float64 // by dimension, none above 0
+	slope  []float64 // by dimension, never above 0
 }
 
-// perHour turns a rate times thousandths of unit-seconds into millionths of a
-// dollar.
+// perHour converts a rate times thousandths of unit-seconds to millionths of a dollar.
 const perHour = 3_600_000
 
-// coverage is the use that levels leave uncovered, and what is served by plans.
+// coverage is the use that levels leave uncovered, and the use that plans serve.
 type coverage struct {
 	left    []float64 // by model: thousandths of GPU-seconds
-	money   []float64 // by plan: what is left of it
-	worth   []float64 // by plan: what one more of it would save; 0 where some is left
-	planned []float64 // by model: served under plans
+	money   []float64 // by plan: money left of it
+	worth   []float64 // by plan: saving from one more unit of money; 0 where some is left
+	planned []float64 // by model: use served under plans
 }
 
 func (p *problem) newCoverage() *coverage {
@@ -24,7 +23,7 @@ func (p *problem) newCoverage() *coverage {
 	return &coverage{make([]float64, m), make([]float64, k), make([]float64, k), make([]float64, m)}
 }
 
-// serve lays levels over a segment as providers do.
+// serve applies levels to the use of a segment as providers do, and fills in o.
 func (p *problem) serve(s *segment, levels []float64, o *coverage) {
 	for m, w := range s.work {
 		o.left[m] = max(0, float64(w)-levels[m]*float64(p.lots[m]*s.dur))
@@ -50,8 +49,7 @@ func (p *problem) serve(s *segment, levels []float64, o *coverage) {
 	}
 }
 
-// uncovered is what a period costs on demand under levels, in millionths of a
-// dollar.
+// uncovered returns the on-demand cost of a period under levels, in millionths of a dollar.
 func (p *problem) uncovered(period int, levels []float64, o *coverage) float64 {
 	sum := 0.0
 	for i := range p.periods[period] {
@@ -94,8 +92,7 @@ func (p *problem) cutAt(period int, levels []float64, o *coverage) cut {
 	return c
 }
 
-// leastCost is what a GPU of a model costs for an hour at least, where money under
-// plans has its worth.
+// leastCost returns the least cost of a GPU-hour of a model, where money under plans has its worth.
 func (p *problem) leastCost(m int, o *coverage) float64 {
 	price := float64(p.list[m])
 	for k, offer := range p.plans {
@@ -106,10 +103,9 @@ func (p *problem) leastCost(m int, o *coverage) float64 {
 	return price
 }
 
-// sharpen raises the cut of a segment: with several plans, what one more of each is
-// worth by itself is not what they are worth together. It sets each worth in turn
-// to the one at which the cut is highest; that is at 0, or where a model's price
-// goes over from one bound to another.
+// sharpen raises the cut of a segment. With several plans, the value of one more unit of each by
+// itself is not their value together. sharpen sets each worth in turn to the value at which the cut
+// is highest: 0, or a value at which the price of a model switches from one bound to another.
 func (p *problem) sharpen(s *segment, levels []float64, o *coverage) {
 	if len(p.plans) < 2 {
 		return
@@ -146,8 +142,8 @@ func (p *problem) sharpen(s *segment, levels []float64, o *coverage) {
 	}
 }
 
-// breaks are the worths of a plan at which the price of some model goes over from
-// one bound to another.
+// breaks returns the worths of a plan at which the price of some model switches from one bound to
+// another, and 0.
 func (p *problem) breaks(s *segment, k int, o *coverage) []float64 {
 	out := []float64{0}
 	for m := range s.work {
@@ -165,7 +161,7 @@ func (p *problem) breaks(s *segment, k int, o *coverage) []float64 {
 	return out
 }
 
-// levelsOf are the levels of each period under purchases.
+// levelsOf returns the levels of each period under purchases.
 func (p *problem) levelsOf(x []float64) [][]float64 {
 	out := make([][]float64, len(p.periods))
 	for t := range out {

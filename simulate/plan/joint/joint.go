@@ -1,6 +1,6 @@
-// Package joint plans several GPU models and kinds of product at once: which demand is
-// for which model of a market, the cheapest purchases that were found, and a bound
-// that no plan can go under. The Result is the document of the plan.
+// Package joint plans several GPU models and kinds of product at once. It matches the demand to the
+// models of a market, finds cheap purchases, and proves a lower bound on the cost of every plan.
+// The Result is the document of the plan.
 package joint
 
 import (
@@ -26,19 +26,19 @@ type Result struct {
 	Commitments capcli.USD `json:"commitments_usd"`
 	OnDemand    capcli.USD `json:"on_demand_usd"`
 	AllOnDemand capcli.USD `json:"all_on_demand_cost_usd"`
-	Bound       capcli.USD `json:"bound_usd"` // no plan costs less
-	Gap         float64    `json:"gap"`       // at most above the cheapest
+	Bound       capcli.USD `json:"bound_usd"` // lower bound on every plan
+	Gap         float64    `json:"gap"`       // most that Cost can be above the optimum, as a share of Bound
 	Purchases   []Purchase `json:"purchases"`
 	Models      []Model    `json:"gpu_models"`
 	Notes       []string   `json:"notes"`
 
-	Length  capcli.Seconds `json:"-"` // of the demand
-	Partial string         `json:"-"` // what is missing of the input
+	Length  capcli.Seconds `json:"-"` // length of the demand
+	Partial string         `json:"-"` // what is missing of the input; "" is nothing
 }
 
-// Purchase is so much bought of one offer at one time: GPUs of a model, or money an
-// hour for all models. Its start and end are days, instants in RFC 3339, or seconds
-// where the demand has no dates.
+// Purchase is an amount bought of one offer at one time: GPUs of a model, or money an hour for all
+// models. Start and End are days, or instants in RFC 3339 where they are not at midnight, or
+// seconds where the demand has no dates.
 type Purchase struct {
 	Offer    string     `json:"offer"`
 	Product  string     `json:"product"`
@@ -52,17 +52,17 @@ type Purchase struct {
 	Extended bool       `json:"extended"`
 }
 
-// Model is what serves one GPU model.
+// Model is the use of one GPU model by the way it is served.
 type Model struct {
 	Name     string  `json:"gpu_model"`
 	Wanted   float64 `json:"wanted_gpu_hours"`
-	Reserved float64 `json:"reserved_gpu_hours"` // by purchases of its own
-	Planned  float64 `json:"plan_gpu_hours"`     // under plans
+	Reserved float64 `json:"reserved_gpu_hours"` // served by its own purchases
+	Planned  float64 `json:"plan_gpu_hours"`     // served under plans
 	OnDemand float64 `json:"on_demand_gpu_hours"`
 }
 
-// Plan finds the cheapest purchases in a market for the demand of its GPU models, each
-// a series of that name. Errors are those of curve.Question.Plan.
+// Plan finds cheap purchases in a market for the demand of its GPU models. Each model has a series
+// of its name. Errors are those of curve.Question.Plan.
 func Plan(ctx context.Context, m *scenarios.Market, hs *demand.Histories) (*Result, error) {
 	curves, err := curvesOf(m, hs)
 	if err != nil {
@@ -98,7 +98,7 @@ func Plan(ctx context.Context, m *scenarios.Market, hs *demand.Histories) (*Resu
 	return out, nil
 }
 
-// curvesOf returns the demand for each model of a market.
+// curvesOf returns the demand for each model of a market, in order.
 func curvesOf(m *scenarios.Market, hs *demand.Histories) ([]*plan.Curve, error) {
 	var curves []*plan.Curve
 	for _, g := range m.GPUs {
@@ -123,7 +123,7 @@ func curvesOf(m *scenarios.Market, hs *demand.Histories) ([]*plan.Curve, error) 
 	return curves, nil
 }
 
-// notes are those of the demand, and which series no model has.
+// notes returns the notes of the demand, and one for each series that no model has.
 func notes(m *scenarios.Market, hs *demand.Histories) []string {
 	out := append([]string{}, hs.Notes...)
 	for _, h := range hs.List {
@@ -134,7 +134,7 @@ func notes(m *scenarios.Market, hs *demand.Histories) []string {
 	return out
 }
 
-// yearly is an amount of some time for a year of 365 days; 0 where it does not fit.
+// yearly scales an amount over length to a year of 365 days; 0 where it does not fit.
 func yearly(u capcli.USD, length capcli.Seconds) capcli.USD {
 	v := new(big.Int).Mul(big.NewInt(int64(u)), big.NewInt(int64(365*capcli.Day)))
 	if v.Quo(v, big.NewInt(int64(max(1, length)))); v.IsInt64() {
@@ -143,7 +143,7 @@ func yearly(u capcli.USD, length capcli.Seconds) capcli.USD {
 	return 0
 }
 
-// document says what was bought.
+// document returns the document of a purchase.
 func (p *problem) document(x purchase) Purchase {
 	o, start := &p.Offers[x.offer], p.curves[0].Start
 	out := Purchase{Offer: o.Name, Product: o.Product, Start: instant(start, x.from), End: instant(start, x.to), Cost: x.cost, Ended: x.left, Extended: x.extended}
@@ -156,7 +156,8 @@ func (p *problem) document(x purchase) Purchase {
 	return out
 }
 
-// instant is a time so long after the start of the demand.
+// instant returns the day or time that is at seconds after start; the seconds where start is
+// unknown.
 func instant(start capcli.Time, at capcli.Seconds) any {
 	if !start.IsKnown() {
 		return int64(at)

@@ -7,18 +7,18 @@ import (
 	"capcli/simulate/plan/linear"
 )
 
-// master is the linear program over purchases: least cost of what is bought plus,
-// for each period, what the cuts say that the rest costs at least. It is solved in
-// its dual, where a new cut is a new variable: maximise Σ at·y - Σ most·w with
-// Σ y = 1 over the cuts of each period and, for each purchase, what its periods'
-// cuts save no more than it costs (plus w). Its prices are the purchases.
+// master is the linear program of the purchases: the least cost of what is bought, plus the lower
+// bound that the cuts give for the rest in each period. It is solved in its dual, where a new cut
+// is a new variable: maximise Σ at·y - Σ most·w, where Σ y = 1 over the cuts of each period, and
+// for each purchase the cuts of its periods save no more than it costs (plus w). The prices of the
+// dual are the purchases.
 //
-// Purchases are scaled by the most that there is use for, and money by the cost of
-// all on demand, so that everything is near 1.
+// Purchases are scaled by the most units that are of use, and money by the cost of all demand on
+// demand, so that all values are near 1.
 type master struct {
 	p      *problem
-	scale  float64 // of money
-	size   []float64
+	scale  float64   // divisor of money
+	size   []float64 // divisor of the units of each column
 	cost   []float64 // by column, scaled
 	cuts   []cut     // scaled money
 	active [][]int   // columns by period
@@ -26,14 +26,14 @@ type master struct {
 }
 
 const (
-	// maxJointRounds and maxPivots bound the search; the bound holds wherever it ends.
+	// maxJointRounds and maxPivots limit the search; the bound holds wherever it ends.
 	maxJointRounds = 400
 	maxPivots      = 20_000
 )
 
-// newMaster makes the program with one cut for each period, which are its first basis.
-// Its first variables are what each purchase costs more than its cuts save: below 0 all
-// of the purchase is made.
+// newMaster returns the program with one cut for each period, which are its first basis. Its first
+// variables are the excess of each purchase's cost over the savings of its cuts; where that is
+// below 0, the purchase is made in full.
 func newMaster(p *problem, scale float64, cuts []cut) *master {
 	n, t := len(p.columns), len(p.periods)
 	m := &master{p: p, scale: scale, active: make([][]int, t)}
@@ -59,7 +59,7 @@ func newMaster(p *problem, scale float64, cuts []cut) *master {
 	return m
 }
 
-// variable keeps a cut, in millionths of a dollar, and returns its variable.
+// variable adds a cut, in millionths of a dollar, and returns its variable.
 func (m *master) variable(c cut) linear.Variable {
 	c.at /= m.scale
 	for d := range c.slope {
@@ -73,10 +73,10 @@ func (m *master) variable(c cut) linear.Variable {
 	return linear.Bounded(rows, saves, -c.at, 0, math.Inf(1))
 }
 
-// saves is what a cut says that all of column j saves in the cut's period.
+// saves returns the saving, by a cut, of all of column j in the cut's period.
 func (m *master) saves(c *cut, j int) float64 { return -c.slope[m.p.columns[j].dim] * m.size[j] }
 
-// solve solves the program, and gives the purchases.
+// solve solves the program and returns the purchases, in units by column.
 func (m *master) solve(ctx context.Context) ([]float64, error) {
 	m.lp.Solve(ctx, maxPivots)
 	if ctx.Err() != nil {
@@ -89,12 +89,11 @@ func (m *master) solve(ctx context.Context) ([]float64, error) {
 	return x, nil
 }
 
-// bound is what no choice of purchases can cost less than, in millionths of a
-// dollar: the weights of the cuts, made to sum to 1 in each period, give a function
-// that is nowhere above the cost, and its least value over all purchases is read
-// off column by column. It holds for any weights, so errors of rounding in the
-// search can lower it and not make it wrong; a billionth is taken off for those of
-// its own sum.
+// bound returns a lower bound on the cost of every choice of purchases, in millionths of a dollar.
+// The weights of the cuts, scaled to sum to 1 in each period, give a function that is nowhere above
+// the cost. Its minimum over all purchases is found column by column. The bound holds for any
+// weights, so rounding errors in the search can lower it but not make it wrong. A billionth is
+// subtracted for those of its own sum.
 func (m *master) bound() float64 {
 	weight, all := make([]float64, len(m.cuts)), make([]float64, len(m.p.periods))
 	for i := range weight {
@@ -125,7 +124,7 @@ func (m *master) bound() float64 {
 	return (sum - 1e-9*size) * m.scale
 }
 
-// relax finds the best fractional purchases and the bound.
+// relax returns the best fractional purchases that it finds, and the bound.
 func (p *problem) relax(ctx context.Context) (x []float64, bound float64, err error) {
 	o := p.newCoverage()
 	none := make([]float64, len(p.top))
@@ -138,7 +137,7 @@ func (p *problem) relax(ctx context.Context) (x []float64, bound float64, err er
 		first[t] = p.cutAt(t, none, o)
 	}
 	m := newMaster(p, scale, first)
-	for t := range p.periods { // nothing costs less than 0
+	for t := range p.periods { // no cost is below 0
 		m.lp.Add(m.variable(cut{period: t, slope: make([]float64, len(p.top))}))
 	}
 	best, bestCost := make([]float64, len(p.columns)), math.Inf(1)
@@ -170,7 +169,7 @@ func (p *problem) relax(ctx context.Context) (x []float64, bound float64, err er
 	}
 }
 
-// highestCut is the highest of a period's cuts at levels, in the master's money.
+// highestCut returns the highest value of a period's cuts at levels, in the master's scaled money.
 func (m *master) highestCut(period int, levels []float64) float64 {
 	most := 0.0
 	for i := range m.cuts {

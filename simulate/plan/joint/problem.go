@@ -16,31 +16,30 @@ import (
 	"capcli/simulate/plan"
 )
 
-// solution is the cheapest plan that was found, and a bound that no plan can go under.
+// solution is the cheapest plan that was found, and a lower bound on all plans.
 type solution struct {
 	purchases   []purchase // in order of start, then offer
 	cost        capcli.USD
 	commitments capcli.USD
-	onDemand    capcli.USD // what none of them covers
+	onDemand    capcli.USD // demand that the purchases do not cover
 	allOnDemand capcli.USD
-	bound       capcli.USD       // rounded down: the optimum is not below it
+	bound       capcli.USD       // rounded down; no plan costs less
 	wanted      []capcli.GPUTime // by model
-	reserved    []capcli.GPUTime // by model: served by purchases of its own
+	reserved    []capcli.GPUTime // by model: served by its own purchases
 	planned     []capcli.GPUTime // by model: served under plans
 }
 
-// purchase is so much bought of one offer at one time.
+// purchase is an amount bought of one offer at one time.
 type purchase struct {
 	offer    int
 	from, to capcli.Seconds
 	milli    int64 // thousandths of GPUs, or of dollars an hour
 	cost     capcli.USD
-	left     bool // ended early: its cost has the fee
+	left     bool // ended early: the cost includes the fee
 	extended bool
 }
 
-// gap is how far the plan may be above the optimum, as a share of the optimum's
-// bound.
+// gap returns the most that the plan can be above the optimum, as a share of the bound.
 func (s *solution) gap() float64 {
 	if s.cost <= s.bound {
 		return 0
@@ -48,14 +47,13 @@ func (s *solution) gap() float64 {
 	return (s.cost - s.bound).Float() / max(s.bound.Float(), 1e-6)
 }
 
-// planMilli is what a plan is bought in: thousandths of a dollar an hour.
+// planMilli is the unit in which plans are bought: a thousandth of a dollar an hour.
 const planMilli = 1000 // millionths of a dollar an hour
 
-// column is an offer at one time: units (lots, or planMilli) from one edge to
-// another.
+// column is an offer at one time: units (lots, or planMilli) from one edge to another.
 type column struct {
 	offer    int
-	dim      int // a model, or models + the place of its plan
+	dim      int // index of a model, or the number of models + the index of a plan
 	from, to int // edges
 	end      capcli.Seconds
 	cost     int64 // millionths of a dollar for a unit
@@ -64,7 +62,7 @@ type column struct {
 	extended bool
 }
 
-// segment is a time in which nothing changes.
+// segment is a span of time with constant demand.
 type segment struct {
 	dur  int64   // seconds
 	work []int64 // by model: thousandths of GPU-seconds
@@ -73,36 +71,35 @@ type segment struct {
 // pair is a plan that may cover a model.
 type pair struct {
 	model, plan int
-	rate        float64 // under the plan
-	ratio       float64 // on demand / under the plan
+	rate        float64 // rate under the plan
+	ratio       float64 // on-demand rate over the rate under the plan
 }
 
-// problem is the demand for the models of a market, made ready to solve. What may be
-// bought for each model (reservations, blocks, owned machines) stands beside plans that
-// commit to money, whose discount all their models share. The plans bind the models
-// together: what a model reserves leaves more of a plan to the others.
+// problem is the demand for the models of a market, ready to solve. Each model has its own offers
+// (reservations, blocks, owned machines). Besides, there are plans: commitments to money whose
+// discount all their models share. Plans link the models: what one model reserves leaves more of a
+// plan to the others.
 type problem struct {
 	*scenarios.Market
 	curves  []*plan.Curve // by model, on the same steps
 	edges   []capcli.Seconds
-	periods [][]segment // between edges
-	plans   []int       // offers that are plans
+	periods [][]segment // segments between two edges
+	plans   []int       // indexes of the offers that are plans
 	columns []column
-	rank    []pair    // plans to apply, the highest saving first
-	lots    []int64   // by model: thousandths of a GPU that are bought together
+	rank    []pair    // in the order in which plans apply: the highest saving first
+	lots    []int64   // by model: thousandths of GPUs that are bought together
 	list    []int64   // by model: on-demand rate
-	top     []float64 // by dimension: the most units that there is use for
+	top     []float64 // by dimension: the most units that are of use
 }
 
-// solve finds a plan and bounds how far it may be from the cheapest.
+// solve finds a plan and a bound on its distance from the cheapest.
 //
-// The cost of what is not covered is a convex, piecewise linear function of how
-// many GPUs of each model and how much money an hour are committed in each period.
-// Cuts that lie under it make a linear program of the purchases whose optimum
-// bounds every plan (Kelley 1960, with a cut for each period as in Birge and
-// Louveaux 1988); its solution is rounded to whole lots and then improved by
-// single purchases and swaps. Where there are no plans each model is a
-// minimum-cost flow of its own, and the plan is the optimum itself.
+// The cost of the uncovered demand is a convex, piecewise-linear function of the GPUs of each model
+// and the money an hour that are committed in each period. Cuts below that function make a linear
+// program of the purchases, whose optimum is a lower bound on every plan (Kelley 1960, with a cut
+// for each period as in Birge and Louveaux 1988). Its solution is rounded to whole lots and then
+// improved by single purchases and swaps. Where there are no plans each model is a minimum-cost
+// flow of its own, and the result is the optimum.
 func (p *problem) solve(ctx context.Context) (*solution, error) {
 	if len(p.plans) == 0 {
 		return p.separate(ctx)
@@ -123,8 +120,8 @@ func (p *problem) solve(ctx context.Context) (*solution, error) {
 	return out, nil
 }
 
-// newProblem lays out the time and the columns. The curves are those of the market's
-// models.
+// newProblem lays out the time line and the columns. The curves are those of the market's models,
+// in order. It fails where a curve is invalid or the steps differ.
 func newProblem(m *scenarios.Market, curves []*plan.Curve) (*problem, error) {
 	p := &problem{Market: m, curves: curves}
 	first := curves[0]
@@ -164,7 +161,7 @@ type span struct {
 	left, extended bool
 }
 
-// spans returns all that can be bought, at each time.
+// spans returns everything that can be bought, at each time of purchase.
 func (p *problem) spans() []span {
 	var out []span
 	c := p.curves[0]
@@ -187,8 +184,8 @@ func (p *problem) spans() []span {
 	return out
 }
 
-// spansFrom returns the ways to buy an offer that begins at an instant: to the end of
-// its term, extended, and left early.
+// spansFrom returns the ways to buy an offer that starts at an instant: to the end of its term,
+// extended, and ended early.
 func (p *problem) spansFrom(i int, from capcli.Seconds) []span {
 	o, c := &p.Offers[i], p.curves[0]
 	end := c.AddSteps(from, o.Length, 1)
@@ -216,7 +213,7 @@ func (p *problem) spansFrom(i int, from capcli.Seconds) []span {
 	return out
 }
 
-// addColumns makes the columns of the spans.
+// addColumns adds the columns of the spans.
 func (p *problem) addColumns(spans []span) error {
 	for _, x := range spans {
 		o := &p.Offers[x.offer]
@@ -244,7 +241,8 @@ func (p *problem) addColumns(spans []span) error {
 	return nil
 }
 
-// unitSize returns how many thousandths a unit of a dimension is.
+// unitSize returns the size of a unit of a dimension: thousandths of GPUs, or thousandths of a
+// dollar an hour.
 func (p *problem) unitSize(dim int) int64 {
 	if dim < len(p.lots) {
 		return p.lots[dim]
@@ -271,9 +269,9 @@ func (p *problem) cutSegments() {
 	}
 }
 
-// plansByRatio returns the plans that may cover use, in the order in which providers
-// apply them: the highest saving first, ties to the lower rate. Of two plans that charge
-// a model the same, the one that is listed first comes first: providers do not say.
+// plansByRatio returns the pairs of plan and model in the order in which providers apply them: the
+// highest saving first, ties to the lower rate. Of two plans with the same rates for a model the
+// first in the list comes first, for providers do not say.
 func (p *problem) plansByRatio() []pair {
 	var out []pair
 	for k, o := range p.plans {
@@ -289,13 +287,13 @@ func (p *problem) plansByRatio() []pair {
 	return out
 }
 
-// covers reports whether an offer that is a plan lowers the price of a model.
+// covers reports whether a plan lowers, or keeps, the price of a model.
 func (p *problem) covers(offer, model int) bool {
 	r := int64(p.Offers[offer].Rates[model])
 	return r > 0 && r <= p.list[model]
 }
 
-// findTops finds the most units of each dimension that there is any use for.
+// findTops computes the most units of each dimension that are of use.
 func (p *problem) findTops() {
 	p.top = make([]float64, len(p.GPUs)+len(p.plans))
 	for _, segs := range p.periods {

@@ -13,12 +13,12 @@ import (
 	"capcli"
 )
 
-// tally is purchases in whole units, with what each period costs beside them.
+// tally is purchases in whole units, with the uncovered cost of each period.
 type tally struct {
 	p      *problem
 	units  []int64
 	levels [][]float64
-	rest   []float64 // by period: what is uncovered
+	rest   []float64 // by period: cost of the uncovered use
 	open   *coverage
 }
 
@@ -34,14 +34,14 @@ func (p *problem) tally(units []int64) *tally {
 	return t
 }
 
-// move is a change of one or two columns.
+// move is a change in the units of one column.
 type move struct {
 	column int
 	by     int64
 }
 
-// gain is what moves save, below 0 what they cost more, in millionths of a dollar;
-// -Inf where they do not go.
+// gain returns the saving of some moves in millionths of a dollar, negative where they cost more;
+// -Inf where one leaves the limits of its column.
 func (t *tally) gain(moves ...move) float64 {
 	sum := 0.0
 	from, to := len(t.rest), 0
@@ -61,7 +61,7 @@ func (t *tally) gain(moves ...move) float64 {
 	return sum
 }
 
-// shift moves the levels.
+// shift adds moves to the levels, times times.
 func (t *tally) shift(times float64, moves []move) {
 	for _, m := range moves {
 		k := &t.p.columns[m.column]
@@ -83,12 +83,12 @@ func (t *tally) apply(moves ...move) {
 	}
 }
 
-// maxPolish bounds the passes over all columns.
+// maxPolish is the most passes over all columns.
 const maxPolish = 50
 
-// round makes whole units of fractional purchases: each to the nearest, then
-// changes of one column, in steps that halve, and swaps between two that share a
-// period and a dimension, as long as any saves a millionth.
+// round rounds fractional purchases to whole units. It then improves them by changes of one column,
+// in steps that halve, and by swaps between two columns that share a period, as long as one saves
+// over a millionth of a dollar.
 func (p *problem) round(ctx context.Context, x []float64) ([]int64, error) {
 	units := make([]int64, len(x))
 	for i, v := range x {
@@ -110,7 +110,7 @@ func (p *problem) round(ctx context.Context, x []float64) ([]int64, error) {
 	return t.units, nil
 }
 
-// single tries changes of each column.
+// single tries changes of each column; it reports whether one helped.
 func (t *tally) single() bool {
 	any := false
 	for j := range t.units {
@@ -126,7 +126,8 @@ func (t *tally) single() bool {
 	return any
 }
 
-// swaps tries one unit of a column that is bought for one of another.
+// swaps tries to exchange units of a column that is bought for units of another; it reports whether
+// one helped.
 func (t *tally) swaps() bool {
 	any := false
 	for i := range t.units {
@@ -140,7 +141,7 @@ func (t *tally) swaps() bool {
 				continue
 			}
 			by := []int64{1}
-			if a.dim >= len(t.p.GPUs) || b.dim >= len(t.p.GPUs) { // money is in small units
+			if a.dim >= len(t.p.GPUs) || b.dim >= len(t.p.GPUs) { // money has small units
 				by = []int64{1000, 100, 10, 1}
 			}
 			for _, n := range by {
@@ -154,7 +155,7 @@ func (t *tally) swaps() bool {
 	return any
 }
 
-// solution says purchases in GPUs and dollars.
+// solution returns purchases in GPUs and dollars.
 func (p *problem) solution(units []int64) (*solution, error) {
 	out := &solution{
 		wanted: make([]capcli.GPUTime, len(p.GPUs)), reserved: make([]capcli.GPUTime, len(p.GPUs)), planned: make([]capcli.GPUTime, len(p.GPUs)),
@@ -211,7 +212,7 @@ func (p *problem) solution(units []int64) (*solution, error) {
 	return out, nil
 }
 
-// separate solves each model by itself: without plans nothing binds them.
+// separate solves each model by itself: without plans nothing links them.
 func (p *problem) separate(ctx context.Context) (*solution, error) {
 	units := make([]int64, len(p.columns))
 	for m := range p.GPUs {
@@ -227,8 +228,8 @@ func (p *problem) separate(ctx context.Context) (*solution, error) {
 	return out, nil
 }
 
-// model solves one model as a minimum-cost flow, in the largest unit of money in
-// which every cost is whole.
+// model solves one model as a minimum-cost flow, in the largest unit of money in which every cost
+// is whole. It fills in the units of the model's columns.
 func (p *problem) model(ctx context.Context, m int, units []int64) error {
 	unit := int64(perHour)
 	for _, segs := range p.periods {
