@@ -14,10 +14,10 @@ import (
 // Method is how an ARIMA model is fitted.
 type Method int
 
-// The methods.
+// The methods of fitting.
 const (
-	cssml Method = iota // exact likelihood, from the start that CSS gives
-	ml                  // exact likelihood, from zero
+	cssml Method = iota // exact likelihood, started at the CSS estimates
+	ml                  // exact likelihood, started at zero
 	css                 // conditional sum of squares
 )
 
@@ -25,25 +25,24 @@ const (
 //
 //	phi(B) Phi(B^m) (1-B)^d (1-B^m)^D (y(t) - x(t)'b) = theta(B) Theta(B^m) e(t)
 //
-// (Box and Jenkins 1970), fitted by exact Gaussian likelihood. The series is
-// differenced before the filter; the regressors (mean, drift and those given)
-// are estimated jointly. With missing values the differences are part of the
-// state instead and their start is diffuse (Harvey and Pierse 1984; Durbin and
-// Koopman 2012). The autoregressions are held stationary, and moving averages
-// are given in their invertible form.
+// (Box and Jenkins 1970), fitted by exact Gaussian likelihood. The series is differenced before
+// the filter. The coefficients of the regressors (mean, drift and those given) are estimated
+// jointly. With missing values the differences are part of the state instead, and their start is
+// diffuse (Harvey and Pierse 1984; Durbin and Koopman 2012). The autoregressions are kept
+// stationary, and moving averages are given in their invertible form.
 type ARIMA struct {
 	Order    Order
 	Seasonal Order
-	Period   int         // m; 1 or 0 is without season
-	Mean     bool        // a mean; only without differences
-	Drift    bool        // a linear trend; with at most one difference
-	Xreg     [][]float64 // regressors: each as long as the series and the steps to be forecast
-	Lambda   *float64    // Box-Cox transformation; nil is none
-	BiasAdj  bool        // point forecasts are means, not medians, of transformed series
+	Period   int         // m; 1 or 0 means no season
+	Mean     bool        // estimates a mean; ignored where the series is differenced
+	Drift    bool        // estimates a linear trend; ignored with more than one difference
+	Xreg     [][]float64 // regressors, each as long as the series plus the steps to forecast
+	Lambda   *float64    // of the Box-Cox transformation; nil means none
+	BiasAdj  bool        // point forecasts of a transformed series are means, not medians
 	Method   Method
 }
 
-// form returns the shape of the model. It drops a season without length.
+// form returns the shape of the model. It drops the season where Period is below 2.
 func (a ARIMA) form() arimaForm {
 	f := arimaForm{p: a.Order.AR, d: a.Order.Diff, q: a.Order.MA, m: 1}
 	if a.Period > 1 {
@@ -52,9 +51,9 @@ func (a ARIMA) form() arimaForm {
 	return f
 }
 
-// Fit implements Model. It fails with ErrTooShort when fewer values are left
-// after differencing than coefficients plus two, and with ErrUnfit when
-// regressors depend on each other.
+// Fit implements model.Model. It fails with ErrTooShort when differencing leaves fewer values
+// than coefficients plus two. It fails with ErrUnfit when the orders or the values are out of
+// range or the regressors depend on each other.
 func (a ARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 	fit, err := a.FitARIMA(y)
 	if err != nil {
@@ -63,7 +62,7 @@ func (a ARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 	return fit, nil
 }
 
-// FitARIMA is Fit with the fit's own type.
+// FitARIMA is Fit with the concrete type of the fit.
 func (a ARIMA) FitARIMA(y capcli.Series) (*Fit, error) {
 	if err := a.check(y.Values); err != nil {
 		return nil, err
@@ -77,7 +76,7 @@ func (a ARIMA) FitARIMA(y capcli.Series) (*Fit, error) {
 	return s.fit(a.form(), a.Mean, a.Drift, a.Method, true)
 }
 
-// check looks at the orders and the data.
+// check returns an error where an order, a value or a regressor is invalid.
 func (a ARIMA) check(y []float64) error {
 	for _, o := range []Order{a.Order, a.Seasonal} {
 		if min(o.AR, o.Diff, o.MA) < 0 || max(o.AR, o.MA) > 30 || o.Diff > 3 {
@@ -107,21 +106,24 @@ func (a ARIMA) check(y []float64) error {
 
 // arimaSeries is a series prepared for fitting by several forms.
 type arimaSeries struct {
-	raw        []float64 // as it came, from the first value that is there
-	lead       int       // missing values before it
+	raw        []float64 // values given, from the first known one
+	lead       int       // number of missing values before raw
 	top        float64   // largest absolute value of raw
-	y          []float64 // transformed and scaled
+	y          []float64 // raw, transformed and scaled
 	unit       float64   // what y was divided by
 	lambda     *float64
-	biasAdjust bool
-	given      [][]float64
-	further    func(j, t int) float64 // given regressor j at any step t of y; nil where they end
-	spent      int                    // coefficients of a regression that was taken off y
-	notes      []string
+	biasAdjust bool        // point forecasts are means, not medians
+	given      [][]float64 // regressors of the caller, lead included
+	// further returns given regressor j at any step t of y. It is nil where the regressors are
+	// known only as far as given goes.
+	further func(j, t int) float64
+	spent   int // number of coefficients of a regression already subtracted from y
+	notes   []string
 }
 
-// newArimaSeries drops missing values at the start. It scales the values near one, so
-// that no square overflows.
+// newArimaSeries prepares y: it drops missing values at the start, transforms the values and
+// scales very large or very small ones near one, so that no square overflows. It fails with
+// ErrTooShort where no value is known and with ErrUnfit where lambda does not suit a value.
 func newArimaSeries(y []float64, lambda *float64) (*arimaSeries, error) {
 	s := &arimaSeries{raw: y, lambda: lambda, unit: 1}
 	for len(s.raw) > 0 && math.IsNaN(s.raw[0]) {
@@ -157,8 +159,8 @@ func finiteTop(y []float64) float64 {
 	return top
 }
 
-// regressors are the columns of the model and their names. Each reaches as far
-// as it is known.
+// regressors returns the columns of the model and their names. A given column is as long as the
+// caller made it.
 func (s *arimaSeries) regressors(f arimaForm, mean, drift bool) (x [][]float64, names []string) {
 	n := len(s.y)
 	if mean && f.lostValues() == 0 {
@@ -173,6 +175,7 @@ func (s *arimaSeries) regressors(f arimaForm, mean, drift bool) (x [][]float64, 
 	return x, names
 }
 
+// filled returns f(0), …, f(n-1).
 func filled(n int, f func(i int) float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {

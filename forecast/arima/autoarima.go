@@ -8,37 +8,37 @@ import (
 	"capcli/forecast/model"
 )
 
-// AutoARIMA chooses the order of an ARIMA model by the method of Hyndman and
-// Khandakar (2008, "Automatic time series forecasting: the forecast package for
-// R", J. Statistical Software 27): seasonal differences by the strength of the
-// season, differences by repeated KPSS tests, then orders (at most 5, seasonal
-// at most 2) by AICc, going from the best so far to its neighbours. Models with
-// a root within one percent of the unit circle, or without a proper maximum,
-// are passed over.
+// AutoARIMA chooses the order of an ARIMA model by the method of Hyndman and Khandakar (2008,
+// "Automatic time series forecasting: the forecast package for R", J. Statistical Software 27).
+// The strength of the season decides on a seasonal difference, repeated KPSS tests on other
+// differences. AICc decides on the orders (at most 5, seasonal at most 2), in a search that
+// moves from the best model so far to its neighbours. Models with a root within one percent of
+// the unit circle, or without a proper maximum, are passed over.
 type AutoARIMA struct {
-	Period     int         // m; 1 or 0 is without season
+	Period     int         // m; 1 or 0 means no season
 	Xreg       [][]float64 // as in ARIMA
-	Lambda     *float64    // Box-Cox transformation; nil is none
-	Guerrero   bool        // choose lambda by Guerrero's method where the series is positive
+	Lambda     *float64    // of the Box-Cox transformation; nil means none
+	Guerrero   bool        // chooses a nil Lambda by Guerrero's method, for positive values
 	BiasAdj    bool        // as in ARIMA
-	UnitRoot   UnitRoot    // the test that says how often to difference
-	Exhaustive bool        // try all orders whose sum is at most 5 instead of neighbours
-	Exact      bool        // search by exact likelihood even for long series (over 150 values, or seasons over 12)
+	UnitRoot   UnitRoot    // test that decides the number of differences
+	Exhaustive bool        // tries all orders whose sum is at most 5 instead of neighbours
+	// Exact searches by exact likelihood even where the series is longer than 150 values or the
+	// season longer than 12 steps.
+	Exact bool
 }
 
-// Most that the search goes to.
+// Limits of the search.
 const (
-	autoMost         = 5 // p and q, and the sum in an exhaustive search
-	autoMostSeasonal = 2
-	autoMostModels   = 94
-	autoLongest      = 350   // season, in steps
-	nearUnit         = 1.01  // roots within this are not allowed
-	autoValues       = 10000 // the search looks at the last of a longer series
+	autoMost         = 5     // highest p and q, and highest sum in an exhaustive search
+	autoMostSeasonal = 2     // highest P and Q
+	autoMostModels   = 94    // most models in a stepwise search
+	autoLongest      = 350   // longest season, in steps
+	nearUnit         = 1.01  // a root must be at least this far from the origin
+	autoValues       = 10000 // of a longer series the search uses the last values
 )
 
-// Fit implements Model. A constant series, or one that is constant after
-// differencing, gets a fit without error. It fails with ErrTooShort below three
-// values.
+// Fit implements model.Model. A constant series, or one that is constant after differencing,
+// gets a fit without error. It fails with ErrTooShort below three values.
 func (a AutoARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 	fit, err := a.FitARIMA(y)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a AutoARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 	return fit, nil
 }
 
-// FitARIMA is Fit with the fit's own type.
+// FitARIMA is Fit with the concrete type of the fit.
 func (a AutoARIMA) FitARIMA(y capcli.Series) (*Fit, error) {
 	if err := (ARIMA{Xreg: a.Xreg}).check(y.Values); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (a AutoARIMA) FitARIMA(y capcli.Series) (*Fit, error) {
 	return newAutoSearch(a, s).run()
 }
 
-// smallestValue returns the smallest known value.
+// smallestValue returns the smallest known value, +Inf where all are missing.
 func smallestValue(y []float64) float64 {
 	lo := math.Inf(1)
 	for _, v := range y {
@@ -93,29 +93,31 @@ func smallestValue(y []float64) float64 {
 
 // autoSearch is one search for an order.
 type autoSearch struct {
-	s, look    *arimaSeries // the series and what the search looks at
-	d, bigD, m int
-	most       arimaForm // highest orders
-	constant   bool      // whether a mean or drift makes sense
+	s, look    *arimaSeries // the series, and its end that the search uses
+	d, bigD, m int          // differences, seasonal differences, season in steps
+	most       arimaForm    // highest orders
+	constant   bool         // a mean or drift makes sense: at most one difference
 	method     Method
 	exhaustive bool
 	tried      map[autoTry]bool
-	order      []autoTried
+	order      []autoTried // models tried, in the order of trial
 	best       autoTry
-	bestIC     float64
+	bestIC     float64 // AICc of best
 }
 
-// autoTry is a model to be tried.
+// autoTry is a model to try.
 type autoTry struct {
 	p, q, bigP, bigQ int
 	constant         bool
 }
 
+// autoTried is a model tried and its AICc, +Inf where it does not qualify.
 type autoTried struct {
 	try autoTry
 	ic  float64
 }
 
+// newAutoSearch returns a search over s, with the differences and limits chosen.
 func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 	n := len(s.y)
 	m := max(1, a.Period)
@@ -146,10 +148,11 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 	return q
 }
 
-// gaps says whether values are missing.
+// gaps reports whether values are missing.
 func (s *arimaSeries) gaps() bool { return len(model.Observed(s.y)) < len(s.y) }
 
-// lastValues returns the last n values of the series.
+// lastValues returns the last n values of the series, or a few more where the first of them
+// would be missing.
 func (s *arimaSeries) lastValues(n int) *arimaSeries {
 	cut := len(s.y) - n
 	if cut <= 0 {
@@ -163,7 +166,7 @@ func (s *arimaSeries) lastValues(n int) *arimaSeries {
 	return &short
 }
 
-// remainder is the series less its least squares regression on what is given.
+// remainder returns the series minus its least squares regression on the given regressors.
 func (s *arimaSeries) remainder() []float64 {
 	if len(s.given) == 0 {
 		return s.y
@@ -176,7 +179,7 @@ func (s *arimaSeries) remainder() []float64 {
 	return l.whole[0]
 }
 
-// form is the shape of a try.
+// form returns the shape of a try.
 func (a *autoSearch) form(t autoTry) arimaForm {
 	return arimaForm{p: t.p, d: a.d, q: t.q, bigP: t.bigP, bigD: a.bigD, bigQ: t.bigQ, m: a.m}
 }
@@ -186,12 +189,13 @@ func (a *autoSearch) fit(t autoTry) (*Fit, error) {
 	return a.fitTo(a.s, t, cssml, true)
 }
 
-// fitTo fits a try to s. Its constant is a mean without differences, else a drift.
+// fitTo fits a try to s. The constant of the try is a mean without differences and a drift with
+// one.
 func (a *autoSearch) fitTo(s *arimaSeries, t autoTry, method Method, polish bool) (*Fit, error) {
 	return s.fit(a.form(t), t.constant, t.constant && a.d+a.bigD == 1, method, polish)
 }
 
-// run searches and fits the best.
+// run searches and returns the best fit.
 func (a *autoSearch) run() (*Fit, error) {
 	if a.degenerate() {
 		return a.fit(autoTry{constant: a.constant})
@@ -204,13 +208,14 @@ func (a *autoSearch) run() (*Fit, error) {
 	return a.finish()
 }
 
-// degenerate says whether nothing is left after differencing.
+// degenerate reports whether differencing leaves no variation.
 func (a *autoSearch) degenerate() bool {
 	w := model.Observed(a.form(autoTry{}).difference(a.s.y))
 	return len(w) == 0 || model.IsFlat(w) || finiteTop(residualsOfLine(w, false)) <= flatness*finiteTop(a.s.y)
 }
 
-// finish fits the best by exact likelihood; where that fails, the next best.
+// finish fits the best model by exact likelihood. Where that fails it fits the next best, and at
+// last the model without ARMA part.
 func (a *autoSearch) finish() (*Fit, error) {
 	for len(a.order) > 0 {
 		i := 0

@@ -2,7 +2,7 @@ package arima
 
 import "math"
 
-// stepwise goes from good models to better neighbours.
+// stepwise tries a few common models and then moves to better neighbours of the best.
 func (a *autoSearch) stepwise() {
 	seasonal := a.m > 1
 	one := func(on bool, most int) int {
@@ -21,15 +21,15 @@ func (a *autoSearch) stepwise() {
 	for _, t := range starts {
 		a.try(t)
 	}
-	// The neighbours keep the mean or drift even when the model of nothing won
-	// without: as in R, whose choices forecast short series better than the
-	// lower AICc of those without.
+	// The neighbours keep the mean or drift even where a model without it has won so far. R does
+	// the same, and its choices forecast short series better than models without a constant and
+	// with a lower AICc.
 	a.best.constant = a.constant
 	for a.improve() {
 	}
 }
 
-// moves are the neighbours in the order in which they are tried: p, q, P, Q.
+// autoMoves are the changes of p, q, P and Q to the neighbours, in the order of trial.
 var autoMoves = [][4]int{
 	{0, 0, -1, 0},
 	{0, 0, 0, -1},
@@ -49,7 +49,7 @@ var autoMoves = [][4]int{
 	{1, 1, 0, 0},
 }
 
-// improve moves to the first neighbour that is better; false when there is none.
+// improve moves to the first better neighbour. It returns false when there is none.
 func (a *autoSearch) improve() bool {
 	at := a.best
 	for _, m := range autoMoves {
@@ -80,7 +80,7 @@ func (a *autoSearch) tryAllOrders() {
 	}
 }
 
-// try fits a model that was not tried yet and says whether it is the best so far.
+// try fits a model not tried before and reports whether it is the best so far.
 func (a *autoSearch) try(t autoTry) bool {
 	inside := func(v, most int) bool { return v >= 0 && v <= most }
 	if !inside(t.p, a.most.p) || !inside(t.q, a.most.q) || !inside(t.bigP, a.most.bigP) || !inside(t.bigQ, a.most.bigQ) {
@@ -99,8 +99,8 @@ func (a *autoSearch) try(t autoTry) bool {
 	return true
 }
 
-// score returns the AICc of a try, or infinity. It skips the check of the curvature
-// for models that cannot become the best.
+// score returns the AICc of a try, or +Inf where it does not qualify. It skips the check of the
+// curvature for models that cannot become the best.
 func (a *autoSearch) score(t autoTry) float64 {
 	fit, err := a.fitTo(a.look, t, a.method, false)
 	if err != nil || !fit.form.clearOfUnit(fit.par) {
@@ -113,8 +113,8 @@ func (a *autoSearch) score(t autoTry) float64 {
 	return ic
 }
 
-// searchScore is the AICc of a fit in a search. That of conditional sums of
-// squares takes their mean for the likelihood: it can be compared only to others like it.
+// searchScore returns the AICc of a fit in a search. For conditional sums of squares the mean
+// square stands for the likelihood, so such a score compares only with others of its kind.
 func (fit *Fit) searchScore() float64 {
 	if fit.method != css {
 		_, aicc, _ := fit.criteria()

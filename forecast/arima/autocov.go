@@ -6,19 +6,19 @@ import (
 	"capcli/forecast/model"
 )
 
-// autocov finds the autocovariances of ARMA processes; its buffers serve many.
+// autocov computes the autocovariances of ARMA processes. It reuses its buffers.
 type autocov struct {
-	rows  []float64 // the predictors of all orders, a triangle
+	rows  []float64 // predictors of all orders, as a triangle
 	pure  []float64 // autocovariances of the autoregression alone
-	cross []float64 // of the moving average alone
-	gamma []float64
-	psi   []float64
+	cross []float64 // autocovariances of the moving average alone
+	gamma []float64 // autocovariances of the process
+	psi   []float64 // weights of past innovations
 }
 
-// find sets gamma[0..r], for innovations of variance one, and psi[0..r), the
-// weights of past innovations. It is false when phi is not stationary. The
-// autoregression's own autocovariances come from Levinson's recursion, run down
-// to order 0 and up again, so the cost is quadratic in the order.
+// find sets gamma[0..r], for innovations of variance one, and psi[0..r), the weights of past
+// innovations. It returns false when phi is not stationary. The autocovariances of the
+// autoregression come from Levinson's recursion, run down to order 0 and up again, so the cost
+// is quadratic in the order.
 func (a *autocov) find(phi, theta []float64, r int) bool {
 	p, q := trimmedLength(phi), trimmedLength(theta)
 	a.rows = resize(a.rows, p*(p+1)/2)
@@ -69,7 +69,7 @@ func (a *autocov) find(phi, theta []float64, r int) bool {
 	return !math.IsInf(a.gamma[0], 0) && !math.IsNaN(a.gamma[0])
 }
 
-// autoregression sets pure[0..top].
+// autoregression sets pure[0..top]. It returns false when phi is not stationary.
 func (a *autocov) autoregression(phi []float64, top int) bool {
 	p := len(phi)
 	row := func(k int) []float64 { return a.rows[k*(k-1)/2 : k*(k+1)/2] }
@@ -103,8 +103,8 @@ func (a *autocov) autoregression(phi []float64, top int) bool {
 	return true
 }
 
-// firstColumn sets col to the covariances of the states with the first one in
-// Harvey's form, where state i is what is known of the value i steps on.
+// firstColumn sets col to the covariances of all states with the first one, in Harvey's form:
+// state i is the part of the value i steps ahead that is known now.
 func (a *autocov) firstColumn(phi, theta, col []float64) {
 	r := len(col)
 	clear(col)
@@ -131,7 +131,7 @@ func (a *autocov) firstColumn(phi, theta, col []float64) {
 	}
 }
 
-// trimmedLength is the length of x without zeros at its end.
+// trimmedLength returns the length of x without the zeros at its end.
 func trimmedLength(x []float64) int {
 	n := len(x)
 	for n > 0 && x[n-1] == 0 {
@@ -140,7 +140,8 @@ func trimmedLength(x []float64) int {
 	return n
 }
 
-// resize is x with n elements, of any content.
+// resize returns a slice of length n, x itself where its capacity allows. The content is
+// arbitrary.
 func resize(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)

@@ -8,9 +8,10 @@ import (
 	"capcli/forecast/model"
 )
 
-// boxCox is the transformation (sign(y)|y|^lambda - 1)/lambda, or log y for
-// lambda 0 (Box and Cox 1964; Bickel and Doksum 1981 for negative values).
-// Missing values stay. Values of zero or less need a positive lambda.
+// boxCox returns the transformation (sign(y)|y|^lambda - 1)/lambda, or log y for lambda 0 (Box
+// and Cox 1964; Bickel and Doksum 1981 for negative values). Missing values stay. It fails with
+// ErrUnfit for values of zero or less where lambda is not positive, and where a result is
+// infinite.
 func boxCox(y []float64, lambda float64) ([]float64, error) {
 	out := make([]float64, len(y))
 	for i, v := range y {
@@ -29,8 +30,8 @@ func boxCox(y []float64, lambda float64) ([]float64, error) {
 	return out, nil
 }
 
-// unBoxCox is the inverse of boxCox. Beyond the values that the transformation
-// can reach it is infinite.
+// unBoxCox is the inverse of boxCox. It returns +Inf beyond the values that the transformation
+// can reach.
 func unBoxCox(x, lambda float64) float64 {
 	if lambda == 0 {
 		return math.Exp(x)
@@ -42,8 +43,8 @@ func unBoxCox(x, lambda float64) float64 {
 	return math.Copysign(math.Pow(math.Abs(v), 1/lambda), v)
 }
 
-// unBoxCoxMean is the mean of a value whose transformation has mean x and the
-// variance given, to second order (Hyndman and Athanasopoulos 2021, section 5.6).
+// unBoxCoxMean returns the mean of a value whose transformation has mean x and the variance
+// given, to second order (Hyndman and Athanasopoulos 2021, section 5.6).
 func unBoxCoxMean(x, variance, lambda float64) float64 {
 	m := unBoxCox(x, lambda)
 	if lambda == 0 {
@@ -53,10 +54,10 @@ func unBoxCoxMean(x, variance, lambda float64) float64 {
 	return m * (1 + variance*(1-lambda)/(2*v*v))
 }
 
-// guerrero is the lambda in [lower, upper] that makes the spread of the series,
-// cut into stretches of a season, least dependent on its level (Guerrero 1993,
-// "Time-series analysis supported by power transformations", J. Forecasting 12).
-// It is 1 where the series is too short or not positive.
+// guerrero returns the lambda in [lower, upper] with which the spread of the series depends
+// least on its level, over stretches of one season (Guerrero 1993, "Time-series analysis
+// supported by power transformations", J. Forecasting 12). It returns 1 where the series is too
+// short or not positive.
 func guerrero(y []float64, period int, lower, upper float64) float64 {
 	length := max(2, period)
 	stretches := len(y) / length
@@ -91,8 +92,8 @@ func guerrero(y []float64, period int, lower, upper float64) float64 {
 	return minimise.Brent(variation, lower, upper, 0x1p-13)
 }
 
-// stretch returns the mean and standard deviation of the known values. ok is false for
-// fewer than two.
+// stretch returns the mean and standard deviation of the known values. ok is false for fewer
+// than two.
 func stretch(y []float64) (mean, sd float64, ok bool) {
 	n := 0.0
 	for _, v := range y {

@@ -1,13 +1,13 @@
 package arima
 
-// armaTerm is a coefficient and its lag.
+// armaTerm is a nonzero coefficient and its lag.
 type armaTerm struct {
 	lag  int
 	coef float64
 }
 
-// conditional returns half the log of the mean squared residual, given the first
-// values and residuals of zero before them.
+// conditional returns half the log of the mean squared residual, conditional on the first values
+// and on residuals of zero before them.
 func (l *arimaLikelihood) conditional(par []float64) float64 {
 	l.form.expand(par, l.phi, l.theta)
 	l.residuals()
@@ -21,7 +21,7 @@ func (l *arimaLikelihood) conditional(par []float64) float64 {
 	return l.value()
 }
 
-// residuals sets out to the conditional residuals for phi and theta.
+// residuals sets out to the conditional residuals of every series for phi and theta.
 func (l *arimaLikelihood) residuals() {
 	l.terms = appendTerms(l.terms[:0], l.phi)
 	ar := len(l.terms)
@@ -63,7 +63,7 @@ func appendTerms(terms []armaTerm, coef []float64) []armaTerm {
 	return terms
 }
 
-// subtractTerms returns v minus the terms of x before step t.
+// subtractTerms returns v minus the sum of coef * x[t-lag] over the terms.
 func subtractTerms(v float64, x []float64, terms []armaTerm, t int) float64 {
 	for _, c := range terms {
 		v -= c.coef * x[t-c.lag]
@@ -72,7 +72,8 @@ func subtractTerms(v float64, x []float64, terms []armaTerm, t int) float64 {
 }
 
 // residualsWithGaps computes the conditional residuals e of a series w with missing values. A
-// residual that needs a missing value is zero and is not counted.
+// residual that needs a missing value is zero and does not count. main marks the first series,
+// whose missing residuals the regressors follow.
 func (l *arimaLikelihood) residualsWithGaps(w, e []float64, phi, theta []armaTerm, main bool) {
 	from := min(len(l.phi), len(w))
 	steady := from + len(l.theta)

@@ -11,47 +11,45 @@ import (
 	"capcli/forecast/model"
 )
 
-// DHR is the dynamic harmonic regression of Hyndman and Athanasopoulos
-// ("Forecasting: Principles and Practice", 3rd edition, section 10.5):
+// DHR is the dynamic harmonic regression of Hyndman and Athanasopoulos ("Forecasting: Principles
+// and Practice", 3rd edition, section 10.5):
 //
 //	y(t) = a + sum over seasons m, k = 1..K(m) of (b sin(2 pi k t / m) + c cos(2 pi k t / m)) + n(t)
 //
-// where n is an ARIMA process without season, its order chosen as AutoARIMA
-// does. The season keeps its shape; the ARIMA errors take what is left. It suits
-// long seasons, and several at once. A frequency that two seasons share is
-// taken once, with the shorter.
+// where n is an ARIMA process without season, of an order chosen as by AutoARIMA. The season
+// keeps its shape, and the ARIMA errors take the remainder. DHR suits long seasons, and several
+// at once. A frequency common to two seasons counts once, with the shorter season.
 //
-// How many harmonics each season has is chosen by AICc, in one orthogonal
-// decomposition of all of them (harmonicSearch). The coefficients then maximise
-// the exact likelihood, with regression and errors in turn (Cochrane and Orcutt
-// 1949, with the likelihood of both); errors of the estimates take the two for
-// independent, as they are in large samples (Pierce 1971).
+// AICc chooses the number of harmonics of each season, in one orthogonal decomposition of all
+// harmonics (harmonicSearch). The coefficients then maximise the exact likelihood, of regression
+// and errors in turn (Cochrane and Orcutt 1949, with the likelihood of both). Standard errors
+// treat the two as independent, as they are in large samples (Pierce 1971).
 type DHR struct {
-	Seasons []float64 // lengths in steps, which need not be whole
-	K       []int     // harmonics of each season; nil chooses
-	Lambda  *float64  // Box-Cox transformation; nil is none
+	Seasons []float64 // lengths in steps, not necessarily whole
+	K       []int     // number of harmonics of each season; nil chooses
+	Lambda  *float64  // of the Box-Cox transformation; nil means none
 }
 
 var _ model.Model = DHR{}
 
-// Most harmonics that are looked at.
+// Limits of the harmonics and of the search.
 const (
-	dhrMost  = 25   // of a season
-	dhrShare = 3    // the columns are at most the values over this
-	dhrExact = 3000 // longest series whose errors are searched by exact likelihood too
-	dhrLook  = 5000 // the order of the errors is chosen on the last of a longer series
-	dhrTries = 8    // numbers of harmonics that are fitted
+	dhrMost  = 25   // most harmonics of a season
+	dhrShare = 3    // all harmonics together have at most values/dhrShare columns
+	dhrExact = 3000 // longest series, in values, with a search of the errors by exact likelihood too
+	dhrLook  = 5000 // the order of the errors is chosen on this many last values
+	dhrTries = 8    // most combinations of harmonics that are fitted
 )
 
-// harmonic is a wave of a season.
+// harmonic is one wave of a season.
 type harmonic struct {
-	season int     // index
-	number int     // 1 is the season itself
-	turns  float64 // cycles a step
-	single bool    // two steps a cycle: there is no sine
+	season int     // index of the season
+	number int     // cycles in the season; 1 is the season itself
+	turns  float64 // cycles in a step
+	single bool    // a cycle of two steps, which has no sine
 }
 
-// columns is the number of regressors.
+// columns returns the number of regressors: sine and cosine, or the cosine alone.
 func (h harmonic) columns() int {
 	if h.single {
 		return 1
@@ -59,7 +57,8 @@ func (h harmonic) columns() int {
 	return 2
 }
 
-// valueAt returns the wave at step t. The first of its columns is the sine.
+// valueAt returns a column of the wave at step t. Column 0 is the sine, unless the wave has only
+// a cosine.
 func (h harmonic) valueAt(column int, t float64) float64 {
 	sin, cos := math.Sincos(2 * math.Pi * math.Mod(h.turns*t, 1))
 	if h.single || column == 1 {
@@ -68,8 +67,9 @@ func (h harmonic) valueAt(column int, t float64) float64 {
 	return sin
 }
 
-// Fit implements Model. Seasons with fewer than two cycles are left out; without
-// any it is AutoARIMA without season.
+// Fit implements model.Model. A season without more than two cycles in the series is left out;
+// without any season the model is AutoARIMA without season. It fails with ErrTooShort below
+// three values and with ErrUnfit where K does not have one number for each season.
 func (m DHR) Fit(y capcli.Series) (model.Fitted, error) {
 	m, err := m.sortSeasons()
 	if err != nil {
@@ -97,7 +97,7 @@ func (m DHR) Fit(y capcli.Series) (model.Fitted, error) {
 	return s.regress(waves, m.K, m.Seasons)
 }
 
-// sortSeasons is m with its seasons in order.
+// sortSeasons returns m with its seasons in ascending order of length.
 func (m DHR) sortSeasons() (DHR, error) {
 	if m.K != nil && len(m.K) != len(m.Seasons) {
 		return m, fmt.Errorf("dhr: %d numbers of harmonics for %d seasons: %w", len(m.K), len(m.Seasons), model.ErrUnfit)
@@ -117,7 +117,7 @@ func (m DHR) sortSeasons() (DHR, error) {
 	return out, nil
 }
 
-// waves are the harmonics to be used or, where K is to be chosen, to choose from.
+// waves returns the harmonics to use or, where K is nil, to choose from.
 func (m DHR) waves(s *arimaSeries) (waves []harmonic) {
 	n, columns := len(model.Observed(s.y)), 0
 	for i, length := range m.Seasons {
@@ -141,9 +141,9 @@ func (m DHR) waves(s *arimaSeries) (waves []harmonic) {
 	return waves
 }
 
-// regress fits the model, its harmonics chosen when k is nil. The choice is tried
-// against its neighbours then, and against the shorter seasons alone, for what a
-// long one seems to add can be the errors'.
+// regress fits the model. Where k is nil it chooses the harmonics, and compares the choice with
+// its neighbours and with the shorter seasons alone: what a long season seems to add may belong
+// to the errors.
 func (s *arimaSeries) regress(waves []harmonic, k []int, seasons []float64) (*Fit, error) {
 	search := newHarmonicSearch(waves, s)
 	trial := dhrTrial{s: s, search: search, tried: map[string]bool{}}
@@ -159,17 +159,17 @@ func (s *arimaSeries) regress(waves []harmonic, k []int, seasons []float64) (*Fi
 	return trial.best, nil
 }
 
-// dhrTrial fits numbers of harmonics and keeps the best by AICc.
+// dhrTrial fits combinations of harmonics and keeps the best by AICc.
 type dhrTrial struct {
 	s       *arimaSeries
 	search  *harmonicSearch
-	tried   map[string]bool
+	tried   map[string]bool // combinations fitted already
 	best    *Fit
-	k       []int
-	failure error
+	k       []int // number of harmonics of each season in best
+	failure error // of the last fit that failed
 }
 
-// try fits k harmonics of each season and says whether they are the best so far.
+// try fits the first k harmonics of each season and reports whether they are the best so far.
 func (t *dhrTrial) try(k []int) bool {
 	key := fmt.Sprint(k)
 	if t.tried[key] {
@@ -188,8 +188,8 @@ func (t *dhrTrial) try(k []int) bool {
 	return true
 }
 
-// searchAround tries k, then k without its longer seasons. For shorter series it then
-// moves to better neighbours of the best.
+// searchAround tries k, then k without its longer seasons. For series of at most dhrExact values
+// it then moves to better neighbours of the best.
 func (t *dhrTrial) searchAround(k []int) {
 	t.try(k)
 	for i := len(k) - 1; i > 0; i-- {
@@ -213,7 +213,7 @@ func (t *dhrTrial) searchAround(k []int) {
 	}
 }
 
-// describeWaves says in the model's name how many harmonics each season has.
+// describeWaves names the number of harmonics of each season in the method of the fit.
 func (fit *Fit) describeWaves(waves []harmonic, seasons []float64) {
 	var parts []string
 	for i, length := range seasons {

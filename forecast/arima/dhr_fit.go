@@ -8,7 +8,7 @@ import (
 	"capcli/forecast/model"
 )
 
-// addWaves returns the series with the waves as regressors.
+// addWaves returns the series with the waves as its given regressors.
 func (s *arimaSeries) addWaves(waves []harmonic) *arimaSeries {
 	out := *s
 	out.given = nil
@@ -29,7 +29,7 @@ func (s *arimaSeries) addWaves(waves []harmonic) *arimaSeries {
 	return &out
 }
 
-// withErrors fits the regression on the regressors with ARIMA errors of d differences.
+// withErrors fits the regression on the given regressors with ARIMA errors of d differences.
 func (s *arimaSeries) withErrors(d int) (*Fit, error) {
 	plain := arimaForm{d: d, m: 1}
 	x, _ := s.regressors(plain, d == 0, d == 1)
@@ -55,7 +55,8 @@ func (s *arimaSeries) withErrors(d int) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The first regression can be far from that of plain errors.
+	// The first regression assumes plain errors and can be far from the best: three short forms
+	// of the errors may lead to a better one.
 	for _, f := range []arimaForm{{p: 1, d: d, m: 1}, {d: d, q: 1, m: 1}, {p: 1, d: d, q: 1, m: 1}} {
 		plain, err := look.fit(f, d == 0, false, cssml, false)
 		if err != nil {
@@ -68,15 +69,15 @@ func (s *arimaSeries) withErrors(d int) (*Fit, error) {
 	return fit, nil
 }
 
-// errorsOf chooses an ARIMA of d differences.
+// errorsOf chooses and fits an ARIMA of d differences. exact searches by exact likelihood.
 func (s *arimaSeries) errorsOf(d int, exact bool) (*Fit, error) {
 	search := newAutoSearch(AutoARIMA{Exact: exact}, s)
 	search.d, search.constant = d, d <= 1
 	return search.run()
 }
 
-// subtractRegressors returns the series minus the given regressors, with coefficients
-// b over length. Mean and drift, which come first, stay.
+// subtractRegressors returns the series minus the given regressors x with the coefficients
+// b/length. Mean and drift, which come first in x, stay.
 func (s *arimaSeries) subtractRegressors(b, length []float64, x [][]float64) *arimaSeries {
 	out := *s
 	out.y = slices.Clone(s.y)
@@ -90,14 +91,15 @@ func (s *arimaSeries) subtractRegressors(b, length []float64, x [][]float64) *ar
 	return &out
 }
 
-// Rounds of regression and errors in turn, and the gain in log-likelihood that ends them.
+// dhrRounds is the most rounds of regression and errors in turn. A round that gains less than
+// dhrGain in log-likelihood is the last.
 const (
 	dhrRounds = 6
 	dhrGain   = 1e-4
 )
 
-// alternate makes the likelihood of regression and errors large, one after the
-// other, from the fit of what a first regression left.
+// alternate maximises the likelihood over the regression and the errors in turn. It starts from
+// inner, the fit of the errors to the remainder of a first regression.
 func (s *arimaSeries) alternate(inner *Fit) (*Fit, error) {
 	drift := slices.Contains(inner.names, "drift")
 	mean := slices.Contains(inner.names, "intercept")
@@ -138,8 +140,8 @@ func (s *arimaSeries) alternate(inner *Fit) (*Fit, error) {
 	return fit, nil
 }
 
-// blocks returns the variances of the coefficients: those of the errors from inner,
-// and those of the regression given the errors. It returns nil where there are none.
+// blocks returns the variances of the coefficients: of the errors from inner, and of the
+// regression given the errors. It returns nil where inner has none.
 func (fit *Fit) blocks(inner *Fit) []float64 {
 	if inner.like == nil || inner.like.isResidualZero() {
 		return nil

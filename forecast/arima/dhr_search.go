@@ -7,31 +7,32 @@ import (
 	"capcli/forecast/model"
 )
 
-// harmonicSearch chooses how many harmonics each season has. One orthogonal
-// decomposition of all of them says what is left of the series by any number of
-// them: waves of different length hardly share anything, and least squares are
-// as good as generalised ones for them in long series (Grenander 1954). What is
-// left is measured by the variance of the best autoregression of it.
+// harmonicSearch chooses how many harmonics each season has. One orthogonal decomposition gives
+// the residuals of the series for any number of harmonics: waves of different length are nearly
+// orthogonal, and in long series ordinary least squares is as good for them as generalised least
+// squares (Grenander 1954). The score of the residuals is the error variance of the best
+// autoregression of them.
 type harmonicSearch struct {
 	waves []harmonic
-	basis [][]float64 // orthonormal: a constant, then the columns of each wave; nil where there is nothing new
-	first []int       // first column of each wave in basis
-	d     int         // differences that the errors need
-	y     []float64   // the series, gaps filled, differenced
-	size  float64     // of the series before
-	order int         // most of the autoregressions
+	basis [][]float64 // orthonormal: a constant, then the columns of the waves; nil if dependent
+	first []int       // index in basis of the first column of each wave
+	d     int         // number of differences of the errors
+	y     []float64   // the series, with gaps filled, differenced
+	size  float64     // largest absolute value of the series before differencing
+	order int         // highest order of the autoregressions
 }
 
-// dhrOrder is what the errors can be, near enough: with more, an autoregression
-// would take a season for its own.
+// dhrOrder is the highest order of the autoregressions. With more, an autoregression would
+// imitate a season.
 const dhrOrder = 8
 
+// newHarmonicSearch decomposes the series s over the waves.
 func newHarmonicSearch(waves []harmonic, s *arimaSeries) *harmonicSearch {
 	h := &harmonicSearch{waves: waves, y: model.SpanGaps(s.y)}
 	n := len(h.y)
 	h.size = finiteTop(h.y)
 	h.add(filled(n, func(int) float64 { return 1 }))
-	// The slow waves of all seasons before the fast ones: what is large comes first.
+	// The slow waves of all seasons come before the fast ones: large effects come first.
 	order := make([]int, len(waves))
 	for i := range order {
 		order[i] = i
@@ -62,7 +63,8 @@ func newHarmonicSearch(waves []harmonic, s *arimaSeries) *harmonicSearch {
 	return h
 }
 
-// add takes a column into the basis (modified Gram-Schmidt).
+// add appends a column to the basis (modified Gram-Schmidt), nil where it depends on the columns
+// before.
 func (h *harmonicSearch) add(x []float64) {
 	before := math.Sqrt(squares(x))
 	for _, q := range h.basis {
@@ -97,8 +99,9 @@ func projectOut(x, q []float64) []float64 {
 	return out
 }
 
-// choose gives the best number of harmonics for each season, by AICc: from all,
-// each season in turn has the best number beside the others.
+// choose returns the number of harmonics of each season with the least AICc. It starts from all
+// harmonics and goes through the seasons twice, choosing the best number for each given the
+// others.
 func (h *harmonicSearch) choose() []int {
 	best := h.waveCounts()
 	for range 2 {
@@ -167,7 +170,7 @@ func (h *harmonicSearch) waveCounts() []int {
 	return k
 }
 
-// take gives the first k waves of each season.
+// take returns the first k[i] waves of each season i.
 func (h *harmonicSearch) take(k []int) []harmonic {
 	var out []harmonic
 	seen := make([]int, len(k))
@@ -179,9 +182,8 @@ func (h *harmonicSearch) take(k []int) []harmonic {
 	return out
 }
 
-// burg is the autoregression of x, of order at most most, chosen by AICc (Burg
-// 1975: reflections that make forward and backward errors least), and the
-// variance of its errors.
+// burg returns the autoregression of x, of order at most most, chosen by AICc, and the variance
+// of its errors (Burg 1975: the reflections minimise forward and backward errors).
 func burg(x []float64, most int) (best []float64, least float64) {
 	n := len(x)
 	forward, back := append([]float64(nil), x...), append([]float64(nil), x...)
