@@ -15,17 +15,18 @@ import (
 	"capcli/profile/trace"
 )
 
-// Level is one figure for every series, or a table of levels. The zero value is none.
+// Level is a capacity: one number of GPUs for every series, or a table. The zero value is none.
 type Level struct {
 	GPUs     float64
 	File     string // name of a table with unique_id, ds and capacity
-	Measured bool   // what the GPU samples saw
+	Measured bool   // the capacity that the GPU samples measured
 }
 
-// measuredText is how a request writes the past capacity that GPU samples saw.
+// measuredText is the past capacity of a request that stands for Level.Measured.
 const measuredText = "measured"
 
-// parseLevel tells a number from the name of a file. The field names it in errors.
+// parseLevel parses a number over 0 or the name of a file. field is the name of the setting in
+// errors.
 func parseLevel(field, text string) (Level, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -37,10 +38,10 @@ func parseLevel(field, text string) (Level, error) {
 	return Level{GPUs: v}, nil
 }
 
-// IsGiven reports whether there is a level.
+// IsGiven reports whether l is a level, not none.
 func (l Level) IsGiven() bool { return l != Level{} }
 
-// MarshalJSON implements json.Marshaler: a number, the name of a file, or null.
+// MarshalJSON implements json.Marshaler: a number, the name of a file, "measured", or null.
 func (l Level) MarshalJSON() ([]byte, error) {
 	switch {
 	case l.File != "":
@@ -53,19 +54,19 @@ func (l Level) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// levels are a level of a request, and its table where that is read.
+// levels is a level of a request with its table.
 type levels struct {
 	Level
-	table *series.Levels
+	table *series.Levels // nil where the level is not a table
 }
 
-// names of the column of values in tables beside the history.
+// Common names of the column of values in tables besides the history.
 var (
 	capacityNames = []string{"capacity", "gpus", "limit", "quota", "cap", "capacity_gpus", "total"}
 	pendingNames  = []string{"pending", "queue", "queued", "waiting", "pending_gpus", "gpus"}
 )
 
-// readBeside reads the tables beside the history.
+// readBeside reads the tables besides the history: the cap, the past capacity and the queue.
 func (r *reader) readBeside() error {
 	for _, s := range []*levels{&r.cap, &r.past} {
 		if s.File == "" {
@@ -96,12 +97,13 @@ func (r *reader) readBeside() error {
 	return checkNotNegative(t, r.Trace.TZ)
 }
 
-// optionsBeside returns the options for a table that lies beside the history.
+// optionsBeside returns the options for a table besides the history. usual are the common names
+// of its column of values.
 func (r *reader) optionsBeside(file string, usual []string) series.Options {
 	return series.Options{Name: file, ID: r.ID, Time: r.Time, Usual: usual, Loose: true, Zone: r.Trace.TZ, DSTLater: r.Trace.DSTLater}
 }
 
-// readLevels reads a table that lies beside the history.
+// readLevels reads a table besides the history, as text or Parquet.
 func (r *reader) readLevels(opts series.Options) (*series.Table, error) {
 	in, closer, err := r.src.Open(opts.Name)
 	if err != nil {
@@ -124,7 +126,7 @@ func (r *reader) readLevels(opts series.Options) (*series.Table, error) {
 	return series.Read(text, opts)
 }
 
-// checkNotNegative refuses figures under 0.
+// checkNotNegative returns an error for the first negative value.
 func checkNotNegative(t *series.Table, zone *time.Location) error {
 	for _, s := range t.Series {
 		for _, row := range s.Rows {
@@ -139,8 +141,9 @@ func checkNotNegative(t *series.Table, zone *time.Location) error {
 	return nil
 }
 
-// settle pairs the tables beside the history with its series, once all are there,
-// and notes what does not fit.
+// settle sets the cap, the past capacity and the queue of each series from the other tables, and
+// adds a warning for each series that a table lacks. It fails where a table does not fit the
+// history, and where usage is negative.
 func (r *reader) settle(hs *Histories) error {
 	hs.Past, hs.Cap, hs.caps, hs.labelled = r.past.Level, r.cap.Level, r.cap.table, r.Prometheus != ""
 	if l := r.cap.table; l != nil {
@@ -185,16 +188,17 @@ func (r *reader) settle(hs *Histories) error {
 	return nil
 }
 
-// tableBeside is a table that lies beside the history.
+// tableBeside describes a table besides the history.
 type tableBeside struct {
 	file    string
 	stamp   series.Stamp
-	always  bool     // its figures hold always
-	names   []string // of its series
-	missing string   // the warning of a history that it does not have
+	always  bool     // its values hold always, so that its stamps do not matter
+	names   []string // names of its series
+	missing string   // warning for a history that the table lacks
 }
 
-// pairWith calls use for each history with the name of its series in the table.
+// pairWith calls use for each history with a Censoring, with the name of its series in the table.
+// It adds a warning to each history that the table lacks.
 func (hs *Histories) pairWith(t tableBeside, use func(c *Censoring, name string)) error {
 	if err := hs.checkStamps(t); err != nil {
 		return err
@@ -214,7 +218,8 @@ func (hs *Histories) pairWith(t tableBeside, use func(c *Censoring, name string)
 	return nil
 }
 
-// checkStamps refuses a table whose stamps are of another kind than the history's.
+// checkStamps returns an error where the stamps of a table are of another kind than those of the
+// history.
 func (hs *Histories) checkStamps(t tableBeside) error {
 	if t.always || (t.stamp == series.Instant) == hs.Clock {
 		return nil
@@ -226,9 +231,9 @@ func (hs *Histories) checkStamps(t tableBeside) error {
 	}
 }
 
-// pair gives the name in a table of each series of the history, "" where it is
-// not there. A table that has none of them is an error; what it has beside them
-// is said.
+// pair returns for each series of the history its name in a table, "" where the table lacks it.
+// have are the names in the table. It fails where the table has no series of the history, and
+// notes the other series of the table.
 func (hs *Histories) pair(file string, have []string) ([]string, error) {
 	out := make([]string, len(hs.List))
 	used, mine := map[string]bool{}, []string{}
@@ -257,8 +262,8 @@ func (hs *Histories) pair(file string, have []string) ([]string, error) {
 	return out, nil
 }
 
-// CapOver returns the most that may be forecast of h in each of its first steps; nil
-// where nothing bounds it.
+// CapOver returns the upper bound on a forecast of h, in GPUs, for each of the given number of
+// steps from the start of h. It is +Inf where the bound is unknown, and nil where h has none.
 func (hs *Histories) CapOver(h *History, steps int) []float64 {
 	if !hs.Cap.IsGiven() {
 		return nil
@@ -279,9 +284,9 @@ func (hs *Histories) CapOver(h *History, steps int) []float64 {
 	return out
 }
 
-// matchName finds the name under which a table beside the history knows the
-// series called name, one of count. A table that names no series goes with the
-// only one; names of Prometheus match by their labels, for the metric is another.
+// matchName returns the name in a table, one of have, of the series called name in a history of
+// count series. It reports false where there is none. A table of one unnamed series matches a
+// history of one series. Names of Prometheus match by their labels, because their metrics differ.
 func matchName(name string, count int, have []string, prom bool) (string, bool) {
 	if slices.Contains(have, name) {
 		return name, true
@@ -298,7 +303,7 @@ func matchName(name string, count int, have []string, prom bool) (string, bool) 
 	return "", false
 }
 
-// labelsIn returns the labels in the name of a series of Prometheus.
+// labelsIn returns the labels in the name of a Prometheus series.
 func labelsIn(name string) string {
 	metric, in, braces := strings.Cut(name, "{")
 	switch {

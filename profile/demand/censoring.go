@@ -9,19 +9,18 @@ import (
 	"capcli/profile/series"
 )
 
-// Censoring is what is known of what held the usage of a history down, on the
-// finest steps that there are: a mean over a day hides the hours in which all was
-// taken.
+// Censoring holds the capacity and the queue that limited the usage of a history, on the finest
+// known steps: a mean over a day would hide the hours in which all capacity was in use.
 type Censoring struct {
-	Fine     series.Regular // usage
-	Pending  []float64      // nil where no queue is known
-	Limit    []float64      // nil where no capacity is known
-	Into     []int          // the step of the history that holds each fine step, negative for none; nil where they are the same
-	Combine  series.Combine // of fine steps into one of the history
-	FineStep capcli.Step    // of Fine, where Into is not nil
+	Fine     series.Regular // usage, in GPUs
+	Pending  []float64      // GPUs that waited in each fine step, NaN if unknown; nil if no queue is known
+	Limit    []float64      // capacity in each fine step, in GPUs, NaN if unknown; nil if no capacity is known
+	Into     []int          // index of the history's step that holds each fine step, negative for none; nil if the steps are the same
+	Combine  series.Combine // how the history combines fine steps
+	FineStep capcli.Step    // step of Fine; zero where Into is nil
 }
 
-// FineSteps returns how many fine steps lie in the first n steps of the history.
+// FineSteps returns the number of fine steps in the first n steps of the history.
 func (c *Censoring) FineSteps(n int) int {
 	if c.Into == nil {
 		return min(n, len(c.Fine.Values))
@@ -29,8 +28,9 @@ func (c *Censoring) FineSteps(n int) int {
 	return sort.SearchInts(c.Into, n)
 }
 
-// Fold returns usage, which is on the steps of the history, with the amount added
-// by which demand was over it on the fine steps.
+// Fold returns usage, which is on the steps of the history, raised to demand, which is on the fine
+// steps. It adds the sum or the mean of the difference between demand and usage on the fine steps,
+// or takes the highest demand, as Combine says. Steps without known demand keep their usage.
 func (c *Censoring) Fold(usage, demand []float64) []float64 {
 	out := append([]float64(nil), usage...)
 	if c.Into == nil {
@@ -68,13 +68,13 @@ func (c *Censoring) Fold(usage, demand []float64) []float64 {
 	return out
 }
 
-// QueueKnown reports whether it is known what waited in fine step k.
+// QueueKnown reports whether the queue in fine step k is known.
 func (c *Censoring) QueueKnown(k int) bool { return c.Pending != nil && !math.IsNaN(c.Pending[k]) }
 
 // LimitKnown reports whether the capacity in fine step k is known.
 func (c *Censoring) LimitKnown(k int) bool { return c.Limit != nil && !math.IsNaN(c.Limit[k]) }
 
-// forget leaves out the first k steps of the history.
+// forget drops the first k steps of the history.
 func (c *Censoring) forget(k int) {
 	j := k
 	if c.Into != nil {
@@ -98,7 +98,7 @@ func (c *Censoring) forget(k int) {
 	}
 }
 
-// checkUsage refuses usage under 0.
+// checkUsage returns an error for the first negative usage.
 func (h *History) checkUsage() error {
 	c := h.Censoring
 	for k, v := range c.Fine.Values {
@@ -112,8 +112,8 @@ func (h *History) checkUsage() error {
 	return nil
 }
 
-// warnUnknown says in how many steps neither queue nor capacity is known, and where
-// usage was over the capacity.
+// warnUnknown adds warnings: the number of steps in which neither queue nor capacity is known, and
+// the number of steps in which usage was over the capacity.
 func (h *History) warnUnknown() {
 	c := h.Censoring
 	steps, unknown, over, worst := 0, 0, 0, -1
@@ -144,12 +144,12 @@ func (h *History) warnUnknown() {
 	}
 }
 
-// maxFine is how many fine steps a history may have; a longer one is taken by
-// the hour, so that telling demand takes seconds.
+// maxFine is the most fine steps of a history. A longer history uses hours, so that estimating
+// its demand takes only seconds.
 const maxFine = 50_000
 
-// attach gives the histories of a table their past on the finest steps, with the
-// columns that stand beside the values.
+// attach sets the Censoring of the histories of a table, from the table's columns of capacity and
+// queue.
 func (r *reader) attach(table *series.Table, hs *Histories) error {
 	if !r.censored() {
 		return nil
@@ -179,8 +179,8 @@ func (r *reader) attach(table *series.Table, hs *Histories) error {
 	return nil
 }
 
-// attachFine gives each history its usage on the finest steps on which usage and queue
-// are both known.
+// attachFine sets the usage in each history's Censoring, on the finest steps on which both usage
+// and queue are known. It returns the histories.
 func (r *reader) attachFine(table *series.Table, hs *Histories) ([]*History, error) {
 	for _, h := range hs.List {
 		h.Censoring = &Censoring{Fine: h.Regular, Combine: r.Combine}

@@ -10,22 +10,22 @@ import (
 	"capcli/profile"
 )
 
-// grouper gives the groups that a job counts in. With several keys those are the
-// values of all keys together, and as their sums each value of each key and the
-// total; with one key its value, and the total where that is asked for.
+// grouper finds the groups in which a job counts. With several keys these are the part, which is
+// the combination of the values of all keys, and its sums: the value of each key, and the total.
+// With one key it is the value of the key, and the total where the request asks for it.
 type grouper struct {
-	names []string // of the keys
-	keys  []func(j *capcli.Job) string
-	total bool
-	room  []byte
-	known map[string][]string // groups by labels
-	tiers map[string]tier
+	names []string                     // names of the keys
+	keys  []func(j *capcli.Job) string // return the value of each key
+	total bool                         // there is a total
+	room  []byte                       // buffer
+	known map[string][]string          // groups found so far, by the values of all keys
+	tiers map[string]tier              // by group
 }
 
-// tier is one group: the total, the value of one key, or a part.
+// tier says what a group is: the total, one value of one key, or a part.
 type tier struct {
-	key    int // of labels[0] where there is one label of several keys; -1 is a part, -2 the total
-	labels []string
+	key    int      // index of the key for one value of one key; -1 for a part, -2 for the total
+	labels []string // values of the keys
 }
 
 func newGrouper(by []string, total bool) *grouper {
@@ -52,7 +52,7 @@ func newGrouper(by []string, total bool) *grouper {
 	return g
 }
 
-// keysOf returns the groups of a job, by keys that are this grouper's own.
+// keysOf returns the groups of a job. The strings have a meaning only for this grouper.
 func (g *grouper) keysOf(j *capcli.Job) []string {
 	const between = '\x1f'
 	g.room = g.room[:0]
@@ -86,7 +86,7 @@ func (g *grouper) keysOf(j *capcli.Job) []string {
 	return groups
 }
 
-// partKeys returns the groups of what a tenant holds of a device.
+// partKeys returns the groups of the share of a device that a tenant holds; "" is nobody.
 func (g *grouper) partKeys(host string, d *profile.Device, tenant string) []string {
 	if tenant == "" {
 		tenant = "(nobody)"
@@ -94,7 +94,7 @@ func (g *grouper) partKeys(host string, d *profile.Device, tenant string) []stri
 	return g.keysOf(&capcli.Job{Partition: host, GPUModel: d.Model, Tenant: tenant})
 }
 
-// placeKeys returns those of a device's groups that do not ask for the tenant.
+// placeKeys returns the groups of a device that do not depend on the tenant.
 func (g *grouper) placeKeys(host string, d *profile.Device) []string {
 	var out []string
 	for _, name := range g.keysOf(&capcli.Job{Partition: host, GPUModel: d.Model}) {
@@ -106,9 +106,9 @@ func (g *grouper) placeKeys(host string, d *profile.Device) []string {
 	return out
 }
 
-// arrange names the series of the groups, the sums first, and says which are
-// sums. A value's name is the value; where two would be called the same they are
-// called key=value. Highest levels do not add up.
+// arrange adds the series in made, which are by group, to hs, the sums first, and sets their
+// names and the hierarchy. The name of a series is the value of its key, or key=value where two
+// series would have the same name. There is no hierarchy of peaks, because they do not add up.
 func (g *grouper) arrange(hs *Histories, made map[string]*History) {
 	type named struct {
 		tier
@@ -139,7 +139,7 @@ func (g *grouper) arrange(hs *Histories, made map[string]*History) {
 	}
 	hs.ByName = true
 	t := &Hierarchy{}
-	at := map[string]int{} // of each sum, by its name here
+	at := map[string]int{} // index in t.Sums, by tierName
 	for _, n := range all {
 		n.h.Name = strings.Join(n.labels, "/")
 		switch {
@@ -166,12 +166,12 @@ func (g *grouper) arrange(hs *Histories, made map[string]*History) {
 	}
 }
 
-// tierName returns the key of a group that is a sum.
+// tierName returns an identifier of a group that is a sum.
 func tierName(key int, labels []string) string {
 	return strconv.Itoa(key) + "/" + strings.Join(labels, "/")
 }
 
-// count puts the next part into its sums.
+// count adds the next part to the parts of its sums.
 func (g *grouper) count(t *Hierarchy, at map[string]int, labels []string) {
 	put := func(name string) {
 		if i, ok := at[name]; ok {
@@ -186,7 +186,7 @@ func (g *grouper) count(t *Hierarchy, at map[string]int, labels []string) {
 	}
 }
 
-// qualifiedName returns a name that says the keys.
+// qualifiedName returns a name with the keys: key=value, joined by "/".
 func (g *grouper) qualifiedName(t tier) string {
 	if t.key >= 0 {
 		return g.names[t.key] + "=" + t.labels[0]

@@ -10,20 +10,20 @@ import (
 	"capcli/profile/series"
 )
 
-// TotalName is the name of the series that is the sum of all others.
+// TotalName is the name of the series that is the sum of all parts.
 const TotalName = "total"
 
-// Hierarchy says which series are sums of which others.
+// Hierarchy says which series are sums of others.
 type Hierarchy struct {
 	Sums, Parts []*History
-	PartsOf     [][]int // of each sum, the places of its parts in Parts
+	PartsOf     [][]int // indices in Parts of the parts of each sum
 }
 
 // AllHistories returns the sums, then the parts.
 func (t *Hierarchy) AllHistories() []*History { return append(slices.Clone(t.Sums), t.Parts...) }
 
-// arrange finds which series of a table are sums of others, adds the sums that are
-// missing and checks the others against their parts.
+// arrange builds the hierarchy of a table where the request asks for sums: it adds the sums that
+// the table lacks and checks the others against their parts. It fails where series do not add up.
 func (r *reader) arrange(hs *Histories) error {
 	asked := r.Total || r.Separator != ""
 	switch {
@@ -42,20 +42,20 @@ func (r *reader) arrange(hs *Histories) error {
 	return nil
 }
 
-// grower builds the tree of a table.
+// grower builds the hierarchy of a table.
 type grower struct {
-	sep   string // between the levels of an id; "" is none
+	sep   string // separator between the levels of an id; "" for ids without levels
 	gaps  series.Gaps
 	hs    *Histories
-	label map[*History][]string
-	given map[string]*History // series that may be sums, by name
+	label map[*History][]string // the levels of each id
+	given map[string]*History   // series of the table that may be sums, by name
 	tree  *Hierarchy
-	ref   *History // with the first stamp
-	begin []int    // of each part, from the first value of ref
-	end   int      // one after the last value of any part
+	ref   *History // the part with the first stamp
+	begin []int    // offset of each part's first value from that of ref, in steps
+	end   int      // offset after the last value of any part
 }
 
-// grow makes the tree of a table's series.
+// grow builds the hierarchy of a table's series.
 func (r *reader) grow(hs *Histories) error {
 	g := &grower{sep: r.Separator, gaps: r.Gaps, hs: hs, label: map[*History][]string{}, given: map[string]*History{}, tree: &Hierarchy{}}
 	g.divide()
@@ -74,7 +74,7 @@ func (r *reader) grow(hs *Histories) error {
 	return nil
 }
 
-// divide splits ids into labels and the series into parts and given sums.
+// divide splits the ids into labels, and the series into parts and sums that the table has.
 func (g *grower) divide() {
 	inner := map[string]bool{}
 	for _, h := range g.hs.List {
@@ -96,17 +96,17 @@ func (g *grower) divide() {
 	}
 }
 
-// sum is a sum to be made, and the places of its parts.
+// sum is a sum to make, with the indices of its parts.
 type sum struct {
 	name string
 	of   []int
 }
 
-// listSums returns the sums: of all, of each first part of an id, and where the same
-// label comes after several of those (h100 in a/h100 and b/h100) of that label.
+// listSums returns the sums: the total, the sum for each prefix of ids, and the sum for each label
+// at a level where a label occurs after several prefixes (h100 in a/h100 and b/h100).
 func (g *grower) listSums() []sum {
 	total := TotalName
-	for name := range g.given { // at most one is called so, in one spelling or another
+	for name := range g.given { // keeps the table's own spelling of total
 		if strings.EqualFold(name, TotalName) {
 			total = name
 		}
@@ -148,8 +148,8 @@ func (g *grower) listSums() []sum {
 	return out
 }
 
-// gather sums the parts by a label, in the order in which labels first come;
-// "" is in no sum.
+// gather returns a sum for each name that of returns for the labels of a part, in the order in
+// which the names first occur. A part with the name "" is in no sum.
 func (g *grower) gather(of func(labels []string) string) []sum {
 	var out []sum
 	at := map[string]int{}
@@ -169,7 +169,7 @@ func (g *grower) gather(of func(labels []string) string) []sum {
 	return out
 }
 
-// crosses reports whether a label at place n comes under several others.
+// crosses reports whether some label at level n occurs under several prefixes.
 func (g *grower) crosses(n int) bool {
 	under := map[string]string{}
 	for _, h := range g.tree.Parts {
@@ -186,8 +186,9 @@ func (g *grower) crosses(n int) bool {
 	return false
 }
 
-// align places all parts on the stamps of the one that begins first. It extends parts
-// that end before the others by the rule for gaps.
+// align sets the offsets of all parts relative to the part that begins first. It extends parts
+// that end before the others by the rule for gaps. It fails where the steps of parts differ, and
+// where no rule says how to extend a part.
 func (g *grower) align() error {
 	g.ref = g.tree.Parts[0]
 	for _, h := range g.tree.Parts {
@@ -229,12 +230,12 @@ func (g *grower) align() error {
 	return nil
 }
 
-// fault says what is wrong with h.
+// fault returns an InputError about h.
 func (g *grower) fault(h *History, text, hint string) error {
 	return &capcli.InputError{File: strings.Join(g.hs.Inputs, ", "), Field: h.Name, Text: text, Hint: hint}
 }
 
-// extend adds n values to the end: zeros, or the last one again.
+// extend appends n values: zeros where how is series.Zero, else the last known value.
 func (h *History) extend(n int, how series.Gaps) {
 	v := 0.0
 	if how != series.Zero {
@@ -247,8 +248,9 @@ func (h *History) extend(n int, how series.Gaps) {
 	h.Filled += n
 }
 
-// addSum makes a sum. A part counts as 0 before its first value. The sum has a gap
-// where one of its parts has one.
+// addSum computes a sum and adds it to the hierarchy. A part counts as 0 before its first value.
+// The sum has a gap where one of its parts has one. addSum fails where the table has the sum with
+// other values.
 func (g *grower) addSum(s sum) error {
 	values := make([]float64, g.end)
 	begin := g.end
@@ -277,7 +279,7 @@ func (g *grower) addSum(s sum) error {
 	return nil
 }
 
-// checkSum compares a sum that the table has with that of its parts.
+// checkSum returns an error where given, a sum in the table, differs from h, the sum of its parts.
 func (g *grower) checkSum(given, h *History, parts int) error {
 	for i, v := range given.Values {
 		at, ok := h.IndexOf(given.Stamp(i))

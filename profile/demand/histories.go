@@ -9,47 +9,46 @@ import (
 	"capcli/profile/series"
 )
 
-// Histories are all series that were read for one request.
+// Histories are all series of one request.
 type Histories struct {
-	Inputs  []string // files, folders or the address of a server
+	Inputs  []string // names of files and folders, or the address of a server
 	List    []*History
-	Measure string // what of a job log or of samples; "" where the input is a table
-	Peak    bool   // values are highest levels, not means
-	Unit    string
-	Summed  bool        // values of a table in one step were added up
-	Step    capcli.Step // zero where stamps are numbers
-	Clock   bool        // stamps are times
-	Zone    *time.Location
-	Notes   []string
-	Partial string     // what is missing of the input; "" is nothing
-	Tree    *Hierarchy // nil where nothing adds up
-	ByName  bool       // series are shown in order of name
+	Measure string         // measure of a job log or of samples; "" for a table
+	Peak    bool           // values are peaks, not means
+	Unit    string         // unit of the values; "" if unknown
+	Summed  bool           // values in one step of a table were added up
+	Step    capcli.Step    // zero if stamps are whole numbers
+	Clock   bool           // stamps are times
+	Zone    *time.Location // zone of times without a zone, and of days; nil is UTC
+	Notes   []string       // remarks for the user
+	Partial string         // says that the input is truncated; "" if it is complete
+	Tree    *Hierarchy     // nil if no series is a sum
+	ByName  bool           // show the series in order of name
 
-	Past, Cap Level // what there was, and what no forecast may be over
+	Past, Cap Level // past capacity, and upper bound on forecasts
 
-	// FormatStamp writes a stamp as the input or the steps have it.
+	// FormatStamp returns a stamp in the form of the input or of the steps.
 	FormatStamp func(stamp int64) string
 
-	caps     *series.Levels // of Cap, where it is a table
-	labelled bool           // names are those of Prometheus
+	caps     *series.Levels // table of Cap; nil if Cap is not a table
+	labelled bool           // names are those of Prometheus series
 }
 
-// History is one series, and what is known of how it came about.
+// History is one series of a request.
 type History struct {
 	series.Regular
-	Set       *Histories // that the history is one of
-	Warnings  []string
-	Censoring *Censoring // nil where the values are taken for demand
+	Set       *Histories // the histories to which this one belongs
+	Warnings  []string   // remarks on this series for the user
+	Censoring *Censoring // limits on usage; nil if the values count as demand
 
-	group string // of a job log or of samples, the key of its group
+	group string // group of the grouper, for a job log and for samples; else ""
 }
 
-// StampText returns the stamp of value i as the output has it; i may lie beyond the
-// values.
+// StampText returns the stamp of value i as in the output. i may lie beyond the values.
 func (h *History) StampText(i int) string { return h.Set.FormatStamp(h.Stamp(i)) }
 
-// IndexOf returns the index of a stamp, which may lie before or after the values. It
-// reports false where no step of h is at the stamp.
+// IndexOf returns the index of a stamp, which may lie before or after the values. It reports
+// false where no step of h starts at the stamp.
 func (h *History) IndexOf(stamp int64) (int, bool) {
 	if h.Stride != 0 {
 		return int((stamp - h.First) / h.Stride), (stamp-h.First)%h.Stride == 0
@@ -61,7 +60,7 @@ func (h *History) IndexOf(stamp int64) (int, bool) {
 // CountKnown returns the number of known values.
 func (h *History) CountKnown() int { return len(h.Values) - h.Missing() }
 
-// LastKnown returns the last value that is known; NaN where none is.
+// LastKnown returns the last known value, or NaN if there is none.
 func LastKnown(values []float64) float64 {
 	for _, v := range slices.Backward(values) {
 		if !math.IsNaN(v) {
@@ -71,12 +70,12 @@ func LastKnown(values []float64) float64 {
 	return math.NaN()
 }
 
-// NeverNegative reports whether no value is under 0.
+// NeverNegative reports whether no known value is under 0.
 func (h *History) NeverNegative() bool {
 	return !slices.ContainsFunc(h.Values, func(v float64) bool { return v < 0 && !math.IsNaN(v) })
 }
 
-// Forget leaves out the first k values.
+// Forget drops the first k values.
 func (h *History) Forget(k int) {
 	if h.Censoring != nil {
 		h.Censoring.forget(k)

@@ -10,7 +10,7 @@ import (
 	"capcli/profile/trace"
 )
 
-// readJobs sums a job log.
+// readJobs adds up the jobs of a log to histories by group.
 func (r *reader) readJobs(ctx context.Context, in trace.Input) (*Histories, error) {
 	if r.Combine != "" || r.Gaps != "" {
 		return nil, &capcli.RequestError{Text: in.Name + " is a job log, which has no gaps and no values to combine; --gaps and --agg are for tables", Hint: "for peaks give --peak"}
@@ -56,13 +56,14 @@ func (r *reader) readJobs(ctx context.Context, in trace.Input) (*Histories, erro
 	return hs, nil
 }
 
-// measures are those of job logs.
+// measures are the measures of job logs, by the names in Measures.
 var measures = map[string]capcli.Measure{
 	"demand": capcli.LatentDemand, "usage": capcli.Usage, "queue": capcli.Queue,
 	"arrivals": capcli.Arrivals, "arrival-hours": capcli.ArrivalHours,
 }
 
-// fromDemand makes the histories of what was summed: the whole steps of each group.
+// fromDemand returns the histories of the groups in d, on the whole steps of the log, or on all
+// steps for Request.Curve. It fails where no job wants a GPU, and for under two whole steps.
 func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep trace.Report) (*Histories, error) {
 	hs := &Histories{Inputs: []string{file}, Zone: r.Trace.TZ, Clock: true, Step: d.Step, Measure: r.Measure, Peak: r.Peak, Notes: rep.Remarks()}
 	if rep.Cut {
@@ -93,7 +94,7 @@ func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep 
 		s := d.Series(name)
 		s.Values = append([]float64(nil), s.Values[from:min(to, len(s.Values))]...)
 		for len(s.Values) < to-from {
-			s.Values = append(s.Values, 0) // nothing is wanted after the last job's end
+			s.Values = append(s.Values, 0) // demand is 0 after the end of the last job
 		}
 		s.Start, hs.Unit = grid.Origin, s.Unit
 		made[name] = &History{Regular: series.Regular{Series: s, Grid: grid}, Set: hs, group: name}
@@ -102,7 +103,7 @@ func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep 
 	return hs, nil
 }
 
-// checkJobs refuses what does not apply to a job log.
+// checkJobs returns an error for a setting that does not apply to a job log.
 func (r *reader) checkJobs(file string) error {
 	switch {
 	case slices.Contains([]string{"held", "busy", "sm", "power"}, r.Measure):
@@ -121,7 +122,8 @@ func (r *reader) checkJobs(file string) error {
 	return nil
 }
 
-// queueBeside sums what waited beside the usage that d sums; nil where that is not asked for.
+// queueBeside returns an empty sum of the queue on the steps of d, or nil where the request does
+// not need the queue.
 func (r *reader) queueBeside(d *capcli.Demand) *capcli.Demand {
 	if !r.censored() || r.Measure != "usage" {
 		return nil
@@ -129,7 +131,8 @@ func (r *reader) queueBeside(d *capcli.Demand) *capcli.Demand {
 	return &capcli.Demand{Measure: capcli.Queue, Step: d.Step, Zone: d.Zone}
 }
 
-// attachQueue gives the histories of a job log the queue that it recorded.
+// attachQueue sets the Censoring of the histories of a job log from its queue. A nil queue adds a
+// note that the past capacity was not needed.
 func (hs *Histories) attachQueue(queue *capcli.Demand) {
 	if queue == nil {
 		hs.Notes = append(hs.Notes, fmt.Sprintf("the past capacity was not needed: %s says what was wanted had nobody waited (--measure usage tells it from usage)", hs.Inputs[0]))
@@ -140,7 +143,7 @@ func (hs *Histories) attachQueue(queue *capcli.Demand) {
 		s := queue.Series(h.group)
 		skip := 0
 		for capcli.Time(h.Stamp(0)) > queue.Grid().At(skip) {
-			skip++ // both begin at the first submit; the history leaves out a first part of a step
+			skip++ // both begin at the first submit; the history drops an incomplete first step
 		}
 		c := &Censoring{Fine: h.Regular, Pending: make([]float64, len(h.Values))}
 		copy(c.Pending, s.Values[min(skip, len(s.Values)):])

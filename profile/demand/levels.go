@@ -6,10 +6,11 @@ import (
 	"capcli"
 )
 
-// SetLevels reads the cap and the past capacity of the request: numbers or names of files.
-// A cap is a promise about the future, and a past capacity is the reason why usage was
-// not demand. A number in capacity is a cap, and a file in it is the past capacity. It
-// fails with *capcli.RequestError, also where two texts say the same thing.
+// SetLevels sets the cap and the past capacity of the request from texts, each a number or the
+// name of a file; past may also be "measured". The cap, limit, bounds the forecast. The past
+// capacity limited usage, so that usage was not demand. capacity is a cap if it is a number, and
+// a past capacity if it is a file. SetLevels fails with a *capcli.RequestError, also where two
+// texts set the same level.
 func (r *Request) SetLevels(capacity, past, limit string) error {
 	r.Cap, r.Past = Level{}, Level{}
 	var err error

@@ -15,8 +15,8 @@ import (
 	"capcli/profile/trace"
 )
 
-// parquetTable reads a Parquet file that is a long table. ok is false where it is
-// a job log; in can then be read again from the start.
+// parquetTable reads a Parquet file that is a long table. plain says that the file is not
+// compressed as a whole. ok is false for a job log; in can then be read again from the start.
 func (r *reader) parquetTable(in *trace.Input, plain bool, opts series.Options) (table *series.Table, ok bool, err error) {
 	defer func() { err = capcli.NameFile(err, in.Name) }()
 	if in.At == nil || !plain {
@@ -39,7 +39,7 @@ func (r *reader) parquetTable(in *trace.Input, plain bool, opts series.Options) 
 	return table, true, err
 }
 
-// isJobLog reports whether columns are those of a job log rather than of a table.
+// isJobLog reports whether names are the columns of a job log rather than of a table.
 func (r *reader) isJobLog(names []string, opts series.Options) bool {
 	if opts.ID != "" || opts.Time != "" || opts.Value != "" {
 		return false
@@ -51,16 +51,17 @@ func (r *reader) isJobLog(names []string, opts series.Options) bool {
 	return err != nil && (slices.Contains(names, "submit") || slices.Contains(names, "gpus") || slices.Contains(names, "job_id"))
 }
 
-// parquetReader puts the rows of a Parquet file in a table of series.
+// parquetReader reads the rows of a Parquet file into a table of series.
 type parquetReader struct {
 	rows  *parquet.Rows
 	build *series.Builder
-	heads []parquet.Header // of the columns picked: ids, then the stamp, then the value, then those beside it
-	more  int
-	id    []byte
-	row   int
+	heads []parquet.Header // headers of the picked columns: ids, stamp, value, further values
+	more  int              // number of columns of further values
+	id    []byte           // buffer for the id of a row
+	row   int              // number of the current row, from 1
 }
 
+// read reads all rows. It fails where a column has the wrong type.
 func (p *parquetReader) read(names []string, opts series.Options) (*series.Table, error) {
 	columns, err := series.Find(names, opts)
 	if err != nil {
@@ -128,7 +129,7 @@ func (p *parquetReader) put(cells []parquet.Vector, k int) error {
 	return p.stamp(&cells[ids], &p.heads[ids], k, v)
 }
 
-// value is the figure of row k in a column.
+// value returns the value of row k in a column; NaN for null.
 func (p *parquetReader) value(cells []parquet.Vector, column, k int) (float64, error) {
 	c := &cells[column]
 	switch {
@@ -146,6 +147,7 @@ func (p *parquetReader) value(cells []parquet.Vector, column, k int) (float64, e
 	return v, nil
 }
 
+// stamp adds row k, with the value v, under the stamp in column c.
 func (p *parquetReader) stamp(c *parquet.Vector, head *parquet.Header, k int, v float64) error {
 	if c.Null[k] {
 		return p.build.Text(p.row, p.id, "", v)
@@ -157,7 +159,7 @@ func (p *parquetReader) stamp(c *parquet.Vector, head *parquet.Header, k int, v 
 		return p.build.Local(p.row, p.id, c.Ints[k], v)
 	case parquet.Integers:
 		return p.build.Number(p.row, p.id, c.Ints[k], v)
-	case parquet.Fractions: // pandas has a whole number as 1.0 where the column once had a gap
+	case parquet.Fractions: // pandas stores whole numbers as fractions in a column that once had a gap
 		n := c.Floats[k]
 		if n != math.Trunc(n) || math.Abs(n) > 1e15 {
 			return p.build.Text(p.row, p.id, strconv.FormatFloat(n, 'g', -1, 64), v)
@@ -168,7 +170,7 @@ func (p *parquetReader) stamp(c *parquet.Vector, head *parquet.Header, k int, v 
 	return p.build.Text(p.row, p.id, strings.TrimSpace(c.Texts[k]), v)
 }
 
-// appendCell appends the cell of row k as text; nothing where it is null.
+// appendCell appends the cell of row k as text, or nothing for null.
 func appendCell(b []byte, c *parquet.Vector, k int) []byte {
 	switch {
 	case c.Null[k]:

@@ -9,7 +9,8 @@ import (
 	"capcli/profile/web"
 )
 
-// askPrometheus asks the server for the history, and for what lies beside it.
+// askPrometheus requests the history from the server, and the queue and the past capacity where
+// the request has queries for them.
 func (r *reader) askPrometheus(ctx context.Context) (*Histories, error) {
 	if len(r.By) > 0 || r.Peak && !r.PeakPeriods || r.Measure != "demand" {
 		return nil, &capcli.RequestError{Text: "--by, --measure and --peak are for job logs, not for --prom", Hint: "put it into the query: sum by (pool) (…)"}
@@ -53,18 +54,19 @@ func (r *reader) askPrometheus(ctx context.Context) (*Histories, error) {
 	}
 	steps := r.Step
 	if r.Combine == "" && steps.Days+steps.Months == 0 {
-		steps = capcli.Step{} // the answer is on this step already
+		steps = capcli.Step{} // the answer has this step already
 	}
 	return r.fromTable(all, steps)
 }
 
-// askFor asks for something else at the steps of q.
+// askFor sends another query with the times and the step of q.
 func askFor(ctx context.Context, p *web.Prometheus, q web.Query, query string) (*series.Table, error) {
 	q.PromQL = query
 	return p.Table(ctx, q)
 }
 
-// promQuery returns the question for the history.
+// promQuery returns the query for the history. It fails where the request lacks a query or a
+// time, and for too many steps.
 func (r *reader) promQuery() (q web.Query, err error) {
 	q = web.Query{PromQL: r.Query, To: r.src.Now, Step: capcli.Hour}
 	if r.Query == "" || r.From == "" {
@@ -82,7 +84,7 @@ func (r *reader) promQuery() (q web.Query, err error) {
 		return q, &capcli.RequestError{Text: fmt.Sprintf("--to %s is not after --from %s", q.To, q.From)}
 	}
 	if r.stepped() {
-		if q.Step = r.Step.Length(); r.Step.Seconds == 0 { // days and months are put together here, from hours
+		if q.Step = r.Step.Length(); r.Step.Seconds == 0 { // fromTable combines hours to days and months
 			q.Step = capcli.Hour
 		}
 	}
@@ -92,7 +94,7 @@ func (r *reader) promQuery() (q web.Query, err error) {
 	return q, nil
 }
 
-// readToken reads the token for the server; "" where the request names none.
+// readToken returns the token for the server, or "" where the request names no file.
 func (r *reader) readToken() (string, error) {
 	if r.TokenFile == "" {
 		return "", nil

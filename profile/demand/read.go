@@ -11,16 +11,16 @@ import (
 	"capcli/profile/trace"
 )
 
-// reader reads what one request names.
+// reader reads the histories of one request.
 type reader struct {
 	Request
 	src     Sources
-	past    levels
-	cap     levels
-	waiting *series.Table
+	past    levels        // past capacity
+	cap     levels        // upper bound on forecasts
+	waiting *series.Table // GPUs that waited; nil if unknown
 }
 
-// newReader checks the request.
+// newReader checks the request and returns its reader.
 func newReader(r Request, s Sources) (*reader, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -31,9 +31,9 @@ func newReader(r Request, s Sources) (*reader, error) {
 	return &reader{Request: r, src: s, past: levels{Level: r.Past}, cap: levels{Level: r.Cap}}, nil
 }
 
-// Read reads all histories of a request, what lies beside them, and what adds up to
-// what. The error is a *capcli.RequestError where the request does not fit what it
-// names, and a *capcli.InputError where what was read is wrong.
+// Read reads all histories of a request, with their capacities and queues, and builds their
+// hierarchy. It fails with a *capcli.RequestError where the request does not fit its inputs, and
+// with a *capcli.InputError where an input is not valid.
 func Read(ctx context.Context, req Request, s Sources) (*Histories, error) {
 	r, err := newReader(req, s)
 	if err != nil {
@@ -52,8 +52,8 @@ func Read(ctx context.Context, req Request, s Sources) (*Histories, error) {
 	return hs, r.arrange(hs)
 }
 
-// ReadInput reads one input that is open, as Read reads a file, without what lies
-// beside it.
+// ReadInput reads one open input as Read does, but without the other tables of the request and
+// without a hierarchy of a table.
 func ReadInput(ctx context.Context, req Request, s Sources, in trace.Input) (*Histories, error) {
 	r, err := newReader(req, s)
 	if err != nil {
@@ -62,7 +62,7 @@ func ReadInput(ctx context.Context, req Request, s Sources, in trace.Input) (*Hi
 	return r.readInput(ctx, in)
 }
 
-// FromTable returns the histories of a table that was read.
+// FromTable returns the histories of a table.
 func FromTable(req Request, table *series.Table) (*Histories, error) {
 	r, err := newReader(req, Sources{})
 	if err != nil {
@@ -71,7 +71,7 @@ func FromTable(req Request, table *series.Table) (*Histories, error) {
 	return r.fromTable(table, r.Step)
 }
 
-// readHistories reads the series themselves.
+// readHistories reads the series from the server, the folders or the files of the request.
 func (r *reader) readHistories(ctx context.Context) (*Histories, error) {
 	if r.Prometheus != "" {
 		if len(r.Inputs) > 0 {
@@ -122,7 +122,8 @@ func (r *reader) folders() []string {
 	return out
 }
 
-// checkServerless refuses what means nothing without a server, or without samples.
+// checkServerless returns an error for a setting that needs a server. From and To are allowed
+// where samples says that the inputs are folders of samples.
 func (r *reader) checkServerless(samples bool) error {
 	for _, f := range []struct{ name, value string }{{"query", r.Query}, {"from", r.From}, {"to", r.To}, {"prom-token-file", r.TokenFile}} {
 		if span := f.name == "from" || f.name == "to"; f.value != "" && (!samples || !span) {
@@ -135,7 +136,8 @@ func (r *reader) checkServerless(samples bool) error {
 	return nil
 }
 
-// join adds the series of more, which is one file, to hs.
+// join adds the series of more, which come from one file, to hs. It fails where the steps differ
+// and where both have a series of the same name.
 func (hs *Histories) join(more *Histories) error {
 	file := more.Inputs[0]
 	if hs.Step != more.Step || hs.Clock != more.Clock || hs.Measure != more.Measure {
@@ -164,7 +166,7 @@ func (hs *Histories) join(more *Histories) error {
 	return nil
 }
 
-// stepName says in words how far apart the stamps are.
+// stepName returns the step of hs for a message.
 func stepName(hs *Histories) string {
 	if !hs.Clock {
 		return "whole numbers"
@@ -182,12 +184,12 @@ func (r *reader) readFile(ctx context.Context, name string) (*Histories, error) 
 	return r.readInput(ctx, in)
 }
 
-// readInput reads one file, of whatever kind it is.
+// readInput reads one file: a job log or a table, as text or Parquet.
 func (r *reader) readInput(ctx context.Context, in trace.Input) (*Histories, error) {
 	head := trace.Peek(&in)
 	opts := series.Options{Name: in.Name, ID: r.ID, Time: r.Time, Value: r.Value, Zone: r.Trace.TZ, DSTLater: r.Trace.DSTLater, More: r.columnsBeside()}
 	if r.Curve {
-		opts.Usual = []string{"y", "mean"} // of what capcli forecast wrote
+		opts.Usual = []string{"y", "mean"} // columns that capcli forecast writes
 	}
 	if r.Trace.Format == "" {
 		named := r.Time != "" || r.Value != "" || r.ID != ""

@@ -9,11 +9,11 @@ import (
 	"capcli/profile/trace"
 )
 
-// Measures are what is measured of job logs and of folders of GPU samples.
+// Measures are the measures of job logs and of folders of GPU samples.
 var Measures = []string{"demand", "usage", "queue", "arrivals", "arrival-hours", "held", "busy", "sm", "power"}
 
-// Keys are what a job log is divided by, or a folder of GPU samples: its hosts stand
-// in the place of pools.
+// Keys are the keys that divide a job log, or a folder of GPU samples, into series. A folder has
+// hosts instead of pools.
 var Keys = []string{"pool", "partition", "gpu_model", "tenant", "class", "host", "total"}
 
 // GapRules and CombineRules are the values of Request.Gaps and of Request.Combine.
@@ -22,58 +22,58 @@ var (
 	CombineRules = []string{"mean", "sum", "max"}
 )
 
-// Request says where a history is and how it is read. The zero value of each field is
-// its default.
+// Request says where a history is and how to read it. The zero value of each field is its
+// default.
 type Request struct {
-	Inputs  []string // files, or folders of GPU samples; none where a Prometheus server is asked
+	Inputs  []string // files, or folders of GPU samples; none for a Prometheus server
 	Trace   trace.Options
-	By      []string // a series for each value of these Keys
+	By      []string // Keys: one series for each combination of their values
 	Measure string   // one of Measures; "" is demand
 
-	Peak        bool // the highest level in each step
-	PeakPeriods bool // Peak is about periods ahead, which are put together from steps
+	Peak        bool // values are the highest level in each step, not the mean
+	PeakPeriods bool // Peak is about future periods, which the caller computes from steps
 
-	Step    capcli.Step // between values; zero is that of a table, and an hour of jobs and of samples
-	Combine series.Combine
-	Gaps    series.Gaps
+	Step    capcli.Step    // step of the result; zero is the step of a table, and an hour for jobs and samples
+	Combine series.Combine // how to combine values of a table in one step
+	Gaps    series.Gaps    // how to treat steps without a value
 
-	ID, Time, Value string // columns of a table; "" is unique_id, ds and y, or what is commonly used in their place
+	ID, Time, Value string // columns of a table; "" is unique_id, ds and y, or another common name
 
-	Prometheus string // address of a server
-	Query      string // in PromQL
-	TokenFile  string // has the bearer token for the server
-	From, To   string // dates or times; of samples and of Prometheus
+	Prometheus string // address of a server; "" is none
+	Query      string // PromQL of the history
+	TokenFile  string // file with the bearer token for the server; "" is none
+	From, To   string // dates or times that bound samples and Prometheus queries
 
-	Past           Level  // the GPUs that there were: they held usage down
-	Cap            Level  // no forecast goes above it
-	Pending        string // table of the GPUs that waited
-	CapacityColumn string // of past capacity, in the history or in the table of Past
-	PendingColumn  string // of waiting GPUs, in the history or in the table of Pending
-	CapacityQuery  string // of past capacity, in PromQL
-	PendingQuery   string // of waiting GPUs, in PromQL
+	Past           Level  // past capacity, which limited usage
+	Cap            Level  // upper bound on forecasts
+	Pending        string // file with a table of the GPUs that waited; "" is none
+	CapacityColumn string // column of past capacity, in the history or in the table of Past
+	PendingColumn  string // column of waiting GPUs, in the history or in the table of Pending
+	CapacityQuery  string // PromQL of past capacity
+	PendingQuery   string // PromQL of waiting GPUs
 
-	Total     bool   // the sum of all series is added as a series of its own
-	Separator string // ids of a table have levels between it, team/h100 is part of team: the sums are added
+	Total     bool   // add the sum of all series as a series
+	Separator string // separator between the levels of a table's ids, such as / in team/h100: adds the sums of the levels
 
-	// Curve reads a demand curve: all steps of a job log, no figure under 0, and Step
-	// is how long a value without a date lasts.
+	// Curve reads a demand curve: all steps of a job log, and no negative value. Step is
+	// the duration of a value without a date.
 	Curve bool
 }
 
-// Sources open what a Request names. Only those that the request needs must be there.
+// Sources open the inputs of a Request. A source that the request does not need may be zero.
 type Sources struct {
 	Open     trace.Opener
-	IsFolder func(name string) bool // nil is no folder at all
-	Disk     store.Disk             // of folders; nil is that of the system
-	Web      http.RoundTripper      // nil is the usual one
-	Now      capcli.Time            // the end of the time that a server is asked for, where Request.To is ""
+	IsFolder func(name string) bool // nil means that no input is a folder
+	Disk     store.Disk             // disk of folders; nil is the disk of the system
+	Web      http.RoundTripper      // nil is http.DefaultTransport
+	Now      capcli.Time            // end of the Prometheus query where Request.To is ""
 
-	// Progress begins to count in unit, jobs or ticks, and returns what is told how
-	// many there were so far, and how many in the end. Nil tells nobody.
+	// Progress starts a count in unit, "jobs" or "ticks". It returns a function to call with
+	// the count so far, and one to call with the final count. Nil reports no progress.
 	Progress func(unit string) (at, end func(n int64))
 }
 
-// progress begins to count in unit.
+// progress starts a count in unit, with functions that do nothing where Progress is nil.
 func (s *Sources) progress(unit string) (at, end func(n int64)) {
 	if s.Progress == nil {
 		return func(int64) {}, func(int64) {}
@@ -81,7 +81,7 @@ func (s *Sources) progress(unit string) (at, end func(n int64)) {
 	return s.Progress(unit)
 }
 
-// Check refuses what is wrong with the request before anything is read. The error is a
+// Check returns an error for a request that is wrong whatever its inputs are: a
 // *capcli.RequestError or a *capcli.UnknownError.
 func (r *Request) Check() error {
 	choices := []struct {
@@ -107,12 +107,12 @@ func (r *Request) Check() error {
 	return nil
 }
 
-// censored reports whether demand is to be told from usage.
+// censored reports whether the request asks to estimate demand from usage.
 func (r *Request) censored() bool {
 	return r.Past.IsGiven() || r.Pending != "" || r.CapacityColumn != "" || r.PendingColumn != "" || r.CapacityQuery != "" || r.PendingQuery != ""
 }
 
-// columnsBeside returns the columns of the history that are read beside its values.
+// columnsBeside returns the columns of the history that hold its capacity and its queue.
 func (r *Request) columnsBeside() []string {
 	var out []string
 	if r.CapacityColumn != "" && r.Past.File == "" {

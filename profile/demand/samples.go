@@ -14,14 +14,14 @@ import (
 	"capcli/profile/store"
 )
 
-// sampleMeasures are what --measure takes of a folder that capcli profile wrote.
-// What is held is usage; demand, the default, is not seen there and means usage.
+// sampleMeasures are the measures of a folder that capcli profile wrote, by their names. Usage is
+// the GPUs held. Samples do not show demand, the default, which therefore means usage.
 var sampleMeasures = map[string]profile.LevelMeasure{
 	"demand": profile.LevelHeld, "usage": profile.LevelHeld, "held": profile.LevelHeld,
 	"busy": profile.LevelBusy, "sm": profile.LevelSM, "power": profile.LevelPower,
 }
 
-// checkSamples refuses what does not apply to a folder of GPU samples.
+// checkSamples returns an error for a setting that does not apply to a folder of GPU samples.
 func (r *reader) checkSamples(dir string) error {
 	m, known := sampleMeasures[r.Measure]
 	switch {
@@ -44,7 +44,7 @@ func (r *reader) checkSamples(dir string) error {
 	return nil
 }
 
-// readSamples sums what capcli profile recorded.
+// readSamples adds up the samples in folders that capcli profile wrote to histories by group.
 func (r *reader) readSamples(ctx context.Context, dirs []string) (*Histories, error) {
 	if err := r.checkSamples(dirs[0]); err != nil {
 		return nil, err
@@ -67,7 +67,8 @@ func (r *reader) readSamples(ctx context.Context, dirs []string) (*Histories, er
 	return r.fromLevels(l, grid, groups, dirs)
 }
 
-// addSamples puts the samples of all folders into l.
+// addSamples adds the samples of all folders to l. It fails where two folders have samples of
+// the same box at the same time.
 func (r *reader) addSamples(ctx context.Context, l *profile.Levels, dirs []string) error {
 	var q store.Query
 	var err error
@@ -105,8 +106,7 @@ func (r *reader) addSamples(ctx context.Context, l *profile.Levels, dirs []strin
 	return nil
 }
 
-// fromLevels makes the histories of what was summed: a table, whose gaps are
-// treated as those of other tables.
+// fromLevels returns the histories of the groups in l. It treats their gaps as those of a table.
 func (r *reader) fromLevels(l *profile.Levels, grid capcli.Grid, groups *grouper, dirs []string) (*Histories, error) {
 	names := l.Names()
 	levels, made := map[string]profile.Level{}, map[string]*History{}
@@ -145,7 +145,7 @@ func (r *reader) fromLevels(l *profile.Levels, grid capcli.Grid, groups *grouper
 	}
 	for i, h := range hs.List {
 		h.Set, h.Regular, h.Warnings = hs, regular[i], regular[i].Notes
-		h.Grid = grid // of days and months that were asked for
+		h.Grid = grid // has the days and months of the request
 		if r.censored() {
 			h.Censoring = &Censoring{Fine: h.Regular, Limit: r.measuredLimit(levels[h.group], len(h.Values))}
 		}
@@ -154,7 +154,8 @@ func (r *reader) fromLevels(l *profile.Levels, grid capcli.Grid, groups *grouper
 	return hs, nil
 }
 
-// measuredLimit returns the capacity that was measured, where it is asked for and known.
+// measuredLimit returns the first n steps of the measured capacity in GPUs, or nil where the
+// request does not ask for it or it is unknown.
 func (r *reader) measuredLimit(v profile.Level, n int) []float64 {
 	if !r.Past.Measured || v.There == nil {
 		return nil
@@ -162,7 +163,8 @@ func (r *reader) measuredLimit(v profile.Level, n int) []float64 {
 	return v.There[:n:n]
 }
 
-// stampFormat writes stamps as the steps are: dates of days and longer, else times.
+// stampFormat returns a function that writes a stamp as a date in the zone for steps of days and
+// months, else as a time.
 func stampFormat(s capcli.Step, in *time.Location) func(int64) string {
 	if in == nil {
 		in = time.UTC
@@ -175,7 +177,7 @@ func stampFormat(s capcli.Step, in *time.Location) func(int64) string {
 	}
 }
 
-// sampleNotes returns what the reader must know of how the history came about.
+// sampleNotes returns remarks for the user on how the history was measured.
 func (r *reader) sampleNotes(l *profile.Levels, hs *Histories, levels map[string]profile.Level) []string {
 	var out []string
 	byTenant := slices.Contains(r.By, "tenant")
@@ -211,11 +213,11 @@ func (r *reader) sampleNotes(l *profile.Levels, hs *Histories, levels map[string
 	return out
 }
 
-// nearLimit is the share of the capacity from which on all of it counts as held, as in
+// nearLimit is the share of the capacity from which all of it counts as held, as in
 // unconstrain.NearLimit.
 const nearLimit = 0.995
 
-// atCapacity counts the steps in which all that was there was held.
+// atCapacity returns the number of steps in which all GPUs were held.
 func atCapacity(v profile.Level) int {
 	n := 0
 	for i, t := range v.There {

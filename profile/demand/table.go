@@ -6,7 +6,7 @@ import (
 	"capcli/profile/trace"
 )
 
-// checkTable refuses what does not apply to a table.
+// checkTable returns an error for a setting that does not apply to a table.
 func (r *reader) checkTable(name string) error {
 	switch {
 	case len(r.By) > 0:
@@ -35,11 +35,10 @@ func (r *reader) readTable(in trace.Input, opts series.Options) (*Histories, err
 	return r.fromTable(table, r.Step)
 }
 
-// maxCurve is how many steps a demand curve may have: seven years of minutes.
+// maxCurve is the most steps of a demand curve: seven years of minutes.
 const maxCurve = 4_000_000
 
-// fromTable makes the histories of a table that was read, on steps; zero is told from
-// its stamps.
+// fromTable returns the histories of a table on the given steps; zero is the step of its stamps.
 func (r *reader) fromTable(table *series.Table, steps capcli.Step) (*Histories, error) {
 	most := 0
 	if r.Curve {
