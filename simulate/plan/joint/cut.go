@@ -62,10 +62,10 @@ func (p *problem) uncovered(period int, levels []float64, o *coverage) float64 {
 	return sum / perHour
 }
 
-// cutAt is a cut that touches the cost at levels. With what one more of each plan
-// is worth, w, a GPU-second of a model costs no less than the lowest of its
-// on-demand rate and of rate x w over the plans; that is a feasible solution of
-// the dual of how plans are applied, so the cut is valid whatever the levels are.
+// cutAt returns a cut that touches the cost at levels. Let w be the value of one more unit of each
+// plan. A GPU-second of a model then costs at least the lower of its on-demand rate and of rate x w
+// over the plans. That is a feasible solution of the dual of how plans are applied, so the cut is
+// valid at all levels.
 func (p *problem) cutAt(period int, levels []float64, o *coverage) cut {
 	models := len(p.GPUs)
 	c := cut{period: period, slope: make([]float64, len(levels))}
