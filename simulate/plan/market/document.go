@@ -11,23 +11,22 @@ import (
 	"capcli/simulate/plan"
 )
 
-// Instant is a time as documents of plans have it: RFC 3339, or where the demand has
-// no dates the number of the period in which something may be bought, from 0; a
-// fraction lies within a period.
+// Instant is a time in the documents of plans: RFC 3339 or, where the demand has no dates, the
+// number of the purchase period, from 0; a fraction lies within a period.
 type Instant struct {
 	Time   capcli.Time // capcli.NoTime where the demand has no dates
 	Period float64
 }
 
-// Dated tells whether i lies in a calendar.
+// Dated reports whether i is a date.
 func (i Instant) Dated() bool { return i.Time.IsKnown() }
 
-// After tells whether i is later than another instant of the same demand.
+// After reports whether i is later than another instant of the same demand.
 func (i Instant) After(other Instant) bool {
 	return i.Time > other.Time || i.Time == other.Time && i.Period > other.Period
 }
 
-// Cell returns i as tables have it: a capcli.Time, or the number of the period.
+// Cell returns i as a cell of a table: a capcli.Time, or the number of the period.
 func (i Instant) Cell() any {
 	switch {
 	case i.Dated():
@@ -59,7 +58,7 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Document is a market as documents of plans have it.
+// Document is a market in the documents of plans.
 type Document struct {
 	OnDemand []Price `json:"on_demand"`
 	Terms    []Term  `json:"terms"`
@@ -75,7 +74,7 @@ type Price struct {
 	Rate capcli.Rate `json:"usd_per_gpu_hour"`
 }
 
-// Term is a way to commit, and what a GPU bought on it at the start takes to pay off.
+// Term is a type of commitment, with the break-even of a GPU bought on it at the start.
 type Term struct {
 	Name    string   `json:"term"`
 	Length  string   `json:"length"`
@@ -88,12 +87,12 @@ type Term struct {
 	Total     capcli.USD `json:"total_usd"`
 	Present   capcli.USD `json:"present_value_usd"`
 
-	Rate    capcli.Rate      `json:"-"` // at the start
-	Payment *billing.Payment `json:"-"` // at the start; nil where it does not fit an amount
+	Rate    capcli.Rate      `json:"-"` // rate at the start
+	Payment *billing.Payment `json:"-"` // for a GPU bought at the start; nil where an amount does not fit
 }
 
-// Purchase is GPUs bought at one time on one term. What is paid at once and in each
-// month is null where it does not fit an amount.
+// Purchase is GPUs bought at one time on one term. The upfront and the monthly payment are null
+// where an amount does not fit.
 type Purchase struct {
 	Term    string      `json:"term"`
 	Start   Instant     `json:"start"`
@@ -112,14 +111,14 @@ type Held struct {
 	GPUs  float64 `json:"gpus"`
 }
 
-// Frame is a market on the curve that its instants count from.
+// Frame is a market on the demand curve that its instants count from.
 type Frame struct {
 	Curve  *plan.Curve
 	Market *plan.Market
 	Held   []plan.Held // GPUs that are committed already
 }
 
-// Instant returns the time that lies so long after the start of the curve.
+// Instant returns the instant that is at seconds after the start of the curve.
 func (f *Frame) Instant(at capcli.Seconds) Instant {
 	if f.Curve.Dated() {
 		return Instant{Time: f.Curve.Start + capcli.Time(at)}
@@ -131,10 +130,10 @@ func (f *Frame) Instant(at capcli.Seconds) Instant {
 	return Instant{Time: capcli.NoTime, Period: float64(at) / float64(every)}
 }
 
-// GPUs returns thousandths of GPUs in GPUs.
+// GPUs converts thousandths of GPUs to GPUs.
 func GPUs(milli int64) float64 { return float64(milli) / 1000 }
 
-// Document returns the market.
+// Document returns the document of the market.
 func (f *Frame) Document() Document {
 	m := f.Market
 	out := Document{OnDemand: f.prices(m.OnDemand), Terms: []Term{}, Every: m.Every.String(), Overrun: m.Overrun, Lot: GPUs(m.Lot), Discount: m.Discount}
@@ -144,7 +143,7 @@ func (f *Frame) Document() Document {
 	return out
 }
 
-// term returns a term, and what it takes to pay off when bought at the start.
+// term returns the document of a term, with the break-even of a GPU bought at the start.
 func (f *Frame) term(t *plan.Term) Term {
 	out := Term{Name: t.Name, Length: t.Length.String(), Prices: f.prices(t.Rate), Upfront: float64(t.Upfront) / plan.Whole, Rate: t.Rate.At(0)}
 	if t.Max > 0 {
@@ -172,7 +171,7 @@ func (f *Frame) prices(p plan.Prices) []Price {
 	return out
 }
 
-// HeldDocument returns what is held already.
+// HeldDocument returns the document of the held GPUs.
 func (f *Frame) HeldDocument() []Held {
 	out := []Held{}
 	for _, h := range f.Held {
@@ -181,7 +180,7 @@ func (f *Frame) HeldDocument() []Held {
 	return out
 }
 
-// Purchases returns what is bought, and how it is paid.
+// Purchases returns the documents of purchases, with their payments.
 func (f *Frame) Purchases(list []plan.Purchase) []Purchase {
 	out := []Purchase{}
 	for _, p := range list {
@@ -202,7 +201,7 @@ func (f *Frame) Purchases(list []plan.Purchase) []Purchase {
 	return out
 }
 
-// Share is a part of a whole; nil where that is nothing.
+// Share returns part / whole; nil where whole is 0 or less.
 func Share[N ~int64 | ~float64](part, whole N) *float64 {
 	if whole <= 0 {
 		return nil

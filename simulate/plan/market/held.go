@@ -8,15 +8,15 @@ import (
 	"capcli/simulate/plan"
 )
 
-// holding is GPUs that are committed already, whose instants are not on a curve yet.
+// holding is GPUs that are committed already, as text that is not yet placed on a curve.
 type holding struct {
 	text        string
 	milli       int64
 	from, until string
 }
 
-// parseHoldings reads what is held: 64@2026-01-01..2027-01-01, with either end left
-// out. The error is a *capcli.RequestError.
+// parseHoldings parses held GPUs: 64@2026-01-01..2027-01-01, where either end may be left out. The
+// error is a *capcli.RequestError.
 func parseHoldings(texts []string) ([]holding, error) {
 	var out []holding
 	for _, text := range texts {
@@ -42,8 +42,8 @@ func parseHolding(text string) (holding, error) {
 	return holding{text, milli, strings.TrimSpace(from), strings.TrimSpace(until)}, err
 }
 
-// span returns the time of h on a curve, from its start to its end where neither is
-// said.
+// span returns the start and end of h in seconds from the start of a curve. They default to 0 and
+// end.
 func (h *holding) span(every capcli.Step, c *plan.Curve, end capcli.Seconds) (from, to capcli.Seconds, err error) {
 	to = end
 	if h.from != "" {
@@ -57,8 +57,8 @@ func (h *holding) span(every capcli.Step, c *plan.Curve, end capcli.Seconds) (fr
 	return from, to, err
 }
 
-// resolveHeld lays what is held on a curve. What ended before the curve begins is a slip,
-// not a commitment.
+// resolveHeld places the held GPUs on a curve. It refuses what ended before the curve starts, for
+// that is a mistake and not a commitment.
 func (s *Sketch) resolveHeld(c *plan.Curve) ([]plan.Held, error) {
 	var out []plan.Held
 	for i := range s.held {
@@ -77,17 +77,17 @@ func (s *Sketch) resolveHeld(c *plan.Curve) ([]plan.Held, error) {
 	return out, nil
 }
 
-// Contract is a commitment that there is, counted from the start of a curve.
+// Contract is an existing commitment; From and To count from the start of a curve.
 type Contract struct {
 	Name     string
 	From, To capcli.Seconds
 	Milli    int64       // GPUs in thousandths
-	Rate     capcli.Rate // of a GPU-hour, paid whether used or not
-	Priced   bool        // Rate is known
+	Rate     capcli.Rate // price of a GPU-hour, paid whether used or not
+	Priced   bool        // whether Rate is known
 }
 
-// Contracts reads what is held with its price, 64@2026-01-01..2027-01-01=2.20, on a
-// curve. One without an end lasts a Century.
+// Contracts parses held GPUs with their price, 64@2026-01-01..2027-01-01=2.20, on a curve. A
+// contract without an end lasts until a Century after the curve.
 func (s *Sketch) Contracts(texts []string, c *plan.Curve) ([]Contract, error) {
 	var out []Contract
 	for _, text := range texts {

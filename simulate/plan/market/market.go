@@ -1,11 +1,10 @@
-// Package market reads what can be bought from text, and says it as a document.
+// Package market parses what can be bought from text, and writes it as a document.
 //
-// A Request holds a price on demand, terms, changes of price and what is held
-// already, each as a person writes it: "12mo=0.61", "2026-06=44%",
-// "64@2026-01-01..2027-01-01". Parse reads it as far as that goes without a demand;
-// its Sketch lays it on a demand curve, on which instants are counted. A Frame says
-// instants, prices and purchases of that curve as they stand in every document of a
-// plan.
+// A Request holds an on-demand price, terms, changes of price and held GPUs, each as a person
+// writes it: "12mo=0.61", "2026-06=44%", "64@2026-01-01..2027-01-01". Parse checks as much as it
+// can without a demand and returns a Sketch. The Sketch is placed on a demand curve, from whose
+// start instants are counted. The resulting Frame writes instants, prices and purchases in the form
+// of all documents of plans.
 package market
 
 import (
@@ -22,23 +21,22 @@ import (
 	"capcli/simulate/plan"
 )
 
-// Request is what can be bought, in text. Prices are dollars for a GPU-hour, or the
-// key of a price.
+// Request is what can be bought, as text. Prices are dollars for a GPU-hour, or the key of a price.
 type Request struct {
 	OnDemand string   // 1, or with later prices 1,2026-06=0.56
-	Falls    []string // what if the price on demand falls: 2026-06=44%
-	Changes  []string // what if a price changes: on_demand -44% from 2026-06
+	Falls    []string // assumed falls of the on-demand price: 2026-06=44%
+	Changes  []string // assumed changes of a price: on_demand -44% from 2026-06
 	Terms    []string // 12mo=0.61, or NAME=12mo@0.58,upfront=all,max=64,2026-06=0.50
-	Every    string   // something may be bought each such period; "" is a month
+	Every    string   // interval between times of purchase; "" is a month
 	Overrun  bool     // a purchase may last beyond the end of the demand
 	Lot      string   // GPUs bought together; "" is one
 	Discount string   // cost of capital a year, 10%; "" is none
-	Held     []string // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
+	Held     []string // GPUs committed already, 64@2026-01-01..2027-01-01; they serve the demand first
 
-	Prices *prices.List // that keys are looked up in
+	Prices *prices.List // the list in which keys are looked up
 }
 
-// Sketch is a market whose instants are not on a curve yet.
+// Sketch is a market that is not yet placed on a curve.
 type Sketch struct {
 	Keys
 	Every capcli.Step
@@ -52,13 +50,13 @@ type Sketch struct {
 	held     []holding
 }
 
-// datedRate is a rate from an instant on; "" is from the start.
+// datedRate is a rate from a date on; "" is from the start.
 type datedRate struct {
 	from string
 	rate capcli.Rate
 }
 
-// change is a price that falls by a share.
+// change is a fall of a price by a share; negative is a rise.
 type change struct {
 	field string // of the request
 	term  string // its name; "" is on demand
@@ -71,7 +69,7 @@ type term struct {
 	rates []datedRate
 }
 
-// Parse reads the request. The error is a *capcli.RequestError.
+// Parse parses the request. The error is a *capcli.RequestError.
 func (r *Request) Parse() (*Sketch, error) {
 	s := &Sketch{overrun: r.Overrun, Keys: Keys{Prices: r.Prices}}
 	if r.OnDemand == "" {
@@ -101,7 +99,7 @@ func (r *Request) Parse() (*Sketch, error) {
 	return s, err
 }
 
-// parseNumbers reads what is a period, a number or a share.
+// parseNumbers parses the interval of purchases, the lot and the discount.
 func (s *Sketch) parseNumbers(r *Request) error {
 	var err error
 	if s.Every, err = capcli.ParseStep(cmp.Or(r.Every, "1mo")); err != nil {
@@ -119,7 +117,7 @@ func (s *Sketch) parseNumbers(r *Request) error {
 	return err
 }
 
-// datedRates reads 1 or 1,2026-06-01=0.56.
+// datedRates parses 1 or 1,2026-06-01=0.56.
 func (s *Sketch) datedRates(where string, parts []string) ([]datedRate, error) {
 	var out []datedRate
 	for i, part := range parts {
@@ -154,7 +152,7 @@ func parseFall(text string) (change, error) {
 	return change{field: "on-demand-fall", from: strings.TrimSpace(from), share: v}, nil
 }
 
-// parseChanges reads changes of price such as "on_demand -44% from 2026-06".
+// parseChanges parses changes of price such as "on_demand -44% from 2026-06".
 func (s *Sketch) parseChanges(texts []string) error {
 	const hint = "--what-if 'on_demand -44% from 2026-06'"
 	for _, text := range texts {
@@ -181,7 +179,7 @@ func (s *Sketch) hasTerm(name string) bool {
 	return slices.ContainsFunc(s.terms, func(t term) bool { return t.Name == name })
 }
 
-// parseTerms reads all terms, each of a name of its own.
+// parseTerms parses all terms; their names must differ.
 func (s *Sketch) parseTerms(texts []string) error {
 	for _, text := range texts {
 		t, err := s.parseTerm(text)
@@ -196,8 +194,8 @@ func (s *Sketch) parseTerms(texts []string) error {
 	return nil
 }
 
-// parseTerm reads 12mo=0.61 or all=12mo@0.58, and what comes after commas:
-// upfront=all, max=64, and prices from a date on.
+// parseTerm parses 12mo=0.61 or all=12mo@0.58, and the settings after commas: upfront=all, max=64,
+// and prices from a date on.
 func (s *Sketch) parseTerm(text string) (term, error) {
 	const hint = "--term 12mo=0.61, or with a name --term all=12mo@0.58,upfront=all"
 	parts := strings.Split(text, ",")
@@ -250,7 +248,7 @@ func parseUpfront(text string) (int64, error) {
 	return int64(math.Round(v * plan.Whole)), nil
 }
 
-// Frame lays the sketch on a curve.
+// Frame places the sketch on a curve.
 func (s *Sketch) Frame(c *plan.Curve) (f Frame, err error) {
 	f.Curve = c
 	if f.Market, err = s.market(c); err != nil {
@@ -281,7 +279,7 @@ func (s *Sketch) market(c *plan.Curve) (*plan.Market, error) {
 	return m, nil
 }
 
-// prices lays rates on a curve, in order of time.
+// prices places rates on a curve, in order of time.
 func (s *Sketch) prices(where string, rates []datedRate, c *plan.Curve) (plan.Prices, error) {
 	out := plan.Flat(rates[0].rate)
 	for _, p := range rates[1:] {
@@ -295,7 +293,7 @@ func (s *Sketch) prices(where string, rates []datedRate, c *plan.Curve) (plan.Pr
 	return out, nil
 }
 
-// applyChanges returns prices with the changes of the term of that name.
+// applyChanges returns prices with the changes of the named term; "" is on demand.
 func (s *Sketch) applyChanges(name string, p plan.Prices, c *plan.Curve) (plan.Prices, error) {
 	for _, x := range s.changes {
 		if x.term != name {
@@ -310,9 +308,9 @@ func (s *Sketch) applyChanges(name string, p plan.Prices, c *plan.Curve) (plan.P
 	return p, nil
 }
 
-// secondsAt reads an instant of a curve, in seconds from its start: a date or, after
-// the start, a length of time; on a curve without dates also a whole number, of
-// periods in which something may be bought.
+// secondsAt parses an instant of a curve, in seconds from its start. It is a date, or a duration
+// after the start. On a curve without dates a whole number is also allowed: the number of a
+// purchase period, from 0.
 func secondsAt(where, text string, every capcli.Step, c *plan.Curve) (capcli.Seconds, error) {
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
 		if c.Dated() {
@@ -341,6 +339,6 @@ func secondsAt(where, text string, every capcli.Step, c *plan.Curve) (capcli.Sec
 	return capcli.Seconds(at - c.Start), nil
 }
 
-// Century is how far beyond a curve an instant may lie, and how long a commitment lasts
-// that has no end.
+// Century is how far beyond a curve an instant may lie, and how far a commitment without an end
+// lasts.
 const Century = 100 * 366 * capcli.Day

@@ -9,14 +9,14 @@ import (
 	"capcli/scenarios/prices"
 )
 
-// Keys reads prices that may be named by key, and remembers which were. The zero
-// value knows no key.
+// Keys parses prices that may be given by key, and remembers those that were. The zero value knows
+// no key.
 type Keys struct {
-	Prices  *prices.List        // that keys are looked up in
-	Assumed []prices.Assumption // the prices that were named by key
+	Prices  *prices.List        // the list in which keys are looked up
+	Assumed []prices.Assumption // the prices that were given by key
 }
 
-// Notes returns the prices by key for people.
+// Notes returns a readable note for each price that was given by key.
 func (k *Keys) Notes() []string {
 	var out []string
 	for _, a := range k.Assumed {
@@ -25,9 +25,9 @@ func (k *Keys) Notes() []string {
 	return out
 }
 
-// Rate reads a price of a GPU-hour: an amount, or the key of a price. 0 must be said
-// in words, for it is more often a slip than a gift. where is the field of the
-// request, and what of it; the error is a *capcli.RequestError that names it.
+// Rate parses a price of a GPU-hour: an amount, or the key of a price. A price of 0 must be written
+// "free", for it is more often a mistake than meant. where is the field of the request, and after a
+// space the part of it; the error is a *capcli.RequestError that names it.
 func (k *Keys) Rate(where, text string) (capcli.Rate, error) {
 	text = strings.TrimSpace(text)
 	if text == "free" {
@@ -46,7 +46,7 @@ func (k *Keys) Rate(where, text string) (capcli.Rate, error) {
 	return r, nil
 }
 
-// find looks the key of a price up and remembers where it comes from.
+// find returns the price of a key, and records it in Assumed.
 func (k *Keys) find(where, key string) (capcli.Rate, error) {
 	rate, row, err := k.Prices.RateOf(key)
 	if err != nil {
@@ -57,7 +57,7 @@ func (k *Keys) find(where, key string) (capcli.Rate, error) {
 	return rate, nil
 }
 
-// ParseShare reads 10% or 0.1, of a field of a request.
+// ParseShare parses 10% or 0.1, in a field of a request. It fails with *capcli.RequestError.
 func ParseShare(where, text string) (float64, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
@@ -70,17 +70,17 @@ func ParseShare(where, text string) (float64, error) {
 	return v, nil
 }
 
-// parseMilli reads a number of GPUs in thousandths.
+// parseMilli parses a number of GPUs into thousandths.
 func parseMilli(where, text string) (int64, error) {
-	u, err := capcli.ParseUSD(text) // six places, and no dollar sign is one of a number
+	u, err := capcli.ParseUSD(text) // an amount too has six places, but here it may have no dollar sign
 	if err != nil || u%1000 != 0 || strings.HasPrefix(text, "$") {
 		return 0, refuse(where, fmt.Sprintf(" wants a number of GPUs, at most three places, found %q", text), "")
 	}
 	return int64(u / 1000), nil
 }
 
-// refuse returns the error of a wrong request. where is the field, and after a space
-// what of it is wrong; text begins with a colon or a space.
+// refuse returns the error of a wrong request. where is the field, and after a space the part of it
+// that is wrong; text starts with a colon or a space.
 func refuse(where, text, hint string) error {
 	field, part, _ := strings.Cut(where, " ")
 	if part != "" || field == "" {
