@@ -1,5 +1,5 @@
-// Package resample draws jobs to fill a demand that may come, out of the jobs of the
-// past: whole days, matched by weekday.
+// Package resample draws jobs to fill a future demand from the jobs of the past: whole days,
+// matched by weekday.
 package resample
 
 import (
@@ -16,33 +16,30 @@ import (
 	"capcli/simulate/plan"
 )
 
-// Resampler draws jobs to fill a demand, out of the jobs of the past.
+// Resampler draws jobs to fill a future demand from the jobs of the past.
 //
-// It is a block bootstrap of whole days matched by weekday (Künsch, "The
-// jackknife and the bootstrap for general stationary observations", 1989, with
-// the season of a week kept): a Tuesday to come gets all jobs of some Tuesday of
-// the past, at their time of day. So size, run time, tenant, class and limit of a
-// job stay together, as do the jobs of a day with each other.
+// It is a block bootstrap of whole days matched by weekday (Künsch, "The jackknife and the
+// bootstrap for general stationary observations", 1989, with the season of a week kept): a future
+// Tuesday gets all jobs of some past Tuesday, at their time of day. So size, run time, tenant,
+// class and limit of a job stay together, as do the jobs of a day.
 //
-// Days are drawn for a window of a week (or a step of the future, if that is
-// longer) until their work reaches what the future asks for: more than the past
-// had is filled by drawing the days once more. What the last round brings too
-// much is thinned: the round's jobs are put in order of their work and every 1/p-th
-// is kept, from a random start (systematic sampling, Madow and Madow 1944). Each
-// job stays with the same chance p, so thinning favours no size, tenant or hour,
-// and since neighbours in the order are alike, the work kept differs from the work
-// wanted by less than the largest job. What a window got too much or too little is
-// settled in the next, so the same bound holds for the sum of all windows so far.
+// Days are drawn for a window of a week (or a step of the future, if that is longer) until their
+// work reaches the work of the future. Where that is more than the past had, the days are drawn
+// again. The excess of the last round is thinned: its jobs are sorted by work and every 1/p-th is
+// kept, from a random start (systematic sampling, Madow and Madow 1944). Each job is kept with the
+// same probability p, so thinning favours no size, tenant or hour. Since neighbours in the order
+// are alike, the kept work differs from the wanted work by less than the largest job. The error of
+// a window is corrected in the next, so the same bound holds for the sum of all windows so far.
 //
-// The work of a job counts where it is submitted. A future says GPUs wanted at a
-// time; over a window both come to the same, but for what runs on into the next,
-// and a run begins with no jobs in flight.
+// The work of a job counts at its submission. A future is the GPUs wanted at a time. Over a window
+// both are equal, except for work that runs on into the next window; a run starts with no jobs in
+// flight.
 type Resampler struct {
 	zone    *time.Location
 	days    []pastDay    // whole days, in order
 	byDay   [7][]int     // of days, by weekday
-	weight  [7]float64   // mean work of a weekday, for steps that are longer than a day
-	borrow  [7]bool      // the past has no such weekday: it stands for another
+	weight  [7]float64   // mean work of a weekday, to divide steps that are longer than a day
+	borrow  [7]bool      // whether the past lacks the weekday, so that other days stand for it
 	MaxJobs int          // most jobs of one future; 0 is 20 million
 	jobs    []capcli.Job // the past, in order of submit
 }
@@ -56,9 +53,9 @@ type pastDay struct {
 
 const defaultMaxJobs = 20_000_000
 
-// NewResampler takes the jobs of the past, in order of submit. Days are those of
-// zone (nil is UTC). Jobs that hold no GPU are left out. A day counts where the log
-// covers it whole; where no day is covered whole, all of them do.
+// NewResampler returns a resampler of the past jobs, which must be in order of submission. Days are
+// those of zone (nil is UTC). Jobs that hold no GPU are left out. Only days that the log covers
+// whole are used; where no day is, all are used. It fails where no job is left.
 func NewResampler(past []capcli.Job, zone *time.Location) (*Resampler, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -87,7 +84,7 @@ func NewResampler(past []capcli.Job, zone *time.Location) (*Resampler, error) {
 	return r, nil
 }
 
-// cut finds the days of the past, also those without a job.
+// cut divides the past into days, including those without a job.
 func (r *Resampler) cut() {
 	first, last := r.jobs[0].Submit, r.jobs[len(r.jobs)-1].Submit
 	days := capcli.Step{Days: 1}.Grid(first, r.zone)
@@ -101,8 +98,8 @@ func (r *Resampler) cut() {
 		d.to = at
 		r.days = append(r.days, d)
 	}
-	// A log that begins in the first hours of a day has that day: so long, or ten
-	// times what usually lies between two jobs.
+	// A log that starts in the first hours of a day covers that day: within two hours, or ten times
+	// the mean gap between two jobs.
 	slack := max(2*3600, 10*(last-first)/capcli.Time(len(r.jobs)))
 	if n := len(r.days); n > 2 || n == 2 && first-r.days[0].start <= slack {
 		if last < days.At(n)-1-slack {
@@ -114,8 +111,8 @@ func (r *Resampler) cut() {
 	}
 }
 
-// match sorts the days by weekday. A weekday that the past lacks borrows from
-// workdays or weekends, as it is one, else from all.
+// match groups the days by weekday. A weekday that the past lacks borrows the days of its kind,
+// workdays or weekends, else all days.
 func (r *Resampler) match() {
 	for i, d := range r.days {
 		w := d.start.Std().In(r.zone).Weekday()
@@ -142,11 +139,10 @@ func (r *Resampler) match() {
 	}
 }
 
-// Days is the number of whole days that are drawn from.
+// Days returns the number of whole days that are drawn from.
 func (r *Resampler) Days() int { return len(r.days) }
 
-// Borrowed are the weekdays that no whole day of the past is: days of others are drawn
-// for them.
+// Borrowed returns the weekdays of which the past has no whole day: other days are drawn for them.
 func (r *Resampler) Borrowed() []time.Weekday {
 	var out []time.Weekday
 	for w, b := range r.borrow {
@@ -157,17 +153,17 @@ func (r *Resampler) Borrowed() []time.Weekday {
 	return out
 }
 
-// Filled is what was drawn against what was asked.
+// Filled compares the drawn work with the work of the future.
 type Filled struct {
 	Jobs         int
 	Asked, Drawn capcli.GPUTime
 	Largest      capcli.GPUTime // work of the largest job of the past: the bound on Drawn - Asked
-	Worst        capcli.GPUTime // largest distance between both, summed up to the end of any window
-	Repeated     int            // days that were drawn beyond one for each day to come
+	Worst        capcli.GPUTime // largest difference of the two, summed up to the end of any window
+	Repeated     int            // days drawn beyond one for each future day
 }
 
-// Error is what was drawn too much (above 0) or too little, as a share of what
-// was asked; 0 where nothing was.
+// Error returns the drawn work that is too much (above 0) or too little, as a share of the work
+// asked for; 0 where that is 0.
 func (f *Filled) Error() float64 {
 	if f.Asked == 0 {
 		return 0
@@ -175,9 +171,9 @@ func (f *Filled) Error() float64 {
 	return float64(f.Drawn-f.Asked) / float64(f.Asked)
 }
 
-// Fill draws the jobs of future k of f, in order of submit. Their ids are those of
-// the past with the day to come behind them, "1234@2027-03-01", and the round where
-// a day was drawn again, "1234@2027-03-01+1"; their start and end are unknown.
+// Fill draws the jobs of future k of f, in order of submission. Their ids are those of the past
+// with the future day appended, "1234@2027-03-01", and with the round where a day was drawn again,
+// "1234@2027-03-01+1". Their start and end are unknown.
 func (r *Resampler) Fill(f *plan.Futures, k int, seed capcli.Seed) ([]capcli.Job, Filled, error) {
 	if k < 0 || k >= len(f.Paths) {
 		return nil, Filled{}, fmt.Errorf("there is no future %d of %d", k, len(f.Paths))
@@ -210,8 +206,8 @@ func (r *Resampler) Fill(f *plan.Futures, k int, seed capcli.Seed) ([]capcli.Job
 	return d.out, d.filled, nil
 }
 
-// ask gives the work that a future asks for on each day. A step that is longer than
-// a day asks for more on the weekdays on which the past had more.
+// ask returns the work that a future wants on each day. A step that is longer than a day is divided
+// by the mean work of each weekday in the past.
 func (r *Resampler) ask(f *plan.Futures, k int, days capcli.Grid) ([]capcli.GPUTime, error) {
 	n := days.Index(f.End()-1) + 1
 	asked := make([]float64, n)
@@ -249,7 +245,7 @@ func (r *Resampler) ask(f *plan.Futures, k int, days capcli.Grid) ([]capcli.GPUT
 	return out, nil
 }
 
-// drawing is one future on its way.
+// drawing is the state of filling one future.
 type drawing struct {
 	r        *Resampler
 	rng      *rand.Rand
@@ -261,7 +257,7 @@ type drawing struct {
 	order    []int
 }
 
-// window fills some days, which together ask for work.
+// window draws jobs for some days, which together want the given work.
 func (d *drawing) window(days capcli.Grid, from, to int, work capcli.GPUTime) error {
 	d.filled.Asked += work
 	for round := 0; ; round++ {
@@ -292,8 +288,8 @@ func (d *drawing) window(days capcli.Grid, from, to int, work capcli.GPUTime) er
 	return nil
 }
 
-// draw puts in round the jobs of one drawn day for each day of the window, and
-// gives their work.
+// draw puts the jobs of one drawn day, for each day of the window, in round, and returns their
+// work.
 func (d *drawing) draw(days capcli.Grid, from, to, round int) (work capcli.GPUTime) {
 	d.round = d.round[:0]
 	for i := from; i < to; i++ {
@@ -321,7 +317,7 @@ func (d *drawing) draw(days capcli.Grid, from, to, round int) (work capcli.GPUTi
 	return work
 }
 
-// clock is the instant of a day to come at which the clock shows what it showed at t.
+// clock returns the instant of a future day at which the clock shows the same time as at t.
 func (r *Resampler) clock(t capcli.Time, past *pastDay, start, end capcli.Time) capcli.Time {
 	const day = capcli.Time(capcli.Day)
 	if past.length == day && end-start == day {
