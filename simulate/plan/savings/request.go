@@ -13,15 +13,15 @@ import (
 
 // Request is a question about a savings plan.
 type Request struct {
-	SKUs []string // a series and its prices a GPU-hour, NAME=ON_DEMAND:PLAN
+	SKUs []string // series and their prices per GPU-hour, NAME=ON_DEMAND:PLAN
 }
 
-// Question is a request that was read.
+// Question is a parsed request.
 type Question struct {
 	skus []SKU
 }
 
-// Result is the best savings plan for what was used.
+// Result is the best savings plan for the use.
 type Result struct {
 	Schema      string     `json:"schema"`
 	Currency    string     `json:"currency"`
@@ -36,7 +36,7 @@ type Result struct {
 	Notes []string `json:"-"`
 }
 
-// Parse reads the request. The error is a *capcli.RequestError.
+// Parse parses the request. The error is a *capcli.RequestError.
 func (r *Request) Parse() (*Question, error) {
 	if len(r.SKUs) == 0 {
 		return nil, &capcli.RequestError{Text: "plan savings wants prices: --sku is missing", Hint: "--sku h100=3.90:2.45"}
@@ -52,7 +52,7 @@ func (r *Request) Parse() (*Question, error) {
 	return q, nil
 }
 
-// parseSKU reads h100=3.90:2.45.
+// parseSKU parses h100=3.90:2.45.
 func parseSKU(text string) (SKU, error) {
 	name, prices, ok := strings.Cut(text, "=")
 	list, under, two := strings.Cut(prices, ":")
@@ -71,7 +71,8 @@ func parseSKU(text string) (SKU, error) {
 	return s, err
 }
 
-// Plan finds the best savings plan for the use of each hour.
+// Plan finds the best savings plan for the use of each hour. It fails with a *capcli.RequestError
+// or a *capcli.InputError where a series is missing, does not fit the others or holds no valid use.
 func (q *Question) Plan(hs *demand.Histories) (*Result, error) {
 	used, err := q.use(hs)
 	if err != nil {
@@ -84,7 +85,7 @@ func (q *Question) Plan(hs *demand.Histories) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("planning %s: %w", hs.Inputs[0], err)
 	}
-	paid := capcli.USD(int64(best.Commit) * int64(best.Hours)) // no more than the cost, which fits
+	paid := capcli.USD(int64(best.Commit) * int64(best.Hours)) // at most the cost, which fits
 	out := &Result{
 		Schema: "capcli/plan_savings/v1", Currency: "USD", Hours: best.Hours, Commit: best.Commit, Cost: best.Cost, AllOnDemand: best.AllOnDemand,
 		Unused: max(0, paid-best.Used), Why: "nothing is committed", Notes: hs.Notes,

@@ -1,5 +1,5 @@
-// Package savings finds the best savings plan: so many dollars an hour, used or lost
-// each hour, that cover the use of several kinds of GPU, the highest discount first.
+// Package savings finds the best savings plan: a commitment of dollars an hour, used or lost each
+// hour, that covers the use of several kinds of GPU, the highest discount first.
 package savings
 
 import (
@@ -14,39 +14,37 @@ import (
 	"capcli"
 )
 
-// SKU is one kind of use that a savings plan covers: what it costs an hour on
-// demand, and under the plan.
+// SKU is one kind of use that a savings plan covers, with its hourly price on demand and under the
+// plan.
 type SKU struct {
 	Name           string
 	OnDemand, Plan capcli.Rate
 }
 
-// Plan is a savings plan and what it comes to.
+// Plan is a savings plan and its costs.
 type Plan struct {
-	Commit      capcli.USD // an hour
-	Cost        capcli.USD // over all hours: the commitment, and what it does not cover
+	Commit      capcli.USD // per hour
+	Cost        capcli.USD // over all hours: the commitment, and the use that it does not cover
 	AllOnDemand capcli.USD
-	Used        capcli.USD // of the commitment, over all hours
+	Used        capcli.USD // part of the commitment that is used, over all hours
 	Hours       int
 }
 
-// kink is an amount of commitment at which in one hour the next dollar covers a
-// SKU of less discount.
+// kink is an amount of commitment above which, in one hour, the next dollar covers a SKU with less
+// discount.
 type kink struct {
-	at   *big.Int // an hour, in thousandths of millionths of a dollar
+	at   *big.Int // drop in the saving of one more dollar
 	drop *big.Int // in what one more dollar saves
 }
 
-// BestCommitment finds the commitment of a savings plan that costs least, exactly to
-// the millionth of a dollar an hour. used is the use of each hour, of each SKU in
-// thousandths.
+// BestCommitment returns the commitment of a savings plan that costs least, exactly to the
+// millionth of a dollar an hour. used is the use of each SKU in each hour, in thousandths.
 //
-// In each hour the plan covers the SKU with the highest discount first, of equal
-// ones that with the lower rate (AWS, "How Savings Plans apply"). One more dollar
-// an hour saves the ratio of the on-demand price to the plan's of what it comes
-// to cover, which falls as the commitment grows: the cost is convex, and least
-// where the sum of these ratios over the hours falls to the number of hours. Of
-// one SKU that is the newsvendor's level times its rate.
+// In each hour the plan covers the SKU with the highest discount first, of equal ones the one with
+// the lower rate (AWS, "How Savings Plans apply"). One more dollar an hour saves the ratio of the
+// on-demand price to the plan's price of the use that it covers. That ratio falls as the commitment
+// grows, so the cost is convex. It is least where the sum of these ratios over the hours falls to
+// the number of hours. With one SKU that is the newsvendor's level times its rate.
 func BestCommitment(skus []SKU, used [][]int64) (*Plan, error) {
 	order, scale, err := discountOrder(skus)
 	if err != nil {
@@ -56,7 +54,7 @@ func BestCommitment(skus []SKU, used [][]int64) (*Plan, error) {
 		return nil, err
 	}
 	var kinks []kink
-	slope := new(big.Int) // what the first dollar an hour saves
+	slope := new(big.Int) // saving of the first dollar an hour
 	for _, hour := range used {
 		at, last := new(big.Int), new(big.Int)
 		for _, i := range order {
@@ -80,7 +78,7 @@ func BestCommitment(skus []SKU, used [][]int64) (*Plan, error) {
 	return bestBeside(skus, used, best)
 }
 
-// checkUse refuses use that is under 0, or of other SKUs.
+// checkUse returns an error where use is negative, or an hour has not one value for each SKU.
 func checkUse(skus []SKU, used [][]int64) error {
 	if len(used) == 0 {
 		return errors.New("a savings plan wants the use of at least one hour")
@@ -111,8 +109,8 @@ func bestCommit(kinks []kink, slope, price *big.Int) *big.Int {
 	return best
 }
 
-// discountOrder sorts the SKUs as the plan covers them; scale makes every ratio
-// of prices whole.
+// discountOrder returns the SKUs in the order in which the plan covers them; scale makes every
+// ratio of prices whole.
 func discountOrder(skus []SKU) (order []int, scale *big.Int, err error) {
 	scale = big.NewInt(1)
 	for i, s := range skus {
@@ -131,8 +129,8 @@ func discountOrder(skus []SKU) (order []int, scale *big.Int, err error) {
 	return order, scale, nil
 }
 
-// bestBeside prices the whole millionths of a dollar beside the best commitment, of
-// which the lower wins where they cost the same.
+// bestBeside prices the two whole millionths of a dollar next to the best commitment. The lower one
+// wins ties.
 func bestBeside(skus []SKU, used [][]int64, best *big.Int) (*Plan, error) {
 	down := new(big.Int).Div(best, big.NewInt(1000))
 	var out *Plan
@@ -152,7 +150,7 @@ func bestBeside(skus []SKU, used [][]int64, best *big.Int) (*Plan, error) {
 	return out, nil
 }
 
-// Price prices one commitment an hour.
+// Price returns the cost of one hourly commitment.
 func Price(skus []SKU, used [][]int64, commit capcli.USD) (*Plan, error) {
 	order, _, err := discountOrder(skus)
 	if err != nil {
@@ -161,8 +159,7 @@ func Price(skus []SKU, used [][]int64, commit capcli.USD) (*Plan, error) {
 	if err := checkUse(skus, used); err != nil {
 		return nil, err
 	}
-	// In thousandths of millionths of a dollar; what a commitment covers of a SKU
-	// in part stays a fraction.
+	// In thousandths of millionths of a dollar. A SKU that is covered in part leaves a fraction.
 	spent, rest, all := new(big.Int), new(big.Rat), new(big.Int)
 	for _, hour := range used {
 		left := exact.Product(int64(commit), 1000)
@@ -193,7 +190,7 @@ func Price(skus []SKU, used [][]int64, commit capcli.USD) (*Plan, error) {
 	return out, err
 }
 
-// millionths rounds thousandths of a millionth of a dollar half up.
+// millionths converts thousandths of a millionth of a dollar to millionths, rounded half up.
 func millionths(v *big.Rat) (capcli.USD, error) {
 	v = new(big.Rat).Quo(v, big.NewRat(1000, 1))
 	v.Add(v, big.NewRat(1, 2))
