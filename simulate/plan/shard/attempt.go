@@ -19,45 +19,45 @@ import (
 type Work interface {
 	// Len returns the number of pieces.
 	Len() int
-	// Compute computes the pieces called which and passes the outcome of each to done as a
-	// JSON value, in any order and from any goroutine.
+	// Compute computes the pieces with the numbers in which. It passes the outcome of each as a
+	// JSON value to done, in any order and from any goroutine.
 	Compute(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error
 }
 
-// A WritableFolder is a Folder into which a shard is computed.
+// A WritableFolder is a Folder that a shard is written to.
 type WritableFolder interface {
 	Folder
-	// Create makes a new file that keeps what is written to it at once. Its error is
-	// fs.ErrExist where there is one of that name.
+	// Create makes a new file that stores each write at once. Its error is fs.ErrExist where the
+	// name exists.
 	Create(name string) (io.WriteCloser, error)
-	// Replace gives a file what write writes: all of it or nothing.
+	// Replace sets the content of a file to what write writes: all of it or nothing.
 	Replace(name string, write func(w io.Writer) error) error
-	// Remove takes a file away.
+	// Remove deletes a file.
 	Remove(name string) error
 }
 
 // An Attempt computes one shard into a folder.
 type Attempt struct {
 	Head   Head
-	Dir    string // where Folder is, for messages
+	Dir    string // path of Folder, for messages
 	Folder WritableFolder
-	Force  bool              // compute the shard though it is there and whole
-	Note   func(text string) // is told what people should know
+	Force  bool              // compute the shard even if its file is whole
+	Note   func(text string) // receives messages for people
 }
 
 // attempt is an Attempt in progress.
 type attempt struct {
 	*Attempt
 	pieces  map[int]shardPiece
-	stale   []string // journals that go once the shard is whole
+	stale   []string // journals to delete once the shard is whole
 	journal io.WriteCloser
 	name    string // of the journal
 	lock    sync.Mutex
 }
 
-// Run computes those pieces of the shard that no earlier attempt finished, and writes
-// the file of the shard. It returns the number of pieces in the file, -1 where the
-// shard was whole before. What it finished before an error is kept in a journal.
+// Run computes the pieces of the shard that no earlier attempt finished, and writes the file of the
+// shard. It returns the number of pieces in the file; -1 where the shard was whole before. Where it
+// fails, the finished pieces stay in a journal.
 func (a *Attempt) Run(ctx context.Context, work Work) (pieces int, err error) {
 	x := &attempt{Attempt: a, pieces: map[int]shardPiece{}}
 	if whole, err := x.isWhole(); err != nil || whole {
@@ -94,15 +94,15 @@ func (a *Attempt) Run(ctx context.Context, work Work) (pieces int, err error) {
 	return len(x.pieces), x.write()
 }
 
-// countText says a number of pieces: "1 run" or "12 runs".
+// countText returns a number of pieces in words: "1 run" or "12 runs".
 func countText(n int) string {
 	return capcli.Grouped(int64(n)) + " " + capcli.Plural(int64(n), "run")
 }
 
 func (x *attempt) path(name string) string { return filepath.Join(x.Dir, name) }
 
-// isWhole reports whether the shard's file is there already, and is what would be
-// computed. It refuses a file of another sweep; a damaged one is to be replaced.
+// isWhole reports whether the shard's file is there and belongs to this sweep. It fails where the
+// file is of another sweep; a damaged file is to be replaced.
 func (x *attempt) isWhole() (bool, error) {
 	name := x.Head.ShardOf().Name()
 	f, err := readFile(x.Dir, x.Folder, name)
@@ -124,7 +124,7 @@ func (x *attempt) isWhole() (bool, error) {
 	return true, nil
 }
 
-// resume reads the journals of attempts that did not come to their end.
+// resume reads the journals of attempts that did not finish.
 func (x *attempt) resume() error {
 	names, err := x.journals()
 	if err != nil {
@@ -151,7 +151,7 @@ func (x *attempt) resume() error {
 	return nil
 }
 
-// journals lists those of the shard, by name.
+// journals returns the names of the shard's journals, sorted.
 func (x *attempt) journals() ([]string, error) {
 	names, err := x.Folder.Names()
 	if err != nil {
@@ -163,8 +163,7 @@ func (x *attempt) journals() ([]string, error) {
 	}), nil
 }
 
-// begin opens a journal of its own: another attempt at the shard may still be
-// dying.
+// begin creates a new journal: another attempt at the shard may still be running.
 func (x *attempt) begin() error {
 	line, err := journalLine(&x.Head)
 	if err != nil {
@@ -202,7 +201,7 @@ func (x *attempt) keep(piece int, outcome json.RawMessage) error {
 	return nil
 }
 
-// write gives the shard its file, and takes away the journals.
+// write writes the file of the shard and deletes the journals.
 func (x *attempt) write() error {
 	f := &shardFile{Head: x.Head}
 	for _, c := range slices.Sorted(maps.Keys(x.pieces)) {
@@ -217,7 +216,7 @@ func (x *attempt) write() error {
 	return nil
 }
 
-// tidy takes away journals that are of no more use; one that stays does no harm.
+// tidy deletes journals that are no longer needed; one that stays does no harm.
 func (x *attempt) tidy() {
 	if x.stale == nil {
 		x.stale, _ = x.journals()

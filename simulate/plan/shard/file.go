@@ -11,8 +11,7 @@ import (
 	"capcli"
 )
 
-// A shardPiece is what became of one piece: whatever JSON value the sweep makes
-// of it.
+// A shardPiece is the outcome of one piece: any JSON value.
 type shardPiece struct {
 	Piece   int             `json:"piece"`
 	Outcome json.RawMessage `json:"outcome"`
@@ -24,7 +23,7 @@ type shardFile struct {
 	Pieces []shardPiece
 }
 
-// maxLine bounds a line of a shard file or journal.
+// maxLine is the longest line of a shard file or journal, in bytes.
 const maxLine = 16 << 20
 
 const (
@@ -67,7 +66,7 @@ func writeShard(w io.Writer, f *shardFile) error {
 	return err
 }
 
-// check says whether f has exactly the pieces that its shard has.
+// check returns an error where f does not have exactly the pieces of its shard.
 func (f *shardFile) check() error {
 	s := f.Head.ShardOf()
 	if err := s.Check(); err != nil {
@@ -86,9 +85,8 @@ func (f *shardFile) check() error {
 	return nil
 }
 
-// parseShard reads the shard file called name, whose bytes are b. The pieces
-// share b's memory. Every byte counts: a file that was cut short or changed, by
-// whomever, is an *capcli.InputError.
+// parseShard parses the bytes b of the shard file called name. The pieces share b's memory. A file
+// that was cut short or changed in any byte is an *capcli.InputError.
 func parseShard(name string, b []byte) (*shardFile, error) {
 	wrong := func(line int, text string, args ...any) error {
 		return &capcli.InputError{
@@ -109,7 +107,7 @@ func parseShard(name string, b []byte) (*shardFile, error) {
 	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != told {
 		return nil, wrong(0, "expected the checksum %.8s…, found %.8s…: the file was damaged", told, hex.EncodeToString(sum[:]))
 	}
-	// What follows was written by capcli, or by someone who can make a checksum.
+	// The rest was written by capcli, or by someone who can compute a checksum.
 	lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
 	head, ok := bytes.CutSuffix(lines[0], []byte(shardOpens))
 	if !ok || len(head) > maxLine {
@@ -137,7 +135,7 @@ func parseShard(name string, b []byte) (*shardFile, error) {
 	return f, nil
 }
 
-// parseHead reads a head and holds it against its own digest.
+// parseHead parses a head and checks its digest.
 func parseHead(b []byte, h *Head) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -170,9 +168,9 @@ func parsePiece(b []byte) (shardPiece, error) {
 	return p, nil
 }
 
-// merge gives the outcomes of all pieces, in order, of the shards of
-// one sweep: each of them once, in any order. Whether files are missing and of
-// one sweep is for the caller to say well; here it is only refused.
+// merge returns the outcomes of all pieces of a sweep, in order, from its shards: each once, in any
+// order. It fails where shards are missing, repeated or of different sweeps; the caller should
+// report that in detail beforehand.
 func merge(files []*shardFile) ([]json.RawMessage, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("expected shards, found none")

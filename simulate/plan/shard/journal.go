@@ -7,15 +7,14 @@ import (
 	"encoding/json"
 )
 
-// A journal keeps what a shard has finished before the shard is whole: a line
-// with the head, then a line for each piece in the order in which they came
-// to an end, each behind the start of its own SHA-256. A program that is killed
-// leaves at most one line torn, and that line is not believed.
+// A journal keeps the finished pieces of a shard until the shard is whole: a line with the head,
+// then a line for each piece in the order in which they finished, each after the start of its own
+// SHA-256. A program that is killed leaves at most one torn line, which is ignored.
 
-// journalSum is how many bytes of the checksum stand before a line, in hex.
+// journalSum is the number of bytes of the checksum before a line, written in hex.
 const journalSum = 8
 
-// journalLine is a line of a journal: v as JSON behind its checksum.
+// journalLine returns a line of a journal: v as JSON after its checksum.
 func journalLine(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -30,10 +29,9 @@ func lineSum(text []byte) []byte {
 	return hex.AppendEncode(nil, sum[:journalSum])
 }
 
-// parseJournal gives what is whole in the journal with the bytes b, for the shard
-// with head h: the pieces by number, and how many lines were not believed. A
-// journal of another sweep, or without a whole head, has nothing, and that is
-// said by ok. Of two lines for one piece the first counts.
+// parseJournal parses the journal with the bytes b, for the shard with head h. It returns the
+// intact pieces by number, and the number of damaged lines. ok is false for a journal of another
+// sweep, or without an intact head. Of two lines for one piece the first counts.
 func parseJournal(h *Head, b []byte) (pieces map[int]shardPiece, dropped int, ok bool) {
 	pieces = map[int]shardPiece{}
 	first := true
@@ -62,7 +60,7 @@ func parseJournal(h *Head, b []byte) (pieces map[int]shardPiece, dropped int, ok
 	return pieces, dropped, !first
 }
 
-// journalText takes the checksum off a line, and tells whether the line is whole.
+// journalText removes the checksum from a line, and reports whether the line is intact.
 func journalText(line []byte) (text []byte, whole bool) {
 	line, whole = bytes.CutSuffix(line, []byte("\n"))
 	if !whole || len(line) > maxLine {
@@ -72,5 +70,5 @@ func journalText(line []byte) (text []byte, whole bool) {
 	return text, found && bytes.Equal(sum, lineSum(text))
 }
 
-// holds tells whether piece c of total is in s.
+// holds reports whether piece c of total is in s.
 func (s Shard) holds(c, total int) bool { return c >= 0 && c < total && c%s.Count == s.Index }

@@ -12,19 +12,19 @@ import (
 	"capcli"
 )
 
-// A Folder is where the files of a sweep lie.
+// A Folder holds the files of a sweep.
 type Folder interface {
 	// Names returns the names of all files in the folder, sorted.
 	Names() ([]string, error)
-	// Read returns what is in a file, at most so many bytes. Its error is
-	// fs.ErrNotExist where there is no such file.
+	// Read returns the content of a file, at most most bytes. Its error is fs.ErrNotExist where
+	// there is no such file.
 	Read(name string, most int64) ([]byte, error)
 }
 
-// maxFile bounds a shard file or journal.
+// maxFile is the largest shard file or journal, in bytes.
 const maxFile = 1 << 30
 
-// readFile reads the shard file called name in a folder at dir.
+// readFile reads the shard file called name from the folder at dir.
 func readFile(dir string, folder Folder, name string) (*shardFile, error) {
 	b, err := folder.Read(name, maxFile+1)
 	if err != nil {
@@ -37,11 +37,11 @@ func readFile(dir string, folder Folder, name string) (*shardFile, error) {
 	return parseShard(path, b)
 }
 
-// A Set is what a folder has of the shards of one sweep.
+// A Set is the shards of one sweep in a folder.
 type Set struct {
-	// Missing are the numbers of the shards that are not there or are damaged.
+	// Missing lists the shards whose file is missing or damaged, by number.
 	Missing []int
-	// Damaged says what is wrong with each file that is damaged.
+	// Damaged lists the faults of the damaged files.
 	Damaged []error
 
 	dir   string
@@ -50,8 +50,8 @@ type Set struct {
 	begun []string // journals of missing shards
 }
 
-// ReadSet reads the shards in folder, which is at dir. count is their number, 0 where
-// the names of the files are to say it.
+// ReadSet reads the shards in folder, whose path is dir. count is their number; 0 takes it from the
+// names of the files.
 func ReadSet(dir string, folder Folder, count int) (*Set, error) {
 	names, err := folder.Names()
 	if err != nil {
@@ -69,8 +69,8 @@ func ReadSet(dir string, folder Folder, count int) (*Set, error) {
 	return s, nil
 }
 
-// countOf returns the number of shards that the names of the files say, which must be
-// count unless that is 0.
+// countOf returns the number of shards in the names of the files. It fails where they differ from
+// each other, or from count unless that is 0.
 func countOf(dir string, names []string, count int) (int, error) {
 	var counts []int
 	for _, n := range names {
@@ -103,7 +103,7 @@ func countOf(dir string, names []string, count int) (int, error) {
 	return count, nil
 }
 
-// add reads shard s, if it is there.
+// add reads shard s, if its file is there.
 func (x *Set) add(folder Folder, names []string, s Shard) error {
 	var file *shardFile
 	var err error
@@ -134,14 +134,14 @@ func (x *Set) add(folder Folder, names []string, s Shard) error {
 	return nil
 }
 
-// Head returns the head of the first shard that is whole; the set must have one.
+// Head returns the head of the first whole shard; the set must have one.
 func (x *Set) Head() *Head { return &x.whole[0].Head }
 
-// linesMost is how many faults an error lists.
+// linesMost is the most faults that an error lists.
 const linesMost = 20
 
-// Check returns an error that lists all that is wrong, unless every shard is there,
-// whole and of the same sweep.
+// Check returns an error that lists all faults, unless every shard is there, whole and of the same
+// sweep.
 func (x *Set) Check() error {
 	if err := x.CheckSame(); err != nil {
 		return err
@@ -179,7 +179,8 @@ func (x *Set) begunText(k int) string {
 	return ""
 }
 
-// CheckSame returns an error that lists the shards that are not of one sweep.
+// CheckSame returns an error that lists the shards that are of different sweeps; nil where none
+// are.
 func (x *Set) CheckSame() error {
 	var lines []string
 	for _, other := range x.whole[min(1, len(x.whole)):] {
@@ -198,8 +199,8 @@ func (x *Set) CheckSame() error {
 	}
 }
 
-// Outcomes returns the outcomes of all pieces in order. The shards must be of the sweep
-// that head describes.
+// Outcomes returns the outcomes of all pieces in order. It fails where the shards are not of the
+// sweep that head describes.
 func (x *Set) Outcomes(head *Head) ([]json.RawMessage, error) {
 	if d := x.Head().differences(head); len(d) > 0 {
 		return nil, foreign(x.dir, d, "this merge")
@@ -207,7 +208,7 @@ func (x *Set) Outcomes(head *Head) ([]json.RawMessage, error) {
 	return merge(x.whole)
 }
 
-// foreign is the error of a shard that is of another sweep than what.
+// foreign returns the error of a shard that is of another sweep than what.
 func foreign(path string, differences []string, what string) error {
 	return &capcli.InputError{
 		File: path, Text: "expected a shard of the same sweep; it and " + what + " differ in: " + strings.Join(differences, "; "),
@@ -215,7 +216,7 @@ func foreign(path string, differences []string, what string) error {
 	}
 }
 
-// Ranges writes numbers in order as Slurm does: 3,7,12-15.
+// Ranges writes sorted numbers as Slurm does: 3,7,12-15.
 func Ranges(sorted []int) string {
 	var out []string
 	for i := 0; i < len(sorted); {

@@ -1,7 +1,7 @@
-// Package shard cuts a numbered list of independent work into shards that several
-// processes compute into one folder, and merges their files. A shard says in its head
-// what it is a function of, its file carries a checksum, and a journal keeps what an
-// attempt finished before it ended.
+// Package shard cuts a numbered list of independent work into shards that several processes compute
+// into one folder, and merges their files. The head of a shard names all that its outcomes depend
+// on. A file carries a checksum, and a journal keeps the finished pieces of an attempt that did not
+// end.
 package shard
 
 import (
@@ -15,22 +15,20 @@ import (
 	"strings"
 )
 
-// Max is the most parts that a sweep is cut into: what a Kubernetes job
-// takes as completions.
+// Max is the most shards of a sweep: the most completions of a Kubernetes job.
 const Max = 100_000
 
 // schema names the form of a shard file.
 const schema = "capcli/plan-shard/v1"
 
-// A Shard is part Index, from 0, of a sweep that is cut into Count parts. A sweep
-// is a numbered list of pieces of work, each a simulation run or a few, whose
-// outcomes do not depend on each other. A shard has each Count-th of them: shards
-// differ by one piece at most, and neighbours in the list, which take about as
-// long, are in different shards. What is in a shard depends on nothing but the two
-// numbers and the length of the list.
+// A Shard is part Index, from 0, of a sweep that is cut into Count parts. A sweep is a numbered
+// list of pieces of work, each a simulation run or a few, whose outcomes do not depend on each
+// other. A shard has every Count-th piece, so sizes differ by one piece at most, and neighbours in
+// the list, which take about equally long, are in different shards. The pieces of a shard depend on
+// the two numbers and the length of the list alone.
 type Shard struct{ Index, Count int }
 
-// Check refuses numbers that are no part of anything.
+// Check returns an error where the numbers are out of range.
 func (s Shard) Check() error {
 	if s.Count < 1 || s.Count > Max {
 		return fmt.Errorf("expected 1 to %d shards, found %d", Max, s.Count)
@@ -41,7 +39,7 @@ func (s Shard) Check() error {
 	return nil
 }
 
-// size is how many of total pieces are in s.
+// size returns how many of total pieces are in s.
 func (s Shard) size(total int) int {
 	if total <= s.Index {
 		return 0
@@ -49,7 +47,7 @@ func (s Shard) size(total int) int {
 	return (total-1-s.Index)/s.Count + 1
 }
 
-// numbers gives those of total pieces that are in s, in order.
+// numbers yields the numbers of the pieces in s, of total pieces, in order.
 func (s Shard) numbers(total int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := s.Index; i < total && i >= 0; i += s.Count {
@@ -60,18 +58,16 @@ func (s Shard) numbers(total int) iter.Seq[int] {
 	}
 }
 
-// Name is what the file of s is called: shard-003-of-064.json.
+// Name returns the name of the file of s: shard-003-of-064.json.
 func (s Shard) Name() string { return s.stem() + ".json" }
 
-// journalName is what the n-th journal of s is called: one for each attempt at s
-// that did not come to its end.
+// journalName returns the name of the n-th journal of s. Each unfinished attempt at s leaves one.
 func (s Shard) journalName(n int) string { return s.stem() + ".journal-" + strconv.Itoa(n) }
 
 func (s Shard) stem() string { return fmt.Sprintf("shard-%03d-of-%03d", s.Index, s.Count) }
 
-// parseName tells which shard a file called name is of, and whether it is that
-// shard's result or, with journal, a journal. Only names that Name and
-// journalName give are known.
+// parseName returns the shard that a file name belongs to, and whether the file is a journal. known
+// is false for a name that neither Name nor journalName returns.
 func parseName(name string) (s Shard, journal, known bool) {
 	stem, ending, _ := strings.Cut(name, ".")
 	index, count, ok := strings.Cut(strings.TrimPrefix(stem, "shard-"), "-of-")
@@ -92,25 +88,25 @@ func parseName(name string) (s Shard, journal, known bool) {
 	return s, true, failed == nil && n >= 0 && name == s.journalName(n)
 }
 
-// A Head says what the outcomes in a shard are outcomes of.
+// A Head names what the outcomes in a shard depend on.
 type Head struct {
 	Schema  string   `json:"schema"`
 	Version string   `json:"version"` // of the program
 	Shards  int      `json:"shards"`
 	Shard   int      `json:"shard"`
-	Pieces  int      `json:"pieces"` // in all shards
-	Args    []string `json:"args"`   // the command line, without what only says where a result goes
+	Pieces  int      `json:"pieces"` // number of pieces in all shards
+	Args    []string `json:"args"`   // the command line, without the arguments that only say where a result goes
 	Inputs  []Input  `json:"inputs"` // every file that was read, by name
 	Digest  string   `json:"digest"` // over all the above but Shard
 }
 
-// A Input is a file that the outcomes depend on.
+// An Input is a file that the outcomes depend on.
 type Input struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
-// NewHead makes the head of shard s.
+// NewHead returns the head of shard s.
 func NewHead(s Shard, version string, pieces int, args []string, inputs []Input) Head {
 	h := Head{
 		Schema: schema, Version: version, Shards: s.Count, Shard: s.Index, Pieces: pieces,
@@ -120,10 +116,10 @@ func NewHead(s Shard, version string, pieces int, args []string, inputs []Input)
 	return h
 }
 
-// ShardOf is the shard that h is the head of.
+// ShardOf returns the shard with the head h.
 func (h *Head) ShardOf() Shard { return Shard{Index: h.Shard, Count: h.Shards} }
 
-// digest is the SHA-256 of what all shards of a sweep have in common.
+// digest returns the SHA-256 of the fields that all shards of a sweep share.
 func (h *Head) digest() string {
 	c := *h
 	c.Shard, c.Digest = 0, ""
@@ -135,7 +131,8 @@ func (h *Head) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// differences says in what two heads are not of one sweep; it is empty when they are.
+// differences returns the differences that put two heads in different sweeps; empty where they are
+// of one sweep.
 func (h *Head) differences(other *Head) []string {
 	var out []string
 	if h.Version != other.Version {
@@ -158,7 +155,7 @@ func (h *Head) differences(other *Head) []string {
 	return out
 }
 
-// differentInputs names the files that are not the same in both lists.
+// differentInputs returns the files that differ between both lists.
 func differentInputs(a, b []Input) []string {
 	find := func(list []Input, name string) (string, bool) {
 		i := slices.IndexFunc(list, func(in Input) bool { return in.Name == name })
@@ -184,7 +181,7 @@ func differentInputs(a, b []Input) []string {
 	return out
 }
 
-// subtract gives what of a is not in b.
+// subtract returns the elements of a that are not in b.
 func subtract(a, b []string) []string {
 	var out []string
 	for _, x := range a {
