@@ -1,9 +1,9 @@
-// Package curve plans a demand curve: what to buy, what it is held against, what one
-// more GPU is worth and what becomes of the plan when something turns out otherwise.
+// Package curve plans a demand curve: the cheapest purchases, the baselines to compare them with,
+// the marginal value of a GPU, and the sensitivity of the cost.
 //
-// A Request says what can be bought and what is held already. Parse reads its text, so
-// that what is wrong with it is known before a demand is read; Plan finds the optimum
-// for a Demand. The Result is the document of the plan.
+// A Request says what can be bought and what is held already. Parse checks its text, so that its
+// mistakes are reported before a demand is read. Plan finds the optimum for a Demand. The Result is
+// the document of the plan.
 package curve
 
 import (
@@ -23,11 +23,11 @@ import (
 // Request is a question about a demand curve.
 type Request struct {
 	Market      market.Request
-	Sensitivity string // also the same purchases when demand or a price is a share lower or higher; "" is not asked
-	Rules       bool   // beside it, what rules of thumb would buy
+	Sensitivity string // share by which demand and prices vary in a sensitivity analysis of the purchases; "" is none
+	Rules       bool   // also price the purchases of rules of thumb
 }
 
-// Question is a request that was read.
+// Question is a parsed request.
 type Question struct {
 	Sketch *market.Sketch
 
@@ -35,7 +35,7 @@ type Question struct {
 	rules bool
 }
 
-// Parse reads the request. The error is a *capcli.RequestError.
+// Parse parses the request. The error is a *capcli.RequestError.
 func (r *Request) Parse() (*Question, error) {
 	q := &Question{rules: r.Rules}
 	var err error
@@ -51,7 +51,7 @@ func (r *Request) Parse() (*Question, error) {
 	return q, err
 }
 
-// Demand is the curve that is planned, and where it came from.
+// Demand is the curve to plan, and its source.
 type Demand struct {
 	Input   string
 	Curve   *plan.Curve
@@ -59,8 +59,7 @@ type Demand struct {
 	Partial string // what is missing of the input; "" is nothing
 }
 
-// Result is the plan of a demand curve. Figures that are not known are null, with the
-// reason beside them.
+// Result is the plan of a demand curve. Unknown figures are null, with the reason beside them.
 type Result struct {
 	Schema    string          `json:"schema"`
 	Currency  string          `json:"currency"`
@@ -74,11 +73,11 @@ type Result struct {
 
 	Assumptions []prices.Assumption `json:"assumptions"`
 
-	Curve   *plan.Curve `json:"-"` // the demand less what is held
-	Partial string      `json:"-"` // what is missing of the input
+	Curve   *plan.Curve `json:"-"` // the demand less what held GPUs serve
+	Partial string      `json:"-"` // what is missing of the input; "" is nothing
 }
 
-// Wanted is the demand with what of it is served already.
+// Wanted is the demand, with the part of it that held GPUs serve.
 type Wanted struct {
 	Input    string         `json:"input"`
 	Start    market.Instant `json:"start"`
@@ -89,7 +88,7 @@ type Wanted struct {
 	Mean     float64        `json:"mean_gpus"`
 	Peak     float64        `json:"peak_gpus"`
 	Held     []market.Held  `json:"held"`
-	Served   capcli.GPUTime `json:"held_gpu_hours"` // of GPUHours
+	Served   capcli.GPUTime `json:"held_gpu_hours"` // part of GPUHours
 }
 
 // Optimum is the cheapest way to serve the demand.
@@ -110,35 +109,35 @@ type Optimum struct {
 	Committed   capcli.GPUTime    `json:"committed_gpu_hours"`
 	Used        capcli.GPUTime    `json:"used_gpu_hours"`
 	Unused      capcli.GPUTime    `json:"unused_gpu_hours"`
-	// BreakEven is the price on demand under which the purchases cost more than they
-	// save, all else as it is; null where nothing is bought or used, where the price
-	// changes, and of discounted amounts.
+	// BreakEven is the on-demand price below which the purchases cost more than they save, all else
+	// unchanged. It is null where nothing is bought or used, where the on-demand price changes over
+	// time, and where amounts are discounted.
 	BreakEven *capcli.USD `json:"break_even_on_demand_usd"`
 
-	Wanted capcli.GPUTime `json:"-"` // the demand less what is held
+	Wanted capcli.GPUTime `json:"-"` // the demand less what held GPUs serve
 }
 
-// Baseline is a plan that needs no search, to hold the optimum against.
+// Baseline is a plan without a search, to compare the optimum with.
 type Baseline struct {
 	Name string     `json:"plan"`
 	Kind string     `json:"kind"` // on_demand, one_term, one_level, rule
 	Term *string    `json:"term"`
-	GPUs *float64   `json:"gpus"` // of one_level
+	GPUs *float64   `json:"gpus"` // the level, of one_level
 	Cost capcli.USD `json:"cost_usd"`
 	Over *float64   `json:"over_optimum"`
 }
 
-// Period is the time between two instants at which something may be bought or ends.
+// Period is the time between two instants at which a purchase can start or end.
 type Period struct {
 	Start market.Instant `json:"start"`
 	GPUs  float64        `json:"committed_gpus"`
 	Worth capcli.USD     `json:"worth_of_one_more_usd"`
 	Price capcli.USD     `json:"shadow_price_usd"`
 
-	To capcli.Seconds `json:"-"` // its end, from the start of the demand
+	To capcli.Seconds `json:"-"` // its end, in seconds from the start of the demand
 }
 
-// Levels returns the GPUs that are wanted and that are committed in each step of the
+// Levels returns the GPUs that are wanted and the GPUs that are committed in each step of the
 // demand.
 func (r *Result) Levels() (wanted, committed []float64) {
 	c, k := r.Curve, 0
@@ -151,9 +150,9 @@ func (r *Result) Levels() (wanted, committed []float64) {
 	return wanted, committed
 }
 
-// Plan finds the cheapest purchases for a demand. It fails with a
-// *capcli.AccountingError where the proof does not hold, and with a *capcli.InputError where an amount does
-// not fit.
+// Plan finds the cheapest purchases for a demand. It fails with a *capcli.AccountingError where the
+// proof does not hold, with a *capcli.InputError where an amount does not fit, and with a
+// *capcli.RequestError where a date of the request does not fit the demand.
 func (q *Question) Plan(ctx context.Context, d *Demand) (*Result, error) {
 	f, err := q.Sketch.Frame(d.Curve)
 	if err != nil {
@@ -171,7 +170,7 @@ func (q *Question) Plan(ctx context.Context, d *Demand) (*Result, error) {
 	return s.result(), nil
 }
 
-// Failed says of which input an error of planning is.
+// Failed returns an error of planning as an error of the input that caused it.
 func Failed(input string, err error) error {
 	switch {
 	case errors.Is(err, flow.ErrNotProven):
@@ -182,19 +181,19 @@ func Failed(input string, err error) error {
 	return fmt.Errorf("planning %s: %w", input, err)
 }
 
-// solver is a plan in the making, in the frame of the demand less what is held.
+// solver is a plan in progress, in the frame of the demand less what held GPUs serve.
 type solver struct {
 	q      *Question
 	demand *Demand
 	market.Frame
-	served    capcli.GPUTime // by what is held
+	served    capcli.GPUTime // by held GPUs
 	best      *plan.Optimum
 	baselines []plan.Baseline
-	rules     []*plan.Assessed // of which each has one future
+	rules     []*plan.Assessed // each has one future
 	changes   []plan.Change
 }
 
-// solve finds the optimum, and what it is held against.
+// solve finds the optimum and its baselines.
 func (s *solver) solve(ctx context.Context) error {
 	var err error
 	if s.best, err = s.Market.Solve(ctx, s.Curve); err != nil {
@@ -278,7 +277,8 @@ func (s *solver) baseline(b plan.Baseline) Baseline {
 	return out
 }
 
-// excess returns by how much an amount is over the optimum, as a share of it.
+// excess returns how far an amount is above the optimum, as a share of it; nil where the optimum is
+// 0.
 func (s *solver) excess(cost capcli.USD) *float64 {
 	if s.best.Cost == 0 {
 		return nil
@@ -317,5 +317,5 @@ func (s *solver) notes() []string {
 	return notes
 }
 
-// wholeHours is a GPU time in whole hours with commas.
+// wholeHours returns a GPU time in whole GPU-hours, with commas.
 func wholeHours(t capcli.GPUTime) string { return capcli.Grouped(int64(t.Hours() + 0.5)) }

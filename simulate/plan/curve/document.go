@@ -17,11 +17,10 @@ import (
 	"capcli/simulate/plan"
 )
 
-// maxDocument bounds a demand curve in JSON.
+// maxDocument is the largest demand curve in JSON, in bytes.
 const maxDocument = 256 << 20
 
-// demandDocument is a demand curve in one JSON document: a forecast, or a start,
-// a step and values.
+// demandDocument is a demand curve in one JSON document: a forecast, or a start, a step and values.
 type demandDocument struct {
 	Schema string             `json:"schema"`
 	Step   string             `json:"step"`
@@ -34,7 +33,7 @@ type demandDocument struct {
 	Lines  map[string]float64 `json:"line_quantiles"`
 }
 
-// forecastSeries is one series of what capcli forecast -o json writes.
+// forecastSeries is one series of the output of capcli forecast -o json.
 type forecastSeries struct {
 	ID        string                `json:"unique_id"`
 	DS        []any                 `json:"ds"`
@@ -49,15 +48,15 @@ type forecastInterval struct {
 	Hi    []*float64 `json:"hi"`
 }
 
-// demandRow is one value of a list of them.
+// demandRow is one value of a list of rows.
 type demandRow struct {
 	ID any      `json:"unique_id"`
 	DS any      `json:"ds"`
 	Y  *float64 `json:"y"`
 }
 
-// isDocument tells whether a file that begins with head is one JSON document
-// with a curve, rather than a row of JSON on each line or a list of jobs.
+// isDocument reports whether a file that begins with head is one JSON document with a curve, rather
+// than a row of JSON on each line or a list of jobs.
 func isDocument(head []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, []byte("\ufeff"))))
 	first, err := d.Token()
@@ -77,7 +76,7 @@ func isDocument(head []byte) bool {
 	return first == json.Delim('{') && hasKey(d, wanted)
 }
 
-// hasKey tells whether the object that d is in has one of the keys, as far as it
+// hasKey reports whether the object that d is in has one of the keys. It looks as far as the JSON
 // can be read.
 func hasKey(d *json.Decoder, wanted []string) bool {
 	key, columns := true, false
@@ -150,7 +149,7 @@ func (s *Source) parseDocument(name string, text []byte) (*Demand, error) {
 	return s.fromValues(name, &doc)
 }
 
-// decodeWhole reads one JSON document and nothing after it.
+// decodeWhole decodes text as one JSON document with nothing after it.
 func decodeWhole(name string, text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	err := d.Decode(into)
@@ -175,7 +174,7 @@ func decodeWhole(name string, text []byte, into any) error {
 	return out
 }
 
-// jsonKind is a type of Go in words.
+// jsonKind returns a Go type in words.
 func jsonKind(kind string) string {
 	switch kind {
 	case "float64", "int":
@@ -193,7 +192,7 @@ func lineAt(text []byte, offset int64) int {
 	return 1 + bytes.Count(text[:min(max(offset, 0), int64(len(text)))], []byte{'\n'})
 }
 
-// orMissing gives a value, NaN where it is missing.
+// orMissing returns the value of v; NaN for nil.
 func orMissing(v *float64) float64 {
 	if v == nil {
 		return math.NaN()
@@ -201,7 +200,7 @@ func orMissing(v *float64) float64 {
 	return *v
 }
 
-// fromValues makes a curve of a start, a step and values.
+// fromValues returns the curve of a start, a step and values.
 func (s *Source) fromValues(name string, doc *demandDocument) (*Demand, error) {
 	if len(doc.Values) == 0 {
 		return nil, &capcli.InputError{File: name, Field: "values", Text: "expected a list of values, found none", Hint: `write {"start": "2027-01-01", "step_s": 3600, "values": [4, 5]}`}
@@ -247,7 +246,7 @@ func (s *Source) fromValues(name string, doc *demandDocument) (*Demand, error) {
 	return out, err
 }
 
-// fill treats missing values as asked.
+// fill fills missing values by the given rule.
 func fill(values []float64, how series.Gaps) {
 	switch how {
 	case series.Zero, series.Previous:
@@ -267,7 +266,7 @@ func fill(values []float64, how series.Gaps) {
 	}
 }
 
-// fromList makes a curve of a list of values or of rows.
+// fromList returns the curve of a list of values or of rows.
 func (s *Source) fromList(name string, text []byte) (*Demand, error) {
 	if first := bytes.TrimLeft(text, " \t\r\n["); len(first) > 0 && first[0] != '{' {
 		var doc demandDocument
@@ -293,7 +292,7 @@ func (s *Source) fromList(name string, text []byte) (*Demand, error) {
 	return t.demand("")
 }
 
-// fromForecast makes a curve of a forecast: its mean, or a quantile.
+// fromForecast returns the curve of a forecast: its mean, or a quantile.
 func (s *Source) fromForecast(name string, doc *demandDocument) (*Demand, error) {
 	t := s.newRowTable(name)
 	n := 0
@@ -321,7 +320,7 @@ func (s *Source) fromForecast(name string, doc *demandDocument) (*Demand, error)
 	return out, err
 }
 
-// rowTable puts rows of JSON in a table of series.
+// rowTable collects rows of JSON as a table of series.
 type rowTable struct {
 	source *Source
 	build  *series.Builder
@@ -344,7 +343,7 @@ func (t *rowTable) add(row int, id string, ds any, v float64) error {
 	return t.build.Fault(row, "ds", fmt.Sprintf("expected a time or a whole number, found %v", ds), "write 2027-01-01T00:00:00Z, or number the rows evenly")
 }
 
-// demand puts the rows on equal steps; one row alone has those that are said.
+// demand puts the rows on equal steps. A single row takes the step said.
 func (t *rowTable) demand(said string) (*Demand, error) {
 	table, err := t.build.Table()
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"capcli/simulate/plan"
 )
 
-// total is the series that has the others in it.
+// total is the name of the series that is the sum of the others.
 const total = "total"
 
-// gapsHint is what to do about a demand that is no demand.
+// gapsHint is the hint where a demand has gaps or negative values.
 const gapsHint = "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous"
 
-// fromHistories makes a demand of the one series asked for, or of the sum of all.
-// step is how long a value lasts that has no date; zero is an hour.
+// fromHistories returns the demand of one series, or without a name of the series total or else of
+// the sum of all. step is the length of a step without dates; zero is an hour.
 func fromHistories(hs *demand.Histories, series string, step capcli.Step) (*Demand, error) {
 	out := &Demand{Input: hs.Inputs[0], Notes: hs.Notes, Partial: hs.Partial}
 	picked := hs.List
@@ -50,7 +50,7 @@ func fromHistories(hs *demand.Histories, series string, step capcli.Step) (*Dema
 	return out, err
 }
 
-// Named returns the series of a name.
+// Named returns the series with a name.
 func Named(hs *demand.Histories, name string) (*demand.History, error) {
 	names := capcli.Catalog[*demand.History]{Kind: "series"}
 	for _, h := range hs.List {
@@ -59,8 +59,8 @@ func Named(hs *demand.Histories, name string) (*demand.History, error) {
 	return names.Get(name)
 }
 
-// Grid returns the steps of a series that is planned: from its first one, or where it
-// has no dates steps of a length, of which zero is an hour.
+// Grid returns the steps of a series, from its first one. Where it has no dates they have the
+// length step; zero is an hour.
 func Grid(h *demand.History, step capcli.Step) capcli.Grid {
 	switch {
 	case h.Set.Clock:
@@ -71,7 +71,7 @@ func Grid(h *demand.History, step capcli.Step) capcli.Grid {
 	return capcli.Grid{Origin: capcli.NoTime, Step: step}
 }
 
-// Sum adds up series on the same steps.
+// Sum returns the sum of series. It fails with a *capcli.InputError where their steps differ.
 func Sum(list []*demand.History) ([]float64, error) {
 	first := list[0]
 	out := slices.Clone(first.Values)

@@ -12,14 +12,15 @@ import (
 	"capcli"
 )
 
-// quantileLine is what is not exceeded with a chance, in each step.
+// quantileLine is the value that is not exceeded with a probability, in each step.
 type quantileLine struct {
 	chance float64
 	values []*float64
 }
 
-// valuesAt returns the mean of a series, or the quantile asked for. One between two that
-// the forecast holds lies between them as it would under a normal law.
+// valuesAt returns the mean of a series where q is 0, else the quantile q. A quantile between two
+// of the forecast is interpolated as under a normal distribution. It fails where q lies outside the
+// quantiles of the forecast.
 func (s *forecastSeries) valuesAt(file string, q float64, lines map[string]float64) (values []*float64, note string, err error) {
 	values = s.Mean
 	if q > 0 {
@@ -65,7 +66,7 @@ func (s *forecastSeries) quantile(file string, q float64, lines map[string]float
 	return out, fmt.Sprintf("*the quantile %g lies between those of %.4g and %.4g in the forecast, as under a normal law", q, below.chance, above.chance), nil
 }
 
-// quantiles are those that a series holds, in order.
+// quantiles returns the quantiles of a series, in order of probability.
 func (s *forecastSeries) quantiles(lines map[string]float64) []quantileLine {
 	var out []quantileLine
 	add := func(chance float64, values []*float64) {

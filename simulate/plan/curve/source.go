@@ -9,13 +9,12 @@ import (
 	"capcli/profile/trace"
 )
 
-// Source says where a demand curve is and how it is read. Its one input is a table or
-// a job log, or one JSON document: a start, a step and values, a list of rows, or a
-// forecast.
+// Source is the source of a demand curve. It has one input: a table, a job log, or one JSON
+// document with a start, a step and values, a list of rows, or a forecast.
 type Source struct {
 	demand.Request
-	Series   string  // only the series of that name; "" is the sum of all
-	Quantile float64 // of a forecast, the demand that is not exceeded with this chance; 0 is the mean
+	Series   string  // only the series of that name; "" is the series total or else the sum of all
+	Quantile float64 // of a forecast, the demand that is not exceeded with this probability; 0 is the mean
 }
 
 // Read reads the curve.
@@ -43,7 +42,7 @@ func (s *Source) Read(ctx context.Context, from demand.Sources) (*Demand, error)
 	return fromHistories(hs, s.Series, s.Step)
 }
 
-// Check refuses what is wrong with the source before anything is read.
+// Check returns a *capcli.RequestError where the source is wrong, before anything is read.
 func (s *Source) Check() error {
 	if s.Quantile < 0 || s.Quantile >= 1 {
 		return &capcli.RequestError{Field: "quantile", Text: fmt.Sprintf("wants a chance between 0 and 1, found %g", s.Quantile), Hint: "--quantile 0.8"}
