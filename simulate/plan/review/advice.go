@@ -11,8 +11,7 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// deed is what to do with GPUs. To renew is to buy what takes the place of a contract
-// that ends.
+// deed is the action of a step. To renew is to buy in place of a contract that ends.
 type deed int
 
 const (
@@ -23,18 +22,18 @@ const (
 
 func (d deed) String() string { return [...]string{"buy", "renew", "let expire"}[d] }
 
-// step is one thing to do.
+// step is one action.
 type step struct {
-	at    capcli.Seconds // after the time looked at
+	at    capcli.Seconds // seconds after the end of the time looked at
 	deed  deed
-	term  int // of the market; -1 to let expire
+	term  int // index in the market's terms; -1 where a contract expires
 	milli int64
 	cost  capcli.USD
 }
 
-// advise finds the best purchases for a time to come in which use is as it was, again
-// and again: for a year, or for the longest term. Of what is bought the part beyond that
-// time does not count, as if it had its use.
+// advise finds the best purchases for a coming time in which the use repeats: a year, or the
+// longest term if that is longer. Purchases count only up to the end of that time, as if they were
+// of use beyond it.
 func (p *past) advise(ctx context.Context, out *Result) error {
 	ahead := capcli.Step{Months: 12}
 	for _, t := range p.Market.Terms {
@@ -88,11 +87,11 @@ func (p *past) advise(ctx context.Context, out *Result) error {
 	return nil
 }
 
-// maxSteps bounds the time ahead.
+// maxSteps is the most steps of the coming time.
 const maxSteps = 2_000_000
 
-// repeatUse returns the use of the time looked at, again and again on the steps of a
-// curve, up to an instant of it.
+// repeatUse returns the use of the time looked at, repeated on the steps of a curve up to an
+// instant, in GPUs.
 func (p *past) repeatUse(later *plan.Curve, until capcli.Seconds) ([]float64, error) {
 	first := 0
 	for p.Curve.StepStart(first) < p.from {
@@ -108,9 +107,9 @@ func (p *past) repeatUse(later *plan.Curve, until capcli.Seconds) ([]float64, er
 	return gpus, nil
 }
 
-// stepsOf says purchases as things to do, in order of time, beside what is held.
+// stepsOf returns purchases and the ends of held contracts as actions, in order of time.
 func stepsOf(later *market.Frame, purchases []plan.Purchase, held []plan.Held, until capcli.Seconds) []step {
-	ends := map[capcli.Seconds]int64{} // of contracts, what nothing has taken the place of
+	ends := map[capcli.Seconds]int64{} // by end of contracts: GPUs, in thousandths, that no purchase replaces
 	for _, h := range held {
 		if h.To < until {
 			ends[h.To] += h.Milli

@@ -10,22 +10,23 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// past is what was committed in the last part of a curve of use.
+// past is the commitments in the last part of a curve of use.
 type past struct {
 	market.Frame
 	from, to  capcli.Seconds
-	contracts []*contract // as they serve: the lowest rate first
+	contracts []*contract // in the order in which they serve: the lowest rate first
 }
 
 // contract is one commitment in the time looked at.
 type contract struct {
 	market.Contract
-	active     capcli.Seconds // of that time
+	active     capcli.Seconds // part of that time
 	paid, used capcli.GPUTime
-	served     []plan.Piece // what of the use it served, over time
+	served     []plan.Piece // use that it served, over time
 }
 
-// newPast takes the contracts in the order in which they serve.
+// newPast sorts the contracts in the order in which they serve. It fails where a contract has no
+// GPUs or no duration.
 func newPast(f market.Frame, list []market.Contract, last capcli.Seconds) (*past, error) {
 	if err := f.Curve.Check(); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func newPast(f market.Frame, list []market.Contract, last capcli.Seconds) (*past
 	return p, nil
 }
 
-// serve gives the use to the contracts, and fills in what they served.
+// serve assigns the use to the contracts, and fills in what they served.
 func (p *past) serve(out *Result) {
 	cuts := []capcli.Seconds{p.from}
 	for _, c := range p.contracts {
@@ -82,10 +83,10 @@ func (p *past) serve(out *Result) {
 	}
 }
 
-// forEver is how long a commitment lasts that has no end.
+// forEver is the time left from which a commitment counts as one without an end.
 const forEver = 90 * 366 * capcli.Day
 
-// commitment says one contract.
+// commitment returns the document of a contract.
 func (p *past) commitment(c *contract) Commitment {
 	out := Commitment{
 		Name: c.Name, GPUs: market.GPUs(c.Milli), From: p.Instant(c.From), Utilisation: market.Share(c.used, c.paid),
@@ -105,9 +106,9 @@ func (p *past) commitment(c *contract) Commitment {
 	return out
 }
 
-// idleGPUs returns the thousandths of the whole GPUs of c that were in use for at most a
-// share of the time. With the rate over the price on demand as the share, to have paid
-// on demand for them would have cost no more.
+// idleGPUs returns the thousandths of the whole GPUs of c that were in use for at most a share of
+// the time. Where the share is the rate over the on-demand price, paying on demand for those GPUs
+// would have cost no more.
 func (c *contract) idleGPUs(share float64) int64 {
 	level := func(p plan.Piece) int64 { return int64(p.Work) / int64(p.To-p.From) }
 	slices.SortStableFunc(c.served, func(a, b plan.Piece) int { return cmp.Compare(level(b), level(a)) })

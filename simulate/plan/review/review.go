@@ -1,9 +1,8 @@
-// Package review holds what was committed against what was used, and says what to
-// change: what to buy, renew or let expire.
+// Package review compares commitments with use, and advises what to buy, renew or let expire.
 //
-// What was used is a demand: of a job log, a table, a bill (BillUse) or a run that was
-// played again (Gauge). What is committed is said in text or by the pools of a
-// scenario (Pools). The Result is the document of the review.
+// Use is a demand: from a job log, a table, a bill (BillUse) or a simulated run (Gauge).
+// Commitments come from text or from the pools of a scenario (Pools). The Result is the document of
+// the review.
 package review
 
 import (
@@ -18,21 +17,21 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// Request is a question about what was used.
+// Request is a question about past use.
 type Request struct {
-	Market market.Request // what is held has its price: 64@2026-01-01..2027-01-01=2.20
-	Last   string         // look at so long of what was used, 90d
+	Market market.Request // held GPUs have their price: 64@2026-01-01..2027-01-01=2.20
+	Last   string         // length of the use to look at, from its end back: 90d
 }
 
-// Question is a request that was read.
+// Question is a parsed request.
 type Question struct {
 	sketch *market.Sketch
 	held   []string
 	last   capcli.Seconds
 }
 
-// Parse reads the request, but for what is held, whose instants count from what was
-// used. The error is a *capcli.RequestError.
+// Parse parses the request, except for the held GPUs, whose dates count from the start of the use.
+// The error is a *capcli.RequestError.
 func (r *Request) Parse() (*Question, error) {
 	ask := r.Market
 	q := &Question{held: ask.Held}
@@ -45,13 +44,13 @@ func (r *Request) Parse() (*Question, error) {
 	return q, err
 }
 
-// Contracts reads what is held, on what was used.
+// Contracts parses the held GPUs, with dates that count from the start of the use.
 func (q *Question) Contracts(used *curve.Demand) ([]market.Contract, error) {
 	return q.sketch.Contracts(q.held, used.Curve)
 }
 
-// Pools returns the owned and reserved pools of a scenario as contracts, counted from
-// the start of a curve.
+// Pools returns the owned and reserved pools of a scenario as contracts that count from the start
+// of a curve.
 func Pools(s *scenarios.Scenario, opts scenarios.Options, c *plan.Curve) ([]market.Contract, error) {
 	cfg, err := s.Config(func(func(capcli.Job, error) bool) {}, opts)
 	if err != nil {
@@ -61,7 +60,7 @@ func Pools(s *scenarios.Scenario, opts scenarios.Options, c *plan.Curve) ([]mark
 	if err != nil {
 		return nil, err
 	}
-	start := capcli.Seconds(0) // of the scenario, from that of the curve
+	start := capcli.Seconds(0) // start of the scenario, from that of the curve
 	if cfg.Start.IsKnown() && c.Dated() {
 		start = capcli.Seconds(cfg.Start - c.Start)
 	}
@@ -80,7 +79,7 @@ func Pools(s *scenarios.Scenario, opts scenarios.Options, c *plan.Curve) ([]mark
 	return out, nil
 }
 
-// Result is a review. Figures of what lies ahead rest on use being as it was.
+// Result is a review. Figures of the coming time assume that the use repeats.
 type Result struct {
 	Schema      string          `json:"schema"`
 	Currency    string          `json:"currency"`
@@ -94,7 +93,7 @@ type Result struct {
 	CoverageWhy string          `json:"coverage_why,omitempty"`
 	Utilisation *float64        `json:"utilisation"`
 	UtilWhy     string          `json:"utilisation_why,omitempty"`
-	Unused      capcli.USD      `json:"unused_usd"` // as far as prices are known
+	Unused      capcli.USD      `json:"unused_usd"` // of the commitments whose price is known
 	OnDemand    capcli.USD      `json:"on_demand_usd"`
 	Commitments []Commitment    `json:"commitments"`
 	AheadUntil  market.Instant  `json:"ahead_until"`
@@ -105,9 +104,9 @@ type Result struct {
 	Market      market.Document `json:"market"`
 	Notes       []string        `json:"notes"`
 
-	Length  capcli.Seconds `json:"-"` // of what was looked at
-	Ahead   capcli.Seconds `json:"-"` // from To on, for which the advice is
-	Partial string         `json:"-"` // what is missing of the input
+	Length  capcli.Seconds `json:"-"` // of the time looked at
+	Ahead   capcli.Seconds `json:"-"` // length of the time after To that the advice is for
+	Partial string         `json:"-"` // what is missing of the input; "" is nothing
 }
 
 // Commitment is one contract in the time looked at.
@@ -125,19 +124,19 @@ type Commitment struct {
 	Used        capcli.GPUTime  `json:"used_gpu_hours"`
 	Unused      capcli.GPUTime  `json:"unused_gpu_hours"`
 	UnusedUSD   *capcli.USD     `json:"unused_usd"`
-	Idle        *float64        `json:"idle_gpus"` // GPUs that are not worth their price
+	Idle        *float64        `json:"idle_gpus"` // GPUs whose use did not justify their price
 }
 
-// Advice is one thing to do.
+// Advice is one action.
 type Advice struct {
 	Date market.Instant `json:"date"`
 	Do   string         `json:"do"`
 	GPUs float64        `json:"gpus"`
-	Term *string        `json:"term"` // null where something is let expire
+	Term *string        `json:"term"` // null where a contract expires
 	Cost *capcli.USD    `json:"cost_usd"`
 }
 
-// Review looks at what was used, with what was committed. Errors are those of
+// Review compares the use with the contracts and advises what to do. Errors are those of
 // curve.Question.Plan.
 func (q *Question) Review(ctx context.Context, used *curve.Demand, contracts []market.Contract) (*Result, error) {
 	f, err := q.sketch.Frame(used.Curve)
@@ -152,7 +151,7 @@ func (q *Question) Review(ctx context.Context, used *curve.Demand, contracts []m
 	return out, nil
 }
 
-// review looks at the last part of a curve of use.
+// review reviews the last part of a curve of use.
 func review(ctx context.Context, f market.Frame, contracts []market.Contract, last capcli.Seconds) (*Result, error) {
 	p, err := newPast(f, contracts, last)
 	if err != nil {
@@ -188,7 +187,7 @@ func (q *Question) notes(r *Result, used *curve.Demand) []string {
 		"commitments serve use in order of their rate, the lowest first; what is committed is paid whether used or not, and not part of what is to pay")
 }
 
-// Span says a length of time in days, where it is whole days.
+// Span returns a duration in words, in days where it is whole days.
 func Span(s capcli.Seconds) string {
 	if s%capcli.Day == 0 {
 		return fmt.Sprintf("%d days", s/capcli.Day)

@@ -12,14 +12,14 @@ import (
 	"capcli/simulate/plan/curve"
 )
 
-// Gauge observes how many GPUs are held in a run, by the hour.
+// Gauge records how many GPUs are held in a run, by the hour.
 type Gauge struct {
 	work  []capcli.GPUTime
 	milli int64
 	since capcli.Seconds
 }
 
-// Observe follows starts and ends.
+// Observe records starts, ends and interruptions of jobs.
 func (g *Gauge) Observe(ev simulate.Event, _ *simulate.Cluster) {
 	if ev.Job == nil {
 		return
@@ -35,7 +35,7 @@ func (g *Gauge) Observe(ev simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
-// accrue adds the GPUs that are held to the hours up to an instant.
+// accrue adds the GPUs that are held to the hours up to time at.
 func (g *Gauge) accrue(at capcli.Seconds) {
 	for g.since < at {
 		i := int(g.since / capcli.Hour)
@@ -48,8 +48,8 @@ func (g *Gauge) accrue(at capcli.Seconds) {
 	}
 }
 
-// Demand returns what a run held that began at start and ended so long after; input
-// names it. An hour that did not pass is left out.
+// Demand returns the GPUs held in a run that started at start and lasted for ended; input names it.
+// A last hour that is not complete is left out, unless it is the only one.
 func (g *Gauge) Demand(input string, start capcli.Time, ended capcli.Seconds) (*curve.Demand, error) {
 	g.accrue(ended)
 	if n := len(g.work); n > 1 && ended%capcli.Hour != 0 {
@@ -62,17 +62,18 @@ func (g *Gauge) Demand(input string, start capcli.Time, ended capcli.Seconds) (*
 	return &curve.Demand{Input: input, Curve: c, Notes: []string{"what was used is the first run of " + input + ", played again"}}, nil
 }
 
-// BillUse sums what a bill in FOCUS was used for: rows of use whose quantity is in
-// hours, spread over their charge periods. An hour of use is taken for a GPU-hour.
+// BillUse sums the use in a bill in FOCUS: rows of use with a quantity in hours, spread over their
+// charge periods. An hour of use counts as a GPU-hour.
 type BillUse struct {
 	File string
 
 	hours       map[capcli.Time]float64
 	first, last capcli.Time
-	passed      int64 // rows that are no use in hours
+	passed      int64 // rows that are not use in hours
 }
 
-// Add takes one row of the bill.
+// Add adds one row of the bill. It fails with a *capcli.InputError where the charge period is over
+// 400 days.
 func (u *BillUse) Add(row *focus.Row) error {
 	unit := strings.ToLower(cmp.Or(row.ConsumedUnit, row.PricingUnit))
 	n := row.ConsumedQuantity
@@ -88,7 +89,7 @@ func (u *BillUse) Add(row *focus.Row) error {
 	if to-from > 400*capcli.Time(capcli.Day) {
 		return &capcli.InputError{File: u.File, Line: row.Line, Field: "ChargePeriodEnd", Text: "expected a charge period of at most 400 days"}
 	}
-	hour := from - ((from%3600)+3600)%3600 // in which the period begins
+	hour := from - ((from%3600)+3600)%3600 // in which the charge period starts
 	if u.hours == nil {
 		u.hours, u.first = map[capcli.Time]float64{}, hour
 	}
@@ -100,7 +101,8 @@ func (u *BillUse) Add(row *focus.Row) error {
 	return nil
 }
 
-// Demand returns what was used by the hour, with notes of how the bill was read.
+// Demand returns the use by the hour; notes are added to those of the result. It fails with a
+// *capcli.InputError where the bill has no use in hours.
 func (u *BillUse) Demand(notes []string) (*curve.Demand, error) {
 	if u.hours == nil {
 		return nil, &capcli.InputError{File: u.File, Text: "expected rows of use with a quantity in hours, found none", Hint: "look into it: capcli bill check " + u.File}
