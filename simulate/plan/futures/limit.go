@@ -9,7 +9,7 @@ import (
 	"capcli/simulate/plan"
 )
 
-// limit is a condition on what a plan comes to in a future.
+// limit is a condition on the outcome of a plan in a future.
 type limit struct {
 	metric *metric
 	text   string
@@ -17,10 +17,10 @@ type limit struct {
 	least  bool
 }
 
-// metric is a figure of a plan in a future that can be bounded.
+// metric is a figure of a plan in a future that can have a limit.
 type metric struct {
 	name  string
-	share bool // not money
+	share bool // a share, not money
 	get   func(o *plan.InFuture) (float64, bool)
 }
 
@@ -40,7 +40,7 @@ var metrics = []metric{
 	}},
 }
 
-// parseLimits reads limits from above and from below.
+// parseLimits parses upper and lower limits. It fails with *capcli.RequestError.
 func parseLimits(most, least []string) ([]limit, error) {
 	names := capcli.Catalog[*metric]{Kind: "metric of a plan for futures"}
 	for i := range metrics {
@@ -72,7 +72,7 @@ func parseLimit(names *capcli.Catalog[*metric], field, op, text string) (limit, 
 	if err != nil {
 		return limit{}, &capcli.RequestError{Field: field, Text: ": " + err.Error()}
 	}
-	as := "cost" // money with k and M, or a share
+	as := "cost" // ParseCheck reads the value as money with k and M, or as a share
 	if m.share {
 		as = "allocation_rate"
 	}
@@ -84,13 +84,13 @@ func parseLimit(names *capcli.Catalog[*metric], field, op, text string) (limit, 
 	return limit{metric: m, text: name + " " + op + " " + value, value: c.Value, least: op == ">="}, nil
 }
 
-// holds tells whether a future holds the limit; a figure that there is not does.
+// holds reports whether a future holds the limit. An unknown figure does.
 func (l *limit) holds(o *plan.InFuture) bool {
 	v, known := l.metric.get(o)
 	return !known || l.least && v >= l.value || !l.least && v <= l.value
 }
 
-// holdingShare is the share of futures in which all of some limits hold.
+// holdingShare returns the share of the futures in which all given limits hold together.
 func holdingShare(a *plan.Assessed, limits []limit) float64 {
 	n := 0
 	for i := range a.Outcomes {

@@ -12,13 +12,14 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// Decisions after the first, and groups that each tells apart from one before.
+// againCount is the number of decisions after the first, againBranches the most groups into which
+// each divides a group of the one before.
 const (
 	againCount    = 3
 	againBranches = 3
 )
 
-// solver is a plan in the making, in the frame of the mean of the futures.
+// solver is a plan in progress, in the frame of the mean of the futures.
 type solver struct {
 	q *Question
 	market.Frame
@@ -31,11 +32,10 @@ type solver struct {
 	alone   []*plan.Choice
 	plans   []*plan.Assessed // the first is the plan
 	waiting *plan.Waiting
-	noWait  string // why waiting has no value
+	noWait  string // why there is no value of waiting
 }
 
-// Plan finds the purchases of the least risk over futures. Errors are those of
-// curve.Question.Plan.
+// Plan finds the purchases of the least risk over futures. Errors are those of curve.Question.Plan.
 func (q *Question) Plan(ctx context.Context, set *Set) (*Result, error) {
 	f, err := q.Sketch.Frame(set.Mean)
 	if err != nil {
@@ -51,7 +51,7 @@ func (q *Question) Plan(ctx context.Context, set *Set) (*Result, error) {
 	return s.result(), nil
 }
 
-// choose finds the plan, and others to hold it against.
+// choose finds the plan, and other plans to compare it with.
 func (s *solver) choose(ctx context.Context) error {
 	var err error
 	if s.alone, err = s.field.OptimumOfEach(ctx); err != nil {
@@ -92,7 +92,7 @@ func (s *solver) choose(ctx context.Context) error {
 		return err
 	}
 	if !s.q.request.Baselines {
-		list = list[:1] // nothing is bought
+		list = list[:1] // keep only the one that buys nothing
 	}
 	s.plans = append(s.plans, list...)
 	return s.field.Regret(s.alone, s.plans...)
@@ -104,7 +104,7 @@ func (s *solver) assess(name, doc string, c *plan.Choice) error {
 	return err
 }
 
-// size adds the plans that are made for one quantile of the demand.
+// size adds the plans that are sized for one quantile of the demand each.
 func (s *solver) size(ctx context.Context) error {
 	for i, name := range []string{"conservative", "expected", "aggressive"} {
 		q := s.q.request.SizedFor[i]
@@ -119,7 +119,7 @@ func (s *solver) size(ctx context.Context) error {
 	return nil
 }
 
-// decideAgain finds the plan that decides again, and what it is worth to wait.
+// decideAgain finds the plan that decides again, and the value of waiting.
 func (s *solver) decideAgain(ctx context.Context) error {
 	if s.q.wait.Length() <= 0 {
 		s.noWait = "not asked for (--wait)"

@@ -14,10 +14,10 @@ import (
 	"capcli/simulate/plan/curve"
 )
 
-// writeHint is what to do about a file that holds no futures.
+// writeHint is the hint where a file holds no futures.
 const writeHint = "futures are what capcli forecast --paths 200 --out futures.parquet writes: unique_id, path, ds, y"
 
-// Read reads the futures of a file, or draws them around the demand.
+// Read reads the futures from a file, or draws them around the demand.
 func (s *Source) Read(ctx context.Context, from demand.Sources) (*Set, error) {
 	if s.File == "" {
 		d, err := s.Demand.Read(ctx, from)
@@ -38,12 +38,12 @@ func (s *Source) Read(ctx context.Context, from demand.Sources) (*Set, error) {
 	hs, err := demand.Read(ctx, ask, from)
 	var bad *capcli.InputError
 	if errors.As(err, &bad) && s.Demand.ID == "" && s.File != "-" {
-		ask.ID = "path" // of one series, its name left out
+		ask.ID = "path" // of one series, without its name
 		again, second := demand.Read(ctx, ask, from)
 		switch {
 		case second == nil:
 			hs, err = again, nil
-		case bad.Field == idColumns: // there is no name: what is wrong is something else
+		case bad.Field == idColumns: // the file has no name column: the fault is another
 			err = second
 		}
 	}
@@ -61,12 +61,12 @@ func (s *Source) Read(ctx context.Context, from demand.Sources) (*Set, error) {
 	return s.fromHistories(hs)
 }
 
-// idColumns tell the series of a file of futures apart.
+// idColumns are the columns that identify a series in a file of futures.
 const idColumns = "unique_id,path"
 
-// fromHistories makes a set of the series of a file, which are called by a name and
-// the number of a future: "h100/17". It takes the series asked for, else the one that
-// is the sum of the others, else all.
+// fromHistories returns the set of the series of a file, whose names have a series and the number
+// of a future: "h100/17". It takes the series of the request, else the one called total, else the
+// sum of all.
 func (s *Source) fromHistories(hs *demand.Histories) (*Set, error) {
 	out := &Set{Input: hs.Inputs[0], Notes: hs.Notes, Partial: hs.Partial}
 	paths := map[string][]*demand.History{} // by series, then future
@@ -108,7 +108,7 @@ func (s *Source) fromHistories(hs *demand.Histories) (*Set, error) {
 	return out, out.check()
 }
 
-// splitName divides "h100/17" into the series and the number of the future.
+// splitName splits "h100/17" into the series and the number of the future.
 func splitName(name string) (series string, path int, err error) {
 	i := strings.LastIndexByte(name, '/')
 	path, err = strconv.Atoi(name[i+1:])
@@ -118,7 +118,7 @@ func splitName(name string) (series string, path int, err error) {
 	return name[:max(i, 0)], path, nil
 }
 
-// pick says which series count.
+// pick chooses the series whose sum the futures are.
 func (s *Set) pick(asked string, names []string) error {
 	s.Series = names
 	switch {
@@ -140,7 +140,7 @@ func (s *Set) pick(asked string, names []string) error {
 	return nil
 }
 
-// add sums the series of one future.
+// add adds one future: the sum of its series.
 func (s *Set) add(paths map[string][]*demand.History, path int) error {
 	var list []*demand.History
 	for _, name := range s.Series {

@@ -1,10 +1,10 @@
-// Package futures plans purchases for a demand that is not known: the least mean,
-// quantile or CVaR of the cost over possible futures, what it is worth to decide
-// again, and what other plans and rules come to in each future.
+// Package futures plans purchases for an unknown demand: the least mean, quantile or CVaR of the
+// cost over possible futures, the value of deciding again, and the outcomes of other plans and
+// rules in each future.
 //
-// A Request says what can be bought and by what a plan is chosen; Parse reads its
-// text before any future is read. A Set is the futures, from a file or drawn around
-// one demand. The Result is the document of the plan.
+// A Request says what can be bought and which risk a plan minimises; Parse checks its text before
+// any future is read. A Set is the futures, from a file or drawn around one demand. The Result is
+// the document of the plan.
 package futures
 
 import (
@@ -16,19 +16,19 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// Source says which futures may come.
+// Source is the source of the futures.
 type Source struct {
-	File        string       // of futures; "" draws them around a demand
-	Demand      curve.Source // the demand; its columns and its series are also those of File
-	DemandError string       // how wrong that demand may be: 10%
+	File        string       // path of a file of futures; "" draws them around a demand
+	Demand      curve.Source // the demand; its columns and its series also apply to File
+	DemandError string       // standard deviation of the demand's error: 10%
 	HalfLife    string       // after which half of an error is gone: 90d
-	Paths       int          // how many futures; 0 is all of a file, and 200 that are drawn
+	Paths       int          // number of futures; 0 is all of a file, or 200 drawn ones
 	Seed        capcli.Seed
 
 	wobble plan.Wobble
 }
 
-// Parse reads the text of the source. The error is a *capcli.RequestError.
+// Parse parses the text of the source. The error is a *capcli.RequestError.
 func (s *Source) Parse() error {
 	if s.File != "" && s.DemandError != "" {
 		return &capcli.RequestError{Text: "--futures and --demand-error both say what may come", Hint: "give one of them"}
@@ -46,10 +46,11 @@ func (s *Source) Parse() error {
 	return nil
 }
 
-// drawnPaths is how many futures are drawn where nobody says.
+// drawnPaths is the default number of futures drawn.
 const drawnPaths = 200
 
-// Draw makes futures around a demand: GPUs in each step of a grid.
+// Draw draws futures around a demand: GPUs in each step of a grid. It fails with a
+// *capcli.RequestError where the numbers are out of range.
 func (s *Source) Draw(input string, grid capcli.Grid, gpus []float64) (*Set, error) {
 	n := s.Paths
 	if n == 0 {
@@ -63,7 +64,7 @@ func (s *Source) Draw(input string, grid capcli.Grid, gpus []float64) (*Set, err
 	return out, out.check()
 }
 
-// ParseRisk reads what of the cost a plan makes least.
+// ParseRisk parses the risk that a plan minimises. It fails with *capcli.RequestError.
 func ParseRisk(text string) (plan.Risk, error) {
 	r, err := plan.ParseRisk(text)
 	if err != nil {
@@ -76,15 +77,15 @@ func ParseRisk(text string) (plan.Risk, error) {
 type Request struct {
 	Source
 	Market    market.Request
-	Risk      string    // what of the cost to make least: mean, q80 or cvar95
+	Risk      string    // the risk to minimise: mean, q80 or cvar95
 	SizedFor  []float64 // three quantiles of demand to size further plans for
-	Baselines bool      // also what rules of thumb come to
-	Wait      string    // decide again after each such time, 3mo; "" is not asked
-	Most      []string  // limits from above, cost=1.7M
-	Least     []string  // limits from below, coverage=80%
+	Baselines bool      // also assess rules of thumb
+	Wait      string    // interval between decisions, 3mo; "" decides once
+	Most      []string  // upper limits, cost=1.7M
+	Least     []string  // lower limits, coverage=80%
 }
 
-// Question is a request that was read.
+// Question is a parsed request.
 type Question struct {
 	Sketch *market.Sketch
 
@@ -94,7 +95,7 @@ type Question struct {
 	limits  []limit
 }
 
-// Parse reads the request. The error is a *capcli.RequestError.
+// Parse parses the request. The error is a *capcli.RequestError.
 func (r *Request) Parse() (*Question, error) {
 	q := &Question{request: r}
 	var err error
@@ -137,18 +138,18 @@ func (r *Request) checkNumbers() error {
 	return nil
 }
 
-// Set is the futures that are planned for, and where they came from.
+// Set is the futures to plan for, and their source.
 type Set struct {
 	Input   string
-	Series  []string // whose sum they are
+	Series  []string // names of the series whose sum the futures are
 	Futures plan.Futures
 	Mean    *plan.Curve
-	Drawn   bool // around a demand
+	Drawn   bool // drawn around a demand, not read
 	Notes   []string
-	Partial string // what is missing of the input
+	Partial string // what is missing of the input; "" is nothing
 }
 
-// check refuses what is no set of futures, and works out its mean.
+// check returns an error where the futures are invalid, and computes their mean.
 func (s *Set) check() error {
 	if err := s.Futures.Check(); err != nil {
 		return &capcli.InputError{File: s.Input, Text: err.Error(), Hint: "a demand is GPUs, 0 or more, in every step of every future"}

@@ -11,8 +11,7 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// Result is a plan for futures. Amounts in lists are by future, in the order of their
-// numbers.
+// Result is a plan for futures. Amounts in lists are by future, in the order of their numbers.
 type Result struct {
 	Schema      string          `json:"schema"`
 	Currency    string          `json:"currency"`
@@ -32,12 +31,12 @@ type Result struct {
 	Notes       []string        `json:"notes"`
 
 	RiskWords string         `json:"-"` // "mean of the worst 5%"
-	Wait      string         `json:"-"` // after which the plan is decided again
-	Length    capcli.Seconds `json:"-"` // of each future
-	Partial   string         `json:"-"` // what is missing of the input
+	Wait      string         `json:"-"` // interval after which the plan is decided again; "" is never
+	Length    capcli.Seconds `json:"-"` // length of each future
+	Partial   string         `json:"-"` // what is missing of the input; "" is nothing
 }
 
-// Wanted is the futures.
+// Wanted is the document of the futures.
 type Wanted struct {
 	Input  string         `json:"input"`
 	Series []string       `json:"series"`
@@ -50,7 +49,7 @@ type Wanted struct {
 	Levels []float64      `json:"mean_gpus_by_future"`
 }
 
-// Optimum is the plan itself; its cost is the risk of its cost.
+// Optimum is the plan; Cost is the risk of its costs.
 type Optimum struct {
 	Cost      capcli.USD        `json:"cost_usd"`
 	Bound     capcli.USD        `json:"lower_bound_usd"`
@@ -60,8 +59,7 @@ type Optimum struct {
 	Purchases []market.Purchase `json:"purchases"`
 }
 
-// GapText returns the gap for people, rounded up; below a millionth of a percent it is no
-// news.
+// GapText returns the gap in words, rounded up; a gap below a millionth of a percent reads as that.
 func (o *Optimum) GapText() string {
 	switch {
 	case o.Gap == nil:
@@ -74,7 +72,7 @@ func (o *Optimum) GapText() string {
 	return fmt.Sprintf("%.2f%%", math.Ceil(*o.Gap*1e4)/100)
 }
 
-// Plan is a plan or a rule, and what it comes to in the futures.
+// Plan is a plan or a rule, and its outcomes in the futures.
 type Plan struct {
 	Name       string            `json:"plan"`
 	Doc        string            `json:"how"`
@@ -99,8 +97,8 @@ type Plan struct {
 	Costs      []capcli.USD      `json:"cost_usd"`
 	Regrets    []capcli.USD      `json:"regret_usd"`
 
-	// First is what it buys before it decides again; nil of a rule that decides anew in
-	// each future.
+	// First is the purchases before the next decision; nil for a rule that decides anew in each
+	// future.
 	First []market.Purchase `json:"-"`
 }
 
@@ -110,7 +108,7 @@ type LimitHeld struct {
 	Share float64 `json:"held_share"`
 }
 
-// Month is what is to be bought at one instant.
+// Month is the purchases of one instant.
 type Month struct {
 	Start     market.Instant    `json:"start"`
 	Purchases []market.Purchase `json:"purchases"`
@@ -119,8 +117,7 @@ type Month struct {
 	GPUs      float64           `json:"committed_gpus"`
 }
 
-// Cliff is an instant at which commitments end, with the demand of the month from
-// then on.
+// Cliff is an instant at which commitments end, with the demand of the month that follows.
 type Cliff struct {
 	Date   market.Instant `json:"date"`
 	Ends   float64        `json:"ends_gpus"`
@@ -131,8 +128,7 @@ type Cliff struct {
 	Why    string         `json:"wanted_why,omitempty"`
 }
 
-// Waiting says what waiting is worth. Purchases of a decision are those of each future
-// that comes to it.
+// Waiting is the value of waiting. The purchases of a decision are made in each of its futures.
 type Waiting struct {
 	For       string     `json:"for"`
 	Now       capcli.USD `json:"all_now_usd"`
@@ -150,7 +146,7 @@ type Waiting struct {
 // Decision is one decision of a plan that decides again.
 type Decision struct {
 	Number    int               `json:"decision"`
-	After     *int              `json:"after_decision"` // null of the first
+	After     *int              `json:"after_decision"` // null for the first decision
 	Date      market.Instant    `json:"date"`
 	Futures   []int             `json:"futures"`
 	Wanted    *float64          `json:"wanted_before_gpus"`
@@ -200,7 +196,7 @@ func (s *solver) result() *Result {
 	return out
 }
 
-// plan says what a plan comes to.
+// plan returns the document of a plan.
 func (s *solver) plan(a *plan.Assessed) Plan {
 	worst := a.WorstFuture()
 	out := Plan{
@@ -268,7 +264,7 @@ func (s *solver) waitingDocument() *Waiting {
 	return out
 }
 
-// assumptions are what figures rest on.
+// assumptions returns the assumptions of the figures.
 func (s *solver) assumptions() []string {
 	out := []string{"every future is as likely as any other, and demand does not react to what is bought; each level is taken to the thousandth of a GPU"}
 	if s.set.Drawn {
