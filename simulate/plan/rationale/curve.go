@@ -43,7 +43,7 @@ func rateOf(prices []market.Price) capcli.Rate {
 	return prices[0].Rate
 }
 
-// proof says that nothing costs less, and what commitments save.
+// proof says that no purchases cost less, and how much the commitments save.
 func (d *Answer) proof(p *curve.Result) {
 	o := &p.Optimum
 	if o.Cost == o.Bound {
@@ -59,7 +59,7 @@ func (d *Answer) proof(p *curve.Result) {
 	}
 }
 
-// terms says from which use each term pays and how much of it was bought.
+// terms says from which utilisation each term pays off and how much of it was bought.
 func (d *Answer) terms(p *curve.Result) {
 	for _, t := range p.Market.Terms {
 		w := Term{Term: t.Name, Rate: rateOf(t.Prices)}
@@ -94,9 +94,9 @@ func (d *Answer) others(p *curve.Result) {
 	slices.SortStableFunc(d.Others, func(a, b Other) int { return cmp.Compare(*a.Loses, *b.Loses) })
 }
 
-// candidates tries one more GPU on each term at each start against what it
-// would save in each period it covers. It holds where periods are dated and
-// amounts are not discounted, for then a price is all that a purchase costs.
+// candidates compares the cost of one more GPU on each term, at each start, with its savings in
+// each period. It needs dates, a lot of one GPU and no discount, for then the price is the whole
+// cost of a purchase.
 func (d *Answer) candidates(p *curve.Result) {
 	starts := make([]capcli.Time, 0, len(p.Periods))
 	for _, q := range p.Periods {
@@ -135,7 +135,7 @@ func (d *Answer) candidates(p *curve.Result) {
 	slices.SortStableFunc(d.Candidates, func(a, b Candidate) int { return cmp.Compare(a.Loses, b.Loses) })
 }
 
-// rateAt is the price that holds at an instant.
+// rateAt returns the price at an instant.
 func rateAt(prices []market.Price, at capcli.Time) capcli.Rate {
 	rate := rateOf(prices)
 	for _, p := range prices {

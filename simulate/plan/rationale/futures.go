@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/plan/futures"
 )
 
-// explainFutures explains a plan for a demand that is not known.
+// explainFutures explains a plan for an unknown demand.
 func explainFutures(file string, text []byte) (*Answer, error) {
 	var p futures.Result
 	if err := json.Unmarshal(text, &p); err != nil {
@@ -52,7 +52,7 @@ func explainFutures(file string, text []byte) (*Answer, error) {
 	return d, nil
 }
 
-// limitsInFutures says in which share of the futures a plan holds its limits.
+// limitsInFutures says in which share of the futures a plan holds its limits; "" without limits.
 func limitsInFutures(p *futures.Plan) string {
 	var out string
 	for _, l := range p.Held {
@@ -61,8 +61,8 @@ func limitsInFutures(p *futures.Plan) string {
 	return out
 }
 
-// riskOf is a plan's cost as the plan was chosen by: the mean where that measure is
-// not among those written.
+// riskOf returns a plan's cost under the named risk, and that risk in words. Where the document
+// does not have it, riskOf returns the mean.
 func riskOf(p *futures.Plan, name string) (capcli.USD, string) {
 	for _, x := range []struct {
 		name string

@@ -12,8 +12,8 @@ import (
 	"capcli/simulate/plan/mix"
 )
 
-// explainMixes explains a plan that was searched among mixes: which limit binds,
-// what other mixes lose, and how good the best can be.
+// explainMixes explains a plan that was searched among mixes: the limit that binds, the excess cost
+// of other mixes, and the lower bound.
 func explainMixes(file string, text []byte) (*Answer, error) {
 	var p mix.Result
 	if err := json.Unmarshal(text, &p); err != nil {
@@ -57,7 +57,7 @@ func newAnswer(file string) *Answer {
 	return &Answer{Schema: "capcli/explain_plan/v1", Subject: file, Why: []string{}, Others: []Other{}, Assumed: []string{}, Unknown: []string{}}
 }
 
-// noMix says why no mix was found.
+// noMix says why no mix was found. It fails where the document gives no reason.
 func (d *Answer) noMix(file string, p *mix.Result) error {
 	d.Binding = p.Binding
 	if p.Closest == nil && p.Binding == nil {
@@ -74,7 +74,7 @@ func (d *Answer) noMix(file string, p *mix.Result) error {
 	return nil
 }
 
-// mixName says a mix by what was chosen in it.
+// mixName returns a mix in words: its number and its choices.
 func mixName(m *mix.Mix) string {
 	var out []string
 	for _, c := range m.Choices {
@@ -86,7 +86,7 @@ func mixName(m *mix.Mix) string {
 	return fmt.Sprintf("mix %d (%s)", m.Mix, strings.Join(out, ", "))
 }
 
-// mixFails says which limits a mix holds too seldom; "" when it holds all.
+// mixFails returns the limits that a mix holds in too few runs; "" where it holds all.
 func mixFails(m *mix.Mix, hold float64) string {
 	var out []string
 	for _, l := range m.Distances {
@@ -98,7 +98,7 @@ func mixFails(m *mix.Mix, hold float64) string {
 	return strings.Join(out, " and ")
 }
 
-// missedBy says by how much the mean is beyond a limit, where it is.
+// missedBy returns by how much the mean is beyond a limit; "" where it is not.
 func missedBy(l *mix.Distance) string {
 	if l.Miss == nil || *l.Miss <= 0 {
 		return ""
@@ -115,8 +115,8 @@ func missedBy(l *mix.Distance) string {
 	return ""
 }
 
-// mixes are the other mixes that were run, by cost: those that cost less must
-// break a limit, and the cheapest of them says which limit binds.
+// mixes lists the other mixes that were run, in order of cost. A cheaper mix must break a limit;
+// the limit that the cheapest of them breaks is the one that binds.
 func (d *Answer) mixes(p *mix.Result) {
 	cheaper := 0
 	for _, m := range othersOf(p) {
@@ -138,7 +138,7 @@ func (d *Answer) mixes(p *mix.Result) {
 	}
 }
 
-// othersOf are the mixes with a cost beside the best, each once, by cost.
+// othersOf returns the mixes with a cost other than the best, each once, in order of cost.
 func othersOf(p *mix.Result) []*mix.Mix {
 	seen := map[int]bool{p.Best.Mix: true}
 	var all []*mix.Mix
@@ -152,9 +152,8 @@ func othersOf(p *mix.Result) []*mix.Mix {
 	return all
 }
 
-// secondOf says which mix is the second cheapest of those that hold the limits, and
-// what it loses. Of mixes that were dropped before their last run the cost is not
-// known, so that one of them may come before it.
+// secondOf returns in words the second cheapest mix that holds the limits, and its excess cost. The
+// cost of mixes dropped before their last run is unknown, so one of them may be cheaper.
 func secondOf(p *mix.Result) string {
 	if p.Next == nil || p.Next.Cost == nil {
 		return ""
@@ -170,7 +169,7 @@ func secondOf(p *mix.Result) string {
 	return text
 }
 
-// bind notes the first limit that a cheaper mix breaks.
+// bind sets Binding to the first limit that a cheaper mix breaks.
 func (d *Answer) bind(m *mix.Mix, hold float64) {
 	for i := range m.Distances {
 		if d.Binding == nil && m.Distances[i].Held < hold {
@@ -179,7 +178,7 @@ func (d *Answer) bind(m *mix.Mix, hold float64) {
 	}
 }
 
-// verdictOf says how a mix stands to the limits.
+// verdictOf says whether a mix holds the limits, and which it does not.
 func verdictOf(p *mix.Result, m *mix.Mix) string {
 	why := mixFails(m, p.Hold)
 	if u := m.Unserved; u != nil && p.Best.Unserved != nil && outcome.ShareText(*u) != outcome.ShareText(*p.Best.Unserved) {
@@ -194,7 +193,7 @@ func verdictOf(p *mix.Result, m *mix.Mix) string {
 	return why
 }
 
-// margins says what the last GPU of each pool is worth and the next would be.
+// margins says what the last GPU of each pool is worth, and what one more would be.
 func (d *Answer) margins(p *mix.Result) {
 	for i, m := range p.Marginal {
 		if !m.Best {
@@ -210,8 +209,7 @@ func (d *Answer) margins(p *mix.Result) {
 	}
 }
 
-// servesOtherwise says that a change leaves another share of the work undone; "" where
-// it does not.
+// servesOtherwise says that a change leaves another share of the work undone; "" where it does not.
 func servesOtherwise(now, then float64) string {
 	if outcome.ShareText(now) == outcome.ShareText(then) {
 		return ""
@@ -219,7 +217,7 @@ func servesOtherwise(now, then float64) string {
 	return fmt.Sprintf(", and leave %s of the work undone in place of %s", outcome.ShareText(then), outcome.ShareText(now))
 }
 
-// costMore says a difference in cost as a verb.
+// costMore returns a difference in cost as a verb phrase.
 func costMore(u capcli.USD) string {
 	if u < 0 {
 		return "cost " + (-u).String() + " less"

@@ -1,5 +1,5 @@
-// Package rationale says why a plan is the one: it reads the document that a command
-// wrote of a plan, and sets the plan against what else was compared with it.
+// Package rationale explains why a plan was chosen. It reads the document of a plan and compares
+// the plan with the alternatives in it.
 package rationale
 
 import (
@@ -10,8 +10,8 @@ import (
 	"capcli/simulate/plan/mix"
 )
 
-// ReadSchema returns the schema that a document names. The error is a
-// *capcli.InputError where it is no document.
+// ReadSchema returns the schema that a document names. The error is a *capcli.InputError where the
+// text is not JSON.
 func ReadSchema(file string, text []byte) (string, error) {
 	var head struct {
 		Schema string `json:"schema"`
@@ -27,12 +27,12 @@ var documents = map[string]func(file string, text []byte) (*Answer, error){
 	"capcli/plan/v1": explainCurve, "capcli/plan_mix/v1": explainMixes, "capcli/plan_futures/v1": explainFutures,
 }
 
-// IsPlan reports whether documents of a schema are plans that can be explained.
+// IsPlan reports whether documents of a schema can be explained.
 func IsPlan(schema string) bool { return documents[schema] != nil }
 
-// Explain says why a plan is the one, from its document: what else was compared and
-// what that loses, which limit binds, and how good the plan can be at best. The error
-// is a *capcli.InputError where text is no such document; file names it.
+// Explain explains from its document why a plan was chosen: the alternatives and their excess cost,
+// the limit that binds, and the lower bound. The error is a *capcli.InputError where text is no
+// document of a plan; file names it.
 func Explain(file string, text []byte) (*Answer, error) {
 	schema, err := ReadSchema(file, text)
 	if err != nil {
@@ -52,8 +52,8 @@ func notAPlan(file, found string) error {
 	}
 }
 
-// Answer is why a plan is the one: the document capcli/explain_plan/v1. Amounts with
-// a * rest on prices that were given.
+// Answer is why a plan was chosen: the document capcli/explain_plan/v1. Amounts with a * depend on
+// the prices of the request.
 type Answer struct {
 	Schema     string      `json:"schema"`
 	Subject    string      `json:"subject"`
@@ -69,10 +69,10 @@ type Answer struct {
 	Assumed    []string    `json:"assumptions"`
 	Unknown    []string    `json:"not_known"`
 
-	Next string `json:"-"` // what comes second, in words
+	Next string `json:"-"` // the next best alternative, in words
 }
 
-// Term is a term on offer: from which use it pays, and what was bought.
+// Term is a term on offer: its break-even, and the purchases on it.
 type Term struct {
 	Term      string      `json:"term"`
 	Rate      capcli.Rate `json:"usd_per_gpu_hour"`
@@ -82,7 +82,7 @@ type Term struct {
 	AtLimit   bool        `json:"at_its_limit"`
 }
 
-// Other is another plan and what it loses against the one chosen.
+// Other is another plan and its excess cost over the chosen one.
 type Other struct {
 	Name  string      `json:"plan"`
 	Cost  *capcli.USD `json:"cost_usd"`
@@ -99,8 +99,7 @@ type Candidate struct {
 	Loses capcli.USD `json:"loses_usd"`
 }
 
-// nearest says which of the other plans that were compared loses least; what is a
-// plan of their kind in a word.
+// nearest sets Next to the other plan with the least excess cost; what is the word for such a plan.
 func (d *Answer) nearest(what string) {
 	for _, o := range d.Others {
 		if o.Loses != nil && *o.Loses >= 0 {
