@@ -29,7 +29,8 @@ func (c *Catalog[T]) Add(name, doc string, v T) {
 	c.entries = slices.Insert(c.entries, i, Entry[T]{name, doc, v})
 }
 
-// Get returns the thing of a name. The error lists the names and suggests the nearest.
+// Get returns the thing called name. The error is an *UnknownError that suggests the nearest name
+// and lists all.
 func (c *Catalog[T]) Get(name string) (T, error) {
 	if i, ok := c.find(name); ok {
 		return c.entries[i].Value, nil
@@ -63,8 +64,8 @@ type UnknownError struct{ Text string }
 
 func (e *UnknownError) Error() string { return e.Text }
 
-// CheckChoice refuses a value that is not one of choices. The error is an
-// *UnknownError, which calls the value kind.
+// CheckChoice refuses a value that is not one of choices. The error is an *UnknownError, which
+// names the value's kind.
 func CheckChoice(kind, value string, choices []string) error {
 	names := Catalog[struct{}]{Kind: kind}
 	for _, name := range choices {
@@ -74,8 +75,8 @@ func CheckChoice(kind, value string, choices []string) error {
 	return err
 }
 
-// Nearest returns the name that is closest to word, within two edits and half its
-// length, or "" (Levenshtein 1966).
+// Nearest returns the name that is nearest to word by edit distance (Levenshtein 1966), or "". The
+// distance must be at most two, and at most half of the name's length.
 func Nearest(word string, names []string) string {
 	best, at := "", 3
 	for _, n := range names {
@@ -86,8 +87,8 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// DidYouMean returns the question for the nearest of names, "; did you mean \"easy\"?",
-// or "" where none is near.
+// DidYouMean returns the question for the nearest of names, "; did you mean \"easy\"?", or "" if
+// none is near.
 func DidYouMean(word string, names []string) string {
 	if near := Nearest(word, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
@@ -95,8 +96,7 @@ func DidYouMean(word string, names []string) string {
 	return ""
 }
 
-// distance returns the number of edits between two words, 64 when one is longer than
-// that.
+// distance returns the edit distance of two words; 64 if one of them is longer than 64 bytes.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 64

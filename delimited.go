@@ -16,12 +16,11 @@ const (
 // ErrLongLine is the error of a line or a record that is longer than MaxLine.
 var ErrLongLine = errors.New("the line is longer than 1 MiB")
 
-// LineReader reads text line by line. It refuses a line that is longer than MaxLine, and
-// makes no copy of the others.
+// LineReader reads text line by line without copying it. It fails at a line longer than MaxLine.
 type LineReader struct {
 	src     io.Reader
 	buf     []byte
-	at, end int // buf[at:end] is not yet given out
+	at, end int // buf[at:end] has been read but not returned
 	line    int
 	err     error
 	cut     bool
@@ -32,20 +31,19 @@ func NewLineReader(src io.Reader) *LineReader {
 	return &LineReader{src: src, buf: make([]byte, 64<<10)}
 }
 
-// Line returns the number of lines that were given out.
+// Line returns the number of lines returned so far.
 func (r *LineReader) Line() int { return r.line }
 
-// Err returns why the text ended: io.EOF, or what went wrong. It is nil while there may be
-// more of it.
+// Err returns why the text ended: io.EOF, or the error. It is nil until then.
 func (r *LineReader) Err() error { return r.err }
 
-// Fail ends the text with an error. What was not given out is dropped.
+// Fail ends the text with an error. Lines not yet returned are dropped.
 func (r *LineReader) Fail(err error) { r.err, r.end = err, r.at }
 
-// EndsOpen reports whether the last line that was given out had no line end.
+// EndsOpen reports whether the last line returned had no line end.
 func (r *LineReader) EndsOpen() bool { return r.cut }
 
-// fill reads more behind what is there. It reports false when the text has ended.
+// fill reads more text into buf. It reports false when the text has ended.
 func (r *LineReader) fill() bool {
 	if r.err != nil {
 		return false
@@ -73,15 +71,15 @@ func (r *LineReader) fill() bool {
 	return false
 }
 
-// Head returns the first bytes that were not given out, up to n, without taking them.
+// Head returns the next bytes, up to n, without consuming them.
 func (r *LineReader) Head(n int) []byte {
 	for r.end-r.at < n && r.fill() {
 	}
 	return r.buf[r.at:min(r.end, r.at+n)]
 }
 
-// Next returns the next line without its line end, and the first without a byte-order
-// mark. It reports false at the end of the text. The line is valid until the next call.
+// Next returns the next line without its line end; it strips a byte-order mark from the first line.
+// It reports false at the end of the text. The line is valid until the next call.
 func (r *LineReader) Next() ([]byte, bool) {
 	seen := 0
 	for {
@@ -102,7 +100,7 @@ func (r *LineReader) Next() ([]byte, bool) {
 	}
 }
 
-// take gives out a line of n bytes, behind which its end takes more.
+// take consumes a line of n bytes followed by end bytes of line end, and returns the line.
 func (r *LineReader) take(n, end int) ([]byte, bool) {
 	if n > MaxLine {
 		r.Fail(ErrLongLine)
@@ -118,7 +116,7 @@ func (r *LineReader) take(n, end int) ([]byte, bool) {
 	return bytes.TrimSuffix(line, []byte{'\r'}), true
 }
 
-// Read implements io.Reader, for text that is not lines.
+// Read implements io.Reader, for text that is not read by lines.
 func (r *LineReader) Read(p []byte) (int, error) {
 	if r.at == r.end && !r.fill() {
 		return 0, r.err
@@ -129,7 +127,7 @@ func (r *LineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ReadByte implements io.ByteReader, for text that is not lines.
+// ReadByte implements io.ByteReader, for text that is not read by lines.
 func (r *LineReader) ReadByte() (byte, error) {
 	if r.at == r.end && !r.fill() {
 		return 0, r.err
@@ -142,31 +140,31 @@ func (r *LineReader) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// QuoteFault says what is wrong with the quotes of a record.
+// QuoteFault is a fault in the quotes of a record.
 type QuoteFault uint8
 
-// The faults. A reader may take a record in spite of the second and the third: the text
-// then stands in the field as it is.
+// The faults. A reader may accept QuoteInside and TextBehindQuote: the field then keeps the text as
+// it is.
 const (
 	QuotesSound     QuoteFault = iota
-	QuoteInside                // in a field that does not begin with one
-	TextBehindQuote            // between the closing quote and the separator
-	QuoteOpen                  // the closing quote is missing: Row holds nothing
+	QuoteInside                // a quote inside a field that does not start with one
+	TextBehindQuote            // text between the closing quote and the separator
+	QuoteOpen                  // no closing quote: Row is not valid
 )
 
-// Fields cuts records of delimited text into fields, as RFC 4180 has it with any separator
-// of one byte: a field that begins with a quote ends at the next single one, and two of
-// them stand for one. A line without a quote is cut in place.
+// Fields splits records of delimited text into fields as in RFC 4180, with any separator of one
+// byte. A field that starts with a quote ends at the next single quote; two quotes stand for one. A
+// line without quotes is split in place.
 type Fields struct {
 	Separator byte
-	Bare      bool     // a quote is text like any other
-	Row       [][]byte // the fields, valid until the next record; one over MaxColumns where there are more
-	Raw       []byte   // the record that was cut, over all its lines
-	held      []byte   // a record over several lines
-	room      []byte   // fields without their quotes
+	Bare      bool     // treat quotes as text
+	Row       [][]byte // the fields, valid until the next record; MaxColumns+1 if the record has more than MaxColumns
+	Raw       []byte   // the record, over all its lines
+	held      []byte   // buffer for a record over several lines
+	room      []byte   // buffer for fields without their quotes
 }
 
-// Split cuts line into Row.
+// Split splits line into Row.
 func (f *Fields) Split(line []byte) QuoteFault {
 	f.Raw, f.Row = line, f.Row[:0]
 	if !f.Bare && bytes.IndexByte(line, '"') >= 0 {
@@ -184,15 +182,15 @@ func (f *Fields) Split(line []byte) QuoteFault {
 	return QuotesSound
 }
 
-// SplitRecord cuts line into Row, with the lines of r that follow it until its quotes are
-// closed. A record that gets longer than MaxLine ends r with ErrLongLine.
+// SplitRecord splits line into Row. While a quote is open it appends the next lines of r. A record
+// longer than MaxLine ends r with ErrLongLine.
 func (f *Fields) SplitRecord(r *LineReader, line []byte) QuoteFault {
 	fault := f.Split(line)
 	if fault != QuoteOpen {
 		return fault
 	}
 	begin := r.line - 1
-	f.Row = f.Row[:0] // it points into a line that is about to go
+	f.Row = f.Row[:0] // it refers to a line that the next read overwrites
 	f.held = append(f.held[:0], line...)
 	for open := true; open; {
 		more, ok := r.Next()
@@ -211,7 +209,7 @@ func (f *Fields) SplitRecord(r *LineReader, line []byte) QuoteFault {
 	return f.Split(f.held)
 }
 
-// staysOpen reports whether a quote that was open before line is open behind it.
+// staysOpen reports whether a quote that is open before line is still open after it.
 func (f *Fields) staysOpen(line []byte) bool {
 	for {
 		i := bytes.IndexByte(line, '"')
@@ -257,8 +255,8 @@ func (f *Fields) splitQuoted(line []byte) (fault QuoteFault) {
 	return fault
 }
 
-// unquote takes a field, whose first quote is gone, off line. more says that a separator
-// followed it.
+// unquote cuts a field, whose opening quote is already removed, off the front of line. more says
+// whether a separator followed it.
 func (f *Fields) unquote(line []byte) (field, rest []byte, more bool, fault QuoteFault) {
 	from := len(f.room)
 	for {
@@ -281,8 +279,8 @@ func (f *Fields) unquote(line []byte) (field, rest []byte, more bool, fault Quot
 	return f.room[from:len(f.room):len(f.room)], rest, more, fault
 }
 
-// FindSeparator returns the separator that comes most often in a header: the first of
-// candidates where none comes.
+// FindSeparator returns the most frequent of candidates in a header; the first candidate if none
+// occurs.
 func FindSeparator(header []byte, candidates string) byte {
 	best, most := candidates[0], 0
 	for _, c := range []byte(candidates) {
@@ -293,8 +291,8 @@ func FindSeparator(header []byte, candidates string) byte {
 	return best
 }
 
-// FindColumn returns the place in a header of the first of names that it has, in any case
-// of letters, or -1.
+// FindColumn returns the index in header of the first of names that it has, ignoring case; -1 if it
+// has none.
 func FindColumn(header []string, names ...string) int {
 	for _, want := range names {
 		for i, have := range header {

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// Measure is what a series measures of a job log.
+// Measure is what a series measures in a job log.
 type Measure uint8
 
-// The measures. LatentDemand is the GPUs wanted had nobody waited: each job from
-// its submit for its run time, whatever the cluster could give. Usage and Queue
-// are what the log recorded: GPUs held from start to end, and GPUs that waited
-// from submit to start. Arrivals counts the jobs submitted in a step and
-// ArrivalHours their GPU-hours.
+// The measures. LatentDemand is the unconstrained demand: GPUs wanted had nobody waited, each job
+// from its submission for its run time. Usage and Queue are what the log recorded: GPUs held from
+// start to end, and GPUs wanted from submission to start. Arrivals counts the jobs submitted in a
+// step, and ArrivalHours sums their GPU-hours.
 const (
 	LatentDemand Measure = iota
 	Usage
@@ -23,14 +22,14 @@ const (
 	ArrivalHours
 )
 
-// Why a Demand refuses a job.
+// The errors of Demand.Add.
 var (
 	errTooManyCells = errors.New("too many steps times groups")
 	ErrUnsorted     = errors.New("jobs are not in order of submit, which peaks need")
 	ErrTooMuchTime  = errors.New("GPU time past 2^63 thousandths of a GPU-second")
 )
 
-// defaultCells is 320 MB of sums.
+// defaultCells is the default of MaxCells: 320 MB of sums.
 const defaultCells = 20_000_000
 
 // Demand sums a job log exactly into steps of time, for each group of jobs. GPU time is
@@ -47,19 +46,19 @@ type Demand struct {
 	Unknown int64 // GPU jobs left out because the log lacks the start or end that Measure needs
 
 	grid        Grid
-	edges       []Time // edges[i] begins step base+i; there is one more than steps
+	edges       []Time // edges[i] is the start of step base+i; there is one more edge than steps
 	base        int
 	groups      map[string]*levels
 	names       []string
-	first, last Time // submits
+	first, last Time // first and last submission
 	total       GPUTime
-	settled     *[2]int // what range0 gave, until the next Add
+	settled     *[2]int // result of range0; nil after Add
 }
 
 // levels are the sums of one group, by step from Demand.base.
 type levels struct {
-	held  []int64 // change of the thousandths of a GPU held through whole steps from here on
-	parts []int64 // thousandths times seconds held in part of a step; arrivals: what came
+	held  []int64 // change of the thousandths of a GPU held over whole steps from this step on
+	parts []int64 // thousandths of a GPU times seconds held in part of a step; for arrivals, their sum
 	peaks *peaks
 }
 
@@ -121,7 +120,7 @@ func (d *Demand) span(j *Job) (from, to Time, ok bool) {
 		return j.Start, j.End, j.Start.IsKnown() && j.End.IsKnown()
 	case Queue:
 		if !j.Start.IsKnown() {
-			return j.Submit, j.End, j.End.IsKnown() // it waited until it was given up
+			return j.Submit, j.End, j.End.IsKnown() // a job that never started waited until it ended
 		}
 		return j.Submit, j.Start, true
 	case LatentDemand:
@@ -157,7 +156,8 @@ func (d *Demand) group(name string) *levels {
 	return l
 }
 
-// reach makes the steps for a time.
+// reach extends the steps to cover [from, to]. more is the number of groups at least. It fails if
+// steps times groups would exceed MaxCells.
 func (d *Demand) reach(from, to Time, more int) error {
 	most := d.MaxCells
 	if most == 0 {
@@ -169,7 +169,7 @@ func (d *Demand) reach(from, to Time, more int) error {
 		if (n+len(d.edges))*groups > most {
 			return errTooManyCells
 		}
-		n = min(max(n, len(d.edges)/2), most/groups-len(d.edges)+1) // going back in time stays cheap
+		n = min(max(n, len(d.edges)/2), most/groups-len(d.edges)+1) // at least half as many again, so that going back in time stays cheap
 		d.prepend(max(n, d.base-d.grid.Index(from)))
 	}
 	if to < d.edges[len(d.edges)-1] {
@@ -209,7 +209,7 @@ func (d *Demand) index(t Time) int {
 	return i
 }
 
-// put adds milli thousandths of a GPU over a time.
+// put adds milli thousandths of a GPU over [from, to).
 func (d *Demand) put(l *levels, from, to Time, milli int64) {
 	a, b := d.index(from), d.index(to)
 	if a == b {
@@ -239,7 +239,7 @@ func (d *Demand) Grid() Grid {
 	return g
 }
 
-// range0 returns the steps from the first submission to the last end.
+// range0 returns the range of steps from the first submission to the last end.
 func (d *Demand) range0() (from, to int) {
 	if d.settled == nil {
 		from, to = d.findRange()
@@ -251,7 +251,7 @@ func (d *Demand) range0() (from, to int) {
 func (d *Demand) findRange() (from, to int) {
 	from, to = d.index(d.first), len(d.edges)-1
 	for _, name := range d.names {
-		d.group(name) // all as long as the steps
+		d.group(name) // extends each group to all steps
 	}
 	for to > from+1 {
 		for _, name := range d.names {
@@ -285,9 +285,9 @@ func (d *Demand) Work(name string) (steps []GPUTime, sum GPUTime) {
 	return steps, sum
 }
 
-// WholeSteps returns the range of values that the log covers in full. A step that
-// begins before the first submission or ends after the last lacks jobs, but counts as
-// full when at most a twentieth of it is missing.
+// WholeSteps returns the range of steps that the log covers in full. A step that starts before the
+// first submission or ends after the last lacks jobs; it counts as full if at most a twentieth of
+// it is missing.
 func (d *Demand) WholeSteps() (from, to int) {
 	if len(d.edges) == 0 {
 		return 0, 0
@@ -304,8 +304,8 @@ func (d *Demand) WholeSteps() (from, to int) {
 	return first - base, max(last, first) - base
 }
 
-// Series returns the series of one group over all steps: the mean of GPUs in each step,
-// or with Peaks the highest level.
+// Series returns the series of one group over all steps: the mean GPUs in each step, or with Peaks
+// the highest level.
 func (d *Demand) Series(name string) Series {
 	out := Series{Name: name, Unit: "GPUs", Start: d.Grid().Origin, Step: d.Step.Length()}
 	if len(d.edges) == 0 {

@@ -9,10 +9,10 @@ type peaks struct {
 	d       *Demand
 	changes changeHeap
 	level   int64
-	since   Time // the level has held since
+	since   Time // start of the current level
 	begun   bool
 	highest []int64
-	base    int // step of highest[0]
+	base    int // grid index of the step of highest[0]
 }
 
 // change is one change of a level, in thousandths of a GPU.
@@ -33,7 +33,7 @@ func (h *changeHeap) Pop() any {
 	return last
 }
 
-// peak returns l's peaks.
+// peak returns l's peaks; the first call makes them.
 func (l *levels) peak(d *Demand) *peaks {
 	if l.peaks == nil {
 		l.peaks = &peaks{d: d, base: d.base}
@@ -58,7 +58,7 @@ func (p *peaks) play(now Time) {
 	}
 }
 
-// hold records that the level held over a time.
+// hold records that the current level lasted over [from, to).
 func (p *peaks) hold(from, to Time) {
 	for i := p.d.index(from); i < len(p.d.edges)-1 && p.d.edges[i] < to; i++ {
 		at := i + p.d.base - p.base

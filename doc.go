@@ -1,6 +1,5 @@
-// Package capcli holds the words that the whole program speaks: a job, an
-// instant, GPU time, money, a seed, a catalogue of named things and the error
-// for input that was read and refused.
+// Package capcli holds the basic types of the whole program: a job, an instant, GPU time, money, a
+// seed, a catalogue of named things and the error for invalid input.
 //
 // Around it stand small domain packages, one for each verb: profile watches
 // (profile/trace reads job logs), forecast expects, scenarios plans and

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// InputError is the error of input that was read and refused. It says where, what was
-// wrong (expected and found), and what to do.
+// InputError is the error of input that was read and refused. It says where the fault is, what was
+// expected and found, and what to do.
 type InputError struct {
 	File  string
 	Line  int    // from 1; 0 is not known
@@ -35,8 +35,7 @@ func (e *InputError) Error() string {
 // Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
-// NameFile returns err with the name of the file that it is about, where it is an
-// *InputError that has none.
+// NameFile returns err with the name of its file, if it is an *InputError without one.
 func NameFile(err error, file string) error {
 	var in *InputError
 	if !errors.As(err, &in) || in.File != "" {
@@ -47,10 +46,10 @@ func NameFile(err error, file string) error {
 	return &named
 }
 
-// RequestError is the error of a question that cannot be answered as asked. It says
-// which field is wrong, what the field wants, what was found, and what to do.
+// RequestError is the error of a request that cannot be answered as asked. It names the wrong
+// field, what it wants, what was found, and what to do.
 type RequestError struct {
-	Field string // the field, by the name that its flag has: "level"; "" is the request as a whole
+	Field string // the field, named like its flag: "level"; "" is the whole request
 	Text  string // "wants percents between 0 and 100, found 120"; it may begin with a colon
 	Hint  string // what to do
 }
@@ -62,20 +61,20 @@ func (e *RequestError) Error() string {
 	return e.Field + " " + e.Text
 }
 
-// ResultError says, beside a finished result, what its reader must not miss.
+// ResultError is a warning that comes with a finished result.
 type ResultError struct {
 	Kind ResultFault
 	Text string
 	Hint string // what to do
 }
 
-// ResultFault is what a ResultError is about. It is an error for errors.Is.
+// ResultFault is the kind of a ResultError. It is an error for errors.Is.
 type ResultFault uint8
 
-// What may be wrong with a finished result.
+// The kinds of fault of a finished result.
 const (
 	Incomplete    ResultFault = iota // part of the data is missing from the result
-	ConditionTrue                    // a condition that the caller named is so
+	ConditionTrue                    // a condition that the caller set is true
 	NoPlan                           // nothing satisfies the constraints
 )
 
@@ -85,19 +84,19 @@ func (f ResultFault) Error() string {
 
 func (e *ResultError) Error() string { return e.Text }
 
-// Unwrap gives the Kind.
+// Unwrap returns the Kind.
 func (e *ResultError) Unwrap() error { return e.Kind }
 
-// AccountingError says that sums differ which must be equal, which is a bug. Nothing
-// may be written after it.
+// AccountingError says that sums which must be equal differ, which is a bug. No output may be
+// written after it.
 type AccountingError struct{ Err error }
 
 func (e *AccountingError) Error() string { return "the accounts do not balance: " + e.Err.Error() }
 
-// Unwrap returns the sums.
+// Unwrap returns the error with the sums.
 func (e *AccountingError) Unwrap() error { return e.Err }
 
-// Quoted returns a text from outside in quotes, at most 60 characters of it.
+// Quoted returns at most 60 characters of a text from outside, in quotes.
 func Quoted(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		s = string(r[:60]) + "…"
@@ -105,7 +104,7 @@ func Quoted(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// ShellWord returns s, quoted for a shell where that is necessary.
+// ShellWord returns s, quoted for a shell if necessary.
 func ShellWord(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`!*?[]{}()<>|&;~#") {
 		return s

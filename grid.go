@@ -34,7 +34,7 @@ func ParseStep(text string) (Step, error) {
 		}
 		n, err := strconv.Atoi(number)
 		if err != nil {
-			break // "1d12h" and the like are fixed lengths
+			break // texts such as "1d12h" are fixed lengths
 		}
 		if n < 1 || n > 100*366 {
 			return Step{}, bad
@@ -52,7 +52,7 @@ func ParseStep(text string) (Step, error) {
 	return Step{Seconds: n}, nil
 }
 
-// Length returns the length of s, of a calendar step its usual length.
+// Length returns the length of s in seconds; the nominal length of a calendar step.
 func (s Step) Length() Seconds {
 	switch {
 	case s.Months > 0:

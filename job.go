@@ -47,11 +47,11 @@ func (j *Job) Estimate() Seconds {
 	return j.Run
 }
 
-// Jobs is a stream of jobs in order of Submit. An error ends it.
+// Jobs is a stream of jobs in order of submission. It ends at the first error.
 type Jobs = iter.Seq2[Job, error]
 
-// WatchJobs returns jobs. When ctx ends, the stream soon ends with the cause of ctx.
-// Now and then it calls progress with the number of jobs so far.
+// WatchJobs returns jobs as a stream that ends soon after ctx, with the cause of ctx. Every 1024
+// jobs it calls progress with the number of jobs so far.
 func WatchJobs(ctx context.Context, jobs Jobs, progress func(n int64)) Jobs {
 	return func(yield func(Job, error) bool) {
 		var n int64

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// In JSON money is an exact decimal string, an instant is RFC 3339 in UTC (null
-// when not known), GPU time is a number of GPU-hours and a length of time is a
-// whole number of seconds, which is what Seconds gives by itself.
+// In JSON, money is an exact decimal string, an instant is RFC 3339 in UTC (null when unknown), GPU
+// time is a number of GPU-hours, and a length of time is a whole number of seconds (the default
+// encoding of Seconds).
 
 // Figure is a number that may be unknown: NaN and the infinities are null in JSON.
 type Figure float64
 
-// MarshalJSON returns null for a figure that is not known.
+// MarshalJSON returns null for an unknown figure.
 func (f Figure) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
 		return []byte("null"), nil

@@ -16,7 +16,7 @@ func EachParallel(ctx context.Context, n int, do func(ctx context.Context, i int
 	errs := make([]error, n)
 	var (
 		next    int
-		failed  = n // the first that failed
+		failed  = n // index of the first failed call; n is none
 		crash   any
 		lock    sync.Mutex
 		workers sync.WaitGroup

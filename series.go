@@ -2,11 +2,11 @@ package capcli
 
 import "math"
 
-// Series is figures at regular times. NaN is a missing value.
+// Series is a list of figures at regular times. NaN is a missing value.
 type Series struct {
 	Name   string
-	Unit   string // "GPUs"; "" where there is none
-	Start  Time   // instant of the first value; NoTime where only the order is known
+	Unit   string // "GPUs"; "" is none
+	Start  Time   // time of the first value; NoTime if only the order is known
 	Step   Seconds
 	Values []float64
 }

@@ -15,22 +15,21 @@ type levelChange[T ~int64] struct {
 	by int64
 }
 
-// Add raises the level over [from, to).
+// Add raises the level by the given amount over [from, to).
 func (s *Steps[T]) Add(from, to T, by int64) {
 	s.changes = append(s.changes, levelChange[T]{from, by}, levelChange[T]{to, -by})
 }
 
-// Join adds the level of o.
+// Join adds the level of o to s.
 func (s *Steps[T]) Join(o *Steps[T]) { s.changes = append(s.changes, o.changes...) }
 
-// Level is a level from an instant on.
+// Level is a level that holds from a time on.
 type Level[T ~int64] struct {
 	At    T
 	Level int64
 }
 
-// Levels returns the level from each instant on at which something changes, in order of
-// time.
+// Levels returns the level after each time at which it changes, in order of time.
 func (s *Steps[T]) Levels() []Level[T] {
 	slices.SortFunc(s.changes, func(a, b levelChange[T]) int { return cmp.Compare(a.at, b.at) })
 	var out []Level[T]
@@ -45,8 +44,8 @@ func (s *Steps[T]) Levels() []Level[T] {
 	return out
 }
 
-// Peak returns the highest level and when it is first reached, 0 and 0 when it is never
-// above 0. What ends at a time makes room for what begins then.
+// Peak returns the highest level and the first time it is reached; 0 and 0 if the level is never
+// above 0. At equal times, ends come before starts.
 func (s *Steps[T]) Peak() (most int64, at T) {
 	for _, l := range s.Levels() {
 		if l.Level > most {
@@ -56,6 +55,6 @@ func (s *Steps[T]) Peak() (most int64, at T) {
 	return most, at
 }
 
-// NearestRank returns the nearest rank, from 1, of a percentile of n values: the
+// NearestRank returns the nearest rank, from 1, of a percentile of n values: the rank of the
 // smallest value with at least that share of the values at or below it.
 func NearestRank[T ~int | ~int64](percent, n T) T { return (percent*n + 99) / 100 }

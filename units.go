@@ -15,7 +15,7 @@ import (
 // Time is an instant: whole seconds since 1970-01-01 UTC.
 type Time int64
 
-// NoTime is a time that is not known or has not come.
+// NoTime is a time that is unknown or has not come.
 const NoTime Time = math.MinInt64
 
 // IsKnown reports whether t is not NoTime.
@@ -35,11 +35,11 @@ func (t Time) String() string {
 	return t.Std().Format(time.RFC3339)
 }
 
-// TimeOf returns a standard time, rounded down to the second.
+// TimeOf converts a standard time, rounded down to the second.
 func TimeOf(t time.Time) Time { return Time(t.Unix()) }
 
-// ParseTime reads a date or a time. A text without a zone is in zone; nil is UTC. A
-// date is its first second, or with end its last.
+// ParseTime reads a date or a time. A text without a zone is in zone; nil is UTC. A date is its
+// first second, or its last if end is true.
 func ParseTime(text string, zone *time.Location, end bool) (Time, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -153,8 +153,8 @@ const Dollar USD = 1_000_000
 // Float returns u in dollars, for ratios and charts, never for sums.
 func (u USD) Float() float64 { return float64(u) / 1e6 }
 
-// MeanUSD returns the mean of n amounts, rounded half up or else down, 0 where there
-// are none. Their sum need not fit.
+// MeanUSD returns the mean of n amounts, 0 if n is 0. It rounds half up if half is true, else down.
+// The sum of the amounts may exceed USD.
 func MeanUSD(n int, half bool, amount func(i int) USD) USD {
 	if n == 0 {
 		return 0
@@ -187,7 +187,7 @@ func (u USD) String() string {
 	return "$" + Grouped(int64(cents/100)) + fmt.Sprintf(".%02d", cents%100)
 }
 
-// Brief gives u to three figures from ten thousand dollars up: "$1.70M".
+// Brief returns u in three significant figures from ten thousand dollars up: "$1.70M".
 func (u USD) Brief() string {
 	if u < 10_000*Dollar {
 		return u.String()
@@ -229,7 +229,8 @@ func Grouped(n int64) string {
 	return s
 }
 
-// BriefNumber returns v for a sentence: the whole number, and below a hundred three figures.
+// BriefNumber formats v for a sentence: as a whole number, or in three significant figures below a
+// hundred.
 func BriefNumber(v float64) string {
 	if v >= 100 {
 		return Grouped(int64(v + 0.5))
@@ -245,7 +246,7 @@ func Plural(n int64, word string) string {
 	return word + "s"
 }
 
-// Agree returns the word that goes with n: one where n is one, else more.
+// Agree returns one if n is 1, else more.
 func Agree[N ~int | ~int64](n N, one, more string) string {
 	if n == 1 {
 		return one
@@ -253,7 +254,7 @@ func Agree[N ~int | ~int64](n N, one, more string) string {
 	return more
 }
 
-// Abridge returns list, shortened to its first n and a note of how many more there are.
+// Abridge returns the first n texts of list and a note of how many more there are.
 func Abridge(list []string, n int) []string {
 	if len(list) > n {
 		return append(append([]string(nil), list[:n]...), fmt.Sprintf("and %d more", len(list)-n))
@@ -261,8 +262,8 @@ func Abridge(list []string, n int) []string {
 	return list
 }
 
-// CutMagnitude cuts k, M or B off the end of a number. times is a thousand, a million
-// or a billion, and 1 when there is none.
+// CutMagnitude cuts k, M or B off the end of a number. times is a thousand, a million or a billion;
+// 1 if there is none.
 func CutMagnitude(s string) (rest string, times int64) {
 	if s == "" {
 		return "", 1
@@ -314,9 +315,9 @@ type Rate = USD
 // ErrOverflow says that an amount exceeds 2^63 millionths of a dollar.
 var ErrOverflow = errors.New("money overflow: an amount is over 9.2 trillion dollars")
 
-// Cost returns the cost of t GPU time at rate r, rounded half up to the millionth. It
-// panics with ErrOverflow when the result does not fit, because a limit on the input
-// was missing. The product has 128 bits.
+// Cost returns the cost of t GPU time at rate r, rounded half up to the millionth. The product is
+// computed in 128 bits. Cost panics with ErrOverflow when the result does not fit, because then a
+// limit on the input was missing.
 func Cost(r Rate, t GPUTime) USD {
 	if r < 0 || t < 0 {
 		panic(fmt.Errorf("cost of %d GPU time at rate %d: neither may be negative", t, r))
@@ -373,7 +374,7 @@ func splitBy(total USD, weights []int64, sum uint64, out []USD) []USD {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rems[b], rems[a]) })
-	for _, i := range order[:left] { // fewer are left over than have a remainder
+	for _, i := range order[:left] { // left is less than the number of non-zero remainders
 		out[i]++
 	}
 	if neg {
