@@ -7,17 +7,17 @@ import (
 	"capcli"
 )
 
-// Reach says where jobs of one partition and one wished GPU model may run. It also
-// keeps sums over those jobs.
+// Reach is the class of jobs of one partition that want one GPU model. It says where these jobs may
+// run, and keeps sums over them.
 type Reach struct {
 	partition, model string
 	queue            *queue
-	ranks            [][]int             // eligible pools by order of preference; ranks[0] is tried first
-	committed        []int               // eligible committed pools, whose accounts note who waits
+	ranks            [][]int             // eligible pools in order of preference; jobs try ranks[0] first
+	committed        []int               // eligible committed pools, whose accounts count waiting jobs
 	hosted           bool                // some eligible pool limits CPUs or memory
 	most             int                 // GPUs of the largest eligible pool
-	fits             [2][]int8           // by GPUs, in the first rank and in all, for jobs without CPU or memory: 0 not asked yet, 1 yes, 2 no
-	hostedFits       map[hostDemand]bool // the same for jobs that want CPUs, memory or a share of a GPU
+	fits             [2][]int8           // cache by GPUs, in the first rank and in all ranks, for jobs without CPU or memory: 0 unknown, 1 fits, 2 does not
+	hostedFits       map[hostDemand]bool // the same cache for jobs that want CPUs, memory or a share of a GPU
 	arrived          capcli.GPUTime
 	jobs             int64
 	served           Served
@@ -26,16 +26,16 @@ type Reach struct {
 // Partition returns the partition that the jobs were sent to.
 func (c *Reach) Partition() string { return c.partition }
 
-// GPUModel returns the model that the jobs want: see Pool.Serves.
+// GPUModel returns the GPU model that the jobs want: see Pool.Serves.
 func (c *Reach) GPUModel() string { return c.model }
 
-// Ranks returns the pools that the jobs may use, by order of preference.
+// Ranks returns the pools that the jobs may use, in order of preference.
 func (c *Reach) Ranks() [][]int { return c.ranks }
 
-// Committed returns the committed pools among them.
+// Committed returns the committed pools that the jobs may use.
 func (c *Reach) Committed() []int { return c.committed }
 
-// hostDemand is what a job wants of the first ranks of its class.
+// hostDemand is a job's demand on the first ranks of its class: a key of Reach.hostedFits.
 type hostDemand struct {
 	ranks, gpus, part int
 	cpu, mem          int64
@@ -43,7 +43,7 @@ type hostDemand struct {
 
 type classKey struct{ partition, model string }
 
-// classOf returns the class of a job. It makes the class at its first job.
+// classOf returns the class of a job. The first job of a class makes it.
 func (e *engine) classOf(j *capcli.Job) *Reach {
 	key := classKey{j.Partition, j.GPUModel}
 	if c := e.lastClass; c != nil && c.partition == key.partition && c.model == key.model {
@@ -59,8 +59,8 @@ func (e *engine) classOf(j *capcli.Job) *Reach {
 	return c
 }
 
-// newClass finds the pools that a class may use. Committed pools are one rank, which
-// comes first; the ranks of overflow follow.
+// newClass makes a class and finds the pools that it may use. Committed pools form the first rank;
+// the ranks of overflow follow.
 func (e *engine) newClass(key classKey) *Reach {
 	c := &Reach{partition: key.partition, model: key.model}
 	byRank := map[int][]int{}
@@ -109,9 +109,8 @@ func (e *engine) newClass(key classKey) *Reach {
 	return c
 }
 
-// modelFits reports whether a pool with GPU model have serves jobs that want a model. A
-// wish of "" takes any model, "A|B" takes either, and a pool without a model serves
-// every wish.
+// modelFits reports whether a pool with GPU model have serves jobs that want a model. A want of ""
+// takes any model, "A|B" takes either, and a pool without a model serves every want.
 func modelFits(want, have string) bool {
 	if want == "" || have == "" || strings.EqualFold(want, have) {
 		return true
@@ -124,8 +123,8 @@ func modelFits(want, have string) bool {
 	return false
 }
 
-// queueOf returns the queue of a partition, "" for the common queue. It makes the queue
-// at its first use.
+// queueOf returns the queue of a partition; "" is the common queue. The first use of a queue makes
+// it.
 func (e *engine) queueOf(name string) *queue {
 	for _, q := range e.queues {
 		if q.name == name {
@@ -143,8 +142,7 @@ func (e *engine) queueOf(name string) *queue {
 	return q
 }
 
-// join adds pool p to the cell of q. A cell that has p already becomes a part of q's
-// cell.
+// join adds pool p to the cell of q. If another cell has p already, it is merged into q's cell.
 func (e *engine) join(q *queue, p int) {
 	for _, other := range e.queues {
 		o := other.cell
@@ -195,7 +193,7 @@ func (e *engine) canEver(l *Live) bool {
 	return (*fits)[l.GPUs] == 1
 }
 
-// mostHosted is the largest number of answers that a class remembers.
+// mostHosted is the most answers that a class caches.
 const mostHosted = 4096
 
 // canEverHosted answers canEver for jobs that want CPUs, memory or a share of a GPU.

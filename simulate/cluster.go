@@ -18,49 +18,49 @@ type Slice struct {
 	mask       uint64 // which whole GPUs, on nodes that share GPUs
 }
 
-// milli is the slice's GPU capacity in thousandths.
+// milli returns the slice's GPU capacity in thousandths.
 func (s *Slice) milli() int64 { return int64(s.GPUs)*1000 + int64(s.Milli) }
 
 // node is one machine.
 type node struct {
 	pool     int32
 	free     int32 // wholly free GPUs
-	part     int32 // counted pools: free thousandths of one more GPU
+	part     int32 // counted pools: free thousandths of a partly used GPU
 	cpu      int64 // free, in thousandths
 	mem      int64 // free, in MiB
 	up       bool  // delivered and not lost
-	draining bool  // has notice: takes no new work
+	draining bool  // got notice of its loss: takes no new work
 
 	delivered, lost bool
-	noticed         capcli.Seconds // when it got notice
+	noticed         capcli.Seconds // when it got notice of its loss
 }
 
-// Cluster holds the nodes of all pools and what is free on them. A placement reads it.
-// Only the engine changes it.
+// Cluster holds the nodes of all pools and their free capacity. A placement reads it; only the
+// engine changes it.
 type Cluster struct {
 	pools  []Pool
 	nodes  []node
 	state  []poolState
 	shares []int16 // free thousandths by node and device; nil until a GPU is shared
-	base   []int32 // first device of a node in shares
+	base   []int32 // index in shares of each node's first device
 	now    capcli.Seconds
 
-	can   []int   // see Find
-	found []Slice // the last answer of Find
+	can   []int   // buffer of Find
+	found []Slice // the last result of Find
 }
 
 // poolState is the part of a pool that changes during a run.
 type poolState struct {
-	first, n int      // its nodes
+	first, n int      // index of the first node, and number of nodes
 	free     int      // wholly free GPUs on nodes that take work
 	avail    bitset   // nodes that take work and have a GPU or a part of one free
-	levels   []bitset // nodes by free GPUs; nil where nodes are few or large
+	levels   []bitset // nodes by number of free GPUs; nil for one node or nodes over maxLevel GPUs
 	frag     fragClock
-	queues   []*queue // whom free capacity concerns
+	queues   []*queue // queues whose jobs may use the pool
 	account  account
 }
 
-// maxLevel is the largest node, in GPUs, of which a pool keeps its nodes by free GPUs.
+// maxLevel is the largest node, in GPUs, for which a pool indexes its nodes by free GPUs.
 const maxLevel = 64
 
 func newCluster(pools []Pool) *Cluster {
@@ -121,9 +121,8 @@ func (c *Cluster) Levelled(p int) bool { return c.state[p].levels != nil }
 // SharesGPUs reports whether any job so far wanted a share of a GPU.
 func (c *Cluster) SharesGPUs() bool { return c.shares != nil }
 
-// Find asks the placement where l goes in those of the pools that have enough free
-// GPUs. It returns nothing when l fits in none. The slices are valid until the next
-// call.
+// Find asks the placement where to put l in those of the pools that have enough free GPUs. It
+// returns nothing if l fits in none. The slices are valid until the next call.
 func (c *Cluster) Find(by Placement, l *Live, pools []int) []Slice {
 	can := c.can[:0]
 	for _, p := range pools {
@@ -150,9 +149,9 @@ func (c *Cluster) NodesOf(p int) (from, to int) {
 // Status says whether a node takes work, and why not.
 type Status struct {
 	Up        bool // delivered and not lost
-	Draining  bool // has notice: takes no new work
-	Delivered bool // of a pool that is there by its dates
-	Lost      bool // its supply took it away
+	Draining  bool // got notice of its loss: takes no new work
+	Delivered bool // its pool is present by its dates
+	Lost      bool // taken away by its supply
 }
 
 // Status returns the status of node n.
@@ -161,8 +160,7 @@ func (c *Cluster) Status(n int) Status {
 	return Status{nd.up, nd.draining, nd.delivered, nd.lost}
 }
 
-// Nodes yields the nodes of pool p that take work and have something free, in order of
-// number.
+// Nodes yields the nodes of pool p that take work and have free capacity, in order of number.
 func (c *Cluster) Nodes(p int) iter.Seq[int] {
 	s := &c.state[p]
 	return func(yield func(int) bool) {
@@ -174,8 +172,8 @@ func (c *Cluster) Nodes(p int) iter.Seq[int] {
 	}
 }
 
-// NextFree returns the first node of pool p after n (-1 at first) that has a
-// wholly free GPU, or -1.
+// NextFree returns the first node of pool p after n (-1 to start) that has a wholly free GPU, or
+// -1.
 func (c *Cluster) NextFree(p, n int) int {
 	s := &c.state[p]
 	i := n - s.first
@@ -190,8 +188,8 @@ func (c *Cluster) NextFree(p, n int) int {
 	return -1
 }
 
-// FirstAtLevel returns the lowest node of pool p after node after (-1 at first) with
-// exactly free free GPUs, or -1. The pool must be Levelled.
+// FirstAtLevel returns the first node of pool p after node after (-1 to start) with exactly free
+// free GPUs, or -1. The pool must be Levelled.
 func (c *Cluster) FirstAtLevel(p, free, after int) int {
 	s := &c.state[p]
 	i := after - s.first
@@ -204,9 +202,8 @@ func (c *Cluster) FirstAtLevel(p, free, after int) int {
 	return s.first + i
 }
 
-// Fits reports whether node n has the GPUs or the share of a GPU, the CPUs and the
-// memory that l wants. CPUs and memory count only where both the job and the pool state
-// them.
+// Fits reports whether node n has the GPUs, or the share of a GPU, and the CPUs and memory that l
+// wants. CPUs and memory count only if both the job and the pool state them.
 func (c *Cluster) Fits(l *Live, n int) bool {
 	nd := &c.nodes[n]
 	if !nd.up || nd.draining || !c.fitsHost(nd, l.CPUMilli, l.MemMiB) {
@@ -218,14 +215,14 @@ func (c *Cluster) Fits(l *Live, n int) bool {
 	return int(nd.free) >= l.GPUs
 }
 
-// fitsHost reports whether a node has so much CPU and memory free.
+// fitsHost reports whether a node has cpu thousandths of CPUs and mem MiB free.
 func (c *Cluster) fitsHost(nd *node, cpu, mem int64) bool {
 	p := &c.pools[nd.pool]
 	return (p.CPUMilli == 0 || nd.cpu >= cpu) && (p.MemMiB == 0 || nd.mem >= mem)
 }
 
-// Device returns the GPU of node n with the least free capacity that l's share fits on,
-// the lowest number among equals, or -1. The tightest fit keeps whole GPUs whole.
+// Device returns the GPU of node n with the least free capacity on which l's share fits: the lowest
+// number among equals, or -1. This best fit keeps whole GPUs free.
 func (c *Cluster) Device(l *Live, n int) int {
 	if c.fluid(c.nodes[n].pool) {
 		if int(c.nodes[n].free)*1000+int(c.nodes[n].part) >= l.GPUMilli {
@@ -275,7 +272,7 @@ func (c *Cluster) Part(l *Live, n, gpus int) Slice {
 	}
 }
 
-// take claims slices. It panics when a slice is not free: no GPU is ever held twice.
+// take claims slices. It panics if a slice is not free: no GPU may be held twice.
 func (c *Cluster) take(slices []Slice) {
 	for i := range slices {
 		s := &slices[i]
@@ -299,7 +296,7 @@ func (c *Cluster) take(slices []Slice) {
 	}
 }
 
-// release makes slices free again.
+// release frees slices.
 func (c *Cluster) release(slices []Slice) {
 	for i := range slices {
 		s := &slices[i]
@@ -332,7 +329,7 @@ func (c *Cluster) setFree(n int, free int32) {
 	}
 }
 
-// index moves node n from one number of free GPUs to another in the indexes of its
+// index moves node n from level old to level free, its number of free GPUs, in the indexes of its
 // pool. -1 means that the node takes no work.
 func (c *Cluster) index(n int, old, free int32) {
 	s := &c.state[c.nodes[n].pool]
@@ -354,8 +351,7 @@ func (c *Cluster) index(n int, old, free int32) {
 	}
 }
 
-// setUp brings node n up, drains it or takes it down. It reports whether that changed
-// anything.
+// setUp sets whether node n is up and whether it drains. It reports whether either changed.
 func (c *Cluster) setUp(n int, up, draining bool) bool {
 	nd := &c.nodes[n]
 	was, is := nd.up && !nd.draining, up && !draining
@@ -379,7 +375,7 @@ type bitset []uint64
 func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 func (b bitset) set(i int)   { b[i>>6] |= 1 << (i & 63) }
 func (b bitset) clear(i int) { b[i>>6] &^= 1 << (i & 63) }
-func (b bitset) next(i int) int { // the least member above i, or -1
+func (b bitset) next(i int) int { // returns the least member above i, or -1
 	i++
 	w := i >> 6
 	if w >= len(b) {

@@ -5,12 +5,12 @@ import (
 	"capcli/simulate/internal/sorted"
 )
 
-// Cursor walks over the jobs of a queue in the policy's order, as the queue was when
-// the turn began. It also visits jobs that were started during the turn and jobs whose
-// tenant is at its quota. Key, Milli and TimeLeft do not read the job itself.
+// Cursor walks over the jobs of a queue in the policy's order, as the queue was when the turn
+// began. It also visits jobs started during the turn and jobs whose tenant is at its quota. Key,
+// Milli and TimeLeft do not read the job itself.
 type Cursor struct {
 	list     *sorted.List[figures]
-	chunk, i int32 // of the present job
+	chunk, i int32 // position of the current job
 }
 
 // Scan returns a cursor at the first job of the queue.
@@ -40,9 +40,9 @@ func (c *Cursor) entry() *entry { return &c.list.Chunks[c.chunk][c.i] }
 // Key returns the job's Key.
 func (c *Cursor) Key() int64 { return c.entry().Key }
 
-// Milli returns what the job wants, in thousandths of GPUs.
+// Milli returns the GPUs that the job wants, in thousandths.
 func (c *Cursor) Milli() int64 { return c.entry().Value.milli }
 
-// TimeLeft returns the job's LeftBelieved at the time when it joined the queue. A wait
-// does not change it.
+// TimeLeft returns the job's LeftBelieved at the time it joined the queue; it does not change while
+// the job waits.
 func (c *Cursor) TimeLeft() capcli.Seconds { return c.entry().Value.est }

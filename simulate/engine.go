@@ -12,42 +12,42 @@ import (
 
 // Config describes one run: its capacity, its jobs and its rules.
 type Config struct {
-	Start       capcli.Time    // instant 0; NoTime is the first job's submission
-	Until       capcli.Seconds // stop then; 0 is when the last job has ended
+	Start       capcli.Time    // time 0 of the run; NoTime is the first job's submission
+	Until       capcli.Seconds // end of the run; 0 is when the last job has ended
 	Pools       []Pool
 	Jobs        capcli.Jobs
-	List        []capcli.Job // in place of Jobs: jobs in memory, which runs may share; they are not changed
+	List        []capcli.Job // jobs in memory, used if Jobs is nil; runs may share them and do not change them
 	Policy      NewPolicy
 	Settings    Settings
 	Placement   Placement
 	Overflow    Overflow
 	Restarts    Restarts
-	Tenants     []Tenant // those with a weight or a quota; others join as they come
-	CPUJobs     bool     // run jobs that want no GPU too; else they are left out
+	Tenants     []Tenant // tenants with a weight or a quota; others are added as their jobs arrive
+	CPUJobs     bool     // also run jobs that want no GPU; else they are left out
 	KillAtLimit bool     // end a job when it has held its GPUs for its limit: see Restarts
-	// Cuts are times at which the record begins a new part within a month. A price
-	// that changes at such a time is then billed exactly: see Record.Cuts.
+	// Cuts are times that divide the months of the record. A price that changes at such a time is
+	// then billed exactly: see Record.Cuts.
 	Cuts      []capcli.Time
 	Observers []Observer
-	Hourly    bool // keep the use by clock hour too
+	Hourly    bool // also record the use by clock hour
 }
 
 // Tenant is a user, team or account that pays for jobs.
 type Tenant struct {
 	Name   string
-	Weight float64 // share it is entitled to, against the others'; 0 is 1
+	Weight float64 // its share relative to the weights of others; 0 is 1
 	Quota  int     // most GPUs at once; 0 is without limit
 
 	index int
-	used  int      // GPUs held
-	milli int64    // the same in thousandths
+	used  int      // GPUs held, which count against the quota
+	milli int64    // GPU capacity held, in thousandths
 	host  [2]int64 // CPUs in thousandths and memory in MiB held
 }
 
-// Index returns the tenant's place in Turn.Tenants and in the record.
+// Index returns the tenant's index in Turn.Tenants and in the record.
 func (t *Tenant) Index() int { return t.index }
 
-// GPUs returns how many GPUs count against the tenant's quota now.
+// GPUs returns the number of GPUs that count against the tenant's quota now.
 func (t *Tenant) GPUs() int { return t.used }
 
 // Holdings returns what the tenant's jobs hold now: thousandths of GPUs and of CPUs,
@@ -61,14 +61,14 @@ const horizon = capcli.Seconds(50 * 366 * 86400)
 type engine struct {
 	cfg        Config
 	c          *Cluster
-	empty      *Cluster // all nodes, nothing held: to tell what can never fit
+	empty      *Cluster // the cluster with all nodes up and empty, to find jobs that can never fit
 	whatIf     WhatIf   // see Turn.WhatIf
-	counts     bool     // the placement is Counting
-	draws      bool     // the placement is Drawing
+	counts     bool     // whether the placement is Counting
+	draws      bool     // whether the placement is Drawing
 	agenda     agenda
 	slab       slab
 	queues     []*queue
-	partitions map[string]bool // those with pools of their own
+	partitions map[string]bool // partitions with pools of their own
 	classes    map[classKey]*Reach
 	classList  []*Reach
 	lastClass  *Reach
@@ -84,18 +84,17 @@ type engine struct {
 	due        []*Live // see goOn
 	runningN   int
 	seq        uint64
-	next       capcli.Job // the arrival pulled ahead
+	next       capcli.Job // the next job to arrive, already read
 	nextAt     capcli.Seconds
 	more       bool
 	pull       func() (capcli.Job, error, bool)
-	countable  capcli.Seconds // as long may a run be: its GPU time fits the accounts
-	stopped    bool           // at Until, or at the horizon
-	endless    bool           // at the horizon
+	countable  capcli.Seconds // longest run whose GPU time fits the accounts
+	stopped    bool           // ended at Until or at the horizon with jobs open
+	endless    bool           // ended at the horizon with jobs open
 }
 
-// Run simulates the jobs on the pools and returns what became of both. It reads the
-// stream of jobs once and keeps only those that wait or run. The same Config gives the
-// same Result on any number of cores.
+// Run simulates the jobs on the pools. It reads the stream of jobs once and keeps only jobs that
+// wait or run. The same Config gives the same Result on any number of cores.
 //
 // Run fails with the first error of the stream, with the error of ctx when that ends,
 // with an *OrderError when the jobs are not in order of submission, with a
@@ -122,8 +121,8 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return e.result()
 }
 
-// pullSlice returns a function that gives the jobs of a list one by one. It avoids a
-// coroutine, which matters when a search runs the same jobs thousands of times.
+// pullSlice returns a function that returns the jobs of a list one by one. It avoids a coroutine,
+// which matters when a search runs the same jobs thousands of times.
 func pullSlice(list []capcli.Job) func() (capcli.Job, error, bool) {
 	i := 0
 	return func() (capcli.Job, error, bool) {
@@ -166,7 +165,7 @@ func newEngine(cfg Config) (*engine, error) {
 	return e, nil
 }
 
-// pullFirst reads the first job, sets the start of the run and brings the capacity up.
+// pullFirst reads the first job, sets the start of the run and brings up the capacity.
 func (e *engine) pullFirst() error {
 	start := e.cfg.Start
 	j, err, ok := e.pull()
@@ -220,12 +219,10 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// horizon returns the time at which a run without a period stops when jobs have still
-// not ended.
+// horizon returns the time at which a run without a period stops although jobs are still open.
 func (e *engine) horizon() capcli.Seconds { return min(e.nextAt+horizon, e.countable) }
 
-// endRun ends the run at a time. Jobs that end exactly at the end of the period have
-// finished.
+// endRun ends the run. Jobs that end exactly at the end of the period count as finished.
 func (e *engine) endRun(at capcli.Seconds) {
 	if e.cfg.Until > 0 && at == e.cfg.Until {
 		e.c.now = at
@@ -237,8 +234,7 @@ func (e *engine) endRun(at capcli.Seconds) {
 	e.endless = e.stopped && e.cfg.Until == 0 && at > e.horizon()
 }
 
-// reach refuses the next arrival when the GPU time until then does not fit the
-// accounts.
+// reach refuses the next arrival if the GPU time until then exceeds what the accounts can hold.
 func (e *engine) reach() error {
 	if e.cfg.Until > 0 || e.nextAt <= e.countable {
 		return nil
@@ -251,8 +247,8 @@ func (e *engine) reach() error {
 	}
 }
 
-// upcoming returns the time of the next event, false when the run is over. Without
-// jobs, changes of nodes matter only until the end of a period.
+// upcoming returns the time of the next event; false when the run is over. Without open jobs, node
+// events matter only until the end of a period.
 func (e *engine) upcoming() (capcli.Seconds, bool) {
 	p := e.agenda.next()
 	switch {
@@ -301,7 +297,7 @@ func (e *engine) advance() error {
 	return e.reach()
 }
 
-// OrderError is the error of a job that was submitted before the one that precedes it.
+// OrderError is the error of a job that was submitted before its predecessor in the stream.
 type OrderError struct {
 	ID            string
 	Submit, After capcli.Time
@@ -346,8 +342,8 @@ func (e *engine) woken(p planned) {
 	}
 }
 
-// turns gives a turn to each queue that an event touched. It repeats this until no turn
-// touches another queue.
+// turns gives a turn to each queue that an event affected. It repeats this until no turn affects
+// another queue, at most maxPasses times.
 func (e *engine) turns() {
 	for range maxPasses {
 		again := false
@@ -375,11 +371,11 @@ func (e *engine) turns() {
 }
 
 // maxPasses limits how often queues with shared pools react to each other within one
-// instant. Their preemptions could go on for ever.
+// instant, for their preemptions could repeat without end.
 const maxPasses = 4
 
-// betweenRounds reports whether q's policy decides in rounds and this is not the time
-// of one. It then plans a turn for the next round.
+// betweenRounds reports whether q's policy decides in rounds and now is not the time of one. It
+// then plans a turn for the next round.
 func (e *engine) betweenRounds(q *queue) bool {
 	r := e.cfg.Settings.Round
 	if r <= 0 {

@@ -2,20 +2,20 @@ package simulate
 
 import "capcli"
 
-// Kind is the kind of an event. At one instant, smaller kinds come first.
+// Kind is the kind of an event. Within an instant, events are handled in order of kind.
 type Kind uint8
 
-// The kinds of event, in the order in which one instant handles them. Start and Preempt
-// are never planned: they tell observers what a turn did.
+// The kinds of event, in the order in which they are handled within an instant. Start and Preempt
+// are never planned: they tell observers the result of a turn.
 const (
 	Finish  Kind = iota // a job ends
-	Drain               // notice: a node takes no new work and goes soon
-	Lose                // a node goes, with every gang that has a part on it
-	Gain                // a node comes, or comes back
+	Drain               // a node gets notice of its loss and takes no new work
+	Lose                // a node is lost, with every gang that has a part on it
+	Gain                // a node is delivered or comes back
 	Arrive              // a job is submitted
-	Wake                // a policy or a patience asked for a turn
-	Start               // a job got its GPUs
-	Preempt             // a job lost its GPUs and waits again
+	Wake                // a turn is due, requested by a policy or a patience
+	Start               // a job gets its GPUs
+	Preempt             // a job loses its GPUs and waits again
 )
 
 var kindNames = [...]string{"finish", "drain", "lose", "gain", "arrive", "wake", "start", "preempt"}
@@ -32,12 +32,12 @@ type Event struct {
 	Node int   // for node events: index in the cluster
 }
 
-// planned is an event in the future.
+// planned is a future event.
 type planned struct {
 	at   capcli.Seconds
-	ord  uint64 // kind in the top byte, then order of planning: a total order
+	ord  uint64 // kind in the top byte, then order of planning, which makes the order total
 	job  *Live
-	run  uint32 // a Finish counts only if the job is still in this run
+	run  uint32 // the job's stay that the event is for; a Finish of an old stay is ignored
 	node int32
 }
 
@@ -47,8 +47,8 @@ func (a *planned) precedes(b *planned) bool {
 	return a.at < b.at || (a.at == b.at && a.ord < b.ord)
 }
 
-// agenda is a 4-ary heap of planned events. It holds values, so it does not allocate
-// once it has grown, and it is flatter than a binary heap.
+// agenda is a 4-ary heap of planned events. It stores values, so it does not allocate once it has
+// grown, and it is flatter than a binary heap.
 type agenda struct {
 	heap []planned
 	seq  uint64

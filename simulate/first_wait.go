@@ -6,19 +6,19 @@ import (
 	"capcli"
 )
 
-// Stats are figures of the waits of all jobs that came. A quantile is the nearest rank:
-// the smallest value with at least that share of the jobs at or below it. A job that
-// never started counts as waiting longer than all that did. A quantile that falls among
-// such jobs is only known as a lower bound: see KnowsRank.
+// Stats are figures of the waits of all jobs that arrived. A quantile is the nearest rank: the
+// smallest value with at least that share of the jobs at or below it. A job that never started
+// counts as waiting longer than all that did. A quantile among such jobs is known only as a lower
+// bound: see KnowsRank.
 type Stats struct {
 	Jobs, Started      int64
-	Mean               float64 // of all jobs: of those that never started, until the end of the run
-	MeanStarted        float64 // of those that started
+	Mean               float64 // over all jobs; jobs that never started count until the end of the run
+	MeanStarted        float64 // over the jobs that started
 	P50, P95, P99, Max capcli.Seconds
 }
 
-// KnowsRank reports whether the quantile of a percentage is known. Where it is not, its
-// field is a lower bound: the quantile with waits counted until the end of the run.
+// KnowsRank reports whether the quantile of a percentage is exact. If not, its field is a lower
+// bound: the quantile with waits counted until the end of the run.
 func (s *Stats) KnowsRank(percent int64) bool {
 	return capcli.NearestRank(percent, s.Jobs) <= s.Started
 }
@@ -42,7 +42,7 @@ func (f *firstWaits) stats() Stats {
 	if started > 0 {
 		s.MeanStarted = float64(f.over.sum) / float64(started)
 	}
-	until := &f.over // what quantiles that are not known are read from
+	until := &f.over // the waits from which lower bounds are read
 	if never > 0 {
 		until = &tally{zeros: f.over.zeros + f.cut.zeros, values: slices.Concat(f.over.values, f.cut.values)}
 		until.sort()
@@ -64,7 +64,7 @@ func (f *firstWaits) stats() Stats {
 type group struct {
 	jobs, finished, preempted int64
 	wait                      firstWaits
-	jct                       capcli.Seconds // sum, of a job that has not ended until the end of the run
+	jct                       capcli.Seconds // sum of completion times; an open job counts until the end of the run
 }
 
 func (g *group) result() JobStats {
@@ -79,18 +79,17 @@ func (g *group) result() JobStats {
 type JobStats struct {
 	Jobs, Finished, Preempted int64
 	Wait                      Stats
-	MeanJCT                   float64 // end - submission; of a job that has not ended until the end of the run
+	MeanJCT                   float64 // mean completion time (end - submission); an open job counts until the end of the run
 }
 
-// SizeResult is the figures of the jobs in a range of numbers of GPUs.
+// SizeResult is the figures of the jobs in a range of GPU counts.
 type SizeResult struct {
-	Least, Most int // GPUs; Most is 0 in the last, which has no end
+	Least, Most int // range in GPUs; Most is 0 in the last range, which is open
 	JobStats
 }
 
-// sizeEnds are the largest numbers of GPUs of the ranges of sizes, without the last,
-// which is open: no GPU, one, less than a node of eight, one node, four nodes, sixteen
-// nodes.
+// sizeEnds are the upper ends, in GPUs, of the ranges of sizes; the last range is open. The ranges
+// are no GPU, one, less than a node of eight, one node, four nodes, sixteen nodes, and more.
 var sizeEnds = [...]int{0, 1, 7, 8, 32, 128}
 
 func sizeRange(gpus int) int {
@@ -121,19 +120,18 @@ func (m *meter) sizes() []SizeResult {
 	return out
 }
 
-// refusal keeps of a job that can never run what the end of the run needs.
+// refusal is what the end of the run needs to know of a job that can never run.
 type refusal struct {
 	submitted, run capcli.Seconds
 	tenant, size   int32
 	due            bool // it has a deadline
 }
 
-// closeJobs counts the jobs that have not ended. Their waits and completion times count
-// until the end of the run.
+// closeJobs counts the open jobs. Their waits and completion times count until the end of the run.
 func (e *engine) closeJobs(end capcli.Seconds) {
 	m := &e.meter
 	for l := range e.allOpen() {
-		waited := min(0, end-l.Since) // of a job whose capacity is ordered Queued is ahead
+		waited := min(0, end-l.Since) // negative for a job whose capacity is ordered: Queued then includes time after the end
 		if l.state == waiting {
 			waited = end - l.Since
 		}
@@ -150,13 +148,13 @@ func (e *engine) closeJobs(end capcli.Seconds) {
 	}
 }
 
-// overdue reports whether l's deadline lies before a time.
+// overdue reports whether l's deadline is before a time.
 func (e *engine) overdue(l *Live, at capcli.Seconds) bool {
 	return l.Deadline.IsKnown() && l.Deadline != 0 && e.ledger.rec.Start+capcli.Time(at) > l.Deadline
 }
 
-// cutOff counts a job that had not ended at the end of the run. started says that its
-// wait was counted before.
+// cutOff counts a job that was open at the end of the run. started says that its wait has been
+// counted before.
 func (m *meter) cutOff(j *refusal, end capcli.Seconds, started bool) {
 	so := end - j.submitted
 	for _, g := range []*group{&m.all, &m.byTenant[j.tenant], &m.bySize[j.size]} {

@@ -6,27 +6,26 @@ import (
 	"capcli"
 )
 
-// Hourly is the use of a run by clock hour (UTC), for commitments that are settled hour
-// by hour. A run keeps it when Config.Hourly is set.
+// Hourly is the use of a run by clock hour (UTC), for commitments settled hour by hour. A run
+// records it if Config.Hourly is set.
 type Hourly struct {
 	First capcli.Time    // start of the clock hour in which the run began
-	Use   [][]HourlyUse  // by pool, then tenant; short where later tenants used nothing
+	Use   [][]HourlyUse  // by pool, then tenant; lists end at the last tenant with use
 	shift capcli.Seconds // from First to the run's start
-	Hours int            // clock hours in which something was billed, counted from First
+	Hours int            // clock hours up to the last one with use, counted from First
 }
 
-// HourlyUse is the use of one pool by one tenant, hour by hour from the first. A slice
-// ends with its last hour of use.
+// HourlyUse is the use of one pool by one tenant in each clock hour from Hourly.First. A slice ends
+// at its last hour with use.
 type HourlyUse struct {
 	Used []capcli.GPUTime
-	// Rest is what minimum billing times add. It counts in the hour in which the stay
-	// ended.
+	// Rest is the billed time that minimum billing times add, in the hour in which the stay ended.
 	Rest []capcli.GPUTime
 }
 
 const anHour = int64(capcli.Hour)
 
-// newHourly returns an account that begins with the clock hour of start.
+// newHourly returns an account that starts with the clock hour of start.
 func newHourly(start capcli.Time) *Hourly {
 	past := int64(start) % anHour
 	if past < 0 {
@@ -57,7 +56,7 @@ func (h *Hourly) stay(p, t int, milli int64, from, to capcli.Seconds) {
 	}
 }
 
-// rest adds the rest of a minimum billing time in the hour in which the stay ended.
+// rest adds the rest of a minimum billing time to the hour in which the stay ended.
 func (h *Hourly) rest(p, t int, at capcli.Seconds, time capcli.GPUTime) {
 	h.put(&h.useOf(p, t).Rest, int(int64(at+h.shift)/anHour), time)
 }
@@ -70,7 +69,7 @@ func (h *Hourly) put(to *[]capcli.GPUTime, i int, time capcli.GPUTime) {
 	h.Hours = max(h.Hours, i+1)
 }
 
-// check compares the use by hour with the use by month: both must have the same sums.
+// check fails unless the use by hour and the use by month have the same sums.
 func (h *Hourly) check(r *Record) error {
 	if h == nil {
 		return nil

@@ -45,7 +45,7 @@ func (e *engine) arrive() {
 	e.planPatience(l)
 }
 
-// enqueue puts l into its queue, a new job as well as one that lost its GPUs.
+// enqueue puts l, a new job or one that lost its GPUs, into its queue.
 func (e *engine) enqueue(l *Live) {
 	q := l.queue
 	l.state, l.ripe, l.due = waiting, false, false
@@ -59,8 +59,8 @@ func (e *engine) enqueue(l *Live) {
 	e.meter.queued(e.c.now, 1)
 }
 
-// wanted adds l's GPUs to what waiting jobs want of its committed pools (sign +1), or
-// takes them off (-1).
+// wanted adds l's GPUs to the waiting demand on its committed pools (sign +1), or subtracts them
+// (-1).
 func (e *engine) wanted(l *Live, sign int64) {
 	for _, p := range l.class.committed {
 		a := &e.c.state[p].account
@@ -69,11 +69,11 @@ func (e *engine) wanted(l *Live, sign int64) {
 	}
 }
 
-// find returns the room that l would start in now, nothing where there is none. It
-// looks at the first rank and, once l's patience has ended, at the others.
+// find returns the slices in which l could start now; nil if there are none. It looks at the first
+// rank and, once l's patience has ended, at the others.
 func (e *engine) find(l *Live) []Slice { return e.findBut(l, -1) }
 
-// findBut is find without one pool; -1 leaves out none.
+// findBut is find without pool but; -1 leaves out none.
 func (e *engine) findBut(l *Live, but int) []Slice {
 	if l.OverQuota() {
 		return nil
@@ -118,7 +118,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	l.run++
 	begins := now
 	if !pool.Terms.Committed() {
-		begins += pool.Lead // ordered now, there then
+		begins += pool.Lead // ordered now, delivered after the lead time
 	}
 	l.Queued += begins - l.Since
 	l.Since = begins
@@ -147,7 +147,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	e.tell(Start, l, p, int(s[0].Node))
 }
 
-// begin ends l's wait when the GPUs that it ordered have come, or when it stops before.
+// begin ends l's wait when its ordered GPUs are delivered, or when it stops before that.
 func (e *engine) begin(l *Live) {
 	if l.starting {
 		l.starting = false
@@ -155,8 +155,8 @@ func (e *engine) begin(l *Live) {
 	}
 }
 
-// stop takes l's slices away and books the stay. saved is the work that is kept, and
-// lost the time of the stay without progress.
+// stop takes l's slices away and records the stay. saved is the work that is kept; lost is the time
+// of the stay that made no progress.
 func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	now := e.c.now
 	p := int(l.slices[0].Pool)
@@ -177,14 +177,14 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	l.Lost += lost
 	concerned := e.c.state[p].queues
 	if l.tenant.Quota > 0 {
-		concerned = e.queues // what its quota held back may be anywhere
+		concerned = e.queues // jobs held back by its quota may be in any queue
 	}
 	for _, q := range concerned {
 		q.dirty, q.freed = true, true
 	}
 }
 
-// charge adds a stay to the GPU time that the job has had, by pool.
+// charge adds a stay to the GPU time of the job, by pool.
 func (l *Live) charge(stay []Hold) {
 	for _, s := range stay {
 		i := slices.IndexFunc(l.holds, func(h Hold) bool { return h.Pool == s.Pool && h.Since == s.Since })
@@ -196,10 +196,10 @@ func (l *Live) charge(stay []Hold) {
 	}
 }
 
-// finish ends l for good.
+// finish ends l.
 func (e *engine) finish(l *Live) {
 	stay := e.c.now - l.Since
-	if l.cut { // its limit came first, and what it has done is all that it will do
+	if l.cut { // the limit came first: the work done so far is all the work of the job
 		kept, loose := e.cfg.Restarts.ClassOf(&l.Job).progress(stay - l.overhead)
 		l.Run = min(l.Run, l.saved+kept+loose)
 	}
@@ -215,10 +215,10 @@ func (e *engine) finish(l *Live) {
 	e.slab.put(l)
 }
 
-// touchPool brings the account of pool p up to now. Call it before p changes.
+// touchPool brings the account of pool p up to date. Call it before p changes.
 func (e *engine) touchPool(p int) { e.ledger.touch(p, &e.c.state[p].account, e.c.now) }
 
-// hold adds a job to what the tenant holds (sign +1), or takes it off (-1).
+// hold adds a job to the tenant's holdings (sign +1), or subtracts it (-1).
 func (t *Tenant) hold(l *Live, sign int) {
 	t.used += sign * l.GPUs
 	t.milli += int64(sign) * l.Milli()

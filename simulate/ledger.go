@@ -7,17 +7,17 @@ import (
 	"capcli"
 )
 
-// account is the current state of a committed pool. Capacity counts as offered from
-// delivery on, and each GPU is at each time used, idle, blocked or down.
+// account is the current state of a committed pool. Capacity counts as offered from delivery on;
+// each GPU is used, idle, blocked or down at any time.
 type account struct {
-	since   capcli.Seconds // accounted up to here
-	offered int64          // thousandths of GPUs delivered, now
-	used    int64          // of those held
-	usable  int64          // of those free, on nodes that take work; the rest is down
-	wanted  int64          // asked for by waiting jobs that the pool could serve
+	since   capcli.Seconds // time up to which it is accounted
+	offered int64          // thousandths of GPUs delivered now
+	used    int64          // held by jobs, of offered
+	usable  int64          // free on nodes that take work, of offered; the rest is down
+	wanted  int64          // thousandths of GPUs wanted by waiting jobs that the pool could serve
 }
 
-// Span is what became of a pool's capacity in one month.
+// Span is how a pool's capacity was used in one month.
 type Span struct {
 	Offered capcli.GPUTime `json:"offered_gpu_hours"`
 	Used    capcli.GPUTime `json:"used_gpu_hours"`
@@ -47,40 +47,39 @@ func (s *Span) Balance() error {
 // Use is the GPU time of one tenant in one pool and month.
 type Use struct {
 	Used   capcli.GPUTime
-	Billed capcli.GPUTime // with minimum billing times; equals Used for committed pools
-	Lost   capcli.GPUTime // of Used: work that had to be done again, and restarts
+	Billed capcli.GPUTime // billed time, with minimum billing times; equals Used for committed pools
+	Lost   capcli.GPUTime // part of Used: work to be done again, and restarts
 }
 
 // Month is one calendar month (UTC) of a record, or a part of a month between
 // Record.Cuts.
 type Month struct {
 	Start capcli.Time
-	Since capcli.Time // the last of Record.Cuts at or before Start; Record.Start before the first
+	Since capcli.Time // the last of Record.Cuts at or before Start; Record.Start if there is none
 	Pools []Span      // by pool
 	Use   [][]Use     // by pool, then tenant
 }
 
-// Record says who held what, when and on which terms. It is all that billing needs, so
-// one run can be priced at other rates without another run.
+// Record says who held what, when and on which terms. It is all that billing needs, so a run can be
+// priced at other rates without running it again.
 type Record struct {
-	Start   capcli.Time // instant 0 of the run
+	Start   capcli.Time // time 0 of the run
 	Pools   []Pool
 	Tenants []string
 	Months  []Month
-	Hourly  *Hourly       // the use by clock hour; nil where Config.Hourly did not ask
-	Cuts    []capcli.Time // after Start, in order: months are parted there
+	Hourly  *Hourly       // the use by clock hour; nil unless Config.Hourly is set
+	Cuts    []capcli.Time // times after Start at which months are divided, in order
 }
 
 // ledger builds the record during the run.
 type ledger struct {
 	rec  Record
 	ends []capcli.Seconds // end of each month, since the start
-	last int              // month of the present instant
-	held []Hold           // of the stay that was booked last
+	last int              // month found by the last monthAt
+	held []Hold           // parts of the last stay recorded
 }
 
-// monthAt returns the index of the month that a time lies in. It makes the months up to
-// then.
+// monthAt returns the index of the month that contains a time. It adds months up to then.
 func (g *ledger) monthAt(at capcli.Seconds) int {
 	for len(g.ends) == 0 || at >= g.ends[len(g.ends)-1] {
 		g.addMonth()
@@ -125,7 +124,7 @@ func (g *ledger) addMonth() {
 	})
 }
 
-// cut sets the times at which months are divided. Times up to the start have no effect.
+// cut sets the times at which months are divided. Times at or before the start have no effect.
 func (g *ledger) cut(at []capcli.Time) {
 	for _, t := range at {
 		if t > g.rec.Start {
@@ -136,7 +135,7 @@ func (g *ledger) cut(at []capcli.Time) {
 	g.rec.Cuts = slices.Compact(g.rec.Cuts)
 }
 
-// eachMonth calls f for each month of [from, to) with the seconds in it.
+// eachMonth calls f for each month that [from, to) touches, with the seconds in it.
 func (g *ledger) eachMonth(from, to capcli.Seconds, f func(m int, dt int64)) {
 	for from < to {
 		m := g.monthAt(from)
@@ -153,7 +152,7 @@ func (g *ledger) touch(p int, a *account, now capcli.Seconds) {
 		return
 	}
 	if a.offered != 0 {
-		if m := g.monthAt(a.since); now <= g.ends[m] { // nearly always: one month, no closure
+		if m := g.monthAt(a.since); now <= g.ends[m] { // nearly always one month; avoids the closure
 			a.charge(&g.rec.Months[m].Pools[p], int64(now-a.since))
 		} else {
 			g.eachMonth(a.since, now, func(m int, dt int64) { a.charge(&g.rec.Months[m].Pools[p], dt) })
@@ -181,10 +180,10 @@ func (g *ledger) use(m, p, t int) *Use {
 	return &(*u)[t]
 }
 
-// stay books that tenant t held milli thousandths of GPUs of pool p over [from, to), of
-// which lost seconds were no progress. In an elastic pool the stay counts as offered
-// too, and the rest of the minimum billing time as idle. It returns the stay divided at
-// Record.Cuts, valid until the next call.
+// stay records that tenant t held milli thousandths of GPUs of pool p over [from, to), of which
+// lost seconds made no progress. In an elastic pool the stay also counts as offered, and the rest
+// of the minimum billing time as idle. It returns the stay divided at Record.Cuts, valid until the
+// next call.
 func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) []Hold {
 	pool := &g.rec.Pools[p]
 	g.held = g.held[:0]
@@ -220,7 +219,7 @@ func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) []Ho
 	return g.held
 }
 
-// hold returns the part of the current stay that month m belongs to.
+// hold returns the part of the current stay to which month m belongs.
 func (g *ledger) hold(m, p int) *Hold {
 	since := g.rec.Months[m].Since
 	if n := len(g.held); n == 0 || g.held[n-1].Since != since {
@@ -229,8 +228,8 @@ func (g *ledger) hold(m, p int) *Hold {
 	return &g.held[len(g.held)-1]
 }
 
-// check compares the two accounts: the integral of held capacity over time, and the sum
-// of all stays. It also checks that no job was lost.
+// check compares two accounts: held capacity integrated over time, and the sum of all stays. It
+// also checks that no job was lost.
 func (r *Record) check(c *Counts) error {
 	if sum := c.Finished + c.Waiting + c.Starting + c.Running + c.Unplaceable + c.CPUOnly; sum != c.Read {
 		return &AccountError{fmt.Sprintf("read %d jobs, but finished %d + waiting %d + starting %d + running %d + unplaceable %d + without GPU %d = %d",

@@ -12,19 +12,19 @@ const (
 	refused // can never run
 )
 
-// Live is a job during a run: its data from the trace and its current state. A policy
-// reads it, and only the engine writes it. A finished job's Live is used again for
-// another job, so an observer must not keep it.
+// Live is a job during a run: its data from the trace and its current state. A policy reads it;
+// only the engine writes it. The Live of a finished job is reused for another job, so an observer
+// must not keep it.
 type Live struct {
 	capcli.Job
 	Submitted  capcli.Seconds // since the run's start
-	Believed   capcli.Seconds // how long the scheduler thinks that the whole job runs
-	FirstStart capcli.Seconds // first held its GPUs; -1 before
-	Since      capcli.Seconds // began its present stay, or its present wait
-	Ended      capcli.Seconds // finished for good; -1 before
-	Queued     capcli.Seconds // time spent waiting, over all its waits
+	Believed   capcli.Seconds // the scheduler's estimate of the job's whole run time
+	FirstStart capcli.Seconds // first time it held its GPUs; -1 before
+	Since      capcli.Seconds // start of the current stay or wait
+	Ended      capcli.Seconds // end of the job; -1 before
+	Queued     capcli.Seconds // time spent waiting, over all waits
 	Lost       capcli.Seconds // run time lost to restarts
-	Preempted  int            // how often it lost its GPUs
+	Preempted  int            // number of times it lost its GPUs
 	Key        int64          // the policy's order, smaller first; set when it joins a queue
 	Mark       int64          // free for the policy
 
@@ -34,26 +34,26 @@ type Live struct {
 	tenant   *Tenant
 	slices   []Slice
 	holds    []Hold
-	run      uint32         // counts stays; an old Finish names an old one
+	run      uint32         // number of the current stay; an old Finish carries an old number
 	seq      uint64         // order of arrival, the last tie-breaker
 	saved    capcli.Seconds // work safe in a checkpoint or in memory
-	overhead capcli.Seconds // restart time that the present stay began with
-	spent    capcli.Seconds // of its limit, in stays that were suspended
-	over     bool           // would run for longer than its limit
-	cut      bool           // the present stay ends at its limit, before its work is done
-	starting bool           // holds GPUs that were ordered and are not there yet
-	waited   bool           // the wait for the first start is counted
-	believes capcli.Seconds // believed end of the present stay
+	overhead capcli.Seconds // restart time at the start of the current stay
+	spent    capcli.Seconds // part of its limit used by suspended stays
+	over     bool           // whether its run time exceeds its limit
+	cut      bool           // whether the current stay ends at its limit, before its work is done
+	starting bool           // holds GPUs that are ordered but not delivered
+	waited   bool           // whether the wait for the first start has been counted
+	believes capcli.Seconds // estimated end of the current stay
 	slot     int32          // see Slot
 	ripe     bool           // waits, and its patience has ended
-	due      bool           // since the queue's last turn
-	bucket   *bucket        // where the queue has it by what it asks for; nil: nowhere
+	due      bool           // became ripe since the queue's last turn
+	bucket   *bucket        // the queue's bucket for its demand; nil if it is in none
 }
 
 // Hold is the GPU time that a job had in one pool.
 type Hold struct {
 	Pool   int
-	Since  capcli.Time // after this instant of Record.Cuts and before the next; Record.Start before the first
+	Since  capcli.Time // the last of Record.Cuts at or before the stay; Record.Start if there is none
 	Used   capcli.GPUTime
 	Billed capcli.GPUTime // with the pool's minimum billing time
 }
@@ -63,24 +63,23 @@ func (h *Hold) add(used, billed capcli.GPUTime) {
 	h.Billed += billed
 }
 
-// TimeLeft returns the true work that would be left if the job stopped now without
-// loss. It is for policies that may know true run times.
+// TimeLeft returns the true remaining work if the job stopped now without loss. It is for policies
+// that may know true run times.
 func (l *Live) TimeLeft(now capcli.Seconds) capcli.Seconds {
 	return max(0, l.Run-l.saved-l.ran(now))
 }
 
-// LeftBelieved returns the work that is left by the scheduler's estimate, a second at
-// least.
+// LeftBelieved returns the remaining work by the scheduler's estimate, at least 1 s.
 func (l *Live) LeftBelieved(now capcli.Seconds) capcli.Seconds {
 	return max(1, l.Believed-l.saved-l.ran(now))
 }
 
-// Attained returns the GPU time that the job has had so far (attained service).
+// Attained returns the job's GPU time so far (attained service).
 func (l *Live) Attained(now capcli.Seconds) capcli.GPUTime {
 	return capcli.GPUTime(int64(l.saved+l.ran(now)) * l.Milli())
 }
 
-// ran returns the run time of the current stay, 0 while the job waits.
+// ran returns the run time of the current stay; 0 while the job waits.
 func (l *Live) ran(now capcli.Seconds) capcli.Seconds {
 	if l.state != running || now < l.Since {
 		return 0
@@ -88,13 +87,13 @@ func (l *Live) ran(now capcli.Seconds) capcli.Seconds {
 	return max(0, now-l.Since-l.overhead)
 }
 
-// EndBelieved returns when the current stay ends by the scheduler's estimate.
+// EndBelieved returns the end of the current stay by the scheduler's estimate.
 func (l *Live) EndBelieved() capcli.Seconds { return l.believes }
 
 // Wait returns the time from submission to the first start.
 func (l *Live) Wait() capcli.Seconds { return l.FirstStart - l.Submitted }
 
-// OverQuota reports whether its tenant's quota forbids the job to start now.
+// OverQuota reports whether the tenant's quota forbids the job to start now.
 func (l *Live) OverQuota() bool {
 	return l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota
 }
@@ -106,7 +105,7 @@ func (l *Live) Holder() *Tenant { return l.tenant }
 // waits.
 func (l *Live) Overhead() capcli.Seconds { return l.overhead }
 
-// Restarting returns the part of Overhead that is left.
+// Restarting returns the remaining part of Overhead.
 func (l *Live) Restarting(now capcli.Seconds) capcli.Seconds {
 	if l.state != running || now < l.Since {
 		return l.overhead
@@ -147,15 +146,14 @@ func (l *Live) Refused() bool { return l.state == refused }
 // Index returns the number of the job in the order of arrival, from 0.
 func (l *Live) Index() int64 { return int64(l.seq) - 1 }
 
-// Slices returns where the job runs, or ran last.
+// Slices returns where the job runs, or last ran.
 func (l *Live) Slices() []Slice { return l.slices }
 
 // Holds returns the GPU time of the job up to its last stop, by pool and by part of the
 // record between Record.Cuts.
 func (l *Live) Holds() []Hold { return l.holds }
 
-// slab provides Lives and takes them back. A run allocates as many as are alive at
-// once, not one for each job.
+// slab allocates Lives and reuses them, so a run allocates as many as are alive at once.
 type slab struct {
 	free []*Live
 	made int32

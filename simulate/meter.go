@@ -17,10 +17,10 @@ type meter struct {
 	all               group
 	bySize            [len(sizeEnds) + 1]group
 	refusals          []refusal
-	open              []capcli.Seconds // waits until the end of jobs that wait for their first start
+	open              []capcli.Seconds // waits until the end of the run of jobs that still wait for their first start
 	jctFinished       int64            // sum
-	queuedFor         int64            // sum of the seconds spent waiting, over all waits of all jobs
-	slowdown          float64          // sum, in order of finishing, then of those that did not
+	queuedFor         int64            // sum of seconds spent waiting, over all waits of all jobs
+	slowdown          float64          // sum over finished jobs in order of finishing, then over open jobs
 	slowdownFinished  float64
 	misses, deadlines int64
 	goodput, redone   capcli.GPUTime
@@ -61,7 +61,7 @@ func (m *meter) arrived(e *engine, l *Live) {
 	}
 }
 
-// groups returns the sums that l counts in.
+// groups returns the groups in which l counts.
 func (m *meter) groups(l *Live) [3]*group {
 	return [...]*group{&m.all, &m.byTenant[l.tenant.index], &m.bySize[sizeRange(l.GPUs)]}
 }
@@ -85,9 +85,8 @@ func (m *meter) queued(now capcli.Seconds, n int64) {
 
 func (m *meter) settle() { m.queueMax = max(m.queueMax, m.queueNow) }
 
-// stayed counts the wait of a job at the end of its first stay, or at the end of the
-// run. When the stay ends before its capacity was delivered, it never began, and the
-// job has yet to start.
+// stayed counts the first wait of a job at the end of its first stay, or at the end of the run. A
+// stay that ends before its capacity was delivered never began, so the job has yet to start.
 func (m *meter) stayed(l *Live, now capcli.Seconds) {
 	switch {
 	case l.waited:

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// bringUp delivers the pools that are there at the start, plans the delivery and the
-// end of the others, and plans the first change of each supply.
+// bringUp delivers the pools that exist at the start, plans the delivery and the end of the others,
+// and plans the first change of each supply.
 func (e *engine) bringUp() {
 	for p := range e.c.pools {
 		pool := &e.c.pools[p]
@@ -22,10 +22,10 @@ func (e *engine) bringUp() {
 	}
 }
 
-// What the run field of a planned node event means.
+// Values of the run field of a planned node event.
 const (
-	oneNode   = 0 // node is the index in the cluster, from a supply
-	wholePool = 1 // node is a pool that is delivered, or ends
+	oneNode   = 0 // the node field is an index in the cluster; the event is from a supply
+	wholePool = 1 // the node field is a pool that is delivered or ends
 )
 
 // follow plans the next change of pool p's supply.
@@ -67,7 +67,7 @@ func (e *engine) nodeChange(what, n int, k Kind) {
 	e.follow(p)
 }
 
-// deliver brings all nodes of a pool, or ends the pool.
+// deliver brings up all nodes of a pool, or ends the pool.
 func (e *engine) deliver(p int, come bool) {
 	s := &e.c.state[p]
 	e.touchPool(p)
@@ -95,8 +95,7 @@ func (e *engine) deliver(p int, come bool) {
 	}
 }
 
-// setNode sets the condition of a node. When the node now takes work, its queues get a
-// turn.
+// setNode sets the state of a node. If the node now takes work, its queues get a turn.
 func (e *engine) setNode(n int, delivered, lost, draining bool) {
 	nd := &e.c.nodes[n]
 	p := int(nd.pool)
@@ -109,7 +108,7 @@ func (e *engine) setNode(n int, delivered, lost, draining bool) {
 	}
 }
 
-// evictFrom stops every job that has a part on node n. The jobs wait again.
+// evictFrom stops every job that has a part on node n. These jobs wait again.
 func (e *engine) evictFrom(n int) {
 	queues := e.c.state[e.c.nodes[n].pool].queues
 	if len(queues) == 0 {
