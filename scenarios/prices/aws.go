@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// offer is a contract of AWS's list. It has a line for what is paid at once and a line for
-// what each hour costs, which awsOffers puts together at the end.
+// offer is a contract in AWS's list. The list has one line for its upfront payment and one for its
+// hourly price; awsOffers adds them up at the end.
 type offer struct {
 	cells   map[string]string
 	line    int
@@ -74,8 +74,8 @@ func (im *importer) awsRow(row []string) {
 	o.hourly = cell("PricePerUnit")
 }
 
-// awsOffers takes the contracts: what is paid at once, spread over the hours of
-// the term, and what each hour costs.
+// awsOffers imports the contracts. The price of one is its upfront payment, spread over the hours
+// of the term, plus its hourly price.
 func (im *importer) awsOffers() {
 	inOrder := slices.SortedFunc(maps.Values(im.pending), func(a, b *offer) int { return cmp.Compare(a.line, b.line) })
 	for _, o := range inOrder {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A Choice is a price that somebody may name: its key, and what it is.
+// A Choice is a price that a user can name: its key and a description.
 type Choice struct{ Key, About string }
 
-// Choices returns the keys of the list in order, also those that name a GPU model in
-// place of the machine, on some terms; terms "" is all.
+// Choices returns the keys of the list in order, for prices on the given terms; "" is all terms. It
+// includes keys that name a GPU model instead of the machine.
 func (l *List) Choices(terms string) []Choice {
 	var out []Choice
 	for _, q := range l.Quotes() {
@@ -27,8 +27,7 @@ func (l *List) Choices(terms string) []Choice {
 	return slices.Compact(out)
 }
 
-// Length returns the time that the price commits to, 1y or 3mo; "" where it commits to
-// none.
+// Length returns the length of the commitment of the price, 1y or 3mo; "" if there is none.
 func (c *Choice) Length() string {
 	terms := c.Key[strings.LastIndexByte(c.Key, '/')+1:]
 	length, _, _ := strings.Cut(terms, "-")

@@ -57,7 +57,8 @@ func readCSV(d *strict.Decoder, p *List, b []byte) {
 	}
 }
 
-// readHead checks the header and gives the columns in their order.
+// readHead checks the header and returns the names of its columns in order. It reports false after
+// a fault.
 func readHead(d *strict.Decoder, head []string, line int) ([]string, bool) {
 	names := columnNames()
 	columns := make([]string, len(head))
@@ -105,8 +106,7 @@ func readLine(d *strict.Decoder, p *List, r *csv.Reader, columns, row []string) 
 	}
 }
 
-// characters turns a column in bytes, as the CSV reader counts, into one in
-// characters.
+// characters converts a column in bytes, as the CSV reader counts, into one in characters.
 func characters(d *strict.Decoder, line, col int) int {
 	if line < 1 || line > len(d.Lines) || col-1 > len(d.Lines[line-1]) {
 		return 1
@@ -114,7 +114,7 @@ func characters(d *strict.Decoder, line, col int) int {
 	return utf8.RuneCountInString(d.Lines[line-1][:max(col-1, 0)]) + 1
 }
 
-// csvFault says what is not CSV.
+// csvFault reports an error of the CSV reader as a fault.
 func csvFault(d *strict.Decoder, err error) {
 	at, ok := errors.AsType[*csv.ParseError](err)
 	if !ok {

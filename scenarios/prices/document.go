@@ -10,7 +10,7 @@ import (
 	"capcli"
 )
 
-// Described is a price as every document has it.
+// Described is a price as documents show it.
 type Described struct {
 	Key       string      `json:"key"`
 	Provider  string      `json:"provider"`
@@ -30,7 +30,7 @@ type Described struct {
 	Line      int         `json:"line,omitempty"`
 }
 
-// Describe returns the price as documents have it; its age counts to today.
+// Describe returns the price as documents show it, with its age on the given day.
 func (q *Quote) Describe(today time.Time) Described {
 	out := Described{
 		Key: q.Key(), Provider: q.Provider, Region: q.Region, Machine: q.Machine, GPU: q.GPU, GPUs: q.GPUs, Term: q.Term, Payment: q.Payment,
@@ -42,10 +42,10 @@ func (q *Quote) Describe(today time.Time) Described {
 	return out
 }
 
-// Terms are the term and the payment in one word.
+// Terms returns the term and the payment in one word.
 func (d *Described) Terms() string { return joinTerms(d.Term, d.Payment) }
 
-// wholeMonths counts the whole months from a date to today, 0 at least.
+// wholeMonths returns the whole months from date to today, at least 0.
 func wholeMonths(date capcli.Time, today time.Time) int {
 	d := date.Std()
 	n := 12*(today.Year()-d.Year()) + int(today.Month()) - int(d.Month())
@@ -55,14 +55,14 @@ func wholeMonths(date capcli.Time, today time.Time) int {
 	return max(0, n)
 }
 
-// Ages say to which day the age of a price counts, and from how many months on a
-// document warns of it.
+// Ages says on which day the ages of prices are measured, and from how many months on a document
+// warns of an old price.
 type Ages struct {
 	Today  time.Time
 	Months int
 }
 
-// Filter says which prices are asked for; "" is all.
+// Filter selects prices; "" selects all.
 type Filter struct{ Provider, Region, GPU, Term string }
 
 // Listing is a list of prices: the document of prices list.
@@ -73,8 +73,8 @@ type Listing struct {
 	Notes    []string    `json:"notes,omitempty"`
 }
 
-// Choose returns the prices that are asked for. The error is a
-// *capcli.RequestError where there is none; it says which word found nothing.
+// Choose returns the prices that the filter selects. It fails with a *capcli.RequestError that
+// names the first field without a match.
 func (p *List) Choose(f Filter, ages Ages) (*Listing, error) {
 	found, err := f.choose(p.Quotes())
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *List) Choose(f Filter, ages Ages) (*Listing, error) {
 	return out, nil
 }
 
-// choose keeps of all prices those that are asked for.
+// choose returns the prices of all that the filter selects.
 func (f Filter) choose(all []Quote) ([]Quote, error) {
 	for _, x := range []struct {
 		field, word string
@@ -129,8 +129,7 @@ func (f Filter) choose(all []Quote) ([]Quote, error) {
 	return all, nil
 }
 
-// Comparison sets the prices of a machine on all terms side by side: the document
-// of prices show.
+// Comparison compares the prices of a machine on all terms: the document of prices show.
 type Comparison struct {
 	Schema   string        `json:"schema"`
 	Currency string        `json:"currency"`
@@ -145,12 +144,11 @@ type DatedChange struct {
 	Date   string      `json:"date"`
 	Hourly capcli.USD  `json:"machine_hour_usd"`
 	PerGPU capcli.Rate `json:"gpu_hour_usd"`
-	Change *float64    `json:"change"` // against the price before
+	Change *float64    `json:"change"` // relative to the price before
 	Source string      `json:"source"`
 }
 
-// Compare sets all terms of the machine that a key names side by side. The error is
-// as that of Find.
+// Compare compares all terms of the machine that a key names. It fails like Find.
 func (p *List) Compare(key string, ages Ages) (*Comparison, error) {
 	quotes, err := p.Machine(key)
 	if err != nil {
@@ -171,7 +169,7 @@ func (p *List) Compare(key string, ages Ages) (*Comparison, error) {
 	return out, nil
 }
 
-// changes are the dates on which a price changed; none where it has one date.
+// changes returns the dated prices of a quote; nil if it has only one.
 func (q *Quote) changes() []DatedChange {
 	if len(q.History) < 2 {
 		return nil
@@ -189,12 +187,12 @@ func (q *Quote) changes() []DatedChange {
 	return out
 }
 
-// Assumption is a figure that a result rests on and that is not the number of
-// whoever asked: a price by key, or a change of price that was stated.
+// Assumption is a figure behind a result that the user did not state as a number: a price by key,
+// or a stated change of price.
 type Assumption struct {
 	Pool   string       `json:"pool"`
-	Field  string       `json:"field"` // price, on_demand_price or price_path; of a request its field
-	Key    string       `json:"key"`   // of the price
+	Field  string       `json:"field"` // price, on_demand_price or price_path; for a request, its field
+	Key    string       `json:"key"`   // key of the price; "" is none
 	PerGPU *capcli.Rate `json:"gpu_hour_usd"`
 	Date   string       `json:"date"`
 	Source string       `json:"source"`
@@ -203,8 +201,8 @@ type Assumption struct {
 	Text   string       `json:"text"` // for people
 }
 
-// Assume returns the assumption that a price of the list is the price of a field.
-// A nil row is a price that the scenario states.
+// Assume returns the assumption that the row is the price of a field. A nil row is a price stated
+// in the scenario.
 func (r *Row) Assume(pool, field, text string) Assumption {
 	a := Assumption{Pool: pool, Field: field, Text: text, Source: "the scenario"}
 	if r == nil {

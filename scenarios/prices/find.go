@@ -11,8 +11,8 @@ import (
 	"capcli"
 )
 
-// Machine gives all terms of the machine that a key names; the key's own term
-// may be left out. The error is as that of Find.
+// Machine returns all terms of the machine that a key names. The key may leave out the term. It
+// fails like Find.
 func (p *List) Machine(key string) ([]Quote, error) {
 	parts := strings.Split(key, "/")
 	if len(parts) == 3 {
@@ -32,10 +32,10 @@ func (p *List) Machine(key string) ([]Quote, error) {
 	return of, nil
 }
 
-// Find gives the price that a key names: provider/region/machine/term, or a GPU
-// model in place of the machine where all machines of the model cost the same
-// for a GPU. The term may lack its payment where there is only one. The error
-// is *capcli.UnknownError; it says what there is, and the likely one.
+// Find returns the price that a key names: provider/region/machine/term. A GPU model may stand for
+// the machine if all machines of the model cost the same per GPU. The term may leave out the
+// payment if there is only one. It fails with a *capcli.UnknownError that lists what there is and
+// suggests the nearest.
 func (p *List) Find(key string) (Quote, error) {
 	if p != nil {
 		p.index()
@@ -51,7 +51,7 @@ func (p *List) Find(key string) (Quote, error) {
 	return pickTerm(key, parts, of)
 }
 
-// matches finds the prices that the first three parts of a key name.
+// matches returns the prices that match the first three parts of a key.
 func (p *List) matches(key string, parts []string) ([]Quote, error) {
 	if len(parts) == 1 && key != "" {
 		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/%s/1y (capcli prices list --gpu %s)", capcli.Quoted(key), strict.Printable(strings.ToLower(key)), strict.Printable(key))
@@ -72,12 +72,12 @@ func (p *List) matches(key string, parts []string) ([]Quote, error) {
 	}
 	isOther := func(q Quote) bool { return !strings.EqualFold(q.Machine, parts[2]) }
 	if slices.ContainsFunc(all, func(q Quote) bool { return !isOther(q) }) {
-		all = slices.DeleteFunc(all, isOther) // a machine goes before GPUs of the same name
+		all = slices.DeleteFunc(all, isOther) // a machine takes precedence over GPUs of the same name
 	}
 	return all, nil
 }
 
-// words are those that may stand in the i-th place of a key for this price.
+// words returns the words that may stand in part i of a key for this price.
 func (q *Quote) words(i int) []string {
 	switch i {
 	case 0:
@@ -88,7 +88,7 @@ func (q *Quote) words(i int) []string {
 	return []string{q.Machine, strings.ToLower(q.GPU)}
 }
 
-// wordsOf are the words of all prices, in order and each once.
+// wordsOf returns the words of all prices, sorted and without repeats.
 func wordsOf(all []Quote, words func(*Quote) []string) []string {
 	var out []string
 	for i := range all {
@@ -98,12 +98,12 @@ func wordsOf(all []Quote, words func(*Quote) []string) []string {
 	return slices.Compact(out)
 }
 
-// containsFold tells whether word is one of words, in whatever case.
+// containsFold reports whether word is one of words, ignoring case.
 func containsFold(words []string, word string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, word) })
 }
 
-// pickTerm picks the price of the key's term.
+// pickTerm returns the price for the term of the key.
 func pickTerm(key string, parts []string, of []Quote) (Quote, error) {
 	want, ok := NormalTerm(parts[3])
 	found := slices.DeleteFunc(slices.Clone(of), func(q Quote) bool {
@@ -127,9 +127,9 @@ func pickTerm(key string, parts []string, of []Quote) (Quote, error) {
 	return best, nil
 }
 
-// noPart says that the i-th part of a key is not there, and what is.
+// noPart returns the error that part i of a key has no match. have are the words that would match.
 func noPart(key string, parts []string, i int, what string, have []string) error {
-	whole := make([]string, len(have)) // of a short part a slip is known only in the whole key
+	whole := make([]string, len(have)) // in a short part a typing error is found only in the whole key
 	for k, h := range have {
 		better := slices.Clone(parts)
 		better[i] = h
@@ -158,9 +158,8 @@ func missing(format string, args ...any) error {
 	return &capcli.UnknownError{Text: fmt.Sprintf(format, args...)}
 }
 
-// RateOf gives the price of a GPU-hour that text names: an amount such as 2.20,
-// or a key, of which row says more; it is nil for an amount. The error is
-// *capcli.UnknownError for a key that there is not.
+// RateOf returns the price of a GPU-hour that text names: an amount such as 2.20, or a key. row is
+// the price of a key; nil for an amount. It fails with *capcli.UnknownError for an unknown key.
 func (p *List) RateOf(text string) (rate capcli.Rate, row *Row, err error) {
 	if !IsKey(text) {
 		rate, err = capcli.ParseUSD(text)

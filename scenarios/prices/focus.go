@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// focusProviders are the names of providers in bills and in keys.
+// focusProviders maps the names of providers in bills to those in keys.
 var focusProviders = map[string]string{
 	"aws": "aws", "amazon web services": "aws", "microsoft": "azure", "microsoft azure": "azure", "azure": "azure",
 	"google cloud": "gcp", "google": "gcp", "gcp": "gcp", "nebius": "nebius",
 }
 
-// focusRow reads the unit price of a charge. A contracted price goes before the
-// list price, for it is the one that is paid.
+// focusRow reads the unit price of a charge. A contracted price takes precedence over the list
+// price, because it is the one paid.
 func (im *importer) focusRow(row []string) {
 	cell := func(name string) string {
 		if at := im.index(name); at >= 0 && at < len(row) {
@@ -65,8 +65,8 @@ func (im *importer) focusRow(row []string) {
 	im.offerChanged(cells, price, strings.Join(row, ","))
 }
 
-// offerChanged takes a price of a bill only where it differs from that of the day before:
-// a bill states the same price every day.
+// offerChanged imports a price of a bill only if it differs from the last earlier price: a bill
+// states the same price every day.
 func (im *importer) offerChanged(cells map[string]string, price, text string) {
 	before, rounded := len(im.out.rows), im.report.Rounded
 	im.offer(cells, price, 1, text)
@@ -91,7 +91,7 @@ func (im *importer) offerChanged(cells map[string]string, price, text string) {
 	}
 }
 
-// skuDetails reads the properties of a SKU in FOCUS 1.2, with their names plain.
+// skuDetails reads the properties of a SKU in FOCUS 1.2; their names are written by plainName.
 func skuDetails(text string) map[string]string {
 	out := map[string]string{}
 	if text == "" {

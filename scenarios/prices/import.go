@@ -13,12 +13,12 @@ import (
 	"capcli"
 )
 
-// ImportOptions say how to read a price list of another form than a price file.
+// ImportOptions say how to read a price list that is not a price file.
 type ImportOptions struct {
-	Format string            // of Formats; "" is told from the header
-	Map    map[string]string // our column, or a term, is called so in the list; /730 after it makes an hour of a month
-	Set    map[string]string // our column is this in all rows
-	PerGPU bool              // the list's prices are for one GPU, not for a machine
+	Format string            // a name of Formats; "" detects it from the header
+	Map    map[string]string // from our column, or a term, to the list's column; a suffix /730 converts a monthly price into an hourly one
+	Set    map[string]string // value of our column in all rows
+	PerGPU bool              // prices are per GPU rather than per machine
 	Reject func(line int, reason, text string)
 }
 
@@ -32,37 +32,36 @@ var Formats = func() (c capcli.Catalog[struct{}]) {
 	return c
 }()
 
-// ImportReport says what became of a list: the document of prices import. Every
-// price of the list is kept, repeated or rejected.
+// ImportReport is the result of an import: the document of prices import. Every price of the list
+// is kept, repeated or rejected.
 type ImportReport struct {
 	Schema   string   `json:"schema"`
 	Input    string   `json:"input"`
 	Format   string   `json:"format"`
-	Output   string   `json:"output"` // the price file, where the caller wrote one
+	Output   string   `json:"output"` // the price file, if the caller wrote one
 	Rows     int64    `json:"rows"`   // lines read
-	Prices   int64    `json:"prices"` // found in them: Kept + Repeated + Rejected
+	Prices   int64    `json:"prices"` // found in the rows: Kept + Repeated + Rejected
 	Kept     int64    `json:"kept"`
-	Repeated int64    `json:"repeated"` // the same price of the same key and date again
+	Repeated int64    `json:"repeated"` // same price, key and date as an earlier one
 	Rejected int64    `json:"rejected"`
-	Skipped  int64    `json:"skipped_rows"` // rows about something else, as Reasons say
-	Rounded  int64    `json:"rounded"`      // of those kept, to the millionth of a dollar
-	Renamed  int64    `json:"renamed"`      // of those kept, given the GPU model of the machine's latest price
-	Doubtful int64    `json:"doubtful"`     // of those kept, contracts no cheaper than on demand
+	Skipped  int64    `json:"skipped_rows"` // rows that are no prices, as Reasons say
+	Rounded  int64    `json:"rounded"`      // of Kept, rounded to the millionth of a dollar
+	Renamed  int64    `json:"renamed"`      // of Kept, given the GPU model of the machine's latest price
+	Doubtful int64    `json:"doubtful"`     // of Kept, contracts no cheaper than on demand
 	Reasons  []Reason `json:"reasons"`
-	Columns  []string `json:"price_columns"`   // of the list that became prices, "1y from month_1y/730"
-	Ignored  []string `json:"ignored_columns"` // columns passed over
+	Columns  []string `json:"price_columns"`   // columns of the list read as prices, "1y from month_1y/730"
+	Ignored  []string `json:"ignored_columns"` // columns not used
 }
 
-// Reason is why prices were rejected, or rows skipped, and how many.
+// Reason is a reason for rejecting prices or skipping rows, with their number.
 type Reason struct {
 	Text    string `json:"reason"`
 	N       int64  `json:"n"`
-	Skipped bool   `json:"skipped"` // of rows about something else
+	Skipped bool   `json:"skipped"` // whether it is a reason for skipping rows
 }
 
-// Import reads a price list. It fails with *capcli.InputError where the
-// list cannot be read at all or nothing of it is a price, and with
-// *capcli.UnknownError for a format or a column that there is not.
+// Import reads a price list. It fails with *capcli.InputError if the list cannot be read or has no
+// valid price, and with *capcli.UnknownError for an unknown format or column.
 func Import(file string, r io.Reader, o ImportOptions) (*List, ImportReport, error) {
 	im := &importer{
 		file: file, o: o, at: map[string]int{}, reasons: map[string]*Reason{}, machines: knownMachines(), places: map[string]int{}, pending: map[string]*offer{},
@@ -103,20 +102,20 @@ const (
 	maxColumns = 4096
 )
 
-// importer is one import under way.
+// importer is an import in progress.
 type importer struct {
 	file     string
 	o        ImportOptions
 	csv      *csv.Reader
 	head     []string
-	places   map[string]int // of columns, by the names that were asked for
-	line     int            // of the row being read
+	places   map[string]int // cache of index: columns by name
+	line     int            // of the current row
 	columns  columns
-	pending  map[string]*offer // of AWS, by contract
+	pending  map[string]*offer // contracts of an AWS list, by SKU and offer
 	out      List
-	at       map[string]int // rows of out by key and date
+	at       map[string]int // index in out of the latest row by key and date, and by machine
 	reasons  map[string]*Reason
-	machines map[string]Row // of the catalogue, by type: what the list may leave out
+	machines map[string]Row // machines of the catalogue by type, which supply what the list leaves out
 	report   ImportReport
 }
 
@@ -124,7 +123,7 @@ func (im *importer) wrong(line int, field, text, hint string) error {
 	return &capcli.InputError{File: im.file, Line: line, Field: field, Text: text, Hint: hint}
 }
 
-// knownMachines are the machines of the catalogue by their type.
+// knownMachines returns the machines of the catalogue by type.
 func knownMachines() map[string]Row {
 	out := map[string]Row{}
 	for _, r := range Catalogue().rows {
@@ -135,7 +134,7 @@ func knownMachines() map[string]Row {
 	return out
 }
 
-// checkOptions refuses columns that a price file does not have.
+// checkOptions refuses --map and --set for columns that a price file does not have.
 func (im *importer) checkOptions() error {
 	for _, flag := range []struct {
 		name string
@@ -155,9 +154,9 @@ func (im *importer) checkOptions() error {
 	return nil
 }
 
-// header reads up to the line of column names and tells the format.
+// header reads up to the line of column names and detects the format.
 func (im *importer) header() error {
-	for range 10 { // AWS puts lines about the list before the columns
+	for range 10 { // AWS writes lines about the list before the columns
 		row, err := im.csv.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -180,7 +179,7 @@ func (im *importer) header() error {
 	return im.wrong(0, "", "expected a header of columns, found none", "a price list is CSV: machine_type,region,gpu_count,hour_ondemand …")
 }
 
-// recognise tells the format by the columns and finds those that it needs.
+// recognise detects the format by the columns and binds them.
 func (im *importer) recognise() error {
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(n string) bool { return im.index(n) < 0 })
@@ -200,7 +199,8 @@ func (im *importer) recognise() error {
 	return im.bind()
 }
 
-// index is the place of the column called so, -1 where it is not there.
+// index returns the index of the column called name, ignoring case and separators; -1 if there is
+// none.
 func (im *importer) index(name string) int {
 	at, known := im.places[name]
 	if !known {
@@ -210,7 +210,7 @@ func (im *importer) index(name string) int {
 	return at
 }
 
-// plainName is a column's name without what people write differently.
+// plainName returns a column's name in lower case without separators.
 func plainName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _-/()", r) {
@@ -220,7 +220,7 @@ func plainName(s string) string {
 	}, strings.ToLower(s))
 }
 
-// read goes through the rows.
+// read imports all rows.
 func (im *importer) read() error {
 	for {
 		row, err := im.csv.Read()
@@ -261,7 +261,7 @@ func (im *importer) unreadable(err error) error {
 	return in
 }
 
-// reject counts a price that was not taken.
+// reject counts and reports a price that is not imported.
 func (im *importer) reject(reason, text string) {
 	im.report.Rejected++
 	im.count(reason, false)
@@ -270,7 +270,7 @@ func (im *importer) reject(reason, text string) {
 	}
 }
 
-// skip counts a row that is about something else.
+// skip counts a row that is not a price.
 func (im *importer) skip(reason string) {
 	im.report.Skipped++
 	im.count(reason, true)
@@ -285,7 +285,7 @@ func (im *importer) count(reason string, skipped bool) {
 	r.N++
 }
 
-// settle finishes the prices and puts the reasons in order.
+// settle finishes the prices and sorts the reasons by frequency.
 func (im *importer) settle() {
 	if im.report.Format == "aws" {
 		im.awsOffers()
@@ -298,8 +298,8 @@ func (im *importer) settle() {
 	slices.SortStableFunc(im.report.Reasons, func(a, b Reason) int { return cmp.Compare(b.N, a.N) })
 }
 
-// unifyModels gives all prices of a machine the GPU model that its latest price has:
-// lists write models differently over the years.
+// unifyModels gives all prices of a machine the GPU model of its latest price: lists name models
+// differently over the years.
 func (im *importer) unifyModels() {
 	latest := map[string]int{}
 	for i := range im.out.rows {
@@ -317,8 +317,8 @@ func (im *importer) unifyModels() {
 	}
 }
 
-// countDoubtful counts contracts that cost no less than the machine on demand on the same
-// day: most often the list is wrong.
+// countDoubtful counts contracts that cost no less than the machine on demand on the same day,
+// which usually is an error in the list.
 func (im *importer) countDoubtful() {
 	list := map[string]capcli.USD{}
 	for i := range im.out.rows {

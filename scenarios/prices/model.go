@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Models are the GPU models that have a price, in order.
+// Models returns the GPU models that have a price, sorted.
 func (p *List) Models() []string {
 	return wordsOf(p.Quotes(), func(q *Quote) []string { return []string{q.GPU} })
 }
 
-// KeysForModel gives keys of prices for a GPU model as a log names it: of the
-// machines with a price on demand, and for a year where one has that, the
-// cheapest on demand. ok is false where no machine of the model is known; year
-// is "" where none has a price for a year.
+// KeysForModel returns the keys of prices for a GPU model as a log names it. Among the machines of
+// the model with an on-demand price it takes the cheapest on demand, and prefers machines that also
+// have a price for a year. ok is false if no such machine is known; year is "" if none has a price
+// for a year.
 func (p *List) KeysForModel(model string) (year, onDemand string, ok bool) {
 	if model == "" {
 		return "", "", false
@@ -48,17 +48,15 @@ func (p *List) KeysForModel(model string) (year, onDemand string, ok bool) {
 	return year, onDemand, best != nil
 }
 
-// namesModel tells whether a log's name of a GPU is that of a price: letter case,
-// the maker, the socket and what stands between words do not count, so that
-// a100_80, A100-80GB and NVIDIA A100-SXM4-80GB are one. A size of memory that
-// the price list leaves out, for it is the model's only or first, may be said.
+// namesModel reports whether a log's name of a GPU matches that of a price. Letter case, the maker,
+// the socket and separators are ignored, so that a100_80, A100-80GB and NVIDIA A100-SXM4-80GB are
+// the same. The log may add the memory size in firstMemory that the price list leaves out.
 func namesModel(log, list string) bool {
 	a, b := modelKey(log), modelKey(list)
 	return a == b || a == b+firstMemory[b]
 }
 
-// firstMemory is the memory in GB that a price list means where it names the
-// model alone.
+// firstMemory is the memory in GB of the model that a price list names without a memory size.
 var firstMemory = map[string]string{
 	"v100": "16", "a100": "40", "h100": "80", "h200": "141", "t4": "16", "l4": "24", "l40s": "48", "a10": "24", "a10g": "24", "b200": "192", "mi300x": "192",
 }
@@ -68,7 +66,7 @@ var (
 	modelFiller = regexp.MustCompile(`^(nvidia|tesla|geforce|quadro|amd|instinct|sxm\d?|pcie|hbm\d?e?|nvl)$`)
 )
 
-// modelKey is the words of a model's name that tell it from others.
+// modelKey returns the words of a model's name that distinguish it.
 func modelKey(s string) string {
 	key := ""
 	for _, word := range modelWord.FindAllString(strings.ToLower(s), -1) {
@@ -79,8 +77,8 @@ func modelKey(s string) string {
 	return key
 }
 
-// SameModel tells whether two names may be of one GPU: A100 and A100-80GB, or
-// NVIDIA H100 80GB HBM3 and H100.
+// SameModel reports whether two names may be of the same GPU: A100 and A100-80GB, or NVIDIA H100
+// 80GB HBM3 and H100.
 func SameModel(a, b string) bool {
 	a, _, _ = strings.Cut(modelName(a), "-")
 	b, _, _ = strings.Cut(modelName(b), "-")

@@ -13,8 +13,8 @@ import (
 	"capcli"
 )
 
-// offer takes one price of a row: cells as a price file has them, the amount
-// as the list has it, for so many hours.
+// offer imports one price of a row: cells in the columns of a price file, and the list's amount for
+// the given number of hours. text is the row for reports of rejects.
 func (im *importer) offer(cells map[string]string, amount string, hours int64, text string) {
 	im.report.Prices++
 	usd, rounded, why := hourly(amount, hours)
@@ -50,7 +50,7 @@ func (im *importer) offer(cells map[string]string, amount string, hours int64, t
 	im.take(row, rounded, text)
 }
 
-// take puts a price to the others.
+// take adds a valid price, or counts it as repeated or rejected.
 func (im *importer) take(row Row, rounded bool, text string) {
 	key := row.Key() + " " + row.Date.Date()
 	if i, twice := im.at[key]; twice {
@@ -73,8 +73,8 @@ func (im *importer) take(row Row, rounded bool, text string) {
 	}
 }
 
-// complete fills in what the list does not say: from --set, from the machine as
-// the catalogue knows it, and the name of the list as the source.
+// complete fills in what the list leaves out: the values of --set, the machine's properties in the
+// catalogue, and the list's name as the source.
 func (im *importer) complete(cells map[string]string) {
 	known, ok := im.machines[strings.ToLower(cells["machine"])]
 	if ok {
@@ -97,7 +97,7 @@ func (im *importer) complete(cells map[string]string) {
 	}
 }
 
-// modelName writes a GPU's name as the catalogue does: NVIDIA A100 is A100.
+// modelName writes a GPU's name as the catalogue does: A100 for NVIDIA A100.
 func modelName(s string) string {
 	s = strings.ToUpper(strings.TrimSpace(s))
 	for _, maker := range []string{"NVIDIA ", "AMD ", "INSTINCT ", "TESLA "} {
@@ -107,7 +107,7 @@ func modelName(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, " ", "-"), "H100-80GB", "H100")
 }
 
-// countOf says why a number of GPUs cannot be one; "" when it can.
+// countOf returns the reason why s is no number of GPUs; "" if it is one.
 func countOf(s string) string {
 	n, ok := new(big.Rat).SetString(s)
 	switch {
@@ -121,8 +121,9 @@ func countOf(s string) string {
 	return ""
 }
 
-// hourly is the price for one hour of an amount for so many, rounded half up to
-// the millionth, and whether that changed it; why says what is wrong.
+// hourly returns the hourly price for an amount over the given hours, rounded half up to the
+// millionth of a dollar. rounded says whether rounding changed it; why is the reason if the amount
+// is invalid.
 func hourly(amount string, hours int64) (usd string, rounded bool, why string) {
 	s := strings.TrimPrefix(strings.TrimSpace(amount), "$")
 	switch {
@@ -152,7 +153,7 @@ func hourly(amount string, hours int64) (usd string, rounded bool, why string) {
 	return capcli.USD(n.Int64()).Decimal(), rounded, ""
 }
 
-// lineLimit refuses a line that is longer than any list has.
+// lineLimit is a reader that fails at a line of more than most bytes.
 type lineLimit struct {
 	r    io.Reader
 	most int

@@ -1,6 +1,6 @@
-// Package prices has dated prices of GPUs: the catalogue that comes with the program,
-// price files of its form, and price lists of other forms, imported. A price is found
-// by its key, provider/region/machine/term. Every price has a source and a date.
+// Package prices holds dated prices of GPUs: the catalogue that comes with the program, price files
+// of the same form, and imported price lists of other forms. A price is found by its key,
+// provider/region/machine/term. Every price has a source and a date.
 package prices
 
 import (
@@ -15,28 +15,27 @@ import (
 	"capcli"
 )
 
-// Row is one price on one date: what a machine costs for an hour on some
-// terms, and who says so.
+// Row is one price on one date: the hourly price of a machine on some terms, and its source.
 type Row struct {
 	Provider, Region, Machine string
 	GPU                       string // model
 	GPUs                      int    // of one machine
 	Term                      string // on_demand, spot, block, or a length: 3mo, 1y, 3y
-	Payment                   string // of a length: none, partial or all is paid up front; "" is not said
-	// Hourly is what the machine costs for an hour. What is paid up front is
-	// spread over the hours of the term.
+	Payment                   string // upfront payment of a term with a length: none, partial or all; "" is not stated
+	// Hourly is the price of the machine for an hour. An upfront payment is spread over the hours
+	// of the term.
 	Hourly capcli.USD
-	Free   bool        // Hourly is 0 and meant to be
-	Date   capcli.Time // the price holds from then on, or was seen then
+	Free   bool        // whether an Hourly of 0 is meant
+	Date   capcli.Time // start of the price, or the day it was seen
 	Source string      // page or data set
-	File   string      // "" is the catalogue that comes with the program
+	File   string      // "" is the catalogue
 	Line   int
 
-	key string // Key, once sorted
+	key string // cached by sort
 }
 
-// Key is the row's name: provider/region/machine/term, with the payment after
-// the term where it is said: aws/us-east-1/p5.48xlarge/1y-none.
+// Key returns the row's key: provider/region/machine/term, with the payment after the term if it is
+// stated: aws/us-east-1/p5.48xlarge/1y-none.
 func (r *Row) Key() string {
 	if r.key != "" {
 		return r.key
@@ -44,7 +43,7 @@ func (r *Row) Key() string {
 	return strings.ToLower(r.machineKey() + "/" + r.Terms())
 }
 
-// Terms are the term and the payment in one word.
+// Terms returns the term and the payment in one word.
 func (r *Row) Terms() string { return joinTerms(r.Term, r.Payment) }
 
 func joinTerms(term, payment string) string { return strings.TrimSuffix(term+"-"+payment, "-") }
@@ -53,18 +52,18 @@ func (r *Row) machineKey() string {
 	return strings.ToLower(r.Provider + "/" + r.Region + "/" + r.Machine)
 }
 
-// PerGPU is what one GPU of the machine costs for an hour, rounded half up to
-// the millionth of a dollar.
+// PerGPU returns the price of one GPU of the machine for an hour, rounded half up to the millionth
+// of a dollar.
 func (r *Row) PerGPU() capcli.Rate {
 	n := capcli.USD(max(r.GPUs, 1))
 	return (r.Hourly + n/2) / n
 }
 
-// Committed tells whether the terms are paid for whether used or not.
+// Committed reports whether the price is paid whether used or not.
 func (r *Row) Committed() bool { return r.Term != "on_demand" && r.Term != "spot" }
 
-// Months is the length of a contract in months, false for terms without one or
-// of days.
+// Months returns the length of a contract in months. It reports false for terms without a length,
+// or with one in days or weeks.
 func (r *Row) Months() (int, bool) {
 	digits, unit := cutTerm(r.Term)
 	n, err := strconv.Atoi(digits)
@@ -85,10 +84,10 @@ type List struct {
 	quotes []Quote        // of rows
 	byKey  map[string]int // of quotes
 	merge  sync.Once
-	merged *List // over the catalogue
+	merged *List // result of Override over the catalogue
 }
 
-// index puts the prices together by key, once.
+// index builds quotes and byKey from the rows, once.
 func (p *List) index() {
 	p.once.Do(func() {
 		p.quotes = p.gather()
@@ -102,12 +101,12 @@ func (p *List) index() {
 //go:embed prices.csv
 var catalogueText []byte
 
-// Catalogue is the price list that comes with the program: public list prices,
-// each with its source and date. docs/prices.md says how it is made.
+// Catalogue returns the price list that comes with the program: public list prices, each with its
+// source and date. docs/prices.md says how it is made.
 var Catalogue = sync.OnceValue(func() *List {
 	p, err := Parse("prices.csv", catalogueText)
 	if err != nil {
-		panic(err) // the file is in the program, and tested
+		panic(err) // the file is embedded and tested
 	}
 	for i := range p.rows {
 		p.rows[i].File = ""
@@ -115,8 +114,8 @@ var Catalogue = sync.OnceValue(func() *List {
 	return p
 })
 
-// Override puts p's prices before those of base: a key of p takes all dates of the
-// same key of base away. Either may be nil.
+// Override returns p's prices and those prices of base whose key p does not have. Either may be
+// nil.
 func (p *List) Override(base *List) *List {
 	if p == nil && base != nil {
 		return base
@@ -157,14 +156,13 @@ func (p *List) sort() {
 	})
 }
 
-// Quote is what a key stands for: all dates of one machine on the same terms.
+// Quote is the prices of one key: all dates of one machine on the same terms.
 type Quote struct {
 	Row           // the latest
-	History []Row // all, the oldest first
+	History []Row // all dates, oldest first
 }
 
-// PriceAt is the price at an instant: the last one at or before it, or the first of
-// all where none was known so early.
+// PriceAt returns the price at a time: the last one at or before it, else the first.
 func (q *Quote) PriceAt(at capcli.Time) Row {
 	row := q.History[0]
 	for _, h := range q.History {
@@ -175,7 +173,7 @@ func (q *Quote) PriceAt(at capcli.Time) Row {
 	return row
 }
 
-// Quotes are the prices by key, in order of key.
+// Quotes returns the prices by key, in order of key.
 func (p *List) Quotes() []Quote {
 	p.index()
 	return slices.Clone(p.quotes)
@@ -195,7 +193,7 @@ func (p *List) gather() []Quote {
 	return out
 }
 
-// IsKey tells a key of a price from an amount.
+// IsKey reports whether text is the key of a price rather than an amount.
 func IsKey(text string) bool {
 	amount, _ := CutUnit(strings.TrimSpace(text))
 	if _, err := capcli.ParseUSD(amount); err == nil && amount != "" {
@@ -204,8 +202,8 @@ func IsKey(text string) bool {
 	return strings.Contains(text, "/") && strings.IndexFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }) == 0
 }
 
-// NormalTerm gives terms as keys write them: od and on-demand are on_demand,
-// 12mo is 1y; false where text is no term.
+// NormalTerm returns a term as keys write it: on_demand for od and on-demand, 1y for 12mo. It
+// reports false if text is no term.
 func NormalTerm(text string) (string, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	switch text {
@@ -238,22 +236,22 @@ func NormalTerm(text string) (string, bool) {
 	return length, true
 }
 
-// cutTerm splits 12mo in 12 and mo.
+// cutTerm splits 12mo into 12 and mo.
 func cutTerm(s string) (digits, unit string) {
 	unit = strings.TrimLeft(s, "0123456789")
 	return s[:len(s)-len(unit)], unit
 }
 
-// payments say how much of a contract is paid before it begins.
+// payments are the shares of a contract that may be paid in advance.
 var payments = []string{"none", "partial", "all"}
 
-// CutUnit splits "2.20 USD/gpu-h" in amount and unit.
+// CutUnit splits "2.20 USD/gpu-h" into amount and unit.
 func CutUnit(s string) (amount, unit string) {
 	i := strings.LastIndexAny(s, "0123456789.,") + 1
 	return strings.TrimSpace(s[:i]), strings.ReplaceAll(strings.TrimSpace(s[i:]), " ", "")
 }
 
-// Origin says where a price is written and from when it is.
+// Origin describes the place, the date and the source of a price.
 func (r *Row) Origin() string {
 	where := "from the catalogue"
 	if r.File != "" {

@@ -19,10 +19,10 @@ const version = "prices/v1"
 
 var form = strict.Form{Version: version, What: "a price file", Template: "capcli prices import --help"}
 
-// Dearest is the highest price of a GPU-hour that is believed.
+// Dearest is the highest accepted price of a GPU-hour.
 const Dearest = 1000 * capcli.Dollar
 
-// MaxBytes is the most that a price file may have.
+// MaxBytes is the largest size of a price file.
 const MaxBytes = 16 << 20
 
 // Limits of a price file.
@@ -33,10 +33,10 @@ const (
 	maxSourceText = 500
 )
 
-// column is a column of a price file, with a line about it.
+// column is a column of a price file, with its description.
 type column struct{ Name, Doc string }
 
-// columnTable are those of a price file, CSV and YAML, with a line about each.
+// columnTable lists the columns of a price file, in CSV and YAML.
 var columnTable = []column{
 	{"provider", "who rents the machine out: gcp"},
 	{"region", "where: us-central1"},
@@ -53,10 +53,9 @@ var columnTable = []column{
 	{"source", "where the price comes from: a page, a contract"},
 }
 
-// Parse reads a price file and checks all of it: CSV with a header, or
-// YAML that begins with capcli: prices/v1. Both have the same
-// columns; lines that begin with # are comments. The error is *strict.Faults:
-// everything that is wrong, each with its place.
+// Parse reads a price file and checks all of it: CSV with a header, or YAML that starts with
+// capcli: prices/v1. Both have the same columns; lines that start with # are comments. The error is
+// *strict.Faults, with the place of each fault.
 func Parse(file string, b []byte) (*List, error) {
 	d := &strict.Decoder{Form: &form}
 	p := &List{}
@@ -90,8 +89,8 @@ func columnNames() []string {
 	return out
 }
 
-// isYAML tells a price file in YAML by its name or its first line with
-// something in it.
+// isYAML reports whether a price file is YAML, by its name or else by its first line that is
+// neither empty nor a comment.
 func isYAML(file string, b []byte) bool {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".yaml", ".yml":
@@ -107,7 +106,7 @@ func isYAML(file string, b []byte) bool {
 	return false
 }
 
-// rowText is one row as it is written, and how to say what is wrong with it.
+// rowText is the text of one row, with the function that reports a fault in a column.
 type rowText struct {
 	cells map[string]string
 	line  int
@@ -120,7 +119,7 @@ func (t *rowText) wrong(column, format string, args ...any) {
 	t.fault(column, format, args...)
 }
 
-// row checks a row; false where something is wrong with it.
+// row checks and converts a row. It reports false after a fault.
 func (t *rowText) row() (Row, bool) {
 	r := Row{
 		Provider: t.part("provider"), Region: t.part("region"), Machine: t.part("machine"), GPU: t.part("gpu"),
@@ -145,7 +144,7 @@ func (t *rowText) row() (Row, bool) {
 
 const partChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+"
 
-// part reads a part of a key: letters, digits and . _ - + only.
+// part reads a part of a key, which may have letters, digits and . _ - + only.
 func (t *rowText) part(column string) string {
 	s := t.cells[column]
 	switch {
@@ -208,7 +207,7 @@ func (t *rowText) price(r *Row) {
 			return
 		}
 		t.wrong(machine, "%s is empty; give it, or %s", machine, gpu)
-	case r.GPUs == 0: // said already
+	case r.GPUs == 0: // already a fault
 	case t.cells[machine] == "":
 		if u, ok := t.usd(gpu, r, 1); ok {
 			r.Hourly = u * capcli.USD(r.GPUs)
@@ -228,7 +227,7 @@ func (t *rowText) price(r *Row) {
 	}
 }
 
-// usd reads an amount for so many GPUs.
+// usd reads an amount for the given number of GPUs. It reports false after a fault.
 func (t *rowText) usd(column string, r *Row, gpus int) (capcli.USD, bool) {
 	s := t.cells[column]
 	u, err := capcli.ParseUSD(s)
@@ -261,8 +260,7 @@ func (t *rowText) date(r *Row) {
 	r.Date = capcli.TimeOf(at)
 }
 
-// checkSame refuses what cannot stand side by side: two prices for one key and
-// date, and one machine with two kinds of GPU.
+// checkSame refuses two prices for one key and date, and one machine with two GPU models or counts.
 func checkSame(d *strict.Decoder, p *List) {
 	type dated struct {
 		key string

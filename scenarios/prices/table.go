@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// columns say where a list has the columns of a price file.
+// columns say which columns of a list hold the columns of a price file.
 type columns struct {
-	of     map[string]int // by our column
+	of     map[string]int // index by our column
 	prices []priceCells
 }
 
-// priceCells is a column of prices, all of one term or of the row's.
+// priceCells is a column of prices.
 type priceCells struct {
-	term  string // "" is the row's
+	term  string // "" takes the term from the row
 	at    int
-	hours int64 // that the amount is for: 1, or 730 of a month
+	hours int64 // hours that the amount covers: 1, or 730 for a month
 }
 
-// hoursPerMonth is the month by which Google Cloud prices: 8,760 hours in twelve.
+// hoursPerMonth is the length of a month in Google Cloud's prices: a twelfth of 8,760 hours.
 const hoursPerMonth = 730
 
-// aliases are the names of our columns in lists, as plainName writes them.
+// aliases are the names that lists use for our columns, as plainName writes them.
 var aliases = map[string][]string{
 	"provider": {"provider", "providername", "cloud", "vendor"},
 	"region":   {"region", "regionid", "regioncode", "armregionname", "location"},
@@ -40,8 +40,8 @@ var aliases = map[string][]string{
 	"source":   {"source"},
 }
 
-// priceAliases are the names of columns of prices, by term: of each term the first that
-// a list has is taken.
+// priceAliases are the names that lists use for columns of prices, by term. The first name found is
+// used for each term.
 var priceAliases = []struct {
 	term  string
 	hours int64
@@ -62,7 +62,7 @@ var priceAliases = []struct {
 	{"3y-all", 1, []string{"3yall", "ri3ystdallupfronthour"}},
 }
 
-// bind finds the columns: first those that --map names, then those with usual names.
+// bind finds the columns: first those named by --map, then those with usual names.
 func (im *importer) bind() error {
 	im.columns.of = map[string]int{}
 	used := map[int]bool{}
@@ -113,8 +113,8 @@ func (im *importer) bind() error {
 	return im.checkNeeds()
 }
 
-// bindPrices finds the columns of prices by their names: of terms, or where the
-// rows state theirs, of whatever term.
+// bindPrices finds the columns of prices by name: one column for all terms if the rows state their
+// term, else one for each term.
 func (im *importer) bindPrices(used map[int]bool, mapped map[string]bool) {
 	if _, long := im.columns.of["term"]; long && !mapped[""] {
 		for _, name := range []string{"usd_per_hour", "usd_per_gpu_hour", "price", "hourly"} {
@@ -125,7 +125,7 @@ func (im *importer) bindPrices(used map[int]bool, mapped map[string]bool) {
 				break
 			}
 		}
-		if at := im.index("usd_per_gpu_hour"); at >= 0 { // said twice in a price file of ours
+		if at := im.index("usd_per_gpu_hour"); at >= 0 { // a price file has both columns; they state the same price
 			used[at] = true
 		}
 	}
@@ -146,7 +146,7 @@ func (im *importer) bindPrices(used map[int]bool, mapped map[string]bool) {
 	}
 }
 
-// checkNeeds refuses a list that does not state what every price needs.
+// checkNeeds fails if the list lacks a column that every price needs.
 func (im *importer) checkNeeds() error {
 	for _, need := range []string{"machine", "date"} {
 		_, there := im.columns.of[need]
@@ -178,7 +178,7 @@ func (im *importer) price(term string, at int, hours int64) {
 	im.report.Columns = append(im.report.Columns, text)
 }
 
-// cutHours splits month_1y/730 in the column and the hours.
+// cutHours splits month_1y/730 into the column and the hours; the hours are 1 if there are none.
 func cutHours(s string) (string, int64) {
 	name, hours, ok := strings.Cut(s, "/")
 	if n, err := strconv.ParseInt(hours, 10, 32); ok && err == nil && n > 0 {
@@ -187,7 +187,7 @@ func cutHours(s string) (string, int64) {
 	return s, 1
 }
 
-// cells gives what a row says of our columns.
+// cells returns the values of a row by our column.
 func (im *importer) cells(row []string) map[string]string {
 	out := map[string]string{}
 	for ours, at := range im.columns.of {
@@ -198,7 +198,7 @@ func (im *importer) cells(row []string) map[string]string {
 	return out
 }
 
-// tableRow takes the prices of one row; an empty one is none.
+// tableRow imports the prices of one row. An empty cell is no price.
 func (im *importer) tableRow(row []string) {
 	cells := im.cells(row)
 	text := strings.Join(row, ",")

@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// TermPrice is what one machine costs on some terms, against the same machine
-// on demand.
+// TermPrice is the price of a machine on some terms, compared with its on-demand price.
 type TermPrice struct {
 	Described
-	// BreakEven is the committed rate over the on-demand rate: commit to a GPU
-	// that is used for a larger share of the hours (the newsvendor's quantile). It
-	// is nil where no on-demand price of the machine is known.
+	// BreakEven is the committed rate over the on-demand rate: committing pays for a GPU used for a
+	// larger share of the hours (the newsvendor's quantile). It is nil if no on-demand price of the
+	// machine is known.
 	BreakEven *float64 `json:"break_even_utilisation"`
 	Discount  *float64 `json:"discount"` // 1 - BreakEven
-	// Recover is how many months of full use on demand cost as much as the whole
-	// term; nil for terms without a length in months.
+	// Recover is the number of months of full on-demand use that cost as much as the whole term;
+	// nil for terms without a length in months.
 	Recover *float64 `json:"recover_months"`
 	WhyNone string   `json:"break_even_utilisation_why,omitempty"`
 }
 
-// compareTerm sets a price of a machine against its on-demand price.
+// compareTerm compares a price of a machine with its on-demand price.
 func compareTerm(q *Quote, machine []Quote, today time.Time) TermPrice {
 	t := TermPrice{Described: q.Describe(today)}
 	i := slices.IndexFunc(machine, func(q Quote) bool { return q.Term == "on_demand" && q.Hourly > 0 })
@@ -40,7 +39,7 @@ func compareTerm(q *Quote, machine []Quote, today time.Time) TermPrice {
 	return t
 }
 
-// termRank orders terms: on demand, spot, block, then by length in days.
+// termRank is the sort key of terms: on demand, spot, block, then by length in days.
 func termRank(r *Row) int {
 	if at := slices.Index([]string{"on_demand", "spot", "block"}, r.Term); at >= 0 {
 		return at - 3
@@ -53,8 +52,8 @@ func termRank(r *Row) int {
 	return n * map[string]int{"d": 1, "w": 7, "mo": 30, "y": 365}[unit]
 }
 
-// groupByMachine puts the prices of each machine together: on demand first, then
-// spot, blocks and contracts by length.
+// groupByMachine groups prices by machine. Within a group, on demand comes first, then spot, blocks
+// and contracts by length.
 func groupByMachine(quotes []Quote) [][]Quote {
 	var out [][]Quote
 	for _, q := range quotes {

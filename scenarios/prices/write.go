@@ -10,8 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// cells are a row's columns as a price file has them, those of columnTable in
-// their order.
+// cells returns the row in the columns of a price file, in the order of columnTable.
 func (r *Row) cells() []string {
 	free, per := "", r.PerGPU().Decimal()
 	if r.Free {
@@ -22,8 +21,8 @@ func (r *Row) cells() []string {
 	}
 }
 
-// WriteCSV writes the prices as a price file in CSV, which Parse reads.
-// guard makes a cell safe for a spreadsheet.
+// WriteCSV writes the prices as a price file in CSV, which Parse reads. guard escapes a cell that a
+// spreadsheet would take for a formula.
 func (p *List) WriteCSV(w io.Writer, guard func(string) string) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(columnNames()); err != nil {
