@@ -15,8 +15,7 @@ const (
 	maxExpected = 1e9
 )
 
-// Validate says everything that is wrong with the workload, each fault with its
-// class; nil when Jobs will work.
+// Validate returns all faults of the workload, each with its class; nil if Jobs will work.
 func (w Workload) Validate() error {
 	classes, err := w.classes()
 	if err != nil {
@@ -53,7 +52,7 @@ func (w Workload) Validate() error {
 	return errors.Join(faults...)
 }
 
-// inRange tells whether x is a number from lo to hi.
+// inRange reports whether x is in [lo, hi]; false for NaN.
 func inRange(x, lo, hi float64) bool { return x >= lo && x <= hi }
 
 func (c *Class) validate(note func(format string, args ...any)) {

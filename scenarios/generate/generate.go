@@ -1,6 +1,6 @@
-// Package generate makes jobs up: a Workload is a recipe of classes of work that
-// come side by side, at random with a day and a week, in steady waves or as the
-// replicas of a service. The same seed gives the same jobs.
+// Package generate makes jobs up. A Workload consists of classes of work that come side by side: at
+// random with a daily and weekly rhythm, in steady waves, or as the replicas of a service. The same
+// seed gives the same jobs.
 package generate
 
 import (
@@ -9,98 +9,95 @@ import (
 	"capcli"
 )
 
-// Workload is a recipe for jobs: classes of work that come side by side, each
-// with chance of its own. Adding a class, or changing one, moves no job of the
-// others.
+// Workload is a recipe for jobs: classes of work that come side by side, each with its own random
+// stream. Adding or changing a class moves no job of another.
 type Workload struct {
-	Start   capcli.Time    // jobs are submitted from then on
-	Span    capcli.Seconds // for so long
-	Scale   float64        // all random classes come so many times as often; 0 is 1
+	Start   capcli.Time    // start of submissions
+	Span    capcli.Seconds // length of the time with submissions
+	Scale   float64        // factor on the rate of all random classes; 0 is 1
 	Mix     string         // name of a fitted mix of Mixes, whose classes come before Classes; "" is none
 	Classes []Class
 }
 
-// Kind is how the jobs of a class come about.
+// Kind is the way in which the jobs of a class arise.
 type Kind string
 
 // The kinds of work.
 const (
-	// Random comes by chance: arrivals with a day and a week, sizes and run
-	// times drawn. It is what an empty Kind means.
+	// Random work arrives at random with a daily and weekly rhythm; sizes and run times are drawn.
+	// An empty Kind means Random.
 	Random Kind = "random"
-	// Steady holds a number of GPUs for a share of the time, to the second:
-	// jobs of equal length, one after another.
+	// Steady work holds a number of GPUs for a share of the time, exact to the second: jobs of
+	// equal length, one after another.
 	Steady Kind = "steady"
-	// Service is replicas of a service that follow the day: for each step of
-	// time as many equal jobs as the hour asks for.
+	// Service is the replicas of a service that follow the day: in each step, as many equal jobs as
+	// its first instant asks for.
 	Service Kind = "service"
 )
 
-// Class is jobs of one kind. All times of day and week are UTC. Tenants of
-// random work are drawn for each job, with one for all of a burst; among the
-// jobs of steady work and of a service, which have no chance, they are in
-// proportion to their weights.
+// Class is jobs of one kind. All times of day and week are in UTC. Tenants of random work are drawn
+// for each burst. Steady work and services involve no chance: their jobs are divided among the
+// tenants in proportion to the weights.
 type Class struct {
-	Name      string // becomes the jobs' class and the stem of their ids; no two alike
+	Name      string // the jobs' class and the prefix of their ids; must be unique
 	Kind      Kind
-	Tenants   []Tenant // who pays; none: Name does
+	Tenants   []Tenant // tenants; none uses Name
 	GPUModel  string   // model wanted; "" is any
 	Partition string   // where they are sent; "" is the common queue
 	Priority  int      // larger is more urgent
 	From      capcli.Seconds
-	Until     capcli.Seconds // the class lasts over [From, Until) after Workload.Start; 0 is to the end
+	Until     capcli.Seconds // the class lasts over [From, Until) after Workload.Start; 0 is the end
 
-	// The day and the week, for random and service.
-	DaySwing float64 // busiest over quietest instant of the day; 0 and 1 are flat
-	PeakHour float64 // when it is busiest, 0 to 24
-	Weekend  float64 // Saturday and Sunday against a weekday; 0 is 1
+	// The daily and weekly rhythm, for random and service.
+	DaySwing float64 // ratio of the busiest to the quietest instant of the day; 0 and 1 are flat
+	PeakHour float64 // hour of the busiest instant, 0 to 24
+	Weekend  float64 // rate on Saturday and Sunday relative to a weekday; 0 is 1
 
-	// How much comes, for random: one of the two.
+	// The rate, for random: one of JobsPerDay and MeanGPUs.
 	JobsPerDay float64 // jobs a day, on average over whole weeks
-	MeanGPUs   float64 // as many as keep so many GPUs busy, on average over whole weeks
-	Burst      float64 // mean of the jobs that come together, alike but for their length (geometric); 0 is 1
+	MeanGPUs   float64 // GPUs that the jobs keep busy, on average over whole weeks
+	Burst      float64 // mean size (geometric) of bursts, whose jobs differ only in length; 0 is 1
 
-	// What comes, for random.
+	// Sizes and run times, for random.
 	Sizes     []Size         // GPUs of a job
-	RunMedian capcli.Seconds // run times are log-normal with this median
-	RunP95    capcli.Seconds // and this 95th percentile,
-	RunMean   capcli.Seconds // or this mean; neither: all run RunMedian
-	RunMin    capcli.Seconds // none shorter (the distribution is cut, not heaped up); 0 is a second
-	RunMax    capcli.Seconds // none longer; 0 is without limit
+	RunMedian capcli.Seconds // median of the log-normal run times
+	RunP95    capcli.Seconds // their 95th percentile; 0 is not given
+	RunMean   capcli.Seconds // or their mean; if neither is given, all run RunMedian
+	RunMin    capcli.Seconds // shortest run time; the distribution is truncated there. 0 is a second
+	RunMax    capcli.Seconds // longest run time, where it is truncated; 0 is no limit
 
-	// What users say, for random.
-	LimitOver  float64 // limit is the run time times 1 to LimitOver, evenly (Mu'alem and Feitelson 2001); 0 is no limit
-	LimitModal bool    // rounded up to lengths that people name: 15 min, 1 h, 12 h … (Tsafrir et al. 2005)
-	Slack      float64 // deadline is submission plus Slack times the run time; 0 is no deadline
+	// Limits and deadlines, for random.
+	LimitOver  float64 // the limit is the run time times a uniform factor of 1 to LimitOver (Mu'alem and Feitelson 2001); 0 is no limit
+	LimitModal bool    // round limits up to usual values: 15 min, 1 h, 12 h … (Tsafrir et al. 2005)
+	Slack      float64 // the deadline is submission plus Slack times the run time; 0 is no deadline
 
-	// What each GPU comes with.
-	CPUsPerGPU float64 // 0 is not known
-	MemPerGPU  float64 // GiB; 0 is not known
+	// CPUs and memory.
+	CPUsPerGPU float64 // 0 is unknown
+	MemPerGPU  float64 // GiB; 0 is unknown
 
 	// Steady work and replicas.
 	GPUs      int            // steady: GPUs held at once
-	BusyShare float64        // steady: share of each Every that they are held; 0 is all
-	JobGPUs   int            // GPUs of a job or replica; 0 is 1, and for steady all
+	BusyShare float64        // steady: share of each cycle in which they are held; 0 is all
+	JobGPUs   int            // GPUs of a job or replica; 0 is 1, for steady GPUs
 	Every     capcli.Seconds // length of a steady cycle or a service step; 0 is an hour
-	Replicas  int            // service: replicas at the peak hour; DaySwing sets the quietest
+	Replicas  int            // service: replicas at the peak hour; DaySwing gives the quietest
 }
 
-// Tenant is a tenant of a class and how much of the class is its.
+// Tenant is a tenant of a class with its share of the class.
 type Tenant struct {
 	Name   string
-	Weight float64 // against the others'; 0 is 1
+	Weight float64 // relative to the others'; 0 is 1
 }
 
-// Size is a number of GPUs and how often jobs have it.
+// Size is a number of GPUs with its frequency.
 type Size struct {
 	GPUs   int
-	Weight float64 // against the others'; 0 is 1
+	Weight float64 // relative to the others'; 0 is 1
 }
 
-// Jobs is the stream of jobs, in order of submission, those of one second in
-// order of their classes. It holds no more than one job of each class at a
-// time. The same seed gives the same jobs. Where Validate finds a fault the
-// stream is that error.
+// Jobs returns the stream of jobs in order of submission; jobs of the same second are in order of
+// their classes. It holds at most one job of each class at a time. The same seed gives the same
+// jobs. If Validate finds a fault, the stream is that error.
 func (w Workload) Jobs(seed capcli.Seed) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		classes, err := w.classes()
@@ -124,7 +121,7 @@ func (w Workload) Jobs(seed capcli.Seed) capcli.Jobs {
 	}
 }
 
-// classes are those of the mix and the workload's own.
+// classes returns the classes of the mix, then the workload's own.
 func (w *Workload) classes() ([]Class, error) {
 	if w.Mix == "" {
 		return w.Classes, nil
@@ -136,7 +133,7 @@ func (w *Workload) classes() ([]Class, error) {
 	return append(mix(), w.Classes...), nil
 }
 
-// source makes the jobs of one class, one after another.
+// source yields the jobs of one class in order.
 type source interface {
 	next() (j capcli.Job, ok bool)
 }
@@ -164,8 +161,8 @@ func (w *Workload) scale() float64 {
 	return 1
 }
 
-// Expected is the number of jobs to come, about: random classes vary by chance
-// and by the weekdays of the span. It is 0 for a workload with a fault.
+// Expected returns the approximate number of jobs: random classes vary by chance and by the
+// weekdays of the span. It is 0 for an invalid workload.
 func (w Workload) Expected() float64 {
 	classes, err := w.classes()
 	if err != nil || w.Validate() != nil {
@@ -192,8 +189,7 @@ func (w Workload) Expected() float64 {
 	return sum
 }
 
-// merge brings the jobs of several sources into one order: submission, then
-// class.
+// merge merges the jobs of several sources in order of submission, then class.
 type merge struct {
 	sources []source
 	heads   []capcli.Job
@@ -226,7 +222,7 @@ func (m *merge) next() (capcli.Job, bool) {
 	return j, true
 }
 
-// recipe is what all jobs of a class have in common.
+// recipe is what the jobs of a class have in common.
 type recipe struct {
 	c         *Class
 	start     capcli.Time
@@ -235,7 +231,7 @@ type recipe struct {
 	made      int
 }
 
-// job makes the next job of the class.
+// job returns the next job of the class, submitted at a time since the start.
 func (t *recipe) job(at capcli.Seconds, gpus int, run capcli.Seconds) capcli.Job {
 	t.made++
 	c := t.c

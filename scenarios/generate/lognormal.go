@@ -7,20 +7,19 @@ import (
 	"capcli"
 )
 
-// lognormal is run times whose logarithm is normal, cut to [low, high]: a draw
-// outside does not happen, rather than count as the border.
+// lognormal is the distribution of run times whose logarithm is normal, truncated to [low, high]:
+// values outside are not drawn, rather than moved to the border.
 type lognormal struct {
 	mu, sigma float64
 	low, high float64 // seconds
-	from, to  float64 // chance of being below low, and below high
+	from, to  float64 // probability of values below low, and below high, before truncation
 }
 
-// z95 is the 95 % quantile of the normal distribution.
+// z95 is the 95 % quantile of the standard normal distribution.
 const z95 = 1.6448536269514722
 
-// lognormal is the distribution of the class's run times. Its median is that of
-// the uncut one, and so are the percentile and the mean: ln p95 = mu + z95
-// sigma, ln mean = mu + sigma²/2.
+// lognormal returns the distribution of the class's run times. Median, percentile and mean are
+// those before truncation: ln p95 = mu + z95 sigma, ln mean = mu + sigma²/2.
 func (c *Class) lognormal() lognormal {
 	d := lognormal{mu: math.Log(float64(max(1, c.RunMedian))), low: float64(max(1, c.RunMin)), high: math.Inf(1), to: 1}
 	switch {
@@ -38,13 +37,13 @@ func (c *Class) lognormal() lognormal {
 	return d
 }
 
-// score is how many standard deviations x is over the median.
+// score returns how many standard deviations ln x is above mu.
 func (d *lognormal) score(x float64) float64 { return (math.Log(x) - d.mu) / d.sigma }
 
-// normalCDF is the normal distribution function.
+// normalCDF is the distribution function of the standard normal.
 func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// quantile is the run time with a share u of the others below it.
+// quantile returns the run time, in seconds, of quantile u of the truncated distribution.
 func (d *lognormal) quantile(u float64) float64 {
 	x := math.Exp(d.mu)
 	if d.sigma > 0 {
@@ -53,8 +52,8 @@ func (d *lognormal) quantile(u float64) float64 {
 	return min(max(d.low, x), d.high)
 }
 
-// mean is the mean of the cut distribution: that of the uncut one, exp(mu +
-// sigma²/2), times the share of it between the cuts.
+// mean returns the mean of the truncated distribution: that of the whole one, exp(mu + sigma²/2),
+// times the share of it between the bounds, over the probability between them.
 func (d *lognormal) mean() float64 {
 	if d.sigma == 0 || d.to <= d.from {
 		return d.quantile(0.5)
@@ -63,7 +62,7 @@ func (d *lognormal) mean() float64 {
 	return math.Exp(d.mu+d.sigma*d.sigma/2) * part / (d.to - d.from)
 }
 
-// draw is a run time in whole seconds.
+// draw returns a random run time in whole seconds.
 func (d *lognormal) draw(rng *rand.Rand) capcli.Seconds {
 	return capcli.Seconds(math.Round(min(d.quantile(rng.Float64()), maxRun)))
 }

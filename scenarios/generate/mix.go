@@ -2,15 +2,13 @@ package generate
 
 import "capcli"
 
-// Mixes are classes of work fitted to what was published of real clusters, by
-// name. Their rates are those of the whole cluster: Workload.Scale makes them
-// fewer, for a smaller one.
+// Mixes are classes of work fitted to published figures of real clusters, by name. Their rates are
+// those of the whole cluster; Workload.Scale lowers them for a smaller one.
 //
 // A mix has one class for each range of GPU counts, because larger jobs run
 // longer; within a class the count and the run time are drawn independently.
-// Run times are log-normal between a second and the longest job of the log; the
-// means written here are those before that cut, which takes off a tenth and
-// more of them.
+// Run times are log-normal between a second and the longest job of the log. The means written here
+// are those before this truncation, which lowers them by a tenth and more.
 var Mixes = capcli.Catalog[func() []Class]{Kind: "mix of jobs"}
 
 func init() {

@@ -8,22 +8,21 @@ import (
 	"capcli"
 )
 
-// random is work that comes by chance. Bursts arrive as a Poisson process whose
-// rate follows the class's rhythm, by thinning one of constant rate (Lewis and
-// Shedler 1979). When jobs come and what they are have chance of their own, so
-// another distribution of run times leaves the arrivals where they are.
+// random is random work. Bursts arrive as a Poisson process whose rate follows the class's rhythm,
+// by thinning one of constant rate (Lewis and Shedler 1979). Arrivals and job shapes have separate
+// random streams, so another distribution of run times does not move the arrivals.
 type random struct {
 	recipe
 	runs             lognormal
 	rhythm           rhythm
 	arrivals, shapes *rand.Rand
-	at               float64 // of the last burst, in seconds since the start
-	rate             float64 // bursts a second, were it always the busiest instant
+	at               float64 // time of the last burst, in seconds since the start
+	rate             float64 // bursts a second at the highest rate of the rhythm
 	tenants, sizes   shares
-	left             int // jobs of the burst that are still to come
-	gpus             int // of the burst's jobs
+	left             int // jobs of the burst still to come
+	gpus             int // GPUs of the burst's jobs
 	tenant           string
-	logStay          float64 // ln of the chance that a burst goes on
+	logStay          float64 // ln of the probability that a burst has a further job
 }
 
 func newRandom(t recipe, scale float64, seed capcli.Seed) *random {
@@ -44,7 +43,7 @@ func newRandom(t recipe, scale float64, seed capcli.Seed) *random {
 	return r
 }
 
-// perDay is the mean number of jobs a day, over whole weeks.
+// perDay returns the mean number of jobs a day over whole weeks.
 func (c *Class) perDay() float64 {
 	if c.JobsPerDay > 0 {
 		return c.JobsPerDay
@@ -83,7 +82,8 @@ func (r *random) next() (capcli.Job, bool) {
 	return j, true
 }
 
-// burst finds the next arrival and draws what its jobs have in common.
+// burst finds the next arrival and draws the common properties of its jobs. It reports false at the
+// end.
 func (r *random) burst() bool {
 	for {
 		r.at += r.arrivals.ExpFloat64() / r.rate
@@ -95,7 +95,7 @@ func (r *random) burst() bool {
 		}
 	}
 	r.left = 1
-	if r.logStay > math.Inf(-1) { // the mean is over 1
+	if r.logStay > math.Inf(-1) { // the mean is above 1
 		r.left += int(min(math.Log(1-r.shapes.Float64())/r.logStay, maxBurst))
 	}
 	r.gpus = r.c.Sizes[r.sizes.draw(r.shapes)].GPUs
@@ -105,15 +105,14 @@ func (r *random) burst() bool {
 	return true
 }
 
-// usualLimits are the lengths of time that people ask for: few round values make up
-// most of the limits in logs (Tsafrir, Etsion and Feitelson, JSSPP 2005).
+// usualLimits are usual time limits: a few round values make up most of the limits in logs
+// (Tsafrir, Etsion and Feitelson, JSSPP 2005).
 var usualLimits = []capcli.Seconds{
 	5 * capcli.Minute, 15 * capcli.Minute, 30 * capcli.Minute, capcli.Hour, 2 * capcli.Hour, 4 * capcli.Hour, 8 * capcli.Hour,
 	12 * capcli.Hour, capcli.Day, 2 * capcli.Day, 3 * capcli.Day, 5 * capcli.Day, 7 * capcli.Day, 14 * capcli.Day, 30 * capcli.Day,
 }
 
-// modal rounds a limit up to a length that people ask for; past a month to
-// whole days.
+// modal rounds a limit up to a usual one, and past a month to whole days.
 func modal(s capcli.Seconds) capcli.Seconds {
 	if i, _ := slices.BinarySearch(usualLimits, s); i < len(usualLimits) {
 		return usualLimits[i]
@@ -121,7 +120,7 @@ func modal(s capcli.Seconds) capcli.Seconds {
 	return (s + capcli.Day - 1) / capcli.Day * capcli.Day
 }
 
-// shares are running sums of weights.
+// shares are cumulative weights.
 type shares []float64
 
 func weight(w float64) float64 {
@@ -140,7 +139,7 @@ func (s *shares) total() float64 {
 	return (*s)[len(*s)-1]
 }
 
-// find returns the index whose part of the whole holds the share u, 0 to 1.
+// find returns the index whose part of the total contains the share u, from 0 to 1.
 func (s *shares) find(u float64) int {
 	for i, sum := range *s {
 		if u*s.total() < sum {

@@ -6,11 +6,11 @@ import (
 	"capcli"
 )
 
-// rhythm is how much comes over the day and the week: a cosine with its top at
-// the peak hour, times a factor on Saturdays and Sundays, in UTC.
+// rhythm is the rate of work over the day and the week: a cosine with its maximum at the peak hour,
+// times a factor on Saturdays and Sundays, in UTC.
 type rhythm struct {
-	swing   float64 // top over bottom of the day
-	peak    float64 // hour of the top
+	swing   float64 // ratio of the day's maximum to its minimum
+	peak    float64 // hour of the maximum
 	weekend float64
 }
 
@@ -22,14 +22,14 @@ func (c *Class) rhythm() rhythm {
 	return r
 }
 
-// day is 1 at the top, 1/swing at the bottom.
+// day returns the daily factor at t seconds since 1970: 1 at the maximum, 1/swing at the minimum.
 func (r *rhythm) day(t float64) float64 {
 	hour := t/3600 - r.peak
 	low := 1 / r.swing
 	return low + (1-low)*(1+math.Cos(2*math.Pi*hour/24))/2
 }
 
-// week is 1 on weekdays.
+// week returns the weekly factor at t seconds since 1970: 1 on weekdays.
 func (r *rhythm) week(t float64) float64 {
 	days := math.Floor(t / float64(capcli.Day))
 	day := math.Mod(days+4, 7) // 1970-01-01 was a Thursday; 0 is Sunday
@@ -42,12 +42,11 @@ func (r *rhythm) week(t float64) float64 {
 	return 1
 }
 
-// rateAt is the intensity at an instant (seconds since 1970) against that of the
-// busiest instant of a weekday.
+// rateAt returns the rate at t seconds since 1970, relative to the busiest instant of a weekday.
 func (r *rhythm) rateAt(t float64) float64 { return r.day(t) * r.week(t) }
 
-// top is the largest value of rateAt.
+// top returns the largest value of rateAt, or a bound on it.
 func (r *rhythm) top() float64 { return max(1, r.weekend) }
 
-// mean is the mean of rateAt over whole weeks.
+// mean returns the mean of rateAt over whole weeks.
 func (r *rhythm) mean() float64 { return (1 + 1/r.swing) / 2 * (5 + 2*r.weekend) / 7 }

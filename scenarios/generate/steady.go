@@ -6,7 +6,7 @@ import (
 	"capcli"
 )
 
-// cycle is the length of a steady cycle or a service step.
+// cycle returns the length of a steady cycle or a service step.
 func (c *Class) cycle() capcli.Seconds {
 	if c.Every > 0 {
 		return c.Every
@@ -14,7 +14,7 @@ func (c *Class) cycle() capcli.Seconds {
 	return capcli.Hour
 }
 
-// gang is the GPUs of a job of steady work, or of a replica.
+// gang returns the GPUs of a steady job or of a replica.
 func (c *Class) gang() int {
 	switch {
 	case c.JobGPUs > 0:
@@ -25,20 +25,20 @@ func (c *Class) gang() int {
 	return 1
 }
 
-// waves is work without chance: each step begins with a wave of equal jobs. The next
-// wave follows at once, or after a gap.
+// waves is work without chance: each step starts with a wave of equal jobs. The next wave follows
+// at once, or after a gap.
 type waves struct {
 	recipe
-	wave    func(at capcli.Seconds) int // jobs of the step that begins then
-	run     capcli.Seconds              // length of a job, unless the end cuts it
-	at      capcli.Seconds              // of the present step
-	size    int                         // jobs of the present step
-	come    int                         // jobs of the step that came
+	wave    func(at capcli.Seconds) int // number of jobs of the step that starts at a time
+	run     capcli.Seconds              // length of a job, unless the end cuts it short
+	at      capcli.Seconds              // start of the current step
+	size    int                         // number of jobs of the current step
+	come    int                         // jobs of the current step already returned
 	tenants shares
 }
 
-// newSteady holds GPUs for a share of each cycle, from its beginning. The share
-// is exact to the second of a cycle.
+// newSteady holds GPUs for a share of each cycle, from its start. The share is rounded to whole
+// seconds of a cycle.
 func newSteady(t recipe) *waves {
 	share := t.c.BusyShare
 	if share == 0 {
@@ -49,9 +49,8 @@ func newSteady(t recipe) *waves {
 	return w.begin(t)
 }
 
-// newService has as many replicas in each step as its first instant asks for,
-// to the nearest whole one: Replicas at the peak hour of a weekday, and
-// Replicas / DaySwing half a day off.
+// newService has in each step the number of replicas that its first instant asks for, rounded:
+// Replicas at the peak hour of a weekday, and Replicas / DaySwing half a day later.
 func newService(t recipe) *waves {
 	r := t.c.rhythm()
 	w := &waves{run: t.c.cycle()}
@@ -81,8 +80,8 @@ func (w *waves) next() (capcli.Job, bool) {
 	}
 	j := w.job(w.at, w.c.gang(), min(w.run, w.end-w.at))
 	if len(w.c.Tenants) > 0 {
-		// The middle of the job's place in the wave, so that shares are as near
-		// to the weights as whole jobs allow.
+		// The middle of the job's place in the wave, so that the shares are as close to the weights
+		// as whole jobs allow.
 		j.Tenant = w.c.Tenants[w.tenants.find((float64(w.come)+0.5)/float64(w.size))].Name
 	}
 	w.come++
