@@ -15,11 +15,11 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// eightyWide is half of the range that holds 80 % of a normal variable, in
-// standard deviations.
+// eightyWide is half the width of the central 80 % range of a normal variable, in standard
+// deviations.
 const eightyWide = 1.2815515655446004
 
-// check holds the fields of an event against each other and finishes it.
+// check checks the fields of an event together and completes the event.
 func (p *planning) check(o *strict.Object) {
 	e := &p.Event
 	e.Name = p.Name
@@ -53,8 +53,7 @@ func (p *planning) check(o *strict.Object) {
 	p.checkLast(o)
 }
 
-// checkLast is the check of the event as the forecast sees it, for what the fields by
-// themselves do not show.
+// checkLast checks the event as the forecast sees it, for faults that single fields do not show.
 func (p *planning) checkLast(o *strict.Object) {
 	if o.Decoder.FaultCount() > 0 {
 		return
@@ -75,7 +74,7 @@ func (p *planning) checkEnd(o *strict.Object) {
 	}
 }
 
-// size takes gpus, share, low, high and sd together.
+// size combines gpus, share, low, high and sd.
 func (p *planning) size(o *strict.Object) {
 	e := &p.Event
 	if o.Has("share") {
@@ -113,7 +112,7 @@ func (p *planning) size(o *strict.Object) {
 	}
 }
 
-// checkCampaign works out what the run needs.
+// checkCampaign computes the event and the cost of a training campaign.
 func (p *planning) checkCampaign(o *strict.Object) {
 	c := p.Campaign
 	c.Name = p.Name
@@ -158,7 +157,7 @@ func (p *planning) checkCampaign(o *strict.Object) {
 	p.Event, p.Cost = event, cost
 }
 
-// plainText is an error's text without what it wraps.
+// plainText returns an error's text without the error that it wraps.
 func plainText(err error) string {
 	var in *capcli.InputError
 	if errors.As(err, &in) {
@@ -169,7 +168,7 @@ func plainText(err error) string {
 
 var peopleForm = regexp.MustCompile(`^(\d{1,8}) +to +(\d{1,8})$`)
 
-// checkTeam makes the ramp of a team that grows.
+// checkTeam makes the ramp of a growing team.
 func (p *planning) checkTeam(o *strict.Object) {
 	for _, need := range []string{"people", "gpus_per_person"} {
 		if !o.Has(need) {
@@ -186,7 +185,7 @@ func (p *planning) checkTeam(o *strict.Object) {
 		o.Fault("people", "people: want from how many to how many, such as 6 to 14, found %s", capcli.Quoted(p.people))
 		return
 	}
-	from, _ := strconv.Atoi(m[1]) // of at most eight digits
+	from, _ := strconv.Atoi(m[1]) // the pattern allows at most eight digits
 	to, _ := strconv.Atoi(m[2])
 	if from > mostPeople || to > mostPeople {
 		o.Fault("people", "people: want at most %d, found %s", mostPeople, capcli.Quoted(p.people))

@@ -1,5 +1,5 @@
-// Package events reads files of events: what a person knows of demand to come, as
-// steps, pulses, ramps, campaigns, teams and holidays.
+// Package events reads files of events, which describe known future demand: steps, pulses, ramps,
+// campaigns, teams and holidays.
 package events
 
 import (
@@ -14,14 +14,14 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// version is the first line of every file of events: capcli: events/v1.
+// version is the version of the file format, in an events file's first line: capcli: events/v1.
 const version = "events/v1"
 
 var form = strict.Form{Version: version, What: "a file of events", Template: "capcli forecast events init"}
 
-// Parse reads a file of events and checks all of it. Days and times that
-// state no zone are of the file's timezone, else of zone; nil is UTC. The error
-// is *strict.Faults: everything that is wrong, each with its place.
+// Parse reads a file of events and checks all of it. Days and times without a zone are in the
+// file's timezone, else in zone; nil is UTC. The error is *strict.Faults, with the place of each
+// fault.
 func Parse(file string, b []byte, zone *time.Location) (*roadmap.Plan, error) {
 	d := &strict.Decoder{Form: &form, Context: zone}
 	out := &roadmap.Plan{File: file}
@@ -34,7 +34,7 @@ func Parse(file string, b []byte, zone *time.Location) (*roadmap.Plan, error) {
 	return out, nil
 }
 
-// zoneOf gives the zone of times that state none; nil is UTC.
+// zoneOf returns the zone of times without one; nil is UTC.
 func zoneOf(d *strict.Decoder) *time.Location {
 	zone, _ := d.Context.(*time.Location)
 	return zone
@@ -47,7 +47,7 @@ func readEvents(d *strict.Decoder, root *yaml.Node, out *roadmap.Plan) {
 		return
 	}
 	if n := strict.Child(root, "timezone"); n != nil && n.Kind == yaml.ScalarNode {
-		if zone, err := time.LoadLocation(n.Value); err == nil && zone != time.Local { // what is wrong is said when it is read
+		if zone, err := time.LoadLocation(n.Value); err == nil && zone != time.Local { // checkZone reports a wrong zone
 			d.Context = zone
 		}
 	}
@@ -64,11 +64,10 @@ func readEvents(d *strict.Decoder, root *yaml.Node, out *roadmap.Plan) {
 //go:embed events.yaml.txt
 var template string
 
-// Template returns a file of events to begin with: it is valid, and
-// says every field that there is.
+// Template returns a file of events to start from. It is valid and has every field.
 func Template() string { return template }
 
-// noTime is an event that has no dates yet.
+// noTime returns an event without dates.
 func noTime() roadmap.Event {
 	return roadmap.Event{Start: capcli.NoTime, End: capcli.NoTime}
 }

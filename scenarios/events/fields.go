@@ -38,15 +38,15 @@ func topFields(out *roadmap.Plan) []strict.Field {
 	}
 }
 
-// planning is an event while it is read.
+// planning is an event being read.
 type planning struct {
 	roadmap.Entry
 	people    string
 	perPerson float64
 	low, high float64
 	share     float64
-	zeroRoom  bool // the buffer is given, and is none
-	day       bool // the end is a day
+	zeroRoom  bool // whether the buffer is given as 0
+	day       bool // whether the end is given as a day
 }
 
 func newPlanning(kind string) *planning {
@@ -60,7 +60,7 @@ func newPlanning(kind string) *planning {
 	return p
 }
 
-// fields are those of the event's kind.
+// fields returns the fields of the event's kind.
 func (p *planning) fields() []strict.Field {
 	out := []strict.Field{
 		{"name", "what it is called", strict.Name(&p.Name)},
@@ -133,7 +133,7 @@ func (p *planning) holidayFields() []strict.Field {
 	}
 }
 
-// readEntries reads the list.
+// readEntries reads the list of events.
 func readEntries(dst *[]roadmap.Entry) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
@@ -154,7 +154,7 @@ func readEntries(dst *[]roadmap.Entry) strict.Reader {
 	}
 }
 
-// readPlanned reads one event; nil where its kind or name is not known.
+// readPlanned reads one event; nil if its kind is unknown or it has no name.
 func readPlanned(d *strict.Decoder, n *yaml.Node) *planning {
 	kind := strict.Child(n, "kind")
 	switch {
@@ -190,7 +190,7 @@ func readPlanned(d *strict.Decoder, n *yaml.Node) *planning {
 	return p
 }
 
-// nearKey is a key of n that is nearly name.
+// nearKey returns a key of n that is similar to name; "" if there is none.
 func nearKey(n *yaml.Node, name string) string {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key := n.Content[i].Value; capcli.Nearest(key, []string{name}) != "" {
@@ -216,7 +216,7 @@ func fieldsOfOtherKinds(kind string) map[string]string {
 	return out
 }
 
-// checkZone checks the zone, which readEvents has already taken.
+// checkZone checks the time zone, which readEvents has already applied.
 func checkZone(d *strict.Decoder, n *yaml.Node) {
 	s, ok := d.ReadScalar(n, "a time zone such as Europe/Berlin")
 	if !ok {
@@ -258,8 +258,7 @@ func (p *planning) readEnd(d *strict.Decoder, n *yaml.Node) {
 	}
 }
 
-// readMoment reads a day, which may be the end of something and then counts to its
-// last second, or an instant.
+// readMoment reads a day or an instant. A day in the field to counts to its end.
 func readMoment(d *strict.Decoder, n *yaml.Node) (at capcli.Time, day, ok bool) {
 	s, ok := d.ReadScalar(n, "a date such as 2027-01-31")
 	if !ok {
@@ -331,7 +330,7 @@ func (p *planning) readDay(d *strict.Decoder, n *yaml.Node) {
 		return
 	}
 	if m[2] == "" {
-		offset, _ := strconv.Atoi(m[4] + m[5]) // of digits; "" is none
+		offset, _ := strconv.Atoi(m[4] + m[5]) // the pattern allows digits only; "" is 0
 		p.Holiday.Days = append(p.Holiday.Days, holidays.RuleDay{Easter: true, Offset: offset})
 		return
 	}
@@ -340,7 +339,7 @@ func (p *planning) readDay(d *strict.Decoder, n *yaml.Node) {
 	day, _ := strconv.Atoi(m[3])
 	in := year
 	if year == 0 {
-		in = 2000 // which had a 29 February
+		in = 2000 // a leap year
 	}
 	t := time.Date(in, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	if int(t.Month()) != month || t.Day() != day || m[1] != "" && (year < firstYear || year > lastYear) {
