@@ -13,14 +13,14 @@ import (
 // Decoder reads the tree of a file and collects its faults.
 type Decoder struct {
 	Form      *Form             // of the file
-	Overrides []string          // by which faults name nodes of line -1, -2 …
+	Overrides []string          // --set texts; faults name a node of line -1, -2 … by its override
 	Lines     []string          // of the file, for messages; ReadTree sets them
-	Elsewhere map[string]string // fields of other sections than the one being read, and which
-	Context   any               // what the caller's own readers look things up in
+	Elsewhere map[string]string // fields of other sections and the section of each, for hints
+	Context   any               // lookup data of the caller's readers
 
 	faults  []Fault
-	more    int      // faults past the first maxFaults
-	steps   []string // where the reading is: "capacity", "[0]", "gpus"
+	more    int      // number of faults past the first maxFaults
+	steps   []string // path of the current field: "capacity", "[0]", "gpus"
 	allowed string
 }
 
@@ -31,8 +31,8 @@ type Form struct{ Version, What, Template, TooLong string }
 // Reader reads the value of a field.
 type Reader func(d *Decoder, n *yaml.Node)
 
-// Field is a field of a section: its name, its documentation, and its reader. The type
-// has no name of its own, so that tables in other packages need no keys.
+// Field is a field of a section: its name, its documentation and its reader. It is an alias of an
+// unnamed type, so that tables in other packages need no field names.
 type Field = struct {
 	Name, Doc string
 	Read      Reader
@@ -47,7 +47,7 @@ type Object struct {
 	Node    *yaml.Node
 	path    string
 	entries map[string]entry
-	near    []string // fields that unknown ones were probably meant to be
+	near    []string // known fields that unknown ones were probably meant to be
 }
 
 func (d *Decoder) path() string {
@@ -67,13 +67,13 @@ func (d *Decoder) FieldName() string { return d.steps[len(d.steps)-1] }
 // FaultCount returns the number of faults so far.
 func (d *Decoder) FaultCount() int { return len(d.faults) + d.more }
 
-// Enter enters a field or an element. Leave leaves it.
+// Enter adds a field or a list element to the path of faults.
 func (d *Decoder) Enter(step string) { d.steps = append(d.steps, step) }
 
-// Leave leaves the field that Enter entered.
+// Leave removes the last step that Enter added.
 func (d *Decoder) Leave() { d.steps = d.steps[:len(d.steps)-1] }
 
-// ReadObject reads the section called name. It returns nil when n is no map.
+// ReadObject reads the section called name. It returns nil if n is no map.
 func (d *Decoder) ReadObject(n *yaml.Node, name string, fields []Field) *Object {
 	if n.Kind != yaml.MappingNode {
 		d.FaultWant(n, "fields such as "+fields[0].Name)
@@ -102,7 +102,7 @@ func (d *Decoder) ReadObject(n *yaml.Node, name string, fields []Field) *Object 
 	return o
 }
 
-// key checks a key alone.
+// key checks a key by itself. It reports false after a fault.
 func (d *Decoder) key(o *Object, key *yaml.Node) bool {
 	switch first, twice := o.entries[key.Value]; {
 	case key.Tag == "!!merge":
@@ -119,8 +119,8 @@ func (d *Decoder) key(o *Object, key *yaml.Node) bool {
 	return false
 }
 
-// DecimalComma reports, with a fault, whether the i-th entry is the rest of a decimal
-// comma: {price: 3,90 USD} is price 3 and a field called "90 USD".
+// DecimalComma reports, with a fault, whether entry i is the rest of a decimal comma: YAML reads
+// {price: 3,90 USD} as price 3 and a field called "90 USD".
 func (d *Decoder) DecimalComma(n *yaml.Node, i int) bool {
 	key, value := n.Content[i], n.Content[i+1]
 	if i == 0 || value.Tag != "!!null" || value.Value != "" || key.Kind != yaml.ScalarNode || key.Value == "" || key.Value[0] < '0' || key.Value[0] > '9' {
@@ -178,7 +178,7 @@ func (d *Decoder) ReadList(n *yaml.Node, limit int, what string, read func(i int
 	}
 }
 
-// FaultWant notes that n should be something else.
+// FaultWant adds a fault: what was wanted instead of n.
 func (d *Decoder) FaultWant(n *yaml.Node, what string) {
 	found := capcli.Quoted(n.Value)
 	switch {
@@ -205,11 +205,10 @@ func (o *Object) Has(name string) bool {
 	return ok
 }
 
-// Value returns the value of a field, nil when it is not given.
+// Value returns the value of a field; nil if it is not given.
 func (o *Object) Value(name string) *yaml.Node { return o.entries[name].value }
 
-// Fault notes a fault at the value of a field, or at the section when the field is not
-// given.
+// Fault adds a fault at the value of a field, or at the section if the field is not given.
 func (o *Object) Fault(name, format string, args ...any) {
 	n := o.Node
 	if e, ok := o.entries[name]; ok {
@@ -218,13 +217,13 @@ func (o *Object) Fault(name, format string, args ...any) {
 	o.note(n, name, format, args...)
 }
 
-// FaultName notes a fault at the name of a field.
+// FaultName adds a fault at the name of a field.
 func (o *Object) FaultName(name, format string, args ...any) {
 	o.note(o.entries[name].key, name, format, args...)
 }
 
-// FaultEach notes a fault at the name of each given field of names. The format begins
-// with the name.
+// FaultEach adds a fault at the name of each given field of names. The first verb of format is the
+// name.
 func (o *Object) FaultEach(names []string, format string, args ...any) {
 	for _, name := range names {
 		if o.Has(name) {
@@ -248,15 +247,15 @@ func (o *Object) pathOf(name string) string {
 	return o.path + "." + name
 }
 
-// FaultMissing notes that a field is missing, unless an unknown field was probably
-// meant to be it.
+// FaultMissing adds a fault for a missing field, unless an unknown field was probably meant to be
+// it.
 func (o *Object) FaultMissing(name, format string, args ...any) {
 	if !slices.Contains(o.near, name) {
 		o.Fault(name, format, args...)
 	}
 }
 
-// Require notes which of the fields are missing.
+// Require adds a fault for each of the fields that is missing.
 func (o *Object) Require(names ...string) {
 	if o == nil {
 		return
@@ -284,14 +283,14 @@ func (o *Object) IsClean(names ...string) bool {
 	return true
 }
 
-// RequireVersion notes that the line with the version is missing.
+// RequireVersion adds a fault if the line with the version is missing.
 func (o *Object) RequireVersion(what string) {
 	if !o.Has("capcli") {
 		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of %s this is", o.Decoder.Form.Version, what)
 	}
 }
 
-// Version checks the first line.
+// Version reads and checks the version line.
 func Version(d *Decoder, n *yaml.Node) {
 	want := d.Form.Version
 	if s, ok := d.ReadScalar(n, want); ok && s != want {

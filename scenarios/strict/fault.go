@@ -14,35 +14,34 @@ import (
 // Fault is a fault of a file, with its place.
 type Fault struct {
 	Line, Col int    // from 1; Line 0 is the file as a whole
-	Len       int    // characters to underline; 0 is one
-	Set       string // the override that it comes from, "capacity[0].gpus=72"; "" is the file
+	Len       int    // characters to underline; 0 underlines one
+	Set       string // the override with the fault, "capacity[0].gpus=72"; "" is the file
 	Path      string // "capacity[0].gpus"
 	Text      string // what is wrong and what to write
 }
 
-// Faults is all faults of a file, as an error.
+// Faults is the error with all faults of a file.
 type Faults struct {
 	File    string
 	List    []Fault // overrides first, then by line and column; at most 1000
-	More    int     // faults that List leaves out
-	Allowed string  // the last line: the fields that the section allows where one was unknown
+	More    int     // number of faults not in List
+	Allowed string  // last line of the error: the fields allowed in the section with an unknown field
 	lines   []string
 	form    *Form
 }
 
-// Refusal returns all faults of a file. allowed is the last line of the error when no
-// field was unknown.
+// Refusal returns the faults as an error. allowed is its last line if no field was unknown.
 func (d *Decoder) Refusal(file, allowed string) *Faults {
 	f := &Faults{File: file, List: d.faults, More: d.more, Allowed: cmp.Or(d.allowed, allowed), lines: d.Lines, form: d.Form}
 	f.sort()
 	return f
 }
 
-// shown is the number of faults in Error.
+// shown is the number of faults that Error shows in full.
 const shown = 20
 
-// Error returns the faults with their places, their lines and a mark under each, the
-// first twenty in full.
+// Error returns the first twenty faults with their places and lines, a mark under each, and the
+// number of the others.
 func (f *Faults) Error() string {
 	var b strings.Builder
 	n, plural := len(f.List)+f.More, "s"
@@ -94,7 +93,7 @@ func (f *Faults) write(b *strings.Builder, x *Fault) {
 
 const (
 	widest = 120 // characters of a source line that are shown
-	before = 60  // of them before the fault
+	before = 60  // characters shown before the fault
 )
 
 // Printable replaces each control character by a space, so that a text stays on its
@@ -108,7 +107,7 @@ func Printable(s string) string {
 	}, s)
 }
 
-// window shortens a long line around col.
+// window shortens a long line around column col. It returns the column in the shortened line.
 func window(line string, col int) (string, int) {
 	r := []rune(Printable(line))
 	if len(r) <= widest {

@@ -2,16 +2,16 @@ package strict
 
 import "go.yaml.in/yaml/v3"
 
-// Section is a part of a form whose fields are those of a T.
+// Section is a part of a form, read into a T.
 type Section[T any] struct {
-	Name   string                // in messages: "capacity.failures"
-	Start  T                     // the values of fields that are left out
-	Fields func(*T) []Field      // the fields that it may have
-	Needs  []string              // those that it must have
-	Check  func(o *Object, v *T) // finds faults over several fields; may be nil
+	Name   string                // name in messages: "capacity.failures"
+	Start  T                     // default values of the fields
+	Fields func(*T) []Field      // the fields of the section
+	Needs  []string              // names of the required fields
+	Check  func(o *Object, v *T) // checks several fields together; may be nil
 }
 
-// Read reads the section into v. It returns nil when n is no map.
+// Read reads the section into v. It returns nil if n is no map.
 func (s *Section[T]) Read(d *Decoder, n *yaml.Node, v *T) *Object {
 	o := d.ReadObject(n, s.Name, s.Fields(v))
 	o.Require(s.Needs...)
@@ -21,12 +21,12 @@ func (s *Section[T]) Read(d *Decoder, n *yaml.Node, v *T) *Object {
 	return o
 }
 
-// Reader reads the section into v.
+// Reader returns a reader of the section into v.
 func (s *Section[T]) Reader(v *T) Reader {
 	return func(d *Decoder, n *yaml.Node) { s.Read(d, n, v) }
 }
 
-// Pointer reads the section into a new T.
+// Pointer returns a reader of the section into a new T.
 func (s *Section[T]) Pointer(dst **T) Reader {
 	return func(d *Decoder, n *yaml.Node) {
 		v := s.Start
@@ -35,7 +35,7 @@ func (s *Section[T]) Pointer(dst **T) Reader {
 	}
 }
 
-// List reads a list of at most limit sections.
+// List returns a reader of a list of at most limit sections.
 func (s *Section[T]) List(dst *[]T, limit int, what string) Reader {
 	return func(d *Decoder, n *yaml.Node) {
 		d.ReadList(n, limit, what, func(_ int, n *yaml.Node) {
@@ -47,8 +47,8 @@ func (s *Section[T]) List(dst *[]T, limit int, what string) Reader {
 	}
 }
 
-// Value reads a single value by parse. want names what the field takes, and form also
-// how it is written, for a value that parse does not accept.
+// Value returns a reader of a single value by parse. want describes the value for a node that is no
+// single value; form describes it, and how to write it, for a text that parse rejects.
 func Value[T any](dst *T, want, form string, parse func(text string) (T, bool)) Reader {
 	return func(d *Decoder, n *yaml.Node) {
 		text, ok := d.ReadScalar(n, want)

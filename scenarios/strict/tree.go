@@ -16,12 +16,13 @@ import (
 const (
 	// MaxBytes is the largest size of a file.
 	MaxBytes = 1 << 20
-	// MaxDepth is how many levels deep its tree is at most.
+	// MaxDepth is the largest depth of a file's tree, in levels.
 	MaxDepth  = 64
-	maxFaults = 1000 // that are kept; more are only counted
+	maxFaults = 1000 // faults kept; further ones are only counted
 )
 
-// ReadTree reads the one document of b. Anything but plain YAML is a fault.
+// ReadTree parses b, which must be one YAML document; nil after a fault. Anything but plain YAML is
+// a fault.
 func (d *Decoder) ReadTree(b []byte) *yaml.Node {
 	what, version := d.Form.What, d.Form.Version
 	d.Lines = linesOf(b)
@@ -60,8 +61,8 @@ func (d *Decoder) ReadTree(b []byte) *yaml.Node {
 	return root
 }
 
-// syntax notes the error of the YAML reader, which stops at the first. When a tab in
-// the indentation explains the error, the fault says that.
+// syntax adds the error of the YAML parser, which stops at the first. If a tab in the indentation
+// explains the error, the fault says so.
 func (d *Decoder) syntax(err error) {
 	for i, l := range d.Lines {
 		body := strings.TrimLeft(l, " \t")
@@ -74,7 +75,7 @@ func (d *Decoder) syntax(err error) {
 	line := 0
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
 		if number, what, ok := strings.Cut(rest, ": "); ok {
-			line, _ = strconv.Atoi(number) // 0 when it is none: the file as a whole
+			line, _ = strconv.Atoi(number) // 0, the file as a whole, if it is no number
 			text = what
 		}
 	}
@@ -88,8 +89,8 @@ func (d *Decoder) syntax(err error) {
 	d.faults = append(d.faults, f)
 }
 
-// CheckPlain checks that the tree has only maps, lists and values. It reports whether
-// the tree may be read.
+// CheckPlain adds a fault for anything but maps, lists and values. It reports false if the tree is
+// too deep to be read.
 func (d *Decoder) CheckPlain(n *yaml.Node, depth int) bool {
 	if depth > MaxDepth {
 		d.Fault(n, "more than %d levels deep", MaxDepth)
@@ -112,12 +113,12 @@ func (d *Decoder) CheckPlain(n *yaml.Node, depth int) bool {
 	return true
 }
 
-// Fault notes a fault at the place of n.
+// Fault adds a fault at the place of n.
 func (d *Decoder) Fault(n *yaml.Node, format string, args ...any) {
 	d.FaultWithin(n, 0, d.length(n), format, args...)
 }
 
-// FaultWithin notes a fault at length characters of n's text, from an offset on.
+// FaultWithin adds a fault at length characters of n's text, starting at offset.
 func (d *Decoder) FaultWithin(n *yaml.Node, offset, length int, format string, args ...any) {
 	f := Fault{Line: n.Line, Col: n.Column + offset, Len: length, Path: d.path(), Text: fmt.Sprintf(format, args...)}
 	if last := len(d.Lines); n.Line > last && last > 0 { // an empty value may stand past the end
@@ -129,17 +130,17 @@ func (d *Decoder) FaultWithin(n *yaml.Node, offset, length int, format string, a
 	d.AddFault(f)
 }
 
-// FaultFile notes a fault of the file as a whole.
+// FaultFile adds a fault of the file as a whole.
 func (d *Decoder) FaultFile(format string, args ...any) {
 	d.faults = append(d.faults, Fault{Text: fmt.Sprintf(format, args...)})
 }
 
-// FaultLine notes a fault of a whole line.
+// FaultLine adds a fault of a whole line.
 func (d *Decoder) FaultLine(line int, format string, args ...any) {
 	d.AddFault(Fault{Line: line, Col: 1, Text: fmt.Sprintf(format, args...)})
 }
 
-// AddFault notes a fault. It keeps only the first maxFaults and counts the others.
+// AddFault adds a fault. It keeps the first maxFaults and counts the others.
 func (d *Decoder) AddFault(f Fault) {
 	if d.FaultCount() >= maxFaults {
 		d.more++
@@ -148,8 +149,8 @@ func (d *Decoder) AddFault(f Fault) {
 	d.faults = append(d.faults, f)
 }
 
-// length returns the number of characters of n on its first line, 1 for a map, a list
-// or a value that is not found as it is.
+// length returns the number of characters of n on its first line; 1 for a map, a list or a value
+// written in another form.
 func (d *Decoder) length(n *yaml.Node) int {
 	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(d.Lines) || len(d.faults) >= maxFaults {
 		return 1
@@ -173,8 +174,7 @@ func (d *Decoder) length(n *yaml.Node) int {
 // breaks replaces every line break of YAML 1.1 by a line feed.
 var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// linesOf returns the lines of a file as the YAML reader counts them, nothing for a
-// file that is too long.
+// linesOf returns the lines of a file as the YAML parser counts them; nil if the file is too long.
 func linesOf(b []byte) []string {
 	if len(b) > MaxBytes {
 		return nil

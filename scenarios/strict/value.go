@@ -13,7 +13,7 @@ import (
 	"capcli"
 )
 
-// ReadScalar returns the text of a single value.
+// ReadScalar returns the text of a single value. It reports false, with a fault, for anything else.
 func (d *Decoder) ReadScalar(n *yaml.Node, want string) (string, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		d.FaultWant(n, want)
@@ -22,8 +22,8 @@ func (d *Decoder) ReadScalar(n *yaml.Node, want string) (string, bool) {
 	return strings.TrimSpace(n.Value), true
 }
 
-// Text reads a text of one line: a name, a file or a sentence. A value such as 6214e9
-// stays a text.
+// Text reads a text of one line, such as a name, a file or a sentence. A value such as 6214e9 stays
+// a text.
 func Text(dst *string, limit int) Reader {
 	return func(d *Decoder, n *yaml.Node) {
 		s, ok := d.ReadScalar(n, "a text")
