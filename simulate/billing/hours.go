@@ -10,10 +10,10 @@ import (
 	"capcli"
 )
 
-// hour is a clock hour. Hours begin with the hour UTC, as providers bill.
+// hour is a clock hour. Clock hours begin on the hour in UTC, as providers bill.
 const hour = capcli.Time(capcli.Hour)
 
-// hourOf is the start of the clock hour that t is in.
+// hourOf returns the start of the clock hour that contains t.
 func hourOf(t capcli.Time) capcli.Time {
 	past := t % hour
 	if past < 0 {
@@ -22,62 +22,62 @@ func hourOf(t capcli.Time) capcli.Time {
 	return t - past
 }
 
-// Hours is a record of use gathered by clock hour: any number of portfolios can
-// be priced over it, and none of them changes it.
+// Hours is a record of use gathered by clock hour. Pricing a portfolio does not change it, so
+// any number of portfolios can be priced over it.
 type Hours struct {
-	from, to capcli.Time
+	from, to capcli.Time // the window
 	first    capcli.Time // start of the first clock hour
-	n        int         // clock hours
+	n        int         // number of clock hours
 	currency string
-	buckets  []bucket         // in order of compare; spot last
-	open     int              // so many of them are not spot: what commitments may cover
+	buckets  []bucket         // sorted: on demand and reserved first, spot last
+	open     int              // number of buckets that are not spot: the ones commitments may cover
 	use      []capcli.GPUTime // by hour, then open bucket
-	total    []capcli.GPUTime // by bucket
+	total    []capcli.GPUTime // by bucket, over the window
 	cells    [][]entry        // by bucket, in order of hour, then who
-	who      []user           // in order
-	lines    []UseLine        // what it was gathered from
-	byJob    bool
-	bySecond bool // by stretches of use, which lines are; else by the hour
+	who      []user           // in order of tenant, then job
+	lines    []UseLine        // the lines of the record; nil where only hours are known
+	byJob    bool             // users are jobs rather than tenants
+	bySecond bool             // lines holds the use by the second
 }
 
-// user is who used what.
+// user is a tenant, or one job of a tenant.
 type user struct{ tenant, job string }
 
-// entry is what one user had of one bucket in one hour.
+// entry is what one user used of one bucket in one hour.
 type entry struct {
 	hour, who int32
 	time      capcli.GPUTime
 }
 
-// Start and To are the window that the use is of.
+// Start returns the start of the window.
 func (h *Hours) Start() capcli.Time { return h.from }
 
-// End is the end of the window.
+// End returns the end of the window.
 func (h *Hours) End() capcli.Time { return h.to }
 
-// overlap is how much of [from, to) falls into clock hour i and the window.
+// overlap returns how many seconds of [from, to) fall into clock hour i and the window.
 func (h *Hours) overlap(i int, from, to capcli.Time) int64 {
 	start := h.first + capcli.Time(i)*hour
 	return max(0, int64(min(start+hour, to, h.to)-max(start, from, h.from)))
 }
 
-// Most hours x buckets that are held, and most clock hours.
+// Upper limits: cells (clock hours x buckets), and clock hours (fifty years).
 const (
 	maxCells = 1 << 27
 	maxHours = 50 * 366 * 24
 )
 
-// gatherer makes Hours from use that is told hour by hour or stretch by
-// stretch, in any order.
+// gatherer builds Hours from use by the hour or by stretches, in any order.
 type gatherer struct {
 	h     Hours
-	ids   map[bucket]int
-	users map[user]int32
-	cells [][]entry // by bucket, in no order
-	whole []int     // by bucket: how many of them were left when it was last merged
+	ids   map[bucket]int // index of a bucket
+	users map[user]int32 // index of a user
+	cells [][]entry      // by bucket, in no order
+	whole []int          // by bucket: number of entries after the last merge
 }
 
-// gather begins to gather use over a window.
+// gather returns an empty gatherer for a window. It fails where the window is empty or longer
+// than fifty years.
 func gather(from, to capcli.Time, currency string) (*gatherer, error) {
 	if !from.IsKnown() || !to.IsKnown() || to <= from || to < 0 || from < -1<<40 || to > 1<<40 {
 		return nil, fmt.Errorf("gather use: the window from %s to %s is none", from, to)
@@ -92,7 +92,7 @@ func gather(from, to capcli.Time, currency string) (*gatherer, error) {
 	return g, nil
 }
 
-// bucketOf is the number of a bucket, which is made where it is new.
+// bucketOf returns the index of a bucket, and adds it where it is new.
 func (g *gatherer) bucketOf(b bucket) int {
 	id, ok := g.ids[b]
 	if !ok {
@@ -106,7 +106,7 @@ func (g *gatherer) bucketOf(b bucket) int {
 	return id
 }
 
-// userOf is the number of a user, who is made where he is new.
+// userOf returns the index of a user, and adds it where it is new.
 func (g *gatherer) userOf(u user) int32 {
 	id, ok := g.users[u]
 	if !ok {
@@ -117,8 +117,8 @@ func (g *gatherer) userOf(u user) int32 {
 	return id
 }
 
-// put books time of a bucket in the hour of at; after the window's end counts
-// as its last hour.
+// put adds unit time of a bucket to the hour that contains at. Time after the end of the window
+// counts in its last hour.
 func (g *gatherer) put(b bucket, u user, at capcli.Time, time capcli.GPUTime) error {
 	if time == 0 {
 		return nil
@@ -126,7 +126,7 @@ func (g *gatherer) put(b bucket, u user, at capcli.Time, time capcli.GPUTime) er
 	return g.book(g.bucketOf(b), g.userOf(u), at, time)
 }
 
-// book is put for a bucket and a user that are known.
+// book is put by the indices of the bucket and the user.
 func (g *gatherer) book(id int, who int32, at capcli.Time, time capcli.GPUTime) error {
 	i := min(int64((at-g.h.first)/hour), int64(g.h.n-1))
 	if time > math.MaxInt64-g.h.total[id] {
@@ -141,7 +141,7 @@ func (g *gatherer) book(id int, who int32, at capcli.Time, time capcli.GPUTime) 
 	return nil
 }
 
-// Hours gives what was gathered. The gatherer is spent.
+// Hours returns what was gathered. The gatherer must not be used afterwards.
 func (g *gatherer) Hours() (*Hours, error) {
 	h := &g.h
 	rank := g.orderUsers()
@@ -176,7 +176,7 @@ func (g *gatherer) Hours() (*Hours, error) {
 	return h, nil
 }
 
-// orderUsers sorts the users and gives the new number of each.
+// orderUsers sorts the users and returns the new index of each by its old one.
 func (g *gatherer) orderUsers() []int32 {
 	old := slices.Clone(g.h.who)
 	slices.SortFunc(g.h.who, func(a, b user) int {
@@ -189,7 +189,7 @@ func (g *gatherer) orderUsers() []int32 {
 	return rank
 }
 
-// cellsOf gives the cells of a bucket in order, by the new numbers of users.
+// cellsOf returns the cells of a bucket in order, with the new indices of users.
 func cellsOf(cells []entry, rank []int32) []entry {
 	for i := range cells {
 		cells[i].who = rank[cells[i].who]
@@ -197,13 +197,13 @@ func cellsOf(cells []entry, rank []int32) []entry {
 	return slices.Clip(mergedCells(cells))
 }
 
-// mergedCells puts cells in order and sums those of one user in one hour.
+// mergedCells sorts cells by hour and user, and sums those of the same user in the same hour.
 func mergedCells(cells []entry) []entry {
 	slices.SortFunc(cells, func(a, b entry) int { return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(a.who, b.who)) })
 	return sumRuns(cells, func(a, b *entry) bool { return a.hour == b.hour && a.who == b.who }, func(sum, c *entry) { sum.time += c.time })
 }
 
-// sumRuns adds elements that are alike and next to each other to the first of them.
+// sumRuns replaces each run of adjacent elements that are alike by their sum.
 func sumRuns[T any](list []T, alike func(a, b *T) bool, add func(sum, x *T)) []T {
 	n := 0
 	for i := range list {
@@ -219,7 +219,7 @@ func sumRuns[T any](list []T, alike func(a, b *T) bool, add func(sum, x *T)) []T
 
 // RecordError says what is wrong with a line of a record of use.
 type RecordError struct {
-	Line  int // index into Lines; -1 where it is the record itself
+	Line  int // index into Lines; -1 for the record as a whole
 	Field string
 	Text  string
 }
@@ -231,9 +231,8 @@ func (e *RecordError) Error() string {
 	return fmt.Sprintf("use line %d: %s", e.Line+1, e.Text)
 }
 
-// Hours gathers the record by clock hour; byJob keeps jobs apart within their
-// tenants. A record without a window has that of its lines. It fails with a
-// *RecordError.
+// Hours gathers the record by clock hour. byJob keeps the jobs of a tenant apart. The window of
+// a record without one is that of its lines. It fails with a *RecordError.
 func (r *UseRecord) Hours(byJob bool) (*Hours, error) {
 	for i := range r.Lines {
 		if err := r.Lines[i].check(i); err != nil {
@@ -271,7 +270,7 @@ func (r *UseRecord) Hours(byJob bool) (*Hours, error) {
 	return g.Hours()
 }
 
-// lineUser is who used a line.
+// lineUser returns the user of a line.
 func (g *gatherer) lineUser(l *UseLine) user {
 	if g.h.byJob {
 		return user{l.Tenant, l.Job}
@@ -279,7 +278,7 @@ func (g *gatherer) lineUser(l *UseLine) user {
 	return user{l.Tenant, ""}
 }
 
-// stretch books units held for some time, cut at clock hours.
+// stretch adds units held for some time, divided among the clock hours.
 func (g *gatherer) stretch(b bucket, u user, units int64, at capcli.Time, length capcli.Seconds) error {
 	if length <= 0 || units == 0 {
 		return nil
@@ -296,7 +295,8 @@ func (g *gatherer) stretch(b bucket, u user, units int64, at capcli.Time, length
 	return nil
 }
 
-// bucket is the bucket of a line that is not spot.
+// bucket returns the bucket of a line. For spot use without a price series it is at the price
+// of the line.
 func (l *UseLine) bucket() bucket {
 	deal := l.Contracted
 	if deal == 0 {
@@ -310,7 +310,7 @@ func (l *UseLine) bucket() bucket {
 	return b
 }
 
-// check checks one line.
+// check returns a *RecordError where a field of line i is out of range or missing.
 func (l *UseLine) check(i int) error {
 	switch {
 	case l.Seconds < 0 || l.Seconds > maxHours*capcli.Hour:
@@ -329,8 +329,8 @@ func (l *UseLine) check(i int) error {
 	return nil
 }
 
-// window is that of the record, or of its lines where it states none: whole
-// clock hours.
+// window returns the window of the record. Where the record states none, it is the whole clock
+// hours around its lines. It fails where there are neither lines nor a window.
 func (r *UseRecord) window() (from, to capcli.Time, err error) {
 	switch {
 	case r.From != 0 || r.To != 0:
@@ -353,9 +353,11 @@ func btoh(b bool) capcli.Time {
 	return 0
 }
 
-// series is the spot prices of each SKU, in order of time.
+// series holds the spot prices of each SKU in order of time.
 type series map[SKU][]SpotPrice
 
+// seriesOf returns spot prices by SKU, sorted by time. It fails with a *RecordError for a
+// negative price and for two prices of one SKU at one time.
 func seriesOf(prices []SpotPrice) (series, error) {
 	s := series{}
 	for _, p := range prices {
@@ -375,21 +377,22 @@ func seriesOf(prices []SpotPrice) (series, error) {
 	return s, nil
 }
 
-// errNoSpotPrice says that nothing prices a spot line.
+// errNoSpotPrice is the error for a spot line without a price.
 var errNoSpotPrice = errors.New("no spot price is known for it: give one, or a series that begins before it does")
 
-// cutter cuts what happened to a bucket in an hour among those who used it, in
-// proportion to what each has left.
+// cutter divides the use of a bucket in an hour among its users, in proportion to what each has
+// left.
 type cutter struct {
 	h    *Hours
-	from []int // by bucket: its first cell of the hour
-	to   []int
-	left [][]capcli.GPUTime // by bucket: of each of its cells in the hour
+	from []int              // by bucket: index of its first cell of the hour
+	to   []int              // by bucket: index after its last cell of the hour
+	left [][]capcli.GPUTime // by bucket: time left of each of its cells of the hour
 
 	scratch []int64
 }
 
-// begin turns to hour i; next is where each bucket's cells go on.
+// begin moves to hour i. next holds the index of each bucket's next cell; begin advances it
+// past the hour.
 func (c *cutter) begin(h *Hours, next []int, i int) {
 	if c.h == nil {
 		n := len(h.buckets)
@@ -407,8 +410,7 @@ func (c *cutter) begin(h *Hours, next []int, i int) {
 	}
 }
 
-// take cuts time of a bucket among its users, and takes it from what they have
-// left.
+// take divides time of a bucket among its users and subtracts it from what they have left.
 func (c *cutter) take(b int, time capcli.GPUTime, to func(who int32, t capcli.GPUTime)) {
 	left := c.left[b]
 	cells := c.h.cells[b][c.from[b]:c.to[b]]
@@ -429,7 +431,7 @@ func (c *cutter) take(b int, time capcli.GPUTime, to func(who int32, t capcli.GP
 	}
 }
 
-// rest gives what is left of a bucket in the hour, by user.
+// rest passes what is left of a bucket in the hour to to, by user.
 func (c *cutter) rest(b int, to func(who int32, t capcli.GPUTime)) {
 	for i, t := range c.left[b] {
 		if t > 0 {

@@ -8,24 +8,23 @@ import (
 	"capcli/simulate"
 )
 
-// Line is what some capacity cost over some time, and what became of it. Lines
-// add up.
+// Line is the cost of some capacity over some time, by what became of it. Lines can be summed.
 type Line struct {
 	Cost capcli.USD // Direct + Idle + Blocked + Down
 
 	Direct  capcli.USD // for time that jobs held, with minimum billing times
 	Idle    capcli.USD // for committed time that nobody held or waited for
 	Blocked capcli.USD // for committed time that nobody held while a job waited that could not start
-	Down    capcli.USD // for committed time that was not to be had
+	Down    capcli.USD // for committed time in which the capacity was not available
 
 	Equivalent capcli.USD     // billed time at on-demand prices, where these are known
 	Unlisted   capcli.GPUTime // billed time whose on-demand price is not known
 
 	Time   simulate.Span
-	Billed capcli.GPUTime // Time.Used, and what minimum billing times add
+	Billed capcli.GPUTime // Time.Used plus what minimum billing times add
 }
 
-// Slot is what becomes of GPU time that is paid.
+// Slot is what became of GPU time that was paid for.
 type Slot int
 
 // The slots, in the order of the glossary.
@@ -36,11 +35,11 @@ const (
 	SlotDown
 )
 
-// String returns the name of the slot: held, idle, blocked, down.
+// String returns the name of the slot: held, idle, blocked or down.
 func (s Slot) String() string { return [...]string{"held", "idle", "blocked", "down"}[s] }
 
-// InSlot returns the cost and the GPU time of the line in a slot. What minimum billing
-// times add to on-demand and spot time is idle time, but is paid as held.
+// InSlot returns the cost and the GPU time of the line in a slot. The time that minimum billing
+// times add to on-demand and spot use is idle time, but its cost counts as held.
 func (l *Line) InSlot(s Slot) (capcli.USD, capcli.GPUTime) {
 	switch s {
 	case SlotHeld:
@@ -54,19 +53,18 @@ func (l *Line) InSlot(s Slot) (capcli.USD, capcli.GPUTime) {
 	return l.Down, l.Time.Down
 }
 
-// Stranded is the cost of committed capacity that nobody held.
+// Stranded returns the cost of committed capacity that nobody held.
 func (l *Line) Stranded() capcli.USD { return l.Idle + l.Blocked + l.Down }
 
-// UnitCost is the cost of a GPU-hour used, rounded half up to the millionth;
-// false when none was used.
+// UnitCost returns the cost of a GPU-hour used, rounded half up to the millionth; false where
+// none was used.
 func (l *Line) UnitCost() (capcli.Rate, bool) {
 	return perUnit(l.Cost, 1000*uint64(capcli.Hour), uint64(l.Time.Used))
 }
 
-// SavingsRate is the effective savings rate, 1 - cost / on-demand equivalent
-// (FinOps Foundation); false when no time was billed, or some of it has no
-// known on-demand price. It is below 0 where the mix costs more than all
-// on-demand would have.
+// SavingsRate returns the effective savings rate, 1 - cost / on-demand equivalent (FinOps
+// Foundation). It is false where no time was billed, or the on-demand price of some billed time
+// is not known. It is negative where the mix costs more than on demand alone.
 func (l *Line) SavingsRate() (float64, bool) {
 	if l.Unlisted > 0 {
 		return 0, false
@@ -74,7 +72,7 @@ func (l *Line) SavingsRate() (float64, bool) {
 	return savingsRate(l.Cost, l.Equivalent)
 }
 
-// add sums two lines. Price has made sure that no sum overflows.
+// add adds o to l. Price has checked that no sum overflows.
 func (l *Line) add(o *Line) {
 	l.Cost += o.Cost
 	l.Direct += o.Direct
@@ -87,8 +85,8 @@ func (l *Line) add(o *Line) {
 	l.Billed += o.Billed
 }
 
-// Invoice is what a run cost under some rates. Each table sums to Total, to the
-// millionth of a dollar and the thousandth of a GPU-second.
+// Invoice is the cost of a run under some rates. Each table adds up to Total, to the millionth
+// of a dollar and the thousandth of a GPU-second.
 type Invoice struct {
 	Total       Line
 	ByTier      [3]Line // by Tier
@@ -96,21 +94,21 @@ type Invoice struct {
 	ByPool      []Line  // in order of the record's pools
 	ByMonth     []Month
 	ByTenant    []Tenant         // in order of the record's tenants
-	Unallocated capcli.USD       // cost that no tenant can bear, for nobody used anything
-	Commitments []CommitmentBill // beside the pools' own terms: see PriceUnder
+	Unallocated capcli.USD       // cost that no tenant can bear, because nobody used anything
+	Commitments []CommitmentBill // commitments beside the terms of the pools: see PriceUnder
 
-	settled [][]*settled // by month and pool; nil where a pool is at its rate
-	cash    capcli.USD   // paid in the run for what was settled
+	settled [][]*settled // by month and pool; nil where the pool is priced at its rate
+	cash    capcli.USD   // paid in the run for the settled pools and their commitments
 
-	told     func(Part) // see Parts
-	bill     *Bill      // of what was settled
-	deal     *Deal
-	rates    []Rate
-	unlisted []string // pools whose time was billed and whose on-demand price is not known
+	told     func(Part) // receives each part of the invoice: see Parts
+	bill     *Bill      // bill of the settled pools
+	deal     *Deal      // the deal of PriceUnder; nil without one
+	rates    []Rate     // by pool
+	unlisted []string   // pools with billed time and no known on-demand price
 }
 
-// Month is one calendar month (UTC) of an invoice, or the part of one between
-// changes of price.
+// Month is one calendar month (UTC) of an invoice, or a part of a month between changes of
+// price.
 type Month struct {
 	Start  capcli.Time
 	Line   Line
@@ -118,9 +116,9 @@ type Month struct {
 	ByPool []Line
 }
 
-// Price prices a record, with one rate for each of its pools in their order.
-// It fails with capcli.ErrOverflow when an amount does not fit, and when rates
-// are too few, too many or negative.
+// Price prices a record with one rate for each of its pools, in their order. It fails with
+// capcli.ErrOverflow when an amount does not fit, and where there are too few or too many rates
+// or a rate is not valid.
 func Price(rec *simulate.Record, rates []Rate) (*Invoice, error) {
 	if len(rates) != len(rec.Pools) {
 		return nil, fmt.Errorf("price a run: got %d rates for %d pools", len(rates), len(rec.Pools))
@@ -154,15 +152,14 @@ func (inv *Invoice) price(rec *simulate.Record, rates []Rate) error {
 	return nil
 }
 
-// month prices the cells of one month and adds them to every table but that of
-// the tenants.
+// month prices the cells of one month and adds them to every table except that of the tenants.
 func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
 	month := Month{Start: rec.Months[m].Start, ByPool: make([]Line, len(rec.Pools))}
 	for p := range rec.Pools {
 		terms := rec.Pools[p].Terms
 		var t tally
 		l := t.cell(rates[p].At(rec.Months[m].Since), terms, &rec.Months[m].Pools[p], rec.Months[m].Use[p])
-		var part Line // paid for by commitments beside the pool's terms
+		var part Line // what commitments beside the pool's terms paid for
 		if s := inv.settledAt(m, p); s != nil && t.err == nil {
 			part = s.lay(&l)
 		}
@@ -185,7 +182,8 @@ func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
 	return nil
 }
 
-// settledAt is what commitments made of a cell; nil where they are not for it.
+// settledAt returns the settlement of pool p in month m; nil where the pool is priced at its
+// rate.
 func (inv *Invoice) settledAt(m, p int) *settled {
 	if inv.settled == nil {
 		return nil
@@ -193,11 +191,10 @@ func (inv *Invoice) settledAt(m, p int) *settled {
 	return inv.settled[m][p]
 }
 
-// cell prices one pool in one month. Owned and reserved capacity is paid for from
-// delivery to the end of its term, down or up, held or not. On-demand and spot
-// capacity is paid for while held, with what a minimum billing time adds, which is part
-// of the holder's bill. What the unused part cost is shared among idle, blocked and down
-// by their time.
+// cell prices one pool in one month. Owned and reserved capacity is paid for from delivery to
+// the end of its term, up or down, held or not. On-demand and spot capacity is paid for while
+// it is held, plus what a minimum billing time adds, which the holder pays. The cost of the
+// unused part is divided among idle, blocked and down in proportion to their time.
 func (t *tally) cell(r Rate, terms simulate.Terms, s *simulate.Span, use []simulate.Use) Line {
 	l := Line{Time: *s}
 	for _, u := range use {
@@ -206,7 +203,7 @@ func (t *tally) cell(r Rate, terms simulate.Terms, s *simulate.Span, use []simul
 	l.Direct = t.cost(r.Price, l.Billed)
 	var unused capcli.USD
 	if terms.Committed() {
-		unused = t.cost(r.Price, s.Offered) - l.Direct // rounding keeps order, so held is never over all
+		unused = t.cost(r.Price, s.Offered) - l.Direct // rounding keeps order, so the held cost never exceeds the cost of all
 	}
 	l.Cost = l.Direct
 	t.add(&l.Cost, unused)
@@ -220,20 +217,20 @@ func (t *tally) cell(r Rate, terms simulate.Terms, s *simulate.Span, use []simul
 	return l
 }
 
-// Utilisation is how much of the committed capacity was held, 0 to 1 (AWS Cost
-// Explorer's commitment utilisation); false where none was offered.
+// Utilisation returns the held share of the committed capacity, 0 to 1 (AWS Cost Explorer's
+// commitment utilisation); false where none was offered.
 func (inv *Invoice) Utilisation() (float64, bool) {
 	t := &inv.ByTier[Committed].Time
 	return ratio(float64(t.Used), float64(t.Offered))
 }
 
-// Coverage is how much of all GPU time used was used on committed capacity, 0
-// to 1; false where none was used.
+// Coverage returns the share of all GPU time used that was used on committed capacity, 0 to 1;
+// false where none was used.
 func (inv *Invoice) Coverage() (float64, bool) {
 	return ratio(float64(inv.ByTier[Committed].Time.Used), float64(inv.Total.Time.Used))
 }
 
-// WhyNoSavings says why Total has no effective savings rate; "" when it has.
+// WhyNoSavings returns why Total has no effective savings rate; "" where it has one.
 func (inv *Invoice) WhyNoSavings() string {
 	switch _, known := inv.Total.SavingsRate(); {
 	case known:
@@ -244,24 +241,24 @@ func (inv *Invoice) WhyNoSavings() string {
 	return "no GPU time was billed"
 }
 
-// Tenant is what one tenant has to pay (chargeback).
+// Tenant is what one tenant pays (chargeback).
 type Tenant struct {
 	Name   string
 	Direct capcli.USD       // for what it held
-	Share  capcli.USD       // of what was paid for and nobody held
+	Share  capcli.USD       // its share of what was paid for and nobody held
 	Total  capcli.USD       // Direct + Share
 	ByTier [3]capcli.USD    // Total by Tier
 	Used   capcli.GPUTime   // GPU time held
-	Billed capcli.GPUTime   // and with minimum billing times
-	Lost   capcli.GPUTime   // of Used: work done again, checkpoints, restarts
+	Billed capcli.GPUTime   // Used plus what minimum billing times add
+	Lost   capcli.GPUTime   // part of Used: repeated work, checkpoints, restarts
 	use    []capcli.GPUTime // by pool
 }
 
-// chargeBack lays every cell on the tenants. Each pays for what was billed to
-// it; what nobody held is shared in proportion to the GPU time that each used
-// of that pool in that month. Of a pool that nobody used in the month, the use
-// of the pool over the whole run decides, and after that the use of all pools.
-// Shares are cut by largest remainder, so they sum to the cell exactly.
+// chargeBack divides every cell among the tenants. Each tenant pays for what was billed to it.
+// What nobody held is shared in proportion to the GPU time that each tenant used of that pool
+// in that month. Where nobody used the pool in the month, the use of the pool over the whole
+// run decides, and failing that the use of all pools. Shares are divided by largest remainder,
+// so they add up to the cell exactly.
 func (inv *Invoice) chargeBack(rec *simulate.Record) {
 	inv.ByTenant = make([]Tenant, len(rec.Tenants))
 	for t := range inv.ByTenant {
@@ -284,7 +281,7 @@ func (inv *Invoice) chargeBack(rec *simulate.Record) {
 			l, tier := &inv.ByMonth[m].ByPool[p], TierOf(rec.Pools[p].Terms)
 			rest := inv.chargeHeld(&c, m, p, uses, tier)
 			inv.weighUnused(&c, uses, p)
-			var spare capcli.USD // of commitments beside the pool's own terms
+			var spare capcli.USD // unused part of commitments beside the pool's own terms
 			if s := inv.settledAt(m, p); s != nil {
 				spare = s.spare
 			}
@@ -305,8 +302,8 @@ func (inv *Invoice) chargeBack(rec *simulate.Record) {
 	}
 }
 
-// chargeHeld lays what was held in a cell on those who held it, and gives what
-// found no bearer.
+// chargeHeld divides the held cost of a cell among its holders. It returns the cost that no
+// tenant bears.
 func (inv *Invoice) chargeHeld(c *split, m, p int, uses []simulate.Use, tier Tier) capcli.USD {
 	l := &inv.ByMonth[m].ByPool[p]
 	if s := inv.settledAt(m, p); s != nil {
@@ -325,16 +322,16 @@ func (inv *Invoice) chargeHeld(c *split, m, p int, uses []simulate.Use, tier Tie
 	})
 }
 
-// Part is what one tenant has to pay of one pool's cost in one month.
+// Part is what one tenant pays of one pool's cost in one month.
 type Part struct {
-	Month, Pool int
-	Tenant      int // -1: nobody can bear it
+	Month, Pool int // indices into the record's months and pools
+	Tenant      int // index into the record's tenants; -1 where no tenant can bear it
 	Tier        Tier
 	Unused      bool // a share of what was paid for and nobody held
 	Cost        capcli.USD
 }
 
-// book adds a part to its tenant, and tells it to whom Parts has promised it.
+// book adds a part to its tenant and passes it to told, where that is set.
 func (inv *Invoice) book(x Part) {
 	switch {
 	case x.Cost == 0:
@@ -354,15 +351,15 @@ func (inv *Invoice) book(x Part) {
 	}
 }
 
-// Parts gives every part of the invoice, month by month and pool by pool: they
-// sum to Total. rec is the record that was priced.
+// Parts passes every part of the invoice to to, month by month and pool by pool. The parts add
+// up to Total. rec is the record that was priced.
 func (inv *Invoice) Parts(rec *simulate.Record, to func(Part)) {
 	again := *inv
 	again.Unallocated, again.told = 0, to
 	again.chargeBack(rec)
 }
 
-// weighUnused sets by what the unused part of a cell of pool p is shared.
+// weighUnused sets the weights by which the unused part of a cell of pool p is shared.
 func (inv *Invoice) weighUnused(c *split, uses []simulate.Use, p int) {
 	c.clear()
 	for t, u := range uses {
@@ -380,14 +377,16 @@ func (inv *Invoice) weighUnused(c *split, uses []simulate.Use, p int) {
 	}
 }
 
-// split is a sharing among the tenants that have a weight in it.
+// split divides amounts among the tenants that have a weight.
 type split struct {
 	who     []int
 	weights []int64
 }
 
+// clear removes all tenants.
 func (c *split) clear() { c.who, c.weights = c.who[:0], c.weights[:0] }
 
+// weigh adds tenant t with a weight above 0; others are ignored.
 func (c *split) weigh(t int, w capcli.GPUTime) {
 	if w > 0 {
 		c.who = append(c.who, t)
@@ -395,8 +394,8 @@ func (c *split) weigh(t int, w capcli.GPUTime) {
 	}
 }
 
-// lay shares an amount and gives what found a bearer: all or, where nobody has
-// a weight, nothing.
+// lay divides an amount among the tenants. It returns the amount, or 0 where no tenant has a
+// weight.
 func (c *split) lay(amount capcli.USD, to func(t int, part capcli.USD)) capcli.USD {
 	if len(c.who) == 0 {
 		return 0

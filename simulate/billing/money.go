@@ -118,8 +118,8 @@ func Spread(amount capcli.USD, seconds int64) (capcli.Rate, error) {
 // Share returns amount x part / whole, rounded half up; part must not exceed whole.
 func Share(amount capcli.USD, part, whole int64) capcli.USD { return scale(amount, part, whole) }
 
-// Year is the length of a mean year, 365.25 days, in which amounts over other
-// lengths of time are compared.
+// Year is the length of a mean year, 365.25 days. Amounts over different lengths of time are
+// compared per Year.
 const Year capcli.Seconds = 31_557_600
 
 // YearNote explains "~ a year" beside an amount of PerYear.

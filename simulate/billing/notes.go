@@ -6,8 +6,8 @@ import (
 	"capcli"
 )
 
-// Notes says how many lines of the budget went over it. Where even is true the cost of a
-// month is taken as even over it, and a note says so.
+// Notes returns a note on how many lines of the budget exceeded it. even says that the cost of
+// a month is taken as even over the month, and adds a note that says so.
 func (b *Budget) Notes(lines []BudgetLine, even bool) []string {
 	var out []string
 	over := 0
@@ -25,7 +25,8 @@ func (b *Budget) Notes(lines []BudgetLine, even bool) []string {
 	return out
 }
 
-// Notes says who must sign for buying so many GPUs; nothing where no approvals are stated.
+// Notes returns a note on who must sign for a purchase of so many GPUs; none where there are no
+// approvals.
 func (a Approvals) Notes(gpus int64) []string {
 	if len(a) == 0 {
 		return nil
@@ -33,8 +34,8 @@ func (a Approvals) Notes(gpus int64) []string {
 	return []string{"approval: " + a.Say(gpus)}
 }
 
-// Notes says when alerts of the carbon budget were raised, and what of the carbon rests
-// on an assumption. Nil footprints have none.
+// Notes returns notes on the alerts of the carbon budget and on hours whose intensity is that
+// of another year. Nil footprints have none.
 func (f *Footprints) Notes() []string {
 	if f == nil {
 		return nil

@@ -8,17 +8,19 @@ import (
 	"capcli"
 )
 
-// Payment is what one unit of a commitment costs and when: so much at once, and
-// so much at the start of each month of its term.
+// Payment is what one unit of a commitment costs over its term, and when it is paid: Upfront at
+// the start, and Monthly[i] at the start of month i.
 type Payment struct {
 	Upfront capcli.USD
 	Monthly []capcli.USD
 	Term    capcli.Seconds
 }
 
-// NewPayment divides what a term costs at a rate for each of its hours: a share
-// at once, in millionths, and the rest in equal parts at the start of each of so
-// many months. The parts sum to the whole, to the millionth of a dollar.
+// NewPayment divides the cost of a term at a rate for each of its hours: a share (millionths)
+// upfront, and the rest in equal parts at the start of each of so many months. Without months
+// all of it is upfront. The parts add up to the whole, to the millionth of a dollar. It fails
+// for a negative argument, an empty term, an upfront share over the whole, and an amount that
+// does not fit.
 func NewPayment(rate capcli.Rate, term capcli.Seconds, months int, upfront int64) (Payment, error) {
 	if rate < 0 || term <= 0 || months < 0 || upfront < 0 || upfront > 1_000_000 {
 		return Payment{}, fmt.Errorf("a payment of %s an hour for %d s in %d months with %g%% upfront: expected none under 0, a term, and at most 100%%", rate.Decimal(), term, months, float64(upfront)/1e4)
@@ -39,8 +41,8 @@ func NewPayment(rate capcli.Rate, term capcli.Seconds, months int, upfront int64
 	return p, nil
 }
 
-// Times is the payment for so many thousandths of a unit, each part rounded half
-// up.
+// Times returns the payment for so many thousandths of a unit, each part rounded half up. It
+// fails with capcli.ErrOverflow.
 func (p *Payment) Times(milli int64) (Payment, error) {
 	var t tally
 	out := Payment{Upfront: t.mulDiv(int64(p.Upfront), milli, 1000), Term: p.Term}
@@ -50,7 +52,7 @@ func (p *Payment) Times(milli int64) (Payment, error) {
 	return out, t.err
 }
 
-// Total is the sum of the payments.
+// Total returns the sum of the payments.
 func (p *Payment) Total() capcli.USD {
 	sum := p.Upfront
 	for _, m := range p.Monthly {
@@ -59,20 +61,20 @@ func (p *Payment) Total() capcli.USD {
 	return sum
 }
 
-// BreakEven is the share of its term that the commitment must be used to cost no
-// more than the same use on demand: r/p.
+// BreakEven returns the share of its term that the commitment must be used for to cost no more
+// than the same use on demand: r/p, with r its cost an hour and p the on-demand price.
 func (p *Payment) BreakEven(onDemand capcli.Rate) float64 {
 	return float64(p.Total()) / (float64(onDemand) * p.Term.Hours())
 }
 
-// Recover is after how many months of full use, of 730 hours, on-demand use would
-// have cost as much as the whole term does.
+// Recover returns after how many months of full use, of 730 hours each, on-demand use would
+// have cost as much as the whole term.
 func (p *Payment) Recover(onDemand capcli.Rate) float64 {
 	return float64(p.Total()) / (float64(onDemand) * 730)
 }
 
-// PresentValue is what the payments are worth at the start, when money costs a
-// share a year: U + Σ m_i / (1+d)^(i/12) with the i-th month's payment at its
+// PresentValue returns the value of the payments at the start of the term, in dollars. discount
+// is the yearly cost of capital: U + Σ m_i / (1+d)^(i/12), with the payment of month i at its
 // start.
 func (p *Payment) PresentValue(discount float64) float64 {
 	sum := p.Upfront.Float()

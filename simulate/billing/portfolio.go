@@ -9,35 +9,35 @@ import (
 	"capcli"
 )
 
-// Portfolio is the commitments that a record of use is priced under. The order
-// of its commitments does not matter.
+// Portfolio is the commitments under which a record of use is priced. Their order does not
+// matter.
 type Portfolio struct {
-	Currency    string // "" is USD; must be that of the use
+	Currency    string // "" means USD; must be that of the use
 	Commitments []Commitment
 }
 
-// Commitment is one contract: a product, from when to when, who owns it, what
-// use it is for, and what is paid for it.
+// Commitment is one contract: a product, its term, its owner, the use that it applies to, and
+// its fees.
 type Commitment struct {
 	ID         string
-	Start, End capcli.Time // End is not part of the term
-	Currency   string      // "" is that of the portfolio
-	Owner      string      // the account that bought it; benefits go to its use first
+	Start, End capcli.Time // the term; End is the first instant after it
+	Currency   string      // "" means that of the portfolio
+	Owner      string      // the account that bought it; its use benefits first
 	Scope      Scope
 	Fees       Fees
 	Product    Product
 	Escape     Escape
-	Exit       Exit // that it was left before its end: see Terminate and Resell
+	Exit       Exit // set where it was left before its end: see Terminate and Resell
 }
 
-// Scope is the use that a commitment is for. An empty field matches any.
+// Scope selects the use that a commitment applies to. An empty field matches any value.
 type Scope struct {
 	Provider, Region, Zone              string
-	Account                             string // this account only; else all share the benefit
+	Account                             string // only this account; "" shares the benefit among all
 	Family, Size, GPUModel, Service, OS string
 }
 
-// Matches tells whether use of a SKU by an account is in scope.
+// Matches reports whether use of a SKU by an account is in scope.
 func (s *Scope) Matches(u *SKU, account string) bool {
 	return fits(s.Provider, u.Provider) && fits(s.Region, u.Region) && fits(s.Zone, u.Zone) &&
 		fits(s.Account, account) && fits(s.Family, u.Family) && fits(s.Size, u.Size) &&
@@ -46,7 +46,7 @@ func (s *Scope) Matches(u *SKU, account string) bool {
 
 func fits(want, have string) bool { return want == "" || want == have }
 
-// osOf is the operating system, linux where none is named.
+// osOf returns the operating system, linux where none is named.
 func osOf(s string) string {
 	if s == "" {
 		return "linux"
@@ -54,40 +54,40 @@ func osOf(s string) string {
 	return s
 }
 
-// Fees are what a commitment costs over its whole term, all its units together.
-// Every part of it is paid whether the commitment is used or not.
+// Fees are the cost of a commitment over its whole term, for all its units together. They are
+// paid whether the commitment is used or not.
 type Fees struct {
 	Upfront  capcli.USD  // at the start
 	Hourly   capcli.Rate // for each hour of the term, by the second
-	Monthly  capcli.USD  // at the start and each month after it until the end
-	Residual capcli.USD  // comes back at the end: what an owned machine is still worth
+	Monthly  capcli.USD  // at the start and every month after it until the end
+	Residual capcli.USD  // paid back at the end: the remaining value of an owned machine
 }
 
-// Escape is the way out of a commitment before its end.
+// Escape is the right to leave a commitment before its end.
 type Escape struct {
-	Every  capcli.Seconds // it may be reduced or exchanged each so long after its start; 0 is never
-	Refund int64          // thousandths of the unexpired value that come back, less the fee
-	Fee    capcli.USD     // flat, for leaving
-	// Limit is the most that one owner may get back in any 12 months, over all its
-	// commitments of the provider (Azure: 50,000 dollars); 0 is without limit.
+	Every  capcli.Seconds // it may be reduced or exchanged at each multiple of this time after its start; 0 means never
+	Refund int64          // thousandths of the unexpired value that are paid back, less the fee
+	Fee    capcli.USD     // flat, deducted from the refund
+	// Limit is the most that one owner may get back in any 12 months, over all its commitments
+	// with the provider (Azure: 50,000 dollars); 0 means no limit.
 	Limit capcli.USD
 }
 
 // PortfolioError says what is wrong with a commitment, or between two.
 type PortfolioError struct {
-	Index, Other int // into Commitments; -1 for none
+	Index, Other int // indices into Commitments; -1 for none
 	Field        string
 	Text         string
 }
 
 func (e *PortfolioError) Error() string { return e.Text }
 
-// mostCommitments bounds a portfolio.
+// mostCommitments is the most commitments that a portfolio may have.
 const mostCommitments = 100_000
 
-// Check checks the commitments, by themselves and against each other: each has
-// an ID, a term and a product whose parameters hold; two with one ID do not
-// overlap in time; all are in one currency. It fails with a *PortfolioError.
+// Check checks the commitments. Each has an ID, a term, fees and a product with valid
+// parameters; two with the same ID do not overlap in time; all are in one currency. It fails
+// with a *PortfolioError, and with capcli.ErrOverflow where a total does not fit.
 func (p *Portfolio) Check() error {
 	if len(p.Commitments) > mostCommitments {
 		return &PortfolioError{-1, -1, "commitments", fmt.Sprintf("the portfolio has %d commitments; at most %d are allowed", len(p.Commitments), mostCommitments)}
@@ -100,10 +100,9 @@ func (p *Portfolio) Check() error {
 	return p.checkOverlap()
 }
 
-// CheckWindow checks that no commitment has expired before a window begins or
-// comes only after it has ended: it would have no part in the bill. Of several
-// with one ID, the steps of a ramp, one in the window is enough. It fails with a
-// *PortfolioError.
+// CheckWindow checks that each commitment has part of its term in a window; otherwise it would
+// have no part in the bill. Among commitments with one ID, the steps of a ramp, one in the
+// window is enough. It fails with a *PortfolioError.
 func (p *Portfolio) CheckWindow(from, to capcli.Time) error {
 	in := map[string]bool{}
 	for i := range p.Commitments {
@@ -125,6 +124,7 @@ func (p *Portfolio) CheckWindow(from, to capcli.Time) error {
 	return nil
 }
 
+// checkOne checks commitment i by itself.
 func (p *Portfolio) checkOne(i int) error {
 	c := &p.Commitments[i]
 	bad := func(field, text string) error {
@@ -164,7 +164,7 @@ func (p *Portfolio) checkOne(i int) error {
 	return nil
 }
 
-// checkOverlap finds two commitments of one ID whose terms overlap: one of them
+// checkOverlap fails where the terms of two commitments with the same ID overlap: one of them
 // would be counted twice.
 func (p *Portfolio) checkOverlap() error {
 	order := make([]int, len(p.Commitments))
@@ -186,6 +186,7 @@ func (p *Portfolio) checkOverlap() error {
 	return nil
 }
 
+// currencyOf returns the currency, USD where none is named.
 func currencyOf(s string) string {
 	if s == "" {
 		return "USD"
@@ -193,8 +194,8 @@ func currencyOf(s string) string {
 	return s
 }
 
-// months are how many monthly payments a term has: one at its start and one
-// each month after it, until the end.
+// months returns the number of monthly payments of the term: one at its start and one each
+// month after it until the end.
 func (c *Commitment) months() int64 {
 	n := int64(0)
 	for c.payday(n) < c.End {
@@ -203,11 +204,11 @@ func (c *Commitment) months() int64 {
 	return n
 }
 
-// payday is when the k-th monthly payment is due: the day of the month that the
-// term began on, or the last day of a month that has no such day.
+// payday returns when payment k is due, counted from 0: on the day of the month on which the
+// term began, or on the last day of a month without that day.
 func (c *Commitment) payday(k int64) capcli.Time { return addMonths(c.Start, int(k)) }
 
-// addMonths adds calendar months, staying within the month where it is shorter.
+// addMonths adds k calendar months; where the month has no such day, it returns the last day.
 func addMonths(t capcli.Time, k int) capcli.Time {
 	s := t.Std()
 	first := s.AddDate(0, k, 1-s.Day())
@@ -215,14 +216,15 @@ func addMonths(t capcli.Time, k int) capcli.Time {
 	return capcli.TimeOf(first.AddDate(0, 0, min(s.Day(), last)-1))
 }
 
-// hourly is what the hourly fees of the term come to until t, rounded half up.
+// hourly returns the hourly fees of the term until t, rounded half up. It fails with
+// capcli.ErrOverflow.
 func (c *Commitment) hourly(t capcli.Time) (capcli.USD, error) {
 	v, err := mulDiv(int64(c.Fees.Hourly), int64(max(c.Start, min(t, c.End))-c.Start), int64(hour))
 	return capcli.USD(v), err
 }
 
-// Total is what the whole term costs, less what comes back at its end; of a
-// promise to spend the least that it may.
+// Total returns the cost of the whole term, less what is paid back at its end. For a minimum
+// spend it is the least that must be spent. It fails with capcli.ErrOverflow.
 func (c *Commitment) Total() (capcli.USD, error) {
 	if p, drawn := c.Product.(promise); drawn {
 		return p.total(c)
@@ -236,9 +238,9 @@ func (c *Commitment) Total() (capcli.USD, error) {
 	return sum - c.Fees.Residual + c.Exit.Cash, t.err
 }
 
-// amortised is what of the total the term has used up until t: straight line,
-// rounded half up, so that the parts of any cutting sum to the total. What was
-// lost by leaving it early is used up at its end.
+// amortised returns the part of the total that the term has used up by t: straight line,
+// rounded half up, so that the parts of any division of the term add up to the total. The loss
+// of leaving it early is used up at its end.
 func (c *Commitment) amortised(total capcli.USD, t capcli.Time) capcli.USD {
 	used := c.straight(total, t)
 	if t >= c.End {
@@ -247,13 +249,13 @@ func (c *Commitment) amortised(total capcli.USD, t capcli.Time) capcli.USD {
 	return used
 }
 
-// straight is amortised without what was lost by leaving early.
+// straight is amortised without the loss of leaving the commitment early.
 func (c *Commitment) straight(total capcli.USD, t capcli.Time) capcli.USD {
 	return scale(total-c.Exit.Loss, int64(max(c.Start, min(t, c.End))-c.Start), int64(c.End-c.Start))
 }
 
-// lossIn is what leaving the commitment early loses in [from, to), the end being
-// part of the window that it ends.
+// lossIn returns the loss of leaving the commitment early in (from, to]. An end at to counts in
+// this window.
 func (c *Commitment) lossIn(from, to capcli.Time) capcli.USD {
 	if c.End > from && c.End <= to {
 		return c.Exit.Loss
@@ -261,14 +263,15 @@ func (c *Commitment) lossIn(from, to capcli.Time) capcli.USD {
 	return 0
 }
 
-// AmountPaid is what is paid for the commitment in [from, to): the cash view.
+// AmountPaid returns what is paid for the commitment in [from, to): the cash view. Payments at
+// the end of the term count in the window that ends there. It fails with capcli.ErrOverflow.
 func (c *Commitment) AmountPaid(from, to capcli.Time) (capcli.USD, error) {
 	var t tally
 	sum := t.take(c.hourly(to)) - t.take(c.hourly(from))
 	if c.Fees.Monthly > 0 {
 		for k := int64(0); c.payday(k) < min(c.End, to); k++ {
 			if c.payday(k) >= from {
-				sum += c.Fees.Monthly // no more than the total, which fits
+				sum += c.Fees.Monthly // not above the total, which fits
 			}
 		}
 	}
@@ -284,7 +287,8 @@ func (c *Commitment) AmountPaid(from, to capcli.Time) (capcli.USD, error) {
 	return sum, t.err
 }
 
-// UsedUp is what of the commitment's cost is for [from, to): the amortised view.
+// UsedUp returns the part of the commitment's cost that is for [from, to): the amortised view.
+// It fails with capcli.ErrOverflow.
 func (c *Commitment) UsedUp(from, to capcli.Time) (capcli.USD, error) {
 	total, err := c.Total()
 	if err != nil {
@@ -293,8 +297,9 @@ func (c *Commitment) UsedUp(from, to capcli.Time) (capcli.USD, error) {
 	return c.amortised(total, to) - c.amortised(total, from), nil
 }
 
-// Unexpired is the lock-in of a commitment at an instant: what of its cost is
-// for time that is yet to come. Unpaid is what of it is yet to be paid.
+// Unexpired returns the lock-in of a commitment at an instant: the part of its cost for the
+// time to come, and in unpaid the payments still due. Both are 0 outside the term. It fails
+// with capcli.ErrOverflow.
 func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, err error) {
 	total, err := c.Total()
 	if err != nil {
@@ -303,7 +308,7 @@ func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, er
 	if at < c.Start || at >= c.End {
 		return 0, 0, nil
 	}
-	if _, drawn := c.Product.(promise); drawn { // the least that is yet to be spent, by time
+	if _, drawn := c.Product.(promise); drawn { // the least that must still be spent, in proportion to time
 		open := total - c.amortised(total, at)
 		return open, open, nil
 	}
@@ -313,9 +318,8 @@ func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, er
 	return total - c.amortised(total, at), total + c.Fees.Residual - (paid - (next - now)), t.err
 }
 
-// LockIn is the unexpired obligation of all commitments that have begun, at an
-// instant, and what of it is yet to be paid. The later steps of a ramp have begun
-// with its first.
+// LockIn returns the sum of Unexpired over the commitments that run at an instant. A later step
+// of a ramp counts in full when an earlier step runs. It fails with capcli.ErrOverflow.
 func (p *Portfolio) LockIn(at capcli.Time) (unexpired, unpaid capcli.USD, err error) {
 	begun := map[string]bool{}
 	for i := range p.Commitments {
