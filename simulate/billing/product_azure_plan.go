@@ -7,10 +7,10 @@ func init() {
 		example(AzurePlan{Commit: 10 * capcli.Dollar, Rates: []PlanRate{{Discount: 280_000}}}, Scope{}, Fees{Hourly: 10 * capcli.Dollar}))
 }
 
-// AzurePlan is Azure's savings plan for compute: so many dollars an hour at
-// plan prices, use it or lose it, after reservations. Of several, three-year
-// plans come before one-year plans and the narrower scope before the wider;
-// each goes to the use with the greatest discount first. It never covers spot.
+// AzurePlan is Azure's savings plan for compute: so many dollars an hour at plan prices, use it
+// or lose it, applied after reservations. Three-year plans come before one-year plans, and
+// narrower scopes before wider ones. Each plan covers the use with the greatest discount first.
+// It never covers spot.
 //
 // Source: Microsoft Learn, "How an Azure savings plan discount is applied".
 type AzurePlan struct {
@@ -18,7 +18,7 @@ type AzurePlan struct {
 	Rates
 }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (AzurePlan) Name() string { return "azure_savings_plan" }
 
 func (p AzurePlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }

@@ -13,37 +13,37 @@ func init() {
 		example(AzureReservation{Units: 4000}, Scope{Family: "p5", Size: "large"}, Fees{Hourly: 4 * capcli.Dollar}))
 }
 
-// AzureReservation is Azure's reserved VM instance: use it or lose it hour by
-// hour, filled across all matching machines of the hour, the narrower scope
-// first and before any savings plan. Paying by the month costs as much as
-// paying at once. It never covers spot. Exchanges and refunds: see Rebalance.
+// AzureReservation is Azure's reserved VM instance: use it or lose it hour by hour. It is
+// shared by all matching machines of the hour and applied before any savings plan, narrower
+// scopes first. Paying by the month costs as much as paying at once. It never covers spot. For
+// exchanges and refunds see Rebalance.
 //
-// One of a size that is in a flexibility group covers all sizes of that group, by
-// their ratios, the smallest first: a reservation of a size with ratio 4 covers
-// one machine of ratio 4, two of ratio 2 or half of one of ratio 8. Groups are
-// those of azureGroups, or the one that Sizes states.
+// A reservation for a size in a flexibility group covers all sizes of that group, in proportion
+// to their ratios, the smallest first: a reservation of a size with ratio 4 covers one machine
+// of ratio 4, two of ratio 2, or half of one of ratio 8. The groups are azureGroups, or the one
+// in Sizes.
 //
-// Source: Microsoft Learn, "How a reservation discount is applied to virtual
-// machines" and "Instance size flexibility (ISF)" (5 March 2026).
+// Source: Microsoft Learn, "How a reservation discount is applied to virtual machines" and
+// "Instance size flexibility (ISF)" (5 March 2026).
 type AzureReservation struct {
 	Units             // thousandths of a machine of the scope's size
-	Sizes []SizeRatio // the flexibility group, where it is not one of azureGroups
-	Rigid bool        // optimised for capacity: the scope's size only
+	Sizes []SizeRatio // the flexibility group; empty: the one of azureGroups, if any
+	Rigid bool        // optimised for capacity: covers only the scope's size
 }
 
-// SizeRatio is a size of a flexibility group: Standard_NC48ads_A100_v4, 2. Ratios
-// differ by region; Azure's reservation catalogue states them
+// SizeRatio is one size of a flexibility group, such as Standard_NC48ads_A100_v4 with ratio 2.
+// Ratios differ by region; Azure's reservation catalogue states them
 // (ReservationsAutofitRatio).
 type SizeRatio struct {
 	Size  string
 	Ratio int64
 }
 
-// azureGroups are flexibility groups of machines with GPUs that Microsoft has
-// published as tables, with DSv2, by which it explains the rule.
+// azureGroups are the flexibility groups of GPU machines that Microsoft has published as
+// tables, and DSv2, the group with which it explains the rule.
 //
-// Source: Microsoft, "Virtual machine size flexibility with Reserved VM
-// Instances" (18 February 2020). Later series are in the catalogue only.
+// Source: Microsoft, "Virtual machine size flexibility with Reserved VM Instances" (18 February
+// 2020). Later series are only in the catalogue.
 var azureGroups = [][]SizeRatio{
 	{{"Standard_DS1_v2", 1}, {"Standard_DS2_v2", 2}, {"Standard_DS3_v2", 4}, {"Standard_DS4_v2", 8}, {"Standard_DS5_v2", 16}},
 	{{"Standard_NC6", 1}, {"Standard_NC12", 2}, {"Standard_NC24", 4}},
@@ -53,11 +53,10 @@ var azureGroups = [][]SizeRatio{
 	{{"Standard_NV6", 1}, {"Standard_NV12", 2}, {"Standard_NV24", 4}},
 }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (AzureReservation) Name() string { return "azure_reservation" }
 
-// mostRatio is the largest ratio: so many times the most units fit an hour's
-// account.
+// mostRatio is the largest ratio. With it, the power of maxUnits over an hour fits an int64.
 const mostRatio = 20_000
 
 func (p AzureReservation) check(c *Commitment) string {
@@ -75,12 +74,12 @@ func (p AzureReservation) check(c *Commitment) string {
 	return p.Units.check(c)
 }
 
-// sku is the use that a scope names.
+// sku returns the SKU with the fields of a scope.
 func (s *Scope) sku() *SKU {
 	return &SKU{Provider: s.Provider, Region: s.Region, Zone: s.Zone, Family: s.Family, Size: s.Size, GPUModel: s.GPUModel, Service: s.Service, OS: s.OS}
 }
 
-// ratioIn is the ratio of a size in a group, 0 where it is not in it.
+// ratioIn returns the ratio of a size in a group, 0 where the group does not have it.
 func ratioIn(group []SizeRatio, size string) int64 {
 	for _, s := range group {
 		if strings.EqualFold(s.Size, size) {
@@ -90,7 +89,7 @@ func ratioIn(group []SizeRatio, size string) int64 {
 	return 0
 }
 
-// group is the flexibility group of the reservation, nil where it has none.
+// group returns the flexibility group of the reservation, nil where it has none.
 func (p AzureReservation) group(c *Commitment) []SizeRatio {
 	own := skuName(c.Scope.sku())
 	switch {
@@ -129,18 +128,19 @@ func (p AzureReservation) cover(c *Commitment, b *bucket) (claim, bool) {
 	return claim{weight: ratio, order: o}, true
 }
 
-// azureLastExchange is the day from which on Azure's reservations of virtual
-// machines are sold without the right to exchange them.
+// azureLastExchange is the first day on which Azure sells reservations of virtual machines
+// without the right to exchange them.
 const azureLastExchange = capcli.Time(1801440000) // 2027-02-01
 
-// exchange checks an exchange by Azure's rules: a reservation that was bought
-// before the window closed, for another reservation (or, at any time, a savings
-// plan: a trade-in) that costs over its term no less than what was left.
+// exchange checks an exchange by Azure's rules. A reservation bought before azureLastExchange
+// may be exchanged for another reservation; any may be traded in for a savings plan. The new
+// commitment must cost over its term at least what was left of the old one. It fails with an
+// *EscapeError.
 //
-// Source: Microsoft Learn, "Self-service exchanges and refunds for Azure
-// Reservations" (22 July 2026): no exchange of reservations bought from 1 February
-// 2027 on where savings plans support the service, no limit on exchanges, refunds
-// of up to 50,000 dollars of cancelled commitment in a rolling window of 12 months.
+// Source: Microsoft Learn, "Self-service exchanges and refunds for Azure Reservations" (22 July
+// 2026): no exchange of reservations bought from 1 February 2027 on where savings plans support
+// the service, no limit on exchanges, refunds of up to 50,000 dollars of cancelled commitment
+// in a rolling window of 12 months.
 func (AzureReservation) exchange(c, with *Commitment, left capcli.USD) error {
 	switch with.Product.(type) {
 	case AzurePlan:

@@ -11,22 +11,21 @@ func init() {
 		example(CapacityBlock{Units: 8000, Rule: BlockAny, EndsEarly: BlockEndsEarly}, Scope{}, Fees{Upfront: 90_000 * capcli.Dollar}))
 }
 
-// CapacityBlock is reserved capacity with fixed dates: AWS's Capacity Blocks for
-// ML and Google Cloud's future reservations in calendar mode. All of it is paid
-// up front when it is bought, it cannot be cancelled or changed, and the price
-// is locked at purchase. Instances end some time before the block does. No
-// reserved instance or savings plan applies. The operating system is billed
-// beside it, as use of its own.
+// CapacityBlock is reserved capacity with fixed dates: AWS's Capacity Blocks for ML and Google
+// Cloud's future reservations in calendar mode. It is paid upfront in full, cannot be cancelled
+// or changed, and its price is fixed at purchase. Instances end some time before the block
+// does. No reserved instance or savings plan applies. The operating system is billed
+// separately, as use.
 //
-// Source: AWS EC2 User Guide, "Capacity Blocks for ML" and "Capacity Blocks
-// pricing and billing"; Google Cloud, "Future reservations in calendar mode".
+// Source: AWS EC2 User Guide, "Capacity Blocks for ML" and "Capacity Blocks pricing and
+// billing"; Google Cloud, "Future reservations in calendar mode".
 type CapacityBlock struct {
 	Units                    // thousandths
-	EndsEarly capcli.Seconds // use ends so long before the block: 30 min on AWS, 60 min for UltraServers
+	EndsEarly capcli.Seconds // time from the end of use to the end of the block: 30 min on AWS, 60 min for UltraServers
 	Rule      BlockRule
 }
 
-// BlockRule is what lengths of time a provider sells.
+// BlockRule says which lengths of time a provider sells.
 type BlockRule uint8
 
 // The rules: AWS's (1 to 14 days by the day, then by the week up to 182 days),
@@ -37,13 +36,13 @@ const (
 	BlockAny
 )
 
-// Ends of use before the end of a block.
+// Times from the end of use to the end of a block.
 const (
 	BlockEndsEarly       = 30 * capcli.Minute
 	UltraServerEndsEarly = 60 * capcli.Minute
 )
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (CapacityBlock) Name() string { return "capacity_block" }
 
 func (p CapacityBlock) check(c *Commitment) string {
@@ -67,7 +66,7 @@ func (CapacityBlock) bringsCapacity() {}
 
 func (p CapacityBlock) endsEarly() capcli.Seconds { return p.EndsEarly }
 
-// mark names the block as the reservation that its use ran in.
+// mark names the block as the reservation that the use ran in.
 func (p CapacityBlock) mark(c *Commitment, r *Row) {
 	r.Kind = UseReserved
 	if r.Status != NoStatus {
@@ -77,9 +76,9 @@ func (p CapacityBlock) mark(c *Commitment, r *Row) {
 
 func (p CapacityBlock) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }
 
-// coverCapacity is how commitments that bring capacity cover what runs in it:
-// use that names it. Use that has an on-demand price too is charged at that
-// where the capacity is full or over.
+// coverCapacity is the cover method of commitments that bring capacity: they cover the use that
+// names them. Use with an on-demand price is charged at that price where the capacity is full
+// or has ended.
 func coverCapacity(c *Commitment, b *bucket) (claim, bool) {
 	if b.kind == UseSpot || b.capacity != c.ID {
 		return claim{}, false

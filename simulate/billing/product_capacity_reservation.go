@@ -13,29 +13,28 @@ func init() {
 		example(CapacityReservation{Units: 2000, Price: 2 * capcli.Dollar}, Scope{Family: "p5", Size: "large"}, Fees{}))
 }
 
-// CapacityReservation is AWS's on-demand capacity reservation: the on-demand
-// price from creation to cancellation, used or not, by the second. Use that
-// runs in it is charged as on-demand use; the part that nobody uses is charged
-// beside it. Savings plans and regional reserved instances apply, to use that
-// runs first and to the unused part after it; zonal reserved instances do not
+// CapacityReservation is AWS's on-demand capacity reservation. It costs the on-demand price
+// from creation to cancellation, used or not, by the second. Use that runs in it is charged as
+// on-demand use, and the unused part is charged as well. Savings plans and regional reserved
+// instances apply to the use first and then to the unused part. Zonal reserved instances do not
 // apply.
 //
-// One asked for in advance may be committed for a time; cancelled before the end
-// of it, it costs WindDown.
+// A reservation requested in advance may be committed for a time. Cancelled before that time is
+// over, it costs WindDown.
 //
-// Source: AWS EC2 User Guide, "Capacity Reservation pricing and billing" and
-// "Future-dated Capacity Reservations".
+// Source: AWS EC2 User Guide, "Capacity Reservation pricing and billing" and "Future-dated
+// Capacity Reservations".
 type CapacityReservation struct {
 	Units                  // thousandths
 	Price      capcli.Rate // on-demand price of a unit-hour
-	Contracted capcli.Rate // negotiated on-demand price; 0 is Price
-	Targeted   bool        // only use that names it runs in it; else all matching use does
+	Contracted capcli.Rate // negotiated on-demand price; 0 means Price
+	Targeted   bool        // only use that names it runs in it; otherwise all matching use does
 
-	Committed capcli.Seconds // not cancelled before so long after creation, or
-	WindDown  capcli.USD     // this is charged at the end
+	Committed capcli.Seconds // time from creation during which cancelling costs WindDown; 0 means none
+	WindDown  capcli.USD     // charged at the end where it comes before Committed is over
 }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (CapacityReservation) Name() string { return "capacity_reservation" }
 
 func (p CapacityReservation) check(c *Commitment) string {
@@ -52,14 +51,15 @@ func (CapacityReservation) bringsCapacity() {}
 
 func (p CapacityReservation) power(*Commitment) int64 { return 0 }
 
-// mark names the reservation, which is no commitment discount.
+// mark sets the row's reservation in place of its commitment, since a reservation is no
+// commitment discount.
 func (p CapacityReservation) mark(c *Commitment, r *Row) { r.Commitment, r.Reservation = "", c.ID }
 
-// cover is never: a reservation is no discount. Its unused part is a bucket.
+// cover returns false: a reservation is no discount. Its unused part is a bucket.
 func (p CapacityReservation) cover(*Commitment, *bucket) (claim, bool) { return claim{}, false }
 
-// windDown is what it costs in a window that a reservation was cancelled before
-// the time it was committed for.
+// windDown returns the charge for cancelling a reservation before its committed time is over,
+// where its end falls into (from, to]; otherwise 0.
 func (c *Commitment) windDown(from, to capcli.Time) capcli.USD {
 	p, is := c.Product.(CapacityReservation)
 	if !is || capcli.Seconds(c.End-c.Start) >= p.Committed || c.End <= from || c.End > to {
@@ -68,7 +68,7 @@ func (c *Commitment) windDown(from, to capcli.Time) capcli.USD {
 	return p.WindDown
 }
 
-// reserves tells whether the portfolio has capacity reservations.
+// reserves reports whether the portfolio has capacity reservations.
 func (p *Portfolio) reserves() bool {
 	return slices.ContainsFunc(p.Commitments, func(c Commitment) bool {
 		_, is := c.Product.(CapacityReservation)
@@ -76,7 +76,7 @@ func (p *Portfolio) reserves() bool {
 	})
 }
 
-// idleBucket is the unused part of a reservation, as use that discounts apply to.
+// idleBucket returns the bucket of a reservation's unused part, to which discounts apply.
 func (p CapacityReservation) idleBucket(c *Commitment) bucket {
 	s := &c.Scope
 	l := UseLine{
@@ -91,11 +91,11 @@ func (p CapacityReservation) idleBucket(c *Commitment) bucket {
 	return b
 }
 
-// reserve gives the hours with the portfolio's capacity reservations applied:
-// use that runs in one names it, and the part that nobody uses is a bucket of
-// its own. Reservations are filled by the second, each in order of start, then
-// ID: at each moment the owner's use before others', then in order of SKU,
-// account, tenant and job.
+// reserve returns the hours with the portfolio's capacity reservations applied: use that runs
+// in a reservation names it, and the unused part is a bucket of its own. Reservations are
+// filled by the second, in order of start, then ID. At each moment the owner's use comes before
+// others', then the order is by SKU, account, tenant and job. It fails where the use is known
+// only by the hour.
 func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
 	if !h.bySecond {
 		return nil, errors.New("a capacity reservation is billed by the second, but of this use only hours are known; price it from lines of use")
@@ -141,7 +141,7 @@ func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
 	return out, err
 }
 
-// copyRest books what reservations do not touch as it was.
+// copyRest copies the use that reservations do not affect: spot and reserved use.
 func (g *gatherer) copyRest(h *Hours) error {
 	for b := range h.buckets {
 		if h.buckets[b].kind == UseOnDemand {
@@ -156,17 +156,16 @@ func (g *gatherer) copyRest(h *Hours) error {
 	return nil
 }
 
-// holder is a line of use that may run in a reservation, while it runs: so many
-// of its units have run in it since some instant.
+// holder is a line of use that may run in a reservation.
 type holder struct {
 	line     *UseLine
-	from, to capcli.Time
-	since    capcli.Time
-	inside   int64
+	from, to capcli.Time // the part of the line within the reservation's term
+	since    capcli.Time // time up to which the line has been flushed
+	inside   int64       // thousandths of units that run in the reservation since then
 }
 
-// fill runs use in one reservation: it books its unused part and gives the
-// lines anew, those pieces naming it that ran in it.
+// fill runs use in one reservation. It adds the unused part to the gatherer, and returns the
+// lines cut so that the pieces that ran in the reservation name it.
 func (g *gatherer) fill(c *Commitment, lines []UseLine) ([]UseLine, error) {
 	p, _ := c.Product.(CapacityReservation)
 	from, to := max(c.Start, g.h.from), min(c.End, g.h.to)
@@ -191,8 +190,8 @@ func (g *gatherer) fill(c *Commitment, lines []UseLine) ([]UseLine, error) {
 	return slices.DeleteFunc(rest, func(l UseLine) bool { return l.Kind == UseOnDemand && (l.Seconds <= 0 || l.Units == 0) }), err
 }
 
-// sweep goes through the instants at which use begins or ends: the reservation's
-// units go to the holders in their order, and what is left over is unused.
+// sweep visits the times at which use begins or ends. At each it gives the reservation's units
+// to the holders in their order; the units left over are unused.
 func (g *gatherer) sweep(c *Commitment, units int64, in []holder, rest []UseLine, from, to capcli.Time) ([]UseLine, error) {
 	type change struct {
 		at  capcli.Time
@@ -206,7 +205,7 @@ func (g *gatherer) sweep(c *Commitment, units int64, in []holder, rest []UseLine
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.who, b.who)) })
 	p, _ := c.Product.(CapacityReservation)
 	idle := p.idleBucket(c)
-	var active []int // holders that run, in their order
+	var active []int // indices of the running holders, in their order
 	at, free := from, units
 	for i := 0; i <= len(changes); {
 		until := to
@@ -243,8 +242,8 @@ func (g *gatherer) sweep(c *Commitment, units int64, in []holder, rest []UseLine
 	return rest, nil
 }
 
-// flush appends what a holder ran since the last flush: inside the reservation and
-// beside it.
+// flush appends the use of a holder since the last flush: the units inside the reservation and
+// the units outside it.
 func (k *holder) flush(c *Commitment, at capcli.Time, rest []UseLine) []UseLine {
 	part := piece(k.line, k.since, at)
 	k.since = at
@@ -263,15 +262,15 @@ func (k *holder) flush(c *Commitment, at capcli.Time, rest []UseLine) []UseLine 
 	return rest
 }
 
-// piece is the part of a line from one instant to another.
+// piece returns the part of a line from one time to another.
 func piece(l *UseLine, from, to capcli.Time) UseLine {
 	out := *l
 	out.Start, out.Seconds = from, capcli.Seconds(max(0, to-from))
 	return out
 }
 
-// compareHolders is the order in which use is let into a reservation. It does
-// not look at when a line began, so cutting a line changes nothing.
+// compareHolders orders the use that may run in a reservation. It ignores when a line began, so
+// that cutting a line changes nothing.
 func compareHolders(c *Commitment, a, b *UseLine) int {
 	x, y := a.bucket(), b.bucket()
 	return cmp.Or(

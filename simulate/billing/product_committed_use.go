@@ -7,22 +7,22 @@ func init() {
 		example(CommittedUse{Units: 3000}, Scope{Family: "p5"}, Fees{Hourly: 3 * capcli.Dollar}))
 }
 
-// CommittedUse is Google Cloud's resource-based committed use discount: one or
-// three years, nothing up front, one region, no way out. It is paid for each
-// hour whether used or not and covers so many units of the scope at once.
+// CommittedUse is Google Cloud's resource-based committed use discount: one or three years,
+// nothing upfront, one region, no cancellation. It is paid for each hour, used or not, and
+// covers so many units of the scope at once.
 //
-// For GPUs it must be bought with a reservation, which lives as long as the
-// commitment: Reservation names it, and rows carry its status. The reserved
-// capacity is not charged again, for the commitment pays for it.
+// For GPUs it must be bought with a reservation that lasts as long as the commitment.
+// Reservation names it, and rows carry its status. The reserved capacity is not charged again,
+// since the commitment pays for it.
 //
-// Source: Google Cloud, Compute Engine documentation, "Resource-based committed
-// use discounts" and "Reservations with committed use discounts".
+// Source: Google Cloud, Compute Engine documentation, "Resource-based committed use discounts"
+// and "Reservations with committed use discounts".
 type CommittedUse struct {
 	Units              // thousandths
 	Reservation string // the attached reservation; "" for none
 }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (CommittedUse) Name() string { return "committed_use" }
 
 func (p CommittedUse) check(c *Commitment) string {
@@ -37,7 +37,7 @@ func (p CommittedUse) check(c *Commitment) string {
 	return p.Units.check(c)
 }
 
-// mark gives rows the status of the attached reservation.
+// mark sets the attached reservation and its status in a row.
 func (p CommittedUse) mark(_ *Commitment, r *Row) {
 	if p.Reservation != "" && r.Status != NoStatus {
 		r.Reservation, r.ReservationStatus = p.Reservation, r.Status
@@ -48,7 +48,7 @@ func (p CommittedUse) cover(c *Commitment, b *bucket) (claim, bool) {
 	return coverUnits(c, b, stageReserved)
 }
 
-// coverUnits is how commitments to a number of equal units cover use.
+// coverUnits is the cover method of commitments to a number of equal units.
 func coverUnits(c *Commitment, b *bucket, stage int) (claim, bool) {
 	if !b.eligible() || !c.Scope.Matches(&b.sku, b.account) {
 		return claim{}, false

@@ -7,19 +7,19 @@ func init() {
 		example(FlexibleUse{Commit: 10 * capcli.Dollar, Rates: []PlanRate{{Discount: 280_000}}}, Scope{}, Fees{Hourly: 10 * capcli.Dollar}))
 }
 
-// FlexibleUse is Google Cloud's spend-based committed use discount: so many
-// dollars an hour of eligible use at the discounted price, in any region, paid
-// whether used or not, after resource-based commitments. Google lists CPU
-// families only; which use is eligible is what Rates match.
+// FlexibleUse is Google Cloud's spend-based committed use discount: so many dollars an hour of
+// eligible use at the discounted price, in any region, paid whether used or not, applied after
+// resource-based commitments. Google lists only CPU families; here the use that Rates match is
+// eligible.
 //
-// Source: Google Cloud, Compute Engine documentation, "Compute flexible
-// committed use discounts".
+// Source: Google Cloud, Compute Engine documentation, "Compute flexible committed use
+// discounts".
 type FlexibleUse struct {
 	Commit capcli.Rate
 	Rates
 }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (FlexibleUse) Name() string { return "flexible_use" }
 
 func (p FlexibleUse) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }

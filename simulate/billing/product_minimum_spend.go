@@ -13,22 +13,21 @@ func init() {
 		example(MinimumSpend{Minimum: 1000 * capcli.Dollar, Every: 1, Rates: []PlanRate{{Discount: 280_000}}}, Scope{}, Fees{}))
 }
 
-// MinimumSpend is a promise to spend: use that Rates match costs its rate while
-// the term lasts, however much of it there is, and where that comes to less than
-// Minimum in a period, the rest is paid when the period ends (take or pay). It is
-// applied after every other discount, and never to spot. A period of which the
-// bill has a part counts for that part; one that has not ended when the bill does
-// is not yet due.
+// MinimumSpend is a promise to spend a minimum (take or pay). During the term, all use that
+// Rates match costs its rate, without an upper limit. Where the cost in a period is less than
+// Minimum, the shortfall is paid when the period ends. It is applied after every other
+// discount, and never to spot. A period that is only partly in the bill counts for that part. A
+// period that ends after the bill is not yet due.
 //
-// Source: the contract; FOCUS 1.2, "SaaS spend agreements", says how it is billed:
-// usage, and the fee for what of the minimum was not used.
+// Source: the contract; FOCUS 1.2, "SaaS spend agreements", says how it is billed: the usage,
+// and a fee for the unused part of the minimum.
 type MinimumSpend struct {
 	Minimum capcli.USD
-	Every   int64 // months in a period; 0 is the whole term
+	Every   int64 // months in a period; 0 means one period for the whole term
 	Rates
 }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (MinimumSpend) Name() string { return "minimum_spend" }
 
 func (p MinimumSpend) check(c *Commitment) string {
@@ -55,7 +54,7 @@ func (p MinimumSpend) cover(c *Commitment, b *bucket) (claim, bool) {
 	return coverPlan(c, b, p.Rates, stageSpend)
 }
 
-// edges are the ends of the periods of a term.
+// edges returns the ends of the periods of a term, in order.
 func (p MinimumSpend) edges(c *Commitment) []capcli.Time {
 	var out []capcli.Time
 	for k := p.Every; p.Every > 0 && c.payday(k) < c.End; k += p.Every {
@@ -64,8 +63,9 @@ func (p MinimumSpend) edges(c *Commitment) []capcli.Time {
 	return append(out, c.End)
 }
 
-// amountOwed is the minimum for the part of [from, to) that is within a window, by time.
-// The last period may be shorter than the others and counts for its share.
+// amountOwed returns the minimum for the part of the period [from, to) within the window
+// [start, end), in proportion to time. A last period that is shorter than the others counts for
+// its share.
 func (p MinimumSpend) amountOwed(from, to, start, end capcli.Time) capcli.USD {
 	whole := to
 	if p.Every > 0 {
@@ -78,7 +78,7 @@ func (p MinimumSpend) amountOwed(from, to, start, end capcli.Time) capcli.USD {
 	return scale(p.Minimum, int64(part), int64(whole-from))
 }
 
-// total is the least that is paid over the whole term.
+// total returns the least that must be paid over the whole term.
 func (p MinimumSpend) total(c *Commitment) (capcli.USD, error) {
 	var t tally
 	var sum capcli.USD
@@ -93,29 +93,29 @@ func (p MinimumSpend) total(c *Commitment) (capcli.USD, error) {
 	return sum, nil
 }
 
-// drawdown is what was spent of a MinimumSpend so far in a bill.
+// drawdown is what a bill has spent so far of a MinimumSpend.
 type drawdown struct {
 	c       *Commitment
 	p       MinimumSpend
-	spent   wide // rate x unit time: see micros
-	settled capcli.USD
-	from    capcli.Time // start of the present period
-	edges   []capcli.Time
+	spent   wide          // sum of rate x unit time: see micros
+	settled capcli.USD    // spend up to from
+	from    capcli.Time   // start of the current period
+	edges   []capcli.Time // ends of the current and later periods
 }
 
 func (p MinimumSpend) drawdown(c *Commitment) *drawdown {
 	return &drawdown{c: c, p: p, from: c.Start, edges: p.edges(c)}
 }
 
-// micros is what was spent, rounded half up to the millionth of a dollar: rates are
-// for an hour and time in thousandths of a second.
+// micros returns what was spent, rounded half up to the millionth of a dollar. Rates are for an
+// hour, and unit time is in thousandths of a unit-second.
 func (d *drawdown) micros() (capcli.USD, error) {
 	a := d.spent.divide(1000 * int64(capcli.Hour) * int64(capcli.Dollar)) // in dollars
 	return a.USD()
 }
 
-// settle gives what falls due in the hour that ends at an instant: what was not
-// spent of the minimum of the periods that end in it.
+// settle returns the shortfalls of the periods that end at or before until and were not settled
+// yet. The bill is over [start, end).
 func (d *drawdown) settle(until, start, end capcli.Time) (capcli.USD, error) {
 	var t tally
 	var due capcli.USD
@@ -128,11 +128,11 @@ func (d *drawdown) settle(until, start, end capcli.Time) (capcli.USD, error) {
 	return due, t.err
 }
 
-// unlimited is the power of what covers all there is.
+// unlimited marks a commitment that covers any amount of use.
 const unlimited = math.MaxInt64
 
-// drawsDown lays the promises to spend of a portfolio, by commitment; nil for the
-// others.
+// drawsDown returns a drawdown for each promise to spend among commits, and nil for the others.
+// It returns nil where there is no promise.
 func drawsDown(commits []*Commitment) []*drawdown {
 	out := make([]*drawdown, len(commits))
 	for k, c := range commits {

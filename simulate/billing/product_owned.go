@@ -12,40 +12,41 @@ func init() {
 		example(Owned{Units: 8000}, Scope{}, Fees{Upfront: 250_000 * capcli.Dollar, Residual: 40_000 * capcli.Dollar, Hourly: capcli.Dollar}))
 }
 
-// Owned is capacity that was bought: its capital is paid at the start, what it
-// is still worth comes back at the end, and power and space are paid as it
-// goes. The difference is written off by the second over its life, straight
-// line. It covers what runs in it and nothing else.
+// Owned is capacity that was bought. Its capital is paid at the start, its residual value comes
+// back at the end, and power and space are paid by the hour. The difference of capital and
+// residual value is written off by the second over its life, straight line. It covers the use
+// that runs in it and nothing else.
 //
-// Source: straight-line depreciation, IAS 16 paragraph 62; power usage
-// effectiveness, ISO/IEC 30134-2.
+// Source: straight-line depreciation, IAS 16 paragraph 62; power usage effectiveness, ISO/IEC
+// 30134-2.
 type Owned struct {
 	Units // thousandths
 }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (Owned) Name() string { return "owned" }
 
 func (Owned) bringsCapacity() {}
 
 func (p Owned) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }
 
-// Machine is what it costs to own one unit.
+// Machine is the cost of owning one unit.
 type Machine struct {
 	Capital  capcli.USD
-	Residual capcli.USD  // worth at the end of its life
-	Watts    int64       // drawn whether used or not
-	PUE      int64       // thousandths: power drawn by the building for each watt of the machine; 0 is 1000
+	Residual capcli.USD  // value at the end of its life
+	Watts    int64       // power draw, used or not
+	PUE      int64       // power usage effectiveness in thousandths: power of the building for each watt of the machine; 0 means 1000
 	Energy   capcli.Rate // dollars for a kilowatt-hour
 	Space    capcli.Rate // rent, staff and network, dollars an hour
 }
 
-// Fees are what units of the machine cost over their life.
+// Fees returns the fees of so many thousandths of a unit of the machine over its life. It fails
+// for a negative figure, a residual over the capital, and an amount that does not fit.
 func (m Machine) Fees(units int64) (Fees, error) {
 	if m.Capital < 0 || m.Residual < 0 || m.Residual > m.Capital || m.Watts < 0 || m.PUE < 0 || m.Energy < 0 || m.Space < 0 || units < 0 {
 		return Fees{}, errors.New("what it costs to own a machine may not be negative, nor may it be worth more at the end than at the start")
 	}
-	// W x $/kWh x PUE thousandths: a millionth of a dollar an hour after 10^6.
+	// W x micro-$/kWh x PUE in thousandths, divided by 10^6, is millionths of a dollar an hour.
 	var t tally
 	power := t.mulDiv(m.Watts, cmp.Or(m.PUE, 1000), 1)
 	energy := t.mulDiv(int64(power), int64(m.Energy), 1_000_000)

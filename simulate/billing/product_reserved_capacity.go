@@ -7,16 +7,16 @@ func init() {
 		example(ReservedCapacity{Units: 8000}, Scope{}, Fees{Monthly: 11_000 * capcli.Dollar}))
 }
 
-// ReservedCapacity is capacity rented for a term from a provider that sells
-// GPUs rather than discounts: all of it is paid for from start to end, used or
-// not, up front or as it goes. It covers what runs in it and nothing else.
+// ReservedCapacity is capacity rented for a term from a provider that sells GPUs rather than
+// discounts. All of it is paid for from start to end, used or not, upfront or by the hour or
+// month. It covers the use that runs in it and nothing else.
 //
 // Source: the contract itself; the flat pools of a scenario are this product.
 type ReservedCapacity struct {
 	Units // thousandths
 }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (ReservedCapacity) Name() string { return "reserved_capacity" }
 
 func (ReservedCapacity) bringsCapacity() {}

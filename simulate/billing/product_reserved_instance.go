@@ -13,25 +13,25 @@ func init() {
 		example(ReservedInstance{Units: 3000}, Scope{Family: "p5", Size: "large"}, Fees{Upfront: 9000 * capcli.Dollar, Hourly: capcli.Dollar}))
 }
 
-// ReservedInstance is AWS's reserved instance. It is billed every clock-hour of
-// its term, running or not, and covers at most 3600 instance-seconds in a
-// clock-hour for each unit, shared by all matching instances of that hour: four
-// that run a quarter of an hour each are covered by one.
+// ReservedInstance is AWS's reserved instance. It is billed for every clock hour of its term,
+// running or not. Each unit covers at most 3600 instance-seconds in a clock hour, shared by all
+// matching instances of that hour: one unit covers four instances that run a quarter of an hour
+// each.
 //
-// With a zone in its scope it covers that zone and that size only. Without, it
-// covers all zones of the region, and all sizes of its family, the smallest
-// first, by normalisation factor; but not for the families that AWS excepts,
-// nor for Windows, RHEL and SUSE. Zonal ones are applied before regional ones,
-// to the owner's account before others, and never to spot; zonal ones do not
-// apply to capacity reservations, neither to what runs in one nor to the rest.
+// With a zone in its scope it covers only that zone and that size. Without a zone it covers all
+// zones of the region and all sizes of its family, the smallest first, by normalisation factor;
+// the families that AWS excepts, and Windows, RHEL and SUSE, have no such size flexibility.
+// Zonal instances are applied before regional ones, and both to the owner's account before
+// others, and never to spot. Zonal ones do not apply to capacity reservations, neither to use
+// in one nor to its unused part.
 //
-// Source: AWS EC2 User Guide, "How Reserved Instance discounts are applied" and
-// "Reserved Instance instance size flexibility".
+// Source: AWS EC2 User Guide, "How Reserved Instance discounts are applied" and "Reserved
+// Instance instance size flexibility".
 type ReservedInstance struct {
 	Units // thousandths of an instance of the scope's size
 }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (ReservedInstance) Name() string { return "reserved_instance" }
 
 func (p ReservedInstance) power(c *Commitment) int64 {
@@ -39,7 +39,7 @@ func (p ReservedInstance) power(c *Commitment) int64 {
 	return own * p.units()
 }
 
-// rigid are the families without size flexibility.
+// rigid are the instance families without size flexibility.
 var rigid = []string{"g4ad", "g4dn", "g5", "g5g", "inf1"}
 
 func (p ReservedInstance) cover(c *Commitment, b *bucket) (claim, bool) {
@@ -68,16 +68,16 @@ func (p ReservedInstance) cover(c *Commitment, b *bucket) (claim, bool) {
 	return claim{weight: factor, order: o}, true
 }
 
-// largest is the largest Nxlarge that has a factor: so many times the most units
-// fit an hour's account.
+// largest is the largest N for which Nxlarge has a factor. With it, the power of maxUnits over
+// an hour fits an int64.
 const largest = 640
 
-// sizeFactor is the normalisation factor of an instance size in quarters, so
-// that all are whole: nano is 1 (0.25), small 4 (1), xlarge 32 (8), 2xlarge 64
-// (16) and Nxlarge 32 N. A size that is none of these has no factor: false, and 1.
+// sizeFactor returns the normalisation factor of an instance size in quarters, so that all
+// factors are whole: nano is 1 (0.25), small 4 (1), xlarge 32 (8), 2xlarge 64 (16) and Nxlarge
+// 32 N. For any other size it returns 1 and false.
 //
-// Source: AWS EC2 User Guide, "Reserved Instance instance size flexibility",
-// table of normalisation factors.
+// Source: AWS EC2 User Guide, "Reserved Instance instance size flexibility", table of
+// normalisation factors.
 func sizeFactor(size string) (int64, bool) {
 	switch size {
 	case "nano":

@@ -12,30 +12,29 @@ func init() {
 		example(SavingsPlan{Commit: 10 * capcli.Dollar, Rates: []PlanRate{{Discount: 280_000}}}, Scope{}, Fees{Hourly: 10 * capcli.Dollar}))
 }
 
-// SavingsPlan is AWS's savings plan: so many dollars of use at plan rates each
-// hour, paid whether used or not. Within each hour, after reserved instances,
-// it is applied to the use with the highest saving first, ties to the lowest
-// plan rate, to the owner's account before others; plans for one family (EC2
-// Instance) before those for all (Compute). What is left of an hour is lost;
-// use beyond it is on demand. It never covers spot.
+// SavingsPlan is AWS's savings plan: so many dollars of use at plan rates each hour, paid
+// whether used or not. In each hour it is applied after reserved instances, to the owner's
+// account before others, to the use with the highest saving first, ties to the lowest plan
+// rate. Plans for one family (EC2 Instance) come before those for all (Compute). What is left
+// of an hour is lost; use beyond it is on demand. It never covers spot.
 //
 // Source: AWS Savings Plans User Guide, "How Savings Plans apply to your usage".
 type SavingsPlan struct {
 	Commit   capcli.Rate // dollars of use at plan rates, an hour
-	Instance bool        // for one family in one region; applied before the others
+	Instance bool        // an EC2 Instance plan, for one family in one region; applied before the others
 	Rates
 }
 
-// PlanRate is what a unit of use costs for an hour under a plan: a rate, or a
-// discount from the on-demand price.
+// PlanRate is the price of a unit-hour under a plan: a rate, or a discount from the on-demand
+// price.
 type PlanRate struct {
-	Scope    Scope
+	Scope    Scope // use that it applies to
 	Rate     capcli.Rate
-	Discount int64 // millionths of the on-demand price; counts where Rate is 0
+	Discount int64 // millionths of the on-demand price; used where Rate is 0
 }
 
-// Rates are what use costs under a product that commits to money: the first that
-// matches counts, and use that none matches is not covered.
+// Rates are the prices of use under a product that commits to money. The first that matches
+// counts; use that none matches is not covered.
 type Rates []PlanRate
 
 func (Rates) units() int64 { return 0 }
@@ -43,7 +42,7 @@ func (Rates) units() int64 { return 0 }
 // PlanRates implements Rated.
 func (r Rates) PlanRates() []PlanRate { return r }
 
-// Name gives the product's name.
+// Name returns the product's name.
 func (SavingsPlan) Name() string { return "savings_plan" }
 
 func (p SavingsPlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
@@ -64,11 +63,10 @@ func (p SavingsPlan) cover(c *Commitment, b *bucket) (claim, bool) {
 	return coverPlan(c, b, p.Rates, stage)
 }
 
-// maxCommit is the largest hourly commitment in dollars that an hour can be
-// reckoned with exactly.
+// maxCommit is the largest hourly commitment. With it, the power over an hour fits an int64.
 const maxCommit = capcli.Rate(math.MaxInt64 / 3600 / 1000)
 
-// checkPlan checks what all spend-based commitments have.
+// checkPlan returns the first fault of a spend-based commitment in words, or "".
 func checkPlan(commit capcli.Rate, rates []PlanRate) string {
 	switch {
 	case commit <= 0 || commit > maxCommit:
@@ -87,7 +85,7 @@ func checkPlan(commit capcli.Rate, rates []PlanRate) string {
 	return ""
 }
 
-// coverPlan is how spend-based commitments cover use.
+// coverPlan is the cover method of spend-based commitments.
 func coverPlan(c *Commitment, b *bucket, rates []PlanRate, stage int) (claim, bool) {
 	if !b.eligible() || !c.Scope.Matches(&b.sku, b.account) {
 		return claim{}, false
@@ -102,7 +100,7 @@ func coverPlan(c *Commitment, b *bucket, rates []PlanRate, stage int) (claim, bo
 	return claim{}, false
 }
 
-// rateFor is the plan rate of use whose on-demand price is list, rounded half up.
+// rateFor returns the plan rate of use whose on-demand price is list, rounded half up.
 func (r *PlanRate) rateFor(list capcli.Rate) capcli.Rate {
 	if r.Rate > 0 {
 		return r.Rate

@@ -11,30 +11,29 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// Spot use is billed for the seconds used, at the spot price of each moment,
-// never above the on-demand price. On AWS, a Linux instance that AWS interrupts
-// in its first hour is free; one that AWS interrupts later, and one that its
-// user ends, pays for the seconds used. No commitment covers spot.
+// Spot use is billed for the seconds used, at the spot price of each moment, and never above
+// the on-demand price. On AWS, a Linux instance that AWS interrupts in its first hour is free;
+// one that is interrupted later, or that its user ends, pays for the seconds used. No
+// commitment covers spot.
 //
-// Source: AWS EC2 User Guide, "Billing for interrupted Spot Instances"; Microsoft
-// Learn, "Azure Spot Virtual Machines" (never above pay-as-you-go); Google Cloud,
-// "Spot VMs pricing".
+// Source: AWS EC2 User Guide, "Billing for interrupted Spot Instances"; Microsoft Learn, "Azure
+// Spot Virtual Machines" (never above pay-as-you-go); Google Cloud, "Spot VMs pricing".
 
-// Notices before an interruption.
+// Notice times before an interruption.
 const (
 	SpotNoticeAWS    = 2 * capcli.Minute
 	SpotNoticeOthers = capcli.Minute / 2 // Azure, Google Cloud
 )
 
-// FreeInterruption tells whether a spot line costs nothing because the provider
-// ended it early.
+// FreeInterruption reports whether a spot line is free because AWS interrupted a Linux instance
+// in its first hour.
 func (l *UseLine) FreeInterruption() bool {
 	return l.Kind == UseSpot && l.Ended == EndedByProvider && l.SKU.Provider == "aws" &&
 		osOf(l.SKU.OS) == "linux" && l.Seconds < capcli.Hour
 }
 
-// spot books a spot line, cut where the price changes. A minimum billing time
-// is at the last price.
+// spot adds a spot line, cut where the price changes. Time added by a minimum billing time has
+// the price of its own moment. It fails with errNoSpotPrice.
 func (g *gatherer) spot(l *UseLine, prices series) error {
 	b := l.bucket()
 	length := max(l.Seconds, l.Minimum)
@@ -72,10 +71,10 @@ func (g *gatherer) spot(l *UseLine, prices series) error {
 	return nil
 }
 
-// MatchSpotPrices gives every SKU that spot use of the record names the series of
-// spot prices that fits it best: what a series leaves out fits any, and the one
-// that says most counts, ties to the one that is first by name. Series that no
-// use has are dropped.
+// MatchSpotPrices replaces the series of spot prices by those of the SKUs of the record's spot
+// use. For each SKU it takes the series that matches it, where a field that the series does not
+// name matches any. Of several, the one that names most fields is taken, ties to the first in
+// order of SKU. Series that match no use are dropped.
 func (r *UseRecord) MatchSpotPrices() {
 	series := map[SKU][]SpotPrice{}
 	var of []SKU
@@ -109,7 +108,7 @@ func (r *UseRecord) MatchSpotPrices() {
 	r.SpotPrices = out
 }
 
-// namedFields is how many fields of a SKU are named.
+// namedFields returns how many fields of a SKU are named.
 func namedFields(s *SKU) int {
 	n := 0
 	for _, f := range s.fields() {
@@ -127,8 +126,9 @@ func compareSKU(a, b *SKU) int {
 	return slices.Compare(x[:], y[:])
 }
 
-// ReadSpotPrices reads steps of spot prices as CSV: at, price and what they are
-// of (instance_type, gpu_model, provider, region, zone, os), in order of time.
+// ReadSpotPrices reads steps of spot prices as CSV and returns them in order of time. The
+// columns are at, price and the SKU: instance_type, gpu_model, provider, region, zone, service,
+// os. It fails with a *capcli.InputError.
 func ReadSpotPrices(name string, r io.Reader) ([]SpotPrice, error) {
 	s, err := focus.NewSheet(name, r)
 	if err != nil {
