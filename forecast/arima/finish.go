@@ -7,7 +7,7 @@ import (
 	"capcli/forecast/model"
 )
 
-// finish prepares a fit for forecasts: it sets the named coefficients, their errors,
+// finish prepares a fit for forecasts: it sets the named coefficients, their standard errors,
 // the fitted values and the state at the end.
 func (fit *Fit) finish() {
 	f, unit := fit.form, fit.src.unit
@@ -52,6 +52,7 @@ func (fit *Fit) finish() {
 	fit.like = nil
 }
 
+// digits returns n in decimal.
 func digits(n int) string {
 	if n < 10 {
 		return string(rune('0' + n))
@@ -59,7 +60,7 @@ func digits(n int) string {
 	return digits(n/10) + digits(n%10)
 }
 
-// regression is x'b at step t.
+// regression returns x'b at step t.
 func (fit *Fit) regression(t int) float64 {
 	sum := 0.0
 	for j, b := range fit.beta {
@@ -68,7 +69,7 @@ func (fit *Fit) regression(t int) float64 {
 	return sum
 }
 
-// regressor returns column j at step t. Mean and drift continue without end; other
+// regressor returns column j at step t. Mean, drift and harmonics continue without end; other
 // columns keep their last value.
 func (fit *Fit) regressor(j, t int) float64 {
 	switch fit.names[j] {
@@ -92,7 +93,8 @@ func (fit *Fit) subtractRegression() []float64 {
 	return out
 }
 
-// runDifferenced filters the differenced series, keeps the state and gives what was expected of rest.
+// runDifferenced filters the differenced series, keeps the state at the end and returns the
+// one-step forecasts of rest, NaN for the values lost by differencing.
 func (fit *Fit) runDifferenced(rest []float64) []float64 {
 	f, l := fit.form, fit.like
 	w := f.difference(rest)
@@ -122,9 +124,9 @@ func (fit *Fit) runDifferenced(rest []float64) []float64 {
 	return fitted
 }
 
-// runConditional is for autoregressions that are not stationary, which only CSS
-// gives: residuals before the first that can be known are zero, and the state
-// at the end is known but for the next shock.
+// runConditional filters w with an autoregression that is not stationary, which only CSS gives.
+// The first residuals are unknown and set to zero. It returns the states by absolute time. The
+// state at the end is known up to the next shock.
 func (fit *Fit) runConditional(w []float64) []float64 {
 	l, r := fit.like, fit.form.states()
 	k := kalman{phi: make([]float64, r), theta: make([]float64, r)}
@@ -182,7 +184,7 @@ func (fit *Fit) runFull(rest []float64) []float64 {
 	return expected
 }
 
-// describe fills the info.
+// describe sets the info from one-step forecasts of the series minus its regression.
 func (fit *Fit) describe(fitted []float64) {
 	s := fit.src
 	full := make([]float64, s.lead+len(fitted))
@@ -205,7 +207,7 @@ func (fit *Fit) describe(fitted []float64) {
 	}
 }
 
-// title is R's name of the model.
+// title returns R's name of the model.
 func (fit *Fit) title() string {
 	name := fit.form.title()
 	switch {

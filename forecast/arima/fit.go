@@ -14,33 +14,35 @@ import (
 // Fit is a fitted ARIMA model.
 type Fit struct {
 	Coef   []model.Param // ar, ma, sar, sma, then intercept, drift and regressors
-	StdErr []float64     // of Coef, from the curvature of the likelihood; NaN where it is not a maximum
+	StdErr []float64     // standard errors of Coef; NaN where the likelihood has no maximum
 	info   model.Info
 
 	form   arimaForm
-	par    []float64 // of the ARMA part
+	par    []float64 // coefficients of the ARMA part
 	src    *arimaSeries
 	x      [][]float64
 	names  []string
 	beta   []float64
-	sigma2 float64 // on the scale of src.y
+	sigma2 float64 // variance of the innovations, on the scale of src.y
 	loglik float64
 	method Method
-	like   *arimaLikelihood
-	best   []float64 // coefficients as they were searched for
+	like   *arimaLikelihood // nil once the fit is finished
+	best   []float64        // the searched values behind par; see exact
 
-	variance []float64 // of the coefficients where they were found otherwise than from the curvature
+	variance []float64 // of the coefficients, where the curvature is not their source; else nil
 
-	shift float64 // taken off the series in the state
-	grain float64 // rounding of a fit without error, relative; 0 for other fits and where there is none
-	model *space
+	shift float64 // what the filter subtracts from the series
+	// grain is the relative rounding error of a fit without error. It is 0 for other fits and
+	// where the fitted values are exact.
+	grain float64
+	model *space // the state after the last value
 
-	root     []float64 // Cholesky factor of cov
+	root     []float64 // Cholesky factor of the covariance of the state
 	rootOnce sync.Once
 }
 
-// fit fits one form. With polish a search that stopped early goes on, and the
-// fit is made ready for forecasts.
+// fit fits one form. With polish it resumes a search that stopped early and prepares the fit for
+// forecasts. It fails with ErrTooShort or ErrUnfit.
 func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method Method, polish bool) (*Fit, error) {
 	fit := &Fit{form: f, src: s, method: method}
 	fit.x, fit.names = s.regressors(f, mean, drift)
@@ -127,8 +129,9 @@ func (fit *Fit) constantStep() float64 {
 	return (y[last] - y[first]) / float64(last-first)
 }
 
-// search finds the coefficients with the steps and the tolerance of R's arima, so that
-// the estimates agree where the likelihood is flat.
+// search finds the coefficients with the steps and the tolerance of R's arima, so that the
+// estimates agree where the likelihood is flat. It returns false where it finds no finite
+// likelihood.
 func (fit *Fit) search(polish bool) bool {
 	l, f := fit.like, fit.form
 	par := make([]float64, f.arma())
@@ -142,13 +145,13 @@ func (fit *Fit) search(polish bool) bool {
 		f.invert(par)
 		if math.IsInf(v, 0) || !f.partial(par) {
 			if !polish {
-				return false // a search passes over it, as R's does
+				return false // an order search passes over such a model, as R's does
 			}
 			clear(par)
 		}
 	}
 	if !polish {
-		// A search passes over what ends near the unit circle: no need to go all the way.
+		// An order search rejects models near the unit circle, so this search ends early there.
 		quick.Hopeless, quick.Slack = fit.nearUnit, 0.01/float64(l.used)
 	}
 	v := quick.Minimise(l.exact, par)
@@ -198,7 +201,8 @@ func (fit *Fit) objective() func([]float64) float64 {
 	return fit.like.exact
 }
 
-// settle sets the estimates from the likelihood at the best coefficients.
+// settle sets the estimates, the log-likelihood and the variance from the likelihood at the best
+// searched values.
 func (fit *Fit) settle() {
 	l := fit.like
 	value := fit.objective()(fit.best)
@@ -221,7 +225,7 @@ func (fit *Fit) settle() {
 	fit.sigma2 = (l.ssq + l.openingShare()) / (n - k)
 }
 
-// criteria are AIC, AICc and BIC; the variance counts as a parameter.
+// criteria returns AIC, AICc and BIC. The variance counts as a parameter.
 func (fit *Fit) criteria() (aic, aicc, bic float64) {
 	n, k := float64(fit.like.used), float64(len(fit.par)+len(fit.beta)+fit.src.spent+1)
 	aic = -2*fit.loglik + 2*k
@@ -290,7 +294,8 @@ func (fit *Fit) betaUnits() []float64 {
 	k := len(l.beta)
 	sd := make([]float64, k)
 	for j := range sd {
-		// The last pivot of j's row is what the others leave unexplained, or more.
+		// The pivot is the length of regressor j that the regressors before it leave
+		// unexplained. All others leave at most as much.
 		pivot := l.choleskyOf[j*k+j]
 		sd[j] = math.Sqrt(l.ssq/float64(l.counted)) / pivot
 	}
@@ -314,7 +319,8 @@ func (l *arimaLikelihood) withBeta(at, sd, by []float64) float64 {
 	return 0.5 * (math.Log(ssq/nu) + l.logs/nu)
 }
 
-// partialSlopes are the slopes of the coefficients by the searched ones.
+// partialSlopes returns the derivatives of the coefficients by the searched values, row by row,
+// from central differences.
 func (f arimaForm) partialSlopes(par []float64, transformed bool) []float64 {
 	a := len(par)
 	out := make([]float64, a*a)
@@ -334,7 +340,7 @@ func (f arimaForm) partialSlopes(par []float64, transformed bool) []float64 {
 	return out
 }
 
-// title is "ARIMA(p,d,q)(P,D,Q)[m]".
+// title returns "ARIMA(p,d,q)(P,D,Q)[m]".
 func (f arimaForm) title() string {
 	s := fmt.Sprintf("ARIMA(%d,%d,%d)", f.p, f.d, f.q)
 	if f.m > 1 && f.bigP+f.bigD+f.bigQ > 0 {

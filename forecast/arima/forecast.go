@@ -7,16 +7,16 @@ import (
 	"capcli/forecast/model"
 )
 
-// Info implements Fitted.
+// Info implements model.Fitted.
 func (fit *Fit) Info() model.Info { return fit.info }
 
-// Order is the order that was fitted, with the season's.
+// Order returns the order fitted, that of the season, and the season in steps.
 func (fit *Fit) Order() (order, seasonal Order, period int) {
 	f := fit.form
 	return Order{f.p, f.d, f.q}, Order{f.bigP, f.bigD, f.bigQ}, f.m
 }
 
-// ahead is a copy of the state after the last value.
+// ahead returns a copy of the state after the last value.
 func (fit *Fit) ahead() *space {
 	s := *fit.model
 	s.mean = [][]float64{append([]float64(nil), fit.model.mean[0]...)}
@@ -25,7 +25,7 @@ func (fit *Fit) ahead() *space {
 	return &s
 }
 
-// reach says whether the regressors are known for h more steps.
+// reach returns an error where a given regressor is not known for h more steps.
 func (fit *Fit) reach(h int) error {
 	n := len(fit.src.y)
 	if fit.src.further != nil {
@@ -42,9 +42,9 @@ func (fit *Fit) reach(h int) error {
 	return nil
 }
 
-// Forecast implements Fitted. The variances are those of the state, so they
-// hold what missing values and a short series leave unknown; they do not hold
-// the errors of the coefficients.
+// Forecast implements model.Fitted. The variances are those of the state: they include the
+// uncertainty from missing values and from a short series, but not that of the coefficients. It
+// fails with ErrUnfit where a regressor is not known for h steps or a mean is not finite.
 func (fit *Fit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := fit.reach(h); err != nil {
 		return model.Forecast{}, err
@@ -62,7 +62,7 @@ func (fit *Fit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 		for t := range h {
 			iv.Lo[t], iv.Hi[t] = fit.untransform(iv.Lo[t]), fit.untransform(iv.Hi[t])
 			if fit.grain > 0 {
-				// What rounding leaves of a width of nothing.
+				// The model has no error: the width is that of rounding.
 				width := fit.grain * max(math.Abs(iv.Lo[t]), fit.src.top)
 				iv.Lo[t], iv.Hi[t] = iv.Lo[t]-width, iv.Hi[t]+width
 			}
@@ -85,8 +85,8 @@ func (fit *Fit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	return f, nil
 }
 
-// Path implements Fitted. It draws the state at the end, then the shocks. Steps
-// for which a regressor is not known take its last value.
+// Path implements model.Fitted. It draws the state at the end, then the shocks. A regressor
+// keeps its last value beyond the steps for which it is known.
 func (fit *Fit) Path(h int, rng model.Noise) []float64 {
 	m := fit.model
 	fit.rootOnce.Do(func() { fit.root = semiroot(fit.model.cov, fit.model.n) })
@@ -97,7 +97,7 @@ func (fit *Fit) Path(h int, rng model.Noise) []float64 {
 			continue
 		}
 		e := sd
-		if j == 0 { // what is not known of the state is the error of the first step
+		if j == 0 { // the unknown part of the state is the error of the first step
 			e *= model.Innovation(rng, 0)
 		} else {
 			e *= rng.NormFloat64()
@@ -119,7 +119,7 @@ func (fit *Fit) Path(h int, rng model.Noise) []float64 {
 	return out
 }
 
-// semiroot is a lower triangular L with L L' = cov, which may be singular.
+// semiroot returns a lower triangular L with L L' = cov. cov may be singular.
 func semiroot(cov []float64, n int) []float64 {
 	l := make([]float64, n*n)
 	for j := range n {

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// invertible replaces the roots of 1 + sum theta(j) z^j that lie inside the unit
-// circle by their inverses, in place; this leaves the autocorrelations as they
-// were.
+// invertible replaces the roots of 1 + sum theta(j) z^j inside the unit circle by their
+// inverses, in place. The autocorrelations stay the same. It leaves theta as it is where the
+// roots cannot be computed.
 func invertible(theta []float64) {
 	q := len(theta)
 	for q > 0 && theta[q-1] == 0 {

@@ -4,26 +4,28 @@ import "math"
 
 // kalman is the exact Gaussian filter of ARMA processes without missing values.
 //
-// The state is Harvey's: element i is what is known at time t of the value at
-// t+i. From the stationary start the covariance of the states changes by a
-// matrix of rank one at each step, so the gains follow the recursions of Morf,
-// Sidhu and Kailath (1974; for ARMA: Melard 1984, "Algorithm AS 197", Applied
-// Statistics 33) in time linear in the order. Once the gains rest, only
-// coefficients that are not zero are touched. States are kept by absolute time,
-// so that a step need not shift them.
+// The state is Harvey's: element i is the part of the value at t+i that is known at time t. From
+// the stationary start the covariance of the states changes by a matrix of rank one at each
+// step. So the gains follow the recursions of Morf, Sidhu and Kailath (1974; for ARMA: Melard
+// 1984, "Algorithm AS 197", Applied Statistics 33) in time linear in the order. Once the gains
+// have converged, only nonzero coefficients matter. States are stored by absolute time, so that
+// a step need not shift them.
 type kalman struct {
-	phi, theta []float64 // by lag, r each
+	phi, theta []float64 // coefficients by lag, r of each
 	covs       autocov
-	gain, slim []float64 // gain by state before division by the variance; slim: by absolute time
-	states     [][]float64
-	column     []float64 // first column of the first covariance
-	sparse     []int     // lags-1 at which phi or theta is not zero
-	logs       float64   // sum of the logs of the innovations' variances
-	variance   float64   // of the last innovation
-	rank       float64   // factor of the rank one change
+	// gain is the gain by state, before division by the variance. slim is the vector of the
+	// rank-one change, by absolute time.
+	gain, slim []float64
+	states     [][]float64 // of each series, by absolute time
+	column     []float64   // first column of the initial covariance
+	sparse     []int       // lags-1 at which phi or theta is not zero
+	logs       float64     // sum of the logs of the innovation variances
+	variance   float64     // of the last innovation, in units of sigma2
+	rank       float64     // factor of the rank-one change
 }
 
-// start readies the filter; false when phi is not stationary.
+// start readies the filter for a number of series of n values, with r states. It returns false
+// when phi is not stationary.
 func (k *kalman) start(phi, theta []float64, r, n, series int) bool {
 	k.phi, k.theta = resize(k.phi, r), resize(k.theta, r)
 	clear(k.phi)
@@ -66,8 +68,8 @@ func (k *kalman) start(phi, theta []float64, r, n, series int) bool {
 	return true
 }
 
-// run filters each of the series, which have one length, into innovations of
-// variance one (times sigma2). With keep the changes of the covariance are added
+// run filters each of the series, which have the same length, and sets out to their innovations,
+// scaled to the variance sigma2. Where keep is not nil, run adds the changes of the covariance
 // to it, a matrix of r rows.
 func (k *kalman) run(series, out [][]float64, keep []float64) {
 	n := len(series[0])
@@ -105,7 +107,7 @@ func (k *kalman) run(series, out [][]float64, keep []float64) {
 	}
 }
 
-// observeDense takes value y at time t into a state and gives its innovation.
+// observeDense updates a state by the value y at time t and returns the innovation.
 func (k *kalman) observeDense(state []float64, y float64, t int) float64 {
 	level := state[t]
 	v := y - level
@@ -119,7 +121,7 @@ func (k *kalman) observeDense(state []float64, y float64, t int) float64 {
 	return v
 }
 
-// runSteady filters y from time t on with resting gains, which are phi + theta.
+// runSteady filters y from time t on with the converged gains, which are phi + theta.
 func (k *kalman) runSteady(state, y, out []float64, t int) {
 	for ; t < len(y); t++ {
 		v := y[t] - state[t]
@@ -167,7 +169,7 @@ func (k *kalman) update(t int) {
 	}
 }
 
-// spread adds the change of the covariance from t to t+1 to it.
+// spread adds the change of the covariance from t to t+1 to cov.
 func (k *kalman) spread(cov []float64, t int) {
 	r := len(k.gain)
 	l := k.slim[t : t+r]
@@ -182,8 +184,8 @@ func (k *kalman) spread(cov []float64, t int) {
 	}
 }
 
-// covariance is the stationary covariance of the states, row by row. It follows
-// from P = T P T' + R R' and its first column, from the last element back.
+// covariance returns the stationary covariance of the states, row by row. It follows from
+// P = T P T' + R R' and the first column, from the last element backwards.
 func (k *kalman) covariance() []float64 {
 	r := len(k.phi)
 	p := make([]float64, r*r)

@@ -1,22 +1,23 @@
 package arima
 
-// unknown is the variance, in units of sigma2, of the values before the series:
-// practically nothing is known of them.
+// unknown is the variance, in units of sigma2, of the values before the series. It stands for an
+// unknown value.
 const unknown = 1e6
 
-// space is an ARIMA model in state space: Harvey's form of the stationary part,
-// then the last values, which undo the differences (Durbin and Koopman 2012,
-// section 3.4). The covariance is in units of sigma2.
+// space is an ARIMA model in state space: Harvey's form of the stationary part, then the last
+// values, which undo the differences (Durbin and Koopman 2012, section 3.4). The covariance is
+// in units of sigma2.
 type space struct {
-	r, n       int // states of the stationary part and of all
+	r, n       int // number of states: of the stationary part, and in all
 	phi, shock []float64
-	delta      []float64
-	lags       []int // of the delta that are not zero, less one
-	mean       [][]float64
-	cov        []float64
+	delta      []float64   // coefficients of the last values; see differences
+	lags       []int       // indices of the nonzero elements of delta
+	mean       [][]float64 // of the state, for each series
+	cov        []float64   // of the state, n rows
 	work, z    []float64
 }
 
+// newSpace returns the space of a form with its state at zero, for a number of series.
 func newSpace(f arimaForm, phi, theta []float64, series int) *space {
 	r := f.states()
 	s := &space{r: r, delta: f.differences()}
@@ -46,7 +47,7 @@ func (s *space) place(p []float64) {
 	}
 }
 
-// look is what a state expects of the series now.
+// look returns the value of the series now that a state predicts.
 func (s *space) look(state []float64) float64 {
 	v := state[0]
 	for _, j := range s.lags {
@@ -55,7 +56,8 @@ func (s *space) look(state []float64) float64 {
 	return v
 }
 
-// sight sets z to the covariances of the states with the value now and gives that value's variance.
+// sight sets z to the covariances of the states with the value now and returns the variance of
+// that value.
 func (s *space) sight() float64 {
 	for i := range s.n {
 		s.z[i] = s.look(s.cov[i*s.n : (i+1)*s.n])
@@ -110,7 +112,7 @@ func (s *space) step() {
 	}
 }
 
-// move is T times a state, in place.
+// move multiplies a state by T, the transition of one step, in place.
 func (s *space) move(m []float64) {
 	level, next := m[0], 0.0
 	if s.n > s.r {

@@ -2,32 +2,31 @@ package arima
 
 import "math"
 
-// gapFilter is the exact filter of a series with missing values: that of space,
-// whose transition is little but a shift. So states lie by absolute time, in two
-// rings (what is to come; past values), and a step touches what is not a shift.
-// A past value that was seen is known: it has no covariance and is passed over.
-// Once the gains rest, only the lags of the model are left to touch, until the
-// next gap.
+// gapFilter is the exact filter of a series with missing values, for the model of space. The
+// transition of space is little but a shift. So the states lie by absolute time in two rings,
+// one for the stationary part and one for past values, and a step changes only what is not a
+// shift. An observed past value has no covariance and is passed over. Once the gains have
+// converged, a step touches only the lags of the model, until the next gap.
 type gapFilter struct {
-	r, lost, n int
+	r, lost, n int // number of states: stationary part, past values, in all
 	phi, shock []float64
 	delta      []float64
-	inner      []int // indices of phi that are not zero, but for its last
-	nzShock    []int
-	lags       []int
+	inner      []int // indices of the nonzero elements of phi, without its last
+	nzShock    []int // indices of the nonzero elements of shock
+	lags       []int // indices of the nonzero elements of delta
 	mean       [][]float64
 	cov        []float64 // lower triangle, rows of n
 	z          []float64 // covariances of the states with the value now
-	first      []float64 // and with the first state
+	first      []float64 // covariances of the states with the first state
 	active     []int     // where z or first is not zero
-	known      []bool    // past values that were seen
-	open       []int     // places of the stationary part and of past values not seen
-	base, past int       // places of the first state, and of the oldest past value
-	v          []float64
+	known      []bool    // which past values were observed
+	open       []int     // places of the stationary part and of past values not observed
+	base, past int       // places of the first state and of the oldest past value
+	v          []float64 // innovation of each series
 }
 
-// start readies the filter for a form; its coefficients are by lag, and p is the
-// covariance of the stationary part, row by row.
+// start readies the filter for a form and a number of series. Coefficients are by lag, and p is
+// the covariance of the stationary part, row by row.
 func (g *gapFilter) start(f arimaForm, phi, theta, p []float64, series int) {
 	g.r, g.delta = f.states(), f.differences()
 	g.lost = len(g.delta)
@@ -67,6 +66,7 @@ func (g *gapFilter) start(f arimaForm, phi, theta, p []float64, series int) {
 	g.reopen()
 }
 
+// notZero returns the indices of the nonzero elements of x, in the space of into.
 func notZero(into []int, x []float64) []int {
 	into = into[:0]
 	for i, v := range x {
@@ -90,7 +90,7 @@ func (g *gapFilter) reopen() {
 	}
 }
 
-// place is where state i of the stationary part lies now.
+// place returns the place of state i of the stationary part.
 func (g *gapFilter) place(i int) int {
 	if i += g.base; i >= g.r {
 		i -= g.r
@@ -98,7 +98,7 @@ func (g *gapFilter) place(i int) int {
 	return i
 }
 
-// pastPlace is where the value j+1 steps ago lies.
+// pastPlace returns the place of the value j+1 steps ago.
 func (g *gapFilter) pastPlace(j int) int {
 	if j = g.past - 1 - j; j < 0 {
 		j += g.lost
@@ -114,7 +114,7 @@ func (g *gapFilter) covarianceIndex(i, j int) int {
 	return i*g.n + j
 }
 
-// look is what a state expects of the series now.
+// look returns the value of the series now that a state predicts.
 func (g *gapFilter) look(state []float64) float64 {
 	v := state[g.base]
 	for _, j := range g.lags {
@@ -134,7 +134,7 @@ func (g *gapFilter) column(s int, by float64, x []float64) {
 	}
 }
 
-// sight sets z and active and gives the variance of the value now.
+// sight sets z and active and returns the variance of the value now.
 func (g *gapFilter) sight() float64 {
 	for _, i := range g.open {
 		g.z[i] = 0
@@ -150,7 +150,8 @@ func (g *gapFilter) sight() float64 {
 	return f
 }
 
-// trim lists the places where x matters, beside a variance, and clears the others.
+// trim sets active to the places where x is not negligible beside variance, and clears x at the
+// others.
 func (g *gapFilter) trim(x []float64, variance float64) {
 	g.active = g.active[:0]
 	tiny := 1e-14 * math.Abs(variance)
@@ -163,7 +164,7 @@ func (g *gapFilter) trim(x []float64, variance float64) {
 	}
 }
 
-// observe takes in a value of variance f with innovations v.
+// observe updates means and covariance by a value of variance f with the innovations v.
 func (g *gapFilter) observe(f float64) {
 	for k, m := range g.mean {
 		by := g.v[k] / f
@@ -188,7 +189,7 @@ func (g *gapFilter) observe(f float64) {
 	}
 }
 
-// step goes on to the next time; seen says whether the value now was observed.
+// step moves to the next time. seen says whether the value now was observed; f is its variance.
 func (g *gapFilter) step(values []float64, seen bool, f float64) {
 	for k, m := range g.mean {
 		now := g.look(m)
@@ -216,8 +217,8 @@ func (g *gapFilter) step(values []float64, seen bool, f float64) {
 	}
 }
 
-// spread moves the covariances of the stationary part: x(i) becomes x(i+1) +
-// phi(i) x(0), plus the shock.
+// spread moves the covariances of the stationary part one step on: x(i) becomes x(i+1) + phi(i)
+// x(0), plus the shock.
 func (g *gapFilter) spread() {
 	base, last := g.base, g.phi[g.r-1]
 	level := g.cov[base*(g.n+1)]
@@ -247,8 +248,8 @@ func (g *gapFilter) spread() {
 	}
 }
 
-// widen adds phi first' + first phi' + phi phi' level to the covariances of all
-// but the place of the first state.
+// widen adds phi first' + first phi' + phi phi' level to the covariances of all places but that
+// of the first state.
 func (g *gapFilter) widen(level float64) {
 	for _, i := range g.inner {
 		s, by := g.place(i+1), g.phi[i]
@@ -266,11 +267,12 @@ func (g *gapFilter) widen(level float64) {
 	}
 }
 
-// remember puts the value now in the place of the oldest past value.
+// remember stores the value now in the place of the oldest past value. f is its variance where
+// it was not observed.
 func (g *gapFilter) remember(seen bool, f float64) {
 	s := g.r + g.past
 	if !seen {
-		// The stationary part has moved on since z was found.
+		// The stationary part has moved since z was computed.
 		level := g.z[g.base]
 		for _, i := range g.inner {
 			g.z[g.place(i+1)] += g.phi[i] * level
@@ -298,11 +300,11 @@ func (g *gapFilter) remember(seen bool, f float64) {
 	g.cov[s*(g.n+1)] = f
 }
 
-// run filters series with missing values (of the first one; the others have
-// none) into standardised innovations, NaN where there are none, the sum of the
-// logs of their variances, and their number. Innovations of nearly unknown
-// variance are not counted. expected, where it is not nil, gets what was
-// expected of the first series, NaN where that was not known.
+// run filters series, of which the first alone has missing values. It sets out to the
+// standardised innovations, NaN where there is none, and returns the sum of the logs of their
+// variances and their number. Innovations of nearly unknown variance do not count. Where
+// expected is not nil, run sets it to the one-step forecasts of the first series, NaN where they
+// are nearly unknown.
 func (g *gapFilter) run(series, out [][]float64, expected []float64) (logs float64, used int) {
 	values := make([]float64, len(series))
 	product := 1.0

@@ -8,40 +8,45 @@ import (
 	"capcli/forecast/model"
 )
 
-// arimaLikelihood is the likelihood of one form of model for one series. The
-// coefficients of the regressors are not searched for: given the others they
-// are those of generalised least squares, found from the filtered regressors.
+// arimaLikelihood is the likelihood of one form of model for one series. The coefficients of the
+// regressors are not searched for. Given the others, they are those of generalised least
+// squares, computed from the filtered regressors.
 type arimaLikelihood struct {
 	form   arimaForm
 	gaps   bool
-	used   int         // values less those lost by differencing
-	length []float64   // by which each regressor was divided
+	used   int         // known values minus those lost by differencing
+	length []float64   // divisor of each regressor
 	size   float64     // largest absolute value of the series
-	first  []float64   // least squares coefficients, taken off the series beforehand
-	whole  [][]float64 // series and regressors as they came, less first
-	series [][]float64 // and differenced
-	out    [][]float64
+	first  []float64   // least squares coefficients, whose regression is subtracted beforehand
+	whole  [][]float64 // the series minus the first regression, then the scaled regressors
+	series [][]float64 // whole, differenced
+	out    [][]float64 // filtered series and regressors
 	filter kalman
 	gappy  gapFilter
-	pull   [][]float64 // of each series, from its first values; nil where the start is unknown
+	// pull holds, for each series, weights from its first values, and pulled the series minus
+	// the means that they give it: see start.go. nil where the start is unknown.
+	pull   [][]float64
 	pulled [][]float64
-	gamma  []float64
+	gamma  []float64 // autocovariances
 
-	missed []bool // conditional residuals that need a missing value
+	missed []bool // which conditional residuals need a missing value
 
 	work, phi, theta []float64
-	terms            []armaTerm // of phi, then of theta, that are not zero
+	terms            []armaTerm // nonzero coefficients of phi, then of theta
 
-	// Of the last value computed:
-	beta       []float64 // scaled, on top of first
+	// Results of the last evaluation:
+	beta       []float64 // scaled coefficients, on top of first
 	syy        float64
 	sxy, sxx   []float64
 	ssq, logs  float64
 	counted    int
 	choleskyOf []float64
-	solved     bool // the regressors were independent
+	solved     bool // whether the regressors were independent
 }
 
+// newArimaLikelihood prepares the likelihood of a form for y and the regressors x. It fails with
+// ErrTooShort for too few values and with ErrUnfit for regressors that are zero after
+// differencing or depend on each other.
 func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikelihood, error) {
 	l := &arimaLikelihood{form: form, used: -form.lostValues(), whole: [][]float64{append([]float64(nil), y...)}}
 	for _, v := range y {
@@ -71,7 +76,8 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 	}
 	for _, s := range l.whole {
 		if form.lostValues() > 0 && l.gaps && l.isFarFromZero() {
-			// Differences do not feel a constant; the filter's start does.
+			// A constant does not change the differences, but it changes the start of the
+			// filter.
 			at := firstKnown(s)
 			for i := range s {
 				s[i] -= at
@@ -94,6 +100,7 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 	return l, nil
 }
 
+// firstKnown returns the first known value, 0 where there is none.
 func firstKnown(y []float64) float64 {
 	for _, v := range y {
 		if !math.IsNaN(v) {
@@ -103,8 +110,8 @@ func firstKnown(y []float64) float64 {
 	return 0
 }
 
-// leastSquares subtracts its regression from the differenced series. It returns false
-// where the regression cannot be solved.
+// leastSquares subtracts the least squares regression on the regressors from the series, whole
+// and differenced. It returns false where the regression cannot be solved.
 func (l *arimaLikelihood) leastSquares() bool {
 	if len(l.first) == 0 {
 		return true
@@ -125,7 +132,8 @@ func (l *arimaLikelihood) leastSquares() bool {
 	return true
 }
 
-// sums are the moments of filtered series and regressors.
+// sums sets syy, sxy and sxx to the moments of the filtered series and regressors in steps from
+// to to-1. It passes over missing values.
 func (l *arimaLikelihood) sums(rows [][]float64, from, to int) {
 	k := len(l.beta)
 	l.syy = 0
@@ -147,7 +155,7 @@ func (l *arimaLikelihood) sums(rows [][]float64, from, to int) {
 	}
 }
 
-// squares is the sum of squares, in four strands.
+// squares returns the sum of squares, in four partial sums.
 func squares(x []float64) float64 {
 	var a, b, c, d float64
 	i := 0
@@ -163,7 +171,8 @@ func squares(x []float64) float64 {
 	return a + b + c + d
 }
 
-// solve finds beta and the sum of squares that it leaves.
+// solve sets beta and the sum of squares that it leaves. It returns false where the regressors
+// depend on each other or that sum is not positive.
 func (l *arimaLikelihood) solve() bool {
 	k := len(l.beta)
 	c := l.choleskyOf
@@ -215,27 +224,26 @@ func (l *arimaLikelihood) pivots() bool {
 	return l.solved
 }
 
-// exact is minus the exact log-likelihood over the number of values, less
-// constants, of coefficients whose autoregressions are given by tanh's inverse
-// of their partial autocorrelations.
+// exact returns minus the exact log-likelihood over the number of values, less constants. par
+// holds the autoregressions as the inverse tanh of their partial autocorrelations.
 func (l *arimaLikelihood) exact(par []float64) float64 {
 	copy(l.work, par)
 	l.form.stationarity(l.work)
 	return l.exactAt(l.work)
 }
 
-// stationarity turns partial autocorrelations into coefficients, in place.
+// stationarity turns the partial autocorrelations of par into coefficients, in place.
 func (f arimaForm) stationarity(par []float64) {
 	fromPartial(par[:f.p])
 	fromPartial(par[f.p+f.q : f.p+f.q+f.bigP])
 }
 
-// partial is the inverse of stationarity; false when par is not stationary.
+// partial is the inverse of stationarity. It returns false when par is not stationary.
 func (f arimaForm) partial(par []float64) bool {
 	return toPartial(par[:f.p]) && toPartial(par[f.p+f.q:f.p+f.q+f.bigP])
 }
 
-// exactAt is exact for plain coefficients.
+// exactAt is exact for plain coefficients. It returns +Inf when they are not stationary.
 func (l *arimaLikelihood) exactAt(par []float64) float64 {
 	l.form.expand(par, l.phi, l.theta)
 	rows := l.series
@@ -261,7 +269,7 @@ func (l *arimaLikelihood) exactAt(par []float64) float64 {
 	return l.value()
 }
 
-// value is the objective from the moments.
+// value returns the objective from the moments, +Inf where the regression has no solution.
 func (l *arimaLikelihood) value() float64 {
 	if l.counted == 0 || !l.solve() {
 		return math.Inf(1)

@@ -12,23 +12,23 @@ type Order struct{ AR, Diff, MA int }
 // arimaForm is the shape of a model: ARIMA(p,d,q)(P,D,Q)[m].
 type arimaForm struct{ p, d, q, bigP, bigD, bigQ, m int }
 
-// arma is the number of coefficients without those of regressors.
+// arma returns the number of ARMA coefficients.
 func (f arimaForm) arma() int { return f.p + f.q + f.bigP + f.bigQ }
 
-// lostValues is the number of values that differencing takes.
+// lostValues returns the number of values that differencing loses.
 func (f arimaForm) lostValues() int { return f.d + f.bigD*f.m }
 
-// lags are the highest lags of the multiplied polynomials.
+// lags returns the highest lags of the multiplied polynomials.
 func (f arimaForm) lags() (ar, ma int) { return f.p + f.bigP*f.m, f.q + f.bigQ*f.m }
 
-// states is the dimension of the stationary part in Harvey's form.
+// states returns the dimension of the stationary part in Harvey's form.
 func (f arimaForm) states() int {
 	ar, ma := f.lags()
 	return max(ar, ma+1)
 }
 
-// expand multiplies out phi(B) Phi(B^m) and theta(B) Theta(B^m). The parameters
-// are ar, ma, seasonal ar, seasonal ma; phi[j] and theta[j] belong to lag j+1.
+// expand multiplies out phi(B) Phi(B^m) and theta(B) Theta(B^m). par holds ar, ma, seasonal ar
+// and seasonal ma; phi[j] and theta[j] belong to lag j+1.
 func (f arimaForm) expand(par, phi, theta []float64) {
 	clear(phi)
 	clear(theta)
@@ -52,8 +52,8 @@ func (f arimaForm) expand(par, phi, theta []float64) {
 	}
 }
 
-// differences are the coefficients delta of y(t) = w(t) + sum delta(j) y(t-j),
-// where w is the series differenced d times by one and D times by m.
+// differences returns the coefficients delta of y(t) = w(t) + sum delta(j) y(t-j), where w is
+// the series differenced d times by one and D times by m. delta[j] belongs to lag j+1.
 func (f arimaForm) differences() []float64 {
 	poly := []float64{1}
 	times := func(lag int) {
@@ -77,7 +77,7 @@ func (f arimaForm) differences() []float64 {
 	return delta
 }
 
-// difference is x differenced as the form says, without the values lost.
+// difference returns x with the form's differences taken, without the values lost.
 func (f arimaForm) difference(x []float64) []float64 {
 	for range f.bigD {
 		x = lagged(x, f.m)
@@ -88,7 +88,7 @@ func (f arimaForm) difference(x []float64) []float64 {
 	return x
 }
 
-// lagged is x(t) - x(t-lag).
+// lagged returns the differences x(t) - x(t-lag).
 func lagged(x []float64, lag int) []float64 {
 	out := make([]float64, max(0, len(x)-lag))
 	for i := range out {
@@ -97,8 +97,8 @@ func lagged(x []float64, lag int) []float64 {
 	return out
 }
 
-// fromPartial turns partial autocorrelations tanh(u) into the coefficients of a
-// stationary autoregression (Monahan 1984; Jones 1980), in place.
+// fromPartial turns partial autocorrelations tanh(u) into the coefficients of a stationary
+// autoregression (Monahan 1984; Jones 1980), in place.
 func fromPartial(u []float64) {
 	var last, next [32]float64
 	for k := range u {
@@ -112,7 +112,7 @@ func fromPartial(u []float64) {
 	copy(u, last[:len(u)])
 }
 
-// toPartial is the inverse of fromPartial; false when phi is not stationary.
+// toPartial is the inverse of fromPartial. It returns false when phi is not stationary.
 func toPartial(phi []float64) bool {
 	work := append([]float64(nil), phi...)
 	for k := len(phi) - 1; k >= 0; k-- {
@@ -126,8 +126,8 @@ func toPartial(phi []float64) bool {
 	return true
 }
 
-// stationary reports whether all roots of 1 - sum phi(j) z^j lie outside the circle of
-// the radius given.
+// stationary reports whether all roots of 1 - sum phi(j) z^j lie outside the circle of the given
+// radius.
 func stationary(phi []float64, radius float64) bool {
 	work := make([]float64, len(phi))
 	r := 1.0
@@ -138,8 +138,8 @@ func stationary(phi []float64, radius float64) bool {
 	return model.IsStationary(work)
 }
 
-// clearOfUnit says whether every root of the four polynomials is farther than
-// nearUnit from the origin; those of the season count by their m-th roots.
+// clearOfUnit reports whether every root of the four polynomials is farther than nearUnit from
+// the origin. Seasonal roots count by their m-th roots.
 func (f arimaForm) clearOfUnit(par []float64) bool {
 	const radius = nearUnit
 	neg := func(x []float64) []float64 {

@@ -2,17 +2,18 @@ package arima
 
 import "math"
 
-// R gives the values before the series a normal distribution around zero with a
-// variance of a million innovations, which is not quite nothing: it pulls the
-// differenced series a little, by an amount that shows in the third decimal of
-// the likelihood. So that likelihoods can be compared, the same is done here,
-// to first order in the millionth: with D y the part of the first differences
-// that the series itself gives, and B the differencing of what came before, the
-// mean of the differenced series is Gamma (k B B')^-1 D y instead of zero, where
-// Gamma are its autocovariances. Where the level is so far above the innovations
-// that this would hurt, the start is wholly unknown instead.
+// R gives the values before the series a normal distribution around zero with a variance of a
+// million innovations. That is not quite an unknown start: it moves the means of the differenced
+// series a little, by an amount that shows in the third decimal of the likelihood. This file does
+// the same, to first order in the millionth, so that likelihoods compare with R's. Let D y be the
+// part of the first differences that comes from the series itself, B the differencing of the
+// values before the series, k their variance and Gamma the autocovariances of the differenced
+// series. Then the mean of the differenced series is Gamma (k B B')^-1 D y instead of zero. Where
+// the level is so far above the innovations that this would do harm, the start is wholly unknown
+// instead.
 
-// isFarFromZero reports whether the level exceeds 2,000 typical changes.
+// isFarFromZero reports whether one of the values lost by differencing exceeds 2,000 typical
+// changes of the differenced series, or no change is known.
 func (l *arimaLikelihood) isFarFromZero() bool {
 	y := l.whole[0]
 	first, moves, n := finiteTop(y[:min(len(y), l.form.lostValues())]), 0.0, 0.0
@@ -25,7 +26,7 @@ func (l *arimaLikelihood) isFarFromZero() bool {
 	return n == 0 || first > 2000*math.Sqrt(moves/n)
 }
 
-// findMeans finds the pull of each series.
+// findMeans sets the pull of each series.
 func (l *arimaLikelihood) findMeans() {
 	delta := l.form.differences()
 	n := len(delta)
@@ -56,8 +57,8 @@ func (l *arimaLikelihood) findMeans() {
 	}
 }
 
-// openingShare is the share of the sum of squares that the first values have under
-// that start, given the last regression coefficients.
+// openingShare returns the contribution of the first values to the sum of squares under this
+// start, given the last regression coefficients.
 func (l *arimaLikelihood) openingShare() float64 {
 	if l.pull == nil {
 		return 0
@@ -81,7 +82,7 @@ func (l *arimaLikelihood) openingShare() float64 {
 	return sum
 }
 
-// withoutMeans are the differenced series less the means that their start gives them.
+// withoutMeans returns the differenced series minus the means that the start gives them.
 func (l *arimaLikelihood) withoutMeans() [][]float64 {
 	if l.pull == nil {
 		return l.series
@@ -117,7 +118,7 @@ func (l *arimaLikelihood) withoutMeans() [][]float64 {
 	return l.pulled
 }
 
-// reachGamma sets the first n autocovariances.
+// reachGamma sets gamma to the first n autocovariances.
 func (l *arimaLikelihood) reachGamma(n int) {
 	l.gamma = resize(l.gamma, n)
 	for k := copy(l.gamma, l.filter.covs.gamma); k < n; k++ {

@@ -14,10 +14,10 @@ const (
 	kpssTrend = 0.146
 )
 
-// kpss is the statistic for stationarity around a level, or around a trend
-// (Kwiatkowski, Phillips, Schmidt and Shin 1992, J. Econometrics 54): the sum of
-// squared partial sums of the residuals over n^2 times their long-run variance,
-// with Bartlett weights up to lags. It is 0 for residuals that are all zero.
+// kpss returns the test statistic for stationarity around a level, or around a trend
+// (Kwiatkowski, Phillips, Schmidt and Shin 1992, J. Econometrics 54): the sum of squared partial
+// sums of the residuals over n^2 times their long-run variance, with Bartlett weights up to
+// lags. It is 0 for residuals that are all zero.
 func kpss(y []float64, trend bool, lags int) float64 {
 	n := len(y)
 	e := residualsOfLine(y, trend)
@@ -41,7 +41,7 @@ func kpss(y []float64, trend bool, lags int) float64 {
 	return sum / (float64(n) * long)
 }
 
-// residualsOfLine is y less its mean, or less its least squares line.
+// residualsOfLine returns y minus its mean or, with trend, minus its least squares line.
 func residualsOfLine(y []float64, trend bool) []float64 {
 	n := float64(len(y))
 	mean, slope, mid := 0.0, 0.0, (n-1)/2
@@ -61,15 +61,15 @@ func residualsOfLine(y []float64, trend bool) []float64 {
 	return out
 }
 
-// kpssLags is the number of lags that R's ndiffs takes.
+// kpssLags returns the number of lags in R's ndiffs.
 func kpssLags(n int) int { return int(3 * math.Sqrt(float64(n)) / 13) }
 
-// ndiffs returns the number of differences that the KPSS test asks for.
+// ndiffs returns the number of differences, at most two, that the KPSS test calls for.
 func ndiffs(y []float64, trend bool) int { return KPSS.ndiffs(y, trend) }
 
-// nsdiffs is 1 when the seasonal strength of the series (Wang, Smith and Hyndman
-// 2006) is over 0.64, else 0. It is 0 for a series without two full seasons.
-// Missing values are taken from the line between their neighbours.
+// nsdiffs returns 1 when the seasonal strength of the series (Wang, Smith and Hyndman 2006) is
+// over 0.64, else 0. It returns 0 for a series of at most two seasons. Lines between neighbours
+// fill missing values.
 func nsdiffs(y []float64, period int) int {
 	if period < 2 || len(y) <= 2*period || model.IsFlat(model.Observed(y)) {
 		return 0

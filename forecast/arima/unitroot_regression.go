@@ -8,19 +8,19 @@ import (
 	"capcli/forecast/model"
 )
 
-// UnitRoot is a test by which the number of differences is chosen.
+// UnitRoot is the test that decides the number of differences.
 type UnitRoot int
 
-// The tests. KPSS takes a series for stationary until it is shown not to be,
-// the others for a random walk.
+// The tests. The null hypothesis of KPSS is a stationary series, that of the others a random
+// walk.
 const (
 	KPSS           UnitRoot = iota // Kwiatkowski, Phillips, Schmidt and Shin (1992)
 	DickeyFuller                   // augmented by one lag (Said and Dickey 1984)
 	PhillipsPerron                 // Phillips and Perron (1988), Z of the t statistic
 )
 
-// differ says whether the test at 5 % wants x differenced; stationary is around
-// a level, or around a trend.
+// differ reports whether the test at 5 % calls for a difference of x. With trend the alternative
+// to a unit root is stationarity around a trend, otherwise around a level.
 func (u UnitRoot) differ(x []float64, trend bool) bool {
 	n := float64(len(x) - 1)
 	switch u {
@@ -41,8 +41,8 @@ func (u UnitRoot) differ(x []float64, trend bool) bool {
 	return kpss(x, trend, kpssLags(len(x))) > critical
 }
 
-// ndiffs is the number of differences, at most two, after which the test no
-// longer wants another. Missing values are left out.
+// ndiffs returns the number of differences, at most two, after which the test calls for no
+// other. Missing values are left out.
 func (u UnitRoot) ndiffs(y []float64, trend bool) int {
 	x := model.Observed(y)
 	for d := range 2 {
@@ -54,7 +54,7 @@ func (u UnitRoot) ndiffs(y []float64, trend bool) int {
 	return 2
 }
 
-// dickeyFullerCritical is the 5 % point for n values (Fuller 1976, table 8.5.2).
+// dickeyFullerCritical returns the 5 % point for n values (Fuller 1976, table 8.5.2).
 func dickeyFullerCritical(n int, trend bool) float64 {
 	level, line := []float64{-3.00, -2.93, -2.89, -2.88, -2.87, -2.86}, []float64{-3.60, -3.50, -3.45, -3.43, -3.42, -3.41}
 	row := 0
@@ -69,11 +69,11 @@ func dickeyFullerCritical(n int, trend bool) float64 {
 	return level[row]
 }
 
-// dickeyFuller is the t statistic of a in
+// dickeyFuller returns the t statistic of a in
 //
 //	y(t) - y(t-1) = c [+ b t] + a y(t-1) + sum over j = 1..lags of g(j) (y(t-j) - y(t-j-1)) + e(t)
 //
-// NaN when the regression has no answer.
+// It returns NaN when the regression has no solution.
 func dickeyFuller(y []float64, trend bool, lags int) float64 {
 	change := lagged(y, 1)
 	rows := len(change) - lags
@@ -88,7 +88,8 @@ func dickeyFuller(y []float64, trend bool, lags int) float64 {
 	return a / sd
 }
 
-// levelColumns are the value before, then a constant and, with trend, a line.
+// levelColumns returns the columns of a unit root regression: the value before, a constant and,
+// with trend, a line.
 func levelColumns(before []float64, trend bool) [][]float64 {
 	columns := [][]float64{before, filled(len(before), func(int) float64 { return 1 })}
 	if trend {
@@ -97,8 +98,9 @@ func levelColumns(before []float64, trend bool) [][]float64 {
 	return columns
 }
 
-// regressOrdinary regresses y on the columns by least squares and gives the first
-// coefficient, its standard error and the residuals; NaN when there are too few values.
+// regressOrdinary regresses y on the columns by least squares. It returns the first coefficient,
+// its standard error and the residuals. It returns NaN and nil where there are too few values or
+// no solution.
 func regressOrdinary(columns [][]float64, y []float64) (first, sd float64, rest []float64) {
 	n, k := len(y), len(columns)
 	if k == 0 || n <= k {
@@ -114,7 +116,8 @@ func regressOrdinary(columns [][]float64, y []float64) (first, sd float64, rest 
 	if err := qr.SolveVecTo(&b, false, mat.NewVecDense(n, y)); err != nil && !model.IsCondition(err) {
 		return math.NaN(), math.NaN(), nil
 	}
-	// The variance of the first is the first of the inverse of R'R: solve R'u = (1, 0, ...).
+	// The variance of the first coefficient is the first element of the inverse of R'R: solve
+	// R'u = (1, 0, ...).
 	var r mat.Dense
 	qr.RTo(&r)
 	u, length := make([]float64, k), 0.0
@@ -139,9 +142,10 @@ func regressOrdinary(columns [][]float64, y []float64) (first, sd float64, rest 
 	return b.AtVec(0), math.Sqrt(length * squares(rest) / float64(n-k)), rest
 }
 
-// phillipsPerron is Z of the t statistic of a = 1 in y(t) = c [+ b t] + a y(t-1) + e(t),
-// with the long-run variance of e by Bartlett weights up to lags (Phillips and
-// Perron 1988, Biometrika 75; with trend their M in place of the variance of y).
+// phillipsPerron returns Z of the t statistic of a = 1 in y(t) = c [+ b t] + a y(t-1) + e(t),
+// with the long-run variance of e by Bartlett weights up to lags (Phillips and Perron 1988,
+// Biometrika 75; with trend their M replaces the variance of y). It returns NaN for fewer than
+// four values or a regression without solution.
 func phillipsPerron(y []float64, trend bool, lags int) float64 {
 	if len(y) < 4 {
 		return math.NaN()
