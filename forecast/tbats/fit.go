@@ -27,11 +27,11 @@ type tbats struct {
 	w, g, x, next, r, rNext []float64
 	rows                    blas64.General // r_t of each step; in Gradient, the states before it
 	gram                    *mat.SymDense  // sum of r_t r_t', the matrix of the normal equations
-	right, start            []float64      // right side and solution (seed states) of the normal equations
+	right, start            []float64      // of the normal equations: right side, solution (seed states)
 	left                    []float64      // innovations
 	poly                    []float64      // work space of the stationarity check
 	grad                    tbatsParams    // derivatives of sse by the parameters
-	sse, score              float64        // sum of squared innovations; -2 log-likelihood up to a constant
+	sse, score              float64        // sum of squared innovations; -2 log L up to a constant
 	excess                  float64        // growth of the last r_t beyond the free allowance, in logs
 }
 
