@@ -4,30 +4,29 @@ import (
 	"capcli"
 )
 
-// Quote is what use costs under a portfolio, in total: the same as the total of
-// its Bill, without the rows.
+// Quote is the total cost of use under a portfolio: the total of its Bill, without the rows.
 type Quote struct {
 	Costs
-	Equivalent  capcli.USD // the use alone at public on-demand prices, without unused reservations
-	Covered     float64    // share of eligible use, by list cost, that commitments covered; -1 where none is eligible
-	Utilisation float64    // share of what the commitments cost in the window that was used; -1 where they cost nothing
+	Equivalent  capcli.USD // the use at public on-demand prices, without unused reservations
+	Covered     float64    // covered share of eligible use, by list cost, 0 to 1; -1 where no use is eligible
+	Utilisation float64    // used share of the commitments' cost in the window, 0 to 1; -1 where they cost nothing
 }
 
-// Quoter prices portfolios over hours, one after another, and reuses its
-// memory. It is for one goroutine.
+// Quoter prices portfolios over hours, one after another, and reuses its memory. It must not be
+// used by two goroutines at once.
 type Quoter struct {
 	h      *Hours
 	x      pricing
-	base   Costs // what no portfolio changes
-	same   capcli.USD
-	cover  []capcli.GPUTime
-	used   []float64 // by commitment, in its own unit
-	bought []float64
-	due    []capcli.USD // by commitment: what fell due of a promise to spend
+	base   Costs            // costs that no portfolio changes
+	same   capcli.USD       // on-demand equivalent, which no portfolio changes
+	cover  []capcli.GPUTime // by open bucket: time that commitments covered
+	used   []float64        // by commitment, in its own unit
+	bought []float64        // by commitment, in its own unit
+	due    []capcli.USD     // by commitment: shortfalls of a minimum spend
 }
 
-// Quoter gives a new quoter. It fails with capcli.ErrOverflow where the use
-// alone costs more than can be counted.
+// Quoter returns a new quoter. It fails with capcli.ErrOverflow where the cost of the use alone
+// does not fit.
 func (h *Hours) Quoter() (*Quoter, error) {
 	q := &Quoter{h: h, cover: make([]capcli.GPUTime, h.open)}
 	var t tally
@@ -47,8 +46,7 @@ func (h *Hours) Quoter() (*Quoter, error) {
 	return q, t.err
 }
 
-// Quote prices a portfolio. It fails with a *PortfolioError, and with
-// capcli.ErrOverflow.
+// Quote prices a portfolio. It fails with a *PortfolioError, and with capcli.ErrOverflow.
 func (q *Quoter) Quote(p *Portfolio) (Quote, error) {
 	if err := p.Check(); err != nil {
 		return Quote{}, err
@@ -67,7 +65,7 @@ func (q *Quoter) Quote(p *Portfolio) (Quote, error) {
 	return q.price(p)
 }
 
-// price prices a portfolio whose capacity reservations the hours know.
+// price prices a portfolio whose capacity reservations have been applied to the hours.
 func (q *Quoter) price(p *Portfolio) (Quote, error) {
 	if err := q.x.lay(q.h, p); err != nil {
 		return Quote{}, err
@@ -94,8 +92,8 @@ func (q *Quoter) price(p *Portfolio) (Quote, error) {
 	return out, q.fees(&out, covered, eligible)
 }
 
-// settle settles all hours and sums what was covered; it returns what promises to
-// spend came to.
+// settle settles all hours and sums what was covered. It returns the cost of the promises to
+// spend.
 func (q *Quoter) settle(t *tally) (due capcli.USD) {
 	x := &q.x
 	n := len(x.commits)
@@ -131,12 +129,13 @@ func (q *Quoter) settle(t *tally) (due capcli.USD) {
 	return due
 }
 
-// fees adds what the commitments cost.
+// fees adds the cost of the commitments and sets the ratios. covered and eligible are list
+// costs.
 func (q *Quoter) fees(out *Quote, covered, eligible float64) error {
 	var used, bought float64
 	var t tally
 	for k, c := range q.x.commits {
-		if q.x.draws != nil && q.x.draws[k] != nil { // was summed when it was settled
+		if q.x.draws != nil && q.x.draws[k] != nil { // settle has added its cost
 			spent := t.take(q.x.draws[k].micros())
 			bought += float64(spent + q.due[k])
 			used += float64(spent)

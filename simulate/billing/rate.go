@@ -11,34 +11,31 @@ import (
 	"capcli/simulate"
 )
 
-// Rate is what the GPUs of one pool cost.
+// Rate is the price of the GPUs of one pool.
 type Rate struct {
-	// Price is for one GPU for an hour: of all the time for which committed
-	// capacity was offered, of the billed time of on-demand and spot capacity.
-	// 0 is free.
+	// Price is for one GPU for one hour: of all the offered time of committed capacity, and of
+	// the billed time of on-demand and spot capacity. 0 means free.
 	Price capcli.Rate
-	// OnDemand is what a GPU of the pool's model costs for an hour on demand, to
-	// compare with; 0 is not known. For an on-demand pool 0 is its own Price.
+	// OnDemand is the on-demand price of a GPU-hour of the pool's model, for comparison; 0
+	// means not known. For an on-demand pool 0 means its own Price.
 	OnDemand capcli.Rate
-	// Path and OnDemandPath are the prices that come after Price and OnDemand,
-	// in order of time. What was used before the first is at Price, and what at
-	// an instant or later at the last before it.
+	// Path and OnDemandPath are the later values of Price and OnDemand, in order of time. Each
+	// holds from its time until the next; Price and OnDemand hold before the first.
 	Path, OnDemandPath []Step
 }
 
-// Step is a price from an instant on.
+// Step is a price that holds from an instant on.
 type Step struct {
 	From  capcli.Time
 	Price capcli.Rate
 }
 
-// At is the rate at an instant, without what comes later; at NoTime it is the
-// first. A pool on demand whose list price is not stated is compared with its
-// own price of then.
+// At returns the rate at an instant, without its paths. At capcli.NoTime it is the first rate.
 func (r Rate) At(at capcli.Time) Rate {
 	return Rate{Price: stepAt(r.Price, r.Path, at), OnDemand: stepAt(r.OnDemand, r.OnDemandPath, at)}
 }
 
+// stepAt returns the last price of the path at or before an instant; price before the first.
 func stepAt(price capcli.Rate, path []Step, at capcli.Time) capcli.Rate {
 	for _, s := range path {
 		if s.From > at {
@@ -49,8 +46,8 @@ func stepAt(price capcli.Rate, path []Step, at capcli.Time) capcli.Rate {
 	return price
 }
 
-// check refuses rates that are negative or not in order, and steps between
-// which the record does not tell.
+// check fails for a negative price, prices not in order of time, and a step at which the record
+// is not cut.
 func (r *Rate) check(rec *simulate.Record) error {
 	if r.Price < 0 || r.OnDemand < 0 {
 		return errors.New("a price may not be negative")
@@ -71,7 +68,7 @@ func (r *Rate) check(rec *simulate.Record) error {
 	return nil
 }
 
-// Cuts are the instants at which prices change, for simulate.Config, in order.
+// Cuts returns the instants at which prices change, in order, for simulate.Config.
 func Cuts(rates []Rate) []capcli.Time {
 	var out []capcli.Time
 	for i := range rates {
@@ -85,8 +82,8 @@ func Cuts(rates []Rate) []capcli.Time {
 	return slices.Compact(out)
 }
 
-// list is the on-demand price that usage of a pool is compared with, 0 when it
-// is not known.
+// list returns the on-demand price with which usage of a pool is compared; 0 where it is not
+// known.
 func (r Rate) list(t simulate.Terms) capcli.Rate {
 	if r.OnDemand == 0 && t == simulate.OnDemand {
 		return r.Price
@@ -94,7 +91,7 @@ func (r Rate) list(t simulate.Terms) capcli.Rate {
 	return r.OnDemand
 }
 
-// Tier is how a GPU-hour was paid for.
+// Tier is the way in which a GPU-hour was paid for.
 type Tier uint8
 
 // The tiers.
@@ -106,10 +103,10 @@ const (
 
 var tierNames = [...]string{"committed", "on_demand", "spot"}
 
-// String gives the tier as results write it.
+// String returns the tier as results write it.
 func (t Tier) String() string { return tierNames[t] }
 
-// TierOf is the tier that terms belong to.
+// TierOf returns the tier of terms.
 func TierOf(t simulate.Terms) Tier {
 	switch t {
 	case simulate.OnDemand:
@@ -121,11 +118,10 @@ func TierOf(t simulate.Terms) Tier {
 	return Committed
 }
 
-// JobCost is the direct cost of a job at the prices of its pools, before
-// commitments that make on-demand use cheaper: what was billed for the time it held
-// GPUs, each pool's at its rate. It has no part in what nobody held. The costs
-// of all jobs sum to an invoice's direct cost but for rounding: each hold is
-// rounded by itself, half a millionth of a dollar at most. It fails with
+// JobCost returns the direct cost of a job: the billed time of each hold at the rate of its
+// pool, before commitments that make on-demand use cheaper. It has no share of unused capacity.
+// The costs of all jobs add up to the direct cost of an invoice except for rounding: each hold
+// is rounded by itself, by half a millionth of a dollar at most. It fails with
 // capcli.ErrOverflow when the cost does not fit.
 func JobCost(holds []simulate.Hold, rates []Rate) (capcli.USD, error) {
 	var t tally
@@ -139,22 +135,22 @@ func JobCost(holds []simulate.Hold, rates []Rate) (capcli.USD, error) {
 	return sum, nil
 }
 
-// Worth is what work that a run left undone would cost on demand.
+// Worth is the on-demand cost of the work that a run left undone.
 type Worth struct {
-	Unserved capcli.USD // of simulate.Served.Unserved
-	LeftOver capcli.USD // of simulate.Served.LeftOver
+	Unserved capcli.USD // cost of simulate.Served.Unserved
+	LeftOver capcli.USD // cost of simulate.Served.LeftOver
 }
 
-// Worth prices what a run of rec left undone, by what the jobs asked for, at the
-// on-demand prices of an instant, which is the run's end: that of the first
-// on-demand pool that the jobs may use, else the least that is known for a pool
-// that they may use, else for a pool of their GPU model. It is false where work
-// is left of jobs for which no such price is known, or an amount does not fit.
+// Worth prices the work that a run of rec left undone at the on-demand prices of an instant,
+// the end of the run. The work is what the jobs asked for. Its price is that of the first
+// on-demand pool that the jobs may use, else the lowest known list price of the pools that they
+// may use, else the lowest of the pools with their GPU model. It returns false where no price
+// is known for some of the work, and where an amount does not fit.
 func (inv *Invoice) Worth(rec *simulate.Record, left []simulate.ServedClass, at capcli.Time) (Worth, bool) {
 	var out Worth
 	var t tally
 	if len(inv.rates) != len(rec.Pools) {
-		return out, false // the invoice was made without prices
+		return out, false // the invoice was made without rates
 	}
 	for i := range left {
 		c := &left[i]
@@ -174,8 +170,7 @@ func (inv *Invoice) Worth(rec *simulate.Record, left []simulate.ServedClass, at 
 	return out, true
 }
 
-// onDemandOf is the on-demand price that applies to a class of jobs; 0 is not
-// known.
+// onDemandOf returns the on-demand price for a class of jobs; 0 where it is not known.
 func (inv *Invoice) onDemandOf(rec *simulate.Record, c *simulate.ServedClass, at capcli.Time) capcli.Rate {
 	for _, p := range c.Pools {
 		if price := inv.rates[p].At(at).Price; rec.Pools[p].Terms == simulate.OnDemand && price > 0 {
@@ -195,7 +190,7 @@ func (inv *Invoice) onDemandOf(rec *simulate.Record, c *simulate.ServedClass, at
 	return inv.leastList(rec, alike, at)
 }
 
-// leastList is the least known list price of some pools; 0 where none is known.
+// leastList returns the lowest known list price of some pools; 0 where none is known.
 func (inv *Invoice) leastList(rec *simulate.Record, pools []int, at capcli.Time) capcli.Rate {
 	var least capcli.Rate
 	for _, p := range pools {

@@ -11,25 +11,25 @@ import (
 // RunPool says how the use of one pool of a run is billed.
 type RunPool struct {
 	SKU        SKU
-	Kind       UseKind     // on-demand use is what commitments may cover
+	Kind       UseKind     // commitments may cover only on-demand use
 	Price      capcli.Rate // public on-demand price of a GPU-hour
-	Path       []Step      // the prices that come after Price, each from the first clock hour that begins with it or after
-	Contracted capcli.Rate // negotiated on-demand price; 0 is Price
-	Spot       capcli.Rate // of spot use
-	Capacity   string      // what the pool is called; of reserved use the commitment that brings it
-	Account    string
-	Skip       bool // this pool is billed elsewhere
+	Path       []Step      // later values of Price; each applies to the clock hours that begin at or after it
+	Contracted capcli.Rate // negotiated on-demand price; 0 means Price
+	Spot       capcli.Rate // price of a GPU-hour of spot use
+	Capacity   string      // name of the pool; for reserved use, ID of the commitment that brings the capacity
+	Account    string      // account that is billed
+	Skip       bool        // this pool is priced at its rate instead
 
-	// Reserved is how many thousandths of a GPU the pool keeps from From to Until
-	// as a capacity reservation: what nobody holds of it is billed too.
+	// Reserved is the size, in thousandths of a GPU, of the capacity reservation that the pool
+	// is from From to Until. Its unused part is billed too. 0 means that the pool is no
+	// reservation.
 	Reserved    int64
 	From, Until capcli.Time
 }
 
-// ofRun gathers the use of a run that kept its hours, with minimum billing
-// times, over [from, to) in whole seconds of which the run must be a part; pools
-// are in the order of the record's. What it sums to is what the record says was
-// billed, to the thousandth of a GPU-second.
+// ofRun gathers the use of a run that kept its hours, with minimum billing times, over [from,
+// to). The run must lie within that window. pools are in the order of the record's. The sum
+// equals what the record says was billed, to the thousandth of a GPU-second.
 func ofRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours, error) {
 	switch {
 	case rec.Hourly == nil:
@@ -62,7 +62,7 @@ func ofRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours,
 	return g.Hours()
 }
 
-// hours books what one tenant had of a pool.
+// hours adds the use of a pool by one tenant.
 func (g *gatherer) hours(k *RunPool, u user, use *simulate.HourlyUse, first capcli.Time) error {
 	for _, times := range [][]capcli.GPUTime{use.Used, use.Rest} {
 		for i, time := range times {
@@ -78,14 +78,13 @@ func (g *gatherer) hours(k *RunPool, u user, use *simulate.HourlyUse, first capc
 	return nil
 }
 
-// bucketAt is the bucket of the pool's use in the hour that begins at an
-// instant.
+// bucketAt returns the bucket of the pool's use in the hour that begins at an instant.
 func (k *RunPool) bucketAt(at capcli.Time) bucket {
 	line := UseLine{SKU: k.SKU, Kind: k.Kind, Price: stepAt(k.Price, k.Path, at), Contracted: k.Contracted, Spot: k.Spot, Capacity: k.Capacity, Account: k.Account, inside: k.Reserved > 0}
 	return line.bucket()
 }
 
-// bookIdle books what nobody held of a pool that is a capacity reservation.
+// bookIdle adds the unused part of a pool that is a capacity reservation.
 func (g *gatherer) bookIdle(k *RunPool, tenants []simulate.HourlyUse, first capcli.Time) error {
 	if k.Reserved == 0 {
 		return nil
@@ -109,19 +108,18 @@ func (g *gatherer) bookIdle(k *RunPool, tenants []simulate.HourlyUse, first capc
 	return nil
 }
 
-// Deal is commitments that discount the on-demand use of a run, and which use
-// that is.
+// Deal is commitments that discount the use of a run, and the pools to whose use they may
+// apply.
 type Deal struct {
 	Portfolio Portfolio
-	Pools     []RunPool // in order of the record's; those with Skip are billed at their rates
-	To        capcli.Time
+	Pools     []RunPool   // in order of the record's pools; those with Skip are priced at their rates
+	To        capcli.Time // end of the run
 }
 
-// PriceUnder prices a record as Price does, but for the pools that the deal
-// names: their use is settled hour by hour with the commitments. What a
-// commitment covered is part of the bill of who used it; what it did not cover
-// is shared like all that was paid for and nobody held. All tables still sum to
-// the total. The run must have kept its hours.
+// PriceUnder prices a record as Price does, but settles the use of the deal's pools without
+// Skip hour by hour with its commitments. The covered part of a commitment is charged to who
+// used it; the unused part is shared like all unused capacity. All tables still add up to the
+// total. It fails where the run did not keep its hours, and as Price and Hours.Bill do.
 func PriceUnder(rec *simulate.Record, rates []Rate, d *Deal) (*Invoice, error) {
 	if len(rec.Months) == 0 { // nothing ever happened
 		return Price(rec, rates)
@@ -142,16 +140,16 @@ func PriceUnder(rec *simulate.Record, rates []Rate, d *Deal) (*Invoice, error) {
 	return inv, inv.check(bill, d.Pools)
 }
 
-// settled is what the use of one pool in one month came to under commitments.
+// settled is the cost of one pool in one month under commitments.
 type settled struct {
 	direct  []capcli.USD   // by tenant
-	covered []capcli.USD   // by tenant: of it, what commitments covered
-	time    capcli.GPUTime // covered by commitments
-	unused  capcli.USD     // paid for and not used, of the pool or of commitments
-	spare   capcli.USD     // of it, that of commitments
+	covered []capcli.USD   // by tenant: part of direct that commitments covered
+	time    capcli.GPUTime // time that commitments covered
+	unused  capcli.USD     // cost of the unused part, of the pool and of commitments
+	spare   capcli.USD     // part of unused that is of commitments
 }
 
-// settledOf lays the rows of a bill on months, pools and tenants.
+// settledOf divides the rows of a bill by month and pool.
 func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 	pools, tenants := map[string]int{}, map[string]int{}
 	for t, name := range rec.Tenants {
@@ -196,7 +194,7 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 	return out
 }
 
-// row adds a row of the bill; who is its tenant, -1 for nobody.
+// row adds a row of the bill. who is the index of its tenant; -1 for nobody.
 func (s *settled) row(r *Row, who int) {
 	switch {
 	case r.Status == Unused, r.Status == Used && r.ReservationStatus == Unused:
@@ -213,8 +211,8 @@ func (s *settled) row(r *Row, who int) {
 	}
 }
 
-// homes are the pools to which commitments belong, by their IDs: the first that
-// each applies to. What is unused of a commitment is booked there.
+// homes returns the pool to which the unused part of each commitment is charged, by the
+// commitment's ID: the first pool that it applies to.
 func (d *Deal) homes(at capcli.Time) map[string]int {
 	out := map[string]int{}
 	for i := range d.Portfolio.Commitments {
@@ -230,8 +228,8 @@ func (d *Deal) homes(at capcli.Time) map[string]int {
 	return out
 }
 
-// recordMonth is the month of a record that an instant is in, the last where it is
-// after all.
+// recordMonth returns the index of the record's month that contains an instant; the last for a
+// later instant.
 func recordMonth(rec *simulate.Record, at capcli.Time) int {
 	m := 0
 	for m+1 < len(rec.Months) && rec.Months[m+1].Start <= at {
@@ -240,7 +238,7 @@ func recordMonth(rec *simulate.Record, at capcli.Time) int {
 	return m
 }
 
-// lay puts what was settled in place of a pool's rate, and gives the part of the
+// lay replaces the cost of a pool at its rate by the settled cost. It returns the part of the
 // line that commitments paid for.
 func (s *settled) lay(l *Line) (part Line) {
 	l.Direct = 0
@@ -266,7 +264,7 @@ func (s *settled) lay(l *Line) (part Line) {
 	return part
 }
 
-// subtract is a line without a part of it.
+// subtract returns the line less a part of it.
 func (l *Line) subtract(o *Line) Line {
 	return Line{
 		Cost: l.Cost - o.Cost, Direct: l.Direct - o.Direct, Idle: l.Idle - o.Idle, Blocked: l.Blocked - o.Blocked, Down: l.Down - o.Down,
@@ -275,12 +273,12 @@ func (l *Line) subtract(o *Line) Line {
 	}
 }
 
-// Settled tells whether pool p was settled with commitments beside its terms.
+// Settled reports whether pool p was settled with commitments beside its terms.
 func (inv *Invoice) Settled(p int) bool {
 	return len(inv.settled) > 0 && inv.settled[0] != nil && inv.settled[0][p] != nil
 }
 
-// Standard is what of the cost of a settled pool no commitment covered: what was
+// Standard returns the part of the cost of settled pool p that no commitment covered: what was
 // paid for it on demand.
 func (inv *Invoice) Standard(p int) capcli.USD {
 	var sum capcli.USD
@@ -295,12 +293,11 @@ func (inv *Invoice) Standard(p int) capcli.USD {
 	return sum
 }
 
-// Cash is what was paid in the run for the pools that were settled and for the
-// commitments that they were settled with.
+// Cash returns what was paid in the run for the settled pools and for their commitments.
 func (inv *Invoice) Cash() capcli.USD { return inv.cash }
 
-// check holds what was settled against the invoice: nothing of the bill may be
-// missing from it.
+// check fails with a *simulate.AccountError where the settled pools do not cost what their bill
+// does.
 func (inv *Invoice) check(bill *Bill, pools []RunPool) error {
 	var sum capcli.USD
 	for p := range pools {

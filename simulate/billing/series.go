@@ -15,20 +15,20 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// Sample is one value of a series: from At on.
+// Sample is one value of a series, which holds from At on.
 type Sample struct {
 	At    capcli.Time
 	Value focus.Amount
 }
 
-// maxSamples bounds a series.
+// maxSamples is the most values of a series.
 const maxSamples = 4_000_000
 
-// ReadSeries reads a series as CSV: a column of times (the first, or one called
-// time, timestamp_utc, at or ds) and one of values (the last, or one called value, y,
-// gco2_per_kwh or requests). It comes in order of time; two values at one time
-// are an error. Of a file with a column zone only the rows of zone are taken; "" takes
-// them all where they are of one zone, and is an error where they are not.
+// ReadSeries reads a series as CSV and returns it in order of time. The times are in the column
+// timestamp_utc, time, timestamp, at, ds or month, else in the first one. The values are in the
+// column gco2_per_kwh, value, y or requests, else in the last one. In a file with a column zone
+// only the rows of zone are read; "" reads all rows and fails where they are of more than one
+// zone. It fails with a *capcli.InputError, also for two values at one time and for no values.
 func ReadSeries(name string, r io.Reader, zone string) ([]Sample, error) {
 	s, err := focus.NewSheet(name, r)
 	if err != nil {
@@ -74,7 +74,7 @@ func ReadSeries(name string, r io.Reader, zone string) ([]Sample, error) {
 	return out, nil
 }
 
-// sampleAt reads the record at hand.
+// sampleAt reads the sample of the current record.
 func sampleAt(s *focus.Sheet, at, value int) (x Sample, err error) {
 	if x.At, err = seriesTime(s, at); err != nil {
 		return x, err
@@ -86,7 +86,7 @@ func sampleAt(s *focus.Sheet, at, value int) (x Sample, err error) {
 	return x, nil
 }
 
-// noValues says why a series is empty.
+// noValues returns the error for an empty series.
 func noValues(s *focus.Sheet, zone string, zones map[string]bool) error {
 	if zone == "" || len(zones) == 0 {
 		return s.Fault("", "expected values, found only a header", "")
@@ -99,7 +99,7 @@ func noValues(s *focus.Sheet, zone string, zones map[string]bool) error {
 	return &capcli.InputError{File: s.File, Field: "zone", Text: fmt.Sprintf("the file has no zone %s", capcli.Quoted(zone)), Hint: hint}
 }
 
-// seriesTime reads an instant, a day, a month, or seconds since 1970.
+// seriesTime reads an instant, a day, a month, or seconds since 1970 of at least five digits.
 func seriesTime(s *focus.Sheet, col int) (capcli.Time, error) {
 	text := string(bytes.TrimSpace(s.Row[col]))
 	at := focus.ParseInstant(text, time.RFC3339, time.DateOnly, "2006-01")

@@ -9,25 +9,25 @@ import (
 	"capcli"
 )
 
-// bucket is use that every commitment treats alike: one SKU of one account, had
-// in one way at one price.
+// bucket is use that every commitment treats alike: one SKU of one account, of one kind, at one
+// price.
 type bucket struct {
 	sku      SKU
 	account  string
 	kind     UseKind
-	capacity string      // the commitment or reservation that it ran in
+	capacity string      // ID of the commitment or reservation that it ran in
 	list     capcli.Rate // public on-demand price of a unit-hour
 	deal     capcli.Rate // negotiated on-demand price of a unit-hour
-	paid     capcli.Rate // what the rest that no commitment covers costs
+	paid     capcli.Rate // price of a unit-hour that no commitment covers
 	inside   bool        // ran in the capacity reservation that capacity names
-	idle     bool        // not use: the unused part of a capacity reservation
+	idle     bool        // the unused part of a capacity reservation rather than use
 }
 
-// eligible tells whether discounts may apply: not to spot, nor to what ran in
-// capacity that is paid for already.
+// eligible reports whether discounts may apply. They apply neither to spot nor to use that ran
+// in capacity that is already paid for.
 func (b *bucket) eligible() bool { return b.kind == UseOnDemand }
 
-// compare is a total order over the buckets of one record.
+// compare is a total order of the buckets of one record that agree in idle.
 func (b *bucket) compare(o *bucket) int {
 	return cmp.Or(
 		cmp.Compare(b.sku.Provider, o.sku.Provider), cmp.Compare(b.sku.Region, o.sku.Region),
@@ -39,39 +39,39 @@ func (b *bucket) compare(o *bucket) int {
 	)
 }
 
-// claim is that a commitment applies to a bucket: at what weight, so many of
-// the commitment's own units for a unit of use, and when in the order.
+// claim is the right of a commitment to cover a bucket: the amount of the commitment's own unit
+// that a unit of use takes, and the place in the order of application.
 type claim struct {
 	weight int64
 	order  order
 }
 
-// The stages of application. Within each hour all claims of a stage are settled
-// before those of the next.
+// The stages of application. In each hour all claims of a stage are settled before those of the
+// next.
 const (
-	stageCapacity = iota // use that ran in capacity which a commitment brought
+	stageCapacity = iota // use that ran in the capacity of a commitment
 	stageZonal           // reserved instances of a zone
 	stageReserved        // regional reserved instances, reservations, committed use
 	stageFamily          // savings plans for one family
-	stagePlan            // savings plans for all
+	stagePlan            // savings plans for all families, spend-based committed use
 	stageSpend           // promises to spend
 )
 
-// order is where in an hour a claim comes. Fields are compared one after
-// another, smaller first; those that a product does not use stay 0.
+// order is the place of a claim within an hour. Fields are compared one after another, smaller
+// first. Fields that a product does not use are 0.
 type order struct {
 	stage     int
-	idle      int         // 1 for the unused part of a capacity reservation: use that ran comes first
-	term      int64       // the longer the earlier: minus the term's length
-	narrow    int         // the narrower the earlier: minus the number of fields of the scope
-	alone     bool        // one commitment is settled over all its use before the next
-	owner     int         // 0 for use of the owner's account
-	size      int64       // normalisation factor, smallest size first
-	rate, per capcli.Rate // highest saving first: rate/per ascending; then rate
+	idle      int         // 1 for the unused part of a capacity reservation: real use comes first
+	term      int64       // minus the term in whole years: longer terms come first
+	narrow    int         // minus the number of fields of the scope: narrower scopes come first
+	alone     bool        // the commitment is applied to all its use before the next commitment
+	owner     int         // 0 for use of the owner's account, 1 for others'
+	size      int64       // normalisation factor or ratio: the smallest size comes first
+	rate, per capcli.Rate // plan rate and list price: the lowest rate/per, the highest saving, comes first; then the lowest rate
 }
 
-// compare orders two claims; a and b are the commitments' places in the
-// portfolio's order.
+// compare compares two claims. a and b are the indices of their commitments in the order of the
+// portfolio.
 func (x *order) compare(o *order, a, b int) int {
 	if c := cmp.Or(cmp.Compare(x.stage, o.stage), cmp.Compare(x.idle, o.idle), cmp.Compare(x.term, o.term),
 		cmp.Compare(x.narrow, o.narrow)); c != 0 {
@@ -84,7 +84,7 @@ func (x *order) compare(o *order, a, b int) int {
 		compareRatio(x.rate, x.per, o.rate, o.per), cmp.Compare(x.rate, o.rate))
 }
 
-// compareRatio compares a/b with c/d, none of them negative; x/0 is above all.
+// compareRatio compares a/b with c/d, none of them negative. x/0 with x above 0 is the largest.
 func compareRatio(a, b, c, d capcli.Rate) int {
 	if b == 0 || d == 0 {
 		return cmp.Compare(btoi(b == 0 && a > 0), btoi(d == 0 && c > 0))
@@ -101,13 +101,13 @@ func btoi(b bool) int {
 	return 0
 }
 
-// standing is the part of an order that all discounts share: who owns it, and
-// that use which ran comes before reserved capacity which did not.
+// standing returns the part of an order that all discounts share: the owner's use comes before
+// others', and real use before the unused part of a reservation.
 func standing(c *Commitment, b *bucket, stage int) order {
 	return order{stage: stage, idle: btoi(b.idle), owner: btoi(c.Owner != "" && c.Owner != b.account)}
 }
 
-// narrowness is minus the number of fields that a scope states.
+// narrowness returns minus the number of fields that a scope names.
 func (s *Scope) narrowness() int {
 	n := 0
 	for _, f := range []string{s.Provider, s.Region, s.Zone, s.Account, s.Family, s.Size, s.GPUModel, s.Service, s.OS} {
@@ -116,33 +116,33 @@ func (s *Scope) narrowness() int {
 	return n
 }
 
-// pair is a commitment applied to a bucket.
+// pair is a commitment and a bucket that it applies to, by their indices.
 type pair struct {
 	commit, bucket int
 	claim
 }
 
-// pricing is a portfolio laid over hours: its commitments in order, and what
-// each applies to in the order in which an hour is settled. It is used again
-// for the next portfolio.
+// pricing is a portfolio applied to hours: its commitments in order, and their claims in the
+// order in which an hour is settled. Its memory is reused for the next portfolio.
 type pricing struct {
 	h       *Hours
 	commits []*Commitment    // in order of start, then ID
 	powers  []int64          // by commitment
-	early   []capcli.Seconds // by commitment: use ends so long before its term
-	pairs   []pair
+	early   []capcli.Seconds // by commitment: time from the end of use to the end of the term
+	pairs   []pair           // in order of application
 
-	bought []int64          // by commitment: what was paid for in the hour
-	have   []int64          // by commitment: what it could cover, less where use ends before the term
-	rest   []int64          // by commitment: what is left of it
-	left   []capcli.GPUTime // by open bucket: what no commitment covers
-	took   []capcli.GPUTime // by pair
-	lost   []int64          // by pair: the rest that was too small for more of it
-	draws  []*drawdown      // by commitment: what was spent of a promise to spend; nil where none is
-	due    []capcli.USD     // by commitment: what fell due of it in the hour
+	bought []int64          // by commitment: what is paid for in the hour, in its own unit
+	have   []int64          // by commitment: what it can cover in the hour; less than bought where use ends early
+	rest   []int64          // by commitment: part of have that is left
+	left   []capcli.GPUTime // by open bucket: time that no commitment covers
+	took   []capcli.GPUTime // by pair: time covered in the hour
+	lost   []int64          // by pair: rest of the commitment too small to cover more, which counts as used
+	draws  []*drawdown      // by commitment: spend of a minimum spend, nil for others; nil where there is none
+	due    []capcli.USD     // by commitment: shortfall of a minimum spend in the hour
 }
 
-// lay lays a portfolio over the hours. The portfolio has been checked.
+// lay applies a checked portfolio to the hours. It fails where the currencies differ, and where
+// use names a commitment that the portfolio does not have.
 func (x *pricing) lay(h *Hours, p *Portfolio) error {
 	if currencyOf(p.Currency) != currencyOf(h.currency) {
 		return fmt.Errorf("the use is in %s and the portfolio in %s: amounts in different currencies are not summed; convert one of them",
@@ -184,7 +184,7 @@ func (x *pricing) lay(h *Hours, p *Portfolio) error {
 	return x.named()
 }
 
-// sized is a slice of n elements, the same memory where it is large enough.
+// sized returns a slice of n elements, in the memory of s where that is large enough.
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -192,7 +192,7 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// named checks that use which says where it ran has a commitment of that name.
+// named checks that the portfolio has each commitment that reserved use names.
 func (x *pricing) named() error {
 	for i := range x.h.buckets[:x.h.open] {
 		b := &x.h.buckets[i]
@@ -206,9 +206,9 @@ func (x *pricing) named() error {
 	return nil
 }
 
-// settle settles clock hour i: what each commitment covers of each bucket. A
-// rest too small for a thousandth of a second counts as used. It fails with
-// capcli.ErrOverflow where a promise to spend comes to more than can be counted.
+// settle settles clock hour i: how much of each bucket each commitment covers. A rest too small
+// to cover a thousandth of a second counts as used. It fails with capcli.ErrOverflow where the
+// spend of a minimum spend does not fit.
 func (x *pricing) settle(i int) error {
 	h := x.h
 	copy(x.left, h.use[i*h.open:(i+1)*h.open])
@@ -249,7 +249,7 @@ func (x *pricing) settle(i int) error {
 	return x.priceDrawn(i)
 }
 
-// priceDrawn sets what falls due in hour i of promises to spend.
+// priceDrawn sets the shortfalls of minimum spends in hour i.
 func (x *pricing) priceDrawn(i int) (err error) {
 	h := x.h
 	for k, d := range x.draws {

@@ -12,25 +12,25 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// Request asks what metered use costs under a portfolio of commitments.
+// Request asks for the cost of metered use under a portfolio of commitments.
 type Request struct {
-	Use       *UseRecord // its window is what is billed, where From and Until do not widen it
-	Read      *UseReport // what was read of it
+	Use       *UseRecord // its window is billed, unless From and Until widen it
+	Read      *UseReport // report of reading Use
 	Portfolio Portfolio
-	Budget    *Budget // nil is none
+	Budget    *Budget // nil means none
 	Approvals Approvals
-	Energy    *Energy // nil is none
-	Requests  Requests
+	Energy    *Energy  // nil means none
+	Requests  Requests // requests that the use served
 
-	From, Until capcli.Time // the window; NoTime is that of the use, with what was bought on its first day and ran out on its last
-	Grain       Grain       // of the rows
-	Discount    *float64    // yearly cost of capital; nil asks for no present values
+	From, Until capcli.Time // window; NoTime means that of the use, widened to commitments that begin on its first day or end on its last
+	Grain       Grain       // of the bill's rows
+	Discount    *float64    // yearly cost of capital; nil means no present values
 
-	UseName, PortfolioName string // in errors and in the statement
+	UseName, PortfolioName string // names in errors and in the statement
 }
 
-// Statement is what metered use costs under a portfolio: the invoice, who pays it
-// and what went unused.
+// Statement is the cost of metered use under a portfolio: the invoice, its payers, and the
+// unused part of commitments and reservations.
 type Statement struct {
 	Schema      string           `json:"schema"`
 	Use         string           `json:"use"`
@@ -58,7 +58,7 @@ type Statement struct {
 	Approval *Signature   `json:"approval,omitempty"`
 	Energy   *Footprints  `json:"energy,omitempty"`
 
-	Bill *Bill `json:"-"` // with every row
+	Bill *Bill `json:"-"` // with all rows
 }
 
 // Totals are the costs of a statement.
@@ -69,11 +69,10 @@ type Totals struct {
 	Contracted capcli.USD `json:"contracted_usd"`
 }
 
-// State prices the use of a request. It fails with a *capcli.RequestError where
-// the window leaves use out, with a *PortfolioError, a *RecordError or a
-// *capcli.InputError where the input is wrong, with capcli.ErrOverflow where an
-// amount does not fit, and with a *capcli.AccountingError where who pays does not sum to
-// the invoice.
+// State prices the use of a request. It fails with a *capcli.RequestError where the window
+// leaves out use; with a *PortfolioError, a *RecordError or a *capcli.InputError for wrong
+// input; with capcli.ErrOverflow where an amount does not fit; and with a
+// *capcli.AccountingError where the payers do not add up to the invoice.
 func State(r *Request) (*Statement, error) {
 	if err := r.window(); err != nil {
 		return nil, err
@@ -115,7 +114,7 @@ func State(r *Request) (*Statement, error) {
 	return s, s.unitCosts(r)
 }
 
-// orNil is a figure that is known, else nil.
+// orNil returns a pointer to v where ok is set, else nil.
 func orNil(v float64, ok bool) *float64 {
 	if !ok {
 		return nil
@@ -123,8 +122,8 @@ func orNil(v float64, ok bool) *float64 {
 	return &v
 }
 
-// window sets the time that is billed: never less than the use, for use that is
-// left out would be money that is left out. It checks the portfolio against it.
+// window sets the window of the use and checks the portfolio against it. The window never
+// leaves out use, since that would leave out its cost.
 func (r *Request) window() error {
 	const hint = "cut the file of use instead"
 	u := r.Use
@@ -160,7 +159,7 @@ func (r *Request) window() error {
 	return r.Portfolio.CheckWindow(u.From, u.To)
 }
 
-// floorTo is the last whole multiple of a span at or before t.
+// floorTo returns the last multiple of a span at or before t.
 func floorTo(t capcli.Time, span capcli.Seconds) capcli.Time {
 	n := t % capcli.Time(span)
 	if n < 0 {
@@ -171,7 +170,7 @@ func floorTo(t capcli.Time, span capcli.Seconds) capcli.Time {
 
 func day(t capcli.Time) string { return t.Std().Format("2006-01-02") }
 
-// balance holds who pays against the invoice, to the millionth of a dollar.
+// balance checks that the payers add up to the invoice, to the millionth of a dollar.
 func (c *Chargeback) balance(b *Bill) error {
 	sum, cash := c.Unallocated, c.UnpaidCash
 	for i := range c.Payers {
@@ -184,7 +183,7 @@ func (c *Chargeback) balance(b *Bill) error {
 	return nil
 }
 
-// Money writes an amount in the currency of the bill, for a sentence.
+// Money returns an amount in the currency of the bill, for a sentence.
 func (b *Bill) Money(u capcli.USD) string {
 	if b.Currency == "USD" {
 		return u.String()
@@ -192,8 +191,7 @@ func (b *Bill) Money(u capcli.USD) string {
 	return u.Decimal() + " " + b.Currency
 }
 
-// idleNotes name the commitments that no use ran under, though their terms are in
-// the window.
+// idleNotes returns a note for each commitment with a term in the window that covered no use.
 func (b *Bill) idleNotes() []string {
 	out := []string{}
 	for i := range b.Commitments {
@@ -204,7 +202,7 @@ func (b *Bill) idleNotes() []string {
 	return out
 }
 
-// discount sets the present values, where the request has a discount rate.
+// discount sets the present values where the request has a discount rate.
 func (s *Statement) discount(r *Request) error {
 	if r.Discount == nil {
 		return nil
@@ -231,7 +229,7 @@ func (s *Statement) discount(r *Request) error {
 	return nil
 }
 
-// look sets the bill against the budget, by the day, and sums the power of the use.
+// look compares the bill with the budget, by the day, and sets the energy of the use.
 func (s *Statement) look(r *Request, hours *Hours) error {
 	if r.Budget != nil {
 		days, err := hours.Bill(&r.Portfolio, ByDay)
@@ -253,8 +251,8 @@ func (s *Statement) look(r *Request, hours *Hours) error {
 	return nil
 }
 
-// Units is how many whole units the commitments are for, rounded up; those to
-// money count as none.
+// Units returns the number of units that the commitments are for, rounded up. Commitments to
+// money count 0.
 func (p *Portfolio) Units() int64 {
 	milli := int64(0)
 	for i := range p.Commitments {
@@ -265,13 +263,14 @@ func (p *Portfolio) Units() int64 {
 
 // Requests are the requests that the use served.
 type Requests struct {
-	Count  uint64   // in all, where there is no series
-	Series []Sample // when they came; nil is not known
-	Name   string   // of the series, in notes
+	Count  uint64   // total, where there is no series
+	Series []Sample // requests over time; nil means not known
+	Name   string   // name of the series, for notes
 }
 
-// ParseRequests reads a whole number of requests. A text that is no number counts
-// none: it names a file. It fails with a *capcli.RequestError.
+// ParseRequests parses a whole number of requests. For a text that is not a number it returns
+// the zero Requests, since the text names a file. It fails with a *capcli.RequestError for 0, a
+// negative number and a fraction.
 func ParseRequests(text string) (Requests, error) {
 	if f, err := strconv.ParseFloat(text, 64); err == nil && (f < 0 || f != math.Trunc(f)) {
 		return Requests{}, &capcli.RequestError{Field: "requests", Text: fmt.Sprintf("wants a whole number of requests or a CSV file, found %q", text)}
@@ -286,8 +285,7 @@ func ParseRequests(text string) (Requests, error) {
 	return Requests{Count: n}, nil
 }
 
-// UnitCost is what one of something cost, of the effective cost in all: a
-// unit-hour, a job, a thousand requests.
+// UnitCost is the effective cost of one unit: a unit-hour, a job, a thousand requests.
 type UnitCost struct {
 	Name  string       `json:"unit"` // unit_hour, job, job of class training, 1000_requests
 	Count float64      `json:"count"`
@@ -296,7 +294,7 @@ type UnitCost struct {
 	Month *capcli.Time `json:"month,omitempty"`
 }
 
-// unitCosts sets what one of each cost.
+// unitCosts sets the unit costs.
 func (s *Statement) unitCosts(r *Request) error {
 	total, used := s.Total.Effective, s.Bill.UsedTime()
 	s.addUnit("unit_hour", used.Hours(), total, 3_600_000, uint64(used))
@@ -323,7 +321,7 @@ func (s *Statement) unitCosts(r *Request) error {
 	return nil
 }
 
-// addUnit adds cost x times / n for each of count.
+// addUnit adds a unit cost of cost x times / n; count is the number of units.
 func (s *Statement) addUnit(name string, count float64, cost capcli.USD, times, n uint64) {
 	u := UnitCost{Name: name, Count: count, Cost: cost}
 	if per, ok := perUnit(cost, times, n); ok {
@@ -332,8 +330,8 @@ func (s *Statement) addUnit(name string, count float64, cost capcli.USD, times, 
 	s.Units = append(s.Units, u)
 }
 
-// classes adds what the jobs of each class cost, direct: a job has no part in
-// what nobody used.
+// classes adds the direct cost of a job of each class. Jobs bear no share of unused
+// commitments.
 func (s *Statement) classes(r *Request) error {
 	hours, err := r.Use.Hours(true)
 	if err != nil {
@@ -369,8 +367,8 @@ func (s *Statement) classes(r *Request) error {
 	return nil
 }
 
-// requestsByMonth adds the cost of 1000 requests in all and, where the bill has
-// more than one month, in each.
+// requestsByMonth adds the cost of 1000 requests over the whole bill and, where the bill has
+// more than one month, in each month.
 func (s *Statement) requestsByMonth(q *Requests) {
 	var sum uint64
 	byMonth := make([]uint64, len(s.Months))

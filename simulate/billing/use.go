@@ -2,8 +2,8 @@ package billing
 
 import "capcli"
 
-// SKU is what was used, as a price list names it. A field that the provider
-// does not have stays empty.
+// SKU identifies what was used, as a price list names it. A field that the provider does not
+// have is empty.
 type SKU struct {
 	Provider string // aws, azure, gcp, or any other name
 	Region   string
@@ -11,16 +11,15 @@ type SKU struct {
 	Family   string // instance family: p5, m3
 	Size     string // instance size within the family: 48xlarge
 	GPUModel string
-	Service  string // what the plan's rate table sorts by: ec2, fargate, lambda
-	OS       string // "" and linux are Linux
+	Service  string // service in the plan's rate table: ec2, fargate, lambda
+	OS       string // "" means linux
 }
 
-// UseKind is how a stretch of use was had.
+// UseKind is the way in which use was bought.
 type UseKind uint8
 
-// The kinds of use. On-demand use is what discounts apply to; spot use has a
-// price of its own; reserved use ran in capacity that a commitment brought,
-// named by UseLine.Capacity.
+// The kinds of use. Discounts apply to on-demand use. Spot use has a price of its own. Reserved
+// use ran in the capacity of the commitment that UseLine.Capacity names.
 const (
 	UseOnDemand UseKind = iota
 	UseSpot
@@ -29,7 +28,7 @@ const (
 
 var useKindNames = [...]string{"on_demand", "spot", "reserved"}
 
-// String gives the kind as files write it.
+// String returns the kind as files write it.
 func (k UseKind) String() string { return useKindNames[k] }
 
 // Ending says who ended a stretch of use.
@@ -37,53 +36,53 @@ type Ending uint8
 
 // The endings.
 const (
-	EndedByUser     Ending = iota // or it still ran when the record ended
+	EndedByUser     Ending = iota // also use that still ran when the record ended
 	EndedByProvider               // a spot interruption
 )
 
-// UseLine is one stretch of metered use: equal units held from Start for
-// Seconds. A unit is what the price is for: a GPU, an instance, a vCPU.
+// UseLine is one stretch of metered use: equal units held from Start for Seconds. A unit is
+// what the price is for: a GPU, an instance, a vCPU.
 type UseLine struct {
 	Start   capcli.Time
 	Seconds capcli.Seconds
 	Units   int64          // thousandths of a unit
-	Minimum capcli.Seconds // least time billed; 0 is none
+	Minimum capcli.Seconds // minimum billing time; 0 means none
 	SKU     SKU
 	Kind    UseKind
 
 	// Price is the public on-demand price of a unit for an hour.
 	Price capcli.Rate
-	// Contracted is the negotiated on-demand price; 0 is Price.
+	// Contracted is the negotiated on-demand price; 0 means Price.
 	Contracted capcli.Rate
 	// Spot is the spot price at Start where the record has no series for the SKU.
 	// It is never billed above Price.
 	Spot  capcli.Rate
 	Ended Ending
 
-	// Capacity names the commitment or the capacity reservation that the use ran
-	// in. For reserved use it must; on-demand use may name a capacity reservation.
+	// Capacity names the commitment or the capacity reservation that the use ran in. Reserved
+	// use must name one; on-demand use may name a capacity reservation.
 	Capacity string
 
-	Account string // who is billed: what scopes and owners of commitments name
-	Tenant  string // who used it: what chargeback names
+	Account string // account that is billed; scopes and owners of commitments refer to it
+	Tenant  string // tenant that used it; chargeback refers to it
 	Job     string
 
-	inside bool // runs in the capacity reservation that Capacity names
+	inside bool // ran in the capacity reservation that Capacity names
 }
 
-// SpotPrice is one step of a spot price series: from At on, a unit of the SKU
-// costs Price for an hour.
+// SpotPrice is one step of a spot price series: Price is the price of a unit-hour of the SKU
+// from At on.
 type SpotPrice struct {
 	SKU   SKU
 	At    capcli.Time
 	Price capcli.Rate
 }
 
-// UseRecord is metered use over a window of time: all that a bill needs beside
-// the portfolio of commitments. The order of lines does not matter.
+// UseRecord is metered use over a window of time: everything that a bill needs except the
+// portfolio of commitments. The order of lines does not matter.
 type UseRecord struct {
-	From, To   capcli.Time // the window; no line may leave it
-	Currency   string      // "" is USD
+	From, To   capcli.Time // the window, which must contain all lines; both 0 mean the clock hours around the lines
+	Currency   string      // "" means USD
 	Lines      []UseLine
-	SpotPrices []SpotPrice // in order of At for each SKU
+	SpotPrices []SpotPrice // in any order
 }

@@ -10,21 +10,21 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// focusUse makes a record of use out of a bill in FOCUS.
+// focusUse converts a bill in FOCUS to a record of use.
 type focusUse struct {
 	o       UseOptions
 	rec     *UseRecord
 	rep     *UseReport
-	details *focus.Memo[focusDetails] // by SkuPriceDetails
-	tenants *focus.Memo[string]       // by Tags
-	seconds *focus.Memo[uint64]       // by the name of a unit
+	details *focus.Memo[focusDetails] // parsed details by SkuPriceDetails
+	tenants *focus.Memo[string]       // tenants by Tags
+	seconds *focus.Memo[uint64]       // seconds in a unit of time by its name
 
 	notUse, unused, noHours, coarse, unlisted, rounded int64
 	firstUnit                                          string
 }
 
-// focusDetails are the properties of SkuPriceDetails that FOCUS 1.2 names, and the
-// GPU's model.
+// focusDetails are the properties of SkuPriceDetails that FOCUS 1.2 defines and that matter
+// here, and the GPU model.
 type focusDetails struct {
 	InstanceType    string `json:"InstanceType,omitempty"`
 	InstanceSeries  string `json:"InstanceSeries,omitempty"`
@@ -32,16 +32,17 @@ type focusDetails struct {
 	GpuModel        string `json:"x_GpuModel,omitempty"`
 }
 
-// parseDetails reads SkuPriceDetails, in which free text is allowed, and says nothing.
+// parseDetails parses SkuPriceDetails. FOCUS allows free text there, so a text that is not JSON
+// yields no details and no error.
 func parseDetails(text string) (d focusDetails) {
 	_ = json.Unmarshal([]byte(text), &d)
 	return d
 }
 
-// readFocusUse takes the usage of a bill whose quantity is a time, at its list
-// price: what was covered by commitments counts as on-demand use again, so that
-// another portfolio can be laid over it. What went unused, purchases, taxes and
-// use by other units (requests, gigabytes) are left out, and counted.
+// readFocusUse reads the usage rows of a bill whose quantity is a time, at their list price.
+// Use that commitments covered becomes on-demand use, so that another portfolio can be applied
+// to it. Unused parts, purchases, taxes and use in other units (requests, gigabytes) are left
+// out and counted.
 func readFocusUse(s *focus.Sheet, o UseOptions) (*UseRecord, *UseReport, error) {
 	r, err := focus.ReadSheet(s, focus.Options{Spreadsheet: o.Spreadsheet})
 	if err != nil {
@@ -69,6 +70,7 @@ func readFocusUse(s *focus.Sheet, o UseOptions) (*UseRecord, *UseReport, error) 
 	return f.rec, f.rep, nil
 }
 
+// notes returns notes on the rows that were left out or estimated.
 func (f *focusUse) notes() []string {
 	var out []string
 	note := func(n int64, text string) {
@@ -85,7 +87,7 @@ func (f *focusUse) notes() []string {
 	return out
 }
 
-// add takes one row.
+// add adds one row.
 func (f *focusUse) add(s *focus.Sheet, r *focus.Row) (err error) {
 	if r.ChargeCategory != focus.Usage || r.ChargeClass == "Correction" {
 		f.notUse++
@@ -127,14 +129,14 @@ func (f *focusUse) add(s *focus.Sheet, r *focus.Row) (err error) {
 	return f.put(s, l, r.ConsumedQuantity.Amount, second)
 }
 
-// secondsIn is how long a unit of time is, 0 for what is none.
+// secondsIn returns the number of seconds in a unit of time, 0 for a unit that is no time.
 func secondsIn(unit string) uint64 {
 	u := strings.ToLower(unit)
 	words := strings.FieldsFunc(u, func(r rune) bool { return r == ' ' || r == '-' || r == '_' || r == '/' })
 	for _, w := range words {
 		switch w {
 		case "gb", "gib", "mb", "mib", "tb", "tib", "requests", "request", "normalized":
-			return 0 // gigabyte-hours are no time of an instance
+			return 0 // gigabyte-hours are not the time of an instance
 		}
 	}
 	if len(words) == 0 {
@@ -151,8 +153,8 @@ func secondsIn(unit string) uint64 {
 	return 0
 }
 
-// put adds use of so many units of time to the record: equal units over the
-// period, and the rest that does not divide in a stretch of its own.
+// put adds a quantity of units of time to the record: equal units over the whole period, and
+// the remainder as a thousandth of a unit for a shorter time.
 func (f *focusUse) put(s *focus.Sheet, l UseLine, quantity focus.Amount, second uint64) error {
 	all, err := quantity.Times(focus.NewAmount(1000*second, 0)) // in thousandths of a unit-second
 	if err != nil {
@@ -178,7 +180,9 @@ func (f *focusUse) put(s *focus.Sheet, l UseLine, quantity focus.Amount, second 
 	return nil
 }
 
-// price is the public on-demand price of a unit-hour.
+// price returns the public on-demand price of a unit-hour. It is the list price for an hour,
+// else the list cost divided by the quantity, else the price of the options, else, for a row
+// without a commitment, the effective cost divided by the quantity.
 func (f *focusUse) price(s *focus.Sheet, r *focus.Row) (capcli.Rate, error) {
 	switch {
 	case r.ListUnitPrice.Known && r.ListUnitPrice.Sign() > 0 && f.seconds.Find(cmp.Or(r.PricingUnit, r.ConsumedUnit)) == 3600:
@@ -194,7 +198,7 @@ func (f *focusUse) price(s *focus.Sheet, r *focus.Row) (capcli.Rate, error) {
 	return 0, s.Fault("ListCost", "expected the list price of this use, found nothing", "give one for all lines with --on-demand")
 }
 
-// unitRate is a cost for a unit-hour of the row's quantity.
+// unitRate returns a cost divided by the unit-hours of the row.
 func (f *focusUse) unitRate(s *focus.Sheet, cost focus.Amount, r *focus.Row) (capcli.Rate, error) {
 	hours := r.ConsumedQuantity.Float() * float64(f.seconds.Find(r.ConsumedUnit)) / 3600
 	a, _, err := focus.ParseAmount(fmt.Sprintf("%.9f", cost.Float()/hours))
@@ -204,6 +208,7 @@ func (f *focusUse) unitRate(s *focus.Sheet, cost focus.Amount, r *focus.Row) (ca
 	return f.rate(s, "ListCost", a)
 }
 
+// rate returns an amount as a price, rounded to the millionth.
 func (f *focusUse) rate(s *focus.Sheet, field string, a focus.Amount) (capcli.Rate, error) {
 	u, err := a.USD()
 	if err != nil || u < 0 {
@@ -215,7 +220,7 @@ func (f *focusUse) rate(s *focus.Sheet, field string, a focus.Amount) (capcli.Ra
 	return u, nil
 }
 
-// sku is what was used.
+// sku returns the SKU of a row.
 func (f *focusUse) sku(r *focus.Row) SKU {
 	d := f.details.Find(r.SkuPriceDetails)
 	k := SKU{
@@ -223,14 +228,14 @@ func (f *focusUse) sku(r *focus.Row) SKU {
 		GPUModel: d.GpuModel, OS: strings.ToLower(d.OperatingSystem),
 	}
 	sku := r.SkuID
-	if sku == k.GPUModel || sku == k.Service || sku == "compute" { // as capcli names what has no instance type
+	if sku == k.GPUModel || sku == k.Service || sku == "compute" { // capcli writes these where there is no instance type
 		sku = ""
 	}
 	k.Family, k.Size = CutInstanceType(cmp.Or(d.InstanceType, d.InstanceSeries, sku))
 	return k
 }
 
-// providerOf is the short name of the three large providers.
+// providerOf returns the short name of the three large providers, and any other name unchanged.
 func providerOf(name string) string {
 	switch u := strings.ToLower(name); {
 	case strings.Contains(u, "amazon"), strings.Contains(u, "aws"):
@@ -245,12 +250,12 @@ func providerOf(name string) string {
 	return name
 }
 
-// tenant is who used it: by tag, else by account.
+// tenant returns the tenant of a row: its tag, else its account.
 func (f *focusUse) tenant(r *focus.Row) string {
 	return cmp.Or(f.tenants.Find(r.Tags), r.SubAccountName, r.SubAccountID, r.BillingAccountName, r.BillingAccountID)
 }
 
-// tag is the value of the tag that names tenants, "" where there is none.
+// tag returns the value of the tag that names the tenant, "" where there is none.
 func (f *focusUse) tag(tags string) string {
 	keys := []string{"tenant", "team", "project"}
 	if f.o.Tag != "" {

@@ -16,29 +16,29 @@ import (
 
 // The columns of metered use.
 const (
-	useStart      = iota // when it began: 2027-01-01T00:00:00Z, or seconds since 1970
-	useEnd               // when it ended, if seconds are not given
-	useSeconds           // how long it lasted
-	useUnits             // how many units at once, up to three decimals; 1 where left out
+	useStart      = iota // start: 2027-01-01T00:00:00Z, or seconds since 1970
+	useEnd               // end, where seconds are not given
+	useSeconds           // duration in seconds
+	useUnits             // units at once, with up to three decimals; 1 where there is no such column
 	useInstance          // p5.48xlarge: family and size
 	useModel             // H100
 	useProvider          // aws, azure, gcp
-	useRegion            //
-	useZone              //
-	useService           // what savings plans sort by: ec2, fargate
+	useRegion            // region of the provider
+	useZone              // availability zone
+	useService           // service in a savings plan's rate table: ec2, fargate
 	useOS                // linux where left out
-	useTenant            // who used it
-	useAccount           // who is billed
-	useJob               //
-	useClass             // what kind of job it is, for the cost of each: training
+	useTenant            // tenant that used it
+	useAccount           // account that is billed
+	useJob               // job that used it
+	useClass             // class of the job, for the cost of each class: training
 	useKind              // on_demand (where left out), spot or reserved
 	usePrice             // public on-demand price of a unit for an hour
 	useContracted        // negotiated on-demand price
 	useSpot              // spot price of a unit for an hour
 	useCapacity          // ID of the commitment or capacity reservation that it ran in
-	useMinimum           // least time billed; 60 on aws, azure and gcp where left out, else 0
+	useMinimum           // minimum billing time in seconds; minimumOf where left out
 	useEnded             // user (where left out) or provider: a spot interruption
-	useCurrency          // USD where left out; one for the whole file
+	useCurrency          // USD where left out; the same in the whole file
 )
 
 // useColumns are the names that each column of metered use may have.
@@ -50,42 +50,42 @@ var useColumns = [...][]string{
 	useCapacity: {"capacity"}, useMinimum: {"min_billing_s"}, useEnded: {"ended_by"}, useCurrency: {"currency"},
 }
 
-// maxUseLines is how many stretches of use a file may hold.
+// maxUseLines is the most lines of use in a file.
 const maxUseLines = 10_000_000
 
 // UseOptions say how to read metered use.
 type UseOptions struct {
-	// Price is the on-demand price of a unit-hour where a line states none; 0 is
-	// none, and then each line must.
+	// Price is the on-demand price of a unit-hour where a line states none; 0 means that each
+	// line must state one.
 	Price capcli.Rate
-	// Tag is the key of the FOCUS tag that names the tenant; "" is the first of
-	// tenant, team and project that a row has.
+	// Tag is the key of the FOCUS tag that names the tenant; "" means the first of tenant, team
+	// and project that a row has.
 	Tag string
-	// Spreadsheet is that of FocusOptions.
+	// Spreadsheet is that of focus.Options.
 	Spreadsheet bool
 }
 
 // UseReport says what was read.
 type UseReport struct {
-	Format  string            // use or FOCUS
-	Rows    int64             // of the file
+	Format  string            // "use" or "FOCUS"
+	Rows    int64             // rows of the file
 	Lines   int64             // stretches of use in the record
-	Notes   []string          // what was left out or taken for granted
-	Paid    focus.Amount      // FOCUS: what the bill charges for the use that was taken (EffectiveCost), and for what went unused
-	Unknown []string          // columns that mean nothing here
-	Classes map[string]string // job: class, where lines say so
+	Notes   []string          // what was left out or assumed
+	Paid    focus.Amount      // FOCUS: EffectiveCost of the use that was read and of unused parts
+	Unknown []string          // columns that are not known; they are ignored
+	Classes map[string]string // class by job, where lines state it
 }
 
-// useReader reads metered use.
+// useReader reads metered use in capcli's own columns.
 type useReader struct {
 	*focus.Sheet
 	o     UseOptions
-	place [len(useColumns)]int
+	place [len(useColumns)]int // index into the header for each column; -1 where it is missing
 	rec   *UseRecord
-	short int64 // lines that are shorter than their provider bills at least
+	short int64 // lines shorter than the minimum billing time of their provider
 }
 
-// newUseReader finds the place of each column.
+// newUseReader returns a reader that has found the place of each column.
 func newUseReader(s *focus.Sheet, o UseOptions) *useReader {
 	u := &useReader{Sheet: s, o: o, rec: &UseRecord{}}
 	for i, names := range useColumns {
@@ -94,9 +94,9 @@ func newUseReader(s *focus.Sheet, o UseOptions) *useReader {
 	return u
 }
 
-// ReadUse reads metered use as CSV: capcli's own columns, or a bill in FOCUS, told by
-// its header. The window is that of the lines, widened to whole clock hours. The first
-// thing wrong, a *capcli.InputError, ends it.
+// ReadUse reads metered use as CSV: capcli's own columns, or a bill in FOCUS, recognised by its
+// header. The window is that of the lines with their minimum billing times, widened to whole
+// clock hours. It fails with a *capcli.InputError at the first fault.
 func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, error) {
 	s, err := focus.NewSheet(name, r)
 	if err != nil {
@@ -137,7 +137,7 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 	return u.rec, rep, nil
 }
 
-// addLine adds a line, unless there are too many.
+// addLine adds a line. It fails where there are more than maxUseLines.
 func (r *UseRecord) addLine(s *focus.Sheet, l *UseLine) error {
 	if r.Lines = append(r.Lines, *l); len(r.Lines) > maxUseLines {
 		return s.Fault("", fmt.Sprintf("over %d lines of use", maxUseLines), "price it in parts")
@@ -145,7 +145,8 @@ func (r *UseRecord) addLine(s *focus.Sheet, l *UseLine) error {
 	return nil
 }
 
-// span sets the window to whole clock hours around all lines.
+// span sets the window to the whole clock hours around all lines and their minimum billing
+// times.
 func (r *UseRecord) span() {
 	r.From, r.To = r.Lines[0].Start, r.Lines[0].Start
 	for i := range r.Lines {
@@ -155,8 +156,7 @@ func (r *UseRecord) span() {
 	r.From, r.To = hourOf(r.From), hourOf(r.To+hour-1)
 }
 
-// conclude sets the record's window, counts its lines, and notes the columns that mean
-// nothing.
+// conclude sets the record's window, counts its lines, and notes the unknown columns.
 func (r *UseReport) conclude(rec *UseRecord) {
 	rec.span()
 	r.Lines = int64(len(rec.Lines))
@@ -165,8 +165,8 @@ func (r *UseReport) conclude(rec *UseRecord) {
 	}
 }
 
-// checkHeader refuses a header without a start and a length, or with a column twice,
-// and reports the columns that mean nothing.
+// checkHeader fails for a header without a start and a length, or with a column twice. It
+// reports the unknown columns.
 func (u *useReader) checkHeader(rep *UseReport) error {
 	for i, n := range u.Names {
 		if slices.Contains(u.place[:], i) {
@@ -184,20 +184,21 @@ func (u *useReader) checkHeader(rep *UseReport) error {
 	return nil
 }
 
-// text is what stands in a column, "" where there is none.
+// text returns the cell of a column in the current record, "" where there is none.
 func (u *useReader) text(c int) string { return u.Cell(u.place[c]) }
 
-// fault is an error in a column of the line at hand.
+// fault returns an error about a column of the current record.
 func (u *useReader) fault(c int, text, hint string) error {
 	return u.Fault(useColumns[c][0], text, hint)
 }
 
-// unwanted is an error in a column that has another text than it wants.
+// unwanted returns an error about a column of the current record: what was expected and what
+// was found.
 func (u *useReader) unwanted(c int, want, found, hint string) error {
 	return u.FaultUnwanted(useColumns[c][0], want, found, hint)
 }
 
-// sku is what was used.
+// sku returns the SKU of the current record.
 func (u *useReader) sku() SKU {
 	k := SKU{
 		Provider: u.text(useProvider), Region: u.text(useRegion), Zone: u.text(useZone),
@@ -207,7 +208,7 @@ func (u *useReader) sku() SKU {
 	return k
 }
 
-// line reads the record at hand.
+// line returns the line of use of the current record.
 func (u *useReader) line() (UseLine, error) {
 	l := UseLine{SKU: u.sku(), Capacity: u.text(useCapacity), Account: u.text(useAccount), Tenant: u.text(useTenant), Job: u.text(useJob)}
 	for _, text := range []string{l.SKU.Region, l.SKU.Family, l.SKU.GPUModel, l.Tenant, l.Account, l.Job} {
@@ -229,14 +230,14 @@ func (u *useReader) line() (UseLine, error) {
 	return l, u.prices(&l)
 }
 
-// CutInstanceType cuts p5.48xlarge into family and size; a name without a point
-// is all family.
+// CutInstanceType divides an instance type such as p5.48xlarge into family and size. A name
+// without a point is all family.
 func CutInstanceType(text string) (family, size string) {
 	family, size, _ = strings.Cut(text, ".")
 	return family, size
 }
 
-// times reads when, how long and how much.
+// times reads the start, the duration, the minimum billing time and the units.
 func (u *useReader) times(l *UseLine) (err error) {
 	if l.Start, err = u.instant(useStart); err != nil {
 		return err
@@ -276,7 +277,7 @@ func (u *useReader) times(l *UseLine) (err error) {
 // maxUseUnits is the largest number of units at once.
 const maxUseUnits = 1_000_000_000
 
-// thousandths reads a number above 0 with at most three decimals.
+// thousandths parses a number above 0 with at most three decimals, in thousandths.
 func thousandths(text string) (int64, error) {
 	a, _, err := focus.ParseAmount(text)
 	if err != nil {
@@ -294,9 +295,10 @@ func thousandths(text string) (int64, error) {
 	return int64(milli / 1000), nil
 }
 
-// farthest is the last instant that is believed, year 9999.
+// farthest is the last instant that is accepted: the end of the year 9999.
 const farthest = capcli.Time(253402300799)
 
+// instant reads an instant.
 func (u *useReader) instant(c int) (capcli.Time, error) {
 	text := u.text(c)
 	at := focus.ParseInstant(text, time.RFC3339)
@@ -313,9 +315,10 @@ func (u *useReader) instant(c int) (capcli.Time, error) {
 	return at, nil
 }
 
-// longestUse is the longest stretch of use: fifty years.
+// longestUse is the longest stretch of use that is accepted: fifty years.
 const longestUse = 50 * 366 * capcli.Day
 
+// seconds reads a whole number of seconds, of at least least.
 func (u *useReader) seconds(c int, least capcli.Seconds) (capcli.Seconds, error) {
 	text := u.text(c)
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -325,7 +328,7 @@ func (u *useReader) seconds(c int, least capcli.Seconds) (capcli.Seconds, error)
 	return capcli.Seconds(n), nil
 }
 
-// kind reads how it was had and who ended it.
+// kind reads the kind of use, who ended it, and the currency.
 func (u *useReader) kind(l *UseLine) error {
 	switch text := u.text(useKind); text {
 	case "", "on_demand":
@@ -365,7 +368,7 @@ func nearHint(text string, names []string) string {
 	return ""
 }
 
-// prices reads what a unit-hour costs.
+// prices reads the prices of a unit-hour.
 func (u *useReader) prices(l *UseLine) error {
 	for _, x := range []struct {
 		c  int
