@@ -2,15 +2,15 @@ package nvml
 
 import "strings"
 
-// place is where a control group says that a process belongs.
+// place is the container, pod and job of a process, as its control group names them; "" is none.
 type place struct {
-	container string // 64 hexadecimal digits, or what its runtime uses instead
+	container string // id of 64 hexadecimal digits
 	pod       string // UID
-	job       string // Slurm's
+	job       string // Slurm job id
 }
 
-// placeOf reads /proc/PID/cgroup: one line "number:controllers:path" per
-// hierarchy in version 1, "0::path" in version 2. The paths that are known:
+// placeOf parses /proc/PID/cgroup: one line "number:controllers:path" per hierarchy in version 1,
+// "0::path" in version 2. It knows these paths:
 //
 //	/docker/ID  /system.slice/docker-ID.scope             Docker
 //	/libpod_parent/libpod-ID  …/libpod-ID.scope/container  Podman
@@ -37,8 +37,8 @@ func placeOf(cgroup string) (p place) {
 	return p
 }
 
-// element takes what one part of a path tells; the innermost container counts,
-// as of Docker in Docker, and the first job.
+// element adds what one element of a path names. The innermost container counts (Docker in
+// Docker), and the first job.
 func (p *place) element(e string, slurm bool) {
 	if id, ok := strings.CutPrefix(e, "job_"); ok && slurm && p.job == "" && digits(id) {
 		p.job = id
@@ -49,7 +49,7 @@ func (p *place) element(e string, slurm bool) {
 	}
 	e = strings.TrimSuffix(e, ".scope")
 	if strings.Contains(e, "conmon") {
-		return // it looks after a container, from outside
+		return // conmon is the monitor of a container and runs outside of it
 	}
 	if i := strings.LastIndexAny(e, "-:"); i >= 0 && len(e)-i-1 == containerID {
 		e = e[i+1:]
@@ -61,8 +61,8 @@ func (p *place) element(e string, slurm bool) {
 
 const containerID = 64
 
-// podOf finds a pod's UID: "podUID", or "kubepods-burstable-podUID.slice" with
-// underscores for the dashes.
+// podOf returns the UID of the pod that e names, or "". The forms are "podUID" and
+// "kubepods-burstable-podUID.slice", the latter with underscores for the dashes.
 func podOf(e string) string {
 	e, slice := strings.CutSuffix(e, ".slice")
 	if slice {
@@ -72,7 +72,8 @@ func podOf(e string) string {
 		}
 		e = strings.ReplaceAll(e[i+1:], "_", "-")
 	}
-	// containerd without a driver of its own: "kubepods-burstable-podUID.slice:cri-containerd:ID".
+	// containerd with the default cgroup driver:
+	// "kubepods-burstable-podUID.slice:cri-containerd:ID".
 	if i := strings.Index(e, ".slice:"); i >= 0 {
 		return podOf(e[:i+len(".slice")])
 	}

@@ -6,10 +6,10 @@ import (
 	"capcli/profile"
 )
 
-// code is what a function of the library returned: nvmlReturn_t of nvml.h.
+// code is the return code of a function of the library: nvmlReturn_t of nvml.h.
 type code int32
 
-// The codes that something is made of here.
+// The codes that this package handles.
 const (
 	success         code = 0
 	uninitialized   code = 1
@@ -29,8 +29,8 @@ const (
 	deprecated      code = 26
 )
 
-// The names are kept here because the library's own table (nvmlErrorString) may
-// be lacking, which ends the program.
+// codeNames replaces nvmlErrorString of the library: where an old library lacks that function,
+// calling it ends the program.
 var codeNames = map[code]string{
 	success:         "success",
 	uninitialized:   "library not initialised",
@@ -65,7 +65,7 @@ var codeNames = map[code]string{
 	999:             "unknown error",
 }
 
-// String names the code; the number stands beside it, to be searched for.
+// String returns the name of the code and its number, so that users can search for it.
 func (c code) String() string {
 	name, known := codeNames[c]
 	if !known {
@@ -74,7 +74,7 @@ func (c code) String() string {
 	return name + " (" + strconv.Itoa(int(c)) + ")"
 }
 
-// reason is why a metric has no value when its getter returned c.
+// reason returns why a metric has no value when its getter returned c; Known for success.
 func (c code) reason() profile.Reason {
 	switch c {
 	case success:
@@ -94,8 +94,9 @@ func (c code) reason() profile.Reason {
 	}
 }
 
-// isGPULost reports that the GPU cannot be used until it is reset or returns.
+// isGPULost reports whether c says that the GPU cannot be used until it is reset or comes back.
 func (c code) isGPULost() bool { return c == gpuLost || c == resetRequired }
 
-// isDriverGone reports that no GPU can be used: the driver was unloaded or replaced.
+// isDriverGone reports whether c says that no GPU can be used, since the driver was unloaded or
+// replaced.
 func (c code) isDriverGone() bool { return c == uninitialized || c == notLoaded || c == mismatch }

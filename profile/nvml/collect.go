@@ -10,15 +10,15 @@ import (
 	"capcli/profile"
 )
 
-// The times between attempts to have a lost GPU, or a gone driver, back: doubled
-// from first to longest.
+// The time between attempts to reach a lost GPU or a gone driver doubles from firstProbe to
+// longestProbe.
 const (
 	firstProbe   = time.Second
 	longestProbe = time.Minute
 )
 
-// settle receives answers that came after their tick. It drops them, since they
-// describe the past.
+// settle receives the answers that came after their tick and drops them, since they describe the
+// past. It adds an event for a GPU that answers again after a stall.
 func (s *source) settle(t *profile.Tick, wall profile.Instant, now time.Duration) {
 	for _, g := range s.gpus {
 		g.asked = false
@@ -38,8 +38,8 @@ func (s *source) settle(t *profile.Tick, wall profile.Instant, now time.Duration
 	}
 }
 
-// dispatch asks a GPU's worker, unless it is still stuck, or its GPU is lost and
-// not to be tried yet.
+// dispatch sends an order to the worker of a GPU, unless the worker is still busy, or the GPU is
+// lost and its next probe is not due.
 func (s *source) dispatch(g *gpu, o order, now time.Duration) {
 	if g.busy || g.unknown || g.lost && now < g.probeAt {
 		return
@@ -50,20 +50,20 @@ func (s *source) dispatch(g *gpu, o order, now time.Duration) {
 	g.ask <- o
 }
 
-// collect waits for a worker's answer.
+// collect waits for the answer of a worker, until the time limit of this Read or the end of ctx.
 func (s *source) collect(ctx context.Context, g *gpu) {
 	if s.awaitOr(ctx, g.done) {
 		g.busy = false
 	}
 }
 
-// gather adds what a worker saw, or why it did not.
+// gather adds the samples, processes and events of a GPU to t, or empty samples with the reason.
 func (s *source) gather(g *gpu, t *profile.Tick, wall profile.Instant, now time.Duration) {
 	switch {
 	case g.busy:
 		if !g.stalled {
 			g.stalled, g.stalledAt = true, now
-			s.gate = make(chan struct{}, 1) // it may hold the turn with GPM
+			s.gate = make(chan struct{}, 1) // the stuck worker may hold the gate of GPM
 			s.tell(t, wall, profile.Stalled, g, 0, "the driver does not answer for this GPU")
 		}
 		s.blank(g, t, profile.Timeout)
@@ -106,7 +106,7 @@ func (s *source) gather(g *gpu, t *profile.Tick, wall profile.Instant, now time.
 	}
 }
 
-// lose records that a GPU, or the driver, is lost.
+// lose records that a GPU, or the driver, is lost, and adds the event.
 func (s *source) lose(g *gpu, t *profile.Tick, wall profile.Instant, now time.Duration) {
 	if g.code.isDriverGone() {
 		if !s.gone {
@@ -126,8 +126,7 @@ func (s *source) lose(g *gpu, t *profile.Tick, wall profile.Instant, now time.Du
 	g.probeAt = now + g.probeWait
 }
 
-// blank adds samples of a GPU, and of the instances it had, of which nothing is
-// known.
+// blank adds samples without values of a GPU and the instances it had; why is the reason.
 func (s *source) blank(g *gpu, t *profile.Tick, why profile.Reason) {
 	if len(g.shown) == 0 {
 		g.shown = append(g.shown, g.first)
@@ -137,8 +136,8 @@ func (s *source) blank(g *gpu, t *profile.Tick, why profile.Reason) {
 	}
 }
 
-// blankAll adds empty samples for all GPUs in ticks in which none can be asked: the
-// driver is gone, or the library is being set up.
+// blankAll adds samples without values of all GPUs. It is for ticks in which no GPU can be asked:
+// the driver is gone, or the library is being set up.
 func (s *source) blankAll(t *profile.Tick) {
 	for _, g := range s.gpus {
 		if s.gone || g.lost {
@@ -153,7 +152,8 @@ func (s *source) tell(t *profile.Tick, wall profile.Instant, k profile.EventKind
 	t.Events = append(t.Events, profile.Event{At: wall, Kind: k, Device: g.dev.UUID, Value: value, Text: text})
 }
 
-// identify adds what the box knows of the processes, if it answers in time.
+// identify adds users, commands, containers, pods and jobs to the processes of t, if the registry
+// answers in time.
 func (s *source) identify(ctx context.Context, t *profile.Tick) {
 	markUnnamed(t.Processes)
 	if len(t.Processes) == 0 || !s.people.start(t.Processes) {

@@ -9,12 +9,12 @@ import (
 
 const maxCommand = 256
 
-// secrets are what a switch is called that is followed by what must not be kept.
+// secrets are parts of the names of switches whose value must not be recorded.
 var secrets = []string{"token", "passw", "secret", "apikey", "api-key", "api_key", "credential"}
 
-// commandOf makes a command of /proc/PID/cmdline, whose arguments end in NUL, or
-// of the short name of a process that has none. Values of switches that are
-// called like secrets are left out.
+// commandOf returns the command in /proc/PID/cmdline, whose arguments end in NUL; "[name]" for a
+// process without one. It is at most maxCommand bytes long. The values of switches named like
+// secrets are replaced by ***.
 func commandOf(cmdline, name string) string {
 	cmdline = strings.TrimRight(cmdline, "\x00")
 	if cmdline == "" {
@@ -58,8 +58,7 @@ func secret(key string) bool {
 	return false
 }
 
-// printable puts a space for what a terminal would act on, and for bytes that
-// are no text.
+// printable replaces control characters and invalid UTF-8 by spaces.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {

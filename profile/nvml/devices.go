@@ -14,16 +14,17 @@ import (
 type found struct {
 	handle driver.Device
 	device profile.Device
-	code   code // why it cannot be used, with a device of which only Index is sure
+	code   code // why the GPU cannot be used; then only device.Index is reliable
 
-	total     float64 // bytes of memory; 0 where it cannot be told
-	folded    bool    // the used memory of GetMemoryInfo_v2 holds the reserved
+	total     float64 // bytes of device memory; 0 where unknown
+	folded    bool    // used memory of GetMemoryInfo_v2 includes the reserved memory
 	gpmWhy    profile.Reason
-	eccEvents bool // it tells of memory errors by event
+	eccEvents bool // the GPU reports memory errors by event
 	repair    repair
 }
 
-// find lists the GPUs with their static facts.
+// find returns the GPUs in the list of the driver with their static facts. It fails where the
+// driver is gone.
 func (l *library) find() ([]found, code) {
 	n, ret := l.lib.DeviceGetCount()
 	if ret != driver.SUCCESS {
@@ -49,7 +50,8 @@ func (l *library) find() ([]found, code) {
 	return list, success
 }
 
-// describe fills in what a GPU is; what cannot be told stays blank.
+// describe sets the model, address, clocks, bandwidth and SMs of d. A fact that cannot be read
+// stays zero.
 func (l *library) describe(h driver.Device, d *profile.Device) {
 	if l.has[symName] {
 		if name, ret := h.GetName(); ret == driver.SUCCESS {
@@ -82,7 +84,8 @@ func (l *library) describe(h driver.Device, d *profile.Device) {
 	}
 }
 
-// repairOf asks how the GPU's memory stands; a divided GPU does not tell.
+// repairOf returns the state of the row remapping of the GPU; zero where the driver does not
+// report it, as for a GPU divided by MIG.
 func (l *library) repairOf(h driver.Device) repair {
 	if !l.has[symRemapped] {
 		return repair{}
@@ -94,14 +97,14 @@ func (l *library) repairOf(h driver.Device) repair {
 	return repair{corrected + not, pending, failed}
 }
 
-// peakMemory is the bandwidth of device memory in bytes a second: two transfers
-// a clock over the whole bus, as CUDA's deviceQuery reckons. 2619 MHz over 5120
-// bits is the 3.35 TB/s of an H100's data sheet.
+// peakMemory returns the bandwidth of device memory in bytes per second: two transfers per clock
+// over the whole bus, as in CUDA's deviceQuery. 2619 MHz and 5120 bits give the 3.35 TB/s in the
+// data sheet of an H100.
 func peakMemory(mhz, bits float64) float64 { return mhz * 1e6 * bits * 2 / 8 }
 
-// multiprocessors is how many SMs hold the cores: 64 a piece in compute
-// capability 6.0, 7.x and 8.0, else 128 (CUDA C programming guide, appendix on
-// compute capabilities). 0 where the two do not fit.
+// multiprocessors returns the number of SMs of a GPU with so many cores: an SM has 64 cores in
+// compute capability 6.0, 7.x and 8.0, else 128 (CUDA C programming guide, appendix on compute
+// capabilities). It returns 0 where the cores are not a multiple of that.
 func multiprocessors(cores, major, minor int) int {
 	each := 128
 	if major == 7 || minor == 0 && (major == 6 || major == 8) {

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// trouble is why the GPUs cannot be sampled, and what to do about it.
+// trouble is the error where the GPUs cannot be sampled, with its remedy.
 type trouble struct {
-	What string // what was attempted, expected and found
+	What string // what was attempted and what was found
 	Fix  string // what to do
 }
 
 func (t *trouble) Error() string { return t.What + ": " + t.Fix }
 
-// Hint is what to do.
+// Hint returns what to do.
 func (t *trouble) Hint() string { return t.Fix }
 
 const otherSources = "or read another source: --source smi (nvidia-smi) or --source dcgm (a dcgm-exporter)"
 
-// moduleVersion is the version of the kernel's driver, "" where none is loaded.
+// moduleVersion returns the version of the NVIDIA kernel module; "" where none is loaded.
 func moduleVersion(root fs.FS) string {
 	found := versionForm.FindStringSubmatch(firstLines(root, "proc/driver/nvidia/version"))
 	if found == nil {
@@ -46,7 +46,8 @@ func firstLines(root fs.FS, name string) string {
 	return string(text)
 }
 
-// diagnose says what the return code of setting up means on this box.
+// diagnose returns the trouble that return code c of setting up the library means on this box.
+// library is the name of its file; "" is the usual one.
 func diagnose(c code, root fs.FS, library string) *trouble {
 	if library == "" {
 		library = "libnvidia-ml.so.1"
@@ -80,9 +81,9 @@ func diagnose(c code, root fs.FS, library string) *trouble {
 	}
 }
 
-// profilingForAdmins reports whether the kernel's driver reserves profiling counters
-// for administrators (its parameter RmProfilingAdminOnly). known is false where the
-// driver does not say.
+// profilingForAdmins reports whether the kernel module reserves profiling counters for
+// administrators (its parameter RmProfilingAdminOnly). known is false where it does not list the
+// parameter.
 func profilingForAdmins(root fs.FS) (only, known bool) {
 	for line := range strings.Lines(firstLines(root, "proc/driver/nvidia/params")) {
 		if v, ok := strings.CutPrefix(line, "RmProfilingAdminOnly:"); ok {
@@ -92,8 +93,8 @@ func profilingForAdmins(root fs.FS) (only, known bool) {
 	return false, false
 }
 
-// noGPUs returns the trouble of a working driver without a GPU to sample. first is the
-// error of the first GPU in its list.
+// noGPUs returns the trouble where the driver works but no GPU can be sampled. listed is the
+// length of its list of GPUs, first the code of the first one.
 func noGPUs(listed int, first code) *trouble {
 	if listed == 0 {
 		return &trouble{"list GPUs: the driver shows none", "in a container, see NVIDIA_VISIBLE_DEVICES; on the host, lspci | grep -i nvidia and dmesg"}

@@ -1,69 +1,68 @@
 // Package nvml is the profile.Source of real GPUs: NVIDIA's management library,
 // called through go-nvml. It needs Linux and a build with cgo and the tag nvml;
-// any other build has the source in name only, and says so when it is opened.
-// The tag is asked for because the C compiler warns of each deprecated call in
-// go-nvml: a plain "go run" or "go test" compiles no C and prints only its answer.
+// in any other build Open fails and says what the build lacks. The tag is needed
+// because the C compiler warns of each deprecated call in go-nvml: a plain "go run"
+// or "go test" compiles no C and prints only its own output.
 //
-// # Who does what
+// # Goroutines
 //
 // Each GPU has a worker of its own, a goroutine that makes all the driver calls
 // about that GPU, one after the other. Read asks the workers and waits for their
-// answers until its deadline. A worker that is stuck in the driver, where nothing
-// can end it, is not asked again until it is back; its GPU has samples with the
-// reason Timeout meanwhile, and the other GPUs go on. Setting up the library and
-// finding the GPUs is the work of one more worker, events wait on a goroutine of
-// their own, and what /proc knows of processes is read by yet another, since a
-// sick process can hold up a look at it as a sick GPU holds up the driver.
+// answers until its deadline. Nothing can end a worker that is stuck in the driver. It
+// is not asked again until it returns; meanwhile its GPU has samples with the reason
+// Timeout, and the other GPUs are sampled as before. Three more goroutines set up the
+// library and list the GPUs, wait for events, and read about processes in /proc: reading
+// about a stuck process can block, as a call about a stuck GPU can.
 //
-// # What the driver's library makes necessary
+// # Properties of the driver's library
 //
 //   - A call to a function that the installed library lacks ends the program. No
-//     function is called before its symbol has been looked up; what is not there
-//     is NoSymbol.
+//     function is called before its symbol has been looked up. The metrics of an
+//     absent function have the reason NoSymbol.
 //   - go-nvml turns a return code to text by calling the library, which may lack
-//     that function too: codes are named from a table here, and never printed
-//     with %v.
-//   - A figure can be a success and still be wrong: utilisation of 4294967295 %,
-//     memory of 2^64-1 bytes. Each metric has a range; outside of it is OutOfRange.
-//   - GetSamples returns its whole buffer, of which only a part was written: the
-//     entries without a time are left out.
+//     that function too. Codes are therefore named from a table in this package, and
+//     never printed with %v.
+//   - A call can succeed with a wrong figure: utilisation of 4294967295 %, memory of
+//     2^64-1 bytes. Each metric has a range; a figure outside of it is OutOfRange.
+//   - GetSamples returns its whole buffer, although only a part of it was written:
+//     entries without a time are ignored.
 //   - GPM (Hopper and later) compares two samples at least 100 ms apart. The last
-//     one is kept and all metrics are asked in one call, whose own return code and
-//     that of each metric count. Calls are made one at a time, over all GPUs.
+//     sample is kept and all metrics are asked in one call. The return codes of the
+//     call and of each metric are checked. One call runs at a time, over all GPUs.
 //   - Byte counters wrap and restart. A counter that falls gives no rate for that
-//     interval; one that falls again and again is taken for too narrow and is not
-//     used any more. The energy counter is passed on as it is: a reader sees the
-//     fall and begins anew.
-//   - Numbers of GPUs move and MIG numbers are used again at once: devices are
-//     known by UUID, and an instance also by its numbers and size.
+//     interval. A counter that falls three times is taken to be too narrow and no longer
+//     used. The energy counter is passed on unchanged: a reader sees the fall and
+//     starts anew.
+//   - The numbers of GPUs change and MIG numbers are reused at once. GPUs are
+//     therefore identified by UUID, and instances also by their numbers and size.
 //
-// # What comes when
+// # Intervals
 //
-// Every tick: utilisation, memory, power, energy, temperature, clocks, throttle
-// reasons, GPM and link rates. What hardly moves (fan, power limit, error
-// counters) is asked every five seconds, at once after an ECC event, and repeated
-// between. Processes come every SourceOptions.Processes, and sooner after memory
-// use changed by a hundredth of the device. The division by MIG is looked at once
-// a second. What a device said it does not support is asked again after ten
+// Every tick has utilisation, memory, power, energy, temperature, clocks, throttle
+// reasons, GPM and link rates. Metrics that rarely change (fan, power limit, error
+// counters) are asked every five seconds and at once after an ECC event, and repeated
+// in between. Processes are listed every SourceOptions.Processes, and sooner after
+// memory use over all GPUs changed by a hundredth of the memory. The division by MIG is
+// checked once a second. A call that a device does not support is tried again after ten
 // minutes.
 //
-// # What it asks of those who run it
+// # Operation
 //
 //   - While a program holds the library, the driver cannot be unloaded and no GPU
-//     reset: end the sampling for either. What comes back by itself is had back:
-//     one lost GPU is asked again after 1 s, 2 s, 4 s to a minute, and the library
-//     is set up again for it after half a minute, then a minute, up to ten.
-//   - A driver of another version needs the program to start again: what a process
-//     has called stays bound to the library that it loaded first. Read fails then,
-//     so that a service manager starts it anew.
+//     can be reset: end the sampling before either. Recovery is automatic: a lost GPU
+//     is asked again after 1 s, 2 s, 4 s, up to a minute, and the library is set up
+//     again for it after half a minute, then a minute, up to ten.
+//   - After an update of the driver the program must be restarted: a process stays
+//     bound to the library that it loaded first. Read then fails, so that a service
+//     manager restarts the program.
 //   - A build with cgo does not start where LD_BIND_NOW is set, nor when linked
-//     with -z now: go-nvml leaves the library's functions open until they are
+//     with -z now: go-nvml resolves the functions of the library only when they are
 //     called.
-//   - Names of processes need the host's PID namespace. Without it processes are
-//     numbers: in another namespace the number would be another process'.
+//   - Names of processes need the PID namespace of the host. In another namespace a
+//     PID may be another process, so processes are then known by PID alone.
 //
-// The whole path is tested against a library written for the purpose; it was not
-// verified on a GPU: latencies, GPM against a known kernel, how used and reserved
-// memory add up, MIG, the steps of the energy counter, Xid events. `make gpu-check`
-// judges most of it where there is one, and says what it could not.
+// All of this is tested against a library written for the purpose. It was not verified
+// on a GPU: latencies, GPM against a known kernel, how used and reserved memory add up,
+// MIG, the steps of the energy counter, Xid events. `make gpu-check` checks most of it
+// where there is a GPU, and says what it could not check.
 package nvml

@@ -7,7 +7,8 @@ import (
 	"capcli/profile"
 )
 
-// Document is a Report as capcli/doctor/v1 has it: GPUs and MIG instances in one list.
+// Document is a Report in the form of the schema capcli/doctor/v1: GPUs and MIG instances are in
+// one list.
 type Document struct {
 	Schema  string    `json:"schema"`
 	OK      bool      `json:"ok"`
@@ -19,7 +20,7 @@ type Document struct {
 	GPUs    []SeenGPU `json:"gpus"`
 }
 
-// SeenGPU is what a GPU, or an instance of one, tells.
+// SeenGPU lists the metrics that a GPU or a MIG instance gives, and those it does not.
 type SeenGPU struct {
 	GPU       int               `json:"gpu"`
 	UUID      string            `json:"gpu_uuid"`
@@ -28,11 +29,11 @@ type SeenGPU struct {
 	Parent    string            `json:"parent_uuid,omitempty"`
 	Profile   string            `json:"mig_profile,omitempty"`
 	Measured  []string          `json:"measured"`
-	Missing   map[string]string `json:"missing"` // by metric, why
+	Missing   map[string]string `json:"missing"` // reason by name of the metric
 	Processes string            `json:"processes,omitempty"`
 }
 
-// Document returns the report as a document, with further checks behind its own.
+// Document returns the report as a document, with the checks more after its own.
 func (r *Report) Document(more ...Check) *Document {
 	d := &Document{
 		Schema: "capcli/doctor/v1", OK: r.OK, Host: r.Host, Driver: r.Driver, NVML: r.NVML, Library: r.Library,
@@ -63,7 +64,7 @@ func newSeenGPU(d *profile.Device, mig bool, why [profile.NumMetrics]profile.Rea
 	return out
 }
 
-// MissingText names the metrics that are missing, by reason; "" where none is.
+// MissingText returns the missing metrics, grouped by reason; "" where none is missing.
 func (g *SeenGPU) MissingText() string {
 	byReason := map[string][]string{}
 	for name, why := range g.Missing {

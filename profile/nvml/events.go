@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// waitMs is how long the driver is waited in for an event at a time. An event
-	// comes at once; this is how long it takes to end the waiting.
+	// waitMs is the time limit of one wait for an event, in milliseconds. An event ends the wait
+	// at once; the limit bounds the time that ending the watch takes.
 	waitMs = 500
-	// afterTrouble is how long not to wait again after the wait itself failed.
+	// afterTrouble is the pause after a wait that failed.
 	afterTrouble = time.Second
-	// mostEvents is how many are held until Read fetches them.
+	// mostEvents is the largest number of events held until Read fetches them.
 	mostEvents = 1024
 
 	wanted = driver.EventTypeXidCriticalError | driver.EventTypeDoubleBitEccError
@@ -28,7 +28,7 @@ const (
 type watch struct {
 	set    driver.EventSet
 	now    func() (profile.Instant, time.Duration)
-	name   map[driver.Device]string // UUIDs: the handle in an event may not answer any more
+	name   map[driver.Device]string // UUID by handle: the handle in an event may no longer answer
 	stop   chan struct{}
 	done   chan struct{}
 	ending bool
@@ -39,8 +39,8 @@ type watch struct {
 	ecc  bool
 }
 
-// startWatch registers the GPUs and waits for their events; nil where the driver
-// has none to tell.
+// startWatch registers the GPUs and starts to wait for their events. It returns nil where the
+// driver offers no events.
 func startWatch(l *library, list []found, now func() (profile.Instant, time.Duration)) *watch {
 	if !l.hasEvents() {
 		return nil
@@ -93,7 +93,7 @@ func (w *watch) wait() {
 		case c == success:
 			w.keep(&e)
 		case c == timedOut && ended-began > waitMs*time.Millisecond/4:
-		default: // it failed, or does not wait: not to be asked in a loop
+		default: // the wait failed or returned at once: pause, so that the loop does not spin
 			timer.Reset(afterTrouble)
 			select {
 			case <-w.stop:
@@ -129,10 +129,10 @@ func (w *watch) keep(e *driver.EventData) {
 	w.list = append(w.list, out)
 }
 
-// noInstance is the number of no instance.
+// noInstance is the instance number that means none.
 const noInstance = 0xFFFFFFFF
 
-// drain moves what happened into t, and tells whether a memory error was among it.
+// drain moves the events into t and reports whether a memory error is among them.
 func (w *watch) drain(t *profile.Tick) (ecc bool) {
 	if w == nil {
 		return false
@@ -149,8 +149,8 @@ func (w *watch) drain(t *profile.Tick) (ecc bool) {
 	return ecc
 }
 
-// end stops the waiting and frees the set; false where the driver does not let
-// go of it.
+// end stops the waiting and frees the event set. It returns false where the driver does not
+// return from the wait within tearDown.
 func (w *watch) end() bool {
 	if w == nil {
 		return true

@@ -10,8 +10,8 @@ import (
 	"capcli/profile"
 )
 
-// Examine looks at the box and its GPUs once, in about a second, and says what
-// can be measured. It never fails: what is wrong is in the report.
+// Examine looks at the box and its GPUs once, in about a second, and reports what can be
+// measured. It never fails: faults are in the report.
 func Examine(o profile.SourceOptions) Report {
 	out := theBox()
 	l, c := findLibrary(o.Where, out.root)
@@ -39,7 +39,7 @@ func examine(l *library, o profile.SourceOptions, out outside) Report {
 	for _, text := range s.refused {
 		r.add("GPU", Bad, text, "see dmesg, and who may open /dev/nvidia*")
 	}
-	// GPM and rates compare two looks; processes are in the first.
+	// GPM and rates need two ticks; processes are in the first tick only.
 	var t profile.Tick
 	var processes []profile.Reason
 	for i := range 3 {
@@ -71,7 +71,7 @@ func pause(d time.Duration) {
 	<-timer.C
 }
 
-// heldBy is why the list of processes is not there; a stuck worker keeps it.
+// heldBy returns why the list of processes is missing: Timeout while the worker is stuck.
 func (g *gpu) heldBy() profile.Reason {
 	if g.busy {
 		return profile.Timeout
@@ -95,8 +95,8 @@ func (g *gpu) report(t *profile.Tick, processes profile.Reason) GPUReport {
 	return r
 }
 
-// loadedFrom finds the file that the loader took, by the memory maps of this
-// program.
+// loadedFrom returns the path of the loaded library, from the memory maps of this program; name
+// where they do not have it.
 func loadedFrom(out outside, name string) string {
 	if strings.HasPrefix(name, "/") {
 		return name

@@ -12,14 +12,14 @@ import (
 	"capcli/profile"
 )
 
-// field is a figure of GetFieldValues; all that are wanted come in one call.
+// field is a figure of GetFieldValues. One call returns all wanted fields.
 type field struct {
 	metric  profile.Metric
 	id      uint32
 	scope   uint32
-	per     float64 // of the metric's unit
-	counter bool    // of which the metric is the rate
-	state   bool    // hardly moves
+	per     float64 // units of the metric per unit of the field
+	counter bool    // the metric is the rate of this counter
+	state   bool    // rarely changes: asked every five seconds
 	role    role
 }
 
@@ -27,20 +27,20 @@ type role uint8
 
 const (
 	plainly role = iota
-	oneLink      // of one NVLink: asked where the sum over all is not to be had
-	resort       // asked where nothing else gives the metric
+	oneLink      // one NVLink: asked where the driver does not give the sum over all links
+	resort       // last resort: asked where nothing else gives the metric
 )
 
 const (
 	allLinks   = math.MaxUint32
 	scopeGPU   = 0
-	scopeBoard = 1 // power of the module: with a Grace host, that of its processor too
+	scopeBoard = 1 // power of the module, which includes the processor of a Grace host
 	maxLinks   = 18
 	numFields  = 9 + 2*maxLinks
 	kib, bytes = 1.0 / 1024, 1.0 / (1 << 20)
 )
 
-// fieldTable lists them; mW, °C, errors, bytes and KiB are the units of nvml.h.
+// fieldTable lists the fields. Their units in nvml.h are mW, °C, errors, bytes and KiB.
 var fieldTable = func() (t [numFields]field) {
 	n := copy(t[:], []field{
 		{metric: profile.Power, id: driver.FI_DEV_POWER_AVERAGE, scope: scopeGPU, per: 1e-3},
@@ -61,22 +61,22 @@ var fieldTable = func() (t [numFields]field) {
 	return t
 }()
 
-// Where the table holds what others depend on.
+// Indexes of fields in fieldTable that other code needs.
 const (
 	fieldPower   = 0
 	fieldLinksTx = 6
 	fieldLinksRx = 7
 )
 
-// sum is a counter over all of its parts in one tick.
+// sum is the sum of the counters of one metric in one tick.
 type sum struct {
 	total  uint64
 	per    float64
 	asked  bool
-	broken bool // a part is missing or blank
+	broken bool // a counter is missing or blank
 }
 
-// fields asks for the figures that only this call has, or has better.
+// fields reads the metrics for which GetFieldValues is the only or the best source.
 func (g *gpu) fields(s *profile.Sample, o *order) {
 	if !g.lib.has[symFields] {
 		for i := range fieldTable {
@@ -104,7 +104,7 @@ func (g *gpu) fields(s *profile.Sample, o *order) {
 	at := g.clock()
 	c := g.note(code(g.handle.GetFieldValues(g.values[:n])))
 	if c == invalidArgument && n > 1 {
-		// A driver that refuses all for the sake of one that it does not know.
+		// The driver refuses the whole call for one unknown field: ask for each alone.
 		for k := range n {
 			if one := g.note(code(g.handle.GetFieldValues(g.values[k : k+1]))); one != success {
 				g.values[k].NvmlReturn = uint32(one)
@@ -127,7 +127,7 @@ func (g *gpu) clock() time.Duration {
 	return now
 }
 
-// wants tells whether a field is to be asked in this tick.
+// wants reports whether field i is asked in this tick.
 func (g *gpu) wants(i int, o *order) bool {
 	f := &fieldTable[i]
 	switch {
@@ -146,7 +146,7 @@ func (g *gpu) wants(i int, o *order) bool {
 	return true
 }
 
-// field takes one figure of the answer; c is the return code of the whole call.
+// field puts the value v of field i into s; c is the return code of the whole call.
 func (g *gpu) field(s *profile.Sample, i int, v *driver.FieldValue, c code) {
 	f := &fieldTable[i]
 	if c == success {
@@ -156,7 +156,7 @@ func (g *gpu) field(s *profile.Sample, i int, v *driver.FieldValue, c code) {
 		never := c == notSupported || c == invalidArgument || c == notFound
 		g.neverField[i] = never
 		switch {
-		case never && f.role == oneLink: // a link that is not there adds nothing
+		case never && f.role == oneLink: // an absent link adds nothing
 			return
 		case never:
 			c = notSupported
@@ -177,7 +177,7 @@ func (g *gpu) field(s *profile.Sample, i int, v *driver.FieldValue, c code) {
 	t.broken = t.broken || !wide || count == math.MaxUint64
 }
 
-// putRates turns the counters of this tick into rates.
+// putRates puts the rates of the counters of this tick; at is the time of the call.
 func (g *gpu) putRates(s *profile.Sample, at time.Duration) {
 	for m := range g.sums {
 		t, metric := &g.sums[m], profile.Metric(m)
@@ -196,7 +196,7 @@ func (g *gpu) putRates(s *profile.Sample, at time.Duration) {
 	}
 }
 
-// number is a field's value, whatever its type; NaN where the type is not known.
+// number returns the value of a field of any type; NaN where the type is not known.
 func number(v *driver.FieldValue) float64 {
 	raw := v.Value[:]
 	switch driver.ValueType(v.ValueType) {
@@ -217,9 +217,9 @@ func number(v *driver.FieldValue) float64 {
 	}
 }
 
-// counterValue returns a counter's value. It accepts only 64-bit counters: 32 bits of
-// bytes wrap within a tenth of a second on a fast link, and the number of wraps is
-// unknown.
+// counterValue returns the value of a 64-bit counter; wide is false for any other type. A 32-bit
+// counter of bytes wraps within a tenth of a second on a fast link, an unknown number of times
+// per tick.
 func counterValue(v *driver.FieldValue) (count uint64, wide bool) {
 	switch driver.ValueType(v.ValueType) {
 	case driver.VALUE_TYPE_UNSIGNED_LONG, driver.VALUE_TYPE_UNSIGNED_LONG_LONG, driver.VALUE_TYPE_SIGNED_LONG_LONG:

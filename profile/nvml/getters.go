@@ -8,24 +8,24 @@ import (
 	"capcli/profile"
 )
 
-// getter is a call that gives one metric. The getters of one metric are tried in
-// order until one gives it.
+// getter is a call that reads one metric. The getters of the same metric are tried in order until
+// one succeeds.
 type getter struct {
 	metric profile.Metric
 	sym    symbol
-	state  bool // hardly moves: asked every five seconds
-	slow   bool // holds the driver up: only where SourceOptions.Slow
+	state  bool // rarely changes: asked every five seconds
+	slow   bool // slow in the driver: asked only with SourceOptions.Slow
 	get    func(driver.Device) (float64, driver.Return)
 }
 
-// In which place of the table the last resort for power looks.
+// powerGetter is the index in getters of the getter of power.
 const powerGetter = 0
 
 // numGetters is the length of getters.
 const numGetters = 17
 
-// The units of NVML: mW, mJ, MHz, KB/s (1024 bytes here, as its MB/s are made of
-// them by others; the manual does not say).
+// getters are the getters in the order they are called. Units of NVML: mW, mJ, MHz, KB/s. A KB is
+// taken as 1024 bytes, as other tools do; the manual does not say.
 var getters = [numGetters]getter{
 	powerGetter: {profile.Power, symPower, false, false, figure(driver.Device.GetPowerUsage, 1e3)},
 	{profile.Energy, symEnergy, false, false, figure(driver.Device.GetTotalEnergyConsumption, 1e3)},
@@ -33,7 +33,7 @@ var getters = [numGetters]getter{
 		t, ret := d.GetTemperatureV().V1()
 		return float64(t.Temperature), ret
 	}},
-	{profile.Temp, symTempOld, false, false, figureOf(driver.Device.GetTemperature, driver.TEMPERATURE_GPU, 1)}, // drivers before CUDA 13 have no other
+	{profile.Temp, symTempOld, false, false, figureOf(driver.Device.GetTemperature, driver.TEMPERATURE_GPU, 1)}, // for drivers before CUDA 13
 	{profile.ClockSM, symClock, false, false, figureOf(driver.Device.GetClockInfo, driver.CLOCK_SM, 1)},
 	{profile.ClockMem, symClock, false, false, figureOf(driver.Device.GetClockInfo, driver.CLOCK_MEM, 1)},
 	{profile.PState, symPState, false, false, figure(driver.Device.GetPerformanceState, 1)},
@@ -53,7 +53,7 @@ type integer interface {
 	~int | ~int32 | ~uint32 | ~uint64
 }
 
-// figure returns a call that gives one figure, over per.
+// figure returns a getter of the result of get divided by per.
 func figure[N integer](get func(driver.Device) (N, driver.Return), per float64) func(driver.Device) (float64, driver.Return) {
 	return func(d driver.Device) (float64, driver.Return) {
 		n, ret := get(d)
@@ -61,12 +61,12 @@ func figure[N integer](get func(driver.Device) (N, driver.Return), per float64) 
 	}
 }
 
-// figureOf returns a call that gives the figure of one kind, over per.
+// figureOf returns a getter of the result of get for kind, divided by per.
 func figureOf[N integer, K any](get func(driver.Device, K) (N, driver.Return), kind K, per float64) func(driver.Device) (float64, driver.Return) {
 	return figure(func(d driver.Device) (N, driver.Return) { return get(d, kind) }, per)
 }
 
-// firstFigure returns a call that gives two figures, of which the first counts.
+// firstFigure returns a getter of the first of the two results of get.
 func firstFigure(get func(driver.Device) (uint32, uint32, driver.Return)) func(driver.Device) (float64, driver.Return) {
 	return figure(func(d driver.Device) (uint32, driver.Return) {
 		n, _, ret := get(d)
@@ -74,12 +74,12 @@ func firstFigure(get func(driver.Device) (uint32, uint32, driver.Return)) func(d
 	}, 1)
 }
 
-// eccErrors returns a call that counts memory errors since the driver was loaded.
+// eccErrors returns a getter of the memory errors of one kind since the driver was loaded.
 func eccErrors(kind driver.MemoryErrorType) func(driver.Device) (float64, driver.Return) {
 	return figure(func(d driver.Device) (uint64, driver.Return) { return d.GetTotalEccErrors(kind, driver.VOLATILE_ECC) }, 1)
 }
 
-// callGetters asks the getters for what is not known yet.
+// callGetters calls the getters of the metrics that are not known yet.
 func (g *gpu) callGetters(s *profile.Sample, o *order) {
 	for i := range getters {
 		x := &getters[i]
@@ -107,10 +107,11 @@ func (g *gpu) callGetters(s *profile.Sample, o *order) {
 	}
 }
 
-// kept are the metrics that hardly move.
+// keptMetrics are the metrics that rarely change.
 var keptMetrics = [...]profile.Metric{profile.Fan, profile.PowerLimit, profile.ECCCorrected, profile.ECCUncorrected}
 
-// keep repeats what hardly moves until it is asked again.
+// keep repeats the last values of keptMetrics in the ticks that do not ask for them. It sets
+// eccRose where uncorrected errors grew and no event reports them.
 func (g *gpu) keep(s *profile.Sample, o *order) {
 	for _, m := range keptMetrics {
 		if !o.state {
@@ -126,9 +127,8 @@ func (g *gpu) keep(s *profile.Sample, o *order) {
 	}
 }
 
-// utilisation is the mean of the driver's own samples since the last tick, or
-// its latest figure where there are none: an idle GPU has none, and one that is
-// divided never has.
+// utilisation puts the mean of the driver's own samples since the last tick, or the latest figure
+// where there are none. An idle GPU has no samples, and neither has a divided one.
 func (g *gpu) utilisation(s *profile.Sample, _ *order) {
 	if !g.lib.has[symUtil] {
 		g.miss(s, profile.UtilGPU, profile.NoSymbol)

@@ -10,8 +10,8 @@ import (
 	"capcli/profile"
 )
 
-// gpmMetrics are the GPM metrics asked for, all in % but for the links' MiB/s.
-// What the only counts of GPM are comes first; links have other sources too.
+// gpmMetrics are the GPM metrics asked for, in %, those of links in MiB/s. The first ofGPMAlone
+// have no other source; the links have.
 var gpmMetrics = [...]struct {
 	metric profile.Metric
 	id     driver.GpmMetricId
@@ -29,27 +29,26 @@ var gpmMetrics = [...]struct {
 	{profile.NVLinkRx, driver.GPM_METRIC_NVLINK_TOTAL_RX_PER_SEC},
 }
 
-// ofGPMAlone is how many of gpmMetrics have no other source.
+// ofGPMAlone is the number of gpmMetrics without another source.
 const ofGPMAlone = 7
 
 const (
-	// gpmApart is the least time between two samples: the hardware's counters
-	// are refreshed that often (nvml.h, nvmlGpmMetricsGet). A little is added
-	// since the two clocks are not one.
+	// gpmApart is the least time between two samples. The hardware refreshes its counters every
+	// 100 ms (nvml.h, nvmlGpmMetricsGet); 5 ms are added because its clock differs from ours.
 	gpmApart = 105 * time.Millisecond
-	// gpmStale is from when on a sample is too old to compare with.
+	// gpmStale is the age from which a sample is too old to compare with.
 	gpmStale = 10 * time.Second
 )
 
-// pair is the last GPM sample of a device, and the memory of the next.
+// pair is the last GPM sample of a device and the buffer of the next one.
 type pair struct {
 	last, next driver.GpmSample
-	at         time.Duration // of last
+	at         time.Duration // time of last
 	have       bool          // last holds counters
 	allocated  bool
 }
 
-// gpmSupport asks whether the GPU has GPM.
+// gpmSupport returns Known where the GPU has GPM, else the reason.
 func (l *library) gpmSupport(h driver.Device) profile.Reason {
 	if !l.hasGPM() {
 		return profile.NoSymbol
@@ -64,7 +63,7 @@ func (l *library) gpmSupport(h driver.Device) profile.Reason {
 	return profile.Known
 }
 
-// release frees the memory of the samples.
+// release frees the buffers.
 func (p *pair) release() {
 	if p.allocated {
 		_, _ = p.last.Free(), p.next.Free()
@@ -81,7 +80,7 @@ func (g *gpu) wholeGPM(s *profile.Sample, o *order) {
 	}
 }
 
-// gpmInto puts the GPM metrics of the GPU, or of a GPU instance of it (gi), as
+// gpmInto puts the GPM metrics of GPU instance gi, or of the whole GPU where gi is below 0, as
 // means since the last sample.
 func (g *gpu) gpmInto(p *pair, gi int, s *profile.Sample, o *order) {
 	why := g.gpmWhy
@@ -97,7 +96,7 @@ func (g *gpu) gpmInto(p *pair, gi int, s *profile.Sample, o *order) {
 		apart = max(apart, g.every*7/4)
 	}
 	if p.have && g.clock()-p.at < apart {
-		return // NotAsked: the tick came too soon after the last one
+		return // the metrics stay NotAsked: the tick came too soon after the last one
 	}
 	if !g.allocate(p, s) {
 		return
@@ -145,8 +144,8 @@ func (g *gpu) allocate(p *pair, s *profile.Sample) bool {
 	return false
 }
 
-// enter waits for the turn with GPM, but not long: another GPU may be stuck in
-// it, and this one has more to tell than GPM.
+// enter takes the gate, since GPM allows one call at a time. It gives up after g.turn and returns
+// false: another GPU may be stuck inside, and this one has other metrics to read.
 func (g *gpu) enter(gate chan struct{}) bool {
 	select {
 	case gate <- struct{}{}:
@@ -163,8 +162,8 @@ func (g *gpu) enter(gate chan struct{}) bool {
 	}
 }
 
-// compare asks for all metrics between the two samples in one call, which costs
-// the same for one as for all.
+// compare puts the metrics between the two samples. It asks for all in one call, which costs the
+// same as for one.
 func (g *gpu) compare(p *pair, s *profile.Sample) {
 	q := &g.metrics
 	q.NumMetrics = uint32(len(gpmMetrics))

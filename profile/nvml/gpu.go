@@ -10,25 +10,26 @@ import (
 	"capcli/profile"
 )
 
-// gpu is a GPU and its worker. While the worker is at work (busy) all of it but
-// the first group belongs to the worker, else to Read.
+// gpu is a GPU and its worker. Read owns the first group of fields. The worker owns the other
+// groups while busy is set; Read does otherwise.
 type gpu struct {
 	ask  chan order
 	done chan struct{}
 	busy bool
-	// stalled and lost tell what Read said last about the GPU, and since when.
+	// stalled and lost are the state of the GPU that the last event reported, stalled since
+	// stalledAt.
 	stalled, lost bool
 	stalledAt     time.Duration
-	probeAt       time.Duration // when a lost GPU is asked again
+	probeAt       time.Duration // time of the next attempt to reach a lost GPU
 	probeWait     time.Duration
-	unknown       bool              // not in the driver's list any more
-	asked         bool              // in this tick
-	shown         []*profile.Device // of the last tick in which it answered
-	first         *profile.Device   // the GPU as it was bound
+	unknown       bool              // no longer in the list of the driver
+	asked         bool              // has an order of this tick
+	shown         []*profile.Device // devices of the last tick in which it answered
+	first         *profile.Device   // the whole GPU, as last bound
 
 	lib    *library
 	now    func() (profile.Instant, time.Duration)
-	timer  *time.Timer // of the worker, to wait for its turn with GPM
+	timer  *time.Timer // of the worker, limits the wait for the gate of GPM
 	turn   time.Duration
 	slow   bool // SourceOptions.Slow
 	every  time.Duration
@@ -37,30 +38,30 @@ type gpu struct {
 	handle driver.Device
 
 	order      order
-	code       code // why the last look failed as a whole
+	code       code // why the last look failed as a whole; success where it did not
 	samples    []profile.Sample
 	procs      []holder
-	processWhy profile.Reason // why the list of processes is not there
-	eccRose    int64          // by how much errors not corrected grew, where no event tells of it
+	processWhy profile.Reason // why the list of processes is missing
+	eccRose    int64          // growth of uncorrected errors, where no event reports it
 
-	never      [numGetters]bool // not supported by this device
+	never      [numGetters]bool // getters that this device does not support
 	neverField [numFields]bool
 	neverSince time.Duration
-	kept       profile.Sample // what is asked every five seconds
-	lastSeen   [2]uint64      // of utilisation samples, in the driver's clock
+	kept       profile.Sample // last values of keptMetrics
+	lastSeen   [2]uint64      // time of the last utilisation samples, in the clock of the driver
 	values     [numFields]driver.FieldValue
 	which      [numFields]uint8
 	sums       [profile.NumMetrics]sum
 	rates      [profile.NumMetrics]rate
-	repair     repair  // when the library was set up
-	folded     bool    // the used memory of GetMemoryInfo_v2 holds the reserved
+	repair     repair  // state when the library was set up
+	folded     bool    // used memory of GetMemoryInfo_v2 includes the reserved memory
 	total      float64 // bytes of device memory
-	eccEvents  bool    // the GPU tells of errors by event
+	eccEvents  bool    // the GPU reports memory errors by event
 	gpmWhy     profile.Reason
 	gpmGives   [profile.NumMetrics]bool
 	gpm        pair
 	metrics    driver.GpmMetricsGetType
-	seenUtil   uint64 // of processes
+	seenUtil   uint64 // time of the last utilisation of processes, in the clock of the driver
 
 	mig        bool
 	noMIG      bool
@@ -70,18 +71,17 @@ type gpu struct {
 	migChanged bool
 }
 
-// order is what a worker is asked to do.
+// order is a request to a worker.
 type order struct {
-	at        time.Duration // of the tick
+	at        time.Duration // time of the tick
 	processes bool
-	state     bool          // also what hardly moves
-	rebind    bool          // find the GPU again first
-	gate      chan struct{} // GPM is one call at a time
+	state     bool          // ask for the metrics that rarely change too
+	rebind    bool          // get a new handle of the GPU first
+	gate      chan struct{} // held during a call of GPM: one at a time over all GPUs
 	stop      bool
 }
 
-// forgetAfter is how long a device's word that it does not support something is
-// taken for granted.
+// forgetAfter is the time after which calls that a device did not support are tried again.
 const forgetAfter = 10 * time.Minute
 
 func newGPU(l *library, out outside, o profile.SourceOptions) *gpu {
@@ -94,7 +94,7 @@ func newGPU(l *library, out outside, o profile.SourceOptions) *gpu {
 	return g
 }
 
-// work is the worker: it ends when it is told to stop.
+// work runs the worker until an order to stop or the end of g.ask.
 func (g *gpu) work() {
 	for o := range g.ask {
 		if o.stop {
@@ -105,8 +105,8 @@ func (g *gpu) work() {
 	}
 }
 
-// bind gives the GPU a handle of a library that was just set up, and forgets
-// what it knew of the old one.
+// bind gives the GPU a handle of a library that was just set up, and resets all state of the old
+// handle.
 func (g *gpu) bind(f *found) {
 	g.handle, g.index = f.handle, f.device.Index
 	if g.dev == nil || *g.dev != f.device {
@@ -121,8 +121,7 @@ func (g *gpu) bind(f *found) {
 	g.kept.Clear(profile.NotAsked)
 }
 
-// forgetSupport clears what the device was found not to support, and the base of its rates
-// and histories.
+// forgetSupport clears the list of unsupported calls and the base of rates and histories.
 func (g *gpu) forgetSupport() {
 	g.never, g.neverField, g.neverSince = [numGetters]bool{}, [numFields]bool{}, -1
 	g.gpmGives = [profile.NumMetrics]bool{}
@@ -130,9 +129,9 @@ func (g *gpu) forgetSupport() {
 	g.lastSeen, g.seenUtil = [2]uint64{}, 0
 }
 
-// look sees all there is to see of the GPU.
+// look reads the samples and processes of the GPU that o asks for.
 func (g *gpu) look(o order) {
-	g.order = o // on the heap once, not at every look
+	g.order = o // g.order is on the heap already; &o would allocate at every look
 	g.code, g.processWhy, g.eccRose = success, profile.NotAsked, 0
 	g.samples, g.procs = g.samples[:1], g.procs[:0]
 	s := &g.samples[0]
@@ -164,7 +163,8 @@ func (g *gpu) look(o order) {
 
 func (g *gpu) failed() bool { return g.code.isGPULost() || g.code.isDriverGone() }
 
-// note records a code that means that the whole GPU, or the driver, cannot be used.
+// note returns c, and records it in g.code where it means that the whole GPU, or the driver,
+// cannot be used.
 func (g *gpu) note(c code) code {
 	if c.isGPULost() || c.isDriverGone() {
 		g.code = c
@@ -172,7 +172,8 @@ func (g *gpu) note(c code) code {
 	return c
 }
 
-// rebind finds the GPU again: its handle may be of before it was lost.
+// rebind gets a new handle of the GPU by its UUID: the old one may date from before the GPU was
+// lost.
 func (g *gpu) rebind() {
 	if !g.lib.has[symHandleByUUID] {
 		return
@@ -189,8 +190,8 @@ func (g *gpu) rebind() {
 	g.gpm.have = false
 }
 
-// miss says why a metric is not there, unless another source gave it or a better
-// reason: that one source lacks it counts for less than how another failed.
+// miss sets the reason why a metric is missing, unless another source gave a value or a stronger
+// reason. An error of one source is stronger than the lack of support in another.
 func (g *gpu) miss(s *profile.Sample, m profile.Metric, r profile.Reason) {
 	if r == profile.Unsupported && g.mig {
 		r = profile.UnderMIG

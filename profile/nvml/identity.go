@@ -9,9 +9,9 @@ import (
 	"capcli"
 )
 
-// identity is what /proc and the box's files know of a process.
+// identity is what /proc and the files of the box say about a process.
 type identity struct {
-	born                           uint64 // clock ticks after the boot: a PID is used again, not with this
+	born                           uint64 // start, clock ticks after the boot: unlike a PID it is not reused
 	user                           string
 	command                        string
 	start                          capcli.Time
@@ -19,23 +19,23 @@ type identity struct {
 }
 
 const (
-	// How much of a file is read at most. An environment may hold megabytes.
+	// Bytes of a file that are read at most. An environment may hold megabytes.
 	smallFile = 64 << 10
 	bigFile   = 1 << 20
-	// hertz is USER_HZ, the unit of times in /proc: 100 on all of Linux's
-	// architectures that GPUs are in.
+	// hertz is USER_HZ, the clock ticks per second of times in /proc: 100 on all architectures of
+	// Linux with GPUs.
 	hertz = 100
 )
 
-// registry knows processes.
+// registry looks up the identities of processes.
 type registry struct {
 	out   outside
-	jobs  string // directory of files named by GPU, with the jobs on it; "" is none
+	jobs  string // directory with a file for each GPU that lists its jobs; "" is none
 	known map[int64]*identity
 	users map[string]string
-	pods  map[string][2]string // names and namespaces by UID
-	boot  int64                // seconds since 1970; 0 is not known
-	host  bool                 // PIDs in /proc are the host's, as the driver's are
+	pods  map[string][2]string // namespace and name, by UID
+	boot  int64                // time of the boot, seconds since 1970; 0 is not known
+	host  bool                 // PIDs in /proc are those of the host, as are those of the driver
 	buf   []byte
 }
 
@@ -52,19 +52,19 @@ func newRegistry(out outside, jobs string) *registry {
 	return r
 }
 
-// initialPIDs is the PID namespace of the host: the kernel gives it this number
+// initialPIDs is the link of the PID namespace of the host, which always has this number
 // (PROC_PID_INIT_INO of linux/proc_ns.h).
 const initialPIDs = "pid:[4026531836]"
 
-// hostPIDs tells whether /proc shows the host's processes by the host's numbers.
-// In a container of its own it does not, and a number that the driver tells
-// would be another process there.
+// hostPIDs reports whether /proc shows the processes of the host with the PIDs of the host. In a
+// container with its own PID namespace it does not: there a PID of the driver may be another
+// process.
 func hostPIDs(root fs.FS) bool {
 	link, err := fs.ReadLink(root, "proc/self/ns/pid")
 	return err == nil && link == initialPIDs
 }
 
-// read gives the beginning of a file, "" where it cannot be read.
+// read returns the first most bytes of a file; "" where it cannot be read.
 func (r *registry) read(name string, most int64) string {
 	f, err := r.out.root.Open(name)
 	if err != nil {
@@ -81,7 +81,8 @@ func (r *registry) read(name string, most int64) string {
 	return string(r.buf[:n])
 }
 
-// look makes sure that the processes are known, and forgets all others.
+// look sets r.known to the identities of the processes pids. A process that was known and has not
+// ended keeps its identity.
 func (r *registry) look(pids []int64) {
 	was := r.known
 	r.known = make(map[int64]*identity, len(pids))
@@ -102,8 +103,9 @@ func (r *registry) look(pids []int64) {
 	}
 }
 
-// statOf reads a process' name and time of birth from /proc/PID/stat: the second
-// field, in parentheses that the name may hold too, and the 22nd.
+// statOf returns the name and the start of a process, in clock ticks after the boot, from
+// /proc/PID/stat. They are the second field, in parentheses that the name may contain too, and
+// the 22nd.
 func statOf(stat string) (name string, born uint64, ok bool) {
 	from, to := strings.IndexByte(stat, '('), strings.LastIndexByte(stat, ')')
 	if from < 0 || to < from {
@@ -129,12 +131,12 @@ func (r *registry) identify(dir, name string, born uint64) *identity {
 	at := placeOf(r.read(dir+"cgroup", smallFile))
 	env := environ(r.read(dir+"environ", bigFile))
 	who.container = at.container
-	// A job's own variables can be set to anything; the cgroup cannot.
+	// The process can set its variables to anything, but not its cgroup.
 	who.job = firstOf(at.job, env["SLURM_JOB_ID"], env["SLURM_JOBID"], env["PBS_JOBID"], env["LSB_JOBID"])
 	if at.pod != "" || env["KUBERNETES_SERVICE_HOST"] != "" && at.container != "" {
 		names := r.podNames(at.pod)
 		if env["HOSTNAME"] == r.out.host {
-			delete(env, "HOSTNAME") // of the box: the pod shares its network
+			delete(env, "HOSTNAME") // this is the name of the box: the pod shares its network
 		}
 		who.pod = firstOf(names[1], env["POD_NAME"], env["MY_POD_NAME"], env["HOSTNAME"], at.pod)
 		who.namespace = firstOf(names[0], env["POD_NAMESPACE"], env["MY_POD_NAMESPACE"])
@@ -142,7 +144,8 @@ func (r *registry) identify(dir, name string, born uint64) *identity {
 	return who
 }
 
-// firstOf is the first text that is not empty, made fit to be kept.
+// firstOf returns the first text that is not empty, printable and cut to maxCommand bytes; ""
+// where all are empty.
 func firstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -152,7 +155,7 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// wantedEnv are the variables that are looked at; no other is kept.
+// wantedEnv are the environment variables that are read; all others are dropped.
 var wantedEnv = map[string]bool{
 	"SLURM_JOB_ID": true, "SLURM_JOBID": true, "PBS_JOBID": true, "LSB_JOBID": true,
 	"KUBERNETES_SERVICE_HOST": true, "POD_NAME": true, "MY_POD_NAME": true, "HOSTNAME": true,
@@ -169,8 +172,8 @@ func environ(block string) map[string]string {
 	return env
 }
 
-// userOf names the user of /proc/PID/status by its real id; the number itself
-// where nobody knows a name.
+// userOf returns the name of the user with the real id in /proc/PID/status; the id where it has
+// no name, "" where there is no id.
 func (r *registry) userOf(status string) string {
 	for line := range strings.Lines(status) {
 		ids, ok := strings.CutPrefix(line, "Uid:")
@@ -203,8 +206,8 @@ func (r *registry) passwd(uid string) string {
 	return ""
 }
 
-// podNames finds a pod's namespace and name by its UID: the kubelet keeps its
-// logs in /var/log/pods/NAMESPACE_NAME_UID.
+// podNames returns the namespace and the name of the pod with a UID. The kubelet keeps its logs
+// in /var/log/pods/NAMESPACE_NAME_UID.
 func (r *registry) podNames(uid string) [2]string {
 	if uid == "" {
 		return [2]string{}
@@ -226,9 +229,9 @@ func (r *registry) podNames(uid string) [2]string {
 	return r.pods[uid]
 }
 
-// jobOn is the job that a directory of the cluster's making says is on a GPU: a
-// file named by the GPU's number with one job a line, as dcgm-exporter reads it.
-// With several jobs it is not known whose a process is.
+// jobOn returns the job on a GPU according to the job directory, which the cluster maintains: it
+// has a file named by the index of each GPU with one job a line, as dcgm-exporter reads it. It
+// returns "" where the file has no job or several, since then the job of a process is not known.
 func (r *registry) jobOn(gpu int) string {
 	if r.jobs == "" {
 		return ""

@@ -10,7 +10,7 @@ import (
 	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
 )
 
-// symbol is a function of the library, in any of its versions.
+// symbol is a function of the library, whatever its version suffix.
 type symbol uint8
 
 const (
@@ -70,8 +70,8 @@ const (
 	numSymbols
 )
 
-// symbolNames are the names of each function, newest first: go-nvml calls the
-// newest that is there, so any of them will do.
+// symbolNames are the names of each function, newest first. go-nvml calls the newest one that the
+// library has, so any of them suffices.
 var symbolNames = [numSymbols][]string{
 	symDriverVersion: {"nvmlSystemGetDriverVersion"},
 	symNVMLVersion:   {"nvmlSystemGetNVMLVersion"},
@@ -128,20 +128,20 @@ var symbolNames = [numSymbols][]string{
 	symRemapped:      {"nvmlDeviceGetRemappedRows"},
 }
 
-// needed are the functions without which nothing can be seen.
+// needed are the functions without which no GPU can be listed.
 var needed = []symbol{symCount, symHandle, symUUID}
 
-// library is the driver's library, and which of its functions are there.
+// library is the library of the driver and the set of functions that it has.
 type library struct {
 	lib     driver.Interface
 	path    string
 	has     [numSymbols]bool
-	version string // of the driver
+	version string // version of the driver
 	nvml    string
 }
 
-// alternatives are where the library lies when the loader does not find it: the
-// images of cloud providers, the driver container, WSL, NixOS.
+// alternatives are the paths that are tried when the loader does not find the library: those of
+// images of cloud providers, the driver container, WSL and NixOS.
 var alternatives = []string{
 	"usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
 	"usr/lib/aarch64-linux-gnu/libnvidia-ml.so.1",
@@ -156,9 +156,9 @@ var alternatives = []string{
 
 const usualName = "libnvidia-ml.so.1"
 
-// findLibrary chooses the library: where, or what the loader finds, or one of
-// the alternatives. It opens none that has no nvmlInit, since to call it would
-// end the program.
+// findLibrary returns the library at where; if where is "", the one that the loader finds or one
+// of the alternatives. It skips a library without nvmlInit, since calling that function would end
+// the program. It fails with libraryNotFound.
 func findLibrary(where string, root fs.FS) (*library, code) {
 	names := []string{where}
 	if where == "" {
@@ -186,7 +186,8 @@ func loads(name string) bool {
 	return so.Close() == nil && ok
 }
 
-// start initialises the library and finds out what it offers.
+// start initialises the library and looks up its functions. It fails with functionMissing where a
+// needed one is absent.
 func (l *library) start() code {
 	if c := code(l.lib.Init()); c != success {
 		return c
@@ -216,7 +217,7 @@ func (l *library) start() code {
 	return success
 }
 
-// stop shuts the library down.
+// stop shuts down the library.
 func (l *library) stop() code { return code(l.lib.Shutdown()) }
 
 func (l *library) hasGPM() bool {

@@ -2,9 +2,8 @@ package nvml
 
 import "capcli/profile"
 
-// most is the largest value of a metric that can be; 0 is no limit. The largest
-// boards draw a tenth of the power limit here, and the fastest links carry a
-// tenth of theirs.
+// most is the largest plausible value of each metric, in its unit; 0 is no limit. The largest
+// boards draw a tenth of the limit of power, and the fastest links carry a tenth of theirs.
 var most = [profile.NumMetrics]float64{
 	profile.UtilGPU:        100,
 	profile.UtilMem:        100,
@@ -27,7 +26,7 @@ var most = [profile.NumMetrics]float64{
 	profile.ClockMem:       40_000,
 	profile.PState:         15,
 	profile.Throttle:       1 << 52,
-	profile.Fan:            200, // of the speed meant for noise: more than 100 % is possible
+	profile.Fan:            200, // % of the speed intended for noise, so over 100 is possible
 	profile.PCIeTx:         1 << 19,
 	profile.PCIeRx:         1 << 19,
 	profile.NVLinkTx:       1 << 24,
@@ -38,8 +37,8 @@ var most = [profile.NumMetrics]float64{
 	profile.UtilDec:        100,
 }
 
-// nonzero are the metrics of which 0 is a blank: a GPU that answers is powered,
-// warm and clocked.
+// nonzero are the metrics for which 0 means no value: a GPU that answers has power, temperature
+// and clocks.
 var nonzero = [profile.NumMetrics]bool{
 	profile.MemTotal:   true,
 	profile.Power:      true,
@@ -50,10 +49,10 @@ var nonzero = [profile.NumMetrics]bool{
 	profile.ClockMem:   true,
 }
 
-// slack is what GPM's rounding may put on top of 100 %.
+// slack is the largest percentage that GPM gives for 100 % by its rounding.
 const slack = 101
 
-// put gives a metric the value, or OutOfRange where it cannot be.
+// put sets a metric to v, or to OutOfRange where v is not plausible.
 func put(s *profile.Sample, m profile.Metric, v float64) {
 	top := most[m]
 	if top == 100 && v > top && v <= slack && m >= profile.SMActive && m <= profile.FP16Active {

@@ -12,14 +12,13 @@ import (
 	"capcli/profile"
 )
 
-// historyFrom is the interval from which the driver's own samples (six a second
-// at most) tell more than its latest figure.
+// historyFrom is the shortest sampling interval for which the mean of the driver's own samples
+// (at most six a second) is used instead of its latest figure.
 const historyFrom = 500 * time.Millisecond
 
-// history puts the mean of the samples that the driver took since the last look.
-// The first look only learns where the driver's clock stands: what its buffer
-// holds is of before. The answer is as long as the driver's buffer and, past what
-// was written, empty: entries without a time do not count.
+// history puts the mean of the samples that the driver took since time seen, and advances seen.
+// The first look only sets seen: all samples in the buffer are from before. The answer has the
+// length of the driver's buffer; entries without a time are unused and do not count.
 func (g *gpu) history(s *profile.Sample, m profile.Metric, kind driver.SamplingType, seen *uint64) {
 	_, list, ret := g.handle.GetSamples(kind, *seen)
 	if g.note(code(ret)) != success {
@@ -45,8 +44,8 @@ func (g *gpu) history(s *profile.Sample, m profile.Metric, kind driver.SamplingT
 
 func (g *gpu) wholeMemory(s *profile.Sample, _ *order) { g.memory(g.handle, s) }
 
-// memory puts what of device memory is used. Version 1 of the call counts what
-// is reserved as used, and cannot tell it apart.
+// memory puts used, reserved and total device memory, in bytes. Version 1 of the call includes
+// reserved memory in used memory and does not give it separately.
 func (g *gpu) memory(h driver.Device, s *profile.Sample) {
 	c := functionMissing
 	if g.lib.has[symMemory2] {
@@ -78,8 +77,8 @@ func (g *gpu) memory(h driver.Device, s *profile.Sample) {
 	}
 }
 
-// putMemory puts used and total. A total of 0 is a GPU that shares the host's
-// memory and has none of its own.
+// putMemory puts used and total memory, in bytes. A total of 0 means a GPU without memory of its
+// own, which shares that of the host.
 func (g *gpu) putMemory(s *profile.Sample, used, total uint64) {
 	switch {
 	case total == 0:
@@ -94,9 +93,9 @@ func (g *gpu) putMemory(s *profile.Sample, used, total uint64) {
 	}
 }
 
-// memoryForm gives the device memory there is, 0 where it cannot be told, and
-// whether the driver counts reserved memory as used also in version 2 of the
-// call, against what its manual says: then used and free alone make up the total.
+// memoryForm returns the device memory in bytes, 0 where unknown, and folded: whether version 2
+// of the call includes reserved memory in used memory, contrary to its manual. Then used and free
+// alone add up to the total.
 func (l *library) memoryForm(h driver.Device) (total float64, folded bool) {
 	if l.has[symMemory2] {
 		v, ret := h.GetMemoryInfo_v2()

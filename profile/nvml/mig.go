@@ -13,8 +13,7 @@ import (
 	"capcli/profile"
 )
 
-// member is what an instance is known by. Its numbers alone are not enough: the
-// driver gives them to the next instance at once.
+// member identifies an instance. Its numbers alone do not: the driver reuses them at once.
 type member struct {
 	uuid     string
 	gi, ci   int
@@ -29,17 +28,18 @@ type instance struct {
 	member
 	handle driver.Device
 	dev    *profile.Device
-	// first of its GPU instance: it has the figures that all compute instances
-	// of that share, memory and GPM; the others have none, so that nothing is
-	// counted twice.
+	// first is set for the first compute instance of a GPU instance. It has the figures that all
+	// compute instances of the GPU instance share, memory and GPM. The others have none, so that
+	// nothing is counted twice.
 	first bool
 	gpm   pair
 }
 
-// migEvery is how often the division of a GPU is looked at.
+// migEvery is the interval at which the division of a GPU is checked.
 const migEvery = time.Second
 
-// divide finds out whether and how the GPU is divided.
+// divide checks, at most once per migEvery, whether and how MIG divides the GPU, and rebuilds
+// g.parts after a change.
 func (g *gpu) divide(_ *profile.Sample, o *order) {
 	if g.noMIG || g.migAt != 0 && o.at-g.migAt < migEvery*9/10 {
 		return
@@ -64,7 +64,8 @@ func (g *gpu) divide(_ *profile.Sample, o *order) {
 	g.rebuild(handles)
 }
 
-// scan lists the instances there are into scratch.
+// scan sets g.scratch to the instances of the GPU and returns their handles. on is false where
+// MIG is off.
 func (g *gpu) scan(on bool) []driver.Device {
 	g.scratch = g.scratch[:0]
 	if !on {
@@ -81,7 +82,7 @@ func (g *gpu) scan(on bool) []driver.Device {
 			if g.failed() {
 				return nil
 			}
-			continue // an empty slot: not found, or invalid argument
+			continue // an empty slot gives not found or invalid argument
 		}
 		if m, ok := g.member(h); ok {
 			g.scratch, handles = append(g.scratch, m), append(handles, h)
@@ -96,7 +97,7 @@ func (g *gpu) member(h driver.Device) (m member, ok bool) {
 	ci, r3 := h.GetComputeInstanceId()
 	for _, ret := range [...]driver.Return{r1, r2, r3} {
 		if g.note(code(ret)) != success {
-			return m, false // it went while it was looked at
+			return m, false // it was destroyed meanwhile
 		}
 	}
 	m = member{uuid: uuid, gi: gi, ci: ci}
@@ -121,8 +122,8 @@ func (g *gpu) sameParts() bool {
 	return true
 }
 
-// rebuild makes the devices of the new division. An instance that stayed is the
-// same device; none keeps its GPM sample.
+// rebuild sets g.parts to the instances in g.scratch. An instance that stayed keeps its device.
+// No instance keeps its GPM sample.
 func (g *gpu) rebuild(handles []driver.Device) {
 	old := g.parts
 	g.parts = nil
@@ -148,9 +149,8 @@ func (g *gpu) rebuild(handles []driver.Device) {
 	g.forgetSupport()
 }
 
-// partOf says what an instance is. Of the GPU's memory bandwidth it has as many
-// eighths as of its memory: MIG divides both by the same slices (NVIDIA's MIG
-// user guide).
+// partOf returns the device of an instance. Its share of the memory bandwidth of the GPU is its
+// share of the memory, in eighths: MIG divides both by the same slices (NVIDIA's MIG user guide).
 func (g *gpu) partOf(p *instance) *profile.Device {
 	d := *g.dev
 	d.Parent, d.UUID, d.GI, d.CI, d.SMs = g.dev.UUID, p.uuid, p.gi, p.ci, int(p.sms)
@@ -173,8 +173,8 @@ func (g *gpu) partOf(p *instance) *profile.Device {
 	return &d
 }
 
-// instances adds the samples of the instances. Power, clocks, temperature and
-// errors are told of the whole GPU alone.
+// instances adds the samples of the instances. The driver gives power, clocks, temperature and
+// errors for the whole GPU only.
 func (g *gpu) instances(_ *profile.Sample, o *order) {
 	for _, p := range g.parts {
 		n := len(g.samples)
@@ -208,7 +208,7 @@ func (g *gpu) instances(_ *profile.Sample, o *order) {
 	}
 }
 
-// wording lists the instances for the event.
+// wording returns the text of the event of a changed division.
 func (g *gpu) wording() string {
 	if !g.mig {
 		return "no longer divided"

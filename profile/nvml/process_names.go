@@ -5,13 +5,13 @@ import (
 	"capcli/profile"
 )
 
-// people asks the registry on a goroutine of its own: a process that is stuck
-// holds up whoever reads its command line.
+// people queries the registry on a goroutine of its own, since reading the command line of a
+// stuck process may block.
 type people struct {
 	ask  chan question
 	done chan struct{}
 	busy bool
-	reg  *registry // while not busy
+	reg  *registry // read it only while not busy
 	jobs map[int]string
 	q    question
 }
@@ -43,8 +43,8 @@ func newPeople(out outside, jobs string) *people {
 
 func (p *people) stop() { close(p.ask) }
 
-// start asks for the processes of a tick; false where an earlier question has no
-// answer yet.
+// start queries the processes of a tick. It returns false where an earlier query is not answered
+// yet.
 func (p *people) start(list []profile.Process) bool {
 	if p.busy {
 		select {
@@ -64,7 +64,7 @@ func (p *people) start(list []profile.Process) bool {
 	return true
 }
 
-// fill adds to the processes what the registry knows of them.
+// fill adds the identities and jobs that the registry found to the processes.
 func (p *people) fill(list []profile.Process) {
 	for i := range list {
 		x := &list[i]
@@ -78,7 +78,7 @@ func (p *people) fill(list []profile.Process) {
 	}
 }
 
-// markUnnamed marks the processes as known by number only.
+// markUnnamed sets the start of the processes to unknown; fill may set it later.
 func markUnnamed(list []profile.Process) {
 	for i := range list {
 		list[i].Start = capcli.NoTime

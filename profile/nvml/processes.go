@@ -12,7 +12,7 @@ import (
 	"capcli/profile"
 )
 
-// holder is a process that holds a context on a device, as the driver tells it.
+// holder is a process with a context on a device, in the list of the driver.
 type holder struct {
 	dev    *profile.Device
 	pid    uint32
@@ -25,8 +25,8 @@ type holder struct {
 
 type kind uint8
 
-// A client of MPS is in the list of compute processes too, and one that also
-// draws in that of graphics: the first kind counts.
+// The kinds, in order of precedence. A client of MPS is in the list of compute processes too, and
+// a compute process may be in that of graphics: the first kind counts.
 const (
 	mps kind = iota
 	compute
@@ -46,8 +46,8 @@ var lists = [...]struct {
 	{graphics, symGraphics, driver.Device.GetGraphicsRunningProcesses},
 }
 
-// processes lists who is on the GPU, or on its instances: of a divided GPU, the
-// instances can be asked by any user, the GPU by root alone.
+// processes sets g.procs to the processes on the GPU. For a divided GPU it asks the instances,
+// which any user may do; only root may ask the GPU itself.
 func (g *gpu) processes(whole *profile.Sample, o *order) {
 	if !o.processes {
 		return
@@ -75,7 +75,7 @@ func (g *gpu) processes(whole *profile.Sample, o *order) {
 	g.share(whole)
 }
 
-// list adds the processes of one device.
+// list adds the processes of device d to g.procs.
 func (g *gpu) list(h driver.Device, d *profile.Device, whole *profile.Sample) {
 	total, bounded := whole.Get(profile.MemTotal)
 	g.processWhy = profile.NoSymbol
@@ -112,10 +112,10 @@ func (g *gpu) list(h driver.Device, d *profile.Device, whole *profile.Sample) {
 	}
 }
 
-// share gives each process its part of the SMs' time since the last look. The
-// driver lists a process only where its part was not 0 (nvml.h,
-// nvmlDeviceGetProcessUtilization): one that is not in a list that came was idle.
-// Where no list came nothing is known, unless the whole GPU was idle.
+// share sets the share of SM time of each process since the last look, in %. The driver lists
+// only processes with a share above 0 (nvml.h, nvmlDeviceGetProcessUtilization), so a process
+// that is not in the list was idle. Where there is no list, the shares are not known unless the
+// whole GPU was idle.
 func (g *gpu) share(whole *profile.Sample) {
 	if len(g.procs) == 0 {
 		return
@@ -138,8 +138,8 @@ func (g *gpu) share(whole *profile.Sample) {
 		g.seenUtil = max(g.seenUtil, list[i].TimeStamp)
 	}
 	if seen == 0 {
-		// Without a time the driver gives all it has, from whenever. It must not
-		// be asked so again: from here on its own time, or the box's, counts.
+		// For time 0 the driver gives all samples of its buffer, however old. The next call asks
+		// from the time of the last sample, or from the clock of the box where there is none.
 		if g.seenUtil == 0 {
 			wall, _ := g.now()
 			g.seenUtil = uint64(wall)
@@ -158,7 +158,7 @@ func (g *gpu) share(whole *profile.Sample) {
 	}
 }
 
-// part takes the latest figure of the process that is newer than seen.
+// part sets the share of the process to its latest sample newer than seen.
 func (p *holder) part(list []driver.ProcessUtilizationSample, seen uint64) {
 	for i := range list {
 		x := &list[i]

@@ -6,23 +6,22 @@ import (
 	"capcli/profile"
 )
 
-// rate makes a rate of a counter that may wrap, restart or lie.
+// rate computes the rate of a counter that may wrap, restart or be wrong.
 type rate struct {
 	last  uint64
 	at    time.Duration
 	ready bool
-	falls int // since the library was set up
+	falls int // number of times the counter fell since the library was set up
 }
 
-// tooManyFalls is how often a counter may fall before it is taken for one that
-// wraps within a tick. A restart of the driver is one fall, and sets the library
-// up again besides.
+// tooManyFalls is the number of falls after which a counter is taken to wrap within a tick and no
+// longer used. A restart of the driver is one fall, but also resets the number, since the library
+// is then set up again.
 const tooManyFalls = 3
 
-// takeCount takes the counter at a time and returns its growth per second. The
-// reason is First where there is nothing to compare with: at the start and after
-// a fall, since how often the counter wrapped, or from where it restarted, is
-// not known.
+// takeCount takes the counter at a time and returns its growth per second since the last call.
+// The reason is First at the first call and after a fall, where the number of wraps or the value
+// at the restart is not known. It is OutOfRange after tooManyFalls.
 func (r *rate) takeCount(count uint64, at time.Duration) (float64, profile.Reason) {
 	was, since, ready := r.last, at-r.at, r.ready
 	r.last, r.at, r.ready = count, at, true
@@ -38,5 +37,5 @@ func (r *rate) takeCount(count uint64, at time.Duration) (float64, profile.Reaso
 	return float64(count-was) / since.Seconds(), profile.Known
 }
 
-// forget makes the next count the first.
+// forget makes the next call of takeCount count as the first.
 func (r *rate) forget() { r.ready = false }

@@ -7,52 +7,53 @@ import (
 	"capcli/profile"
 )
 
-// Report is what can be measured on this box, and what is missing and why.
+// Report lists what can be measured on this box, and what is missing and why.
 type Report struct {
 	Host    string
 	OK      bool   // GPUs can be sampled
 	Library string // file of the library that was loaded
-	Driver  string // version, as the library tells it
-	Module  string // version of the kernel's driver; "" where none is loaded
+	Driver  string // version of the driver, from the library
+	Module  string // version of the kernel module; "" where none is loaded
 	NVML    string // version of the library
 	GPUs    []GPUReport
 	Checks  []Check
 }
 
-// Check is one thing that was looked at.
+// Check is the result of one check.
 type Check struct {
 	Name  string `json:"name"` // "driver", "events", …
 	State State  `json:"state"`
 	Text  string `json:"text"` // what was found
-	Fix   string `json:"fix"`  // what to do, "" where there is nothing to
+	Fix   string `json:"fix"`  // what to do; "" where nothing is to be done
 }
 
-// State is how a check went.
+// State is the outcome of a check.
 type State string
 
 // The states.
 const (
 	Good   State = "ok"
-	Partly State = "partly" // some of it cannot be measured
+	Partly State = "partly" // a part cannot be measured
 	Bad    State = "missing"
 )
 
 // GPUReport is what can be measured of a GPU.
 type GPUReport struct {
 	Device    profile.Device
-	MIG       bool // it is divided
+	MIG       bool // MIG divides the GPU
 	Instances []InstanceReport
-	Why       [profile.NumMetrics]profile.Reason // Known, or why not
-	Processes profile.Reason                     // likewise, of the list of processes
+	Why       [profile.NumMetrics]profile.Reason // Known for a metric that has a value, else the reason
+	Processes profile.Reason                     // the same for the list of processes
 	GPM       profile.Reason
 	ECCEvents bool
-	// Rows of memory that were replaced, whether more are to be at the next reset,
-	// and whether there was none left to replace one with.
+	// RemappedRows is the number of memory rows replaced by spare rows. RemapPending says that
+	// the next reset replaces more, RemapFailed that no spare row was left.
 	RemappedRows              int
 	RemapPending, RemapFailed bool
 }
 
-// repair is how a GPU's memory stands.
+// repair is the row remapping of the memory of a GPU: rows remapped, more pending, and failed for
+// lack of spare rows.
 type repair struct {
 	rows            int
 	pending, failed bool
@@ -64,7 +65,7 @@ type InstanceReport struct {
 	Why    [profile.NumMetrics]profile.Reason
 }
 
-// boxReport is what is known without the library.
+// boxReport returns a report of what is known without the library.
 func boxReport(out outside) Report {
 	return Report{Host: out.host, Module: moduleVersion(out.root)}
 }
@@ -75,7 +76,7 @@ func (r *Report) add(name string, s State, text, fix string) {
 
 func (r *Report) fail(t *trouble) { r.add("driver", Bad, t.What, t.Fix) }
 
-// judge adds the checks that follow from what was found.
+// judge adds the checks that follow from the fields of the report.
 func (r *Report) judge(root fs.FS) {
 	r.add("driver", Good, "driver "+r.Driver+", library "+r.Library, "")
 	if r.Module != "" && r.Module != r.Driver {
@@ -108,8 +109,8 @@ var counters = [...]profile.Metric{
 	profile.FP64Active, profile.FP32Active, profile.FP16Active,
 }
 
-// judgeMetrics says what of the metrics is missing on which GPUs, and how to get
-// it, one check per reason.
+// judgeMetrics adds a check for each reason why metrics are missing on some GPU, with the metrics
+// and the remedy.
 func (r *Report) judgeMetrics(root fs.FS) {
 	missing := [profile.OutOfRange + 2][]string{}
 	for m := range profile.NumMetrics {
@@ -141,7 +142,7 @@ func (r *Report) judgeMetrics(root fs.FS) {
 
 const profilingFix = "run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0"
 
-// fixFor says how to get what is missing for a reason.
+// fixFor returns the remedy for metrics missing for a reason; "" where there is none.
 func fixFor(why profile.Reason, adminOnly, told bool) string {
 	switch why {
 	case profile.NoPermission:

@@ -12,8 +12,8 @@ import (
 	"capcli/profile"
 )
 
-// fixer sets the library up, again and again if need be, and tears it down, on
-// a goroutine of its own: that too can hang in the driver.
+// fixer sets up and tears down the library on a goroutine of its own, since that may hang in the
+// driver too.
 type fixer struct {
 	ask  chan task
 	done chan struct{}
@@ -21,7 +21,7 @@ type fixer struct {
 	got  setUp
 }
 
-// setUp is what came of setting up.
+// setUp is the result of a task.
 type setUp struct {
 	list  []found
 	watch *watch
@@ -30,10 +30,10 @@ type setUp struct {
 
 type task struct {
 	lib   *library
-	gpus  []*gpu // whose memory in the library is to be freed; their workers are idle
-	watch *watch // to be ended
+	gpus  []*gpu // GPUs whose GPM buffers to free; their workers are idle
+	watch *watch // the watch to end
 	now   func() (profile.Instant, time.Duration)
-	down  bool // tear down what there is
+	down  bool // tear down the library first
 	up    bool
 }
 
@@ -69,7 +69,7 @@ func (t task) run() (u setUp) {
 		for _, g := range t.gpus {
 			g.freeGPM()
 		}
-		t.lib.stop() // fails where the driver has gone; then there is nothing to let go
+		t.lib.stop() // fails where the driver is gone: then nothing is to be released
 	}
 	if !t.up {
 		return u
@@ -91,15 +91,15 @@ func (g *gpu) freeGPM() {
 }
 
 const (
-	// setUpAgainAfter is how long a GPU is lost before the library is set up
-	// again for its sake, which the other GPUs pay for with a gap; then after
-	// twice that, and so on.
+	// setUpAgainAfter is the time for which a GPU is lost before the library is set up again,
+	// which causes a gap for the other GPUs. The time doubles with each attempt, up to
+	// longestSetUp.
 	setUpAgainAfter = 30 * time.Second
 	longestSetUp    = 10 * time.Minute
 )
 
-// mend has the library set up again where the driver is gone, or a GPU is lost
-// for long. It tells whether the GPUs can be asked in this tick.
+// mend sets up the library again where the driver is gone, or a GPU has been lost for long. It
+// reports whether the GPUs can be asked in this tick.
 func (s *source) mend(ctx context.Context, t *profile.Tick, wall profile.Instant, now time.Duration) bool {
 	if !s.fixer.busy {
 		if !s.needsSetUp(now) {
@@ -110,7 +110,7 @@ func (s *source) mend(ctx context.Context, t *profile.Tick, wall profile.Instant
 			return false
 		}
 	} else {
-		select { // it was waited for in the tick that began it
+		select { // only the tick that started the task waits for it
 		case <-s.fixer.done:
 		default:
 			return false
@@ -143,8 +143,8 @@ func (s *source) mend(ctx context.Context, t *profile.Tick, wall profile.Instant
 	return true
 }
 
-// postpone says when to set up next: soon where no GPU can be seen, and not so
-// soon where some can.
+// postpone sets the time of the next set-up: after firstProbe to longestProbe where no GPU
+// answers, after setUpAgainAfter to longestSetUp where some do.
 func (s *source) postpone(now time.Duration) {
 	least, most := firstProbe, longestProbe
 	for _, g := range s.gpus {
@@ -156,8 +156,8 @@ func (s *source) postpone(now time.Duration) {
 	s.retryAt = now + s.retryWait
 }
 
-// needsSetUp tells whether the library should be set up again now. It cannot be
-// while a worker is stuck inside of it.
+// needsSetUp reports whether to set up the library again now. It returns false while a worker is
+// inside the library.
 func (s *source) needsSetUp(now time.Duration) bool {
 	idle, lost := true, false
 	for _, g := range s.gpus {
@@ -174,8 +174,8 @@ func (s *source) needsSetUp(now time.Duration) bool {
 	return idle && now >= s.retryAt
 }
 
-// adopt takes over the driver's list of GPUs: those that are known by UUID stay
-// the GPUs they were, wherever they are now in the list.
+// adopt takes over the list of GPUs of the driver. A GPU with a known UUID keeps its gpu,
+// whatever its place in the list; a GPU no longer in the list is lost.
 func (s *source) adopt(u setUp) {
 	wall, _ := s.out.now()
 	s.refused = s.refused[:0]
@@ -186,7 +186,7 @@ func (s *source) adopt(u setUp) {
 		f := &u.list[i]
 		if f.code != success {
 			s.refused = append(s.refused, fmt.Sprintf("GPU %d cannot be used: %s", f.device.Index, f.code))
-			if s.first && f.code.isGPULost() { // what this user may not use is no event
+			if s.first && f.code.isGPULost() { // a GPU that this user may not use gives no event
 				s.pending = append(s.pending, profile.Event{At: wall, Kind: profile.GPULost, Value: int64(f.code), Text: s.refused[len(s.refused)-1]})
 			}
 			continue
@@ -223,8 +223,9 @@ func (s *source) withUUID(uuid string) *gpu {
 	return nil
 }
 
-// replacedError returns the error of a Read that can never succeed again: another driver
-// version is loaded, and this process cannot load its library beside the old one.
+// replacedError returns an error where no Read can succeed again: another driver version is
+// loaded, and this process cannot load its library beside the old one. It returns the error of
+// ctx where ctx was canceled.
 func (s *source) replacedError(ctx context.Context) error {
 	if s.misfits >= 3 {
 		return errors.New("sample GPUs: the driver was replaced by another version while sampling: start the program again, so that it loads the new library")

@@ -15,11 +15,12 @@ func init() {
 	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library", Open)
 }
 
-// Built tells whether this build can sample GPUs: on Linux, with cgo and the tag nvml.
+// Built reports whether this build can sample GPUs, which needs Linux, cgo and the tag nvml.
 const Built = true
 
-// Open finds the GPUs of the box. Options.Where is the library's file; "" is the
-// one that the loader finds, or one in the usual places.
+// Open returns a source of the GPUs of the box. o.Where is the file of the library; "" is the one
+// that the loader finds, or one in the usual places. It fails where the library or a usable GPU
+// is missing.
 func Open(o profile.SourceOptions) (profile.Source, error) {
 	out := theBox()
 	l, c := findLibrary(o.Where, out.root)
@@ -37,10 +38,10 @@ const (
 	shortest   = 100 * time.Millisecond
 	stateEvery = 5 * time.Second
 	tearDown   = 4 * waitMs * time.Millisecond
-	openLimit  = 60 * time.Second // of setting up: without persistence mode each GPU takes seconds
+	openLimit  = 60 * time.Second // limit of the first set-up: without persistence mode each GPU takes seconds
 )
 
-// source is the profile.Source.
+// source is the profile.Source of the GPUs of the box.
 type source struct {
 	out    outside
 	opt    profile.SourceOptions
@@ -48,20 +49,20 @@ type source struct {
 	gpus   []*gpu
 	gate   chan struct{}
 	timer  *time.Timer
-	late   bool // the deadline of this Read has passed
+	late   bool // the time limit of this Read has passed
 	watch  *watch
 	fixer  *fixer
 	people *people
 
 	pending    []profile.Event
-	refused    []string // GPUs in the driver's list that cannot be used
-	gone       bool     // the driver is
+	refused    []string // GPUs in the list of the driver that cannot be used, with the reason
+	gone       bool     // the driver is gone
 	retryAt    time.Duration
 	retryWait  time.Duration
-	misfits    int // how often a driver of another version was found
+	misfits    int // consecutive set-ups that found a driver of another version
 	stateAt    time.Duration
 	processAt  time.Duration
-	memoryUsed float64 // over all GPUs, at the last look at processes
+	memoryUsed float64 // bytes over all GPUs, when processes were last listed
 	memoryAll  float64
 	memoryNow  float64
 	first      bool
@@ -100,7 +101,7 @@ func open(l *library, o profile.SourceOptions, out outside) (*source, error) {
 			first = u.list[0].code
 		}
 		err := noGPUs(len(u.list), first)
-		_ = s.Close() // it never fails
+		_ = s.Close() // Close never fails
 		return nil, err
 	}
 	return s, nil
@@ -108,8 +109,8 @@ func open(l *library, o profile.SourceOptions, out outside) (*source, error) {
 
 func (s *source) Host() string { return s.out.host }
 
-// Read looks at all GPUs. It fails when ctx ended, after Close, and when the
-// driver was replaced by one that this process cannot speak to.
+// Read sets t to the samples of all GPUs. It fails when ctx was canceled, after Close, and when
+// the driver was replaced by a version that this process cannot use.
 func (s *source) Read(ctx context.Context, t *profile.Tick) error {
 	if s.closed {
 		return io.ErrClosedPipe
@@ -157,8 +158,8 @@ func (s *source) Read(ctx context.Context, t *profile.Tick) error {
 	return nil
 }
 
-// limit is how long this Read waits for the GPUs: the interval, or its patience
-// where that is longer, and a little less than ctx allows.
+// limit returns how long this Read waits for the GPUs: 15/16 of the larger of interval and
+// patience, or of the time to the deadline of ctx where that is less; at least 1 ms.
 func (s *source) limit(ctx context.Context) time.Duration {
 	wait := max(s.opt.Every, s.out.patience)
 	if left, ok := untilDeadline(ctx.Deadline()); ok {
@@ -167,7 +168,7 @@ func (s *source) limit(ctx context.Context) time.Duration {
 	return max(wait-wait/16, time.Millisecond)
 }
 
-// orders is what this tick asks of the GPUs.
+// orders returns the order of this tick to the GPUs.
 func (s *source) orders(now time.Duration) order {
 	o := order{at: now, gate: s.gate}
 	slack := s.opt.Every / 2
@@ -186,7 +187,7 @@ func (s *source) orders(now time.Duration) order {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// await waits for done, at most until the time limit of this Read.
+// await waits for done until the time limit of this Read, and reports whether it came.
 func (s *source) await(done <-chan struct{}) bool {
 	if s.late {
 		select {
@@ -205,7 +206,7 @@ func (s *source) await(done <-chan struct{}) bool {
 	}
 }
 
-// awaitOr is await, but for the end of ctx.
+// awaitOr is await that also ends with ctx.
 func (s *source) awaitOr(ctx context.Context, done <-chan struct{}) bool {
 	if s.late {
 		return s.await(done)
@@ -220,8 +221,8 @@ func (s *source) awaitOr(ctx context.Context, done <-chan struct{}) bool {
 	return s.await(done)
 }
 
-// Close ends the goroutines and lets the library go. What is stuck in the driver
-// is left behind, since nothing ends it but its return.
+// Close ends the goroutines and shuts down the library. It leaves behind a goroutine that is
+// stuck in the driver, since nothing can end it.
 func (s *source) Close() error {
 	if s.closed {
 		return nil
@@ -249,8 +250,7 @@ func (s *source) Close() error {
 	return nil
 }
 
-// stopAll tells the goroutines to end; the channels hold the word for those that
-// are stuck.
+// stopAll tells the goroutines to end. A stuck one finds its channel closed when it returns.
 func (s *source) stopAll() {
 	for _, g := range s.gpus {
 		if !g.busy {

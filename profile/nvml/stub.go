@@ -12,10 +12,10 @@ func init() {
 	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library", Open)
 }
 
-// Built tells whether this build can sample GPUs: on Linux, with cgo and the tag nvml.
+// Built reports whether this build can sample GPUs, which needs Linux, cgo and the tag nvml.
 const Built = false
 
-// lacking says what this build lacks.
+// lacking returns the trouble of a build that cannot call NVIDIA's library.
 func lacking() *trouble {
 	if runtime.GOOS != "linux" {
 		return &trouble{
@@ -32,7 +32,7 @@ func lacking() *trouble {
 // Open fails: this build cannot call NVIDIA's library.
 func Open(profile.SourceOptions) (profile.Source, error) { return nil, lacking() }
 
-// Examine says what this build lacks.
+// Examine returns a report that says what this build lacks.
 func Examine(profile.SourceOptions) Report {
 	out := theBox()
 	r := boxReport(out)

@@ -9,24 +9,26 @@ import (
 	"capcli/profile"
 )
 
-// outside is what the source touches of the box, beside the driver's library.
+// outside is everything that the source uses of the box except the library.
 type outside struct {
 	host string
 	root fs.FS // the file system from its root: /proc, /etc/passwd, /var/log/pods
-	// now gives the wall clock and a clock that never jumps.
+	// now returns the wall clock and a clock that never jumps.
 	now func() (profile.Instant, time.Duration)
-	// userName asks the box's directory for the name of a user, "" where it has none.
+	// userName returns the name of a user from the user database of the box; "" where it has
+	// none.
 	userName func(uid string) string
-	// patience is how long GPUs are waited for, where the interval is not longer.
+	// patience is the least time for which Read waits for the GPUs. It waits longer where the
+	// interval is longer.
 	patience time.Duration
 }
 
-// usualPatience is many times what a driver takes in trouble, and short beside
-// what a look that does not come back costs.
+// usualPatience is many times as long as a driver in trouble takes to answer, and short compared
+// to the cost of a call that never returns.
 const usualPatience = 500 * time.Millisecond
 
-// theBox is the box that the program runs on. This file alone asks the operating
-// system for it.
+// theBox returns the box on which the program runs. This is the only file that asks the operating
+// system.
 func theBox() outside {
 	host, err := os.Hostname()
 	if err != nil {
@@ -51,15 +53,15 @@ func theBox() outside {
 	}
 }
 
-// newTimer makes a timer that is not running.
+// newTimer returns a timer that is not running.
 func newTimer() *time.Timer {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
 	return t
 }
 
-// untilDeadline is how long is left; ok is false where there is no deadline. A
-// deadline is of the wall clock, with a monotonic reading inside.
+// untilDeadline returns the time to a deadline; ok is false where there is none. The deadline has
+// a monotonic reading, so that steps of the wall clock do not matter.
 func untilDeadline(deadline time.Time, ok bool) (time.Duration, bool) {
 	if !ok {
 		return 0, false

@@ -2,7 +2,7 @@ package nvml
 
 import "fmt"
 
-// xids says what the commoner Xid errors mean, after NVIDIA's "XID errors" page.
+// xids are the meanings of the more common Xid errors, after NVIDIA's "XID errors" page.
 var xids = map[uint64]string{
 	8:   "a program ran into the GPU's time limit",
 	13:  "a program made the graphics engine fail",
