@@ -182,7 +182,7 @@ func (h *harmonicSearch) take(k []int) []harmonic {
 	return out
 }
 
-// burg returns the autoregression of x, of order at most most, chosen by AICc, and the variance
+// burg returns the autoregression of x, of an order up to most, chosen by AICc, and the variance
 // of its errors (Burg 1975: the reflections minimise forward and backward errors).
 func burg(x []float64, most int) (best []float64, least float64) {
 	n := len(x)

@@ -20,11 +20,11 @@ type Fit struct {
 	form   arimaForm
 	par    []float64 // coefficients of the ARMA part
 	src    *arimaSeries
-	x      [][]float64
-	names  []string
-	beta   []float64
-	sigma2 float64 // variance of the innovations, on the scale of src.y
-	loglik float64
+	x      [][]float64 // regressors, mean and drift first
+	names  []string    // of the regressors
+	beta   []float64   // coefficients of the regressors, on the scale of src.y
+	sigma2 float64     // variance of the innovations, on the scale of src.y
+	loglik float64     // on the scale of the series; NaN for a fit without error
 	method Method
 	like   *arimaLikelihood // nil once the fit is finished
 	best   []float64        // the searched values behind par; see exact

@@ -36,12 +36,12 @@ type arimaLikelihood struct {
 
 	// Results of the last evaluation:
 	beta       []float64 // scaled coefficients, on top of first
-	syy        float64
+	syy        float64   // syy, sxy and sxx are sums of squares and products; see sums
 	sxy, sxx   []float64
-	ssq, logs  float64
-	counted    int
-	choleskyOf []float64
-	solved     bool // whether the regressors were independent
+	ssq, logs  float64   // sum of squared innovations, and of the logs of their variances
+	counted    int       // innovations that count
+	choleskyOf []float64 // Cholesky factor of sxx
+	solved     bool      // whether the regressors were independent
 }
 
 // newArimaLikelihood prepares the likelihood of a form for y and the regressors x. It fails with
