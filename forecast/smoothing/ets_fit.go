@@ -23,7 +23,7 @@ type etsFit struct {
 	bic    float64
 	fitted []float64
 	guard  etsGuard
-	seed   capcli.Seed
+	seed   capcli.Seed // for the futures of simulated intervals
 	notes  []string
 }
 
@@ -106,8 +106,8 @@ func (s *etsSearch) fit(form etsForm) *etsFit {
 	return s.finish(task, guesses[0].par)
 }
 
-// climb improves the guess g by at most most iterations, until they gain less than tol. A guess
-// that is not admissible gets the value +Inf.
+// climb improves the guess g until two iterations gain less than tol each, for up to most
+// iterations. A guess that is not admissible gets the value +Inf.
 func (t *etsTask) climb(work *minimise.BFGS, g *etsGuess, most int, tol float64) {
 	x, scale := make([]float64, work.N), make([]float64, work.N)
 	t.units(&g.par)
@@ -123,7 +123,7 @@ func (t *etsTask) climb(work *minimise.BFGS, g *etsGuess, most int, tol float64)
 	g.par.s = append([]float64(nil), t.par.s...)
 }
 
-// etsApart returns the best guesses, at most most of them, no two of which have nearly the same
+// etsApart returns the best guesses, up to most of them. No two of them have nearly the same
 // smoothing parameters.
 func etsApart(guesses []etsGuess, most int) []etsGuess {
 	etsSort(guesses)
