@@ -6,7 +6,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// Autocorrelations is the sample autocorrelation at lags 0..lags; zeros after lag 0 of a constant.
+// Autocorrelations returns the sample autocorrelations at lags 0..lags. Those of a constant
+// series are zero after lag 0.
 func Autocorrelations(y []float64, lags int) []float64 {
 	out := make([]float64, lags+1)
 	out[0] = 1
@@ -30,8 +31,8 @@ func Autocorrelations(y []float64, lags int) []float64 {
 	return out
 }
 
-// Multiplicative is the multiplicative season of a classical decomposition: the mean
-// ratio to the centred moving average by phase, normalised to mean 1.
+// Multiplicative returns the multiplicative season of m steps of a classical decomposition: the
+// mean ratio to the centred moving average by phase, normalised to mean 1.
 func Multiplicative(y []float64, m int) []float64 {
 	trend := make([]float64, len(y))
 	CentredAverage(y, m, trend)
@@ -52,8 +53,8 @@ func Multiplicative(y []float64, m int) []float64 {
 	return sum
 }
 
-// CentredAverage is the centred average over a season of m, half weight at both
-// ends where m is even; NaN near the ends of y.
+// CentredAverage writes the centred moving average over a season of m steps to out, with half
+// weight at both ends where m is even. It is NaN within half a season of the ends of y.
 func CentredAverage(y []float64, m int, out []float64) {
 	half := m / 2
 	sum := 0.0

@@ -12,15 +12,15 @@ import (
 	"capcli/forecast/model"
 )
 
-// Parts is a series split into parts that sum to it.
+// Parts is a series split into components that sum to it.
 type Parts struct {
 	Trend     []float64
-	Periods   []int       // of the seasons, shortest first
-	Seasons   [][]float64 // one for each of Periods
+	Periods   []int       // lengths of the seasons in steps, shortest first
+	Seasons   [][]float64 // one series for each of Periods
 	Remainder []float64
 }
 
-// Adjusted is the series without its seasons.
+// Adjusted returns the series without its seasons.
 func (d *Parts) Adjusted() []float64 {
 	out := make([]float64, len(d.Trend))
 	for i := range out {
@@ -29,7 +29,8 @@ func (d *Parts) Adjusted() []float64 {
 	return out
 }
 
-// Season is the sum of the seasons i steps after the end, from their last cycle.
+// Season returns the sum of the seasons at step i after the end, which counts from 0. It repeats
+// the last cycle of each season.
 func (d *Parts) Season(i int) float64 {
 	sum := 0.0
 	for k, p := range d.Periods {
@@ -39,12 +40,11 @@ func (d *Parts) Season(i int) float64 {
 	return sum
 }
 
-// MSTL splits a series with several seasons by STL for one after another, twice
-// over (Bandara, Hyndman & Bergmeir 2021, "MSTL: A Seasonal-Trend Decomposition
-// Algorithm for Time Series with Multiple Seasonal Patterns"): the windows of
-// the seasons are 11, 15, 19, ... cycles. Seasons with fewer than two cycles in
-// the data are left out; without any left the trend is by Friedman's super smoother,
-// as in R.
+// MSTL splits a series with several seasons by STL for one season after another, in two rounds
+// (Bandara, Hyndman & Bergmeir 2021, "MSTL: A Seasonal-Trend Decomposition Algorithm for Time
+// Series with Multiple Seasonal Patterns"). A single season takes one round. The windows of the
+// seasons are 11, 15, 19, ... cycles. Seasons with two cycles or fewer in the data are left out.
+// Without any season the trend comes from Friedman's super smoother, as in R.
 func MSTL(y []float64, periods []int) (Parts, error) {
 	if err := model.CheckPresent(y); err != nil {
 		return Parts{}, fmt.Errorf("mstl: %w", err)
@@ -55,7 +55,8 @@ func MSTL(y []float64, periods []int) (Parts, error) {
 	return Split(y, UsableSeasons(len(y), periods), false)
 }
 
-// Split is MSTL of seasons that are usable.
+// Split is MSTL with periods that UsableSeasons returned, with robust STL where robust is set. y
+// has no missing values.
 func Split(y []float64, periods []int, robust bool) (Parts, error) {
 	d := Parts{Periods: periods}
 	rest := slices.Clone(y)
@@ -91,7 +92,7 @@ func Split(y []float64, periods []int, robust bool) (Parts, error) {
 	return d, nil
 }
 
-// Total is the sum of the seasons.
+// Total returns the sum of the seasons at each step.
 func (d *Parts) Total() []float64 {
 	sum := make([]float64, len(d.Trend))
 	for _, s := range d.Seasons {
@@ -102,7 +103,8 @@ func (d *Parts) Total() []float64 {
 	return sum
 }
 
-// UsableSeasons are the seasons that a series of n values has more than two of, in order, each once.
+// UsableSeasons returns the periods of which n values contain more than two cycles, in ascending
+// order without duplicates.
 func UsableSeasons(n int, periods []int) []int {
 	var out []int
 	for _, p := range periods {
@@ -114,9 +116,9 @@ func UsableSeasons(n int, periods []int) []int {
 	return slices.Compact(out)
 }
 
-// SeasonalStrength is 1 - var(remainder)/var(season + remainder), at least 0:
-// 0 for no season, 1 for nothing but season (Wang, Smith & Hyndman 2006). The
-// season is number k of the decomposition.
+// SeasonalStrength returns 1 - var(remainder)/var(season + remainder), at least 0, for the
+// season with index k: 0 without season, 1 where there is nothing but season (Wang, Smith &
+// Hyndman 2006).
 func (d *Parts) SeasonalStrength(k int) float64 {
 	both := make([]float64, len(d.Remainder))
 	for i, r := range d.Remainder {

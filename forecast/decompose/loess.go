@@ -6,19 +6,19 @@ import (
 	"capcli/forecast/model"
 )
 
-// loess smooths equally spaced values by local regression with tricube weights
-// (Cleveland 1979), as STL uses it: fitted at every jump-th place, with straight
-// lines between (Cleveland et al. 1990).
+// loess smooths equally spaced values by local regression with tricube weights (Cleveland 1979),
+// as STL does: it fits at every jump-th place and interpolates linearly between (Cleveland et
+// al. 1990).
 type loess struct {
 	window int // number of neighbours; may be more than there are values
 	degree int // 0 or 1
-	jump   int
+	jump   int // steps between the places of fits
 
-	w      []float64 // work: the weights of one fit
-	kernel []float64 // weights of a fit in the middle, the same at every place
+	w      []float64 // buffer for the weights of one fit
+	kernel []float64 // weights of a fit away from the ends, the same at every place
 }
 
-// smooth writes the smooth of y to out. rw are robustness weights, or nil.
+// smooth writes the smoothed y to out. rw are robustness weights, or nil.
 func (l *loess) smooth(y, rw, out []float64) {
 	n := len(y)
 	if n < 2 {
@@ -44,13 +44,13 @@ func (l *loess) smooth(y, rw, out []float64) {
 		line(out, i, i+jump)
 	}
 	if last != n-1 {
-		// The place after the last jump is fitted with the last window.
+		// The last place is fitted with the last window.
 		l.place(y, rw, out, n-1, left, right)
 		line(out, last, n-1)
 	}
 }
 
-// place fits at one place inside the data; where no weight is left the value stands.
+// place fits at one place inside the data. Where all weights are zero it keeps the value.
 func (l *loess) place(y, rw, out []float64, i, left, right int) {
 	if rw == nil && l.window < len(y) && left == i-(l.window+1)/2+1 && l.window%2 == 1 {
 		if len(l.kernel) == 0 {
@@ -70,7 +70,7 @@ func (l *loess) place(y, rw, out []float64, i, left, right int) {
 	out[i] = v
 }
 
-// line fills the places between a and b with a straight line.
+// line fills the places between a and b by linear interpolation.
 func line(v []float64, a, b int) {
 	slope := (v[b] - v[a]) / float64(b-a)
 	for i := a + 1; i < b; i++ {
@@ -78,8 +78,8 @@ func line(v []float64, a, b int) {
 	}
 }
 
-// fitAt returns the local fit at x to the values from left to right. x may lie outside
-// the data.
+// fitAt returns the local fit at x to the values from left to right; false where all weights are
+// zero. x may lie outside the data.
 func (l *loess) fitAt(y, rw []float64, x float64, left, right int) (float64, bool) {
 	if !l.weights(len(y), rw, x, left, right) {
 		return 0, false
@@ -87,9 +87,9 @@ func (l *loess) fitAt(y, rw []float64, x float64, left, right int) (float64, boo
 	return model.Dot(l.w[left:right+1], y[left:right+1]), true
 }
 
-// weights sets l.w[left:right+1] so that the fit at x is their product with the
-// values. The limits 0.999 and 0.001 of the bandwidth are those of the paper's
-// program: nearer than that counts as at the place, farther as outside.
+// weights sets l.w[left:right+1] so that the fit at x is their product with the values. It
+// returns false where all weights are zero. The limits 0.999 and 0.001 of the bandwidth are
+// those of the paper's program: values nearer count as at x, values farther not at all.
 func (l *loess) weights(n int, rw []float64, x float64, left, right int) bool {
 	if cap(l.w) < n {
 		l.w = make([]float64, n)

@@ -7,20 +7,19 @@ import (
 	"capcli/forecast/model"
 )
 
-// Options are what a decomposition by loess is asked for. The zero value is
-// a season that never changes, the paper's trend window, and no robustness.
+// Options are the settings of a decomposition by loess. The zero value means a periodic season,
+// the paper's trend window, and no robustness.
 type Options struct {
 	Window int  // loess window of the season, in seasons (odd, 7 or more); 0: the season is periodic
 	Trend  int  // loess window of the trend, in steps; 0: the smallest odd one of at least 1.5 period / (1 - 1.5/Window)
-	Robust bool // values far off the fit count less: 15 outer loops with one inner, else none with two
+	Robust bool // give outliers less weight: 15 outer loops of one inner loop, else none of two
 }
 
-// STL splits a series into trend, season and remainder, which sum to it
-// (Cleveland, Cleveland, McRae & Terpenning 1990, "STL: A Seasonal-Trend
-// Decomposition Procedure Based on Loess", Journal of Official Statistics 6).
-// The cycles are
-// smoothed by local constants, the trend by local lines, as R's stl does. It
-// needs more than two whole seasons, and no missing value.
+// STL splits a series into trend, season and remainder, which sum to it (Cleveland, Cleveland,
+// McRae & Terpenning 1990, "STL: A Seasonal-Trend Decomposition Procedure Based on Loess",
+// Journal of Official Statistics 6). It smooths the cycles by local constants and the trend by
+// local lines, as R's stl does. It needs more than two whole seasons, and fails where a value is
+// missing.
 func STL(y []float64, period int, o Options) (trend, seasonal, remainder []float64, err error) {
 	n := len(y)
 	if period < 2 || n <= 2*period {
@@ -49,12 +48,12 @@ func STL(y []float64, period int, o Options) (trend, seasonal, remainder []float
 	return s.trend, s.season, remainder, nil
 }
 
-// stl is the work of one decomposition; its buffers serve every loop.
+// stl is the state of one decomposition; all loops reuse its buffers.
 type stl struct {
 	period                       int
 	byCycle, low, byTrend        loess
 	trend, season                []float64
-	rest, long, pass, rw, sub    []float64 // long has a season more at each end
+	rest, long, pass, rw, sub    []float64 // long extends one season beyond each end
 	subWeight, subFit, remaining []float64
 }
 
@@ -89,7 +88,7 @@ func newSTL(n, period int, o Options) *stl {
 func makeOdd(v int) int { return v | 1 }
 func tenth(v int) int   { return (v + 9) / 10 }
 
-// run is the outer loop: robustness weights from the remainder of the last fit.
+// run is the outer loop: it sets robustness weights from the remainder of the last fit.
 func (s *stl) run(y []float64, robust bool) {
 	inner, outer := 2, 0
 	if robust {
@@ -106,14 +105,14 @@ func (s *stl) run(y []float64, robust bool) {
 	}
 }
 
-// inner improves season and trend once.
+// inner is the inner loop: it updates season and trend once.
 func (s *stl) inner(y []float64) {
 	n := len(y)
 	for i := range y {
 		s.rest[i] = y[i] - s.trend[i]
 	}
 	s.cycles(s.rest[:n])
-	// What the smoothed cycles have of the trend is taken out by a low-pass filter.
+	// A low-pass filter takes out the trend that the smoothed cycles contain.
 	average(s.long, s.period, s.rest)
 	average(s.rest[:n+s.period+1], s.period, s.pass)
 	average(s.pass[:n+2], 3, s.rest)
@@ -125,8 +124,8 @@ func (s *stl) inner(y []float64) {
 	s.byTrend.smooth(s.rest[:n], s.rw, s.trend)
 }
 
-// cycles smooths each cycle (all Januaries, all Februaries, ...) and goes one
-// season beyond each end; the result is in s.long.
+// cycles smooths each cycle-subseries (all Januaries, all Februaries, ...) and extends it by one
+// season at each end. It writes the result to s.long.
 func (s *stl) cycles(y []float64) {
 	n, p := len(y), s.period
 	for j := range p {
@@ -158,7 +157,7 @@ func (s *stl) cycles(y []float64) {
 	}
 }
 
-// average is the moving average of length m; out has m-1 values fewer than v.
+// average writes the moving average of length m of v to out[:len(v)-m+1].
 func average(v []float64, m int, out []float64) {
 	sum := 0.0
 	for _, x := range v[:m] {
@@ -171,7 +170,8 @@ func average(v []float64, m int, out []float64) {
 	}
 }
 
-// reweigh sets the bisquare weights of the remainder, at six median absolute deviations.
+// reweigh sets the bisquare weights of the remainder, with the limit at six median absolute
+// deviations.
 func (s *stl) reweigh(y []float64) {
 	n := len(y)
 	if s.rw == nil {
@@ -196,7 +196,7 @@ func (s *stl) reweigh(y []float64) {
 	}
 }
 
-// periodic makes the season the mean of each cycle.
+// periodic replaces the season at each phase by its mean over the cycles.
 func (s *stl) periodic() {
 	for j := range s.period {
 		sum, n := 0.0, 0

@@ -1,13 +1,12 @@
 package decompose
 
-// middle reorders v and gives the two values that stand in the middle after a
-// partial sort (Chambers 1971, "Algorithm 410: Partial sorting", CACM 14; cuts by
-// Singleton 1969). The program of Cleveland et al., which R runs, names the two
-// middle places in falling order, and the partial sort expects them rising: where
-// a cut falls between the two, it never looks at the upper one again. So the upper
-// value may stand above the true one, and the weights of a robust fit follow it.
-// The same is done here, because a robust STL that differs from R's in the third
-// figure is of no use to those who compare.
+// middle reorders v and returns the two values in its middle after a partial sort (Chambers
+// 1971, "Algorithm 410: Partial sorting", CACM 14; cuts by Singleton 1969). The program of
+// Cleveland et al., which R runs, passes the two middle places in descending order, and the
+// partial sort expects them ascending: where a cut falls between the two, it never looks at the
+// upper one again. So the upper value may be above the true one, which changes the weights of a
+// robust fit. This function does the same on purpose: a robust STL that differs from R's in the
+// third digit cannot be compared with it.
 func middle(v []float64) (upper, lower float64) {
 	up, low := len(v)/2, (len(v)-1)/2
 	places := [2]int{up, low}
@@ -15,8 +14,8 @@ func middle(v []float64) (upper, lower float64) {
 	for len(work) > 0 {
 		s := work[len(work)-1]
 		work = work[:len(work)-1]
-		// A short span at the very start is cut on: the insertion sort of the
-		// original needs a value before it to stop at.
+		// Even a short span at the very start is cut further: the insertion sort of the original
+		// needs a value before the span to stop at.
 		for s.a <= s.b && s.from < s.to {
 			if short := s.to-s.from <= 10; short && s.from > 0 {
 				insertion(v[s.from : s.to+1])
@@ -29,11 +28,12 @@ func middle(v []float64) (upper, lower float64) {
 	return v[up], v[low]
 }
 
-// span is a part of the values, from..to, and the places asked for in it, a..b.
+// span is the part from..to of the values, and the range a..b of the requested places that lie
+// in it.
 type span struct{ from, to, a, b int }
 
-// divide keeps the shorter side of a cut, with the places that lie in it, and
-// gives the other.
+// divide reduces s to the shorter side of a cut, with the places in it, and returns the other
+// side.
 func (s *span) divide(left, right int, places [2]int) (rest span) {
 	rest = *s
 	if left-s.from <= s.to-right {
@@ -56,8 +56,8 @@ func (s *span) divide(left, right int, places [2]int) (rest span) {
 	return rest
 }
 
-// cut partitions v[from..to] around the median of its ends and its middle: up to
-// left the values are at most that, from right on at least.
+// cut partitions v[from..to] around the median of its two ends and its middle. Values up to left
+// are at most that median, values from right on are at least that.
 func cut(v []float64, from, to int) (left, right int) {
 	mid := (from + to) / 2
 	if v[from] > v[mid] {

@@ -2,13 +2,13 @@ package decompose
 
 import "math"
 
-// The spans of the super smoother's three running lines, as shares of the data.
+// superSpans are the spans of the super smoother's three running lines, as shares of the data.
 var superSpans = [3]float64{0.05, 0.2, 0.5}
 
-// SuperSmooth is the variable-span smoother of Friedman (1984, "A variable span
-// smoother", SLAC PUB-3477) of values at regular times: of three running lines,
-// the one with the smallest smoothed cross-validated error is taken at each
-// place, its span is smoothed in turn, and the lines are mixed by it.
+// SuperSmooth smooths values at regular times by the variable-span smoother of Friedman (1984,
+// "A variable span smoother", SLAC PUB-3477). At each place it chooses, of three running lines,
+// the span of the one with the least smoothed cross-validated error. It smooths these spans,
+// interpolates between the lines accordingly, and smooths the result.
 func SuperSmooth(y []float64) []float64 {
 	n := len(y)
 	var lines, errors [3][]float64
@@ -41,15 +41,15 @@ func SuperSmooth(y []float64) []float64 {
 	return out
 }
 
-// runningLine fits a line around each value to a window of the given share of
-// the data, the nearest whole window at the ends, and gives its height there
-// and the absolute error had the value itself been left out.
+// runningLine fits a line around each value to a window of the given share of the data; at the
+// ends it uses the nearest whole window. It returns the height of the line at the value, and the
+// absolute error of the fit without that value.
 func runningLine(y []float64, span float64) (line, left []float64) {
 	n := len(y)
 	half := max(2, int(0.5*span*float64(n)+0.5))
 	size := min(n, 2*half+1)
 	line, left = make([]float64, n), make([]float64, n)
-	// Sums about the first value and of places about the window's middle lose no digits.
+	// Sums of values minus the first one lose no digits.
 	sum, moment := 0.0, 0.0
 	for i := range size {
 		sum += y[i] - y[0]
