@@ -1,19 +1,19 @@
-// Package minimise has the searches for a minimum that the models share: with gradients
-// (BFGS), without (Descent, NelderMead) and of one variable (Brent, GoldenSection).
+// Package minimise has the numerical minimisers that the models share: with gradients (BFGS),
+// without (Descent, NelderMead), and of one variable (Brent, GoldenSection).
 package minimise
 
 import "math"
 
-// Objective is a function to be made small. Gradient is called only at
-// the point of the last call of Value.
+// Objective is a function to minimise. Gradient is called only at the point of the last call of
+// Value.
 type Objective interface {
 	Value(x []float64) float64
 	Gradient(x, g []float64)
-	// Admits says whether an iterate may be kept.
+	// Admits reports whether x is feasible as an iterate.
 	Admits(x []float64) bool
 }
 
-// BFGS holds the work space of one minimisation.
+// BFGS holds the work space of minimisations over N variables.
 type BFGS struct {
 	N                     int
 	h                     []float64 // inverse Hessian, row by row
@@ -30,11 +30,10 @@ func NewBFGS(n int) *BFGS {
 	}
 }
 
-// Minimise moves x downhill by the method of Broyden, Fletcher, Goldfarb and
-// Shanno (Nocedal and Wright, "Numerical Optimization", 2006, alg. 6.1) with a
-// backtracking search, and gives the value there. scale is about how far each
-// coordinate may move in one step; it stops after most iterations or when two
-// in a row gain less than tol.
+// Minimise moves x downhill by the method of Broyden, Fletcher, Goldfarb and Shanno (Nocedal and
+// Wright, "Numerical Optimization", 2006, alg. 6.1) with a backtracking search, and returns the
+// value there. scale is about how far each coordinate may move in one step. It stops after most
+// iterations, or when two in a row each gain less than tol.
 func (o *BFGS) Minimise(f Objective, x, scale []float64, most int, tol float64) float64 {
 	v := f.Value(x)
 	if math.IsInf(v, 1) {
@@ -86,8 +85,8 @@ func (o *BFGS) reset(scale []float64) {
 	}
 }
 
-// direction sets the step to -H g, no coordinate longer than its scale allows,
-// and gives its slope.
+// direction sets the step to -H g, shortened so that no coordinate moves further than its scale,
+// and returns the slope along it.
 func (o *BFGS) direction(scale []float64) (slope float64) {
 	longest := 0.0
 	for i := range o.N {
@@ -112,8 +111,9 @@ func (o *BFGS) direction(scale []float64) (slope float64) {
 	return slope
 }
 
-// search halves the step, or better by a parabola, until the value falls
-// enough (Armijo) at a point that is admitted; it ends with the value there.
+// search shortens the step until the value falls enough (Armijo) at an admitted point: by a
+// parabola where the value rose, else to 0.3 of its length. It leaves the point in newX and
+// returns the value there, and whether that is less than v.
 func (o *BFGS) search(f Objective, x []float64, v, slope float64) (float64, bool) {
 	length := 1.0
 	for range 30 {
@@ -134,8 +134,8 @@ func (o *BFGS) search(f Objective, x []float64, v, slope float64) (float64, bool
 	return v, false
 }
 
-// update is the BFGS update of the inverse Hessian; it is left out where the
-// curvature along the step is not positive.
+// update applies the BFGS update to the inverse Hessian. It does nothing where the curvature
+// along the step is not positive.
 func (o *BFGS) update(first bool) {
 	var sy, yy, sHs float64
 	for i := range o.N {
@@ -147,7 +147,7 @@ func (o *BFGS) update(first bool) {
 	if !(sy > 1e-10*math.Sqrt(yy*sHs)) {
 		return
 	}
-	if first { // the size of the curvature, before the first update (op. cit. eq. 6.20)
+	if first { // scale to the curvature before the first update (op. cit. eq. 6.20)
 		for i := range o.h {
 			o.h[i] *= sy / yy
 		}

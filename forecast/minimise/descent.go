@@ -6,24 +6,25 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// Descent makes a function small by the variable metric method of Broyden,
-// Fletcher, Goldfarb and Shanno with a backtracking search (Nash 1990, "Compact
-// Numerical Methods for Computers", algorithm 21) and central differences.
+// Descent minimises a function by the variable metric method of Broyden, Fletcher, Goldfarb and
+// Shanno with a backtracking search (Nash 1990, "Compact Numerical Methods for Computers",
+// algorithm 21) and central differences.
 type Descent struct {
 	f    func(x []float64) float64 // set by Minimise
-	Step float64                   // of the differences
-	Tol  float64                   // relative gain at which it stops
-	Most int                       // iterations
+	Step float64                   // step of the central differences
+	Tol  float64                   // relative gain below which it stops
+	Most int                       // largest number of iterations
 
-	// A search that has been at hopeless points for a while, and gains less than
-	// slack there, ends. nil is never hopeless.
+	// Hopeless reports points that are not worth searching further. A search ends after some
+	// steps in a row that end at hopeless points and gain no more than Slack each. nil: no point
+	// is hopeless.
 	Hopeless func(x []float64) bool
 	Slack    float64
 }
 
 // Minimise moves x downhill on f and returns the value there. It restarts from the steepest
-// descent after every 2n steps and when a step gains too little. Two such restarts in
-// a row end it.
+// descent after every 2n steps and when a step gains too little. It stops where the first step
+// after a restart gains too little as well.
 func (d Descent) Minimise(f func(x []float64) float64, x []float64) float64 {
 	d.f = f
 	n := len(x)
@@ -36,8 +37,8 @@ func (d Descent) Minimise(f func(x []float64) float64, x []float64) float64 {
 	if !d.gradient(x, g) {
 		return best
 	}
-	since := 0 // steps since the last start
-	lost := 0  // steps at hopeless points
+	since := 0 // steps since the last restart
+	lost := 0  // hopeless steps in a row
 	for range d.Most {
 		if since == 0 || since > 2*n {
 			identity(b, n)
@@ -79,10 +80,10 @@ func (d Descent) Minimise(f func(x []float64) float64, x []float64) float64 {
 	return best
 }
 
-// patience is the number of hopeless steps that a descent takes before it ends.
+// patience is the number of hopeless steps in a row that a descent accepts.
 const patience = 5
 
-// despair counts the hopeless steps that gain little.
+// despair returns the number of hopeless steps in a row after a step to x.
 func (d Descent) despair(x []float64, lost int, gain float64) int {
 	if d.Hopeless == nil || gain > d.Slack || !d.Hopeless(x) {
 		return 0
@@ -97,7 +98,7 @@ func identity(b []float64, n int) {
 	}
 }
 
-// downhill sets t to -b g and gives its slope.
+// downhill sets t to -b g and returns the slope along it.
 func downhill(b, g, t []float64) float64 {
 	n := len(g)
 	slope := 0.0
@@ -111,8 +112,8 @@ func downhill(b, g, t []float64) float64 {
 	return slope
 }
 
-// search steps along t from last, by fifths, until the value falls enough. It returns
-// Step 0 when the value never does.
+// search tries steps along t from last, each a fifth of the one before, until the value falls
+// enough. It returns step 0 where it never does.
 func (d Descent) search(x, last, t []float64, best, slope float64) (value, step float64) {
 	for step = 1.0; ; step *= 0.2 {
 		same := true
@@ -130,8 +131,8 @@ func (d Descent) search(x, last, t []float64, best, slope float64) (value, step 
 	}
 }
 
-// improve updates the inverse Hessian b after a step t that changed the
-// gradient by c; false when the curvature is not positive.
+// improve updates the inverse Hessian b after a step t that changed the gradient by c. It
+// returns false where the curvature is not positive.
 func improve(b, t, c []float64) bool {
 	n := len(t)
 	along := 0.0
@@ -158,7 +159,7 @@ func improve(b, t, c []float64) bool {
 	return true
 }
 
-// gradient returns false when the function has no value nearby.
+// gradient writes the gradient at x to g. It returns false where that is not finite.
 func (d Descent) gradient(x, g []float64) bool {
 	for i := range x {
 		at := x[i]
@@ -175,7 +176,9 @@ func (d Descent) gradient(x, g []float64) bool {
 	return true
 }
 
-// NelderMead is the fallback of descent where the function is rough (Nelder and Mead 1965).
+// NelderMead moves x to a minimum of f by the simplex method of Nelder and Mead (1965), with at
+// most most evaluations, and returns the value there. It serves where f is too rough for
+// Descent.
 func NelderMead(f func(x []float64) float64, x []float64, most int) float64 {
 	result, err := optimize.Minimize(optimize.Problem{Func: f}, x, &optimize.Settings{FuncEvaluations: most}, &optimize.NelderMead{})
 	if result == nil || (err != nil && result.F >= f(x)) {
@@ -185,7 +188,8 @@ func NelderMead(f func(x []float64) float64, x []float64, most int) float64 {
 	return result.F
 }
 
-// Hessian is the Hessian of f at x by central differences, row by row.
+// Hessian returns the Hessian of f at x by central differences, row by row; NaN where f is not
+// finite nearby.
 func Hessian(f func(x []float64) float64, x []float64, step float64) []float64 {
 	n := len(x)
 	h := make([]float64, n*n)

@@ -2,9 +2,8 @@ package minimise
 
 import "math"
 
-// valley is the state of a search for the minimum of a function of one
-// variable: the bracket a..b, the best point x, the two before it, and the last
-// two steps.
+// valley is the state of Brent's search: the bracket a..b, the best point x, the two before it
+// (w and v), and the last two steps.
 type valley struct {
 	f                      func(float64) float64
 	a, b, x, w, v          float64
@@ -35,8 +34,8 @@ func Brent(f func(float64) float64, a, b, tol float64) float64 {
 	return s.x
 }
 
-// choose sets the next step: to the foot of the parabola through the three
-// points where that is well inside, else a golden section of the longer side.
+// choose sets the next step: to the minimum of the parabola through the three points where that
+// is well inside the bracket, else by golden section of the longer side.
 func (s *valley) choose(mid, near float64) {
 	var p, q, before float64
 	if math.Abs(s.last) > near {
@@ -65,7 +64,7 @@ func (s *valley) choose(mid, near float64) {
 	}
 }
 
-// take narrows the bracket by a new point.
+// take updates the points and narrows the bracket with a new point u of value fu.
 func (s *valley) take(u, fu float64) {
 	if fu <= s.fx {
 		if u < s.x {
@@ -88,7 +87,7 @@ func (s *valley) take(u, fu float64) {
 	}
 }
 
-// GoldenSection finds the minimum of a function between a and b by golden section.
+// GoldenSection returns a minimum of f between a and b by golden section, to tolerance.
 func GoldenSection(f func(float64) float64, a, b, tolerance float64) float64 {
 	const g = 0.6180339887498949
 	c, d := b-g*(b-a), a+g*(b-a)
@@ -107,14 +106,14 @@ func GoldenSection(f func(float64) float64, a, b, tolerance float64) float64 {
 	return (a + b) / 2
 }
 
-// FromAngle returns the value between lo and hi that an angle stands for:
-// lo + (hi-lo) sin² of it, so that a search over angles has no bounds.
+// FromAngle returns lo + (hi-lo) sin² of an angle: a value between lo and hi for any angle, so
+// that a search over angles needs no bounds.
 func FromAngle(angle, lo, hi float64) float64 {
 	s := math.Sin(angle)
 	return lo + max(hi-lo, 0)*s*s
 }
 
-// AngleOf returns an angle that stands for v between lo and hi, a little inside them.
+// AngleOf returns an angle for which FromAngle is v, moved a little inside lo and hi.
 func AngleOf(v, lo, hi float64) float64 {
 	if hi <= lo {
 		return math.Pi / 4
