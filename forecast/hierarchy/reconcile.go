@@ -1,5 +1,5 @@
-// Package hierarchy makes forecasts of parts and of their sums agree: optimal
-// reconciliation for any number of parts, within bounds, to the printed digit.
+// Package hierarchy reconciles forecasts of parts and of their sums, so that they agree: optimal
+// reconciliation for any number of parts, within bounds, exact to the printed digit.
 package hierarchy
 
 import (
@@ -12,21 +12,21 @@ import (
 	"capcli/forecast/model"
 )
 
-// Method is a way to make forecasts of parts and sums agree.
+// Method is a way to reconcile forecasts of parts and sums.
 type Method uint8
 
-// The ways, by what they take for the covariance W of the base forecasts'
-// errors (Wickramasuriya, Athanasopoulos & Hyndman 2019, "Optimal forecast
-// reconciliation for hierarchical and grouped time series through trace
-// minimization"). With S the sums, reconciled forecasts are
+// The methods differ in the covariance W that they assume of the base forecasts' errors
+// (Wickramasuriya, Athanasopoulos & Hyndman 2019, "Optimal forecast reconciliation for
+// hierarchical and grouped time series through trace minimization"). With S the summing matrix,
+// reconciled forecasts are
 //
 //	y~ = S (S'W^-1 S)^-1 S'W^-1 y^
 //
-// BottomUp leaves the parts unchanged. OLS takes W for the identity,
-// WLSStructural for the number of parts in each sum, WLSVariance for the
-// variance of each one's residuals, MinTSample for the residuals' covariance and
-// MinTShrink for that shrunk to its diagonal (Schaefer & Strimmer 2005, "A
-// shrinkage approach to large-scale covariance matrix estimation").
+// BottomUp leaves the parts unchanged. OLS takes the identity for W, WLSStructural the diagonal
+// of the number of parts in each sum, WLSVariance the diagonal of the residuals' variances,
+// MinTSample the residuals' covariance, and MinTShrink that covariance shrunk to its diagonal
+// (Schaefer & Strimmer 2005, "A shrinkage approach to large-scale covariance matrix
+// estimation").
 const (
 	BottomUp Method = iota
 	OLS
@@ -47,43 +47,43 @@ func (m Method) String() string {
 	return fmt.Sprintf("reconciliation %d", uint8(m))
 }
 
-// MaxSums is the largest number of sums that a Reconciler takes, except bottom up: it
-// solves a square system of that size.
+// MaxSums is the largest number of sums that a Reconciler accepts, except bottom up: it solves a
+// square system of that size.
 const MaxSums = 4000
 
-// Reconciler makes base forecasts of parts and their sums agree, for any number of
-// parts: it never holds a matrix of all series by all.
+// Reconciler reconciles base forecasts of parts and their sums, for any number of parts: it
+// never holds a matrix of all series by all series.
 //
-// With C the constraints, one row for each sum that takes its parts from it, the
-// reconciled forecasts are the base forecasts less what breaks the constraints,
+// With C the constraints, one row for each sum, which subtracts its parts from it, the
+// reconciled forecasts are
 //
 //	y~ = y^ - W C' (C W C')^-1 C y^
 //
-// which equals S (S'W^-1 S)^-1 S'W^-1 y^ (Wickramasuriya, Athanasopoulos & Hyndman
-// 2019, theorem 1 and its proof; Di Fonzo & Girolimetto 2021) and inverts a matrix
-// of the sums alone. The shrunk covariance is a diagonal and a product of the
-// residuals, W = sD + (1-s)E'E/T, which is used as such and never multiplied out.
+// which equals S (S'W^-1 S)^-1 S'W^-1 y^ (Wickramasuriya, Athanasopoulos & Hyndman 2019, theorem
+// 1 and its proof; Di Fonzo & Girolimetto 2021) and inverts a matrix of the sums alone. The
+// shrunk covariance is a diagonal plus a product of the residuals, W = sD + (1-s)E'E/T; it is
+// used in this form and never multiplied out.
 //
-// Its use does not change it.
+// A Reconciler is immutable.
 type Reconciler struct {
 	Way    Method
-	Shrink float64 // share by which covariances were shrunk; NaN where there are none
+	Shrink float64 // share by which covariances were shrunk; NaN for methods without covariances
 
-	sums   [][]int // parts of each
-	parts  int
-	whole  bool          // the first sum is of all parts
-	share  [][]int       // for each part, the sums it is in
-	weight []float64     // of the parts on the diagonal of W, shrunk
-	inner  *mat.Cholesky // of C W C'; nil is bottom up
-	errs   *mat.Dense    // parts by steps, times the root of (1-s)/T; nil where W is diagonal
-	gaps   *mat.Dense    // sums by steps: what in the residuals breaks the constraints, times the same
-	gain   *mat.Dense    // parts by sums: errs gaps' (C W C')^-1, in place of the two where it is smaller
+	sums   [][]int       // indices of the parts of each sum
+	parts  int           // number of parts
+	whole  bool          // the first sum contains all parts
+	share  [][]int       // indices of the sums that contain each part
+	weight []float64     // diagonal of W for the parts, shrunk
+	inner  *mat.Cholesky // of C W C'; nil for bottom up
+	errs   *mat.Dense    // residuals, parts by steps, times the root of (1-s)/T; nil where W is diagonal
+	gaps   *mat.Dense    // residuals of the constraints, sums by steps, times the same root
+	gain   *mat.Dense    // parts by sums: errs gaps' (C W C')^-1, which replaces errs and gaps where it is smaller
 }
 
-// NewReconciler prepares a method for sums of a number of parts. sums[a] are the indices of
-// the parts of sum a, each once. residuals are those of the sums, then of the parts, all
-// of one length at the same times; a missing one counts as zero. They may be nil where
-// the method needs none.
+// NewReconciler prepares a method for sums of a number of parts. sums[a] are the indices of the
+// parts of sum a, each once. residuals are those of the sums and then of the parts, all of one
+// length and at the same times; a missing one counts as zero. They may be nil where the method
+// needs none. It fails where an argument is invalid or a covariance has no inverse.
 func NewReconciler(parts int, sums [][]int, way Method, residuals [][]float64) (*Reconciler, error) {
 	c := &Reconciler{Way: way, Shrink: math.NaN(), sums: sums, parts: parts, share: make([][]int, parts)}
 	if parts < 1 || len(sums) > MaxSums && way != BottomUp {
@@ -134,8 +134,8 @@ func (c *Reconciler) errors(way Method, residuals [][]float64) (diagonal []float
 	}
 	most := 0.0
 	for i := range e {
-		// A series that began late has its covariance from the steps that it has, as
-		// if all steps were like them.
+		// The covariance of a series that began late comes from its known steps, scaled as if
+		// all steps were like them.
 		by := math.Sqrt(float64(len(e[i])) / float64(max(1, known[i])))
 		for t := range e[i] {
 			e[i][t] *= by
@@ -157,8 +157,8 @@ func (c *Reconciler) errors(way Method, residuals [][]float64) (diagonal []float
 	return diagonal, e, nil
 }
 
-// zeroForMissing returns residuals of one length in which zero stands for a missing one, and
-// how many are known of each series.
+// zeroForMissing returns the residuals with zero for each missing one, and the number of known
+// ones of each series. It fails where lengths differ or are below 2.
 func zeroForMissing(residuals [][]float64) (out [][]float64, known []int, err error) {
 	out, known = make([][]float64, len(residuals)), make([]int, len(residuals))
 	for i, own := range residuals {
@@ -176,7 +176,7 @@ func zeroForMissing(residuals [][]float64) (out [][]float64, known []int, err er
 	return out, known, nil
 }
 
-// prepare factors C W C'.
+// prepare factorises C W C'.
 func (c *Reconciler) prepare(diagonal []float64, e [][]float64) error {
 	k := len(c.sums)
 	keep := 1.0
@@ -219,7 +219,7 @@ func (c *Reconciler) prepare(diagonal []float64, e [][]float64) error {
 	return nil
 }
 
-// product computes the residuals of the parts and how far they break the constraints.
+// product sets errs, the residuals of the parts, and gaps, those of the constraints.
 func (c *Reconciler) product(e [][]float64) {
 	k, length := len(c.sums), len(e[0])
 	by := math.Sqrt((1 - c.Shrink) / float64(length))
@@ -246,18 +246,18 @@ func (c *Reconciler) product(e [][]float64) {
 // Bounds are limits on reconciled values.
 type Bounds struct {
 	Floor  bool      // no part is below zero
-	Caps   []float64 // the most of each series, the sums first; nil is none
-	Round  bool
-	Places int // with Round: parts are whole multiples of 10^-Places
+	Caps   []float64 // upper bound of each series, the sums first; nil is none
+	Round  bool      // round the parts: see Places
+	Places int       // with Round, parts are whole multiples of 10^-Places
 }
 
-// Reconcile makes the figures of one step agree, in place: y has those of the sums, then
-// those of the parts. Afterwards each sum is the sum of its parts.
+// Reconcile reconciles the figures of one step in place: y has the sums first, then the parts.
+// Afterwards each sum equals the sum of its parts.
 //
-// A part below the floor becomes zero. Where the first sum is of all parts, the others
-// shrink in proportion, so that the total does not change (set-negative-to-zero: Di
-// Fonzo & Girolimetto 2023, "Spatio-temporal reconciliation of solar forecasts"). The
-// parts of a sum above its cap shrink in proportion.
+// A part below the floor becomes zero. Where the first sum contains all parts, the others shrink
+// in proportion, so that the total does not change (set-negative-to-zero: Di Fonzo & Girolimetto
+// 2023, "Spatio-temporal reconciliation of solar forecasts"). The parts of a sum above its cap
+// shrink in proportion.
 func (c *Reconciler) Reconcile(y []float64, b Bounds) error {
 	k := len(c.sums)
 	if len(y) != k+c.parts {
@@ -358,8 +358,8 @@ func (c *Reconciler) cap(parts, caps []float64) {
 	}
 }
 
-// sum rounds the parts and adds them up in multiples of the last place, so that the sums
-// are exact.
+// sum rounds the parts and adds them up in multiples of the last place, which makes the sums
+// exact.
 func (c *Reconciler) sum(y []float64, b Bounds) {
 	k := len(c.sums)
 	parts := y[k:]
@@ -383,14 +383,14 @@ func (c *Reconciler) sum(y []float64, b Bounds) {
 		for i, v := range y {
 			y[i] = v / up * down
 			if y[i] == 0 {
-				y[i] = 0 // not minus zero
+				y[i] = 0 // 0 instead of minus zero
 			}
 		}
 	}
 }
 
-// PlacesFor returns the number of decimal places that keep twelve digits of figures up to
-// most: multiples of the last place then add up without error.
+// PlacesFor returns the number of decimal places that keeps twelve digits of figures up to most.
+// Multiples of the last place then add up without error.
 func PlacesFor(most float64) int {
 	if !(most > 0) || math.IsInf(most, 0) {
 		return 12

@@ -8,8 +8,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// shrinkage is the share of each covariance to take off: the summed variance of
-// the correlations over their summed squares, from 0 to 1.
+// shrinkage returns the share, from 0 to 1, by which to shrink each covariance: the summed
+// variance of the correlations over the sum of their squares.
 func shrinkage(e [][]float64) float64 {
 	if len(e) > len(e[0]) {
 		return wideShrinkage(e)
@@ -41,17 +41,17 @@ func shrinkage(e [][]float64) float64 {
 	return math.Max(0, math.Min(1, noise/signal))
 }
 
-// wideShrinkage is shrinkage where there are more series than steps: the sums
-// over all pairs of series come from the products of the steps,
+// wideShrinkage is shrinkage for more series than steps. It computes the sums over all pairs of
+// series from the products of the steps,
 //
 //	sum_ij (x_i'x_j)^2 = sum_st (sum_i x_is x_it)^2
 //
-// so that pairs of series are never gone through.
+// and so does not iterate over pairs of series.
 func wideShrinkage(e [][]float64) float64 {
 	length := len(e[0])
 	n := float64(length)
 	steps := mat.NewDense(length, len(e), nil)
-	squares, own := make([]float64, length), 0.0 // own: what pairs of a series with itself add
+	squares, own := make([]float64, length), 0.0 // own: the sum over pairs of a series with itself
 	fourth := 0.0
 	for i := range e {
 		scale := math.Sqrt(model.Dot(e[i], e[i]) / n)
