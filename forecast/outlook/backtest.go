@@ -13,8 +13,8 @@ import (
 	"capcli/profile/demand"
 )
 
-// BacktestResult is what each model of a request did on the past of every history. Its JSON
-// is the document capcli/forecast_backtest/v1.
+// BacktestResult holds the trials of each model of a request on the past of every history. Its
+// JSON is the document capcli/forecast_backtest/v1.
 type BacktestResult struct {
 	Schema   string         `json:"schema"`
 	Input    []string       `json:"input"`
@@ -28,10 +28,10 @@ type BacktestResult struct {
 	histories *demand.Histories
 }
 
-// ModelScore has a model's measures as means over the series.
+// ModelScore holds a model's measures, each the mean over the series.
 type ModelScore struct {
 	Model    string        `json:"model"`
-	Series   int           `json:"series"` // on which it could be tried
+	Series   int           `json:"series"` // number of series on which the model could be tried
 	Error    capcli.Figure `json:"error_over_seasonal_naive"`
 	OWA      capcli.Figure `json:"owa"`
 	MASE     capcli.Figure `json:"mase"`
@@ -40,24 +40,24 @@ type ModelScore struct {
 	Coverage []Coverage    `json:"coverage"`
 }
 
-// SeriesTrials is what each model did on one series.
+// SeriesTrials holds the trials of each model on one series.
 type SeriesTrials struct {
 	ID        string     `json:"unique_id"`
 	Censoring *Censoring `json:"censoring"`
 	Trials    []*Trial   `json:"trials"` // of the models that could be tried
 
-	Sum     bool     `json:"-"` // it is the sum of other series of the call
-	ByModel []*Trial `json:"-"` // in the order of the models; nil where one could not be tried
+	Sum     bool     `json:"-"` // the series is the sum of other series of the call
+	ByModel []*Trial `json:"-"` // in the order of the models; nil for a model that could not be tried
 
 	source  *demand.History
-	tried   []*trial // in the order of the models; nil where one could not be tried
-	failure error    // why there are none
+	tried   []*trial // in the order of the models; nil for a model that could not be tried
+	failure error    // why there are no trials; nil where there are some
 }
 
-// Backtest tries the models of r on the past of every history of hs: it forecasts from
-// past starts, each from the values before it alone, and measures the models against
-// what came. It calls progress, which may be nil, with the number of series that are
-// done. Errors are those of Forecast.
+// Backtest tries the models of r on the past of every history of hs. It forecasts from past
+// starts, each from the values before it alone, and measures the forecasts against the actual
+// values. It calls progress, which may be nil, with the number of finished series. It fails as
+// Forecast does.
 func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress func(done int)) (*BacktestResult, error) {
 	if r.ByPeriods() {
 		return nil, &capcli.RequestError{Text: "a backtest measures single steps, not periods", Hint: "give one --horizon, and --peak without a period"}
@@ -143,7 +143,7 @@ func (q *question) tryModels(ctx context.Context, v *view) (*SeriesTrials, error
 	return out, nil
 }
 
-// reconcileModels makes the trials of each model agree.
+// reconcileModels reconciles the trials of each model.
 func (q *question) reconcileModels(all []*SeriesTrials) error {
 	for k := range q.Models {
 		tests := make([]*trial, len(all))
@@ -159,7 +159,7 @@ func (q *question) reconcileModels(all []*SeriesTrials) error {
 	return nil
 }
 
-// list lists the trials for the result.
+// list fills in the exported lists of trials.
 func (t *SeriesTrials) list() {
 	for _, one := range t.tried {
 		t.ByModel = append(t.ByModel, one.document())
@@ -169,7 +169,7 @@ func (t *SeriesTrials) list() {
 	}
 }
 
-// scoreOf returns the mean measures of model k over the series.
+// scoreOf returns the measures of model k, each the mean over the series in list.
 func scoreOf(name string, list []SeriesTrials, k int, levels []float64) ModelScore {
 	out := ModelScore{Model: name}
 	over := func(f func(t *Trial) capcli.Figure) capcli.Figure {

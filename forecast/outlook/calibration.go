@@ -7,34 +7,36 @@ import (
 	"capcli/forecast/model"
 )
 
-// PeriodTrial says how one kind of period, such as a week, was tried on the past, and how
-// the ranges of such periods are set by that: wider about their means by MeanScale,
-// never narrower; peaks are moved by PeakShift and then wider by PeakScale.
+// PeriodTrial describes how one kind of period, such as a week, was tried on the past, and how
+// that calibrates the ranges of such periods. The distance of a range from the mean is
+// multiplied by MeanScale, 1 or more. The range of a peak is moved by PeakShift and then
+// multiplied by PeakScale.
 type PeriodTrial struct {
 	Horizon   string  `json:"horizon"`
 	Steps     int     `json:"steps"`
 	Tried     int     `json:"tried"`
 	Starts    int     `json:"starts"`
 	MeanScale float64 `json:"mean_range_scaled"`
-	PeakShift float64 `json:"peak_shifted"` // in halves of the width of the 80 % range
+	PeakShift float64 `json:"peak_shifted"` // in half widths of the 80 % range
 	PeakScale float64 `json:"peak_range_scaled"`
 }
 
-// triedPeriods are the errors of one kind of period from past starts: see periodError.
+// triedPeriods holds the errors of one kind of period from past starts: see periodError.
 type triedPeriods struct {
 	window
 	means, peaks []float64
-	starts       int // that the errors come from
+	starts       int // number of starts that gave errors
 }
 
 const (
-	startsTrusted = 4    // starts that weigh as much as what the models say of themselves
-	mostScale     = 4    // the most by which a range becomes wider or narrower
-	calmTrust     = 0.75 // weight of errors that are smaller than expected, which are poorer evidence
+	startsTrusted = 4    // number of starts that weigh as much as the models' own ranges
+	mostScale     = 4    // the largest factor by which a range becomes wider or narrower
+	calmTrust     = 0.75 // weight of errors that are smaller than expected, which are weaker evidence
 )
 
-// periodError returns what came less the median of what futures said, over half of the
-// width of their 80 % range. It sorts futures; ok is false where they do not differ.
+// periodError returns the actual value minus the median of the futures, over the half width of
+// their 80 % range. It sorts futures. ok is false where the result is not finite, as where
+// futures do not differ.
 func periodError(came float64, futures []float64) (e float64, ok bool) {
 	slices.Sort(futures)
 	half := (model.Quantile(futures, 0.9) - model.Quantile(futures, 0.1)) / 2
@@ -42,10 +44,10 @@ func periodError(came float64, futures []float64) (e float64, ok bool) {
 	return e, model.IsFinite(e)
 }
 
-// calibrate sets the ranges by the errors of the past (split conformal prediction). Means
-// stay, since they are those of the steps, and their ranges only grow. The ranges of
-// peaks move and shrink too, since the highest of many steps takes all noise of the
-// futures to one side.
+// calibrate computes the calibration of the ranges from the past errors (split conformal
+// prediction). Means do not change, since they are those of the steps, and their ranges only
+// grow. The ranges of peaks also move and shrink, since the noise of the futures biases the
+// highest of many steps upwards.
 func (t *triedPeriods) calibrate() PeriodTrial {
 	trust := float64(t.starts) / float64(t.starts+startsTrusted)
 	out := PeriodTrial{Horizon: t.horizon, Steps: t.steps, Tried: len(t.means), Starts: t.starts, MeanScale: max(1, scaleOf(t.means, 0, trust))}
@@ -56,8 +58,8 @@ func (t *triedPeriods) calibrate() PeriodTrial {
 	return out
 }
 
-// scaleOf returns by how much to widen ranges for 80 % of the errors to lie in 80 %
-// ranges, weighted by trust.
+// scaleOf returns the factor that widens 80 % ranges to hold 80 % of the errors, pulled towards
+// 1 by trust, from 0 to 1.
 func scaleOf(errs []float64, shift, trust float64) float64 {
 	if len(errs) == 0 {
 		return 1

@@ -9,11 +9,11 @@ import (
 	"capcli/forecast/unconstrain"
 )
 
-// Censoring says how much of a history was held down by capacity.
+// Censoring describes how much of a history was limited by capacity.
 type Censoring struct {
-	Flag       string         `json:"flag"` // what demand was estimated from: one of the flags
+	Flag       string         `json:"flag"` // source of the estimate of demand: one of the flags
 	Steps      int            `json:"steps"`
-	AtCapacity *int           `json:"at_capacity"` // null where no capacity is known
+	AtCapacity *int           `json:"at_capacity"` // steps with usage at the capacity; null where no capacity is known
 	Cut        int            `json:"held_down"`
 	Share      capcli.Figure  `json:"share"`
 	Queue      int            `json:"told_by_queue"`
@@ -27,24 +27,23 @@ type Censoring struct {
 	AR         *capcli.Figure `json:"ar"`
 }
 
-// The flags: what demand was estimated from.
+// The flags name the source from which demand was estimated.
 const (
 	flagQueue    = "queue"
 	flagCapacity = "capacity"
 	flagBoth     = "queue+capacity"
-	flagParts    = "parts" // the demand of a sum is the sum of that of its parts
+	flagParts    = "parts" // the demand of a sum is the sum of its parts' demand
 	flagNone     = "none"
 )
 
 // Thresholds of the notes about demand that was estimated from usage.
 const (
-	muchGuessed = 0.9  // share of steps at the capacity above which demand cannot be estimated
-	muchWaiting = 0.25 // of demand over usage, where it counts what waits in every step
-	oftenAtCap  = 0.05 // share of steps at a cap
+	muchGuessed = 0.9  // share of steps at the capacity above which a note says that demand cannot be estimated
+	muchWaiting = 0.25 // excess of demand over usage from which a note says that waiting work counts in every step
+	oftenAtCap  = 0.05 // share of steps at a cap from which a note says so
 )
 
-// censoring counts the steps of v whose demand was estimated; nil where the values are
-// taken for demand.
+// censoring returns how much of v was limited; nil where the values are taken for demand.
 func (q *question) censoring(v *view, t *latentDemand) *Censoring {
 	switch {
 	case t == nil:
@@ -98,7 +97,7 @@ func (q *question) censoring(v *view, t *latentDemand) *Censoring {
 	return c.withMeans(v, t)
 }
 
-// censoringOfSum counts how much of a sum was held down in its parts.
+// censoringOfSum returns how much of a sum was limited in its parts.
 func (q *question) censoringOfSum(v *view, t *latentDemand) *Censoring {
 	c := &Censoring{Flag: flagParts, Queue: t.info.Queue, Guessed: t.info.Guessed, Share: capcli.Figure(t.info.Share), Step: q.stepText()}
 	for i, usage := range v.Values {
@@ -119,8 +118,8 @@ func (c *Censoring) withMeans(v *view, t *latentDemand) *Censoring {
 	return c
 }
 
-// demandBehind estimates the demand behind the usage of v, where it is known what held
-// usage down; nil where the values are taken for demand. It also returns notes on that.
+// demandBehind returns the estimated demand behind the usage of v and its description; nil where
+// the values are taken for demand. It also returns notes for the user.
 func (q *question) demandBehind(v *view, opts forecast.Options) (*latentDemand, *Censoring, []string, error) {
 	if v.usage == nil {
 		return nil, nil, v.atCap(), nil
@@ -140,7 +139,7 @@ func (q *question) demandBehind(v *view, opts forecast.Options) (*latentDemand, 
 	return t, c, notes, nil
 }
 
-// atCap notes where a cap on the forecast may also have limited the past.
+// atCap returns a note where a cap on the forecast may have limited the past too.
 func (v *view) atCap() []string {
 	steps, at, most := 0, 0, math.Inf(1)
 	for i, x := range v.Values {

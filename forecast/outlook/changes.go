@@ -10,15 +10,15 @@ import (
 	"capcli/forecast/model"
 )
 
-// lookedValues are the values of a call that are looked through for changes though
-// nobody asked: it takes a fiftieth of the time of the models that search, but several
-// times that of a plain one.
+// lookedValues is the number of values of a call up to which histories are searched for changes
+// without a request to do so. The search takes a fiftieth of the time of models that search for
+// parameters, but several times that of a plain model.
 const lookedValues = 200_000
 
-// givenChanges is how many changes of each kind the document has of one series.
+// givenChanges is the number of changes of each kind that the document lists for one series.
 const givenChanges = 100
 
-// Move is a move of the level of a history for good.
+// Move is a lasting move of the level of a history.
 type Move struct {
 	DS   string  `json:"ds"`
 	From float64 `json:"from"`
@@ -26,7 +26,7 @@ type Move struct {
 	Gain float64 `json:"gain"`
 }
 
-// OddValue is a value of a history that is far from what was to be expected.
+// OddValue is a value of a history that is far from the expected one.
 type OddValue struct {
 	DS       string  `json:"ds"`
 	Value    float64 `json:"value"`
@@ -35,8 +35,8 @@ type OddValue struct {
 	Hi       float64 `json:"hi"`
 }
 
-// looksForChanges reports whether this call looks for changes in the histories; where
-// it does not though nobody said so, a note says that.
+// looksForChanges reports whether this call searches the histories for changes. note says so
+// where it does not search although the request does not exclude it.
 func (q *question) looksForChanges() (looks bool, note string) {
 	if q.Changes != "" {
 		return q.Changes != NoChanges, ""
@@ -51,9 +51,8 @@ func (q *question) looksForChanges() (looks bool, note string) {
 	return false, fmt.Sprintf("%s series were not looked through for moves of their level and odd values: --changes show", capcli.Grouped(int64(len(q.views))))
 }
 
-// changesOf finds the changes of the history y of v, or of the demand behind it, except
-// those of known holidays. It returns nil where there are too few values, or figures that
-// are too large.
+// changesOf returns the changes of y, the history of v or the demand behind it, except those on
+// known holidays. It returns nil where there are too few values or a value is too large.
 func (q *question) changesOf(v *view, y []float64, opts forecast.Options) ([]Move, []OddValue) {
 	series := v.Series
 	series.Values = q.withoutHolidays(v.History, y)
@@ -71,8 +70,8 @@ func (q *question) changesOf(v *view, y []float64, opts forecast.Options) ([]Mov
 	return levels, values
 }
 
-// learntSince notes from where the forecast was learnt, where that is not the start of
-// what was seen.
+// learntSince returns a note on the first value that the fit used, where that is not the first
+// of seen.
 func learntSince(v *view, seen []float64, fit model.Fitted) []string {
 	b, ok := fit.(*forecast.BoundedFit)
 	if !ok {
@@ -87,7 +86,7 @@ func learntSince(v *view, seen []float64, fit model.Fitted) []string {
 		if !math.IsNaN(x) {
 			break
 		}
-		at++ // the model began at the first value that is known
+		at++ // missing values at the start were cut off before
 	}
 	return []string{fmt.Sprintf("forecast from the values since the level moved, %s: %d of %d", v.StampText(at), n-at, n)}
 }

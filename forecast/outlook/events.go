@@ -14,15 +14,15 @@ import (
 	"capcli/profile/demand"
 )
 
-// eventPlan says which planned event changes which series.
+// eventPlan maps planned events to the series that they change.
 type eventPlan struct {
 	*roadmap.Plan
-	events map[string][]roadmap.Event  // by series, in the file's order
-	days   map[string][]*roadmap.Entry // holidays, by series
-	why    map[*roadmap.Entry]string   // why it changes none
+	events map[string][]roadmap.Event  // by series name, in the order of the file
+	days   map[string][]*roadmap.Entry // holidays by series name
+	why    map[*roadmap.Entry]string   // by event, the series it names that do not exist
 }
 
-// planEvents finds the series that each event changes.
+// planEvents sets q.plan: which event changes which series.
 func (q *question) planEvents(ctx context.Context) error {
 	if q.Events == nil {
 		return context.Cause(ctx)
@@ -41,7 +41,7 @@ func (q *question) planEvents(ctx context.Context) error {
 	return nil
 }
 
-// bind finds the series of one event.
+// bind enters one event in the plan for each series that it changes.
 func (q *question) bind(e *roadmap.Entry) error {
 	bad := func(field, text, hint string) error {
 		return &capcli.InputError{File: q.plan.File, Line: e.Line, Field: field, Text: fmt.Sprintf("%s: %s", e.Name, text), Hint: hint}
@@ -87,7 +87,7 @@ func (q *question) bind(e *roadmap.Entry) error {
 	return nil
 }
 
-// add enters an event, scaled, for the series called name.
+// add enters an event for the series called name, with its size multiplied by scale.
 func (p *eventPlan) add(e *roadmap.Entry, name string, scale float64) {
 	if e.Holiday != nil {
 		p.days[name] = append(p.days[name], e)
@@ -96,7 +96,7 @@ func (p *eventPlan) add(e *roadmap.Entry, name string, scale float64) {
 	event := e.Event
 	event.Size, event.SizeSD = event.Size*scale, event.SizeSD*scale
 	if k := slices.IndexFunc(p.events[name], func(other roadmap.Event) bool { return other.Name == e.Name }); k >= 0 {
-		other := &p.events[name][k] // of two parts: it happens to both or to none
+		other := &p.events[name][k] // an event of two parts of a sum: it happens to both or to neither
 		other.Size, other.SizeSD = other.Size+event.Size, other.SizeSD+event.SizeSD
 		return
 	}
@@ -109,8 +109,8 @@ func (q *question) partNames(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(sums, name) })
 }
 
-// sumsOver returns the sums that contain the series called name, which an event changes:
-// the event changes them too, unless it names them or every series.
+// sumsOver returns the sums that contain the series called name, which an event changes. The
+// event changes these sums too, unless it names them or is a share of every series.
 func (q *question) sumsOver(e *roadmap.Entry, name string) []*view {
 	t := q.hs.Tree
 	if t == nil || e.Holiday != nil || e.Event.Relative && len(e.Series) == 0 {
@@ -131,8 +131,8 @@ func (q *question) sumsOver(e *roadmap.Entry, name string) []*view {
 	return out
 }
 
-// shareOf returns by how much to scale a share of a part to make it a share of a sum. It
-// is 1 of an event in GPUs.
+// shareOf returns the factor that turns a share of a part into a share of a sum: the part's
+// recent level over the sum's. It is 1 for an event in GPUs.
 func (q *question) shareOf(name string, sum *view, e *roadmap.Entry) float64 {
 	if !e.Event.Relative {
 		return 1
@@ -149,10 +149,10 @@ func (q *question) shareOf(name string, sum *view, e *roadmap.Entry) float64 {
 	return min(1, part/whole)
 }
 
-// recentSteps is how many of the last values say how high a series is.
+// recentSteps is the number of the last values whose mean is the recent level of a series.
 const recentSteps = 168
 
-// recentLevel returns the mean of the last known values, 0 where there are none.
+// recentLevel returns the mean of the known values among the last ones, 0 where there are none.
 func recentLevel(values []float64) float64 {
 	level, n := 0.0, 0.0
 	for _, v := range values[max(0, len(values)-recentSteps):] {
@@ -163,7 +163,7 @@ func recentLevel(values []float64) float64 {
 	return level / max(1, n)
 }
 
-// holidayZone is the zone of a series' holidays.
+// holidayZone returns the time zone of the holidays of a series.
 func (q *question) holidayZone(name string) *time.Location {
 	for _, e := range q.plan.days[name] {
 		if e.Holiday.Zone != nil {
@@ -173,8 +173,8 @@ func (q *question) holidayZone(name string) *time.Location {
 	return q.hs.Zone
 }
 
-// specialDays are the holidays of a series, with their days from before its history to
-// the end of the forecast.
+// specialDays returns the holidays of a series, with their days from before its history to the
+// end of the forecast.
 func (q *question) specialDays(h *demand.History, steps int) []holidays.SpecialDays {
 	if q.plan == nil || len(q.plan.days[h.Name]) == 0 {
 		return nil
@@ -193,7 +193,7 @@ func (q *question) specialDays(h *demand.History, steps int) []holidays.SpecialD
 	return out
 }
 
-// withoutHolidays returns the values y of h with those of its holidays missing.
+// withoutHolidays returns y, the values of h, with NaN on the days of its holidays.
 func (q *question) withoutHolidays(h *demand.History, y []float64) []float64 {
 	days := q.specialDays(h, 0)
 	if len(days) == 0 {

@@ -12,15 +12,15 @@ import (
 	"capcli/forecast/roadmap"
 )
 
-// seriesEvents are what planned events do to the forecast of one series.
+// seriesEvents are the planned events of one series and their effects on its forecast.
 type seriesEvents struct {
-	roadmap *roadmap.Roadmap // the events to come; nil is none
-	bounds  []capcli.Time    // of the steps ahead, where there are events
+	roadmap *roadmap.Roadmap // the events other than holidays; nil is none
+	bounds  []capcli.Time    // bounds of the steps ahead; nil without a roadmap
 	effects []EventChange
-	extra   []float64 // what the roadmap adds to the mean; nil is nothing
+	extra   []float64 // what the roadmap adds to the mean of each step; nil is nothing
 }
 
-// changeBy returns what an event changes in v that adds these amounts to the steps ahead.
+// changeBy returns the change of v by an event that adds the amounts of add to the steps ahead.
 func changeBy(v *view, event string, add []float64, bounds []capcli.Time) EventChange {
 	out := EventChange{ID: v.Name, event: event, first: len(add), last: -1}
 	for i, x := range add {
@@ -44,8 +44,9 @@ func (e *EventChange) warning() string {
 	return fmt.Sprintf("event %s changes nothing here: %s", e.event, e.Why)
 }
 
-// eventsAhead returns the events to come for a series and the effects of its holidays,
-// which fit, a fit to fitted, has in its forecast. It notes those that change nothing.
+// eventsAhead returns the roadmap of v and the effects of its holidays, which the forecast of
+// fit already includes. fit was fitted to fitted. It also returns notes on holidays that change
+// nothing.
 func (q *question) eventsAhead(v, fitted *view, fit model.Fitted) (seriesEvents, []string, error) {
 	var out seriesEvents
 	if q.plan == nil {
@@ -65,7 +66,7 @@ func (q *question) eventsAhead(v, fitted *view, fit model.Fitted) (seriesEvents,
 	return out, notes, err
 }
 
-// holidayEffects returns what the holidays of a fit do, and notes those that change
+// holidayEffects returns the effects of the holidays of a fit, and notes on those that change
 // nothing.
 func (q *question) holidayEffects(v *view, fit model.Fitted) ([]EventChange, []string, error) {
 	days := q.plan.days[v.Name]
@@ -107,8 +108,8 @@ func (q *question) holidayEffects(v *view, fit model.Fitted) ([]EventChange, []s
 	return out, notes, nil
 }
 
-// applyRoadmap adds the roadmap to a forecast of v, within bounds, and its effects to ev.
-// It returns notes on them.
+// applyRoadmap returns a forecast of v with the roadmap added, within bounds. It appends the
+// effects to ev, and returns notes on them.
 func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int, float64) float64) (model.Forecast, []string, error) {
 	if ev.roadmap == nil {
 		return fc, nil, nil
@@ -132,8 +133,8 @@ func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int
 	return fc, notes, nil
 }
 
-// effectOn returns what an event that adds these figures does, and notes where it adds
-// nothing or not all.
+// effectOn returns the effect of an event that adds the amounts of add, and a note where it adds
+// nothing or only a part.
 func (ev *seriesEvents) effectOn(v *view, e *roadmap.Event, add []float64) (EventChange, []string) {
 	out := changeBy(v, e.Name, add, ev.bounds)
 	n := len(v.Values)
@@ -152,7 +153,7 @@ func (ev *seriesEvents) effectOn(v *view, e *roadmap.Event, add []float64) (Even
 	return out, []string{out.warning()}
 }
 
-// extraOf returns what the events add to one drawn future; nil where there are none.
+// extraOf returns what the roadmap adds to one drawn future; nil without a roadmap.
 func (ev *seriesEvents) extraOf(path []float64, seed capcli.Seed) []float64 {
 	if ev.roadmap == nil {
 		return nil

@@ -10,11 +10,11 @@ import (
 	"capcli/profile/demand"
 )
 
-// Forecast forecasts every history of hs as r asks. It calls progress, which may be nil,
-// with the number of series that are done. The result does not depend on the number of
-// cores. The error is a *capcli.RequestError where r is wrong or does not suit the
-// histories, and a *capcli.InputError where no series can be forecast; series that
-// cannot be are in Left otherwise.
+// Forecast forecasts every history of hs as r requests. It calls progress, which may be nil,
+// with the number of finished series. The result does not depend on the number of cores. The
+// error is a *capcli.RequestError where r is invalid or does not suit the histories, and a
+// *capcli.InputError where no series can be forecast. Where some can, Result.NotForecast lists
+// the others.
 func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress func(done int)) (*Result, error) {
 	q, err := newQuestion(ctx, hs, r)
 	if err != nil {
@@ -74,7 +74,7 @@ func noForecast(hs *demand.Histories, left []string) error {
 	return &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Text: text, Hint: "give a longer history, or another --model (capcli forecast models)"}
 }
 
-// stepText is the step of the histories; "1" where stamps are whole numbers.
+// stepText returns the step of the histories in words; "1" where stamps are whole numbers.
 func (q *question) stepText() string {
 	if !q.hs.Clock {
 		return "1"
@@ -82,7 +82,7 @@ func (q *question) stepText() string {
 	return q.hs.Step.String()
 }
 
-// newResult is a result without series.
+// newResult returns a result without series.
 func (q *question) newResult(notes []string) *Result {
 	out := &Result{
 		Schema: "capcli/forecast/v1", Input: q.hs.Inputs, Measure: q.hs.Measure, Unit: q.hs.Unit, Peak: q.hs.Peak, Step: q.stepText(),
@@ -95,7 +95,7 @@ func (q *question) newResult(notes []string) *Result {
 	return out
 }
 
-// document is the forecast of one series as the result has it.
+// document returns the forecast of one series in the form of the result.
 func (q *question) document(s *seriesForecast, sum bool) Series {
 	n, levels := len(s.Values), len(q.Levels)
 	quantiles := s.fc.Intervals[levels:]
@@ -120,7 +120,7 @@ func (q *question) document(s *seriesForecast, sum bool) Series {
 	return out
 }
 
-// eventsOf are the events with what they change, series in the order of the result; nil
+// eventsOf returns the events with their changes, in the order of the series in the result; nil
 // where there are none.
 func (q *question) eventsOf(list []*seriesForecast, order []Series) []Event {
 	if q.plan == nil {

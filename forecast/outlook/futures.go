@@ -10,8 +10,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// Numbers of futures that the ranges of periods come from: the usual one, and the least
-// where the futures of all series are held at once.
+// Numbers of futures from which the ranges of periods are computed: the usual one, and the least
+// where the futures of all series are in memory at once.
 const (
 	periodDraws = 1000
 	fewDraws    = 100
@@ -21,10 +21,10 @@ const (
 type futures struct {
 	paths   [][]float64
 	extras  [][]float64 // what events add to each path; nil is nothing
-	periods []Period    // from the paths, and from others that are not kept
+	periods []Period    // computed from the paths and from others that are not kept
 }
 
-// futuresOf returns the number of futures to draw for each series over a number of
+// futuresOf returns the number of futures to draw for each series over the given number of
 // steps.
 func (q *question) futuresOf(steps int) int {
 	if !q.ByPeriods() {
@@ -37,7 +37,7 @@ func (q *question) futuresOf(steps int) int {
 	return n
 }
 
-// pathsHeld returns how many futures of each series are in memory at once.
+// pathsHeld returns the number of futures of each series that are in memory at once.
 func (q *question) pathsHeld(steps int) int {
 	if q.agrees() {
 		return q.futuresOf(steps)
@@ -45,9 +45,9 @@ func (q *question) pathsHeld(steps int) int {
 	return q.Paths
 }
 
-// draw draws the futures of all series jointly: future k of one series goes with future
-// k of the others, step by step (forecast.Innovations). It reconciles them with a, which
-// may be nil, and releases the fits.
+// draw draws the futures of all series jointly: future k of one series belongs to future k of
+// the others (forecast.Innovations). It reconciles them with a, which may be nil, and releases
+// the fits.
 func (q *question) draw(ctx context.Context, list []*seriesForecast, a *agreement) ([]futures, []string, error) {
 	var with []*seriesForecast
 	var places []int
@@ -99,8 +99,8 @@ func (q *question) draw(ctx context.Context, list []*seriesForecast, a *agreemen
 	return out, notes, nil
 }
 
-// drawOne draws the futures of one series. Where series need not agree first, it takes
-// the periods from them and keeps only the futures of the result.
+// drawOne draws the futures of one series. Where series are not reconciled, it computes the
+// periods from them and keeps only the futures of the result.
 func (q *question) drawOne(s *seriesForecast, noise func(k int) model.Noise) (futures, error) {
 	var out futures
 	for k := range q.futuresOf(s.steps) {
@@ -126,7 +126,7 @@ func (q *question) drawOne(s *seriesForecast, noise func(k int) model.Noise) (fu
 	return out, err
 }
 
-// addEvents adds to each future what the events add to it.
+// addEvents adds to each future the amounts of its events, within bounds.
 func (f *futures) addEvents(within func(int, float64) float64) {
 	for k, add := range f.extras {
 		for i, v := range add {
@@ -135,8 +135,8 @@ func (f *futures) addEvents(within func(int, float64) float64) {
 	}
 }
 
-// settlePeriods takes the periods of s from its means and all of its futures, and keeps of f
-// the futures that are returned.
+// settlePeriods computes the periods of s from its means and all of its futures, and keeps in f
+// only the futures of the result.
 func (q *question) settlePeriods(f *futures, s *seriesForecast, all [][]float64) error {
 	spans, err := q.spansOf(s.History, s.steps)
 	if err != nil {
@@ -150,8 +150,8 @@ func (q *question) settlePeriods(f *futures, s *seriesForecast, all [][]float64)
 	return nil
 }
 
-// jointNoise returns the noise of series that are drawn together. It returns nil where
-// there are fewer than two, or where no errors are known, which is noted.
+// jointNoise returns the correlated noise of the series. It returns nil where there are fewer
+// than two, and nil with a note where their errors do not suffice.
 func (q *question) jointNoise(with []*seriesForecast) (*forecast.Innovations, []string) {
 	if len(with) < 2 {
 		return nil, nil
@@ -171,7 +171,7 @@ func (q *question) jointNoise(with []*seriesForecast) (*forecast.Innovations, []
 	return joint, nil
 }
 
-// lastToEnd is the history that ends last.
+// lastToEnd returns the history that ends last.
 func lastToEnd(list []*seriesForecast) *view {
 	last := list[0].view
 	for _, s := range list {
@@ -182,8 +182,8 @@ func lastToEnd(list []*seriesForecast) *view {
 	return last
 }
 
-// alignedErrors moves the errors of v so that they stand at the times of the history
-// that ends last; NaN where they say nothing.
+// alignedErrors returns the errors of v shifted to the times of last, the history that ends
+// last; NaN at times without an error.
 func alignedErrors(errs []float64, v, last *view) []float64 {
 	at, ok := last.IndexOf(v.Stamp(len(v.Values) - 1))
 	late := len(last.Values) - 1 - at

@@ -13,28 +13,27 @@ import (
 	"capcli/profile/demand"
 )
 
-// agreement makes the forecasts of the series of a hierarchy add up.
+// agreement reconciles the forecasts of the series of a hierarchy.
 //
-// The means are reconciled. A range keeps its width, which the series' own model
-// calibrated on its past, around the new mean. It grows where reconciled one-step errors
-// are larger than the model's own, by their ratio. It never shrinks: smaller errors on
-// the values that a model was fitted to are no evidence. A backtest reconciles at each
-// start with what was known there, and so measures the coverage of such ranges. Futures
-// of all series are drawn jointly (forecast.Innovations), and each is reconciled (Panagiotelis
-// et al. 2023, "Probabilistic forecast reconciliation": a coherent sample is a
-// reconciled one).
+// The means are reconciled. A range keeps its width, which the series' own model calibrated on
+// its past, around the new mean. It grows where reconciled one-step errors are larger than the
+// model's own, by their ratio. It never shrinks: smaller errors on the values that a model was
+// fitted to are no evidence. A backtest reconciles at each start with the values known there,
+// and so measures the coverage of such ranges. Futures of all series are drawn jointly
+// (forecast.Innovations), and each is reconciled (Panagiotelis et al. 2023, "Probabilistic
+// forecast reconciliation": a coherent sample is a reconciled one).
 type agreement struct {
 	q      *question
 	by     *hierarchy.Reconciler
-	adding *hierarchy.Reconciler // adds up, and changes no part
-	order  []int                 // of the sums, by their number of parts
-	grow   []float64             // of each series, how much wider its ranges become
-	floor  bool                  // nothing is below zero
-	caps   bool                  // something is capped
+	adding *hierarchy.Reconciler // adds up the parts and does not change them
+	order  []int                 // indices of the sums, those with the fewest parts first
+	grow   []float64             // by series, the factor by which its ranges become wider
+	floor  bool                  // no value is below zero
+	caps   bool                  // some series has a cap
 	notes  []string
 }
 
-// Reconciliation says which series are sums of which, and how they were made to add up.
+// Reconciliation describes which series are sums of which, and how they were reconciled.
 type Reconciliation struct {
 	Method    string         `json:"method"`
 	Shrink    *capcli.Figure `json:"shrinkage"` // null where the method has none
@@ -43,7 +42,7 @@ type Reconciliation struct {
 	Widened   []Widened      `json:"widened"`
 }
 
-// SumOfParts is a series with the names of those that it is the sum of.
+// SumOfParts is the name of a sum with the names of its parts.
 type SumOfParts struct {
 	ID    string   `json:"unique_id"`
 	Parts []string `json:"parts"`
@@ -61,9 +60,9 @@ const mostGrowth = 4
 // fewErrors is the least number of one-step errors from which their size is estimated.
 const fewErrors = 8
 
-// agreementOn prepares the reconciliation of all series from their one-step errors. It
-// returns nil where none is wanted. known are the values before the forecast. It fills in
-// errors of series that have hardly any.
+// agreementOn prepares the reconciliation of all series from their one-step errors. It returns
+// nil where none is requested. known are the values before the forecast, by series. For series
+// with too few errors it fills in errors: see fillErrors.
 func (q *question) agreementOn(errs, known [][]float64) (*agreement, error) {
 	way, ok := q.reconciliation()
 	if !ok {
@@ -100,8 +99,8 @@ func (q *question) agreementOn(errs, known [][]float64) (*agreement, error) {
 	return a, err
 }
 
-// fillErrors fills in the errors of repeating the last value where a model has hardly any
-// of its own: no errors would pass for certainty.
+// fillErrors fills in the errors of repeating the last value where a model has fewer than
+// fewErrors of its own: missing errors would count as certainty.
 func fillErrors(errs, known []float64) {
 	n := 0
 	for _, e := range errs {
@@ -146,7 +145,7 @@ func (a *agreement) growth(errs [][]float64) ([]float64, error) {
 	return out, nil
 }
 
-// bounds returns the bounds of step i after the origin, which is at origins[k] of series k.
+// bounds returns the bounds of step i after the origin, which is origins[k] for series k.
 func (a *agreement) bounds(origins []int, i, places int) hierarchy.Bounds {
 	b := hierarchy.Bounds{Floor: a.floor, Round: true, Places: places}
 	if !a.caps {
@@ -162,7 +161,7 @@ func (a *agreement) bounds(origins []int, i, places int) hierarchy.Bounds {
 	return b
 }
 
-// historyEnds are the ends of the histories.
+// historyEnds returns the lengths of the histories.
 func (q *question) historyEnds() []int {
 	var out []int
 	for _, v := range q.views {
@@ -171,7 +170,7 @@ func (q *question) historyEnds() []int {
 	return out
 }
 
-// largestFigure is the largest figure of a list, without its sign.
+// largestFigure returns the largest absolute value of a list.
 func largestFigure(list []float64) float64 {
 	out := 0.0
 	for _, v := range list {
@@ -180,8 +179,9 @@ func largestFigure(list []float64) float64 {
 	return out
 }
 
-// reconcileForecasts reconciles one forecast for each series, in place. origins are the
-// numbers of values before them. extra is what events add to each mean; nil is nothing.
+// reconcileForecasts reconciles one forecast for each series, in place. origins are the numbers
+// of values before them. extra is what events add to each mean, by series and step; nil is
+// nothing.
 func (a *agreement) reconcileForecasts(set []*model.Forecast, origins []int, extra [][]float64) error {
 	steps, high := len(set[0].Mean), 0.0
 	for _, f := range set {
@@ -214,9 +214,9 @@ func extraAt(extra [][]float64, k, i int) float64 {
 	return extra[k][i]
 }
 
-// reconcileStep reconciles the figures of step i. What events add is not shared out by
-// the models' errors: what a part gains its sums gain too, and what a sum gains beyond
-// its parts goes to them in proportion to their level.
+// reconcileStep reconciles the figures of step i. The errors of the models do not distribute
+// what events add: the amount of a part is added to its sums too, and what a sum gains beyond
+// its parts is divided among them in proportion to their level.
 func (a *agreement) reconcileStep(y []float64, b hierarchy.Bounds, extra [][]float64, i int) error {
 	if extra == nil {
 		return a.by.Reconcile(y, b)
@@ -254,7 +254,8 @@ func (a *agreement) reconcileStep(y []float64, b hierarchy.Bounds, extra [][]flo
 	return a.adding.Reconcile(y, b)
 }
 
-// move shifts the mean of step i, and its ranges with it, to a new value.
+// move moves the mean of step i, and its ranges with it, to a new value. It multiplies the
+// distances of the ranges by grow.
 func (a *agreement) move(f *model.Forecast, i int, to, grow, cap float64) {
 	from := f.Mean[i]
 	within := func(v float64) float64 {
@@ -265,7 +266,7 @@ func (a *agreement) move(f *model.Forecast, i int, to, grow, cap float64) {
 	}
 	for _, iv := range f.Intervals {
 		below, above := from-iv.Lo[i], iv.Hi[i]-from
-		if a.floor && iv.Lo[i] <= 0 { // the floor cut it: the other side says how far it went
+		if a.floor && iv.Lo[i] <= 0 { // cut by the floor: assume the range is symmetric
 			below = math.Max(below, above)
 		}
 		if iv.Hi[i] >= cap {
@@ -276,8 +277,8 @@ func (a *agreement) move(f *model.Forecast, i int, to, grow, cap float64) {
 	f.Mean[i] = to
 }
 
-// reconcile makes the forecasts of all series agree, in place, and their trials. The
-// agreement is nil where none is made; notes say why, or what was done.
+// reconcile reconciles the forecasts of all series, in place, and their trials. It returns nil
+// where it reconciles nothing, and notes on what it did or why it did not.
 func (q *question) reconcile(list []*seriesForecast) (*agreement, []string, error) {
 	if q.hs.Tree == nil {
 		return nil, nil, nil
@@ -303,7 +304,7 @@ func (q *question) reconcile(list []*seriesForecast) (*agreement, []string, erro
 	return a, append([]string{a.words()}, a.notes...), q.reconcileTrials(tests)
 }
 
-// extrasOf are what events add to the means; nil where there is no event.
+// extrasOf returns what events add to the means, by series; nil where there is no event.
 func extrasOf(list []*seriesForecast) [][]float64 {
 	var out [][]float64
 	for i, s := range list {
@@ -317,7 +318,7 @@ func extrasOf(list []*seriesForecast) [][]float64 {
 	return out
 }
 
-// words says in a sentence what was done.
+// words returns a sentence on the reconciliation.
 func (a *agreement) words() string {
 	t := a.q.hs.Tree
 	text := fmt.Sprintf("reconciled by %s: in each step %d parts add up to %d %s", a.by.Way, len(t.Parts), len(t.Sums), capcli.Plural(int64(len(t.Sums)), "sum"))
@@ -336,7 +337,7 @@ func (a *agreement) words() string {
 	return text
 }
 
-// document returns the agreement as it stands in the result; nil of none.
+// document returns the description of the agreement for the result; nil where a is nil.
 func (a *agreement) document() *Reconciliation {
 	if a == nil {
 		return nil
@@ -362,9 +363,9 @@ func (a *agreement) document() *Reconciliation {
 	return out
 }
 
-// reconcileTrials reconciles the forecasts from each past start, with what was known
-// there, and measures them again. A part that was too short to be forecast from a start
-// repeats its last value there, or is zero.
+// reconcileTrials reconciles the forecasts from each past start, with the values known there,
+// and measures them again. A part that was too short to be forecast from a start is forecast
+// there by its last value, or by zero.
 func (q *question) reconcileTrials(tests []*trial) error {
 	if !q.agrees() {
 		return nil
@@ -389,7 +390,7 @@ func (q *question) reconcileTrials(tests []*trial) error {
 	return nil
 }
 
-// reconcileStart reconciles the forecasts from the k-th start from the end.
+// reconcileStart reconciles the forecasts from the k-th start, counted from the end.
 func (q *question) reconcileStart(tests []*trial, k, steps, every int) error {
 	n := len(q.views)
 	set, origins := make([]*model.Forecast, n), make([]int, n)
@@ -405,7 +406,7 @@ func (q *question) reconcileStart(tests []*trial, k, steps, every int) error {
 			}
 		}
 		if i < q.sums() {
-			return nil // a start from which not even a sum has a forecast
+			return nil // not even a sum has a forecast from this start
 		}
 		errs[i] = make([]float64, q.errors)
 		set[i] = &model.Forecast{Mean: make([]float64, steps)}

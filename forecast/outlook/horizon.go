@@ -10,15 +10,15 @@ import (
 	"capcli/profile/demand"
 )
 
-// period is one entry of a list of horizons: so many whole weeks, months or the like,
-// or where unit is zero one stretch of so many steps.
+// period is one entry of a list of horizons: n whole units such as weeks, or one stretch of n
+// steps where unit is zero.
 type period struct {
 	text string
 	n    int
 	unit capcli.Step
 }
 
-// units are those of periods, by the letters that a horizon has.
+// units are the units of periods, by their suffix in a horizon.
 var units = map[string]capcli.Step{
 	"h": {Seconds: capcli.Hour}, "d": {Days: 1}, "w": {Days: 7}, "mo": {Months: 1}, "q": {Months: 3}, "y": {Months: 12},
 }
@@ -27,11 +27,11 @@ var namedUnits = map[string]capcli.Step{
 	"hour": units["h"], "day": units["d"], "week": units["w"], "month": units["mo"], "quarter": units["q"], "year": units["y"],
 }
 
-// PeriodUnit returns the unit of the calendar called hour, day, week, month, quarter
-// or year; another name gives the zero step.
+// PeriodUnit returns the calendar unit called hour, day, week, month, quarter or year, and the
+// zero step for any other name.
 func PeriodUnit(name string) capcli.Step { return namedUnits[name] }
 
-// periods reads a list of horizons; one horizon alone is no list.
+// periods parses Horizon as a list of horizons. It returns nil for a single horizon.
 func (r *Request) periods() ([]period, error) {
 	if !strings.Contains(r.Horizon, ",") {
 		return nil, nil
@@ -50,8 +50,8 @@ func (r *Request) periods() ([]period, error) {
 	return out, nil
 }
 
-// UsualHorizon returns how many steps are forecast where nobody says: two days of
-// hours, four weeks of days, half a year of weeks, a year of months.
+// UsualHorizon returns the default number of steps ahead for the step s: two days of hours, four
+// weeks of days, half a year of weeks, a year of months.
 func UsualHorizon(s capcli.Step) int {
 	switch {
 	case s.Months > 0:
@@ -66,8 +66,8 @@ func UsualHorizon(s capcli.Step) int {
 	return 12
 }
 
-// usualSeasons returns the seasons, in steps, of series with the step s: the day, the
-// week and the year, where they are whole steps.
+// usualSeasons returns the default seasons, in steps, of series with the step s: the day, the
+// week or the year, where these are whole numbers of steps.
 func usualSeasons(s capcli.Step) []int {
 	switch {
 	case s.Months > 0:
@@ -88,7 +88,7 @@ func usualSeasons(s capcli.Step) []int {
 	return out
 }
 
-// stepsAhead returns how many steps of h to forecast.
+// stepsAhead returns the number of steps to forecast for h.
 func (q *question) stepsAhead(h *demand.History) (int, error) {
 	n := 0
 	var err error
@@ -120,7 +120,8 @@ func (q *question) stepsAhead(h *demand.History) (int, error) {
 	return n, nil
 }
 
-// stepsOfHorizon reads Horizon: a number of steps, or a length of time.
+// stepsOfHorizon parses Horizon, a number of steps or a length of time, and returns the number
+// of steps.
 func (q *question) stepsOfHorizon() (int, error) {
 	bad := &capcli.RequestError{Field: "horizon", Text: fmt.Sprintf("wants 1 to %d steps, or a length of time such as 2w, found %q", maxHorizon, q.Horizon)}
 	n, whole := 0, true
@@ -145,7 +146,7 @@ func (q *question) stepsOfHorizon() (int, error) {
 	return n, nil
 }
 
-// stepsUntil returns how many steps of h reach Until.
+// stepsUntil returns the number of steps of h from the end of its history to Until.
 func (q *question) stepsUntil(h *demand.History) (int, error) {
 	bad := func(hint, format string, args ...any) error {
 		return &capcli.RequestError{Field: "until", Text: fmt.Sprintf(format, args...), Hint: hint}
@@ -177,7 +178,7 @@ func (q *question) stepsUntil(h *demand.History) (int, error) {
 	return steps, nil
 }
 
-// stepsToCover returns how many steps cover a period that begins after the history.
+// stepsToCover returns the number of steps from the end of the history to the end of p.
 func (q *question) stepsToCover(p period, h *demand.History) (int, error) {
 	bad := func(hint, format string, args ...any) error {
 		return &capcli.RequestError{Field: "horizon", Text: p.text + " " + fmt.Sprintf(format, args...), Hint: hint}
@@ -196,14 +197,17 @@ func (q *question) stepsToCover(p period, h *demand.History) (int, error) {
 		if edge >= end {
 			return n, nil
 		}
-		if left := int(int64(end-edge)/int64(q.hs.Step.Length())) - 40; left > 0 { // near the end steps are counted one by one, for they are not all equally long
+		// Far from the end, skip most of the steps. Near it, count single steps, since their
+		// lengths differ.
+		if left := int(int64(end-edge)/int64(q.hs.Step.Length())) - 40; left > 0 {
 			n += left * 9 / 10
 		}
 	}
 	return 0, bad("take a longer --step", "is more than %d steps ahead", maxHorizon)
 }
 
-// periodGrid begins with the first whole period after the history.
+// periodGrid returns the grid of the unit of p that begins with the first whole period after the
+// history.
 func (q *question) periodGrid(p period, h *demand.History) capcli.Grid {
 	begin := q.edge(h, 0)
 	g := p.unit.Grid(begin, q.hs.Zone)
@@ -213,8 +217,8 @@ func (q *question) periodGrid(p period, h *demand.History) capcli.Grid {
 	return g
 }
 
-// edge returns the instant at which n steps ahead end. A step that is stamped with the last
-// day of its month ends with that day.
+// edge returns the end of the n-th step ahead; n 0 is the end of the history. A step whose stamp
+// is the last day of its month ends with that day.
 func (q *question) edge(h *demand.History, n int) capcli.Time {
 	if !h.Grid.MonthEnd {
 		return capcli.Time(h.Stamp(len(h.Values) + n))
@@ -226,7 +230,7 @@ func (q *question) edge(h *demand.History, n int) capcli.Time {
 	return capcli.TimeOf(capcli.Time(h.Stamp(len(h.Values)-1+n)).Std().In(zone).AddDate(0, 0, 1))
 }
 
-// edges are the instants between the steps ahead.
+// edges returns the bounds of the steps ahead, one more than there are steps.
 func (q *question) edges(h *demand.History, steps int) []capcli.Time {
 	out := make([]capcli.Time, steps+1)
 	for i := range out {
@@ -235,7 +239,7 @@ func (q *question) edges(h *demand.History, steps int) []capcli.Time {
 	return out
 }
 
-// stampsOf are the instants between n steps from step from on.
+// stampsOf returns the bounds of n steps from step from on, one more than there are steps.
 func stampsOf(h *demand.History, from, n int) []capcli.Time {
 	out := make([]capcli.Time, n+1)
 	for i := range out {

@@ -14,24 +14,24 @@ import (
 // unconstrainer estimates the demand behind the usage of one history.
 type unconstrainer struct {
 	*demand.Censoring
-	summed *summedDemand // of a sum, from its parts; nil for other series
+	summed *summedDemand // estimates a sum from its parts; nil for other series
 
 	mu    sync.Mutex
-	known map[int]*latentDemand // by the number of steps known
+	known map[int]*latentDemand // results of latent, by number of steps
 }
 
-// latentDemand is the demand behind the first steps of a history.
+// latentDemand is the estimated demand behind the first steps of a history.
 type latentDemand struct {
 	demand []float64
-	draw   []float64               // one demand that may have been; nil where demand is not guessed
-	unsure unconstrain.Uncertainty // of the level of the steps ahead
-	hidden []bool                  // steps in which usage was held down and nobody knows by how much
+	draw   []float64               // one plausible demand; nil where none is estimated by regression
+	unsure unconstrain.Uncertainty // uncertainty of the level of the steps ahead
+	hidden []bool                  // steps with limited usage whose unmet demand no queue gives
 	info   unconstrain.Estimate
 	err    error
 }
 
-// latent estimates the demand behind usage, the first steps of the history, from these
-// steps alone: what a backtest forecasts from has seen nothing later.
+// latent estimates the demand behind usage, the first steps of the history, from these steps
+// alone, so that a backtest uses no later values.
 func (p *unconstrainer) latent(usage []float64, opts forecast.Options) *latentDemand {
 	n := len(usage)
 	p.mu.Lock()
@@ -91,8 +91,8 @@ func firstValues(v []float64, n int) []float64 {
 	return v[:n:n]
 }
 
-// actual returns what a forecast of demand is compared with: the demand where it is known,
-// missing where usage was at the capacity and no queue gives the unmet demand.
+// actual returns the values that a forecast of demand is compared with: the demand, NaN where
+// usage was limited and no queue gives the unmet demand.
 func (t *latentDemand) actual() []float64 {
 	out := append([]float64(nil), t.demand...)
 	for i, hidden := range t.hidden {
@@ -103,14 +103,14 @@ func (t *latentDemand) actual() []float64 {
 	return out
 }
 
-// summedDemand is the demand behind a sum, which is the sum of that behind its parts.
-// Parts and sum end together.
+// summedDemand computes the demand behind a sum as the sum of the demand behind its parts. Parts
+// and sum end together.
 type summedDemand struct {
 	sum   *view
 	parts []*view
 }
 
-// addSummedDemand has sums estimate their demand where one of their parts does.
+// addSummedDemand sets the usage of each sum with a part whose demand is estimated.
 func (q *question) addSummedDemand() {
 	for i := range q.sums() {
 		s := &summedDemand{sum: q.views[i], parts: q.partsOf(i)}
@@ -126,13 +126,13 @@ func (q *question) addSummedDemand() {
 	}
 }
 
-// latent is the demand behind the first n steps, cut where that of a part is and no
-// queue says by how much.
+// latent returns the demand behind the first n steps. A step is hidden where it is hidden in a
+// part.
 func (s *summedDemand) latent(n int) *latentDemand {
 	t := &latentDemand{demand: make([]float64, n), hidden: make([]bool, n)}
 	draw, drawn := make([]float64, n), false
 	for _, v := range s.parts {
-		late := len(s.sum.Values) - len(v.Values) // it began so much later
+		late := len(s.sum.Values) - len(v.Values) // how many steps later the part begins
 		if n <= late {
 			continue
 		}

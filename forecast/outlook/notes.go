@@ -9,13 +9,12 @@ import (
 )
 
 const (
-	namedFailures = 5  // series without a result that notes name
-	namedSingles  = 12 // notes about single series
-	namedChanges  = 3  // changes that a note names
+	namedFailures = 5  // number of series without a result that notes name
+	namedSingles  = 12 // number of notes about single series
+	namedChanges  = 3  // number of changes that a note names
 )
 
-// Notes returns what a reader must know beside the figures, what bears on all series
-// first.
+// Notes returns the notes for a reader of the figures, those on all series first.
 func (r *Result) Notes() []string {
 	out := append([]string(nil), r.Warnings...)
 	for _, note := range []string{r.backtestNote(), r.periodNote()} {
@@ -47,7 +46,7 @@ func (r *Result) Notes() []string {
 	return out
 }
 
-// Notes returns what a reader must know beside the figures.
+// Notes returns the notes for a reader of the figures.
 func (r *BacktestResult) Notes() []string {
 	out := append([]string(nil), r.Warnings...)
 	var each []*Censoring
@@ -72,8 +71,8 @@ func (r *BacktestResult) Notes() []string {
 	return out
 }
 
-// namePrefix returns the name of a series before a note about it; "" where there is only
-// one series.
+// namePrefix returns the name of a series and separator, to put before a note about it; "" where
+// there is only one series.
 func (r *Result) namePrefix(s *Series, separator string) string {
 	if len(r.Series) == 1 {
 		return ""
@@ -81,7 +80,8 @@ func (r *Result) namePrefix(s *Series, separator string) string {
 	return s.ID + separator
 }
 
-// backtestNote says what the trial on the past found; "" where no series was tried.
+// backtestNote returns a note on the results of the trials on the past; "" where no series was
+// tried.
 func (r *Result) backtestNote() string {
 	tried, origins, steps, season, held, worse := 0, 0, 0, 0, 0.0, 0
 	for i := range r.Series {
@@ -112,7 +112,7 @@ func (r *Result) backtestNote() string {
 	return text
 }
 
-// PeriodFigure names what is given of each period: its mean, or its sum.
+// PeriodFigure returns the name of the figure of each period: mean or sum.
 func (r *Result) PeriodFigure() string {
 	if list := r.Series[0].Periods; len(list) > 0 && list[0].Sum {
 		return "sum"
@@ -120,7 +120,7 @@ func (r *Result) PeriodFigure() string {
 	return "mean"
 }
 
-// periodNote says what the periods are; "" where there are none.
+// periodNote returns a note on how the figures of periods were made; "" without periods.
 func (r *Result) periodNote() string {
 	if !r.asked.ByPeriods() {
 		return ""
@@ -144,12 +144,12 @@ func (r *Result) periodNote() string {
 	return text
 }
 
-// flagWords name what demand was estimated from.
+// flagWords name the source from which demand was estimated, by flag.
 var flagWords = map[string]string{
 	flagQueue: "the queue", flagCapacity: "the capacity", flagBoth: "the queue, and the capacity where no queue is known", flagNone: "nothing",
 }
 
-// joinFlags returns the flag of two series together.
+// joinFlags returns the flag that describes two series together.
 func joinFlags(a, b string) string {
 	switch {
 	case a == b || b == flagNone:
@@ -160,8 +160,8 @@ func joinFlags(a, b string) string {
 	return flagBoth
 }
 
-// censoringNotes say how much of the histories was held down, and in which steps a trial
-// on the past could be scored. Elements may be nil.
+// censoringNotes returns notes on how much of the histories was limited, and in which steps a
+// trial on the past could be scored. Elements of each and trials may be nil.
 func censoringNotes(each []*Censoring, trials []*Trial) []string {
 	flag, steps, cut, usage, demand, n, queue := flagNone, 0, 0, 0.0, 0.0, 0, false
 	for _, c := range each {
@@ -202,15 +202,15 @@ func censoringNotes(each []*Censoring, trials []*Trial) []string {
 	return out
 }
 
-// mentions are the changes of one kind: how many there are, in how many series, and
-// texts of some.
+// mentions collects the changes of one kind: their number, the number of series with one, and
+// texts on some of them.
 type mentions struct {
 	count, series int
 	texts         []string
 }
 
-// note names the first changes behind what they are. between stands before those of a
-// single series that has several.
+// note returns what, followed by the first texts. between precedes the texts of a single series
+// with several changes. all is the number of series of the result.
 func (m *mentions) note(what, between string, all int) string {
 	switch {
 	case all > 1:
@@ -227,8 +227,8 @@ func (m *mentions) note(what, between string, all int) string {
 	return what
 }
 
-// changeNotes say in at most two lines what changed: of one series its last moves, of
-// many the last move of each; and the first odd value of each.
+// changeNotes returns at most two notes on changes. The first has the last moves of a single
+// series, or the last move of each of several. The second has the first odd value of each.
 func (r *Result) changeNotes() []string {
 	var moves, odd mentions
 	most := 1

@@ -13,33 +13,33 @@ import (
 	"capcli/profile/demand"
 )
 
-// Period is what is forecast of one stretch of time: its mean level or, of values that
-// are amounts, its sum, from joint futures.
+// Period is the forecast of one stretch of time, from joint futures: its mean level or, for
+// values that are amounts, its sum.
 type Period struct {
-	Horizon  string // that it is of: "4w", or the unit of Request.PeakBy
+	Horizon  string // its entry in Request.Horizon, such as "4w", or the unit of Request.PeakBy
 	From, To string // the first and the last day, or instants
-	Sum      bool   // the figures are of its sum, not of its mean
+	Sum      bool   // the figures are sums, not means
 	Spread
-	Peak *Spread // of its highest step; nil where that is not asked for
+	Peak *Spread // of the highest step of the period; nil where not requested
 
-	first int // step ahead
+	first int // index of its first step ahead, from 0
 }
 
-// Spread is what is known of one figure: its mean, and quantiles of it.
+// Spread describes the distribution of one figure by its mean and quantiles.
 type Spread struct {
 	Mean   float64
-	Levels []float64 // of the ranges, in percent
-	Lo, Hi []float64 // by level
-	Lines  [3]float64
+	Levels []float64  // levels of the ranges, in percent
+	Lo, Hi []float64  // by level
+	Lines  [3]float64 // the capacity lines: see LineQuantiles
 
 	middle float64 // the median
-	half   float64 // half of the width of the 80 % range
+	half   float64 // half width of the 80 % range
 }
 
-// LevelText returns a level as people write it: "97.5".
+// LevelText returns a level in its shortest decimal form: "97.5".
 func LevelText(level float64) string { return strconv.FormatFloat(level, 'f', -1, 64) }
 
-// fields returns the figures by name: mean, lo-80, hi-80, lines.
+// fields returns the figures by their name in JSON: mean, lo-80, hi-80, lines.
 func (s *Spread) fields() map[string]any {
 	out := map[string]any{"mean": capcli.Figure(s.Mean)}
 	for k, level := range s.Levels {
@@ -53,7 +53,7 @@ func (s *Spread) fields() map[string]any {
 	return out
 }
 
-// MarshalJSON gives the figures and their ranges by name: mean, lo-80, hi-80.
+// MarshalJSON writes the figures and their ranges by name: mean, lo-80, hi-80.
 func (p Period) MarshalJSON() ([]byte, error) {
 	out := p.fields()
 	out["horizon"], out["from"], out["to"], out["of"] = p.Horizon, p.From, p.To, "mean"
@@ -66,17 +66,16 @@ func (p Period) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// span is one stretch of time for which a figure is given, and how much each step of
-// the forecast counts in it.
+// span is one stretch of time to give a figure for, with the share of each step that lies in it.
 type span struct {
 	horizon  string
 	from, to string
-	first    int // step ahead
-	weights  []float64
+	first    int       // index of its first step ahead, from 0
+	weights  []float64 // share of each step from first on
 }
 
-// spansOf returns all stretches that the request asks for: those of the list, and each
-// unit of PeakBy that the forecast touches. The first and the last of these may be cut.
+// spansOf returns all stretches that the request asks for: those of the list of horizons, and
+// each unit of PeakBy that the forecast touches. The first and the last unit may be cut.
 func (q *question) spansOf(h *demand.History, steps int) ([]span, error) {
 	var out []span
 	for _, p := range q.periods {
@@ -100,7 +99,7 @@ func (q *question) spansOf(h *demand.History, steps int) ([]span, error) {
 	return out, nil
 }
 
-// spansOfPeriod returns the stretches of p in a forecast of so many steps.
+// spansOfPeriod returns the stretches of p in a forecast of the given number of steps.
 func (q *question) spansOfPeriod(p period, h *demand.History, steps int) []span {
 	if p.unit == (capcli.Step{}) {
 		n, ahead := len(h.Values), min(p.n, steps)
@@ -114,7 +113,7 @@ func (q *question) spansOfPeriod(p period, h *demand.History, steps int) []span 
 	return out
 }
 
-// spanBetween returns the stretch between two instants, in steps between edges.
+// spanBetween returns the stretch between two instants. edges are the bounds of the steps.
 func (q *question) spanBetween(name string, edges []capcli.Time, from, to capcli.Time) span {
 	s := span{horizon: name, from: formatDay(from, q.hs.Zone, false), to: formatDay(to, q.hs.Zone, true)}
 	for i := range len(edges) - 1 {
@@ -138,16 +137,15 @@ func ones(n int) []float64 {
 	return out
 }
 
-// addsUp reports whether figures of steps add up over time, as counts of jobs do and
-// levels do not.
+// addsUp reports whether figures of steps add up over time. Counts of jobs do; levels do not.
 func (q *question) addsUp() bool {
 	m := q.hs.Measure
 	return m == "arrivals" || m == "arrival-hours" || m == "" && q.hs.Summed
 }
 
-// periodsFrom returns the figures of periods from joint futures. The range of a quarter is
-// that of its mean over the futures; a mean of the steps' ranges would assume that all
-// steps err to the same side.
+// periodsFrom returns the figures of periods from joint futures. The range of a quarter is that
+// of its mean over the futures. The mean of the steps' ranges would assume that all steps err in
+// the same direction.
 func (q *question) periodsFrom(spans []span, mean []float64, paths [][]float64) []Period {
 	sum := q.addsUp()
 	var out []Period
@@ -169,7 +167,7 @@ func (q *question) periodsFrom(spans []span, mean []float64, paths [][]float64) 
 	return out
 }
 
-// level returns the mean of a path in s, or its sum.
+// level returns the mean of a path over s, or its sum where sum is set.
 func (s *span) level(path []float64, sum bool) float64 {
 	total, weight := 0.0, 0.0
 	for i, w := range s.weights {
@@ -190,7 +188,7 @@ func (s *span) highest(path []float64) float64 {
 	return out
 }
 
-// spreadOf returns the mean and the quantiles of v, which it sorts.
+// spreadOf returns the mean and the quantiles of v. It sorts v.
 func spreadOf(v, levels []float64) Spread {
 	slices.Sort(v)
 	s := Spread{Mean: meanKnown(v), Levels: levels, middle: model.Quantile(v, 0.5), half: (model.Quantile(v, 0.9) - model.Quantile(v, 0.1)) / 2}
@@ -204,21 +202,21 @@ func spreadOf(v, levels []float64) Spread {
 	return s
 }
 
-// widenToMean widens the ranges where the mean lies outside: the mean comes from the
-// models, the ranges from draws.
+// widenToMean widens the ranges to include the mean. It may lie outside since it comes from the
+// models and the ranges from draws.
 func (s *Spread) widenToMean() {
 	for k := range s.Lo {
 		s.Lo[k], s.Hi[k] = min(s.Lo[k], s.Mean), max(s.Hi[k], s.Mean)
 	}
 }
 
-// window is a kind of period to be tried on the past: so many steps.
+// window is a kind of period to try on the past, with its length in steps.
 type window struct {
 	horizon string
 	steps   int
 }
 
-// windowsOf returns the kinds of periods, each with the length of its shortest.
+// windowsOf returns the kinds of periods in spans, each with the length of its shortest.
 func windowsOf(spans []span) []window {
 	var out []window
 	for _, s := range spans {
@@ -235,14 +233,15 @@ func windowsOf(spans []span) []window {
 	return out
 }
 
-// Futures drawn at each past start, and the most periods of a kind tried from one.
+// Number of futures drawn at each past start, and the most periods of a kind tried from one
+// start.
 const (
 	triedDraws   = 200
 	triedPeriodN = 48
 )
 
-// tryPeriods adds to tried the errors of periods from one past start of the series
-// called name.
+// tryPeriods returns tried with the errors of periods from one past start of the series called
+// name added.
 func (q *question) tryPeriods(tried []triedPeriods, name string, windows []window, r *forecast.Origin, fit model.Fitted) []triedPeriods {
 	paths := make([][]float64, triedDraws)
 	for k := range paths {
@@ -279,8 +278,8 @@ func appendError(list []float64, came float64, paths [][]float64, figure func([]
 	return list
 }
 
-// calibratePeriods returns how far past periods were off, over all series of the call,
-// and the periods of each series with ranges scaled accordingly.
+// calibratePeriods returns the calibration of each kind of period, from the errors of all series
+// of the call, and the periods of each series with their ranges calibrated.
 func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [][]Period) {
 	var tried []triedPeriods
 	for _, s := range list {
@@ -319,7 +318,7 @@ func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [
 	return trials, out
 }
 
-// calibrate returns the period with its ranges scaled as the trial says, within bounds.
+// calibrate returns the period with its ranges calibrated by t, within bounds.
 func (p Period) calibrate(t PeriodTrial, within func(float64) float64) Period {
 	p.Spread = p.scale(p.Mean, 0, t.MeanScale, within)
 	p.widenToMean()
@@ -333,8 +332,8 @@ func (p Period) calibrate(t PeriodTrial, within func(float64) float64) Period {
 	return p
 }
 
-// scale returns s with all figures shifted by a number of half widths, and their
-// distance from the middle multiplied.
+// scale returns s with all figures shifted by shift half widths, and their distance from middle
+// multiplied by by, within bounds.
 func (s *Spread) scale(middle, shift, by float64, within func(float64) float64) Spread {
 	to := middle + shift*s.half
 	move := func(v float64) float64 { return within(to + by*(v-middle)) }

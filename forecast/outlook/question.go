@@ -17,30 +17,30 @@ import (
 // question is a request together with its histories: the input of every stage of the
 // answer. Stages do not change it.
 type question struct {
-	Request // with its defaults
+	Request // with defaults filled in
 	hs      *demand.Histories
 	views   []*view
-	periods []period   // where Horizon is a list
-	plan    *eventPlan // nil where there are no events
+	periods []period   // the entries of Horizon where it is a list; else nil
+	plan    *eventPlan // nil without events
 	notes   []string
-	errors  int  // one-step errors of each series that are kept
-	longest int  // values of the longest series
-	season  int  // of the longest series, the first one
-	look    bool // for changes
+	errors  int  // number of one-step errors to keep of each series
+	longest int  // number of values of the longest series
+	season  int  // shortest season of the series with the most known values, in steps
+	look    bool // search for changes
 }
 
-// view is one history with what is asked of it.
+// view is one history with the settings of its forecast.
 type view struct {
 	*demand.History
-	steps   int              // ahead
-	cap     []float64        // the most in each step of the history and ahead; nil is none
-	options forecast.Options // without memory
-	notes   []string         // what was left out of the options
+	steps   int              // number of steps ahead
+	cap     []float64        // upper bound in each step of the history and ahead; nil is none
+	options forecast.Options // without Memory
+	notes   []string         // on seasons that were left out of the options
 	usage   *unconstrainer   // nil where the values are taken for demand
 }
 
-// maxFit is how many values a model is fitted to: more make the fit long and the
-// forecast no better.
+// maxFit is the largest number of values that a model is fitted to. With more values the fit
+// takes longer and the forecast is no better.
 const maxFit = 20_000
 
 // newQuestion checks r and prepares every history of hs.
@@ -84,7 +84,7 @@ func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*questio
 	return q, nil
 }
 
-// lastValues is a copy of h with the last values of a very long history alone.
+// lastValues returns a copy of h with at most the last maxFit values.
 func lastValues(h *demand.History) *demand.History {
 	out := *h
 	out.Warnings = slices.Clone(h.Warnings)
@@ -101,8 +101,8 @@ func lastValues(h *demand.History) *demand.History {
 	return &out
 }
 
-// optionsFor returns the options of a model for a series with so many known values, and
-// notes on what had to be left out of them.
+// optionsFor returns the options of a model for a series with the given number of known values,
+// and notes on requested seasons that were left out.
 func (q *question) optionsFor(known int) (forecast.Options, []string) {
 	out := forecast.Options{Seed: q.Seed}
 	seasons, asked := q.Seasons, len(q.Seasons) > 0
@@ -124,7 +124,7 @@ func (q *question) optionsFor(known int) (forecast.Options, []string) {
 	return out, notes
 }
 
-// sums is how many of the views are sums of others; they come first.
+// sums returns the number of views that are sums of others. They come first.
 func (q *question) sums() int {
 	if q.hs.Tree == nil {
 		return 0
@@ -132,7 +132,7 @@ func (q *question) sums() int {
 	return len(q.hs.Tree.Sums)
 }
 
-// partsOf returns the views that sum i is made of.
+// partsOf returns the views of the parts of sum i.
 func (q *question) partsOf(i int) []*view {
 	out := make([]*view, len(q.hs.Tree.PartsOf[i]))
 	for k, j := range q.hs.Tree.PartsOf[i] {
@@ -141,15 +141,15 @@ func (q *question) partsOf(i int) []*view {
 	return out
 }
 
-// agrees reports whether parts and sums are made to agree.
+// agrees reports whether parts and sums are reconciled.
 func (q *question) agrees() bool {
 	_, ok := q.reconciliation()
 	return ok && q.hs.Tree != nil
 }
 
-// modelFor returns the model that forecasts a series: the one called name as it is
-// shipped, within the cap of the series, on the demand behind its usage, and with the
-// holidays that are known. With UseChanges it learns from what came since the level moved.
+// modelFor returns the model that forecasts a series: the one called name as it is shipped,
+// within the cap of the series, on the demand behind its usage, and with the known holidays.
+// With UseChanges it is fitted to the values since the last move of the level.
 func (q *question) modelFor(v *view, name string, steps int, opts forecast.Options) model.Model {
 	b := q.bounded(v, name, steps, opts)
 	if q.Changes == UseChanges {
@@ -161,7 +161,8 @@ func (q *question) modelFor(v *view, name string, steps int, opts forecast.Optio
 	return b
 }
 
-// bounded returns the model as it is shipped. A trial on the past uses the same.
+// bounded returns the model as it is shipped, without holidays and changes. The benchmarks of a
+// trial on the past use it too.
 func (q *question) bounded(v *view, name string, steps int, opts forecast.Options) forecast.Bounded {
 	b, _ := forecast.Shipped(name, v.Series, steps, opts) // the name was checked before
 	if q.Negative {
@@ -177,7 +178,7 @@ func (q *question) bounded(v *view, name string, steps int, opts forecast.Option
 	return b
 }
 
-// meanKnown returns the mean of the values that are known.
+// meanKnown returns the mean of the known values, NaN where there are none.
 func meanKnown(v []float64) float64 {
 	sum, n := 0.0, 0
 	for _, x := range v {

@@ -12,43 +12,45 @@ import (
 	"capcli/forecast/roadmap"
 )
 
-// Request says what to forecast of every history of a call. The zero value of each
-// field but Seed is the usual choice.
+// Request describes what to forecast for every history of a call. The zero value of each field
+// but Seed is the usual choice.
 type Request struct {
 	Model   string    // name in forecast.Models; "" is DefaultModel
-	Models  []string  // of a backtest; none are DefaultModel, snaive and naive
-	Levels  []float64 // of the ranges, in percent; none are 80 and 95
-	Seasons []int     // lengths of season in steps, 0 is none; nil are those usual for the step
+	Models  []string  // models of a backtest; nil: DefaultModel, snaive and naive
+	Levels  []float64 // levels of the ranges, in percent; nil: 80 and 95
+	Seasons []int     // lengths of the seasons in steps, 0 is none; nil: those usual for the step
 
-	// Horizon is how far ahead to forecast: steps ("48"), a length of time ("2w"), or
-	// a list of periods ("4w,3mo"); "" is usual for the step. Until is a date, a time
-	// or, where stamps are whole numbers, a number, and goes before Horizon.
+	// Horizon is how far ahead to forecast: steps ("48"), a length of time ("2w"), or a list of
+	// periods ("4w,3mo"); "" is usual for the step. Until is the last stamp to forecast: a date,
+	// a time or, where stamps are whole numbers, a number. It takes precedence over Horizon.
 	Horizon, Until string
 
-	Origins   int         // past starts to try the model from; 0 is 4 (2 of DefaultModel on a long series), in a backtest 10
-	Paths     int         // possible futures of each series to return
-	Seed      capcli.Seed // of all chance
-	Negative  bool        // figures of a history that was never below zero may be
-	Changes   string      // one of ChangesChoices; "" shows them where that takes little time
+	// Origins is the number of past starts from which to try the model. 0 is 10 in a backtest, 2
+	// for DefaultModel on a long series, and else 4.
+	Origins   int
+	Paths     int         // number of possible futures of each series to return
+	Seed      capcli.Seed // seed of all random numbers
+	Negative  bool        // allow negative figures where the history has none
+	Changes   string      // one of ChangesChoices; "" is show where the search is quick
 	Reconcile string      // one of Reconciliations; "" is mint
 
-	Peak   bool   // give the highest step of each period too
+	Peak   bool   // also give the highest step of each period
 	PeakBy string // give each hour, day, week, month, quarter or year ahead as a period; "" is none
 
 	Events *roadmap.Plan // nil is none
 }
 
-// DefaultModel is what forecasts where nobody names a model.
+// DefaultModel is the model where the request names none.
 const DefaultModel = "auto"
 
-// What may be done about moves of the level and odd values of the histories.
+// The choices of Request.Changes, on moves of the level and odd values of the histories.
 const (
 	showChanges = "show"
 	NoChanges   = "none"
-	UseChanges  = "use" // show them, and learn from what came since the last move alone
+	UseChanges  = "use" // show them, and fit the model to the values since the last move
 )
 
-// ChangesChoices are what Request.Changes may be.
+// ChangesChoices are the valid values of Request.Changes.
 var ChangesChoices = []string{showChanges, NoChanges, UseChanges}
 
 // Limits of a request.
@@ -60,7 +62,7 @@ const (
 	maxCells   = 50_000_000 // figures in the paths of all series
 )
 
-// reconciliations are the ways to make parts and sums agree, by name.
+// reconciliations are the methods to reconcile parts and sums, by name.
 var reconciliations = []struct {
 	name string
 	way  hierarchy.Method
@@ -75,7 +77,7 @@ func Reconciliations() []string {
 	return out
 }
 
-// reconciliation returns the way asked for; ok is false where none is wanted.
+// reconciliation returns the requested method; ok is false where none is wanted.
 func (r *Request) reconciliation() (way hierarchy.Method, ok bool) {
 	for _, one := range reconciliations {
 		if one.name == r.Reconcile {
@@ -85,8 +87,8 @@ func (r *Request) reconciliation() (way hierarchy.Method, ok bool) {
 	return hierarchy.MinTShrink, r.Reconcile != "none"
 }
 
-// ParseLevels reads percents, "80" or "80%", and leaves out those that come twice. It
-// fails with a *capcli.RequestError.
+// ParseLevels parses percentages, "80" or "80%", and drops duplicates. It fails with a
+// *capcli.RequestError.
 func ParseLevels(texts []string) ([]float64, error) {
 	var out []float64
 	for _, text := range texts {
@@ -106,8 +108,8 @@ func ParseLevels(texts []string) ([]float64, error) {
 
 func isLevel(v float64) bool { return v > 0 && v < 100 }
 
-// Check returns what is wrong with the request, as a *capcli.RequestError or, for a
-// name that is not there, a *capcli.UnknownError.
+// Check returns an error where the request is invalid: a *capcli.RequestError or, for an unknown
+// name, a *capcli.UnknownError.
 func (r *Request) Check() error {
 	bad := func(field, format string, args ...any) error {
 		return &capcli.RequestError{Field: field, Text: fmt.Sprintf(format, args...)}
@@ -153,7 +155,7 @@ func (r *Request) Check() error {
 	return nil
 }
 
-// withDefaults returns r with the usual choice where it says nothing.
+// withDefaults returns r with the defaults filled in.
 func (r Request) withDefaults() Request {
 	if r.Model == "" {
 		r.Model = DefaultModel

@@ -21,7 +21,7 @@ type Result struct {
 	Input        []string           `json:"input"`
 	Measure      string             `json:"measure,omitempty"`
 	Unit         string             `json:"unit,omitempty"`
-	Peak         bool               `json:"peak"` // the values are highest levels of their steps
+	Peak         bool               `json:"peak"` // each value is the highest level within its step
 	Step         string             `json:"step"`
 	Seed         uint64             `json:"seed"`
 	Levels       []float64          `json:"levels"`
@@ -32,12 +32,12 @@ type Result struct {
 	NotForecast  []string           `json:"not_forecast"`
 	Warnings     []string           `json:"warnings"`
 	PeriodTrials []PeriodTrial      `json:"periods_tried,omitempty"`
-	Reconciled   *Reconciliation    `json:"reconciled"` // null where nothing was
+	Reconciled   *Reconciliation    `json:"reconciled"` // null where nothing was reconciled
 	Lines        map[string]float64 `json:"line_quantiles"`
 
 	histories *demand.Histories
 	asked     Request
-	draws     int // futures of each series that tell its periods
+	draws     int // number of futures of each series from which the periods were computed
 }
 
 // Series is the forecast of one series.
@@ -62,16 +62,16 @@ type Series struct {
 	Lines      Lines            `json:"lines"`
 	Warnings   []string         `json:"warnings"`
 
-	Changepoints []Move     `json:"changepoints"` // the last ones; null where nobody looked
+	Changepoints []Move     `json:"changepoints"` // the last ones; null where the history was not searched
 	Anomalies    []OddValue `json:"anomalies"`
-	MoreChanges  int        `json:"more_changes,omitempty"` // earlier ones that are not listed
+	MoreChanges  int        `json:"more_changes,omitempty"` // number of earlier changes that are not listed
 
-	Source  *demand.History `json:"-"` // the history, its last values where there are very many
-	Demand  []float64       `json:"-"` // its values, as demand where that was estimated from usage
-	Sum     bool            `json:"-"` // it is the sum of other series of the call
-	Futures [][]float64     `json:"-"` // as many as were asked for
-	Moves   []Move          `json:"-"` // all of them
-	Odd     []OddValue      `json:"-"`
+	Source  *demand.History `json:"-"` // the history; only its last values where there are very many
+	Demand  []float64       `json:"-"` // the values of the history, or the demand behind them where it was estimated
+	Sum     bool            `json:"-"` // the series is the sum of other series of the call
+	Futures [][]float64     `json:"-"` // as many as requested
+	Moves   []Move          `json:"-"` // all moves
+	Odd     []OddValue      `json:"-"` // all odd values
 }
 
 // Parameter is a named parameter of a fitted model.
@@ -80,27 +80,26 @@ type Parameter struct {
 	Value capcli.Figure `json:"value"`
 }
 
-// History says what a forecast was made from.
+// History describes the history from which a forecast was made.
 type History struct {
 	Values  int           `json:"values"`
 	Missing int           `json:"missing"`
 	Filled  int           `json:"filled"`
 	Start   string        `json:"start"`
 	End     string        `json:"end"`
-	Now     capcli.Figure `json:"now"`    // the last value that is known, as demand
+	Now     capcli.Figure `json:"now"`    // the last known value, as demand
 	Season  int           `json:"season"` // in steps
 }
 
-// Lines are the capacity lines: how much is enough in each step with a chance of 50, 80
-// and 95 percent.
+// Lines are the capacity lines: the capacity that suffices in each step with a probability of
+// 50, 80 and 95 percent.
 type Lines struct {
 	Conservative []float64 `json:"conservative"`
 	Expected     []float64 `json:"expected"`
 	Aggressive   []float64 `json:"aggressive"`
 }
 
-// LineQuantiles returns the names of the capacity lines, from the lowest, and the
-// quantiles that they are.
+// LineQuantiles returns the names of the capacity lines and their quantiles, lowest first.
 func LineQuantiles() (names []string, quantiles []float64) {
 	for _, l := range lines {
 		names, quantiles = append(names, l.name), append(quantiles, l.quantile)
@@ -108,7 +107,7 @@ func LineQuantiles() (names []string, quantiles []float64) {
 	return names, quantiles
 }
 
-// Event is a planned event and what it changed.
+// Event is a planned event with its changes.
 type Event struct {
 	Name        string         `json:"name"`
 	Kind        string         `json:"kind"`
@@ -123,11 +122,11 @@ type Event struct {
 	Changes     []EventChange  `json:"changes"`
 	Why         string         `json:"why_not,omitempty"` // why it changes nothing
 
-	FirstDay string   `json:"-"` // for people; "" of a holiday
+	FirstDay string   `json:"-"` // for output to people; "" for a holiday
 	LastDay  string   `json:"-"`
-	Days     string   `json:"-"` // of a holiday, the first ones
-	Lo, Hi   float64  `json:"-"` // hold 80 % of what GPUs may be; the same where it is certain
-	GPUHours *float64 `json:"-"` // of a pulse
+	Days     string   `json:"-"` // the first days of a holiday
+	Lo, Hi   float64  `json:"-"` // 80 % range of the size; equal where it is certain
+	GPUHours *float64 `json:"-"` // of a pulse in GPUs
 }
 
 // EventChange is what an event adds to one series.
@@ -143,13 +142,13 @@ type EventChange struct {
 	Learnt *holidays.Effect `json:"learnt,omitempty"`
 
 	event       string
-	first, last int // steps ahead that it changes, from 0; first > last is none
+	first, last int // steps ahead that it changes, from 0; first > last: none
 }
 
-// halfOf80 is half of the range that holds 80 %, in standard deviations.
+// halfOf80 is the half width of the 80 % range of a normal distribution, in standard deviations.
 const halfOf80 = 1.2815515655446004
 
-// DescribeEvents returns what the events of a plan come to, without what they change.
+// DescribeEvents returns the events of a plan without their changes.
 func DescribeEvents(plan *roadmap.Plan) []Event {
 	var out []Event
 	for i := range plan.List {
@@ -158,8 +157,7 @@ func DescribeEvents(plan *roadmap.Plan) []Event {
 	return out
 }
 
-// describeEvent returns what an event comes to, without what it changes. Its days are in
-// the zone; nil is UTC.
+// describeEvent returns an event without its changes. Days are in zone; nil is UTC.
 func describeEvent(e *roadmap.Entry, zone *time.Location) Event {
 	out := Event{
 		Name: e.Name, Kind: e.Kind, From: e.Event.Start.String(), SD: e.Event.SizeSD, Probability: 1, Late: e.Event.Delay, Changes: []EventChange{},
@@ -197,7 +195,7 @@ func describeEvent(e *roadmap.Entry, zone *time.Location) Event {
 	return out
 }
 
-// daysText names the first days of a holiday.
+// daysText returns the first days of a holiday as text.
 func daysText(h *holidays.Rule) string {
 	var out []string
 	for _, d := range h.Days {
@@ -215,15 +213,15 @@ func daysText(h *holidays.Rule) string {
 	return strings.Join(capcli.Abridge(out, 3), ", ")
 }
 
-// Fan is the end of a history and its forecast as lines over the same steps. A line is
-// NaN where it has no value.
+// Fan is the end of a history and its forecast as lines over the same steps. A line is NaN at
+// steps where it has no value.
 type Fan struct {
 	From, To           string // stamps of the first and the last step
 	Past, Mean, Lo, Hi []float64
-	Level              float64 // of Lo to Hi, in percent
+	Level              float64 // level of the range Lo to Hi, in percent
 }
 
-// Fan returns the lines of a picture of the series.
+// Fan returns the lines for a chart of the series.
 func (s *Series) Fan() Fan {
 	n, h := len(s.Demand), len(s.Mean)
 	back := min(n, max(4*h, 60))
@@ -236,8 +234,9 @@ func (s *Series) Fan() Fan {
 	}
 }
 
-// formatDay writes an instant for people: a day where it is one in the zone (nil is
-// UTC), the day before it where last says that it is an end; "" where t is not known.
+// formatDay writes an instant for people: as a day where it is midnight in the zone (nil is
+// UTC), else as a time. With last the instant is an end, and midnight is written as the day
+// before. It returns "" where t is not known.
 func formatDay(t capcli.Time, zone *time.Location, last bool) string {
 	if !t.IsKnown() {
 		return ""
@@ -247,7 +246,7 @@ func formatDay(t capcli.Time, zone *time.Location, last bool) string {
 	}
 	local := t.Std().In(zone)
 	if local.Hour() == 0 && local.Minute() == 0 && local.Second() == 0 {
-		if last { // not the instant after it
+		if last { // the last day, not the instant after it
 			local = local.AddDate(0, 0, -1)
 		}
 		return local.Format(time.DateOnly)

@@ -17,8 +17,8 @@ var lines = [3]struct {
 	quantile float64
 }{{"conservative", 0.5}, {"expected", 0.8}, {"aggressive", 0.95}}
 
-// Past starts that a forecast is tried from where nobody says. The default model
-// tries its members on the past itself, which takes time on a long series.
+// Default numbers of past starts of a trial. DefaultModel itself tries its members on the past,
+// which takes time on a series of more than longSeries values.
 const (
 	fewOrigins  = 4
 	autoOrigins = 2
@@ -26,26 +26,28 @@ const (
 	moreOrigins = 10 // in a backtest
 )
 
-// seriesForecast is the forecast of one series by itself.
+// seriesForecast is the forecast of one series before reconciliation.
 type seriesForecast struct {
 	*view
-	failure   error // why there is none
+	failure   error // why there is no forecast; nil where there is one
 	warnings  []string
-	seen      []float64 // the history, as demand where that was estimated from usage
+	seen      []float64 // the history, or the demand behind it where it was estimated
 	censoring *Censoring
-	moves     []Move     // nil where nobody looked
-	odd       []OddValue // likewise
+	moves     []Move     // nil where the history was not searched
+	odd       []OddValue // as moves
 	model     string
 	info      model.Info
-	fc        *model.Forecast                // its ranges by level and, behind them, the capacity lines: ranges whose ends are both the line
-	within    func(i int, v float64) float64 // keeps the figure of step i ahead to what can be
+	// fc has the ranges by level and then the capacity lines, each as a range whose two ends are
+	// the line.
+	fc     *model.Forecast
+	within func(i int, v float64) float64 // returns v within the bounds of step i ahead
 	seriesEvents
 	test *trial       // nil where the history is too short to be tried on its past
-	fit  model.Fitted // until its futures are drawn; nil where none are asked for
-	errs []float64    // one-step errors, the last ones; where series are put together
+	fit  model.Fitted // until futures are drawn; nil where none are requested
+	errs []float64    // the last one-step errors; nil where neither reconciliation nor futures need them
 }
 
-// forecastSeries fits a model to v, asks it about the future and tries it on the past.
+// forecastSeries fits a model to v, forecasts it and tries the model on the past.
 func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast, error) {
 	out := &seriesForecast{view: v, warnings: slices.Concat(v.Warnings, v.notes)}
 	say := func(notes ...string) { out.warnings = append(out.warnings, notes...) }
@@ -94,7 +96,7 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 		return nil, err
 	}
 	say(out.doubts()...)
-	out.info.Fitted = nil // as long as the history, and nobody shows it
+	out.info.Fitted = nil // frees memory: no output shows the fitted values
 	return out, nil
 }
 
@@ -108,8 +110,8 @@ func tooLittle(v *view) error {
 	return nil
 }
 
-// withZeros returns a history that is too short for any model with zeros before its
-// first value: a part that has only begun was zero before.
+// withZeros returns a history that is too short for any model with zeros before its first known
+// value: a part of a sum that has only just begun was zero before.
 func (v *view) withZeros() *view {
 	h := *v.History
 	h.Values = make([]float64, fewestValues)
@@ -123,9 +125,9 @@ func (v *view) withZeros() *view {
 	return &out
 }
 
-// fit makes the model and fits it; it returns the name of the model. Where nobody
-// chose the model, a series that it cannot take is forecast by repeating its last
-// value, and a note says so.
+// fit makes the model, fits it and returns its name. Where the default model, or any model of a
+// series in a hierarchy, cannot be fitted, it falls back to repeating the last value, and
+// returns a note.
 func (q *question) fit(v *view, opts forecast.Options) (string, model.Fitted, []string, error) {
 	fit, err := q.modelFor(v, q.Model, v.steps, opts).Fit(v.Series)
 	if err == nil || q.Model != DefaultModel && q.hs.Tree == nil {
@@ -165,8 +167,8 @@ func (q *question) ask(out *seriesForecast, fitted *view, fit model.Fitted) ([]s
 	return notes, nil
 }
 
-// withLines returns a forecast with the capacity lines behind its ranges. The intervals of
-// fc are those of the levels, then the ones of 60 % and 90 %, then the median.
+// withLines returns fc with the capacity lines after its ranges. The intervals of fc are those
+// of the levels, then those of 60 % and 90 %, then the median.
 func withLines(fc model.Forecast, levels int) *model.Forecast {
 	middle, line := fc.Intervals[levels+2], make([]float64, len(fc.Mean))
 	for i := range line {
@@ -213,7 +215,7 @@ func (q *question) tryOwn(ctx context.Context, s *seriesForecast, fitted *view, 
 	return q.try(fitted, opts, s.model, min(s.steps, q.testableSteps(fitted)), origins, windows), nil
 }
 
-// doubts returns warnings about how far the forecast can be trusted.
+// doubts returns warnings on how far the forecast can be trusted.
 func (s *seriesForecast) doubts() []string {
 	var out []string
 	zeros, known := 0, 0
@@ -237,7 +239,7 @@ func (s *seriesForecast) doubts() []string {
 	return out
 }
 
-// limiterOf returns the function that keeps figures of a fit, by step ahead, in bounds.
+// limiterOf returns the function that keeps a figure of a step ahead within the bounds of a fit.
 func limiterOf(fit model.Fitted) func(int, float64) float64 {
 	if b, ok := fit.(*forecast.BoundedFit); ok {
 		return b.Bounds()

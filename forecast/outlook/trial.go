@@ -8,15 +8,15 @@ import (
 	"capcli/forecast/model"
 )
 
-// Trial is what a model did when it was tried on the past of a series: forecast from
+// Trial holds the measures of a model that was tried on the past of a series: it forecast from
 // past starts, each from the values before it alone.
 type Trial struct {
 	Model    string        `json:"model"`
-	Origins  int           `json:"origins"` // starts that gave a forecast
+	Origins  int           `json:"origins"` // number of starts that gave a forecast
 	Failed   int           `json:"failed"`
-	Steps    int           `json:"steps"`           // ahead
-	Scored   int           `json:"scored_steps"`    // steps in which it is known what came
-	Hidden   int           `json:"steps_not_known"` // steps in which usage is known and what was wanted is not
+	Steps    int           `json:"steps"`           // number of steps ahead
+	Scored   int           `json:"scored_steps"`    // number of steps in which the actual value is known
+	Hidden   int           `json:"steps_not_known"` // number of steps in which usage is known and demand is not
 	Error    capcli.Figure `json:"error_over_seasonal_naive"`
 	OWA      capcli.Figure `json:"owa"`
 	MASE     capcli.Figure `json:"mase"`
@@ -28,24 +28,24 @@ type Trial struct {
 	Coverage []Coverage    `json:"coverage"` // by level
 }
 
-// Coverage is how much of what came the ranges of one level held.
+// Coverage is the share of actual values inside the ranges of one level.
 type Coverage struct {
 	Level float64       `json:"level"`
 	Held  capcli.Figure `json:"held"` // share, 0 to 1
 	MSIS  capcli.Figure `json:"msis"`
 }
 
-// trial is a Trial with the runs that it is measured on.
+// trial is a Trial with the forecasts that it measures.
 type trial struct {
 	Trial
-	every  int // steps between starts
+	every  int // number of steps between starts
 	runs   []forecast.Origin
-	base   []forecast.Origin // of repeating the last season, without ranges
-	naive2 [2]float64        // sMAPE and MASE
+	base   []forecast.Origin // forecasts of the seasonal naive, without ranges
+	naive2 [2]float64        // sMAPE and MASE of naive 2
 	tried  []triedPeriods    // by kind of period
 }
 
-// document returns the trial as it stands in the result; nil of none.
+// document returns the trial for the result; nil where t is nil.
 func (t *trial) document() *Trial {
 	if t == nil {
 		return nil
@@ -53,12 +53,12 @@ func (t *trial) document() *Trial {
 	return &t.Trial
 }
 
-// fewestValues is how many values a part must have had at a start, for its model to be
-// tried from there; where the whole is long, a part may have begun late.
+// fewestValues is the least number of values of a part of a hierarchy at a start from which its
+// model is tried: in a long history a part may have begun late.
 const fewestValues = 4
 
-// length returns the number of values that decides from where a model is tried. In a
-// hierarchy it is that of the longest series: all are tried from the same times.
+// length returns the number of values that sets the starts of a trial. In a hierarchy it is that
+// of the longest series, so that all series are tried from the same times.
 func (q *question) length(v *view) int {
 	if q.hs.Tree != nil {
 		return max(len(v.Values), q.longest)
@@ -66,7 +66,7 @@ func (q *question) length(v *view) int {
 	return len(v.Values)
 }
 
-// leastHistory returns how many values a model must have seen: two seasons.
+// leastHistory returns the least number of values to fit a model to: two seasons.
 func (q *question) leastHistory(v *view) int {
 	if q.hs.Tree != nil {
 		return 2 * max(1, q.season)
@@ -74,8 +74,8 @@ func (q *question) leastHistory(v *view) int {
 	return 2 * max(1, v.options.Period())
 }
 
-// testableSteps returns how many steps ahead a model can be tried: two seasons of the
-// history, or two thirds of it, are left to learn from.
+// testableSteps returns how many steps ahead a model can be tried: at most a third of the
+// history, and so many that two seasons remain to fit to.
 func (q *question) testableSteps(v *view) int {
 	n := q.length(v)
 	return max(0, min(n/3, n-q.leastHistory(v)))
@@ -145,7 +145,7 @@ func withoutRanges(list []forecast.Origin) []forecast.Origin {
 	return list
 }
 
-// score measures the runs. It reports false where there is nothing to measure.
+// score measures the forecasts. It returns false where there is nothing to measure.
 func (t *trial) score(v *view, levels []float64) bool {
 	b := forecast.Summarise(t.runs, levels)
 	t.Origins, t.Failed = b.Origins-b.Failed, b.Failed
@@ -169,8 +169,8 @@ func (t *trial) score(v *view, levels []float64) bool {
 	return t.Scored > 0
 }
 
-// countScored counts the steps in which a forecast can be compared with what came, and
-// those in which usage is known and demand is not.
+// countScored returns the number of steps in which a forecast can be compared with the actual
+// value, and the number of those in which usage is known and demand is not.
 func countScored(list []forecast.Origin, values []float64) (scored, hidden int) {
 	for _, r := range list {
 		if r.Err != nil {
@@ -188,8 +188,8 @@ func countScored(list []forecast.Origin, values []float64) (scored, hidden int) 
 	return scored, hidden
 }
 
-// errorOver is the mean absolute error of one backtest over that of another, from the
-// starts where both have a forecast.
+// errorOver returns the mean absolute error of one backtest over that of another, from the
+// starts where both have a forecast; NaN where only the other has no error.
 func errorOver(a, b []forecast.Origin) float64 {
 	var above, below float64
 	for i := range a {
@@ -205,7 +205,7 @@ func errorOver(a, b []forecast.Origin) float64 {
 	case above == 0 && below == 0:
 		return 1
 	case below == 0:
-		return math.NaN() // the last season was right to the last digit
+		return math.NaN() // the other forecast is exact
 	}
 	return above / below
 }

@@ -10,7 +10,7 @@ import (
 	"capcli/profile/demand"
 )
 
-// Lead returns a sentence that says what is forecast.
+// Lead returns a sentence on what was forecast.
 func (r *Result) Lead() string {
 	n, ahead := 0, 0
 	for i := range r.Series {
@@ -20,7 +20,7 @@ func (r *Result) Lead() string {
 		figureText(r.histories), StepsText(r.histories, n), capcli.Grouped(int64(ahead)), LevelText(r.Levels[0]))
 }
 
-// Lead returns a sentence that says what was tried, and which model has the lowest MASE.
+// Lead returns a sentence on what was tried, with the model of the lowest MASE.
 func (r *BacktestResult) Lead() string {
 	origins, steps := 0, 0
 	for i := range r.Series {
@@ -41,7 +41,7 @@ func (r *BacktestResult) Lead() string {
 	return text + "."
 }
 
-// measureWords are what the figures of a job log or of samples are.
+// measureWords name the figures of a job log or of samples, by measure.
 var measureWords = map[string]string{
 	"demand": "GPUs wanted (had nobody waited)",
 	"usage":  "GPUs held",
@@ -51,7 +51,7 @@ var measureWords = map[string]string{
 	"power":  "Power in W",
 }
 
-// figureText says what the figures of histories are.
+// figureText returns a description of the figures of histories.
 func figureText(hs *demand.Histories) string {
 	estimated := slices.ContainsFunc(hs.List, func(h *demand.History) bool { return h.Censoring != nil })
 	each := ", mean of each " + stepWord(hs, 1)
@@ -94,7 +94,7 @@ func StepsText(hs *demand.Histories, n int) string {
 	return capcli.Grouped(int64(n)) + " " + stepWord(hs, int64(n))
 }
 
-// seasonText names the last season of so many steps.
+// seasonText names the last season of the given number of steps.
 func seasonText(hs *demand.Histories, season int) string {
 	length := capcli.Seconds(season) * hs.Step.Length()
 	switch {
@@ -110,7 +110,7 @@ func seasonText(hs *demand.Histories, season int) string {
 	return "the last " + StepsText(hs, season)
 }
 
-// shareText returns n of all in percent, with a digit more near 0 and near 100.
+// shareText returns n of all in percent, with one decimal below 1 and above 99.
 func shareText(n, all int) string {
 	if all == 0 {
 		return "0%"
@@ -122,7 +122,8 @@ func shareText(n, all int) string {
 	return fmt.Sprintf("%.0f%%", share)
 }
 
-// amountText writes an amount with three digits, and all digits before the point.
+// amountText writes an amount with three significant digits, or with all digits before the
+// decimal point where these are more.
 func amountText(v float64) string {
 	digits := 3
 	if math.Abs(v) >= 1000 {

@@ -11,7 +11,7 @@ import (
 	"capcli/profile/parquet"
 )
 
-// CheckFutures refuses futures with a value that is not finite.
+// CheckFutures returns an error where a value of a future is not finite.
 func (r *Result) CheckFutures() error {
 	for k := range r.Series {
 		for _, path := range r.Series[k].Futures {
@@ -25,7 +25,7 @@ func (r *Result) CheckFutures() error {
 	return nil
 }
 
-// eachFuture calls put with each value of each future: step i of path k of a series.
+// eachFuture calls put with each value of each future: v of series s, path k, step i.
 func (r *Result) eachFuture(put func(s *Series, k, i int, v float64) error) error {
 	for j := range r.Series {
 		s := &r.Series[j]
@@ -40,8 +40,8 @@ func (r *Result) eachFuture(put func(s *Series, k, i int, v float64) error) erro
 	return nil
 }
 
-// WriteFuturesCSV writes the futures in long form: unique_id, path, ds, y. guard makes an
-// id safe for a spreadsheet.
+// WriteFuturesCSV writes the futures in long form: unique_id, path, ds, y. guard escapes an id
+// for spreadsheets.
 func (r *Result) WriteFuturesCSV(out io.Writer, guard func(string) string) error {
 	w := csv.NewWriter(out)
 	if err := w.Write([]string{"unique_id", "path", "ds", "y"}); err != nil {
@@ -57,7 +57,7 @@ func (r *Result) WriteFuturesCSV(out io.Writer, guard func(string) string) error
 	return w.Error()
 }
 
-// WriteFuturesParquet writes the futures in the same form.
+// WriteFuturesParquet writes the futures as Parquet, with the columns of WriteFuturesCSV.
 func (r *Result) WriteFuturesParquet(out io.Writer) error {
 	t, err := parquet.NewTable(out, []parquet.Column{
 		{Name: "unique_id", Kind: parquet.Text, Repeats: true}, {Name: "path", Kind: parquet.Int32}, r.stampColumn(), {Name: "y", Kind: parquet.Float64},
@@ -107,7 +107,7 @@ func (r *Result) WriteParquet(out io.Writer) error {
 	return t.Close()
 }
 
-// stampColumn is the column of stamps: instants, or whole numbers.
+// stampColumn returns the column of stamps: instants, or whole numbers.
 func (r *Result) stampColumn() parquet.Column {
 	if r.histories.Clock {
 		return parquet.Column{Name: "ds", Kind: parquet.Instant}
