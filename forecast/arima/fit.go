@@ -24,7 +24,7 @@ type Fit struct {
 	names  []string    // of the regressors
 	beta   []float64   // coefficients of the regressors, on the scale of src.y
 	sigma2 float64     // variance of the innovations, on the scale of src.y
-	loglik float64     // on the scale of the series; NaN for a fit without error
+	loglik float64     // of the transformed series before scaling; NaN for a fit without error
 	method Method
 	like   *arimaLikelihood // nil once the fit is finished
 	best   []float64        // the searched values behind par; see exact
