@@ -6,9 +6,8 @@ import (
 	"capcli"
 )
 
-// Observer receives each event when it happens. It must not keep the Live. The engine
-// looks before the run for the further methods of Watcher, Ripener, Settler, Closer and
-// Checker.
+// Observer receives each event when it happens. It must not keep the Live. Before the run, the
+// engine checks which observers also are a Watcher, Ripener, Settler, Closer or Checker.
 type Observer interface {
 	Observe(e Event, c *Cluster)
 }
@@ -18,8 +17,8 @@ type Watcher interface {
 	Watch(v *View) // before the first event
 }
 
-// Ripener is an Observer that hears when the patience of a waiting job ends. From then
-// on the job may use pools beyond its first rank.
+// Ripener is an Observer that is told when the patience of a waiting job ends. From then on the job
+// may use pools beyond its first rank.
 type Ripener interface {
 	Ripen(l *Live)
 }
@@ -62,13 +61,13 @@ func (v *View) Overflows(l *Live) (now, never bool) {
 	return v.e.opened(l), v.e.cfg.Overflow.patienceOf(l) < 0
 }
 
-// watchers are the observers that receive more than events.
+// watchers are the observers that are a Ripener or a Settler.
 type watchers struct {
 	ripen  []Ripener
 	settle []Settler
 }
 
-// watch finds the further methods of the observers.
+// watch registers the observers by the interfaces they have.
 func (e *engine) watch() {
 	if o, learns := e.cfg.Placement.(Observer); learns {
 		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
@@ -87,8 +86,8 @@ func (e *engine) watch() {
 	}
 }
 
-// closeWatch gives the jobs that run or wait at the end to the observers, and has these
-// check themselves.
+// closeWatch passes the jobs that run or wait at the end to the observers, and lets them check
+// themselves.
 func (e *engine) closeWatch() error {
 	for _, o := range e.cfg.Observers {
 		if w, ok := o.(Closer); ok {

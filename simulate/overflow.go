@@ -6,25 +6,25 @@ import (
 	"capcli"
 )
 
-// Overflow says when a job without committed capacity goes on to the next rank of
-// pools: on-demand and then spot, or the order of the scenario.
+// Overflow says when a job without committed capacity moves on to the next rank of pools: on-demand
+// and then spot, or the order of the scenario.
 type Overflow struct {
-	Patience []Patience // the first that matches; none: no wait
-	QueueMax int        // jobs beyond this many go on at once, the last first; 0 is without limit
+	Patience []Patience // the first that matches a job applies; if none does, the job does not wait
+	QueueMax int        // longest queue; beyond it the last jobs move on at once. 0 is no limit
 }
 
 // Patience is how long jobs up to a length wait for committed capacity.
 type Patience struct {
-	MaxRun  capcli.Seconds // for jobs believed to run no longer; 0 is all
-	Wait    capcli.Seconds // negative: for ever, they never go on
-	PerHour float64        // wait in addition so many hours for each GPU-hour of the job (Starburst's linear cost, Luo et al., EuroSys 2024)
+	MaxRun  capcli.Seconds // longest estimated run time of the jobs it is for; 0 is all jobs
+	Wait    capcli.Seconds // negative: for ever, the jobs never move on
+	PerHour float64        // extra wait in hours for each GPU-hour of the job (Starburst's linear cost, Luo et al., EuroSys 2024)
 }
 
-// patienceOf returns how long l waits. Negative is for ever.
+// patienceOf returns how long l waits for committed capacity; negative is for ever.
 func (o *Overflow) patienceOf(l *Live) capcli.Seconds { return o.PatienceOf(&l.Job, l.Believed) }
 
-// PatienceOf returns how long a job with an estimated run time waits for committed
-// capacity. Negative is for ever.
+// PatienceOf returns how long a job with an estimated run time waits for committed capacity;
+// negative is for ever.
 func (o *Overflow) PatienceOf(j *capcli.Job, believed capcli.Seconds) capcli.Seconds {
 	for i := range o.Patience {
 		p := &o.Patience[i]
@@ -59,12 +59,11 @@ func (e *engine) planPatience(l *Live) {
 	}
 }
 
-// goOn starts jobs whose patience ends at this instant on overflow pools, before the
-// policy sees the queue: a job that waits an hour at most leaves after the hour and no
-// longer stands in the way of others. A job without room keeps waiting for the first
-// pool that has some. When capacity came free that an earlier job with ended patience
-// waits for, later jobs stay behind that job: first the policy has its turn, then
-// overflow offers the capacity in the queue's order.
+// goOn starts jobs whose patience ends at this instant on overflow pools, before the policy sees
+// the queue: a job that waits at most an hour leaves after the hour and no longer delays others. A
+// job without room keeps waiting for the first pool with room. If freed capacity is wanted by an
+// earlier job whose patience has ended, later jobs stay behind that job: the policy has its turn
+// first, and then overflow offers the capacity in the queue's order.
 func (e *engine) goOn(q *queue) {
 	if len(q.ripened) == 0 {
 		return
@@ -91,7 +90,7 @@ func (e *engine) goOn(q *queue) {
 	} else {
 		for _, l := range ripe {
 			if l.due && e.startBeyond(l) {
-				q.freed = true // what was kept for it, or waited behind it, may start
+				q.freed = true // jobs behind it, or capacity kept for it, may start now
 			}
 		}
 	}
@@ -103,10 +102,9 @@ func (e *engine) goOn(q *queue) {
 
 func isDue(l *Live) bool { return l.due }
 
-// overflow starts jobs on overflow pools that the policy did not start: those whose
-// patience has ended, and the last of a queue that is too long. Jobs with ended
-// patience get freed capacity in the queue's order, only beyond the first rank, because
-// the first rank follows the policy.
+// overflow starts jobs that the policy left waiting on overflow pools: jobs whose patience has
+// ended, and the last jobs of a queue that is too long. Jobs with ended patience get freed capacity
+// in the queue's order, and only beyond the first rank, because the first rank follows the policy.
 func (e *engine) overflow(q *queue) {
 	switch {
 	case q.ripeN == 0:
@@ -118,7 +116,7 @@ func (e *engine) overflow(q *queue) {
 			}
 			return noRoom
 		})
-	default: // nothing came free: the others have found no room before
+	default: // nothing was freed: jobs that ripened earlier still have no room
 		for _, l := range q.ripening() {
 			e.startBeyond(l)
 		}

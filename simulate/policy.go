@@ -2,15 +2,15 @@ package simulate
 
 import "capcli"
 
-// Policy decides which waiting jobs start at the end of an instant. It asks through the
-// Turn, which answers at once. Only the engine changes anything. Each queue has its own
-// Policy value, so a policy may keep state.
+// Policy decides which waiting jobs start at the end of an instant. It asks through the Turn, which
+// answers at once; only the engine changes state. Each queue has its own Policy value, so a policy
+// may keep state.
 type Policy interface {
 	Schedule(t *Turn)
 }
 
-// Keyed is a Policy with an order of its own: smaller keys first, ties by arrival. The
-// engine asks for the key each time a job joins the queue, also after a preemption.
+// Keyed is a Policy with its own order: smaller keys first, ties by arrival. The engine asks for
+// the key each time a job joins the queue, also after a preemption.
 type Keyed interface {
 	Key(l *Live, now capcli.Seconds) int64
 }
@@ -27,17 +27,17 @@ type Believer interface {
 	Believes()
 }
 
-// Settings are what a user may set for a policy.
+// Settings are the user's settings of a policy.
 type Settings struct {
-	Perfect   bool                      // believe true run times in place of limits
-	Limits    []capcli.GPUTime          // las: borders between its queues in attained GPU time
-	Round     capcli.Seconds            // preemptive policies decide only at multiples of this; 0 at every event
-	Quantum   capcli.Seconds            // gang: time until a job's turn is over; 0 is a minute
+	Perfect   bool                      // use true run times instead of limits
+	Limits    []capcli.GPUTime          // las: bounds between its queues, in attained GPU time
+	Round     capcli.Seconds            // preemptive policies decide only at multiples of this; 0 is at every event
+	Quantum   capcli.Seconds            // gang: length of a job's turn; 0 is a minute
 	Skip      bool                      // fifo, sjf, priority, qssf: pass over a job that does not fit
-	BySubmit  bool                      // las: within a queue strictly by submission, whether running or not
-	ByGPUs    bool                      // srtf, sjf: weigh the time by the GPUs (shortest service first)
-	Predicted map[string]capcli.Seconds // qssf: predictions by job id, in place of its own
-	Own       map[string]capcli.Seconds // what a policy declares for itself, by name; missing: its default
+	BySubmit  bool                      // las: order within a queue by submission alone, whether running or not
+	ByGPUs    bool                      // srtf, sjf: multiply the time by the GPUs (shortest service first)
+	Predicted map[string]capcli.Seconds // qssf: predictions by job id, which replace its own
+	Own       map[string]capcli.Seconds // settings that a policy declares itself, by name; a missing one has its default
 }
 
 // NewPolicy returns a policy for one queue.

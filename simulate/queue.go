@@ -5,15 +5,15 @@ import (
 	"capcli/simulate/internal/sorted"
 )
 
-// entry is a waiting or running job in a list. It holds what a scan reads first beside
+// entry is a waiting or running job in a list. It holds the values that a scan reads first next to
 // the pointer, so that skipping a job costs no cache miss.
 type entry = sorted.Entry[figures]
 
-// figures are what a scan reads first.
+// figures are the values that a scan reads first.
 type figures struct {
 	job   *Live
 	milli int64
-	est   capcli.Seconds // believed time left when it joined the queue
+	est   capcli.Seconds // estimated time left when it joined the queue
 }
 
 // queue holds the waiting jobs of one partition in the policy's order, and the policy.
@@ -22,32 +22,32 @@ type queue struct {
 	list     sorted.List[figures]
 	policy   Policy
 	preempts bool  // the policy is a Preemptor
-	keyed    Keyed // nil: by arrival
+	keyed    Keyed // nil if the order is by arrival
 	cell     *cell
 	dirty    bool
-	started  []*Live // started in the present turn, still in list until its end
+	started  []*Live // started in the current turn; still in list until its end
 	fresh    []*Live // arrived or came back since the last turn
-	freed    bool    // capacity came free since the last turn
-	firsts   []int   // pools that some job of it tries first
+	freed    bool    // whether capacity was freed since the last turn
+	firsts   []int   // pools in the first rank of some job of the queue
 	wakeAt   capcli.Seconds
 
-	ripeN    int      // waiting jobs whose patience has ended; others may use firsts alone
-	ripened  []*Live  // of those, who has yet to be sorted into requests
-	requests requests // waiting jobs by what they ask for: see sort
-	fitting  bool     // all of them, for the policy passes over what does not fit
+	ripeN    int      // number of waiting jobs whose patience has ended; other jobs may use only firsts
+	ripened  []*Live  // jobs with ended patience not yet sorted into requests
+	requests requests // waiting jobs by their demand: see sort
+	fitting  bool     // whether requests holds all waiting jobs, for a policy that passes over jobs that do not fit
 }
 
 // cell is a set of queues and pools that depend on each other. Different cells do not
 // affect each other.
 type cell struct {
-	ends    sorted.List[figures] // running jobs by believed end: see engine.running
-	ordered bool                 // ends is kept
+	ends    sorted.List[figures] // running jobs by estimated end: see engine.running
+	ordered bool                 // whether ends is maintained
 	queues  []*queue
 	pools   []int
 }
 
-// running returns the running jobs of a cell by estimated end. Keeping this order costs
-// an insertion and a removal per job, so the engine keeps it from the first call on.
+// running returns the running jobs of a cell by estimated end. Maintaining this order costs an
+// insertion and a removal per job, so it starts with the first call.
 func (e *engine) running(c *cell) *sorted.List[figures] {
 	if !c.ordered {
 		c.ordered = true

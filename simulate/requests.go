@@ -6,19 +6,18 @@ import (
 	"capcli/simulate/internal/sorted"
 )
 
-// request is what jobs have in common that fit, or do not fit, at the same time: their
-// pools and their demands.
+// request is the demand and the pools that jobs have in common. Jobs with the same request fit, or
+// do not fit, at the same time.
 type request struct {
 	class      *Reach
 	gpus, part int
 	cpu, mem   int64
-	tenant     *Tenant // nil: without a quota
-	ripe       bool    // patience has ended: may go beyond the first rank
+	tenant     *Tenant // nil for a tenant without a quota
+	ripe       bool    // patience has ended: may use pools beyond the first rank
 }
 
-// requests holds the waiting jobs by request, each bucket in the queue's order. A walk
-// asks once for each request without room; a walk over the queue would ask for each
-// job.
+// requests holds the waiting jobs by request, each bucket in the queue's order. A walk asks only
+// once for a request without room, where a scan of the queue would ask for each job.
 type requests struct {
 	at      map[request]*bucket
 	buckets []*bucket
@@ -31,12 +30,11 @@ type bucket struct {
 	key          request
 	milli        int64
 	list         sorted.List[figures]
-	place        int // in requests.buckets
-	chunk, index int // of the next job of the walk in progress
+	place        int // index in requests.buckets
+	chunk, index int // position of the next job of the walk in progress
 }
 
-// requestOf returns the request of l. CPUs and memory count only where one of its pools
-// limits them.
+// requestOf returns the request of l. CPUs and memory count only if one of its pools limits them.
 func requestOf(l *Live) request {
 	r := request{class: l.class, gpus: l.GPUs, part: l.GPUMilli, ripe: l.ripe}
 	if l.class.hosted {
@@ -48,7 +46,7 @@ func requestOf(l *Live) request {
 	return r
 }
 
-// add enters the waiting job l.
+// add adds the waiting job l.
 func (r *requests) add(l *Live) {
 	key := requestOf(l)
 	b := r.at[key]
@@ -68,7 +66,7 @@ func (r *requests) add(l *Live) {
 	l.bucket = b
 }
 
-// remove takes out l, which must have been added.
+// remove removes l, which must have been added.
 func (r *requests) remove(l *Live) {
 	b := l.bucket
 	l.bucket = nil
@@ -85,7 +83,7 @@ func (r *requests) remove(l *Live) {
 	r.spare = append(r.spare, b)
 }
 
-// answer says what became of a job that a walk offered.
+// answer is the result of offering a job in a walk.
 type answer uint8
 
 const (
@@ -132,7 +130,7 @@ func (r *requests) walk(ripeOnly bool, room func() int64, offer func(*Live) answ
 	}
 }
 
-// waits moves to the next job of b that still waits. It reports whether there is one.
+// waits moves to the next job of b that still waits. It reports false if there is none.
 func (b *bucket) waits() bool {
 	for ; b.chunk < len(b.list.Chunks); b.chunk, b.index = b.chunk+1, 0 {
 		for c := b.list.Chunks[b.chunk]; b.index < len(c); b.index++ {
@@ -164,8 +162,8 @@ func (r *requests) sink(i int) {
 	}
 }
 
-// ripen records that l's patience has ended. due says that it ended at this instant,
-// not before l joined the queue.
+// ripen records that l's patience has ended. due says that it ended at this instant rather than
+// before l joined the queue.
 func (q *queue) ripen(l *Live, due bool) {
 	l.ripe, l.due = true, due
 	q.ripeN++
@@ -180,8 +178,8 @@ func (q *queue) ripening() []*Live {
 	return q.ripened
 }
 
-// sort enters into requests the jobs whose patience has ended since the last call. When
-// the policy passes over jobs that do not fit, it enters all new jobs.
+// sort adds the jobs whose patience has ended since the last call to requests. If the policy passes
+// over jobs that do not fit, it also adds all new jobs.
 func (q *queue) sort() {
 	for _, l := range q.ripened {
 		if !l.ripe {
@@ -203,7 +201,7 @@ func (q *queue) sort() {
 	}
 }
 
-// sortAll enters all jobs into requests, now and in future calls of sort.
+// sortAll adds all waiting jobs to requests, now and in later calls of sort.
 func (q *queue) sortAll() {
 	if !q.fitting {
 		q.fitting = true

@@ -2,39 +2,40 @@ package simulate
 
 import "capcli"
 
-// Mode says what preemption by a policy does to a job's work. The loss of a node always
+// Mode says what happens to a job's work when a policy preempts it. The loss of a node always
 // destroys work that is in no checkpoint.
 type Mode uint8
 
 // The modes.
 const (
-	Suspend    Mode = iota // kept in memory: nothing is lost
-	Checkpoint             // back to the last checkpoint
-	Scratch                // from the beginning
+	Suspend    Mode = iota // work is kept in memory: nothing is lost
+	Checkpoint             // work falls back to the last checkpoint
+	Scratch                // all work is lost
 )
 
-// Restarts say what a job loses with its GPUs, by class of job.
+// Restarts say what a job loses when it loses its GPUs, by class of job.
 //
-// A limit is the longest time that a job may hold its GPUs, with checkpoints and
-// restarts. It continues over suspended stays. It begins anew when the job restarts
-// from a checkpoint or from the beginning, as in Slurm.
+// A limit is the longest time that a job may hold its GPUs, including checkpoints and restarts. It
+// continues over suspended stays. It starts anew when the job restarts from a checkpoint or from
+// the beginning, as in Slurm.
 type Restarts struct {
 	Mode    Mode
-	Classes []RestartClass // the first that matches; none: no checkpoints, no overhead
+	Classes []RestartClass // the first that matches a job applies; if none does, there are no checkpoints and no overhead
 }
 
 // RestartClass is how jobs of one kind save their work.
 type RestartClass struct {
 	Class    string         // kind of work; "" is any
-	MaxGPUs  int            // for jobs of at most so many GPUs; 0 is any
+	MaxGPUs  int            // most GPUs of the jobs it is for; 0 is any
 	Interval capcli.Seconds // work between checkpoints; 0 is none
-	Cost     capcli.Seconds // pause for each
-	Restart  capcli.Seconds // time to get going again after a preemption or a loss
+	Cost     capcli.Seconds // pause for each checkpoint
+	Restart  capcli.Seconds // time to resume after a preemption or a loss
 }
 
 var noRestart RestartClass
 
-// ClassOf returns the first class that matches j.
+// ClassOf returns the first class that matches j; a class without checkpoints and overhead if none
+// does.
 func (r *Restarts) ClassOf(j *capcli.Job) *RestartClass {
 	for i := range r.Classes {
 		c := &r.Classes[i]
@@ -45,8 +46,8 @@ func (r *Restarts) ClassOf(j *capcli.Job) *RestartClass {
 	return &noRestart
 }
 
-// wall returns how long work takes with its checkpoints: one after each Interval of
-// work, but none at the very end.
+// wall returns how long work takes including its checkpoints: one after each Interval of work, but
+// none at the very end.
 func (c *RestartClass) wall(work capcli.Seconds) capcli.Seconds {
 	if c.Interval <= 0 || c.Cost <= 0 || work <= 0 {
 		return work
@@ -54,8 +55,8 @@ func (c *RestartClass) wall(work capcli.Seconds) capcli.Seconds {
 	return work + (work-1)/c.Interval*c.Cost
 }
 
-// progress splits wall time after a checkpoint into work that a later checkpoint holds
-// and work that only memory holds.
+// progress splits the time since a checkpoint into work saved by later checkpoints (kept) and work
+// only in memory (loose).
 func (c *RestartClass) progress(wall capcli.Seconds) (kept, loose capcli.Seconds) {
 	if wall <= 0 {
 		return 0, 0
@@ -67,8 +68,8 @@ func (c *RestartClass) progress(wall capcli.Seconds) (kept, loose capcli.Seconds
 	return cycles * c.Interval, min(wall-cycles*(c.Interval+c.Cost), c.Interval)
 }
 
-// evict takes l's GPUs away, for a policy or because a node was lost. The job then
-// waits but is in no queue yet.
+// evict takes l's GPUs away, for a policy or because a node was lost. The job then waits but is not
+// yet in its queue.
 func (e *engine) evict(l *Live, lost bool) {
 	now := e.c.now
 	rc := e.cfg.Restarts.ClassOf(&l.Job)
@@ -78,7 +79,7 @@ func (e *engine) evict(l *Live, lost bool) {
 	switch {
 	case !lost && e.cfg.Restarts.Mode == Suspend:
 		saved += kept + loose
-	case lost && e.warned(l, rc): // the last checkpoint took the end of the notice
+	case lost && e.warned(l, rc): // the last checkpoint was taken at the end of the notice
 		saved += kept + max(0, loose-rc.Cost)
 	case !lost && e.cfg.Restarts.Mode == Scratch, lost && rc.Interval == 0:
 		saved = 0
@@ -90,7 +91,7 @@ func (e *engine) evict(l *Live, lost bool) {
 	l.state = waiting
 	if !lost && e.cfg.Restarts.Mode == Suspend {
 		l.spent += stay
-	} else { // it begins anew, and so does its limit
+	} else { // it restarts, and so does its limit
 		l.spent = 0
 	}
 	l.overhead = max(0, l.overhead-stay) + rc.Restart

@@ -8,40 +8,39 @@ import (
 	"capcli"
 )
 
-// Result is what became of the jobs and the capacity of a run.
+// Result is the outcome of a run: figures of its jobs and its capacity.
 type Result struct {
-	Ended           capcli.Seconds // the last instant accounted for
-	Stopped         bool           // the period ended before the jobs did
-	Endless         bool           // no period, and jobs had not ended fifty years after the last came
+	Ended           capcli.Seconds // end of the accounts
+	Stopped         bool           // the run ended with jobs open
+	Endless         bool           // without a period: jobs were still open fifty years after the last arrival
 	Jobs            Counts
-	Wait            Stats          // first start - submit, of all jobs that came
-	MeanQueueTime   float64        // seconds that a job waited in all its waits, of all jobs that came
-	MeanJCT         float64        // end - submit, of all jobs that came; of one that has not ended until Ended
-	BoundedSlowdown float64        // mean of max(1, JCT / max(run, 10 s)) (Feitelson and Rudolph 1998), of the same
-	JCTFinished     float64        // MeanJCT of the jobs that finished alone
-	SlowdownEnded   float64        // BoundedSlowdown of the jobs that finished alone
-	Makespan        capcli.Seconds // first submission to last end; to Ended where a job has not ended
+	Wait            Stats          // first start - submission, over all jobs that arrived
+	MeanQueueTime   float64        // mean seconds spent waiting, over all waits of a job, over all jobs that arrived
+	MeanJCT         float64        // mean of end - submission over all jobs that arrived; an open job counts until Ended
+	BoundedSlowdown float64        // mean of max(1, JCT / max(run, 10 s)) (Feitelson and Rudolph 1998), over the same jobs
+	JCTFinished     float64        // MeanJCT over finished jobs alone
+	SlowdownEnded   float64        // BoundedSlowdown over finished jobs alone
+	Makespan        capcli.Seconds // first submission to last end; to Ended if a job is open
 	QueueMax        int64
-	QueueMean       float64        // over time, from the first submission to Ended
-	Goodput         capcli.GPUTime // work that counted, of finished jobs
-	Redone          capcli.GPUTime // held without progress: lost work, checkpoints, restarts
-	Fragmentation   float64        // mean over time of free GPUs that the mix of jobs could not use
+	QueueMean       float64        // mean over time, from the first submission to Ended
+	Goodput         capcli.GPUTime // work of finished jobs
+	Redone          capcli.GPUTime // GPU time held without progress: lost work, checkpoints, restarts
+	Fragmentation   float64        // mean over time of free GPUs that a job of the mix could not use
 	Tenants         []TenantResult // in order of the record's tenants
-	Sizes           []SizeResult   // by the jobs' GPUs, of which jobs came
+	Sizes           []SizeResult   // ranges of GPU counts that have jobs
 	Loads           []Load
 	Refused         []Refused // the first jobs that can never run
 	Served          Served
-	ServedBy        []ServedClass // the same by what jobs asked for, in order of partition and model; sums to Served
+	ServedBy        []ServedClass // Served by partition and model, in that order; sums to Served
 	Record          *Record
 
 	waits *tally           // of the jobs that started
-	open  []capcli.Seconds // so far, of those that have yet to start
+	open  []capcli.Seconds // waits so far of jobs that have not started
 }
 
-// Availability returns the share of jobs that started within a time of their
-// submission. Jobs that can never run count as late. A job that has waited for less
-// than that time at the end of the run does not count. It returns false when no job
-// counts.
+// Availability returns the share of jobs that started within a time of their submission. Jobs that
+// can never run count as late. A job that has waited for less than that time at the end of the run
+// does not count. It reports false if no job counts.
 func (r *Result) Availability(within capcli.Seconds) (float64, bool) {
 	in := r.waits.countWithin(within)
 	late := r.waits.count() - in + r.Jobs.Unplaceable
@@ -59,9 +58,8 @@ func (r *Result) Availability(within capcli.Seconds) (float64, bool) {
 // Started returns the number of jobs that have started at least once.
 func (r *Result) Started() int64 { return r.Wait.Started }
 
-// Counts are numbers of jobs: read = finished + waiting + starting + running +
-// unplaceable + CPU only. A starting job has ordered GPUs that are not delivered yet,
-// so it still waits.
+// Counts are numbers of jobs: read = finished + waiting + starting + running + unplaceable + CPU
+// only. A starting job has ordered GPUs that are not delivered yet.
 type Counts struct {
 	Read        int64 `json:"read"`
 	Finished    int64 `json:"finished"`
@@ -72,10 +70,10 @@ type Counts struct {
 	CPUOnly     int64 `json:"without_gpu"`
 
 	Preemptions int64 `json:"preemptions"`     // by policies and by losses
-	Losses      int64 `json:"losses"`          // of those by losses of nodes
+	Losses      int64 `json:"losses"`          // of Preemptions, by losses of nodes
 	Killed      int64 `json:"killed_at_limit"` // ended at their limit
-	Deadlines   int64 `json:"with_deadline"`   // jobs with a deadline that finished, or that had not when it passed
-	Misses      int64 `json:"deadline_misses"` // of those that had not finished by it
+	Deadlines   int64 `json:"with_deadline"`   // jobs whose deadline was met or has passed
+	Misses      int64 `json:"deadline_misses"` // of Deadlines, jobs not finished by their deadline
 }
 
 // TenantResult is the figures of one tenant's jobs.
@@ -91,12 +89,12 @@ type Load struct {
 	Partition, GPUModel string // "" is all
 	Jobs                int64
 	Work                capcli.GPUTime
-	GPUs                int            // committed capacity that the jobs may use, the most at once
+	GPUs                int            // most committed GPUs, at any time, that the jobs may use
 	Span                capcli.Seconds // from the first submission to the last
-	Capacity            capcli.GPUTime // what those pools offered in that time, by their dates
+	Capacity            capcli.GPUTime // GPU time that these pools offered in Span, by their dates
 }
 
-// Offered returns work over capacity, 0 without committed capacity or without a span.
+// Offered returns Work over Capacity; 0 without committed capacity or without a span.
 func (l *Load) Offered() float64 {
 	if l.Capacity == 0 {
 		return 0
@@ -108,7 +106,7 @@ func (l *Load) Offered() float64 {
 func (e *engine) result() (*Result, error) {
 	m := &e.meter
 	end := max(e.c.now, m.lastEnd)
-	if e.cfg.Until > 0 { // capacity is paid for to the end of the period
+	if e.cfg.Until > 0 { // capacity is paid to the end of the period
 		end = e.cfg.Until
 	}
 	e.c.now = end
@@ -154,7 +152,7 @@ func (e *engine) result() (*Result, error) {
 	return r, e.ledger.rec.check(&r.Jobs)
 }
 
-// flush books the stays of running jobs and brings every account up to the end.
+// flush records the stays of running jobs and brings all accounts up to the end.
 func (e *engine) flush() (running, starting int64) {
 	for l := range e.allRunning() {
 		if l.Since > e.c.now {
@@ -173,8 +171,7 @@ func (e *engine) flush() (running, starting int64) {
 	return running, starting
 }
 
-// loads returns the offered load in all, by partition, and by GPU model where jobs name
-// one.
+// loads returns the offered load in total, by partition, and by GPU model if jobs name one.
 func (e *engine) loads() []Load {
 	from, to := e.meter.firstAt, e.meter.lastAt
 	rows := map[classKey]*Load{}
@@ -221,8 +218,8 @@ func (e *engine) loads() []Load {
 	return out
 }
 
-// gpusUntil returns the number of GPUs that the pools offer at a time by their dates, 0
-// when the time is after last.
+// gpusUntil returns the number of GPUs that the pools offer at a time, by their dates; 0 if the
+// time is after last.
 func (e *engine) gpusUntil(pools []int, at, last capcli.Seconds) (gpus int) {
 	for _, p := range pools {
 		if pool := &e.c.pools[p]; at <= last && pool.Offered(at, at+1) > 0 {
@@ -232,7 +229,7 @@ func (e *engine) gpusUntil(pools []int, at, last capcli.Seconds) (gpus int) {
 	return gpus
 }
 
-// loadKeys returns the rows of loads that a class counts in.
+// loadKeys returns the rows of loads in which a class counts.
 func (e *engine) loadKeys(c *Reach) []classKey {
 	keys := []classKey{{}}
 	if e.partitions[c.partition] {
@@ -244,7 +241,7 @@ func (e *engine) loadKeys(c *Reach) []classKey {
 	return keys
 }
 
-// whyNot returns the reason why a job can never run, for people.
+// whyNot returns the reason why a job can never run, as text.
 func (e *engine) whyNot(l *Live) string {
 	c := l.class
 	switch {

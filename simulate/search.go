@@ -2,9 +2,8 @@ package simulate
 
 import "math/bits"
 
-// Candidate returns the next node of pool p after n (-1 at first) that could have room
-// for a part of l, or -1: a node that takes work and, when l wants GPUs, has some
-// capacity of a GPU free.
+// Candidate returns the next node of pool p after n (-1 to start) that could have room for a part
+// of l, or -1. Such a node takes work and, if l wants GPUs, has some GPU capacity free.
 func (c *Cluster) Candidate(l *Live, p, n int) int {
 	s := &c.state[p]
 	i := n - s.first
@@ -25,8 +24,8 @@ func (c *Cluster) Candidate(l *Live, p, n int) int {
 	return -1
 }
 
-// NextRoom returns the lowest node of pool p after node after (-1 at first) with at
-// least gpus wholly free GPUs, or -1.
+// NextRoom returns the first node of pool p after node after (-1 to start) with at least gpus
+// wholly free GPUs, or -1.
 func (c *Cluster) NextRoom(p, gpus, after int) int {
 	s := &c.state[p]
 	if s.levels == nil {
@@ -42,7 +41,7 @@ func (c *Cluster) NextRoom(p, gpus, after int) int {
 		i = -1
 	}
 	i++
-	skip := uint64(1)<<(i&63) - 1 // of the first word, what is not above after
+	skip := uint64(1)<<(i&63) - 1 // masks the bits of the first word up to after
 	for w := i >> 6; w < len(s.levels[0]); w++ {
 		var any uint64
 		for f := gpus; f < len(s.levels); f++ {

@@ -11,16 +11,16 @@ import (
 
 // Served compares the work that was done with the work that was possible.
 //
-// Possible work is what the jobs could have done by the end of the period if each had
-// started at its submission: GPUs x min(run, end - submission), without the pauses of
-// its checkpoints. Without a period it is all of their work. A job that was killed at
-// its limit could have run to its limit. So a job that could not have ended in the
-// period is unserved only for the time that it waited.
+// Possible work is what the jobs could have done by the end of the period if each had started at
+// its submission: GPUs x min(run, end - submission), less the pauses of its checkpoints. Without a
+// period it is all of their work. A job that was killed at its limit could have run up to its
+// limit. So a job that could not have ended in the period is unserved only for the time that it
+// waited.
 type Served struct {
-	Possible capcli.GPUTime // jobs of all kinds: those that finished, run, wait or never can run
-	Done     capcli.GPUTime // of Possible: progress by the end, without what was lost
-	Backlog  capcli.GPUTime // all that is left of the jobs that wait at the end
-	Refused  capcli.GPUTime // all the work of the jobs that can never run
+	Possible capcli.GPUTime // work of all jobs: finished, running, waiting or never startable
+	Done     capcli.GPUTime // part of Possible: progress by the end, without lost work
+	Backlog  capcli.GPUTime // all remaining work of the jobs waiting at the end
+	Refused  capcli.GPUTime // all work of the jobs that can never run
 
 	Waiting, Unplaceable int64 // jobs: waiting at the end, never startable
 }
@@ -28,8 +28,7 @@ type Served struct {
 // Unserved returns the possible work that was not done.
 func (s *Served) Unserved() capcli.GPUTime { return s.Possible - s.Done }
 
-// UnservedShare returns the unserved share of the possible work, 0 when none was
-// possible.
+// UnservedShare returns the unserved share of the possible work; 0 if none was possible.
 func (s *Served) UnservedShare() float64 {
 	if s.Possible == 0 {
 		return 0
@@ -37,8 +36,7 @@ func (s *Served) UnservedShare() float64 {
 	return float64(s.Unserved()) / float64(s.Possible)
 }
 
-// LeftOver returns the remaining work of jobs that hold no GPU at the end: Backlog and
-// Refused.
+// LeftOver returns the remaining work of jobs that hold no GPU at the end: Backlog plus Refused.
 func (s *Served) LeftOver() capcli.GPUTime { return s.Backlog + s.Refused }
 
 // Jobs returns the number of unserved jobs: those that wait at the end and those that
@@ -54,7 +52,7 @@ func (s *Served) add(o *Served) {
 	s.Unplaceable += o.Unplaceable
 }
 
-// check fails when work done, unserved or left over is negative.
+// check fails if work done, unserved or left over is negative.
 func (s *Served) check() error {
 	if s.Done < 0 || s.Unserved() < 0 || s.LeftOver() < 0 {
 		return &AccountError{fmt.Sprintf("of %d possible work %d was done and %d is left over (thousandths of GPU-seconds)", s.Possible, s.Done, s.LeftOver())}
@@ -62,15 +60,15 @@ func (s *Served) check() error {
 	return nil
 }
 
-// ServedClass is the Served of the jobs of one partition and wished GPU model.
+// ServedClass is the Served of the jobs of one partition that want one GPU model.
 type ServedClass struct {
 	Partition, GPUModel string
-	Pools               []int // that they may use, in the order in which they try them
+	Pools               []int // pools that the jobs may use, in order of preference
 	Served
 }
 
-// serve counts a job that finished, was refused, or is cut off by the end of the run,
-// with its progress by then.
+// serve counts a job that finished, was refused or is open at the end of the run, with its progress
+// by then.
 func (e *engine) serve(l *Live, progress capcli.Seconds) {
 	s := &l.class.served
 	whole, possible := l.Run, l.Run
@@ -102,14 +100,13 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 	}
 }
 
-// progress returns the work that l has done so far, in a checkpoint or only in memory.
+// progress returns the work that l has done so far, in checkpoints or in memory.
 func (e *engine) progress(l *Live) capcli.Seconds {
 	kept, loose := e.cfg.Restarts.ClassOf(&l.Job).progress(l.stretch(e.c.now))
 	return min(l.Run, l.saved+kept+loose)
 }
 
-// stretch returns the time of the current stay that can be progress, 0 while the job
-// waits.
+// stretch returns the time of the current stay without restart time; 0 while the job waits.
 func (l *Live) stretch(now capcli.Seconds) capcli.Seconds {
 	if l.state != running {
 		return 0
@@ -117,7 +114,7 @@ func (l *Live) stretch(now capcli.Seconds) capcli.Seconds {
 	return max(0, now-l.Since-l.overhead)
 }
 
-// served returns the sums of all classes, in all and by class. All jobs must have been
+// served returns the sums over all classes, and those of each class. All jobs must have been
 // counted.
 func (e *engine) served() (Served, []ServedClass) {
 	var all Served

@@ -2,12 +2,12 @@ package simulate
 
 import "iter"
 
-// fluid reports whether single GPUs of pool p are not told apart: see Pool.Fluid. A
-// mask has room for maxLevel GPUs.
+// fluid reports whether single GPUs of pool p are not tracked: see Pool.Fluid. A mask has room for
+// maxLevel GPUs.
 func (c *Cluster) fluid(p int32) bool { return c.pools[p].Fluid() }
 
-// shareDevices begins to track single GPUs. The engine calls it when the first job
-// arrives that wants a share of a GPU. GPUs of running jobs count as full.
+// shareDevices starts tracking single GPUs. The engine calls it when the first job that wants a
+// share of a GPU arrives. GPUs of running jobs count as full.
 func (c *Cluster) shareDevices(held iter.Seq[*Live]) {
 	if c.shares != nil {
 		return
@@ -31,7 +31,7 @@ func (c *Cluster) shareDevices(held iter.Seq[*Live]) {
 	}
 }
 
-// markWhole takes the first wholly free devices for s and records which.
+// markWhole takes the first wholly free devices for s and records which they are.
 func (c *Cluster) markWhole(s *Slice) {
 	left := s.GPUs
 	s.mask = 0
@@ -93,8 +93,8 @@ func (c *Cluster) releaseShare(s *Slice) {
 	c.shareChanged(s, was, *f)
 }
 
-// pour adds milli thousandths of a GPU to the free capacity of a fluid node. Negative
-// takes them away.
+// pour adds milli thousandths of a GPU to the free capacity of a fluid node; a negative amount
+// takes them.
 func (c *Cluster) pour(s *Slice, milli int32) {
 	nd := &c.nodes[s.Node]
 	all := int64(nd.free)*1000 + int64(nd.part) + int64(milli)
@@ -105,7 +105,7 @@ func (c *Cluster) pour(s *Slice, milli int32) {
 	c.setFree(int(s.Node), int32(all/1000))
 }
 
-// shareChanged updates the number of wholly free GPUs after a device changed from was
+// shareChanged updates the number of wholly free GPUs after a device's free part changed from was
 // to is.
 func (c *Cluster) shareChanged(s *Slice, was, is int16) {
 	free := c.nodes[s.Node].free

@@ -7,8 +7,8 @@ import (
 	"capcli"
 )
 
-// tally holds lengths of time exactly: a count of zeros, and the others as 32-bit
-// seconds (136 years).
+// tally holds lengths of time exactly: a count of zeros, and the others as 32-bit seconds (up to
+// 136 years).
 type tally struct {
 	zeros  int64
 	values []uint32
@@ -37,7 +37,7 @@ func (w *WaitTally) Add(s capcli.Seconds) { w.all.over.add(s) }
 // Stats returns the figures of all lengths so far.
 func (w *WaitTally) Stats() Stats { return w.all.stats() }
 
-// sort sorts the values, once.
+// sort sorts the values unless they are sorted.
 func (t *tally) sort() {
 	if !t.sorted {
 		radixSort(t.values)
@@ -45,7 +45,7 @@ func (t *tally) sort() {
 	}
 }
 
-// valueAt returns the value of a rank, from 1. The tally must be sorted.
+// valueAt returns the value at a rank, from 1. The tally must be sorted.
 func (t *tally) valueAt(rank int64) capcli.Seconds {
 	if rank <= t.zeros {
 		return 0
@@ -53,7 +53,7 @@ func (t *tally) valueAt(rank int64) capcli.Seconds {
 	return capcli.Seconds(t.values[rank-t.zeros-1])
 }
 
-// countWithin returns how many values are at most s.
+// countWithin returns the number of values that are at most s.
 func (t *tally) countWithin(s capcli.Seconds) int64 {
 	if s < 0 {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"capcli"
 )
 
-// Turn is a policy's chance to act on one queue at the end of an instant. The policy
-// asks, and the engine acts or refuses.
+// Turn is a policy's opportunity to act on one queue at the end of an instant. The policy asks; the
+// engine acts or refuses.
 type Turn struct {
 	e         *engine
 	q         *queue
@@ -19,18 +19,17 @@ type Turn struct {
 // Now returns the current time of the run.
 func (t *Turn) Now() capcli.Seconds { return t.e.c.now }
 
-// Cluster returns the cluster, to read.
+// Cluster returns the cluster, for reading.
 func (t *Turn) Cluster() *Cluster { return t.e.c }
 
 // Waiting returns the number of jobs in the queue.
 func (t *Turn) Waiting() int { return t.q.list.Len() - len(t.q.started) }
 
-// Freed reports whether capacity came free since this queue's last turn. Without that,
-// only jobs of Fresh can start that could not start then.
+// Freed reports whether capacity was freed since this queue's last turn. If not, of the jobs that
+// could not start then, none can start now: only jobs of Fresh can.
 func (t *Turn) Freed() bool { return t.q.freed }
 
-// Fresh yields the waiting jobs that joined the queue since its last turn, in the
-// queue's order.
+// Fresh yields the waiting jobs that joined the queue since its last turn, in the queue's order.
 func (t *Turn) Fresh() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
 		if len(t.q.fresh) > 1 {
@@ -73,10 +72,9 @@ func (t *Turn) Queue() iter.Seq[*Live] {
 	}
 }
 
-// Fitting yields the jobs that could start by their demands, in order, for policies
-// that pass over jobs that do not fit. After a job that is left waiting it skips all
-// jobs with the same demands. When no capacity came free since the last turn, it yields
-// only fresh jobs.
+// Fitting yields, in order, the jobs that could start by their demands, for policies that pass over
+// jobs that do not fit. After a job that is left waiting it skips all jobs with the same demands.
+// If no capacity was freed since the last turn, it yields only fresh jobs.
 func (t *Turn) Fitting() iter.Seq[*Live] {
 	if !t.q.freed {
 		return t.Fresh()
@@ -95,8 +93,8 @@ func (t *Turn) Fitting() iter.Seq[*Live] {
 	}
 }
 
-// OpenPools returns the pools in which a job of the queue may start now: the pools of
-// first ranks, or AllPools once the patience of a job has ended.
+// OpenPools returns the pools in which a job of the queue may start now: the pools of first ranks,
+// or AllPools once the patience of some job has ended.
 func (t *Turn) OpenPools() []int {
 	if t.q.ripeN == 0 {
 		return t.q.firsts
@@ -104,8 +102,8 @@ func (t *Turn) OpenPools() []int {
 	return t.q.cell.pools
 }
 
-// Room returns the largest free capacity of one of OpenPools, in thousandths of GPUs.
-// No larger job can start.
+// Room returns the largest free capacity of a pool of OpenPools, in thousandths of GPUs. No larger
+// job can start.
 func (t *Turn) Room() int64 {
 	var most int64
 	for _, p := range t.OpenPools() {
@@ -134,7 +132,7 @@ func (t *Turn) Running() iter.Seq[*Live] {
 	}
 }
 
-// Pools returns the pools that l may use without overflow, for policies that plan.
+// Pools returns the pools that l may use without overflow, for policies that plan ahead.
 func (t *Turn) Pools(l *Live) []int {
 	if len(l.class.ranks) == 0 {
 		return nil
@@ -151,14 +149,14 @@ func (t *Turn) CPUJobs() bool { return t.e.cfg.CPUJobs }
 // Tenants returns all tenants so far, each at its Index.
 func (t *Turn) Tenants() []*Tenant { return t.e.tenantList }
 
-// Tenant returns the tenant of a name, or nil when the run does not know the name.
+// Tenant returns the tenant called name, or nil if the run does not know it.
 func (t *Turn) Tenant(name string) *Tenant { return t.e.tenants[name] }
 
 // Restarts returns what a job loses when it is preempted.
 func (t *Turn) Restarts() *Restarts { return &t.e.cfg.Restarts }
 
-// CountsGPUs reports whether the placement is Counting. A job then fits where a pool
-// has enough free GPUs.
+// CountsGPUs reports whether the placement is Counting. A job then fits if a pool has enough free
+// GPUs.
 func (t *Turn) CountsGPUs() bool { return t.e.counts }
 
 // Start starts l. It reports false when l does not fit or its tenant is at its quota.
@@ -174,8 +172,8 @@ func (t *Turn) Start(l *Live) bool {
 	return true
 }
 
-// Find returns where l would go if it started now, nothing when it does not fit. The
-// slices are valid until the next call of Find or FindOutside.
+// Find returns where l would go if it started now; nil if it does not fit. The slices are valid
+// until the next call of Find or FindOutside.
 func (t *Turn) Find(l *Live) []Slice { return t.FindOutside(l, -1) }
 
 // FindOutside is Find without one pool.
@@ -184,8 +182,8 @@ func (t *Turn) FindOutside(l *Live, pool int) []Slice {
 	return t.e.findBut(l, pool)
 }
 
-// StartFound starts l where the last Find or FindOutside, which must have been for l,
-// found room.
+// StartFound starts l in the slices of the last Find or FindOutside, which must have been for l and
+// must have found some.
 func (t *Turn) StartFound(l *Live) {
 	if t.found != l || l.state != waiting || len(t.e.c.found) == 0 {
 		panic("simulate: a policy started a job where nothing was found for it")
@@ -194,9 +192,8 @@ func (t *Turn) StartFound(l *Live) {
 	t.e.start(l, t.e.c.found)
 }
 
-// Preemptible reports whether preemption of running job l would free GPUs for this
-// queue: the job belongs to the queue, runs in a pool of its first rank, and has no
-// part on a draining node.
+// Preemptible reports whether preempting the running job l would free GPUs for this queue: the job
+// belongs to the queue, runs in a pool of its first rank, and has no part on a draining node.
 func (t *Turn) Preemptible(l *Live) bool {
 	if l.queue != t.q || l.GPUs == 0 || !slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
 		return false
@@ -209,9 +206,8 @@ func (t *Turn) Preemptible(l *Live) bool {
 	return true
 }
 
-// Preempt takes l's GPUs away. The job joins its queue again at the end of the turn.
-// The run's Restarts decide what becomes of its work. Preempt panics when the policy is
-// no Preemptor.
+// Preempt takes l's GPUs away. The job rejoins its queue at the end of the turn. The run's Restarts
+// decide how much of its work is kept. Preempt panics if the policy is no Preemptor.
 func (t *Turn) Preempt(l *Live) {
 	if !t.q.preempts {
 		panic("simulate: a policy preempted a job and is no Preemptor")
@@ -237,8 +233,7 @@ func (e *engine) wake(q *queue, at capcli.Seconds) {
 	e.agenda.add(at, Wake, nil, 0, int32(slices.Index(e.queues, q)))
 }
 
-// sweep ends a turn: started jobs leave their queues, and preempted jobs join theirs
-// again.
+// sweep ends a turn: started jobs leave their queues, and preempted jobs rejoin theirs.
 func (t *Turn) sweep() {
 	for _, q := range t.e.queues {
 		for _, l := range q.started {

@@ -19,8 +19,8 @@ func (w *WhatIf) Release(l *Live) { w.c.release(l.slices) }
 // Take claims slices, which must be free.
 func (w *WhatIf) Take(s []Slice) { w.c.take(s) }
 
-// Find returns where the run's placement would put l in one of the pools, nothing when
-// it does not fit. The slices are valid until the next call.
+// Find returns where the run's placement would put l in one of the pools; nil if it does not fit.
+// The slices are valid until the next call.
 func (w *WhatIf) Find(l *Live, pools []int) []Slice { return w.e.findIn(w.c, l, pools) }
 
 // Holds reports whether all of the slices are free.
@@ -29,8 +29,8 @@ func (w *WhatIf) Holds(s []Slice) bool { return w.c.holds(s) }
 // Usable returns the free capacity of pool p in the copy, in thousandths of GPUs.
 func (w *WhatIf) Usable(p int) int64 { return w.c.Usable(p) }
 
-// CopyWith returns a copy of c in which the nodes of pool p for which up is true take
-// work too. It overwrites w, an earlier copy, unless w is nil.
+// CopyWith returns a copy of c in which also the nodes of pool p for which up is true take work. It
+// overwrites w, an earlier copy, unless w is nil.
 func (c *Cluster) CopyWith(w *Cluster, p int, up func(n int) bool) *Cluster {
 	w = c.copyTo(w)
 	for n, to := c.NodesOf(p); n < to; n++ {
@@ -41,8 +41,8 @@ func (c *Cluster) CopyWith(w *Cluster, p int, up func(n int) bool) *Cluster {
 	return w
 }
 
-// copyTo makes w, an earlier copy or nil, a copy of c. Of the accounts it copies only
-// the usable capacity.
+// copyTo makes w, an earlier copy or nil, a copy of c. Of the accounts it copies only the usable
+// capacity.
 func (c *Cluster) copyTo(w *Cluster) *Cluster {
 	if w == nil || len(w.nodes) != len(c.nodes) {
 		w = newCluster(c.pools)
