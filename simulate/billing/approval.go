@@ -29,8 +29,8 @@ func (a Approvals) Check() string {
 	return ""
 }
 
-// Find returns the tier that must sign for a purchase of so many GPUs. It returns false where
-// nothing is bought, and where no tier may sign for so many.
+// Find returns the tier that must sign for a purchase of a number of GPUs. It returns false
+// where the number is 0 or less, and where no tier may sign for it.
 func (a Approvals) Find(gpus int64) (Approval, bool) {
 	if gpus <= 0 {
 		return Approval{}, false
@@ -50,8 +50,8 @@ type Signature struct {
 	Below *int64  `json:"below_gpus"` // upper bound of the tier; nil means any number
 }
 
-// Signature returns the approval that a purchase of so many GPUs needs; nil where there are no
-// approvals.
+// Signature returns the approval that a purchase of a number of GPUs needs; nil where there are
+// no approvals.
 func (a Approvals) Signature(gpus int64) *Signature {
 	if len(a) == 0 {
 		return nil
@@ -66,8 +66,8 @@ func (a Approvals) Signature(gpus int64) *Signature {
 	return out
 }
 
-// Say returns a sentence on who must sign for a purchase of so many GPUs; "" where there are no
-// approvals.
+// Say returns a sentence on who must sign for a purchase of a number of GPUs; "" where there
+// are no approvals.
 func (a Approvals) Say(gpus int64) string {
 	if len(a) == 0 {
 		return ""

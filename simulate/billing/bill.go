@@ -120,9 +120,9 @@ type CommitmentBill struct {
 	// window, and for a capacity reservation.
 	Share     *float64    `json:"utilisation"`
 	Total     capcli.USD  `json:"term_cost_usd"`
-	Worth     *capcli.USD `json:"term_present_value_usd,omitempty"` // present value of the term at its start; nil without a discount rate
+	Worth     *capcli.USD `json:"term_present_value_usd,omitempty"` // value of the term at its start; nil without a discount rate
 	Unexpired capcli.USD  `json:"lock_in_usd"`                      // cost of the time after the window
-	Unpaid    capcli.USD  `json:"lock_in_unpaid_usd"`               // part of the cost not yet paid at the end of the window
+	Unpaid    capcli.USD  `json:"lock_in_unpaid_usd"`               // part of the cost not yet paid at that time
 }
 
 // Grain is the length of the charge periods of a bill's rows.
@@ -143,7 +143,7 @@ type BillMonth struct {
 	Billed     capcli.USD     `json:"billed_usd"`
 	Effective  capcli.USD     `json:"effective_usd"`
 	Equivalent capcli.USD     `json:"on_demand_equivalent_usd"` // use at public on-demand prices
-	Unused     capcli.USD     `json:"unused_usd"`               // effective cost of the unused part of commitments and reservations
+	Unused     capcli.USD     `json:"unused_usd"`               // effective cost of unused commitments and reservations
 	Used       capcli.GPUTime `json:"used_unit_hours"`
 	Unexpired  capcli.USD     `json:"lock_in_usd"`        // at the end of the month: cost of the time to come
 	Unpaid     capcli.USD     `json:"lock_in_unpaid_usd"` // at the end of the month: part of the cost not yet paid

@@ -14,7 +14,7 @@ type Payer struct {
 	Used       capcli.GPUTime `json:"used_unit_hours"`          // unit time
 	Equivalent capcli.USD     `json:"on_demand_equivalent_usd"` // its use at public on-demand prices
 	Direct     capcli.USD     `json:"direct_usd"`               // showback: effective cost of its use
-	Share      capcli.USD     `json:"stranded_share_usd"`       // its share of the unused part of commitments and reservations
+	Share      capcli.USD     `json:"stranded_share_usd"`       // its share of unused commitments and reservations
 	Total      capcli.USD     `json:"effective_usd"`            // chargeback: Direct + Share
 	Cash       capcli.USD     `json:"billed_usd"`               // its share of what is invoiced in the window
 }
@@ -81,6 +81,7 @@ type chargeKey struct {
 	tenant int
 }
 
+// newLayout returns a chargeback of the bill with its tenants and no costs.
 func newLayout(b *Bill) *layout {
 	l := &layout{at: map[string]int{}, used: map[useKey]capcli.USD{}, borne: map[useKey]capcli.USD{}, charges: map[chargeKey]int{}}
 	for i := range b.Rows {

@@ -17,7 +17,7 @@ import (
 type Energy struct {
 	Held, Idle  int64        // milliwatts of a held GPU, and of a GPU that is up and not held
 	Models      []ModelPower // exceptions by GPU model
-	PUE         int64        // power usage effectiveness in thousandths: power of the building for each watt of a GPU; 0 means 1000
+	PUE         int64        // thousandths of power usage effectiveness, building / GPU power; 0 means 1000
 	Price       capcli.Rate  // of a kilowatt-hour
 	CarbonPrice capcli.USD   // of a tonne of CO2e
 	Budget      Carbon       // for the whole time; 0 means none
@@ -183,12 +183,12 @@ func emit(e MilliWh, grid Carbon) (Carbon, error) {
 type Footprints struct {
 	Footprint                     // in all
 	Months      []FootprintMonth  `json:"months"`
-	Tenants     []FootprintTenant `json:"tenants"`                  // in order of name
-	Unallocated Footprint         `json:"unallocated"`              // idle power of months in which nobody held anything
-	Budget      *Carbon           `json:"carbon_budget_kg"`         // nil means none
-	At80        *capcli.Time      `json:"reached_80_pct,omitempty"` // hour in which that share of the budget was reached; nil where it was not
-	At100       *capcli.Time      `json:"reached_100_pct,omitempty"`
-	At120       *capcli.Time      `json:"reached_120_pct,omitempty"`
+	Tenants     []FootprintTenant `json:"tenants"`                   // in order of name
+	Unallocated Footprint         `json:"unallocated"`               // idle power of months without a holder
+	Budget      *Carbon           `json:"carbon_budget_kg"`          // nil means none
+	At80        *capcli.Time      `json:"reached_80_pct,omitempty"`  // hour that reached 80 % of Budget; nil: none did
+	At100       *capcli.Time      `json:"reached_100_pct,omitempty"` // hour that reached 100 %
+	At120       *capcli.Time      `json:"reached_120_pct,omitempty"` // hour that reached 120 %
 	Moved       int64             `json:"hours_with_intensity_of_another_year"`
 }
 

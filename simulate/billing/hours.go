@@ -346,6 +346,7 @@ func (r *UseRecord) window() (from, to capcli.Time, err error) {
 	return hourOf(from), hourOf(to+hour-1) + btoh(from == to), nil
 }
 
+// btoh returns an hour for true and 0 for false.
 func btoh(b bool) capcli.Time {
 	if b {
 		return hour

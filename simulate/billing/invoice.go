@@ -203,7 +203,7 @@ func (t *tally) cell(r Rate, terms simulate.Terms, s *simulate.Span, use []simul
 	l.Direct = t.cost(r.Price, l.Billed)
 	var unused capcli.USD
 	if terms.Committed() {
-		unused = t.cost(r.Price, s.Offered) - l.Direct // rounding keeps order, so the held cost never exceeds the cost of all
+		unused = t.cost(r.Price, s.Offered) - l.Direct // rounding keeps order: never below 0
 	}
 	l.Cost = l.Direct
 	t.add(&l.Cost, unused)

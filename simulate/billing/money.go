@@ -108,8 +108,8 @@ func Cost(r capcli.Rate, t capcli.GPUTime) (capcli.USD, error) {
 	return capcli.USD(v), err
 }
 
-// Spread returns an amount divided over so many seconds, in dollars an hour, rounded half up. A
-// negative amount counts as 0, and fewer than 1 second as 1.
+// Spread returns an amount divided over a number of seconds, in dollars an hour, rounded half
+// up. A negative amount counts as 0, and fewer than 1 second as 1.
 func Spread(amount capcli.USD, seconds int64) (capcli.Rate, error) {
 	v, err := mulDiv(int64(max(amount, 0)), int64(capcli.Hour), max(seconds, 1))
 	return capcli.Rate(v), err

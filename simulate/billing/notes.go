@@ -25,8 +25,8 @@ func (b *Budget) Notes(lines []BudgetLine, even bool) []string {
 	return out
 }
 
-// Notes returns a note on who must sign for a purchase of so many GPUs; none where there are no
-// approvals.
+// Notes returns a note on who must sign for a purchase of a number of GPUs; none where there
+// are no approvals.
 func (a Approvals) Notes(gpus int64) []string {
 	if len(a) == 0 {
 		return nil

@@ -16,11 +16,11 @@ type Payment struct {
 	Term    capcli.Seconds
 }
 
-// NewPayment divides the cost of a term at a rate for each of its hours: a share (millionths)
-// upfront, and the rest in equal parts at the start of each of so many months. Without months
-// all of it is upfront. The parts add up to the whole, to the millionth of a dollar. It fails
-// for a negative argument, an empty term, an upfront share over the whole, and an amount that
-// does not fit.
+// NewPayment divides the cost of a term at an hourly rate: upfront is the share (millionths)
+// paid at the start, and the rest is paid in equal parts at the start of each month. Where
+// months is 0, all of it is paid at the start. The parts add up to the whole, to the millionth
+// of a dollar. It fails for a negative argument, an empty term, an upfront share over the
+// whole, and an amount that does not fit.
 func NewPayment(rate capcli.Rate, term capcli.Seconds, months int, upfront int64) (Payment, error) {
 	if rate < 0 || term <= 0 || months < 0 || upfront < 0 || upfront > 1_000_000 {
 		return Payment{}, fmt.Errorf("a payment of %s an hour for %d s in %d months with %g%% upfront: expected none under 0, a term, and at most 100%%", rate.Decimal(), term, months, float64(upfront)/1e4)
@@ -41,8 +41,8 @@ func NewPayment(rate capcli.Rate, term capcli.Seconds, months int, upfront int64
 	return p, nil
 }
 
-// Times returns the payment for so many thousandths of a unit, each part rounded half up. It
-// fails with capcli.ErrOverflow.
+// Times returns the payment for a number of units, in thousandths, each part rounded half up.
+// It fails with capcli.ErrOverflow.
 func (p *Payment) Times(milli int64) (Payment, error) {
 	var t tally
 	out := Payment{Upfront: t.mulDiv(int64(p.Upfront), milli, 1000), Term: p.Term}

@@ -9,8 +9,8 @@ import (
 	"capcli"
 )
 
-// Portfolio is the commitments under which a record of use is priced. Their order does not
-// matter.
+// Portfolio is the set of commitments under which a record of use is priced. Their order does
+// not matter.
 type Portfolio struct {
 	Currency    string // "" means USD; must be that of the use
 	Commitments []Commitment
@@ -44,6 +44,7 @@ func (s *Scope) Matches(u *SKU, account string) bool {
 		fits(s.GPUModel, u.GPUModel) && fits(s.Service, u.Service) && (s.OS == "" || osOf(s.OS) == osOf(u.OS))
 }
 
+// fits reports whether a field of a scope matches; an empty one matches any value.
 func fits(want, have string) bool { return want == "" || want == have }
 
 // osOf returns the operating system, linux where none is named.
@@ -65,7 +66,7 @@ type Fees struct {
 
 // Escape is the right to leave a commitment before its end.
 type Escape struct {
-	Every  capcli.Seconds // it may be reduced or exchanged at each multiple of this time after its start; 0 means never
+	Every  capcli.Seconds // allowed at each multiple of this time after the start; 0 means never
 	Refund int64          // thousandths of the unexpired value that are paid back, less the fee
 	Fee    capcli.USD     // flat, deducted from the refund
 	// Limit is the most that one owner may get back in any 12 months, over all its commitments

@@ -21,7 +21,7 @@ func init() {
 // billing"; Google Cloud, "Future reservations in calendar mode".
 type CapacityBlock struct {
 	Units                    // thousandths
-	EndsEarly capcli.Seconds // time from the end of use to the end of the block: 30 min on AWS, 60 min for UltraServers
+	EndsEarly capcli.Seconds // use ends this long before the block: BlockEndsEarly, UltraServerEndsEarly
 	Rule      BlockRule
 }
 

@@ -49,6 +49,7 @@ func (p CapacityReservation) check(c *Commitment) string {
 
 func (CapacityReservation) bringsCapacity() {}
 
+// power returns 0: a reservation covers no use.
 func (p CapacityReservation) power(*Commitment) int64 { return 0 }
 
 // mark sets the row's reservation in place of its commitment, since a reservation is no

@@ -103,6 +103,7 @@ type drawdown struct {
 	edges   []capcli.Time // ends of the current and later periods
 }
 
+// drawdown returns a drawdown of which nothing is spent.
 func (p MinimumSpend) drawdown(c *Commitment) *drawdown {
 	return &drawdown{c: c, p: p, from: c.Start, edges: p.edges(c)}
 }

@@ -35,13 +35,13 @@ type Machine struct {
 	Capital  capcli.USD
 	Residual capcli.USD  // value at the end of its life
 	Watts    int64       // power draw, used or not
-	PUE      int64       // power usage effectiveness in thousandths: power of the building for each watt of the machine; 0 means 1000
+	PUE      int64       // thousandths of power usage effectiveness, building / machine power; 0 means 1000
 	Energy   capcli.Rate // dollars for a kilowatt-hour
 	Space    capcli.Rate // rent, staff and network, dollars an hour
 }
 
-// Fees returns the fees of so many thousandths of a unit of the machine over its life. It fails
-// for a negative figure, a residual over the capital, and an amount that does not fit.
+// Fees returns the fees for a number of units, in thousandths, over the life of the machine. It
+// fails for a negative figure, a residual over the capital, and an amount that does not fit.
 func (m Machine) Fees(units int64) (Fees, error) {
 	if m.Capital < 0 || m.Residual < 0 || m.Residual > m.Capital || m.Watts < 0 || m.PUE < 0 || m.Energy < 0 || m.Space < 0 || units < 0 {
 		return Fees{}, errors.New("what it costs to own a machine may not be negative, nor may it be worth more at the end than at the start")

@@ -117,6 +117,7 @@ func namedFields(s *SKU) int {
 	return n
 }
 
+// fields returns the fields of a SKU, in the order in which compareSKU compares them.
 func (s *SKU) fields() [8]string {
 	return [8]string{s.Provider, s.Region, s.Zone, s.Family, s.Size, s.GPUModel, s.Service, s.OS}
 }

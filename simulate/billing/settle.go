@@ -67,7 +67,7 @@ type order struct {
 	alone     bool        // the commitment is applied to all its use before the next commitment
 	owner     int         // 0 for use of the owner's account, 1 for others'
 	size      int64       // normalisation factor or ratio: the smallest size comes first
-	rate, per capcli.Rate // plan rate and list price: the lowest rate/per, the highest saving, comes first; then the lowest rate
+	rate, per capcli.Rate // plan rate and list price: lowest rate/per (highest saving) first, then lowest rate
 }
 
 // compare compares two claims. a and b are the indices of their commitments in the order of the
@@ -94,6 +94,7 @@ func compareRatio(a, b, c, d capcli.Rate) int {
 	return cmp.Or(cmp.Compare(h1, h2), cmp.Compare(l1, l2))
 }
 
+// btoi returns 1 for true and 0 for false.
 func btoi(b bool) int {
 	if b {
 		return 1

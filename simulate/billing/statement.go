@@ -22,7 +22,7 @@ type Request struct {
 	Energy    *Energy  // nil means none
 	Requests  Requests // requests that the use served
 
-	From, Until capcli.Time // window; NoTime means that of the use, widened to commitments that begin on its first day or end on its last
+	From, Until capcli.Time // window; NoTime means that of the use, see window
 	Grain       Grain       // of the bill's rows
 	Discount    *float64    // yearly cost of capital; nil means no present values
 
@@ -123,7 +123,8 @@ func orNil(v float64, ok bool) *float64 {
 }
 
 // window sets the window of the use and checks the portfolio against it. The window never
-// leaves out use, since that would leave out its cost.
+// leaves out use, since that would leave out its cost. Where From or Until is not known, the
+// window is widened to commitments that begin on the first day of the use or end on its last.
 func (r *Request) window() error {
 	const hint = "cut the file of use instead"
 	u := r.Use

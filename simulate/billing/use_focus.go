@@ -228,7 +228,7 @@ func (f *focusUse) sku(r *focus.Row) SKU {
 		GPUModel: d.GpuModel, OS: strings.ToLower(d.OperatingSystem),
 	}
 	sku := r.SkuID
-	if sku == k.GPUModel || sku == k.Service || sku == "compute" { // capcli writes these where there is no instance type
+	if sku == k.GPUModel || sku == k.Service || sku == "compute" { // written by capcli for no instance type
 		sku = ""
 	}
 	k.Family, k.Size = CutInstanceType(cmp.Or(d.InstanceType, d.InstanceSeries, sku))

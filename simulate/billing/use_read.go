@@ -361,6 +361,7 @@ func (u *useReader) kind(l *UseLine) error {
 	return nil
 }
 
+// nearHint returns a hint that names the nearest of names, "" where none is near.
 func nearHint(text string, names []string) string {
 	if near := capcli.Nearest(text, names); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)

@@ -16,7 +16,7 @@ type Totals struct {
 	Rows      int64   `json:"rows"`
 	Billed    Amount  `json:"billed_cost"`
 	Effective Amount  `json:"effective_cost"`
-	List      *Amount `json:"list_cost"`              // on-demand equivalent of the usage; nil where a row of usage states no ListCost
+	List      *Amount `json:"list_cost"`              // on-demand equivalent of the usage; nil where a row states none
 	Unlisted  int64   `json:"rows_without_list_cost"` // rows of usage without a ListCost
 
 	list Amount // sum of ListCost over the rows that state one

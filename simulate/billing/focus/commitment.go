@@ -15,7 +15,7 @@ type Verdict string
 const (
 	Conserved    Verdict = "yes"           // the sums are equal
 	ByRounding   Verdict = "rounding"      // the sums differ by at most a millionth for each row
-	InPart       Verdict = "in part"       // the purchases reach beyond the bill; the usage is charged the share that is due so far
+	InPart       Verdict = "in part"       // purchases reach beyond the bill; the usage is charged the share due so far
 	PurchaseOnly Verdict = "purchase only" // the bill has no usage of the commitment
 	UsageOnly    Verdict = "usage only"    // the bill has no purchase of the commitment
 	Broken       Verdict = "no"            // the sums differ
@@ -30,11 +30,11 @@ type Commitment struct {
 	Unit        string   `json:"unit"`
 	Purchases   int64    `json:"purchase_rows"`
 	UsageRows   int64    `json:"usage_rows"`
-	Purchased   *Amount  `json:"purchased_cost,omitempty"` // BilledCost of its purchases; nil for a reservation, which has none
+	Purchased   *Amount  `json:"purchased_cost,omitempty"` // sum of BilledCost of its purchases; nil for a reservation
 	Used        Amount   `json:"used_cost"`
 	Unused      Amount   `json:"unused_cost"`
 	Utilisation *float64 `json:"utilisation"`          // used share, 0 to 1; nil where the bill has no usage of it
-	Difference  *Amount  `json:"difference,omitempty"` // Used + Unused - Purchased; nil where the bill has only purchases or only usage
+	Difference  *Amount  `json:"difference,omitempty"` // Used + Unused - Purchased; nil without purchases or usage
 	Verdict     Verdict  `json:"conserves,omitempty"`
 	Why         string   `json:"why,omitempty"` // reason for the verdict; "" where the sums are equal
 

@@ -107,6 +107,7 @@ func (c *Check) notes() (out []string) {
 	return out
 }
 
+// rowsText returns the number of rows in words.
 func rowsText(n int64) string {
 	if n == 1 {
 		return "1 row"
