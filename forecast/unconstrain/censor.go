@@ -8,29 +8,29 @@ import (
 	"capcli/forecast/model"
 )
 
-// Censoring describes the limit that held usage down. More information means less
-// estimation: a queue shows when demand was unmet and by how much; a limit alone shows
-// only when usage reached it.
+// Censoring describes the limit that held usage down. The more is known, the less is estimated:
+// a queue shows when demand was unmet and by how much; a limit alone shows only when usage
+// reached it.
 type Censoring struct {
-	// Pending is the GPUs that waited in each step, NaN where it is not known;
-	// nil where no queue was recorded.
+	// Pending is the number of GPUs that waited in each step, NaN where it is not known; nil
+	// where no queue was recorded.
 	Pending []float64
-	// Cut marks the steps in which demand was the usage or more; nil: Pending, or else
-	// Limit, decides.
+	// Cut marks the steps in which demand was at least the usage. nil: Pending decides, or Limit
+	// where Pending is not known.
 	Cut []bool
-	// Limit is the capacity in each step, or one figure for all steps; nil where
-	// it is not known.
+	// Limit is the capacity in GPUs in each step, or one figure for all steps; nil where it is
+	// not known.
 	Limit []float64
 	// Near is the share of Limit from which usage counts as held down; 0 is
 	// NearLimit.
 	Near float64
-	// Hold is how many steps a started job holds its GPUs on average. Work that did not
-	// have to wait would also have ended earlier: with Hold, the queue of Hold steps ago
-	// is subtracted again, so that no work counts twice. With 0, demand is what users
-	// asked for at each moment.
+	// Hold is the mean number of steps for which a started job holds its GPUs. Work that did not
+	// have to wait would also have ended earlier: with Hold, the queue of Hold steps ago is
+	// subtracted again, so that no work counts twice. With 0, demand is what users asked for at
+	// each moment.
 	Hold    int
 	Seasons []int
-	Seed    capcli.Seed // of the draws of values that were cut
+	Seed    capcli.Seed // for the draws of cut values
 }
 
 // NearLimit is the default of Censoring.Near. The mean of a step is below the limit where
@@ -85,9 +85,8 @@ func (c *Censoring) check(n int) error {
 	return nil
 }
 
-// cuts reports the steps in which demand may have exceeded usage. A known, empty queue
-// rules that out, whatever the limit: a pool that is always just full has no unmet
-// demand.
+// cuts reports the steps in which demand may have exceeded usage. A known, empty queue rules
+// that out, even at the limit: a pool that is always just full has no unmet demand.
 func (c *Censoring) cuts(usage []float64) []bool {
 	near := c.Near
 	if near == 0 {

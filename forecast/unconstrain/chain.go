@@ -12,40 +12,40 @@ import (
 )
 
 const (
-	chainWork  = 4_000_000 // draws in all
-	chainMost  = 800       // the most sweeps
-	chainLeast = 60        // the least
+	chainWork  = 4_000_000 // number of draws in total
+	chainMost  = 800       // the largest number of sweeps
+	chainLeast = 60        // the least number of sweeps
 )
 
-// cutChain draws the values that were cut and the coefficients of the regression in turn
-// (data augmentation: Tanner & Wong 1987; for the Tobit regression Chib 1992, "Bayes
-// inference in the Tobit censored regression model"; with autocorrelated errors Wei
-// 1999, "A Bayesian approach to dynamic Tobit models"). The errors are an autoregression
-// of order one, e_t = a e_(t-1) + w_t: the expected value of a step at the limit is
-// higher between two others at the limit than alone.
+// cutChain draws the cut values and the coefficients of the regression in turn (data
+// augmentation: Tanner & Wong 1987; for the Tobit regression Chib 1992, "Bayes inference in the
+// Tobit censored regression model"; with autocorrelated errors Wei 1999, "A Bayesian approach to
+// dynamic Tobit models"). The errors are an autoregression of order one, e_t = a e_(t-1) + w_t:
+// the expected value of a step at the limit is higher between two others at the limit than
+// alone.
 type cutChain struct {
 	*cutFit
 	at  []int
 	rng *rand.Rand
 
-	paired []bool // the value of the step before is known
+	paired []bool // the value one step before is known
 	// Sums of products of rows of x: of paired rows with themselves, of the rows before
 	// them, of the two with each other, and of the other rows.
 	own, before, cross, begin *mat.SymDense
 
 	coef  []float64
-	a, sd float64   // of the errors: coefficient, and standard deviation of w
-	e     []float64 // the errors
-	mean  []float64 // of the regression
+	a, sd float64   // coefficient of the errors, and standard deviation of w
+	e     []float64 // the errors: values minus mean
+	mean  []float64 // the fitted values of the regression
 }
 
-// cutEstimate holds the estimates of a chain for the values that were cut.
+// cutEstimate holds the estimates of a chain for the cut values.
 type cutEstimate struct {
 	full  []float64 // expected values
 	draw  []float64 // one plausible series
 	ar    float64
 	sigma float64
-	level [][]float64 // by draw: the regression in the steps of the last season
+	level [][]float64 // by draw: fitted values of the regression in the steps of the last season
 	noise Uncertainty // of values about that level
 }
 
@@ -80,8 +80,8 @@ func newCutChain(f *cutFit, at []int, seed capcli.Seed) *cutChain {
 	return c
 }
 
-// run goes through the sweeps and averages the second half of them. top bounds the
-// values, on their own scale.
+// run runs the sweeps and averages the second half of them. top is the largest possible value,
+// on the scale of the series.
 func (c *cutChain) run(season int, top float64) cutEstimate {
 	n := len(c.y)
 	sweeps := min(chainMost, max(chainLeast, chainWork/n))
@@ -116,15 +116,15 @@ func (c *cutChain) run(season int, top float64) cutEstimate {
 	return out
 }
 
-// regress sets the means to those of the coefficients.
+// regress sets mean to the fitted values of the coefficients.
 func (c *cutChain) regress() {
 	for i := range c.mean {
 		c.mean[i] = model.Dot(c.x.RawRowView(i), c.coef)
 	}
 }
 
-// vague is the prior standard deviation of the level about its middle, in spreads of
-// the observed values.
+// vague is the prior standard deviation of the level about the mean of the observed values, in
+// spreads of these values.
 const vague = 3
 
 // drawCoef draws the coefficients given the full series: from a normal distribution
@@ -306,7 +306,7 @@ func (c *cutChain) drawErrors() {
 	}
 }
 
-// sweep draws each error of a value that was cut given the errors beside it.
+// sweep draws each error of a cut value given the errors beside it.
 func (c *cutChain) sweep(limit float64) {
 	n := len(c.e)
 	for i := range c.e {

@@ -11,28 +11,28 @@ import (
 	"capcli/forecast/model"
 )
 
-// Estimate describes how demand was estimated from usage.
+// Estimate describes the estimate of demand from usage.
 type Estimate struct {
-	Cut         []bool      // steps in which demand was more than usage, or may have been
-	Share       float64     // of the known steps that are cut
-	Queue       int         // cut steps whose unmet demand the queue gives
-	Guessed     int         // cut steps whose unmet demand the regression gives
-	Sigma       float64     // standard deviation of the regression's errors; 0 where there was none
+	Cut         []bool      // steps in which demand exceeded usage, or may have
+	Share       float64     // share of the known steps that are cut
+	Queue       int         // number of cut steps whose unmet demand comes from the queue
+	Guessed     int         // number of cut steps whose unmet demand comes from the regression
+	Sigma       float64     // standard deviation of the regression's errors; 0 without regression
 	AR          float64     // correlation of its errors from step to step
 	Uncertainty Uncertainty // of the level
-	// Draw is one plausible demand; nil where there was no regression. Expected values
-	// vary less than demand does, so a model fitted to them is too sure of itself
-	// (Rubin 1987, "Multiple imputation for nonresponse in surveys").
+	// Draw is one plausible demand; nil without regression. Expected values vary less than
+	// demand does, so the ranges of a model fitted to them are too narrow (Rubin 1987, "Multiple
+	// imputation for nonresponse in surveys").
 	Draw  []float64
 	Notes []string
 }
 
-// Demand estimates the demand behind usage. Where the queue is known, demand is usage
-// plus the queue (see Censoring.Hold). Where only a flag or a limit is known, it is the
-// expected value above the usage seen, by a Tobit regression on trend and seasons with
-// autocorrelated errors. Missing values stay missing. Demand is never below usage,
-// except by Hold. Where the series is too short for a regression, demand is usage, and
-// a note says so. It fails where c does not fit the series, or no value is known.
+// Demand estimates the demand behind usage. Where the queue is known, demand is usage plus the
+// queue (see Censoring.Hold). Where only a flag or a limit is known, it is the expected value
+// above the usage, by a Tobit regression on trend and seasons with autocorrelated errors.
+// Missing values stay missing. Demand is below usage only through Hold. Where the series is too
+// short for a regression, demand is usage, and a note says so. It fails where c does not fit the
+// series, or no value is known.
 func Demand(usage capcli.Series, c Censoring) (capcli.Series, Estimate, error) {
 	n := len(usage.Values)
 	if err := c.check(n); err != nil {
@@ -92,7 +92,7 @@ func (c *Censoring) settle(latent []float64) {
 	}
 }
 
-// impute replaces the values to estimate by their expected values.
+// impute replaces the values of v that guess marks by their expected values.
 func (u *Estimate) impute(v []float64, guess []bool, c *Censoring) {
 	var at []int
 	for i, x := range v {
@@ -112,8 +112,8 @@ func (u *Estimate) impute(v []float64, guess []bool, c *Censoring) {
 	u.average(v, y, cut, at, fits, c)
 }
 
-// average averages over the scales by their evidence. Ranges use the square root of the
-// odds, since evidence about the shape of unobserved values is weak.
+// average averages the fits over the scales, weighted by their evidence. Ranges use the square
+// root of the odds, since evidence about the shape of unobserved values is weak.
 func (u *Estimate) average(v, y []float64, cut []bool, at []int, fits []*cutFit, c *Censoring) {
 	season := 1
 	for _, m := range c.Seasons {
@@ -190,6 +190,6 @@ func scaleWeights(fits []*cutFit) (weights []float64, all, roots float64) {
 }
 
 const (
-	leastOdds  = 0.05 // below which a scale is ignored
-	mostRanges = 9    // of what was seen, how far above it demand may be
+	leastOdds  = 0.05 // odds below which a scale is ignored
+	mostRanges = 9    // how many observed ranges demand may lie above the highest observed value
 )

@@ -19,8 +19,8 @@ func logUpper(z float64) float64 {
 	return -z*z/2 - halfLog2Pi - math.Log(mills(z))
 }
 
-// mills returns the density of a standard normal at z over the share above z. Far out it
-// is Laplace's continued fraction, since the share itself runs out of digits.
+// mills returns the density of a standard normal at z over its share above z. For large z, where
+// the share has too few digits, it uses Laplace's continued fraction.
 func mills(z float64) float64 {
 	if z < 8 {
 		return math.Exp(-z*z/2-halfLog2Pi) / upper(z)
@@ -32,7 +32,8 @@ func mills(z float64) float64 {
 	return f
 }
 
-// truncatedMean returns the mean of a normal variable, given that it is above bound.
+// truncatedMean returns the mean of a normal variable with the given mean and standard
+// deviation, given that it is above bound.
 func truncatedMean(mean, sd, bound float64) float64 {
 	if !(sd > 0) {
 		return math.Max(mean, bound)
@@ -40,7 +41,7 @@ func truncatedMean(mean, sd, bound float64) float64 {
 	return math.Max(bound, mean+sd*mills((bound-mean)/sd))
 }
 
-// moments returns the mean and the standard deviation, with n-1.
+// moments returns the mean and the standard deviation of v, with divisor n-1.
 func moments(v []float64) (mean, sd float64) {
 	mean = model.Mean(v)
 	sum := 0.0

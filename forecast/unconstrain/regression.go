@@ -10,29 +10,30 @@ import (
 	"capcli/forecast/model"
 )
 
-// cutFit is a Tobit regression on trend and Fourier terms, on one scale of the
-// values, with what it was fitted to.
+// cutFit is a Tobit regression on trend and Fourier terms, on one scale of the values, with its
+// data.
 type cutFit struct {
 	tobit
 	scale cutScale
-	y     []float64 // on the scale
+	y     []float64 // the values, on the scale
 	x     *mat.Dense
 	cut   []bool
 	prior []float64    // standard deviation of each coefficient about zero; 0 is no prior
 	seen  float64      // spread of y
 	score float64      // twice the logarithm of the evidence
-	fair  float64      // logarithm of the likelihood of the values themselves
+	fair  float64      // log-likelihood of the values on their own scale
 	full  []fullColumn // the last columns of x
 }
 
-// cutScale is a power of the values on which their errors may be normal (Box &
-// Cox 1964, "An analysis of transformations"); power 0 is the logarithm. Values are
-// moved up by shift first.
+// cutScale is a power of the values on which their errors may be normal (Box & Cox 1964, "An
+// analysis of transformations"); power 0 is the logarithm. A power other than 0 and 1 applies to
+// the value plus shift.
 type cutScale struct{ power, shift float64 }
 
-// cutScales returns the scales to try on values from low to high: for errors of one size;
-// for demand that falls further than it rises, as in a cluster that is nearly full
-// except for a few holes; and, where no value is zero, for errors that grow with demand.
+// cutScales returns the scales to try on values from low to high: power 1 for errors of constant
+// size; power 2 for demand that falls further than it rises, as in a cluster that is nearly full
+// except for a few holes; and, where no value is zero, power 0.5 and the logarithm for errors
+// that grow with demand.
 func cutScales(low, high float64) []cutScale {
 	out := []cutScale{{power: 1}, {power: 2, shift: high / 4}}
 	if low > 0 {
@@ -79,15 +80,15 @@ const (
 	failedTerms  = 3
 )
 
-// plainOdds is the prior odds of errors of one size against those of another scale.
+// plainOdds is the prior odds of errors of constant size against those of another scale.
 const plainOdds = 7
 
 // leastWhole is the least number of values that are not cut.
 const leastWhole = 3
 
-// fitCut fits the regression on each scale that the values allow and returns the fits,
-// best first; nil where there is none. It chooses the columns on the values as they are.
-// at are the places of y in the series.
+// fitCut fits the regression on each scale that the values allow and returns the fits, best
+// first; nil where there is none. It chooses the columns on the first scale, the values
+// themselves. at are the indices of y in the series.
 func fitCut(y []float64, cut []bool, at, seasons []int) []*cutFit {
 	var out []*cutFit
 	var chosen *cutColumns
@@ -123,7 +124,7 @@ func fitCut(y []float64, cut []bool, at, seasons []int) []*cutFit {
 type cutColumns struct {
 	trend bool
 	terms []int        // Fourier terms of each season
-	full  []fullColumn // of the phases that are always full
+	full  []fullColumn // columns of the phases that are always full
 }
 
 // cutSearch chooses the columns of the regression on one scale.

@@ -10,8 +10,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// tobit is a linear regression whose response was cut off from above in some rows:
-// there it is only known to be y or more.
+// tobit is a linear regression whose response is cut in some rows: there y is only a lower
+// bound.
 //
 //	y*_t = x_t'b + e_t,  e_t ~ N(0, sigma^2);  y_t = y*_t, or a bound under y*_t
 //
@@ -19,20 +19,20 @@ import (
 type tobit struct {
 	Coef   []float64 // b, one for each column
 	Sigma  float64   // standard deviation of e
-	LogLik float64   // of the data alone
+	LogLik float64   // of the data, without the prior
 }
 
 const (
-	tobitSteps = 200
-	tobitRest  = 1e-11 // relative change that counts as none
+	tobitSteps = 200   // largest number of Newton's steps
+	tobitRest  = 1e-11 // relative gain at which the search ends
 )
 
-// fitTobit fits by maximum likelihood. The rows of x are the observations; cut[t] says
-// that y[t] is a lower bound only. Column j has a normal prior about zero of standard
-// deviation prior[j], zero for none: the fit then has the highest posterior density,
-// with the sigma of the prior's scale taken from a regression that ignores the cut.
-// It fails with ErrTooShort where fewer than least rows are not cut, and with ErrUnfit
-// where the values leave no spread or do not determine the columns.
+// fitTobit fits by maximum likelihood. The rows of x are the observations; cut[t] says that y[t]
+// is only a lower bound. Column j has a normal prior about zero with the standard deviation
+// prior[j], zero for no prior: the fit then has the highest posterior density. The prior is
+// scaled by the sigma of a regression that ignores the cut. It fails with ErrTooShort where
+// fewer than least rows are not cut, and with ErrUnfit where the values have no spread or do not
+// determine the columns.
 func fitTobit(y []float64, x *mat.Dense, cut []bool, prior []float64, least int) (tobit, error) {
 	start, err := fitAllRows(y, x, cut, least)
 	if err != nil {
@@ -60,9 +60,9 @@ func fitTobit(y []float64, x *mat.Dense, cut []bool, prior []float64, least int)
 	return t, nil
 }
 
-// olsen is the likelihood of a tobit in d = b/sigma and h = 1/sigma, in which it is
-// concave, so that there is one maximum (Olsen 1978, "Note on the uniqueness of the
-// maximum likelihood estimator for the Tobit model").
+// olsen is the likelihood of a tobit in d = b/sigma and h = 1/sigma. It is concave in these, so
+// there is one maximum (Olsen 1978, "Note on the uniqueness of the maximum likelihood estimator
+// for the Tobit model").
 type olsen struct {
 	y     []float64
 	x     *mat.Dense
@@ -133,8 +133,9 @@ func (o *olsen) slopes(theta []float64) {
 	}
 }
 
-// climb takes Newton's steps from theta, halved until the likelihood grows, and leaves
-// theta where it stops.
+// climb takes Newton's steps from theta, each halved until the likelihood does not fall, and
+// leaves theta where it stops: at the maximum, or after tobitSteps steps. It fails where the
+// second derivatives are singular.
 func (o *olsen) climb(theta []float64) error {
 	at := o.logLik(theta)
 	try, step := make([]float64, len(theta)), mat.NewVecDense(len(theta), nil)

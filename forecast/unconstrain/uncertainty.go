@@ -7,16 +7,16 @@ import (
 	"capcli/forecast/model"
 )
 
-// Uncertainty is that of the level of an estimated demand: standard deviations below and
-// above its expected value, for each of the next steps of one season. It comes on top of
-// a model's own spread, since the model takes its history for known. The zero value is
-// no uncertainty.
+// Uncertainty describes how uncertain the level of an estimated demand is: standard deviations
+// below and above its expected value, for each of the next steps of one season. It adds to a
+// model's own spread, since the model takes its history for known. The zero value is no
+// uncertainty.
 type Uncertainty struct{ Below, Above []float64 }
 
-// uncertaintyOf computes the uncertainty from draws of the level in the last steps, at the
-// places at, for the steps from next on. The noise about the level of all scales
-// together, each times the root of its odds, counts as far as it exceeds the noise of
-// the best scale, which models see in its draw.
+// uncertaintyOf returns the uncertainty from draws of the level in the last steps, which end at
+// the indices at, for the steps from next on. To it adds the noise about the level, by scale and
+// weighted by the root of the odds, as far as that exceeds the noise of the best scale: models
+// see the latter in its draw.
 func uncertaintyOf(levels [][]float64, noise []Uncertainty, best Uncertainty, at []int, next int) Uncertainty {
 	n := best.Steps()
 	out := Uncertainty{Below: make([]float64, n), Above: make([]float64, n)}
@@ -52,8 +52,8 @@ func (u Uncertainty) times(by float64) Uncertainty {
 // Steps.
 func (u Uncertainty) Steps() int { return len(u.Below) }
 
-// Coarse returns the uncertainty of steps that hold the given number of these: of the
-// mean of their levels, or of their sum.
+// Coarse returns the uncertainty for steps that each combine the given number of these steps: of
+// their sum where sum is set, else of their mean.
 func (u Uncertainty) Coarse(each int, sum bool) Uncertainty {
 	n := u.Steps()
 	if each <= 1 || n == 0 {
@@ -89,8 +89,8 @@ func (u Uncertainty) Plus(o Uncertainty) Uncertainty {
 	return out
 }
 
-// Widen moves the ends of a forecast's intervals to the combined spread of the model
-// and the level, added in squares.
+// Widen widens the intervals of a forecast, in place: it adds the spread of the level to that of
+// the model, in squares.
 func (u Uncertainty) Widen(f model.Forecast) {
 	n := u.Steps()
 	if n == 0 {
@@ -105,7 +105,7 @@ func (u Uncertainty) Widen(f model.Forecast) {
 	}
 }
 
-// Move shifts a drawn future, in place, to one possible level: all of it to one side.
+// Move shifts a drawn future, in place, to one possible level: all steps to the same side.
 func (u Uncertainty) Move(path []float64, rng model.Noise) {
 	n := u.Steps()
 	if n == 0 {
