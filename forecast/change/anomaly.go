@@ -12,9 +12,9 @@ import (
 	"capcli/forecast/model"
 )
 
-// Anomaly is a value far from what its surroundings and its season suggest.
+// Anomaly is a value far from the one that its neighbours and its season suggest.
 type Anomaly struct {
-	Index    int // in the series; Series.At gives its date
+	Index    int // index in the series; Series.At gives its date
 	Value    float64
 	Expected float64
 	Lo, Hi   float64 // the fence: a value between them is no anomaly
@@ -24,7 +24,7 @@ type Anomaly struct {
 // outlier (Tukey 1977, "Exploratory Data Analysis").
 const fences = 3
 
-// seasonCounts is the seasonal strength from which seasons are removed first.
+// seasonCounts is the seasonal strength from which the search removes seasons first.
 const seasonCounts = 0.6
 
 // findAnomalies returns the anomalies in the order of time, as R's tsoutliers does: it removes
@@ -67,8 +67,8 @@ func findAnomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 	return out, nil
 }
 
-// findOutliers returns the values of v beyond the fences as anomalies. Values that y lacks
-// are skipped and do not count for the fences.
+// findOutliers returns the values of v beyond the fences as anomalies. Values missing in y are
+// skipped and do not count for the fences. It overwrites v.
 func findOutliers(v, y []float64, seasons []int) []Anomaly {
 	if model.IsFlat(v) {
 		return nil

@@ -1,4 +1,4 @@
-// Package change finds what is unusual in a series: lasting moves of its level and single
+// Package change finds unusual values in a series: lasting moves of its level and single
 // outliers.
 package change
 
@@ -15,12 +15,13 @@ import (
 // most of the noise, so that the rest seems to jump.
 const oddSpread = 4.0
 
-// oddShare is the share of values from which outliers are the nature of the series.
+// oddShare is the share of outliers above which they are taken for normal behaviour of the
+// series.
 const oddShare = 0.05
 
-// Find returns what is unusual in a series: lasting moves of its level, and single
-// outliers. A value beside a move is compared with the level on its own side of the
-// move. Where more than one value in twenty is an outlier, none is returned.
+// Find returns the lasting moves of the level of a series, and its single outliers. It compares
+// a value beside a move with the level on the value's own side of the move. Where more than one
+// value in twenty is an outlier, it returns no outliers.
 func Find(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 	one, err := strongSeason(y.Values, seasons)
 	if err != nil {

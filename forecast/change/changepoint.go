@@ -9,19 +9,19 @@ import (
 	"capcli/forecast/model"
 )
 
-// Changepoint is where the level of a series moved for good.
+// Changepoint is a lasting move of the level of a series.
 type Changepoint struct {
-	Index         int     // of the first value at the new level; Series.At gives its date
+	Index         int     // index of the first value at the new level; Series.At gives its date
 	Before, After float64 // median level of the stretches on either side, without seasons
-	Gain          float64 // fall of the cost by this change, in penalties: 1 is just worth it
+	Gain          float64 // cost that this change saves, in penalties; at 1 the change just pays
 }
 
 const (
-	changeClip    = 3.0 // robust standard deviations that a value may differ from its surroundings
-	changePenalty = 3.0 // times log n: the level, its place, and Zhang & Siegmund's (2007) allowance for choosing it
-	changeLeast   = 5   // values between changes, at least; or one season
-	changeMost    = 4000
-	changeFloor   = 1e-10 // least variance of noise, in squares of the largest value: under it is rounding
+	changeClip    = 3.0   // robust standard deviations by which a value may differ from its neighbours
+	changePenalty = 3.0   // times log n: the level, its place, and Zhang & Siegmund's (2007) allowance for choosing it
+	changeLeast   = 5     // least number of values between changes; one season where that is more
+	changeMost    = 4000  // number of values above which the search uses means of blocks
+	changeFloor   = 1e-10 // least variance of noise, in squares of the largest value: less is rounding
 )
 
 // findChangepoints finds the lasting moves of the level by PELT, which is exact (Killick,

@@ -7,7 +7,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// stretches holds running sums, which give the squared error of any stretch about its mean.
+// stretches holds running sums, from which cost computes the squared error of any stretch about
+// its mean.
 type stretches struct{ sum, square []float64 }
 
 func newStretches(v []float64) *stretches {
@@ -26,7 +27,7 @@ func (s *stretches) cost(from, to int) float64 {
 	return math.Max(0, s.square[to]-s.square[from]-sum*sum/float64(to-from))
 }
 
-// total returns the error of all stretches between cuts.
+// total returns the summed squared error of all stretches between cuts.
 func (s *stretches) total(cuts []int) float64 {
 	sum, from := 0.0, 0
 	for _, at := range cuts {
@@ -50,7 +51,8 @@ func (s *stretches) line() float64 {
 	return math.Max(0, s.cost(0, n)-cross*cross/spread)
 }
 
-// place returns the best place of one change between low and high in a stretch.
+// place returns the index of the best single change between low and high in the stretch
+// from..to.
 func (s *stretches) place(low, high, from, to int) int {
 	best, least := low, math.Inf(1)
 	for at := max(low, from+1); at <= min(high, to-1); at++ {
@@ -71,7 +73,8 @@ func pelt(s *stretches, penalty float64, least int) []int {
 		f[t] = math.Inf(1)
 	}
 	f[0] = -penalty
-	type start struct{ at, until int } // a stretch from at may end up to until
+	// The stretch from at may end up to until.
+	type start struct{ at, until int }
 	var starts []start
 	for t := least; t <= n; t++ {
 		if !math.IsInf(f[t-least], 1) {

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	restoreWaves     = 5  // the most harmonics of one season
-	restoreWavesEach = 20 // of each of several seasons
+	restoreWaves     = 5  // the largest number of harmonics of a single season
+	restoreWavesEach = 20 // the largest number of harmonics of each of several seasons
 	restorePower     = 6  // the highest power of time
 )
 
-// restoreMissing returns y with missing values filled, as R's na.interp does: it fits waves
-// of the seasons and powers of time, finds the season of that by robust STL, and adds it
-// to straight lines through the seasonally adjusted values. Without two seasons of known
-// values, or where the result leaves the range of y by more than half, it fills straight
-// lines through y.
+// restoreMissing returns y with missing values filled, as R's na.interp does: it fits waves of
+// the seasons and powers of time, computes the seasons of that fit by robust STL, and adds them
+// to straight lines through the seasonally adjusted values. Without two seasons of known values,
+// or where the result leaves the range of y by more than half, it fills by straight lines
+// through y.
 func restoreMissing(y []float64, seasons []int) []float64 {
 	plain := model.SpanGaps(y)
 	seen := model.Observed(y)

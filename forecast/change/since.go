@@ -7,9 +7,10 @@ import (
 	"capcli/forecast/model"
 )
 
-// SinceChange wraps a model and fits it to the values since the last move of the
-// level. It needs two of the series' season, or of the shortest requested season, and
-// 24 values; with fewer it fits all values.
+// SinceChange wraps a model and fits it to the values since the last move of the level. It fits
+// all values where the move's Gain is below sinceGain, or too few known values follow the move:
+// fewer than 24, or than two strong seasons (of the shortest requested season where none is
+// strong).
 type SinceChange struct {
 	Model   model.Model
 	Seasons []int
@@ -18,11 +19,11 @@ type SinceChange struct {
 var _ model.Model = SinceChange{}
 
 const (
-	sinceLeast = 24  // values, the least to fit
-	sinceGain  = 3.0 // Changepoint.Gain from which values before the move are left out
+	sinceLeast = 24  // least number of values to fit
+	sinceGain  = 3.0 // Changepoint.Gain from which the values before the move are left out
 )
 
-// Fit fits the model. The fitted values of its Info begin with the series that was given.
+// Fit fits the model. The fitted values of its Info cover the whole given series.
 func (m SinceChange) Fit(y capcli.Series) (model.Fitted, error) {
 	from := m.firstValue(y)
 	if from == 0 {
@@ -66,7 +67,7 @@ type sinceChange struct {
 	from int
 }
 
-// Info has no fitted values before the move.
+// Info describes the fit. Fitted values before the move are NaN.
 func (s *sinceChange) Info() model.Info {
 	info := s.Fitted.Info()
 	if info.Fitted != nil {
