@@ -12,12 +12,12 @@ import (
 	"capcli/forecast/model"
 )
 
-// Holiday is a day, or days in a row, on which demand is not as usual.
+// Holiday is a day, or days in a row, with unusual demand.
 type Holiday struct {
 	Name string
-	// Dates are the local days on which it was or will be.
+	// Dates are the local days of the holiday, past and future.
 	Dates []Date
-	// Before and After are the number of days around it that are unusual too.
+	// Before and After are the numbers of days around it that are unusual too.
 	Before, After int
 }
 
@@ -34,7 +34,7 @@ type Calendar struct {
 	Holidays []Holiday
 }
 
-// Check returns what is wrong, as an *capcli.InputError.
+// Check returns a *capcli.InputError where the calendar is invalid.
 func (c *Calendar) Check() error {
 	for i := range c.Holidays {
 		h := &c.Holidays[i]

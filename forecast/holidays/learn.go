@@ -10,8 +10,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// group identifies days that count as alike: those a number of days from one holiday, on
-// working days or at a weekend.
+// group identifies days that are treated as alike: those at one distance in days from one
+// holiday, on working days or at a weekend.
 type group struct {
 	holiday, offset int
 	weekend         bool
@@ -23,10 +23,10 @@ type pool struct{ around, weekend bool }
 
 func (g group) pool() pool { return pool{g.offset != 0, g.weekend} }
 
-// effect is the difference of the days of a group from usual ones: its mean, and a few
-// waves for its course over the day, each with a variance.
+// effect is the difference of the days of a group from usual days: the coefficients of its mean
+// and of a few waves over the day, each with a variance.
 type effect struct {
-	waves    []float64 // mean, cosine, sine, cosine of twice …
+	waves    []float64 // mean, cosine, sine, cosine of twice the frequency, …
 	variance []float64
 	past     int
 }

@@ -10,15 +10,15 @@ import (
 	"capcli/forecast/model"
 )
 
-// Model wraps a model for a series with unusual days. It learns from the history by how
-// much these differ (see learn), subtracts that, forecasts the rest with the model, and
-// adds the difference where such days come. In a backtest it learns only from the values
-// before each origin.
+// Model wraps a model for a series with unusual days. It learns from the history by how much
+// these differ (see learn), subtracts the difference, forecasts the rest with the model, and
+// adds the difference on such days ahead. In a backtest it learns only from the values before
+// each origin.
 type Model struct {
 	Model model.Model
 	Days  []SpecialDays
-	Zone  *time.Location        // whose weeks and clock the days have; nil is UTC
-	At    func(int) capcli.Time // when the i-th value of the series begins; it may lie beyond the end
+	Zone  *time.Location        // time zone of the days; nil is UTC
+	At    func(int) capcli.Time // returns the start of the i-th value of the series, also beyond its end
 }
 
 // SpecialDays is a holiday. Where its effect is declared, the effect learnt from the
@@ -30,12 +30,12 @@ type SpecialDays struct {
 	Relative bool
 }
 
-// Effect is what a history says of one holiday.
+// Effect is the effect of one holiday as learnt from a history.
 type Effect struct {
 	Name     string  `json:"-"`
-	Days     int     `json:"days"`     // in the history that could be compared with usual ones
-	Size     float64 `json:"size"`     // mean difference over the day: a share of the level where Relative
-	SD       float64 `json:"sd"`       // of Size
+	Days     int     `json:"days"`     // number of days in the history that could be compared with usual ones
+	Size     float64 `json:"size"`     // mean difference over the day, as a share of the level where Relative
+	SD       float64 `json:"sd"`       // standard deviation of Size
 	Relative bool    `json:"relative"` // the series is never negative, so differences grow with its level
 }
 
@@ -75,8 +75,8 @@ type festive struct {
 // Unwrap returns the fit of the model to the series without the effects.
 func (f *festive) Unwrap() model.Fitted { return f.Fitted }
 
-// Forecast adds the holidays of the steps ahead. Their spread widens the intervals as that
-// of independent errors does, in squares.
+// Forecast adds the effects of the holidays ahead. Their variance widens the intervals as that
+// of independent errors: in squares.
 func (f *festive) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	fc, err := f.Fitted.Forecast(h, levels...)
 	if err != nil {
@@ -132,8 +132,8 @@ func (f *festive) Path(h int, rng model.Noise) []float64 {
 	return path
 }
 
-// Effects returns, for a fit of Model, what was learnt of each holiday and what it adds to
-// the mean of each of the h steps ahead; nothing for any other fit.
+// Effects returns, for a fit of Model, the learnt effect of each holiday and what it adds to the
+// mean of each of the h steps ahead. It returns nil for any other fit.
 func Effects(fit model.Fitted, h int) (effects []Effect, added [][]float64, err error) {
 	f, ok := fit.(*festive)
 	if !ok {

@@ -2,10 +2,10 @@ package holidays
 
 import "time"
 
-// Rule says which days of each year are unusual.
+// Rule defines the unusual days of each year.
 type Rule struct {
 	Days          []RuleDay
-	Before, After int  // days around it that are unusual too
+	Before, After int  // numbers of days around it that are unusual too
 	Declared      bool // the size is given; else it is learnt from the history
 	Zone          *time.Location
 }
@@ -14,7 +14,7 @@ type Rule struct {
 type RuleDay struct {
 	Date        // Year 0 is every year
 	Easter bool // the date is Easter Sunday
-	Offset int  // days after it
+	Offset int  // days after the date
 }
 
 // Dates returns the holiday's days from one year to another, each day in the order of
@@ -43,7 +43,7 @@ func (h *Rule) Dates(from, to int) []Date {
 	return out
 }
 
-// easter is Easter Sunday in the Gregorian calendar (the anonymous algorithm of
+// easter returns the date of Easter Sunday in the Gregorian calendar (the anonymous algorithm of
 // Nature, 20 April 1876, as in Meeus 1991, "Astronomical Algorithms", ch. 8).
 func easter(year int) (time.Month, int) {
 	a, b, c := year%19, year/100, year%100
