@@ -8,30 +8,30 @@ import (
 	"capcli/forecast/model"
 )
 
-// Campaign is a training run to come. Its GPU-hours follow from its size, or from a past
-// run scaled by parameters and data.
+// Campaign is a planned training run. Its GPU-hours follow from its size, or from a past run
+// scaled by parameters and data.
 type Campaign struct {
 	Name       string
-	Parameters float64 // N
-	Tokens     float64 // D
-	// PeakFLOPS is what one GPU can do in a second in the format trained in, and
-	// MFU the share of it that the model's own operations reach (model FLOPs
-	// utilisation), from 0 to 1. Both may be 0 where Past says how fast it went.
+	Parameters float64 // number of parameters, N
+	Tokens     float64 // number of tokens, D
+	// PeakFLOPS is the peak of one GPU, in operations per second in the training format. MFU is
+	// the share of it that the model's own operations reach (model FLOPs utilisation), from 0 to
+	// 1. Both may be 0 where Past is set.
 	PeakFLOPS float64
 	MFU       float64
 	Past      *PastRun
-	// GPUs is what the run will hold. Parallel is the share of its work that more GPUs
-	// speed up (Amdahl 1967), 0 for all of it. The rest takes as long on any number of
+	// GPUs is the number of GPUs that the run holds. Parallel is the share of its work that more
+	// GPUs speed up (Amdahl 1967), 0 for all of it. The rest takes as long on any number of
 	// GPUs, and all of them are held meanwhile.
 	GPUs     int
 	Parallel float64
 	// Failures is the share added for runs that fail and are repeated; large runs usually
 	// plan 0.15 to 0.25. 0 stands for 0.2, a negative figure for none.
 	Failures float64
-	Runs     int // such runs one after another; 0 is 1
+	Runs     int // number of such runs one after another; 0: 1
 }
 
-// PastRun is a run that was measured.
+// PastRun is a measured run.
 type PastRun struct {
 	Parameters float64
 	Tokens     float64

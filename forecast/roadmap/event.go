@@ -27,7 +27,7 @@ type Event struct {
 	Name  string
 	Shape Shape
 	Start capcli.Time
-	End   capcli.Time // NoTime or 0: it stays; a pulse and a ramp need one
+	End   capcli.Time // NoTime or 0: never; a pulse and a ramp need an end
 	// Size is the demand added, in the unit of the series; negative where demand falls.
 	// With Relative it is a share of the forecast instead: 0.2 is a fifth more.
 	Size     float64

@@ -7,10 +7,10 @@ import (
 	"capcli/forecast/holidays"
 )
 
-// Plan is what a person knows of the demand to come.
+// Plan holds the planned events of one file.
 type Plan struct {
-	File string         // that states them, for messages
-	Zone *time.Location // of its days; nil is UTC
+	File string         // name of the file, for messages
+	Zone *time.Location // time zone of the days; nil is UTC
 	List []Entry        // in the order of the file
 }
 
@@ -18,19 +18,19 @@ type Plan struct {
 type Entry struct {
 	Name   string
 	Kind   string   // step, pulse, ramp, campaign, team or holiday
-	Line   int      // of the file
-	Series []string // the series that it changes; none where the file does not say
+	Line   int      // line in the file
+	Series []string // names of the series; nil where the file names none
 	All    bool     // it changes every series
-	// Event is what it does to demand; of a holiday it has the declared size alone.
+	// Event is the change of demand. For a holiday it has only the declared size.
 	Event Event
-	// Campaign and Cost are of a campaign.
+	// Campaign and Cost are set for a campaign only.
 	Campaign *Campaign
 	Cost     Cost
-	Holiday  *holidays.Rule // of a holiday
+	Holiday  *holidays.Rule // set for a holiday only
 }
 
-// InGPUs reports whether the event adds a number of GPUs, not a share of the forecast
-// or what the history says of a holiday.
+// InGPUs reports whether the event adds a number of GPUs, rather than a share of the forecast or
+// an effect learnt from the history.
 func (p *Entry) InGPUs() bool {
 	return !p.Event.Relative && (p.Holiday == nil || p.Holiday.Declared)
 }
@@ -41,8 +41,8 @@ func (p *Entry) Calendar(from, to int) holidays.Calendar {
 	return holidays.Calendar{Zone: h.Zone, Holidays: []holidays.Holiday{{Name: p.Name, Dates: h.Dates(from, to), Before: h.Before, After: h.After}}}
 }
 
-// FallsWithin reports whether a day of the holiday lies between the first and the
-// last of bounds.
+// FallsWithin reports whether a day of the holiday lies between the first and the last of
+// bounds.
 func (p *Entry) FallsWithin(bounds []capcli.Time) bool {
 	c := p.Calendar(bounds[0].Std().Year()-1, bounds[len(bounds)-1].Std().Year()+1)
 	_, columns := c.Regressors(bounds)

@@ -12,13 +12,12 @@ import (
 	"capcli/forecast/model"
 )
 
-// Roadmap is the events to come. It takes events to be independent of each other and of
+// Roadmap holds the planned events. It assumes that events are independent of each other and of
 // the noise of the history.
 //
-// The level of a history that ends after an event's start already includes the event up
-// to then; only what changes afterwards is added. So a step that was taken adds nothing,
-// a pulse under way is subtracted at its end, and of a ramp the rest is added. Such an
-// event is no longer late.
+// The level of a history that ends after an event's start already includes the event up to then;
+// only later changes are added. So a step that was taken adds nothing, a pulse under way is
+// subtracted at its end, and of a ramp the rest is added. Such an event has no more delay.
 type Roadmap struct {
 	Events []Event
 	Seed   capcli.Seed
