@@ -33,8 +33,8 @@ type Plan struct {
 // kink is an amount of commitment above which, in one hour, the next dollar covers a SKU with less
 // discount.
 type kink struct {
-	at   *big.Int // drop in the saving of one more dollar
-	drop *big.Int // in what one more dollar saves
+	at   *big.Int // per hour, in thousandths of millionths of a dollar
+	drop *big.Int // fall in the saving of one more dollar
 }
 
 // BestCommitment returns the commitment of a savings plan that costs least, exactly to the
