@@ -7,8 +7,8 @@ import (
 	"capcli"
 )
 
-// Tie is the price of one pool at which two mixes cost the same, with all other
-// prices as they are.
+// Tie is the price of one pool at which two mixes cost the same, all other prices
+// unchanged.
 type Tie struct {
 	Pool string       `json:"pool"`
 	Now  capcli.Rate  `json:"usd_per_gpu_hour"`

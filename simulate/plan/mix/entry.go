@@ -35,9 +35,9 @@ type Entry struct {
 	Rival    int     // the candidate that ruled it out; -1 where none did
 	Floors   []floor // by run
 
-	figures []*outcome.Outcome // of Outcomes
+	figures []*outcome.Outcome // of Outcomes, as limits are checked against them
 	held    []bool             // whether all limits held, by run
-	broken  []bool             // whether a limit was broken that must hold in each run, by run
+	broken  []bool             // whether an each-run limit was broken, by run
 	risk    plan.Risk          // the risk that Cost returns
 }
 

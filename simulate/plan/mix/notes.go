@@ -62,7 +62,7 @@ func (s *study) countNotes() []string {
 
 func grouped(n int) string { return capcli.Grouped(int64(n)) }
 
-// StarvedText says how many mixes are too small for the work.
+// StarvedText returns a sentence on how many mixes are too small for the work.
 func (c *Counts) StarvedText() string {
 	return fmt.Sprintf("%s %s so little capacity that no schedule can do the work in the period: the limit on work left undone keeps %s out",
 		grouped(c.Starved), capcli.Agree(c.Starved, "mix has", "mixes have"), capcli.Agree(c.Starved, "it", "them"))

@@ -30,7 +30,7 @@ type Outcome struct {
 	WaitP99         capcli.Seconds `json:"wait_p99_s"`
 	WaitMax         capcli.Seconds `json:"wait_max_s"` // WaitMax and the percentiles are lower bounds where they fall among jobs that never started
 	WaitJobs        int64          `json:"wait_jobs"`
-	WaitStarted     int64          `json:"wait_started"` // of WaitJobs
+	WaitStarted     int64          `json:"wait_started"` // of WaitJobs, those that started
 	QueueTime       float64        `json:"queue_time_mean_s"`
 	JCTMean         float64        `json:"jct_mean_s"`
 	BoundedSlowdown float64        `json:"bounded_slowdown_mean"`

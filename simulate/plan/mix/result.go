@@ -63,7 +63,7 @@ type Result struct {
 type Tally struct {
 	Mixes int `json:"mixes"`
 	Counts
-	Closed      int         `json:"not_tried_no_better"` // by a lower bound
+	Closed      int         `json:"not_tried_no_better"` // proven by a lower bound
 	Open        int         `json:"not_tried_may_be_better"`
 	Loss        *capcli.USD `json:"possible_loss_usd"` // null where the mixes that were not tried have no bound
 	Invalid     int         `json:"invalid"`
@@ -127,7 +127,7 @@ type MarginalGPU struct {
 	GPUs   int         `json:"gpus"`
 	Needed float64     `json:"needed_share_of_time"` // share of the time in which jobs would hold that many GPUs if none waited
 	Cost   capcli.USD  `json:"cost_usd"`
-	Saved  *capcli.USD `json:"saved_usd"` // by the GPUs since the row before; null in the first row
+	Saved  *capcli.USD `json:"saved_usd"` // by the GPUs since the row before; null where that has no price or is missing
 	Wait   float64     `json:"wait_p95_s"`
 	Held   float64     `json:"held_share"`
 	Undone float64     `json:"unserved_share"`

@@ -16,7 +16,7 @@ import (
 type Goal uint8
 
 const (
-	// frontier keeps every mix that costs less or waits less than any other.
+	// frontier keeps every mix that no other beats in both cost and wait.
 	frontier Goal = iota
 	// cheapest keeps the cheapest mix that holds the limits.
 	cheapest
@@ -42,7 +42,7 @@ type Search struct {
 	// the best: fewer mixes are tried, and bounds say what the untried ones can save. It is a power
 	// of two.
 	Stride int
-	// Include are numbers of mixes to try first, whatever the stride.
+	// Include lists the numbers of mixes to try first, whatever the stride.
 	Include []int
 	// Evaluate returns the outcomes of mixes; nil simulates them.
 	Evaluate Evaluate
