@@ -37,7 +37,7 @@ import (
 type Resampler struct {
 	zone    *time.Location
 	days    []pastDay    // whole days, in order
-	byDay   [7][]int     // of days, by weekday
+	byDay   [7][]int     // indexes in days, by weekday
 	weight  [7]float64   // mean work of a weekday, to divide steps that are longer than a day
 	borrow  [7]bool      // whether the past lacks the weekday, so that other days stand for it
 	MaxJobs int          // most jobs of one future; 0 is 20 million
@@ -45,7 +45,7 @@ type Resampler struct {
 }
 
 type pastDay struct {
-	from, to int // of jobs
+	from, to int // indexes in jobs: from to before to
 	start    capcli.Time
 	length   capcli.Time
 	work     capcli.GPUTime
