@@ -43,12 +43,12 @@ func Bounded(rows []int, coefficients []float64, cost, lo, hi float64) Variable 
 type Program struct {
 	// Prices are the cost of one more unit of the right side of each row.
 	Prices []float64
-	Values []float64 // of each variable
+	Values []float64 // value of each variable
 	Pivots int
 
 	variables []Variable
 	right     []float64
-	inverse   []float64 // of the basis, by row
+	inverse   []float64 // inverse of the basis, by row
 	basis     []int     // variable of each row
 	where     []int     // index in the basis; -1 outside
 	segment   []int     // of each variable: its segment, or outside the basis the break that it is at
