@@ -20,7 +20,7 @@ type master struct {
 	scale  float64   // divisor of money
 	size   []float64 // divisor of the units of each column
 	cost   []float64 // by column, scaled
-	cuts   []cut     // scaled money
+	cuts   []cut     // in scaled money
 	active [][]int   // columns by period
 	lp     *linear.Program
 }
