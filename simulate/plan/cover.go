@@ -27,7 +27,7 @@ type cover struct {
 
 // coverOffer covers one level of each of its rows for each unit bought.
 type coverOffer struct {
-	rows   []int // rising
+	rows   []int // indexes of rows, rising
 	cost   int64
 	lo, hi int64 // fewest and most units; a hi below 0 means no limit
 }

@@ -25,9 +25,9 @@ type Field struct {
 	held   []int64        // lots that are committed already, by period
 	breaks [][]int64      // by period: numbers of lots at which the cost of one more lot changes in some future
 	cells  [][][]cell     // by future, then period
-	cost   []int64        // of one lot of each option
+	cost   []int64        // cost of one lot of each option
 	top    int64          // the highest on-demand cost of the first lot through all periods in any future, or the highest cost of an option
-	curves []*Curve       // of each future
+	curves []*Curve       // demand of each future
 	pieces [][][]flow.Use // by future, then period
 }
 

@@ -39,7 +39,7 @@ type Node struct {
 	Parent    int            // index of the node before; -1 for the first node
 	Stage     int            // 0 is the decision now
 	From, To  capcli.Seconds // the time of this decision, and of the next
-	Futures   []int          // rising
+	Futures   []int          // numbers of its futures, rising
 	Wanted    float64        // mean GPUs from the decision before to From; 0 in the first node
 	Least     float64        // the mean GPUs, in that time, of the future of the group with the least
 	Most      float64        // and with the most
@@ -241,7 +241,7 @@ func (f *Field) sameUntil(a, b int, at capcli.Seconds) bool {
 	return true
 }
 
-// variable is a purchase that a node may make.
+// variable is a purchase, of an option, that a node may make.
 type variable struct{ node, option int }
 
 // compile writes the tree as a program: a row for each period of each node, summed over its
