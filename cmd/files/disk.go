@@ -10,17 +10,17 @@ import (
 	"syscall"
 )
 
-// Disk is what capcli does with files, so that a test can make any step fail.
+// Disk holds every file operation of capcli as a field, so that a test can make any of them fail.
 type Disk struct {
 	Open    func(name string) (fs.File, error)
 	Stat    func(name string) (fs.FileInfo, error)
 	Lstat   func(name string) (fs.FileInfo, error)
 	Resolve func(name string) (string, error) // follows symbolic links
 	Create  func(name string, mode fs.FileMode) (File, error)
-	Unnamed func(folder string, mode fs.FileMode) (File, error) // fails where the system has no such files
-	Link    func(f File, name string) error                     // gives an unnamed file a name that is free
-	Stale   func(name string) bool                              // its writer is gone for certain
-	Device  func(name string) (File, error)                     // opens what is there for writing
+	Unnamed func(folder string, mode fs.FileMode) (File, error) // fails where the system has no unnamed files
+	Link    func(f File, name string) error                     // names an unnamed file; fs.ErrExist where the name is taken
+	Stale   func(name string) bool                              // reports whether the writer of a temporary file is certainly gone
+	Device  func(name string) (File, error)                     // opens an existing device or pipe for writing
 	Rename  func(from, to string) error
 	Remove  func(name string) error
 	Mkdir   func(name string) error // with its parents
@@ -33,7 +33,7 @@ type File interface {
 	Sync() error
 }
 
-// OS is the disk of the system.
+// OS returns the disk of the operating system.
 func OS() Disk {
 	return Disk{
 		Open:    func(name string) (fs.File, error) { return os.Open(name) },
@@ -52,8 +52,8 @@ func OS() Disk {
 	}
 }
 
-// syncFolder makes a rename inside folder last. Some systems cannot sync a
-// folder, and there is nothing to be done about it.
+// syncFolder makes a rename inside folder durable. It returns nil on systems that cannot sync a
+// folder.
 func syncFolder(folder string) error {
 	d, err := os.Open(folder)
 	if err != nil {
@@ -66,8 +66,8 @@ func syncFolder(folder string) error {
 	return errors.Join(err, d.Close())
 }
 
-// Patient is d for a command that ends with ctx, even while it waits for the other
-// end of a pipe to be opened, or to be written to.
+// Patient returns d for a command that ends with ctx: opening and reading a pipe return the cause
+// of ctx when it ends, even while they wait for the other end.
 func (d Disk) Patient(ctx context.Context) Disk {
 	out := d
 	out.Open = func(name string) (fs.File, error) {
@@ -96,9 +96,10 @@ type stream struct {
 // Read implements io.Reader.
 func (s stream) Read(p []byte) (int, error) { return s.r.Read(p) }
 
-// waitFor opens something until ctx ends. What opens after that is closed again.
+// waitFor returns what open opens, or the cause of ctx where ctx ends first. A file that opens
+// after that is closed.
 func waitFor[F io.Closer](ctx context.Context, open func() (F, error)) (F, error) {
-	if ctx.Err() != nil { // the command is told already: it finishes what it is in
+	if ctx.Err() != nil { // the command knows of the end of ctx and is finishing: do not stop it here
 		return open()
 	}
 	type opened struct {

@@ -1,5 +1,5 @@
-// Package files is what capcli does with files: it writes them whole or not at all,
-// and reads what others may never finish. Every step is a field of Disk, so that a
+// Package files reads and writes files: it writes a file whole or not at all, and stops reading a
+// pipe whose writer stalls when the command ends. Every operation is a field of Disk, so that a
 // test can make it fail.
 package files
 
@@ -10,20 +10,20 @@ import (
 	"syscall"
 )
 
-// WriteError says that path could not be written, and after how many bytes.
+// WriteError is the error of a file that could not be written.
 type WriteError struct {
 	Path    string
 	Written int64
 	Err     error
 	Hint    string
-	Clean   bool // there is no trace of the attempt
+	Clean   bool // the attempt left no file behind
 }
 
 func (e *WriteError) Error() string {
 	why := e.Err.Error()
 	var at *fs.PathError
 	if errors.As(e.Err, &at) {
-		why = at.Err.Error() // the path is said already, and not the temporary one
+		why = at.Err.Error() // the message names e.Path, not the temporary file
 	}
 	if errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT) {
 		why = "disk full (" + why + ")"

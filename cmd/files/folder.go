@@ -15,14 +15,15 @@ import (
 type Folder struct {
 	Dir    string
 	To     *Target
-	Reader func(path string, most int64) ([]byte, error) // reads a file whole
-	Hint   string                                        // what to do where a file of Create cannot be written
+	Reader func(path string, most int64) ([]byte, error) // reads a whole file of at most most bytes
+	Hint   string                                        // hint of the error where a file of Create cannot be written
 }
 
 // Path returns the path of a file of the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.Dir, name) }
 
-// Names lists what is in the folder, by name.
+// Names returns the names of the entries of the folder, sorted. It fails with *capcli.InputError
+// where Dir is a file.
 func (f *Folder) Names() ([]string, error) {
 	opened, err := f.To.Disk.Open(f.Dir)
 	if err != nil {
@@ -45,10 +46,11 @@ func (f *Folder) Names() ([]string, error) {
 	return names, nil
 }
 
-// Read reads a file whole, at most so many bytes of it.
+// Read returns the content of a file of the folder; most is passed to Reader.
 func (f *Folder) Read(name string, most int64) ([]byte, error) { return f.Reader(f.Path(name), most) }
 
-// Create makes a new file, which is there from the first byte on.
+// Create creates a file that is visible under its name at once, before it is complete. It fails
+// where the file exists.
 func (f *Folder) Create(name string) (io.WriteCloser, error) {
 	to, err := f.To.Disk.Create(f.Path(name), 0o666)
 	if err != nil {
@@ -57,7 +59,7 @@ func (f *Folder) Create(name string) (io.WriteCloser, error) {
 	return &journal{to, f.Path(name), f.Hint}, nil
 }
 
-// Replace gives a file what write writes: all of it or nothing.
+// Replace replaces a file by what write writes. Where it fails the file is unchanged.
 func (f *Folder) Replace(name string, write func(w io.Writer) error) error {
 	out, err := f.To.Create(f.Path(name))
 	if err != nil {
@@ -70,10 +72,10 @@ func (f *Folder) Replace(name string, write func(w io.Writer) error) error {
 	return out.Commit()
 }
 
-// Remove takes a file away.
+// Remove removes a file of the folder.
 func (f *Folder) Remove(name string) error { return f.To.Disk.Remove(f.Path(name)) }
 
-// journal is a file that keeps what was written before an error.
+// journal is a file of Create. After an error it keeps what was written before.
 type journal struct {
 	to         io.WriteCloser
 	path, hint string
@@ -93,11 +95,11 @@ func (j *journal) fault(err error) error {
 	return &WriteError{Path: j.path, Err: err, Hint: j.hint}
 }
 
-// OpenError says that the file called name cannot be opened.
+// OpenError returns err as the error of opening the file called name.
 func OpenError(name string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
-		err = at.Err // the name is said once
+		err = at.Err // the path error would repeat the name
 	}
 	return fmt.Errorf("cannot open %s: %w", name, err)
 }

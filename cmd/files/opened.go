@@ -10,13 +10,13 @@ import (
 	"sync"
 )
 
-// Opened remembers which files were opened.
+// Opened records the names of the files that were opened.
 type Opened struct {
 	lock  sync.Mutex
 	names []string
 }
 
-// Watch makes every further file that d opens known to o.
+// Watch makes o record every file that d opens from now on.
 func (o *Opened) Watch(d *Disk) {
 	open := d.Open
 	d.Open = func(name string) (fs.File, error) {
@@ -30,10 +30,10 @@ func (o *Opened) Watch(d *Disk) {
 	}
 }
 
-// Sum is a file and the SHA-256 of what is in it, in hexadecimal.
+// Sum is the name of a file and the SHA-256 of its content, in hexadecimal.
 type Sum struct{ Name, SHA256 string }
 
-// Sums returns the files that were opened and what is in them now, by name.
+// Sums returns the recorded files with the SHA-256 of their present content, sorted by name.
 func (o *Opened) Sums(d *Disk) ([]Sum, error) {
 	o.lock.Lock()
 	names := slices.Clone(o.names)

@@ -14,12 +14,11 @@ import (
 	"capcli/cmd/report"
 )
 
-// Output is a file on its way out. What is written goes to a temporary file in
-// the same folder, which takes the final name in Commit; until then what stood
-// under that name is untouched, and after Abort nothing is left behind. Where the
-// system has files without a name the temporary file is one, so that a program
-// that is killed leaves nothing either; elsewhere the next run that writes the same
-// name removes what was left.
+// Output is a file being written. The bytes go to a temporary file in the same folder, which gets
+// the final name in Commit. Until then the old file of that name is untouched, and Abort leaves
+// nothing behind. The temporary file has no name where the system supports that, so that a killed
+// program leaves nothing either. Elsewhere the next run that writes the same name removes the
+// leftover.
 //
 //	out, err := target.Create(path)
 //	if err != nil { return err }
@@ -28,29 +27,29 @@ import (
 //	return out.Commit()
 type Output struct {
 	in      *Target
-	Path    string        // as the user named it, for messages
-	final   string        // what the temporary file becomes; "" where there is none
-	temp    string        // its name; "" where it has none
-	file    File          // nil for stdout and when closed
-	to      io.Writer     // what the buffer empties into
-	plain   *report.Plain // between the buffer and a terminal; nil is none
+	Path    string        // path that the user gave, for messages
+	final   string        // final name of the temporary file; "" for stdout, devices and pipes
+	temp    string        // name of the temporary file; "" where it has none
+	file    File          // nil for stdout and after closing
+	to      io.Writer     // destination of buf
+	plain   *report.Plain // filter between buf and a terminal; nil where stdout is no terminal
 	buf     *bufio.Writer
-	Written int64 // bytes
-	err     error // the first write that failed
+	Written int64 // bytes written to the destination
+	err     error // error of the first write that failed
 	closed  bool
 }
 
-// Target is where files go.
+// Target is the destination of outputs: a disk and stdout.
 type Target struct {
 	Disk     Disk
 	Temps    *Temps
 	Stdout   io.Writer
-	Terminal bool // stdout is one
+	Terminal bool // stdout is a terminal
 }
 
-// Create begins the file called path; "-" is stdout, which gets no control
-// characters where it is a terminal. Devices and pipes are written in place; a
-// symbolic link is refused. Every error is a *WriteError.
+// Create starts the file called path; "-" is stdout. A terminal gets no control characters.
+// Devices and pipes are written in place. A symbolic link is refused, except one of the system in
+// /dev or /proc to a stream. Every error is a *WriteError.
 func (in *Target) Create(path string) (*Output, error) {
 	o := &Output{in: in, Path: path}
 	o.buf = bufio.NewWriterSize(counted{o}, 256<<10)
@@ -88,9 +87,9 @@ func (in *Target) Create(path string) (*Output, error) {
 	return o, o.begin(info)
 }
 
-// followLink returns what the symbolic link path leads to, if that may be written: only
-// the streams that the system itself keeps as links, such as /dev/stdout. A link that
-// somebody else laid could lead to any file of the user. The hint goes with the error.
+// followLink returns the target of the symbolic link path where it may be written: only streams
+// that the system itself provides as links, such as /dev/stdout. Any other link could have been
+// made by somebody else to lead to a file of the user. hint belongs to the error.
 func (in *Target) followLink(path string) (info fs.FileInfo, hint string, err error) {
 	full := filepath.ToSlash(filepath.Clean(path))
 	if strings.HasPrefix(full, "/dev/") || strings.HasPrefix(full, "/proc/") {
@@ -107,7 +106,8 @@ func (in *Target) followLink(path string) (info fs.FileInfo, hint string, err er
 	return nil, "name the file itself: " + target, errors.New("it is a symbolic link to " + target + ", and links are not written through")
 }
 
-// begin makes the temporary file, with the permissions of the one it replaces.
+// begin creates the temporary file, with the permissions of the file it replaces; old is nil
+// where there is none.
 func (o *Output) begin(old fs.FileInfo) error {
 	mode := fs.FileMode(0o666)
 	if old != nil {
@@ -136,13 +136,13 @@ func (o *Output) begin(old fs.FileInfo) error {
 	return nil
 }
 
-// tempName is the n-th name of a temporary file for o.
+// tempName returns the n-th candidate for the name of the temporary file of o.
 func (o *Output) tempName(n int) string {
 	folder, name := filepath.Split(o.final)
 	return filepath.Join(folder, fmt.Sprintf(".%s.%d.tmp", name, n))
 }
 
-// name has a temporary file made under the first name that is free.
+// name calls make with candidates for the name of the temporary file until one is free.
 func (o *Output) name(make func(temp string) error) error {
 	for n := 0; ; n++ {
 		temp := o.tempName(n)
@@ -158,7 +158,7 @@ func (o *Output) name(make func(temp string) error) error {
 	}
 }
 
-// tidy removes what runs that were killed left under the names of o.
+// tidy removes the temporary files of o that killed runs left behind.
 func (o *Output) tidy() {
 	for n := range 1000 {
 		temp := o.tempName(n)
@@ -171,13 +171,14 @@ func (o *Output) tidy() {
 	}
 }
 
-// Write adds p. A failed write is told again by Commit.
+// Write adds p to the buffer. Commit returns the error of a failed write again.
 func (o *Output) Write(p []byte) (int, error) { return o.buf.Write(p) }
 
 // Raw lets control characters through to a terminal.
 func (o *Output) Raw() { o.to = o.in.Stdout }
 
-// counted is where an output's buffer empties into.
+// counted passes writes of the buffer to the destination, counts the bytes and keeps the first
+// error.
 type counted struct{ o *Output }
 
 func (c counted) Write(p []byte) (int, error) {
@@ -189,7 +190,7 @@ func (c counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit writes out what is buffered, makes it last and gives it its name.
+// Commit writes the buffer, makes the file durable and gives it its final name.
 func (o *Output) Commit() error {
 	if err := o.Settle(); err != nil {
 		return err
@@ -197,8 +198,8 @@ func (o *Output) Commit() error {
 	return o.Publish()
 }
 
-// Settle writes out what is buffered and makes it last, under no final name yet.
-// An output that fails to settle is gone.
+// Settle writes the buffer and makes the file durable, but does not give it its final name. Where
+// it fails the output is aborted.
 func (o *Output) Settle() error {
 	err := o.buf.Flush()
 	if err == nil && o.plain != nil {
@@ -207,7 +208,7 @@ func (o *Output) Settle() error {
 	if err == nil && o.file != nil && o.final != "" {
 		err = o.file.Sync()
 	}
-	if o.final == "" || err != nil { // else it stays open: closed, one without a name is gone, and others take a named one for abandoned
+	if o.final == "" || err != nil { // else it stays open: closing would delete an unnamed file and unlock a named one
 		if shut := o.closeOnce(); err == nil {
 			err = shut
 		}
@@ -219,7 +220,7 @@ func (o *Output) Settle() error {
 	return nil
 }
 
-// closeOnce closes the file, once.
+// closeOnce closes the file; a second call does nothing.
 func (o *Output) closeOnce() error {
 	if o.file == nil {
 		return nil
@@ -229,7 +230,7 @@ func (o *Output) closeOnce() error {
 	return f.Close()
 }
 
-// Publish gives a settled output its name.
+// Publish gives a settled output its final name.
 func (o *Output) Publish() error {
 	o.closed = true
 	if o.final == "" {
@@ -248,8 +249,8 @@ func (o *Output) Publish() error {
 	return nil
 }
 
-// rename gives the temporary file the final name. One without a name takes it where
-// it is free; to replace a file it must first have another.
+// rename gives the temporary file the final name. An unnamed file can take the name directly
+// where it is free. To replace a file it first gets a temporary name.
 func (o *Output) rename() error {
 	if o.temp == "" {
 		err := o.in.Disk.Link(o.file, o.final)
@@ -270,7 +271,8 @@ func (o *Output) rename() error {
 	return o.in.Disk.Rename(o.temp, o.final)
 }
 
-// Abort leaves what stood under the name as it was. After Commit it does nothing.
+// Abort removes the temporary file and leaves the old file as it was. After Commit it does
+// nothing.
 func (o *Output) Abort() {
 	if o.closed {
 		return
@@ -283,8 +285,8 @@ func (o *Output) Abort() {
 	}
 }
 
-// Failed gives err, or the write error that caused it: a command that wrote into
-// o and got an error of any kind returns this.
+// Failed returns the first write error of o as a *WriteError where there is one, else err. A
+// command that got an error while writing to o returns it through Failed.
 func (o *Output) Failed(err error) error {
 	if err != nil && o.err != nil {
 		return o.fail(o.err, "")
@@ -296,7 +298,7 @@ func (o *Output) fail(err error, hint string) error {
 	return &WriteError{Path: o.Path, Written: o.Written, Err: err, Hint: hint, Clean: o.final != ""}
 }
 
-// Temps are the temporary files that a program removes when it must stop at once.
+// Temps lists the named temporary files, which a program removes when it must stop at once.
 type Temps struct {
 	mu    sync.Mutex
 	names []string
@@ -314,8 +316,7 @@ func (t *Temps) drop(name string) {
 	t.names = slices.DeleteFunc(t.names, func(n string) bool { return n == name })
 }
 
-// RemoveAll removes the files. The lock stays taken: no file may take its final
-// name any more.
+// RemoveAll removes the files. It keeps the lock, so that no file gets its final name afterwards.
 func (t *Temps) RemoveAll(d Disk) {
 	t.mu.Lock()
 	for _, n := range t.names {

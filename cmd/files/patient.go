@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// patientReader reads r until ctx ends, even while a read of r waits for input
-// that does not come: a pipe whose writer stalls must not keep Ctrl-C out.
+// patientReader reads r until ctx ends, even while a read of r blocks: a pipe whose writer stalls
+// must not block Ctrl-C.
 type patientReader struct {
 	ctx    context.Context //nolint:containedctx // a Reader has no other place for it
 	r      io.Reader
-	filled chan chunk  // what was read, nil until the first Read
-	empty  chan []byte // buffers to read into
-	now    chunk       // what is handed out
+	filled chan chunk  // filled buffers; nil until the first Read
+	empty  chan []byte // buffers to fill
+	now    chunk       // the chunk that Read copies from
 	at     int
 }
 
@@ -25,10 +25,11 @@ type chunk struct {
 
 const chunkBytes = 128 << 10
 
-// PatientReader is r, that ends with the cause of ctx even while a read of it waits.
+// PatientReader returns a reader of r that fails with the cause of ctx when ctx ends, even while
+// a read of r blocks.
 func PatientReader(ctx context.Context, r io.Reader) io.Reader { return &patientReader{ctx: ctx, r: r} }
 
-// Read implements io.Reader; after ctx has ended it gives the cause.
+// Read implements io.Reader. After the end of ctx it fails with the cause of ctx.
 func (p *patientReader) Read(b []byte) (int, error) {
 	if p.filled == nil {
 		p.filled, p.empty = make(chan chunk), make(chan []byte, 2)
@@ -56,7 +57,7 @@ func (p *patientReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads ahead, at most two buffers.
+// fill reads ahead by at most two buffers, until r or ctx ends.
 func (p *patientReader) fill() {
 	for buf := range p.empty {
 		n, err := p.r.Read(buf)

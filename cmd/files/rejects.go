@@ -12,22 +12,21 @@ import (
 	"capcli/profile/trace"
 )
 
-// MaxRejects bounds a file of rejected rows, in bytes: a packed log of a few
+// MaxRejects is the largest size of a file of rejected rows, in bytes: a packed log of a few
 // megabytes can hold gigabytes of them.
 const MaxRejects = 64 << 20
 
-// Rejects writes the rows that an import did not take: line, reason, row. The
-// file comes to be with the first of them. Without a path they are passed over.
-// The first row that would make the file larger than MaxRejects ends it: a last line
-// says from where on rows are missing, and how many.
+// Rejects writes the rows that an import rejected: line, reason, row. The first row creates the
+// file. Without a Path rows are dropped. The file ends before the first row that would make it
+// larger than MaxRejects; its last line says from which line on rows are missing, and how many.
 type Rejects struct {
 	To   *Target
 	Path string
-	Left int64   // rows that are not in the file
+	Left int64   // rejected rows that are not in the file
 	Out  *Output // nil where there is no file
 
-	size int64 // of the rows in the file, without quotes
-	from int   // line of the first row that is not in it
+	size int64 // size of the rows added, without quotes, bytes
+	from int   // line of the first row that is not in the file
 	csv  *csv.Writer
 }
 
@@ -62,8 +61,9 @@ func (r *Rejects) begin() error {
 	return r.Out.Failed(r.csv.Write([]string{"line", "reason", "row"}))
 }
 
-// Settle makes the file ready. Rows of an earlier import must not stand beside a
-// new jobs file, so a file that is there is emptied when nothing was rejected.
+// Settle completes the file and makes it durable; Publish of Out gives it its name. Where nothing
+// was rejected, an existing file is replaced by one without rows: rows of an earlier import must
+// not remain beside a new jobs file.
 func (r *Rejects) Settle() error {
 	if r.Out == nil && r.Path != "" {
 		_, err := r.To.Disk.Stat(r.Path)
@@ -89,7 +89,8 @@ func (r *Rejects) Settle() error {
 	return r.Out.Settle()
 }
 
-// MissingText says which rows are not in the file; "" where all are.
+// MissingText returns a sentence about the rejected rows that are not in the file; "" where all
+// are.
 func (r *Rejects) MissingText() string {
 	if r.Left == 0 {
 		return ""

@@ -11,5 +11,5 @@ func createNamed(name string, mode fs.FileMode) (File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 }
 
-// abandoned is false: without locks nobody knows whether the writer lives.
+// abandoned returns false: without locks it is not known whether the writer still runs.
 func abandoned(string) bool { return false }

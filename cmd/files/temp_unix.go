@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// createNamed makes a file that is not there and locks it, so that others know
-// that its writer lives.
+// createNamed creates a file and locks it, so that other runs know that its writer still runs. It
+// fails with fs.ErrExist where the file exists.
 func createNamed(name string, mode fs.FileMode) (File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return nil, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) || !stands(f, name) {
-		// Another run took it for abandoned between the two calls.
+		// Another run found the file unlocked between the two calls and took it for abandoned.
 		return nil, errors.Join(fs.ErrExist, f.Close())
 	}
 	return f, nil
 }
 
-// abandoned tells whether nobody writes the temporary file called name: its lock
-// is free. Where files cannot be locked nobody knows.
+// abandoned reports whether the lock of the temporary file called name is free, so that nobody
+// writes it. It returns false where the file cannot be locked.
 func abandoned(name string) bool {
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -36,7 +36,7 @@ func abandoned(name string) bool {
 	return err == nil && info.Mode().IsRegular() && unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && stands(f, name)
 }
 
-// stands tells whether f is the file called name.
+// stands reports whether f is the file that is called name now.
 func stands(f *os.File, name string) bool {
 	ours, err := f.Stat()
 	if err != nil {

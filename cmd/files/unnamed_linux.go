@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// createUnnamed makes a file in folder that has no name: the system takes it away
-// when the program ends, however it ends (open(2), O_TMPFILE). Not every file
-// system has such files.
+// createUnnamed creates a file without a name in folder. The system deletes it when the program
+// ends, even by a kill (open(2), O_TMPFILE). It fails where the file system does not support such
+// files.
 func createUnnamed(folder string, mode fs.FileMode) (File, error) {
 	if folder == "" {
 		folder = "."
@@ -21,7 +21,7 @@ func createUnnamed(folder string, mode fs.FileMode) (File, error) {
 		return nil, &fs.PathError{Op: "open", Path: folder, Err: err}
 	}
 	f := os.NewFile(uintptr(fd), folder)
-	if _, err := os.Lstat(procName(f)); err != nil { // without /proc it cannot get a name
+	if _, err := os.Lstat(procName(f)); err != nil { // a file gets its name through /proc
 		return nil, errors.Join(err, f.Close())
 	}
 	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
@@ -30,7 +30,7 @@ func createUnnamed(folder string, mode fs.FileMode) (File, error) {
 	return f, nil
 }
 
-// linkUnnamed gives an unnamed file a name; fs.ErrExist where it is taken.
+// linkUnnamed gives an unnamed file a name. It fails with fs.ErrExist where the name is taken.
 func linkUnnamed(f File, name string) error {
 	open, ok := f.(*os.File)
 	if !ok {
