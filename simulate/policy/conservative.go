@@ -19,22 +19,22 @@ func init() {
 // compressed: in order of arrival each job moves to the earliest start that the others
 // leave, never to a later one.
 //
-// All promises are made anew in order of arrival when an estimate was wrong: a job runs
-// past its limit, a node goes, or nodes have enough GPUs but not in one place.
+// All promises are made again in order of arrival when an estimate was wrong: a job runs past its
+// limit, a node is lost, or nodes have enough GPUs but not in one place.
 type conservative struct {
 	plans    []plan                      // by pool
-	pools    []int                       // those of the cell, when the plans were made
-	room     []int64                     // usable and held capacity of each pool then
-	running  []stay                      // what the plans believe runs
-	promises []booking                   // by Mark less 1
-	spare    []int64                     // Marks that are free
+	pools    []int                       // pools of the cell when the plans were made
+	room     []int64                     // usable plus held capacity of each pool at that time
+	running  []stay                      // the running jobs assumed by the plans
+	promises []booking                   // by Mark - 1
+	spare    []int64                     // unused Marks
 	order    sorted.List[candidate]      // waiting jobs with a promise, by arrival; key is 0
-	due      sorted.List[*simulate.Live] // the same, by promised start
-	again    bool                        // make all promises anew
-	passed   bool                        // then some job had none, for its tenant was at its quota
+	due      sorted.List[*simulate.Live] // the same jobs, by promised start
+	again    bool                        // make all promises again
+	passed   bool                        // the last replan passed over a job whose tenant was at its quota
 }
 
-// stay is a running job in the plans.
+// stay is a running job as the plans assume it.
 type stay struct {
 	job   *simulate.Live
 	run   uint32
@@ -43,7 +43,7 @@ type stay struct {
 	milli int64
 }
 
-// candidate is a waiting job with what the search for earlier starts reads.
+// candidate is a waiting job with the values that the search for earlier starts reads.
 type candidate struct {
 	job     *simulate.Live
 	milli   int64
@@ -52,10 +52,10 @@ type candidate struct {
 
 // booking is a waiting job's promise.
 type booking struct {
-	index int64 // the job's
+	index int64 // Index of the job
 	at    capcli.Seconds
 	est   capcli.Seconds
-	pool  int // -1 is none
+	pool  int // -1 if there is no promise
 	stay  uint32
 }
 
@@ -71,13 +71,13 @@ func (p *conservative) promise(l *simulate.Live) *booking {
 	return b
 }
 
-// drop frees the place of l's promise.
+// drop frees l's promise.
 func (p *conservative) drop(l *simulate.Live) {
 	p.spare = append(p.spare, l.Mark)
 	l.Mark = 0
 }
 
-// stands reports whether l still waits with the promise of the entry seq.
+// stands reports whether l is still the job of entry seq, waits and has a promise.
 func (p *conservative) stands(l *simulate.Live, seq uint64) bool {
 	return uint64(l.Index()) == seq && l.Waiting() && p.promise(l) != nil
 }
@@ -107,8 +107,8 @@ func (p *conservative) Schedule(t *simulate.Turn) {
 	}
 }
 
-// refresh brings the plans up to now and removes jobs that have stopped. It reports
-// whether a job ended earlier than estimated.
+// refresh brings the plans up to now and removes jobs that have stopped. It reports whether a job
+// ended earlier than estimated. It sets again if the plans no longer hold.
 func (p *conservative) refresh(t *simulate.Turn) (early bool) {
 	now := t.Now()
 	if p.changed(t) {
@@ -129,7 +129,7 @@ func (p *conservative) refresh(t *simulate.Turn) (early bool) {
 	for _, s := range p.running {
 		switch gone := s.job.Stay() != s.run || !s.job.Running(); {
 		case !gone && s.end <= now:
-			p.again = true // it runs on past its belief
+			p.again = true // it runs past its estimated end
 		case gone && s.end > now:
 			p.plans[s.pool].add(now, s.end, s.milli)
 			early = true
@@ -144,7 +144,7 @@ func (p *conservative) refresh(t *simulate.Turn) (early bool) {
 	return early
 }
 
-// overtaken reports whether overflow started a job that had a promise here.
+// overtaken reports whether overflow started a job that had a promise.
 func (p *conservative) overtaken(t *simulate.Turn) bool {
 	unbooked := 0
 	for l := range t.Fresh() {
@@ -180,11 +180,11 @@ func (p *conservative) changed(t *simulate.Turn) bool {
 			p.room[q], same = room, false
 		}
 	}
-	// The plans do not know what other queues start.
+	// The plans do not know which jobs other queues start.
 	return !same || t.Shared()
 }
 
-// replan makes all promises anew in order of arrival.
+// replan makes all promises again in order of arrival.
 func (p *conservative) replan(t *simulate.Turn) {
 	now := t.Now()
 	p.again = false
@@ -206,8 +206,8 @@ func (p *conservative) replan(t *simulate.Turn) {
 	p.passed = booked < t.Waiting()
 }
 
-// occupy puts a running job into the plan. A job past its estimated end is assumed to
-// run for as long again as it has overrun, a second at least.
+// occupy adds a running job to the plan. A job past its estimated end is assumed to run for as long
+// again as it has overrun, at least 1 s.
 func (p *conservative) occupy(l *simulate.Live, now capcli.Seconds) {
 	end := l.EndBelieved()
 	if end <= now {
@@ -218,7 +218,7 @@ func (p *conservative) occupy(l *simulate.Live, now capcli.Seconds) {
 	p.running = append(p.running, s)
 }
 
-// book gives l the earliest start that the plans leave.
+// book promises l the earliest start that the plans leave.
 func (p *conservative) book(t *simulate.Turn, l *simulate.Live) {
 	b := p.makePromise(l)
 	b.est = l.LeftBelieved(t.Now())
@@ -229,7 +229,7 @@ func (p *conservative) book(t *simulate.Turn, l *simulate.Live) {
 	p.due.Insert(sorted.Entry[*simulate.Live]{Key: int64(b.at), Seq: uint64(b.index), Value: l})
 }
 
-// makePromise returns a place for l's promise.
+// makePromise returns the booking of l, which the first call allocates.
 func (p *conservative) makePromise(l *simulate.Live) *booking {
 	switch n := len(p.spare); {
 	case l.Mark > 0 && l.Mark <= int64(len(p.promises)) && p.promises[l.Mark-1].index == l.Index():
@@ -244,7 +244,7 @@ func (p *conservative) makePromise(l *simulate.Live) *booking {
 	return b
 }
 
-// choose finds the earliest start that the plans leave for l and reserves it.
+// choose finds the earliest start that the plans leave for l and reserves it in b.
 func (p *conservative) choose(t *simulate.Turn, l *simulate.Live, b *booking) {
 	b.pool = -1
 	for _, q := range t.Pools(l) {
@@ -257,8 +257,8 @@ func (p *conservative) choose(t *simulate.Turn, l *simulate.Live, b *booking) {
 	}
 }
 
-// compress moves each job to the earliest start that the others leave. It looks only at
-// jobs for which a plan has enough free for long enough before their promise.
+// compress moves each job to the earliest start that the others leave. It tries only jobs for which
+// a plan has a large enough gap before their promise.
 func (p *conservative) compress(t *simulate.Turn) {
 	for _, chunk := range p.order.Chunks {
 		for i := range chunk {
@@ -268,7 +268,7 @@ func (p *conservative) compress(t *simulate.Turn) {
 			}
 			l := en.job
 			if !p.stands(l, chunk[i].Seq) {
-				p.again = true // it was started past us
+				p.again = true // it was started outside this policy
 				continue
 			}
 			p.move(t, l, en)
@@ -286,8 +286,7 @@ func (p *conservative) mayMove(en *candidate) bool {
 	return false
 }
 
-// move takes l's promise out of the plan and gives l the earliest start that is then
-// free.
+// move removes l's promise from its plan and promises l the earliest start that is then free.
 func (p *conservative) move(t *simulate.Turn, l *simulate.Live, en *candidate) {
 	b := p.promise(l)
 	was, pool := b.at, b.pool
@@ -301,7 +300,7 @@ func (p *conservative) move(t *simulate.Turn, l *simulate.Live, en *candidate) {
 	p.due.Insert(sorted.Entry[*simulate.Live]{Key: int64(b.at), Seq: uint64(b.index), Value: l})
 }
 
-// bookFresh gives a promise to each job that has none.
+// bookFresh makes promises for new jobs without one.
 func (p *conservative) bookFresh(t *simulate.Turn) {
 	for l := range t.Fresh() {
 		if p.promise(l) == nil {

@@ -7,23 +7,22 @@ import (
 	"capcli/simulate"
 )
 
-// contest divides the GPUs of a queue's first pools anew among its running and waiting
-// jobs, in the order of rank of a preemptive policy. Like the simulators of Helios (Hu
-// et al., SC 2021) and Tiresias (Gu et al., NSDI 2019) it only counts GPUs: each job in
-// turn is promised its GPUs if enough are left. Running jobs without a promise are
-// preempted. Waiting jobs with a promise start if the placement finds room; if not, the
-// promised GPUs stay free.
+// contest divides the GPUs of a queue's first pools among its running and waiting jobs, in the rank
+// order of a preemptive policy. Like the simulators of Helios (Hu et al., SC 2021) and Tiresias (Gu
+// et al., NSDI 2019) it only counts GPUs: each job in turn is promised its GPUs if enough are left.
+// Running jobs without a promise are preempted. Waiting jobs with a promise start if the placement
+// finds room; if not, the promised GPUs stay free.
 //
 // Jobs on overflow pools and jobs of other queues do not take part.
 type contest struct {
 	left    []int64          // by pool: thousandths of GPUs not yet promised
 	most    int64            // the largest of left over the queue's pools
-	promise []int            // by tenant: GPUs promised, for quotas
-	losers  []*simulate.Live // running
-	winners []*simulate.Live // waiting
+	promise []int            // by tenant: GPUs counted against quotas
+	losers  []*simulate.Live // running jobs to preempt
+	winners []*simulate.Live // waiting jobs to start
 	field   []runner
-	yield   bool // running jobs lose ties
-	unmet   bool // the last contest promised GPUs that the placement could not give
+	yield   bool // whether running jobs lose ties
+	unmet   bool // whether the last contest promised GPUs that the placement could not give
 }
 
 // runner is a running job with its rank, smaller first.
@@ -32,9 +31,8 @@ type runner struct {
 	job  *simulate.Live
 }
 
-// rank holds a contest in the order of k. Waiting jobs have the key with which they
-// joined the queue, running jobs their current key. Running jobs win ties unless they
-// yield.
+// rank holds a contest in the order of k. Waiting jobs rank by the key with which they joined the
+// queue, running jobs by their current key. Running jobs win ties unless yield is set.
 func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
 	if t.Freed() || c.unmet {
 		c.enterAll(t, k)
@@ -47,7 +45,7 @@ func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
 		}
 	}
 	for l := range t.Fresh() {
-		if l.Key < worst || (l.Key == worst && c.yield) { // it may take the place of another
+		if l.Key < worst || (l.Key == worst && c.yield) { // it may take the place of a running job
 			c.enterAll(t, k)
 			return
 		}
@@ -95,8 +93,7 @@ func (c *contest) merge(t *simulate.Turn) {
 	}
 }
 
-// open begins a contest: all GPUs that are free or that its jobs hold are left to
-// promise.
+// open starts a contest: the GPUs that are free, or held by preemptible jobs, are left to promise.
 func (c *contest) open(t *simulate.Turn) {
 	if len(c.left) == 0 {
 		c.left = make([]int64, t.Cluster().Pools())
@@ -141,14 +138,14 @@ func (c *contest) grant(l *simulate.Live, p int) bool {
 	return true
 }
 
-// keep lets a running job ask for the GPUs that it holds.
+// keep promises a running job the GPUs that it holds; without enough left, the job loses.
 func (c *contest) keep(l *simulate.Live) {
 	if !c.grant(l, l.Pool()) {
 		c.losers = append(c.losers, l)
 	}
 }
 
-// admit lets a waiting job ask for GPUs of its first pools.
+// admit promises a waiting job GPUs of its first pools, if enough are left.
 func (c *contest) admit(t *simulate.Turn, l *simulate.Live) {
 	for _, p := range t.Pools(l) {
 		if c.grant(l, p) {

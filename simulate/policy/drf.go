@@ -10,15 +10,14 @@ func init() {
 	})
 }
 
-// drf starts the next job of the tenant with the least dominant share by weight. The
-// dominant share is the largest of a tenant's shares of GPUs, CPUs and memory (Ghodsi
-// et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types",
-// NSDI 2011). Shares are of the committed pools of the queue, or of all its pools when
-// none is committed.
+// drf starts the next job of the tenant with the least dominant share divided by weight. The
+// dominant share is the largest of a tenant's shares of GPUs, CPUs and memory (Ghodsi et al.,
+// "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011). Shares are
+// relative to the committed pools of the queue, or to all its pools if none is committed.
 type drf struct {
 	tenants
-	total [3]float64 // thousandths of GPUs and CPUs, MiB
-	pools int        // of the queue when total was added up
+	total [3]float64 // thousandths of GPUs, thousandths of CPUs, MiB of memory
+	pools int        // number of the queue's pools when total was summed
 }
 
 func (p *drf) Schedule(t *simulate.Turn) {

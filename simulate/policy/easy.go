@@ -15,23 +15,23 @@ func init() {
 	Catalog.Add("easy-sjbf", "easy, with the shortest of the later jobs tried first", func(simulate.Settings) simulate.Policy { return &easy{shortest: true} })
 }
 
-// easy is EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995;
-// Mu'alem and Feitelson, TPDS 12:6, 2001). Jobs start in order until one, the head,
-// does not fit. The head is promised the shadow time: the earliest time at which it
-// will fit, by the estimated ends of running jobs. A later job may start now if it is
-// estimated to end by then, or if it uses only GPUs that the head will leave over. The
-// promise is made anew at each turn, so jobs that end early move it forward.
+// easy is EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995; Mu'alem and
+// Feitelson, TPDS 12:6, 2001). Jobs start in order until one, the head, does not fit. The head is
+// promised the shadow time: the earliest time at which it will fit, by the estimated ends of
+// running jobs. A later job may start now if it is estimated to end by then, or if it uses only
+// GPUs that the head will leave over. The promise is recomputed at each turn, so jobs that end
+// early move it forward.
 //
 // With shortest, later jobs are tried in order of estimated run time (EASY-SJBF,
 // Tsafrir, Etsion and Feitelson, TPDS 18:6, 2007).
 type easy struct {
 	shortest bool
-	freed    []int64            // by pool, what running jobs have given back so far
-	byLength sorted.List[timed] // shortest: waiting jobs by believed length, and some that no longer wait
+	freed    []int64            // by pool, capacity that running jobs have freed up to the time considered
+	byLength sorted.List[timed] // shortest: waiting jobs by estimated run time, and some stale entries
 	stale    []sorted.Entry[timed]
 	fresh    []sorted.Entry[timed]
 	one      [][]sorted.Entry[timed]
-	last     promise // as the last scan left it
+	last     promise // the promise after the last scan
 }
 
 // timed is a waiting job in a list by estimated run time, which is the key.
@@ -42,10 +42,10 @@ type timed struct {
 
 // promise is the reservation of the head of the queue.
 type promise struct {
-	pool   int              // where it will run; -1 is nowhere as far as is known
-	shadow capcli.Seconds   // when
-	extra  int64            // thousandths of GPUs that it leaves over then
-	then   *simulate.WhatIf // the nodes then, with the head in place; nil where only GPUs count
+	pool   int              // pool where it will run; -1 if none is known
+	shadow capcli.Seconds   // the time of its start
+	extra  int64            // thousandths of GPUs that it leaves over at that time
+	then   *simulate.WhatIf // the nodes at that time, with the head placed; nil if only GPUs count
 }
 
 // Believes declares that it uses estimates of run times.
@@ -78,16 +78,15 @@ func (p *easy) Schedule(t *simulate.Turn) {
 	p.last = promise{pool: pr.pool, shadow: pr.shadow, extra: pr.extra}
 }
 
-// wider reports whether this promise may allow a job that the last one held back,
-// though no capacity came free: the head is promised another pool or a later time, or
-// leaves over more. This happens when a job runs past its estimate or was started by
-// overflow.
+// wider reports whether this promise may admit a job that the last one held back, although no
+// capacity was freed: the head is promised another pool or a later time, or leaves over more. This
+// happens when a job runs past its estimate or was started by overflow.
 func (pr *promise) wider(last *promise, now capcli.Seconds) bool {
 	return pr.pool != last.pool || pr.extra > last.extra || pr.shadow > max(last.shadow, now+1)
 }
 
-// promise finds the pool that has enough for head soonest. A job past its estimated end
-// is assumed to end in the next second.
+// promise finds the pool that has enough capacity for head soonest. A job past its estimated end is
+// assumed to end in the next second.
 func (p *easy) promise(t *simulate.Turn, head *simulate.Live) promise {
 	pools := t.Pools(head)
 	c, need := t.Cluster(), head.Milli()
@@ -111,8 +110,8 @@ func (p *easy) promise(t *simulate.Turn, head *simulate.Live) promise {
 	return pr
 }
 
-// promiseNodes is promise for placements that look at nodes: the head is promised the
-// first estimated end after which its placement finds room.
+// promiseNodes is promise for placements that consider nodes: the head is promised the first
+// estimated end after which its placement finds room.
 func (p *easy) promiseNodes(t *simulate.Turn, head *simulate.Live) promise {
 	w, pools := t.WhatIf(), t.Pools(head)
 	last := t.Now()
@@ -131,8 +130,7 @@ func (p *easy) promiseNodes(t *simulate.Turn, head *simulate.Live) promise {
 	return promise{pool: -1}
 }
 
-// promised returns the promise of slices at a time, with the head on the copy of the
-// cluster.
+// promised returns the promise of slices at a time. It places the head on the copy of the cluster.
 func promised(w *simulate.WhatIf, s []simulate.Slice, at capcli.Seconds) promise {
 	w.Take(s)
 	pool := int(s[0].Pool)
@@ -169,7 +167,7 @@ func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capc
 	t.StartFound(l)
 }
 
-// backfill tries the later jobs in the queue's order, all of them or only new ones.
+// backfill tries the later jobs in the queue's order: all of them, or only new ones.
 func (p *easy) backfill(t *simulate.Turn, head *simulate.Live, pr *promise, all bool) {
 	now := t.Now()
 	if !all {
@@ -198,8 +196,7 @@ func (p *easy) backfill(t *simulate.Turn, head *simulate.Live, pr *promise, all 
 	}
 }
 
-// worth reports whether a job might start: its GPUs fit in room, and its run time or
-// its GPUs need not delay the head.
+// worth reports whether a job might start: its GPUs fit in room, and it need not delay the head.
 func (pr *promise) worth(t *simulate.Turn, milli int64, est capcli.Seconds, room int64) bool {
 	if milli > room {
 		return false
@@ -213,7 +210,7 @@ func (p *easy) backfillShortest(t *simulate.Turn, head *simulate.Live, pr *promi
 	now, room := t.Now(), t.Room()
 	p.stale = p.stale[:0]
 	chunks := p.byLength.Chunks
-	if !all { // nothing but what has just come can start
+	if !all { // only new jobs can start
 		p.one = append(p.one[:0], p.fresh)
 		chunks = p.one
 	}
@@ -247,8 +244,8 @@ func stands(en *sorted.Entry[timed], now capcli.Seconds) bool {
 	return uint64(l.Index()) == en.Seq && l.Waiting() && int64(l.LeftBelieved(now)) == en.Key
 }
 
-// enter adds the new jobs to the list by run time. Entries of jobs that wait no longer
-// are removed when a scan meets them, and all at once when there are many.
+// enter adds the new jobs to the list by run time. Stale entries are removed when a scan meets
+// them, or all at once when there are many.
 func (p *easy) enter(t *simulate.Turn) {
 	p.fresh = p.fresh[:0]
 	now := t.Now()

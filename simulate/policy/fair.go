@@ -18,11 +18,11 @@ func init() {
 	})
 }
 
-// fair starts the next job of the tenant with the least use per share. Use is what the
-// tenant holds, and what it held in the past, decayed (Kay and Lauder, "A Fair Share
-// Scheduler", CACM 1988). Tenants whose names are paths share as a tree. Without past
-// use this is max-min fairness (Keshav, "An Engineering Approach to Computer
-// Networking", 1997, chapter 9). The jobs of one tenant go in order of arrival.
+// fair starts the next job of the tenant with the least use per share. Use is what the tenant holds
+// plus its decayed past use (Kay and Lauder, "A Fair Share Scheduler", CACM 1988). Tenants whose
+// names are paths share as a tree. Without past use this is max-min fairness (Keshav, "An
+// Engineering Approach to Computer Networking", 1997, chapter 9). The jobs of one tenant start in
+// order of arrival.
 type fair struct {
 	tenants
 	*sharers

@@ -14,8 +14,8 @@ type fifo struct{ skip bool }
 
 func (p fifo) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
 
-// startInOrder starts jobs in the queue's order up to the first that does not fit, or
-// with skip all that fit.
+// startInOrder starts jobs in the queue's order up to the first that does not fit, or all that fit
+// if skip is true.
 func startInOrder(t *simulate.Turn, skip bool) {
 	if skip {
 		for l := range t.Fitting() {

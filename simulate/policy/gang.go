@@ -15,17 +15,17 @@ func init() {
 	})
 }
 
-// timeSlices lets gangs take turns (Ousterhout, "Scheduling Techniques for Concurrent
-// Systems", ICDCS 1982; Xiao et al., Gandiva, OSDI 2018, for GPUs). Jobs have the order
-// in which they last joined the line. A job that has run for a quantum joins it again
-// at the end, and keeps running if no job before it needs its GPUs. A job may run ahead
-// of a larger one that does not fit, and then yields to it before its quantum is over.
+// timeSlices lets gangs take turns (Ousterhout, "Scheduling Techniques for Concurrent Systems",
+// ICDCS 1982; Xiao et al., Gandiva, OSDI 2018, for GPUs). Jobs are in the order in which they last
+// joined the line. A job that has run for a quantum rejoins it at the end, and keeps running if no
+// job before it needs its GPUs. A job may run ahead of a larger one that does not fit, and then
+// yields to it before its quantum is over.
 //
-// When preemption loses work, the quantum is long enough to save some. When it loses
-// all work, jobs run to their end.
+// If preemption loses work, the quantum is long enough to save some. If it loses all work, jobs run
+// to their end.
 type timeSlices struct {
 	quantum  capcli.Seconds
-	next     capcli.Seconds // when the next quantum of a running job is over
+	next     capcli.Seconds // end of the next quantum of a running job
 	restarts *simulate.Restarts
 	contest
 }
@@ -54,7 +54,7 @@ func (p *timeSlices) Schedule(t *simulate.Turn) {
 	}
 }
 
-// Key returns the time at which l last joined the line.
+// Key returns the time at which l last joined the line, in seconds.
 func (p *timeSlices) Key(l *simulate.Live, now capcli.Seconds) int64 {
 	if !l.Running() {
 		return int64(now)
@@ -66,7 +66,7 @@ func (p *timeSlices) Key(l *simulate.Live, now capcli.Seconds) int64 {
 	return int64(now - (now-l.Since)%q)
 }
 
-// ends returns when the current quantum of running job l is over.
+// ends returns the end of the current quantum of running job l.
 func (p *timeSlices) ends(l *simulate.Live, now capcli.Seconds) capcli.Seconds {
 	q := p.quantumOf(l)
 	if q == 0 {
@@ -75,7 +75,7 @@ func (p *timeSlices) ends(l *simulate.Live, now capcli.Seconds) capcli.Seconds {
 	return l.Since + (max(0, now-l.Since)/q+1)*q
 }
 
-// quantumOf returns l's quantum, 0 when l runs to its end.
+// quantumOf returns l's quantum; 0 if l runs to its end.
 func (p *timeSlices) quantumOf(l *simulate.Live) capcli.Seconds {
 	c := p.restarts.ClassOf(&l.Job)
 	switch {

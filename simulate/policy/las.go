@@ -15,7 +15,7 @@ func init() {
 	})
 }
 
-// lasLimits are the borders of the Tiresias simulator.
+// lasLimits are the borders in the Tiresias simulator.
 var lasLimits = []capcli.GPUTime{3250 * capcli.GPUSecond, 7200 * capcli.GPUSecond}
 
 // las is discretised two-dimensional least attained service (Gu et al., "Tiresias: A
@@ -29,8 +29,8 @@ type las struct {
 	bySubmit bool
 	levels   [][]served
 	size     int            // entries in all levels
-	lower    bool           // some job that could be preempted runs beyond the first level
-	cross    capcli.Seconds // when the next running job reaches a border
+	lower    bool           // whether a preemptible job runs beyond the first level
+	cross    capcli.Seconds // next time a running job reaches a border
 	contest
 }
 
@@ -44,7 +44,7 @@ func (s served) alive() bool { return s.job.Index() == s.index && (s.job.Waiting
 
 const noBorder = capcli.Seconds(1) << 62
 
-// tidySlack is the number of stale entries that are always kept.
+// tidySlack is the number of stale entries that are always tolerated.
 const tidySlack = 128
 
 func newLAS(limits []capcli.GPUTime, bySubmit bool) *las {
@@ -62,7 +62,7 @@ func (p *las) Schedule(t *simulate.Turn) {
 	fresh := false
 	for l := range t.Fresh() {
 		fresh = true
-		if l.Mark == 0 { // not one that came back
+		if l.Mark == 0 { // not a job that was preempted
 			l.Mark = 1
 			p.levels[0] = append(p.levels[0], served{l, l.Index()})
 			p.size++
@@ -71,7 +71,7 @@ func (p *las) Schedule(t *simulate.Turn) {
 	switch {
 	case t.Freed(), p.unmet, t.Now() >= p.cross, fresh && p.lower:
 		p.contestAll(t)
-	case fresh: // nobody can be preempted for them
+	case fresh: // no job can be preempted for the new ones
 		for l := range t.Fresh() {
 			if t.Start(l) {
 				p.cross = min(p.cross, p.border(l, 0, t.Now()))
@@ -117,8 +117,8 @@ func (p *las) contestAll(t *simulate.Turn) {
 	}
 }
 
-// demote removes stale entries and moves jobs that reached a border to the end of the
-// next level.
+// demote removes stale entries and moves jobs that have reached a border to the end of the next
+// level.
 func (p *las) demote(now capcli.Seconds) {
 	p.size = 0
 	for i := range p.levels {
@@ -129,7 +129,7 @@ func (p *las) demote(now capcli.Seconds) {
 			}
 			p.size++
 			if i < len(p.limits) && s.job.Attained(now) >= p.limits[i] {
-				p.size-- // counted again there
+				p.size-- // counted again in the next level
 				p.levels[i+1] = append(p.levels[i+1], s)
 				continue
 			}
@@ -140,7 +140,7 @@ func (p *las) demote(now capcli.Seconds) {
 	}
 }
 
-// border returns when running job l of level i reaches its border.
+// border returns the time at which running job l of level i reaches its border.
 func (p *las) border(l *simulate.Live, i int, now capcli.Seconds) capcli.Seconds {
 	if i == len(p.limits) || l.Milli() == 0 {
 		return noBorder
@@ -149,7 +149,7 @@ func (p *las) border(l *simulate.Live, i int, now capcli.Seconds) capcli.Seconds
 	return max(now, l.Since) + l.Restarting(now) + capcli.Seconds((max(0, lacks)+l.Milli()-1)/l.Milli())
 }
 
-// tidy removes stale entries when they are the larger part.
+// tidy removes stale entries if they are the majority.
 func (p *las) tidy(t *simulate.Turn) {
 	if p.size > 2*(t.Waiting()+t.RunningJobs())+tidySlack {
 		p.demote(t.Now())

@@ -11,23 +11,23 @@ import (
 // step is the free capacity from a time up to the next step.
 type step struct {
 	at   capcli.Seconds
-	free int64 // thousandths of GPUs; negative where belief was wrong
+	free int64 // thousandths of GPUs; negative if an estimate was wrong
 }
 
-// piece is a run of steps with bounds on their free capacity. A search can pass over a
-// whole piece, and a change of all of it is one addition.
+// piece is a run of steps with bounds on their free capacity. A search can skip a whole piece, and
+// a change of all its steps is one addition.
 type piece struct {
 	steps  []step
-	plus   int64 // to be added to each step's free
+	plus   int64 // to add to each step's free
 	lo, hi int64 // bounds on the steps' free, before plus
 }
 
-// plan is the expected free capacity of a pool over time: a step function whose last
-// step has no end.
+// plan is the expected free capacity of a pool over time: a step function whose last step is
+// endless.
 type plan struct {
 	parts   []piece
 	spare   [][]step
-	changes int // counts changes
+	changes int // number of changes so far
 	gaps    map[int64]*gaps
 }
 
@@ -53,7 +53,7 @@ func (p *plan) reset(now capcli.Seconds, free int64) {
 	p.parts = append(p.parts[:0], piece{steps: append(p.room(), step{now, free}), lo: free, hi: free})
 }
 
-// room returns an empty slice of steps.
+// room returns an empty slice of steps, reused if possible.
 func (p *plan) room() []step {
 	if n := len(p.spare); n > 0 {
 		s := p.spare[n-1]
@@ -83,14 +83,14 @@ func (p *plan) forget(now capcli.Seconds) {
 	}
 }
 
-// locate returns the piece, and the index in it, of the step that holds a time.
+// locate returns the piece of the step that contains a time, and the step's index in it.
 func (p *plan) locate(at capcli.Seconds) (int, int) {
 	k := max(sort.Search(len(p.parts), func(i int) bool { return p.parts[i].steps[0].at > at })-1, 0)
 	steps := p.parts[k].steps
 	return k, max(sort.Search(len(steps), func(i int) bool { return steps[i].at > at })-1, 0)
 }
 
-// cut makes a step begin at a time.
+// cut makes a step start at a time.
 func (p *plan) cut(at capcli.Seconds) {
 	k, i := p.locate(at)
 	s := &p.parts[k]
@@ -108,7 +108,7 @@ func (p *plan) cut(at capcli.Seconds) {
 	p.parts = slices.Insert(p.parts, k+1, right)
 }
 
-// add changes the free capacity over [from, to).
+// add adds milli to the free capacity over [from, to).
 func (p *plan) add(from, to capcli.Seconds, milli int64) {
 	from = max(from, p.parts[0].steps[0].at)
 	if to <= from {
@@ -133,8 +133,7 @@ func (p *plan) add(from, to capcli.Seconds, milli int64) {
 	p.join(from)
 }
 
-// join removes the step that begins at a time when the step before has the same free
-// capacity.
+// join removes the step that starts at a time if the step before has the same free capacity.
 func (p *plan) join(at capcli.Seconds) {
 	k, i := p.locate(at)
 	s := &p.parts[k]
@@ -160,8 +159,8 @@ func (p *plan) join(at capcli.Seconds) {
 	}
 }
 
-// earliest returns the first time, from or later, from which milli is free for length.
-// ok is false when there is none.
+// earliest returns the first time at or after from at which milli is free for length. ok is false
+// if there is none.
 func (p *plan) earliest(from, length capcli.Seconds, milli int64) (at capcli.Seconds, ok bool) {
 	k, i := p.locate(from)
 	w := window{at: max(from, p.parts[0].steps[0].at), length: length}
@@ -184,13 +183,13 @@ func (p *plan) earliest(from, length capcli.Seconds, milli int64) (at capcli.Sec
 	return w.at, !w.broken
 }
 
-// window is a stretch of time that grows while enough is free.
+// window is a range of time that grows while enough capacity is free.
 type window struct {
-	at, length    capcli.Seconds // where it begins; how long it must be
-	broken, found bool           // the last step seen has too little free; it is long enough
+	at, length    capcli.Seconds // its start, and the length it must reach
+	broken, found bool           // broken: the last step has too little free; found: it is long enough
 }
 
-// see adds the step that begins at a time to the window.
+// see adds the step that starts at a time to the window.
 func (w *window) see(at capcli.Seconds, free bool) {
 	switch {
 	case w.found:
@@ -203,14 +202,14 @@ func (w *window) see(at capcli.Seconds, free bool) {
 	}
 }
 
-// gaps are the times in which a capacity is free, in order.
+// gaps are the ranges of time in which a capacity is free, in order.
 type gaps struct {
 	asOf       int // the plan's changes then
 	start, end []capcli.Seconds
 	longest    []capcli.Seconds // the longest so far
 }
 
-// gapsOf returns the gaps for milli. It computes them again when the plan has changed.
+// gapsOf returns the gaps for milli. It recomputes them if the plan has changed.
 func (p *plan) gapsOf(milli int64) *gaps {
 	g := p.gaps[milli]
 	if g == nil {
@@ -245,7 +244,7 @@ func (p *plan) gapsOf(milli int64) *gaps {
 	return g
 }
 
-// mark records that milli is free, or not, from a time on.
+// mark records whether milli is free from a time on. It returns whether a gap is open.
 func (g *gaps) mark(at capcli.Seconds, free, open bool) bool {
 	switch {
 	case free && !open:
@@ -267,9 +266,8 @@ func (g *gaps) close(at capcli.Seconds) {
 	g.longest = append(g.longest, long)
 }
 
-// fitsBefore reports whether a job of a length that is promised a time could begin
-// earlier: a gap that begins earlier is long enough, or a gap reaches up to the job's
-// own place.
+// fitsBefore reports whether a job of a length, promised the time at, might start earlier: an
+// earlier gap is long enough, or a gap reaches up to the job's own reservation.
 func (g *gaps) fitsBefore(length, at capcli.Seconds) bool {
 	if i := sort.Search(len(g.longest), func(i int) bool { return g.longest[i] >= length }); i < len(g.start) && g.start[i] < at {
 		return true

@@ -1,9 +1,8 @@
-// Package policy has the scheduling policies, which decide who starts first.
+// Package policy has the scheduling policies, which decide which jobs start first.
 //
-// To add one, write a file whose init adds it to the Catalog, and its own settings to
-// OwnSettings. A policy sees only the simulate.Turn, and declares what it does: see
-// simulate.Preemptor and simulate.Believer. TestConform of package simulate then tests
-// it.
+// To add a policy, write a file whose init adds it to the Catalog, and its own settings to
+// OwnSettings. A policy sees only the simulate.Turn, and declares its abilities: see
+// simulate.Preemptor and simulate.Believer. TestConform of package simulate then tests it.
 package policy
 
 import (
@@ -11,14 +10,12 @@ import (
 	"capcli/simulate"
 )
 
-// Catalog has the policies by name.
+// Catalog holds the policies by name.
 var Catalog = capcli.Catalog[simulate.NewPolicy]{Kind: "policy"}
 
-// OwnSettings has the settings that policies declare for themselves, with the least
-// value of each. Scenarios and simulate.Settings.Own use these names. Every setting is
-// a length of time.
+// OwnSettings holds the settings that policies declare themselves, with the least value of each.
+// Scenarios and simulate.Settings.Own use these names. Every setting is a length of time.
 var OwnSettings = capcli.Catalog[capcli.Seconds]{Kind: "policy setting"}
 
-// Common returns the policies that many clusters run, as alternatives to the present
-// one.
+// Common returns policies that many clusters run, as alternatives to the current one.
 func Common() []string { return []string{"fifo", "easy", "sjf", "fair"} }

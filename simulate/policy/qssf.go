@@ -15,33 +15,32 @@ func init() {
 	})
 }
 
-// qssf starts the job with the least predicted GPU time, duration times GPUs, and waits
-// for it when it does not fit (Hu et al., "Characterization and Prediction of Deep
-// Learning Workloads in Large-Scale GPU Datacenters", SC 2021). Predictions can be
-// given by job id. Its own predictions come from jobs that had finished when the job
-// came: rolling means of run times by likeness (all; same GPUs; same tenant; same
-// tenant and GPUs; same tenant, GPUs and class of work). Each mean is drawn towards the
-// one before it as if that were a number of jobs (the credibility mean of Bühlmann,
-// "Experience rating and credibility", 1967), and the first towards the job's limit, or
-// an hour. Run times have such a long tail that the mean of a few says little: without
-// this, a row of short jobs with many GPUs would put the next such job at the head of
-// the queue, and all others would wait for it.
+// qssf starts the job with the least predicted GPU time, duration times GPUs, and waits for it if
+// it does not fit (Hu et al., "Characterization and Prediction of Deep Learning Workloads in
+// Large-Scale GPU Datacenters", SC 2021). Predictions can be given by job id. Its own predictions
+// are based on jobs that finished before the job arrived: rolling means of run times by likeness
+// (all; same GPUs; same tenant; same tenant and GPUs; same tenant, GPUs and class of work). Each
+// mean is shrunk towards the one before it as if that were a number of jobs (the credibility mean
+// of Bühlmann, "Experience rating and credibility", 1967), and the first towards the job's limit,
+// or an hour. Run times have such a long tail that the mean of a few says little: without
+// shrinkage, a row of short jobs with many GPUs would put the next such job at the head of the
+// queue, and all others would wait for it.
 type qssf struct {
 	skip     bool
 	given    map[string]capcli.Seconds
 	past     map[likeness]rolling
-	together []*simulate.Live // that came together, in use during a turn
+	together []*simulate.Live // the new jobs, during a turn
 }
 
-// likeness is what jobs have in common. kind says which of the fields count.
+// likeness is a key of jobs with the same properties. kind says which of the fields count.
 type likeness struct {
 	kind          uint8
 	gpus          int
 	tenant, class string
 }
 
-// predictorMemory is the number of jobs of a rolling mean, and predictorPrior the
-// number of jobs that the likeness before it counts as.
+// predictorMemory is the number of jobs in a rolling mean. predictorPrior is the number of jobs for
+// which the mean of the likeness before counts.
 const (
 	predictorMemory = 1000
 	predictorPrior  = 100
@@ -56,9 +55,9 @@ type rolling struct {
 // Believes declares that it uses estimates of run times.
 func (*qssf) Believes() {}
 
-// Schedule starts jobs in the queue's order. When all of them arrived together and none
-// waited before, they have no priority yet, and the fewest GPUs go first, as in the
-// authors' scheduler.
+// Schedule starts jobs in the queue's order. If all of them arrived together and none waited
+// before, they have no priority yet, and jobs with the fewest GPUs go first, as in the authors'
+// scheduler.
 func (p *qssf) Schedule(t *simulate.Turn) {
 	p.together = slices.AppendSeq(p.together[:0], t.Fresh())
 	if n := len(p.together); n < 2 || n < t.Waiting() {
@@ -113,7 +112,7 @@ func (p *qssf) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
-// likenesses returns those of l, the nearest first.
+// likenesses returns the likenesses of l, the closest first.
 func likenesses(l *simulate.Live) [5]likeness {
 	return [5]likeness{
 		{kind: 4, gpus: l.GPUs, tenant: l.Tenant, class: l.Class},

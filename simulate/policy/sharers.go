@@ -16,7 +16,7 @@ type sharers struct {
 	byName map[string]*sharer
 	list   []*sharer // in order of appearance
 	root   sharer
-	stale  bool // some weights are not yet known
+	stale  bool // whether some weights are not set yet
 }
 
 // sharer is one tenant in the tree.
@@ -24,17 +24,17 @@ type sharer struct {
 	name   string
 	parent *sharer
 	weight float64
-	all    float64 // weight of all its children
-	past   float64 // decayed use in GPU-seconds, as of a moment
+	all    float64 // sum of its children's weights
+	past   float64 // decayed past use in GPU-seconds, up to as
 	as     capcli.Seconds
-	milli  int64 // thousandths of GPUs held since then
+	milli  int64 // thousandths of GPUs held since as
 }
 
 func newSharers(halfLife capcli.Seconds) *sharers {
 	return &sharers{decay: math.Ln2 / float64(halfLife), byName: map[string]*sharer{}}
 }
 
-// place returns the tenant of a name. It adds it and its parents at the first use.
+// place returns the tenant called name. The first call adds it and its parents.
 func (s *sharers) place(name string) *sharer {
 	if h := s.byName[name]; h != nil {
 		return h
@@ -47,7 +47,7 @@ func (s *sharers) place(name string) *sharer {
 	return h
 }
 
-// weigh sets the weights that the run states.
+// weigh sets the weights that the run states; a tenant without one keeps 1.
 func (s *sharers) weigh(stated func(name string) *simulate.Tenant) {
 	if !s.stale {
 		return
@@ -64,7 +64,7 @@ func (s *sharers) weigh(stated func(name string) *simulate.Tenant) {
 	}
 }
 
-// hold adds milli thousandths of GPUs to what a tenant and its parents hold.
+// hold adds milli thousandths of GPUs to the holdings of a tenant and its parents.
 func (s *sharers) hold(name string, milli int64, now capcli.Seconds) {
 	for h := s.place(name); h != &s.root; h = h.parent {
 		h.use(now, s.decay)
@@ -72,8 +72,8 @@ func (s *sharers) hold(name string, milli int64, now capcli.Seconds) {
 	}
 }
 
-// use returns the use of h in GPUs: what it holds, and the mean of what it held, where
-// a moment counts for 2^(-age/half-life). A constant holding of m GPUs has a mean of m.
+// use returns the use of h in GPUs: its holdings plus the decayed past use, in which a moment
+// weighs 2^(-age/half-life). A constant holding of m GPUs has a past use of m.
 func (h *sharer) use(now capcli.Seconds, decay float64) float64 {
 	if dt := float64(now - h.as); dt > 0 {
 		keep := math.Exp(-decay * dt)
@@ -83,14 +83,14 @@ func (h *sharer) use(now capcli.Seconds, decay float64) float64 {
 	return float64(h.milli)/1000 + h.past*decay
 }
 
-// effective is the use U that counts for h and the share S that it is entitled
-// to. Below the first level a part of what its siblings use counts too, so that
-// a modest child of a greedy parent does not go first:
+// effective returns the effective use U of h and the share S that it is entitled to. Below the
+// first level, part of its siblings' use counts too, so that a modest child of a greedy parent does
+// not go first:
 //
 //	U = own + (parent's U - own) * weight / siblings' weight
 //
-// (Slurm, "Classic Fairshare Algorithm"). Who has the least U/S is furthest
-// below its share; Slurm's factor is 2^(-U/S).
+// (Slurm, "Classic Fairshare Algorithm"). The tenant with the least U/S is furthest below its
+// share; Slurm's factor is 2^(-U/S).
 func (s *sharers) effective(h *sharer, now capcli.Seconds) (use, share float64) {
 	own, part := h.use(now, s.decay), h.weight/h.parent.all
 	if h.parent == &s.root {

@@ -11,9 +11,9 @@ func init() {
 	})
 }
 
-// sjf starts the job with the shortest estimated run time and waits for it when it does
-// not fit (Smith, "Various optimizers for single-stage production", 1956). With byGPUs
-// the time counts times GPUs: smallest service first.
+// sjf starts the job with the shortest estimated run time and waits for it if it does not fit
+// (Smith, "Various optimizers for single-stage production", 1956). With byGPUs the time is
+// multiplied by the GPUs: smallest service first.
 type sjf struct{ skip, byGPUs bool }
 
 // Believes declares that it uses estimates of run times.
@@ -25,7 +25,7 @@ func (p sjf) Key(l *simulate.Live, now capcli.Seconds) int64 {
 	return service(l, l.LeftBelieved(now), p.byGPUs)
 }
 
-// service returns a key for a length of time, with byGPUs in thousandths of
+// service returns a key for a length of time: in seconds, or with byGPUs in thousandths of
 // GPU-seconds.
 func service(l *simulate.Live, s capcli.Seconds, byGPUs bool) int64 {
 	if byGPUs {

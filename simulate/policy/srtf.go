@@ -11,11 +11,11 @@ func init() {
 	})
 }
 
-// srtf runs the jobs with the least time left and preempts others for them (Schrage, "A
-// proof of the optimality of the shortest remaining processing time discipline", 1968).
-// With byGPUs the time counts times GPUs: shortest remaining service first (Gu et al.,
-// Tiresias, NSDI 2019). The time of a restart counts as time left. A running job loses
-// a tie, as in the simulator of Helios, whose schedules it reproduces to the second.
+// srtf runs the jobs with the least time left and preempts others for them (Schrage, "A proof of
+// the optimality of the shortest remaining processing time discipline", 1968). With byGPUs the time
+// is multiplied by the GPUs: shortest remaining service first (Gu et al., Tiresias, NSDI 2019).
+// Restart time counts as time left. A running job loses a tie, as in the simulator of Helios, whose
+// schedules it reproduces to the second.
 type srtf struct {
 	byGPUs bool
 	contest

@@ -8,13 +8,12 @@ import (
 	"capcli"
 )
 
-// tenants serves a queue tenant by tenant: the next job is the first of the tenant that
-// has the least so far. A tenant whose first job does not fit is passed over for the
-// rest of the turn, so that it keeps no other tenant waiting. With skip its later jobs
-// are tried too.
+// tenants serves a queue tenant by tenant: the next job is the first of the tenant that has the
+// least so far. A tenant whose first job does not fit is passed over for the rest of the turn, so
+// that it delays no other tenant. With skip its later jobs are tried too.
 type tenants struct {
 	skip  bool
-	has   func(*simulate.Tenant) float64 // what a tenant has, against its weight
+	has   func(*simulate.Tenant) float64 // what a tenant has, relative to its weight
 	lines []line
 }
 
@@ -22,13 +21,13 @@ type tenants struct {
 type line struct {
 	tenant *simulate.Tenant
 	has    float64
-	at     simulate.Cursor // at the next job to try
+	at     simulate.Cursor // the next job to try
 }
 
-// Key groups the jobs by tenant, then by arrival.
+// Key groups the jobs by tenant; within a tenant they are in order of arrival.
 func (p *tenants) Key(l *simulate.Live, _ capcli.Seconds) int64 { return int64(l.Holder().Index()) }
 
-// serve starts jobs until none fits, always for the tenant that has the least.
+// serve starts jobs until none fits, each time for the tenant that has the least.
 func (p *tenants) serve(t *simulate.Turn) {
 	p.gather(t)
 	for len(p.lines) > 0 {
@@ -50,8 +49,8 @@ func (p *tenants) serve(t *simulate.Turn) {
 	}
 }
 
-// gather makes a line for each tenant that could start a job. When no capacity came
-// free since the last turn, these are the tenants with new jobs.
+// gather makes a line for each tenant that could start a job. If no capacity was freed since the
+// last turn, these are the tenants with new jobs.
 func (p *tenants) gather(t *simulate.Turn) {
 	p.lines = p.lines[:0]
 	if !t.Freed() {
@@ -69,8 +68,7 @@ func (p *tenants) gather(t *simulate.Turn) {
 	}
 }
 
-// next is the tenant's first job from the line's place on that still waits, or
-// nil.
+// next moves to the tenant's next job that still waits and returns it; nil if there is none.
 func (ln *line) next() *simulate.Live {
 	for ; ln.at.HasMore(); ln.at.Next() {
 		l := ln.at.Job()
