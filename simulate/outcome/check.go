@@ -15,14 +15,14 @@ type Check struct {
 	Metric *Metric
 	Op     string // "<=", "<", ">=", ">", "==", "!="
 	Value  float64
-	text   string // as it was written
+	text   string // the value as given
 }
 
-// String gives the check as "wait_p95 <= 30m".
+// String returns the check as "wait_p95 <= 30m".
 func (c Check) String() string { return c.Metric.Name + " " + c.Op + " " + c.text }
 
-// Holds reports whether the condition is true of an outcome. known is false when the
-// figure, or its lower bound, does not decide it.
+// Holds reports whether the condition is true of an outcome. known is false if the figure, or its
+// lower bound, does not decide it.
 func (c Check) Holds(o *Outcome) (holds, known bool) {
 	f, ok := c.Metric.Read(o)
 	if !ok || math.IsNaN(f.Value) {
@@ -54,7 +54,7 @@ func (c Check) holds(f Figure) (holds, known bool) {
 	return v != c.Value, true
 }
 
-// ops are the signs, longer ones before their prefixes.
+// ops are the comparison signs; a sign comes before its prefixes.
 var ops = []string{"<=", ">=", "==", "!=", "<", ">", "="}
 
 // ParseCheck reads a condition such as "wait_p95<=30m", "cost > 1.70M" or
@@ -77,8 +77,8 @@ func ParseCheck(text string) (Check, error) {
 	return Check{}, fmt.Errorf("%s is no condition; the sign is one of <= < >= > == !=", capcli.Quoted(text))
 }
 
-// newCheck reads the value of a check of a metric that was called name. After a name
-// with a unit, wait_p95_s or stranded_usd, the value needs no unit.
+// newCheck parses the value of a check on a metric that was called name. After a name with a unit,
+// wait_p95_s or stranded_usd, the value needs no unit.
 func newCheck(m *Metric, name, op, value string) (Check, error) {
 	if op == "=" {
 		op = "=="
@@ -100,7 +100,7 @@ func newCheck(m *Metric, name, op, value string) (Check, error) {
 	return Check{Metric: m, Op: op, Value: v, text: value}, err
 }
 
-// asMinutes writes a number of minutes as a length of time.
+// asMinutes formats a number of minutes as a length of time.
 func asMinutes(text string, v float64) string {
 	if strings.Contains(text, ".") {
 		return strconv.FormatFloat(60*v, 'f', -1, 64) + "s"
@@ -108,7 +108,7 @@ func asMinutes(text string, v float64) string {
 	return text + "m"
 }
 
-// bareNumber reads a number without k, M, % or a comma.
+// bareNumber reads a number without a magnitude, % or a comma.
 func bareNumber(s string) (float64, bool) {
 	if s == "" || strings.Trim(s, "0123456789.") != "" {
 		return 0, false
@@ -116,8 +116,7 @@ func bareNumber(s string) (float64, bool) {
 	return amount(s)
 }
 
-// FindMetric returns the metric of a name or of its JSON field. The error names the
-// nearest metric.
+// FindMetric returns the metric with a name or JSON field. The error suggests the nearest metric.
 func FindMetric(name string) (*Metric, error) {
 	names := make([]string, len(Metrics))
 	for i, m := range Metrics {
@@ -136,7 +135,7 @@ func (m *Metric) parse(s string) (float64, error) {
 		if v, err := capcli.ParseSeconds(s); err == nil && v >= 0 {
 			return float64(v), nil
 		}
-		if v, ok := bareNumber(strings.TrimSuffix(s, "s")); ok { // parts of a second, or 0
+		if v, ok := bareNumber(strings.TrimSuffix(s, "s")); ok { // a fraction of a second, or 0
 			return v, nil
 		}
 		return 0, fmt.Errorf("%s: %s is no length of time; write 90s, 30m or 1h30m", m.Name, capcli.Quoted(s))
@@ -163,8 +162,8 @@ func (m *Metric) parse(s string) (float64, error) {
 	return 0, fmt.Errorf("%s: %s is no number; write 12000 or 12k", m.Name, capcli.Quoted(s))
 }
 
-// amount reads a number of 0 or more with k, M or B for thousands, millions and
-// billions. Commas may separate thousands.
+// amount reads a number of at least 0, with k, M or B for thousands, millions and billions. Commas
+// may separate thousands.
 func amount(s string) (float64, bool) {
 	s, times := capcli.CutMagnitude(s)
 	if whole, _, _ := strings.Cut(s, "."); strings.Contains(s, ",") {
@@ -183,8 +182,8 @@ func amount(s string) (float64, bool) {
 	return v, true
 }
 
-// AvailableWithin returns the wait that availability counts: the first limit on waits,
-// from the longest wait to the mean, else an hour.
+// AvailableWithin returns the longest wait that counts as available: the first limit on waits, from
+// the longest wait to the mean, else an hour.
 func AvailableWithin(limits []Check) capcli.Seconds {
 	for _, name := range []string{"wait_max", "wait_p99", "wait_p95", "wait_p50", "wait_mean"} {
 		for _, c := range limits {
@@ -196,9 +195,8 @@ func AvailableWithin(limits []Check) capcli.Seconds {
 	return capcli.Hour
 }
 
-// ParseLimit reads a bound of the metric, which was called name: "30m", or "< 2d" with
-// a sign. A bound without a sign is an upper bound, or a lower bound where more is
-// better.
+// ParseLimit reads a bound of the metric, which the user called name: "30m", or "< 2d" with a sign.
+// A bound without a sign is an upper bound, or a lower bound if more is better.
 func (m *Metric) ParseLimit(name, bound string) (Check, error) {
 	op := "<="
 	if m.AtMin {

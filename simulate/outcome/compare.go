@@ -29,7 +29,7 @@ func Plans(runs []Outcome) []Plan {
 	return out
 }
 
-// Length returns the length of the runs, 0 when they differ.
+// Length returns the length of the runs; 0 if they differ.
 func (p *Plan) Length() capcli.Seconds {
 	for i := range p.Runs {
 		if p.Runs[i].Ended != p.Runs[0].Ended {
@@ -52,11 +52,11 @@ type Comparison struct {
 	Schema  string           `json:"schema"`
 	Plans   []string         `json:"plans"`
 	Runs    int              `json:"paired_runs"`
-	Lengths []capcli.Seconds `json:"length_s"` // by plan; 0 where its runs differ
+	Lengths []capcli.Seconds `json:"length_s"` // by plan; 0 if its runs differ
 	Figures []ComparedFigure `json:"figures"`
 
 	plans []Plan
-	pairs []int // the runs that every plan has, by their number
+	pairs []int // numbers of the runs that every plan has
 }
 
 // ComparedFigure is a metric of each plan, with its difference to the first plan over
@@ -64,12 +64,12 @@ type Comparison struct {
 type ComparedFigure struct {
 	Name       string     `json:"name"`
 	Mean       []*float64 `json:"mean"`
-	AtLeast    []*float64 `json:"mean_at_least,omitempty"` // by plan, where only so much is known
+	AtLeast    []*float64 `json:"mean_at_least,omitempty"` // by plan; lower bounds where the mean is not exact
 	Difference []*Range   `json:"difference_to_first"`
 
 	Metric  *Metric   `json:"-"`
-	Means   []*Figure `json:"-"` // by plan; nil where it is not known
-	Changes []*Spread `json:"-"` // by plan, of the first nil; nil where it is not known
+	Means   []*Figure `json:"-"` // by plan; nil if unknown
+	Changes []*Spread `json:"-"` // by plan; nil for the first plan, or if unknown
 }
 
 // Range is a mean and the range of 90% of the values.
@@ -79,8 +79,8 @@ type Range struct {
 	Hi   float64 `json:"hi"`
 }
 
-// Compare compares two plans or more. Runs of the same number have the same random
-// draws, so they are compared in pairs.
+// Compare compares two or more plans. Runs of the same number have the same random draws, so they
+// are compared in pairs.
 func Compare(plans []Plan) *Comparison {
 	out := &Comparison{Schema: "capcli/compare/v1", plans: plans, pairs: pairs(plans)}
 	out.Runs = len(out.pairs)
@@ -141,9 +141,9 @@ func (c *Comparison) figure(m *Metric) ComparedFigure {
 	return out
 }
 
-// paired returns the figures of plan i over the paired runs, and their differences to
-// the first plan. Both are empty when a run has no figure. The differences are empty
-// when the first plan has only a lower bound.
+// paired returns the figures of plan i over the paired runs, and their differences to the first
+// plan. Both are nil if a run lacks the figure. The differences are nil if the first plan lacks it
+// or has only a lower bound.
 func (c *Comparison) paired(m *Metric, i int) (own, diffs []Figure) {
 	for _, run := range c.pairs {
 		a, okA := m.readSaved(c.plans[0].find(run))
@@ -167,18 +167,17 @@ func (p *Plan) find(run int) *Outcome {
 	return &p.Runs[i]
 }
 
-// readSaved reads the metric from a document. An old document may lack the figures of
-// unserved work and of jobs that never started.
+// readSaved reads the metric from a saved outcome. An old document may lack the figures of unserved
+// work and of jobs that never started.
 func (m *Metric) readSaved(o *Outcome) (Figure, bool) {
 	f, known := m.get(o)
 	return f, known && (!m.sinceServed || o.Possible > 0)
 }
 
-// Ranking is the figures by which a plan is ranked, as means of its runs. nil is not
-// known.
+// Ranking is the figures by which a plan is ranked, as means of its runs; nil is unknown.
 type Ranking struct {
 	Name     string
-	Length   capcli.Seconds // of a run; 0 is not known
+	Length   capcli.Seconds // of a run; 0 is unknown
 	Cost     *float64       // dollars
 	Wait     *Figure        // 95th percentile, seconds
 	Queued   *float64       // mean time in queues, seconds
@@ -234,11 +233,11 @@ func (c *Comparison) ranking(i int) Ranking {
 // and the one with the least unserved work.
 type Leaders struct {
 	Cheapest, Quickest, Fullest *Ranking
-	Priced                      bool // the cost of every plan is known
-	SameCost                    bool // all that are known are equal
+	Priced                      bool // whether the cost of every plan is known
+	SameCost                    bool // whether all known costs are equal
 }
 
-// LeadersOf returns the leaders of one plan or more. The first of equal plans leads.
+// LeadersOf returns the leaders of one or more plans. Of equal plans the first leads.
 func LeadersOf(all []Ranking) Leaders {
 	out := Leaders{Cheapest: &all[0], Quickest: &all[0], Fullest: &all[0], Priced: true, SameCost: true}
 	for i := range all {
@@ -282,8 +281,8 @@ type SplitCost struct {
 // SplitNames are the ways to split costs.
 var SplitNames = []string{"tenant", "pool", "tier", "month"}
 
-// SplitCosts splits the mean cost of each plan. The parts of a run sum to its cost, to
-// the millionth.
+// SplitCosts splits the mean cost of each plan. The parts of a run sum to its cost, to the
+// millionth of a dollar.
 func SplitCosts(plans []Plan, by string) *Split {
 	out := &Split{Schema: "capcli/compare_by/v1", By: by, Rows: []SplitCost{}}
 	for i := range plans {

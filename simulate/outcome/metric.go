@@ -27,8 +27,8 @@ func (u Unit) String() string { return [...]string{"s", "usd", "gpu_hours", "cou
 type Metric struct {
 	Name  string
 	Unit  Unit
-	AtMin bool   // more is better, so a limit without a sign is a lower bound
-	Doc   string // what it is, in a sentence
+	AtMin bool   // more is better: a limit without a sign is a lower bound
+	Doc   string // description in a sentence
 
 	reading
 }
@@ -36,7 +36,7 @@ type Metric struct {
 // Figure is the value of a metric, or a lower bound of it.
 type Figure struct {
 	Value   float64
-	AtLeast bool // the figure is Value or more
+	AtLeast bool // Value is a lower bound
 }
 
 // Metrics are the figures that limits, conditions and explanations can name, in the
@@ -83,14 +83,14 @@ var Metrics = []*Metric{
 	{"fragmentation_gpus_mean", InCount, false, "free GPUs that the mix of jobs could not use", figure(func(o *Outcome) float64 { return o.Capacity.Fragmentation })},
 }
 
-// Derived are figures that tables show and that limits cannot name.
+// Derived are figures that tables show but limits cannot name.
 var Derived = []*Metric{
 	{"cost_per_year", InUSD, false, "cost x 365.25 d / length of the run", money(func(o *Outcome) *capcli.USD { return o.Cost.PerYear })},
 	{"per_used_gpu_hour", InUSD, false, "cost of a GPU-hour that was held", money(func(o *Outcome) *capcli.USD { return o.Cost.PerGPUHour })},
 	{"redone_gpu_hours", InGPUHours, false, "GPU-hours held without progress", figure(func(o *Outcome) float64 { return o.Capacity.Redone.Hours() })},
 }
 
-// MetricNamed returns the metric or derived figure of a name, or nil.
+// MetricNamed returns the metric or derived figure called name, or nil.
 func MetricNamed(name string) *Metric { return byName[name] }
 
 var byName = func() map[string]*Metric {
@@ -103,8 +103,8 @@ var byName = func() map[string]*Metric {
 	return out
 }()
 
-// Column returns the name of the metric in tables and documents, which says its
-// unit: wait_p95_s, cost_usd, finished_jobs.
+// Column returns the name of the metric in tables and documents, which includes its unit:
+// wait_p95_s, cost_usd, finished_jobs.
 func (m *Metric) Column() string {
 	switch {
 	case m.Name == "finished":
@@ -117,7 +117,7 @@ func (m *Metric) Column() string {
 	return m.Name
 }
 
-// Read returns the metric's figure of an outcome, false when it is not known.
+// Read returns the metric's figure of an outcome. It reports false if the figure is unknown.
 func (m *Metric) Read(o *Outcome) (Figure, bool) {
 	if m.overJobs && o.Came() == 0 {
 		return Figure{}, false
@@ -125,7 +125,7 @@ func (m *Metric) Read(o *Outcome) (Figure, bool) {
 	return m.get(o)
 }
 
-// Figure returns a metric of the outcome by name, false when it is not known or does
+// Figure returns a metric of the outcome by name. It reports false if the figure is unknown or does
 // not exist.
 func (o *Outcome) Figure(metric string) (Figure, bool) {
 	if m := MetricNamed(metric); m != nil {
@@ -134,7 +134,8 @@ func (o *Outcome) Figure(metric string) (Figure, bool) {
 	return Figure{}, false
 }
 
-// Exact returns a metric of the outcome by name, false when it is not known exactly.
+// Exact returns a metric of the outcome by name. It reports false if the figure is not known
+// exactly.
 func (o *Outcome) Exact(metric string) (float64, bool) {
 	f, known := o.Figure(metric)
 	if !known || f.AtLeast {
@@ -143,7 +144,7 @@ func (o *Outcome) Exact(metric string) (float64, bool) {
 	return f.Value, true
 }
 
-// MetricText writes a metric of the outcome for people; "n/a" where it is not known.
+// MetricText formats a metric of the outcome; "n/a" if it is unknown.
 func (o *Outcome) MetricText(m *Metric) string {
 	f, known := m.Read(o)
 	if !known {
@@ -152,7 +153,7 @@ func (o *Outcome) MetricText(m *Metric) string {
 	return f.Text(m.Text)
 }
 
-// Text returns a value of the metric for people: "1 h 30 min", "$1,700.00", "93.0%".
+// Text formats a value of the metric: "1 h 30 min", "$1,700.00", "93.0%".
 func (m *Metric) Text(v float64) string {
 	switch m.Unit {
 	case InSeconds:
@@ -168,7 +169,7 @@ func (m *Metric) Text(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Text returns the figure for a sentence, a lower bound with "over " before it.
+// Text formats the figure for a sentence; a lower bound gets "over " before it.
 func (f Figure) Text(text func(float64) string) string {
 	if f.AtLeast {
 		return "over " + text(f.Value)
@@ -176,11 +177,11 @@ func (f Figure) Text(text func(float64) string) string {
 	return text(f.Value)
 }
 
-// reading is how a metric is read out of an outcome, and what makes it.
+// reading says how a metric is read from an outcome, and what it is made of.
 type reading struct {
 	get      func(*Outcome) (Figure, bool)
-	overJobs bool // it is over jobs, so that nothing is known of it where none came
-	// sinceServed marks a figure of unserved work, which old documents do not have.
+	overJobs bool // a figure over jobs, which is unknown if no job arrived
+	// sinceServed marks a figure of unserved work, which old documents lack.
 	sinceServed bool
 
 	waits    Waiting
@@ -190,28 +191,28 @@ type reading struct {
 	oneTier  bool
 }
 
-// Waiting says how much of a metric comes from waits of jobs.
+// Waiting says how much of a metric is due to jobs' waits.
 type Waiting uint8
 
-// Waits make nothing of a metric, a part that cannot be told apart, or all of it.
+// Waits contribute nothing to the metric, a part that cannot be separated, or all of it.
 const (
 	NoWaits Waiting = iota
 	PartlyWaits
 	OnlyWaits
 )
 
-// Waiting returns how far the waits of jobs make the metric.
+// Waiting returns how much of the metric is due to jobs' waits.
 func (m *Metric) Waiting() Waiting { return m.waits }
 
-// Quantile returns which percentile of waits the metric is, 100 for the longest; 0
-// where it is none.
+// Quantile returns the percentile of waits that the metric is, 100 for the longest wait; 0 if it is
+// none.
 func (m *Metric) Quantile() int64 { return m.quantile }
 
-// Slots returns the slots of GPU time, or of its cost, that the metric is the sum of;
-// none where it is no such sum.
+// Slots returns the slots of GPU time, or of its cost, whose sum is the metric; nil if it is no
+// such sum.
 func (m *Metric) Slots() []billing.Slot { return m.slots }
 
-// Tier returns the tier that the metric is of; false where it is of all.
+// Tier returns the tier that the metric covers. It reports false if it covers all.
 func (m *Metric) Tier() (billing.Tier, bool) { return m.tier, m.oneTier }
 
 // ofWork marks a metric of unserved work.
@@ -220,7 +221,7 @@ func (r reading) ofWork() reading {
 	return r
 }
 
-// madeBy sets how much of the metric comes from waits.
+// madeBy sets how much of the metric is due to waits.
 func (r reading) madeBy(w Waiting) reading {
 	r.waits = w
 	return r
@@ -242,8 +243,8 @@ func figure(value func(*Outcome) float64) reading {
 	return reading{get: func(o *Outcome) (Figure, bool) { return Figure{Value: value(o)}, true }}
 }
 
-// overJobs reads a figure over jobs. Without jobs it is not known, so that a limit on
-// it is neither held nor broken.
+// overJobs reads a figure over jobs. Without jobs it is unknown, so a limit on it is neither held
+// nor broken.
 func overJobs(value func(*Outcome) float64) reading {
 	r := figure(value)
 	r.overJobs = true
@@ -273,7 +274,7 @@ func money(value func(*Outcome) *capcli.USD) reading {
 	}}
 }
 
-// tierCost reads what a tier costs.
+// tierCost reads the cost of a tier.
 func tierCost(t billing.Tier) reading {
 	r := reading{get: func(o *Outcome) (Figure, bool) {
 		u, known := o.Cost.ByTier[t.String()]
@@ -291,10 +292,10 @@ func share(value func(*Outcome) *float64) reading {
 	}}
 }
 
-// Came returns the number of jobs that came and want a GPU.
+// Came returns the number of jobs that arrived and want a GPU.
 func (w *Waits) Came() int64 { return w.Started + w.NeverStarted }
 
-// JobsText returns a mean number of jobs for people: 1,204 jobs, 2.5 jobs.
+// JobsText formats a mean number of jobs: 1,204 jobs, 2.5 jobs.
 func JobsText(v float64) string {
 	if v == float64(int64(v)) || v >= 100 {
 		n := int64(v + 0.5)

@@ -1,10 +1,10 @@
-// Package outcome has the result of a run of a scenario. Outcome is one struct of
-// figures: the Go API and also the document of -o json. Metrics is the table of named
-// figures that limits, conditions and comparisons use.
+// Package outcome holds the result of a run of a scenario. Outcome is one struct of figures: the Go
+// API and also the document of -o json. Metrics is the table of named figures that limits,
+// conditions and comparisons use.
 //
-// A figure over several runs is a Spread: the mean and the range of 90% of the runs. A
-// quantile of waits that falls among jobs that never started is known only as a lower
-// bound. Figure, means and comparisons all carry this.
+// A figure over several runs is a Spread: the mean and the range of 90% of the runs. A quantile of
+// waits among jobs that never started is known only as a lower bound; figures, means and
+// comparisons carry that mark along.
 package outcome
 
 import (
@@ -14,7 +14,7 @@ import (
 	"capcli/simulate/billing"
 )
 
-// schema is the schema of a Document. Fields may be added to it, never renamed.
+// schema is the schema of a Document. Fields may be added to it but never renamed.
 const schema = "capcli/simulate/v1"
 
 // Document is a result: the outcomes of runs.
@@ -39,16 +39,16 @@ func (d *Document) Lines() []any {
 	return out
 }
 
-// Partial says that a result was stopped before all of its runs were done.
+// Partial says that a result was stopped before all its runs were done.
 type Partial struct {
-	Done  int    `json:"runs_done"` // of those that the result has
+	Done  int    `json:"runs_done"` // runs in the result
 	Asked int    `json:"runs_asked"`
 	Why   string `json:"why"`
 }
 
-// Outcome is the figures of one run. Names and units are those of the glossary: _s is
-// seconds, _usd an exact decimal string, _gpu_hours GPU-hours. A nil pointer is a
-// figure that is not known, such as the cost when a pool has no price.
+// Outcome is the figures of one run. Names and units are those of the glossary: _s is seconds, _usd
+// an exact decimal string, _gpu_hours GPU-hours. A nil pointer is an unknown figure, such as the
+// cost if a pool has no price.
 type Outcome struct {
 	Scenario  string `json:"scenario"`
 	Policy    string `json:"policy"`
@@ -85,24 +85,24 @@ type Outcome struct {
 	UnplaceableJobs  []simulate.Refused  `json:"unplaceable_jobs"`
 	Limits           []Limit             `json:"limits"`
 	OutsideThePeriod int64               `json:"jobs_outside_period"`
-	LogWait          *LogWaits           `json:"log_wait"` // as the log recorded them; null where it has no starts
+	LogWait          *LogWaits           `json:"log_wait"` // waits recorded in the log; null if it has no starts
 	Assumptions      []prices.Assumption `json:"assumptions"`
 
 	Budget   []billing.BudgetLine `json:"budget,omitempty"`
 	Approval *billing.Signature   `json:"approval,omitempty"`
 	Energy   *billing.Footprints  `json:"energy,omitempty"`
 
-	// Availability is the share of jobs that started within the limit on waits, or
-	// within an hour; nil where no job counts. The document does not have it.
+	// Availability is the share of jobs that started within the limit on waits, or within an hour;
+	// nil if no job counts. It is not part of the document.
 	Availability *float64 `json:"-"`
 }
 
-// Waits are the waits for the first start of all jobs that came. A job that never
-// started counts as longer than all that did, with its wait until the end in the mean.
-// A quantile among such jobs is nil and has a lower bound beside it.
+// Waits are the waits for the first start of all jobs that arrived. A job that never started counts
+// as waiting longer than all that did; in the mean it counts with its wait until the end. A
+// quantile among such jobs is nil, and its lower bound is in the field after it.
 type Waits struct {
 	WaitMean        float64         `json:"wait_mean_s"`
-	WaitMeanStarted float64         `json:"wait_mean_started_s"` // of the jobs that started alone
+	WaitMeanStarted float64         `json:"wait_mean_started_s"` // over the jobs that started
 	Started         int64           `json:"started_jobs"`
 	NeverStarted    int64           `json:"never_started_jobs"`
 	WaitP50         *capcli.Seconds `json:"wait_p50_s"`
@@ -119,8 +119,7 @@ func WaitsOf(w *simulate.Stats) Waits {
 	return out
 }
 
-// Quantile returns a quantile v of w as exact where it is known, else as from, a lower
-// bound.
+// Quantile returns quantile v of w as exact if it is exact, else as from, a lower bound.
 func Quantile(w *simulate.Stats, percent int64, v capcli.Seconds) (exact, from *capcli.Seconds) {
 	if w.KnowsRank(percent) {
 		return &v, nil
@@ -128,10 +127,10 @@ func Quantile(w *simulate.Stats, percent int64, v capcli.Seconds) (exact, from *
 	return nil, &v
 }
 
-// Size is the jobs in a range of numbers of GPUs.
+// Size is the figures of the jobs in a range of GPU counts.
 type Size struct {
 	Least    int   `json:"gpus_least"`
-	Most     *int  `json:"gpus_most"` // null: no end
+	Most     *int  `json:"gpus_most"` // null if the range is open
 	Jobs     int64 `json:"jobs"`
 	Finished int64 `json:"finished"`
 	Waits
@@ -165,13 +164,13 @@ type Served struct {
 	WhyNoAmount    string         `json:"backlog_usd_why,omitempty"`
 }
 
-// Queue is how many jobs waited.
+// Queue is the number of waiting jobs.
 type Queue struct {
 	Max  int64   `json:"max_jobs"`
 	Mean float64 `json:"mean_jobs"` // over time
 }
 
-// Capacity is what became of all capacity, and of the committed part.
+// Capacity is how all capacity was used, and how much of the committed part was stranded.
 type Capacity struct {
 	simulate.Span
 	AllocationRate *float64       `json:"allocation_rate"`
@@ -184,10 +183,10 @@ type Capacity struct {
 	Fragmentation  float64        `json:"fragmentation_gpus_mean"`
 }
 
-// Cost is what the run cost. Every amount is nil where a pool has no price.
+// Cost is the cost of the run. Amounts are nil if they need the price of a pool that has none.
 type Cost struct {
 	Total          *capcli.USD           `json:"total_usd"`
-	PerYear        *capcli.USD           `json:"total_per_year_usd"` // total x 365.25 d / length, for comparison
+	PerYear        *capcli.USD           `json:"total_per_year_usd"` // total x 365.25 d / length, for comparison alone
 	WhyNoTotal     string                `json:"total_usd_why,omitempty"`
 	Equivalent     *capcli.USD           `json:"on_demand_equivalent_usd"`
 	Savings        *float64              `json:"effective_savings_rate"`
@@ -205,7 +204,7 @@ type Cost struct {
 	Unallocated    *capcli.USD           `json:"unallocated_usd"`
 	Cash           *capcli.USD           `json:"paid_usd,omitempty"`
 	LockIn         *capcli.USD           `json:"lock_in_usd,omitempty"`
-	Owed           *capcli.USD           `json:"owed_after_usd"` // of commitments that outlast the run, for the time after it
+	Owed           *capcli.USD           `json:"owed_after_usd"` // part of the cost of commitments to be paid after the run
 }
 
 // Pool is one pool of the scenario.
@@ -218,7 +217,7 @@ type Pool struct {
 	Stranded *capcli.USD `json:"stranded_usd"`
 }
 
-// Tenant is one tenant: its jobs, and what it pays.
+// Tenant is one tenant: its jobs and its costs.
 type Tenant struct {
 	Name        string         `json:"tenant"`
 	Jobs        int64          `json:"jobs"`
@@ -255,7 +254,7 @@ func LoadOf(l *simulate.Load) Load {
 	return out
 }
 
-// Limit is a limit of the scenario and whether it was held. nil is not known.
+// Limit is a limit of the scenario and whether it was held; nil is unknown.
 type Limit struct {
 	Limit string `json:"limit"`
 	Held  *bool  `json:"held"`
@@ -263,7 +262,7 @@ type Limit struct {
 
 // LogWaits are the waits that the log records for the simulated jobs.
 type LogWaits struct {
-	Jobs int64          `json:"jobs"` // with a recorded start
+	Jobs int64          `json:"jobs"` // jobs with a recorded start
 	Mean float64        `json:"mean_s"`
 	P50  capcli.Seconds `json:"p50_s"`
 	P95  capcli.Seconds `json:"p95_s"`
@@ -271,7 +270,7 @@ type LogWaits struct {
 	Max  capcli.Seconds `json:"max_s"`
 }
 
-// LogWaitsOf returns the recorded waits w, nil when the log records none.
+// LogWaitsOf returns the recorded waits w; nil if the log has none.
 func LogWaitsOf(w simulate.Stats) *LogWaits {
 	if w.Jobs == 0 {
 		return nil
@@ -285,10 +284,10 @@ type Contract struct {
 	Kind        string      `json:"kind"`
 	Start       capcli.Time `json:"start"`
 	End         capcli.Time `json:"end"`
-	Upfront     capcli.USD  `json:"upfront_usd"` // paid at its start, wherever that is
-	Paid        capcli.USD  `json:"paid_usd"`    // in the run
-	UsedUp      capcli.USD  `json:"used_up_usd"` // of its cost, in the run
-	Utilisation *float64    `json:"utilisation"` // nil where none of it is in the run
-	Unexpired   capcli.USD  `json:"lock_in_usd"` // of its cost, for the time after the run
-	Unpaid      capcli.USD  `json:"unpaid_usd"`  // of its cost, yet to be paid at the run's end
+	Upfront     capcli.USD  `json:"upfront_usd"` // paid at its start, even if that is outside the run
+	Paid        capcli.USD  `json:"paid_usd"`    // cash paid in the run
+	UsedUp      capcli.USD  `json:"used_up_usd"` // amortised cost in the run
+	Utilisation *float64    `json:"utilisation"` // nil if none of it lies in the run
+	Unexpired   capcli.USD  `json:"lock_in_usd"` // amortised cost after the run
+	Unpaid      capcli.USD  `json:"unpaid_usd"`  // cash still to be paid after the run
 }

@@ -7,21 +7,20 @@ import (
 	"capcli"
 )
 
-// Spread is a figure over replications: the mean and the range of 90% of them (nearest
-// rank). It is a lower bound where one of the values that it is made of is one.
+// Spread is a figure over replications: the mean and the range of 90% of them (nearest rank). A
+// figure of it is a lower bound if it is computed from one.
 type Spread struct {
 	Runs         int
 	Mean, Lo, Hi Figure
 }
 
-// run is something that has the figures of an outcome.
+// run is anything with the figures of an outcome.
 type run interface {
-	// Figure returns a metric by its name; false where nothing is known of it.
+	// Figure returns a metric by its name. It reports false if it is unknown.
 	Figure(metric string) (Figure, bool)
 }
 
-// SpreadOf returns the spread of a metric over the runs that have it, false when none
-// has.
+// SpreadOf returns the spread of a metric over the runs that have it. It reports false if none has.
 func SpreadOf[R run](runs []R, metric string) (Spread, bool) {
 	var all []Figure
 	for _, r := range runs {
@@ -32,8 +31,8 @@ func SpreadOf[R run](runs []R, metric string) (Spread, bool) {
 	return SpreadOver(all)
 }
 
-// SpreadOver returns the spread of figures, one of each run, false when there are none.
-// It sorts them.
+// SpreadOver returns the spread of figures, one a run. It sorts them. It reports false if there are
+// none.
 func SpreadOver(all []Figure) (Spread, bool) {
 	n := len(all)
 	if n == 0 {
@@ -54,15 +53,15 @@ func SpreadOver(all []Figure) (Spread, bool) {
 	return s, true
 }
 
-// Mean returns the mean of a metric over the runs that have it or a lower bound of it,
-// 0 when none has.
+// Mean returns the mean of a metric over the runs that have it or a lower bound of it; 0 if none
+// has.
 func Mean[R run](runs []R, metric string) float64 {
 	s, _ := SpreadOf(runs, metric)
 	return s.Mean.Value
 }
 
-// ByKey returns what several runs have under one key: the keys in order of the runs,
-// and under each the parts of the runs that have it.
+// ByKey groups the parts of several runs by key. It returns the keys in order of first appearance,
+// and the parts of each key.
 func ByKey[P any, K comparable](runs [][]P, key func(*P) K) (keys []K, parts map[K][]*P) {
 	parts = map[K][]*P{}
 	for _, all := range runs {

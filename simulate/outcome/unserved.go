@@ -2,7 +2,7 @@ package outcome
 
 import "fmt"
 
-// Unserved is the work that a plan leaves undone, as the mean of its runs.
+// Unserved is the work that a plan leaves undone, as means over its runs.
 type Unserved struct {
 	Share, GPUHours      float64
 	Waiting, Unplaceable float64 // jobs
@@ -13,7 +13,7 @@ func (o *Outcome) UnservedWork() Unserved {
 	return Unserved{o.UnservedShare, o.Unserved.Hours(), float64(o.UnservedJobs.Waiting), float64(o.UnservedJobs.Unplaceable)}
 }
 
-// MeanUnserved returns the mean of the work that runs leave undone.
+// MeanUnserved returns the mean of the work that the runs leave undone.
 func MeanUnserved[R interface{ UnservedWork() Unserved }](runs []R) Unserved {
 	var u Unserved
 	n := float64(len(runs))
@@ -27,25 +27,25 @@ func MeanUnserved[R interface{ UnservedWork() Unserved }](runs []R) Unserved {
 	return u
 }
 
-// Exceeds reports whether u leaves more undone than o, beyond rounding errors: less
-// work is done, or more jobs can never run.
+// Exceeds reports whether u leaves more undone than o, beyond rounding errors: more work, or the
+// same work and more jobs that can never run.
 func (u *Unserved) Exceeds(o *Unserved) bool {
 	const nothing = 1e-12
 	return u.Share > o.Share+nothing || u.Share > o.Share-nothing && u.Unplaceable > o.Unplaceable
 }
 
-// servedMargin is the share of the work by which a plan may do less and still count as
-// doing the same.
+// servedMargin is the difference in the share of work left undone up to which two plans count as
+// doing the same work.
 const servedMargin = 0.005
 
-// ServesLess reports whether a plan that leaves u undone does clearly less than one
-// that leaves o. It is then no better plan, whatever else it gains.
+// ServesLess reports whether a plan that leaves u undone does clearly less than one that leaves o:
+// more work beyond servedMargin, or more jobs that can never run. It is then no better plan,
+// whatever else it gains.
 func (u *Unserved) ServesLess(o *Unserved) bool {
 	return u.Share > o.Share+servedMargin || u.Unplaceable > o.Unplaceable
 }
 
-// ShareText writes a share of the work for people, with two digits after the point
-// below one percent.
+// ShareText formats a share of the work, with two decimals below one percent.
 func ShareText(v float64) string {
 	switch {
 	case v > 0 && v < 0.0001:
