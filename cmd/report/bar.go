@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Bar returns a bar as long as value is of most, in at most width columns and eighths of
-// a column. A value above 0 has at least an eighth. The bar is "" where value is not a
-// number or most is not above 0.
+// Bar returns a bar of length value/most × width columns, in eighths of a column and at most
+// width. A value above 0 has at least an eighth. The bar is "" where value, most or width is not
+// above 0 or not finite.
 func Bar(value, most float64, width int) string {
 	if !finite(value) || !finite(most) || most <= 0 || value <= 0 || width <= 0 {
 		return ""
@@ -21,8 +21,8 @@ func Bar(value, most float64, width int) string {
 	return bar
 }
 
-// Spark gives values as a line of blocks, one for each, from nothing to the
-// largest. NaN and infinities are a space, and so is a value that is not there.
+// Spark returns values as a line of blocks, one for each value, on a scale from 0 to the largest.
+// NaN and infinities are a space.
 func Spark(values []float64) string {
 	most := 0.0
 	for _, v := range values {
@@ -33,7 +33,7 @@ func Spark(values []float64) string {
 	return spark(values, most)
 }
 
-// spark gives values as blocks, of which the full one stands for most.
+// spark returns values as blocks on a scale from 0 to most.
 func spark(values []float64, most float64) string {
 	blocks := []rune("▁▂▃▄▅▆▇█")
 	var b strings.Builder

@@ -8,25 +8,24 @@ import (
 	"capcli"
 )
 
-// Percent is a share between 0 and 1: people read 93.1%, programs 0.931.
+// Percent is a share between 0 and 1. People read 93.1%, programs 0.931.
 type Percent float64
 
-// Ratio is a number without a unit, such as a slowdown: people read 2.50.
+// Ratio is a number without a unit, such as a slowdown. People read 2.50.
 type Ratio float64
 
-// MeanTime is a mean length of time in seconds: people read 22 min, programs
-// 1320.25.
+// MeanTime is a mean duration in seconds. People read 22 min, programs 1320.25.
 type MeanTime float64
 
-// Range is a figure with the interval around it. A value of another type than
-// its bounds is allowed; nil bounds leave the middle alone.
+// Range is a figure Mid with its interval from Lo to Hi. Mid may be of another type than the
+// bounds. Where a bound is nil only Mid is shown.
 type Range struct{ Mid, Lo, Hi any }
 
-// Change is a difference: people see its sign, + or -, always.
+// Change is a difference. People always see its sign, + or -.
 type Change struct{ Of any }
 
-// AtLeast is a figure of which only a lower bound is known: people read "over 22
-// min", programs nothing, as for all that is not known.
+// AtLeast is a figure with a known lower bound only. People read "over 22 min"; programs read an
+// unknown value.
 type AtLeast struct{ Of any }
 
 // Verdict is a word that a terminal may color.
@@ -35,25 +34,26 @@ type Verdict struct {
 	Good bool
 }
 
-// Label is a name that people read in one way and programs in another, such as
-// the figure that a row is about: "wait p95" and "wait_p95_s".
+// Label is a name with a form for people and one for programs, such as that of the figure in a
+// row: Head "wait p95" and Name "wait_p95_s".
 type Label struct{ Name, Head string }
 
-// Money is an amount that may have more places than capcli.USD, in any currency:
-// people read it rounded, programs read every digit.
+// Money is an amount in any currency that may have more decimal places than capcli.USD. People
+// read it rounded, programs read every digit.
 type Money struct {
-	Exact    string // decimal
+	Exact    string // decimal number, all digits
 	Near     capcli.USD
-	Currency string // "" is USD
+	Currency string // ISO code; "" is USD
 }
 
-// notANumber says that a figure is NaN or infinite: a bug where it was
-// computed, for what is not known must be nil.
+// notANumber returns the error of a figure that is NaN or infinite. That is a bug where it was
+// computed: an unknown value must be nil.
 func notANumber(v float64) error {
 	return fmt.Errorf("a figure is %v: refused, for unknown is written as n/a, not as a number", v)
 }
 
-// plain undoes the named kinds of number. It gives nil for what is not known.
+// plainValue returns the value in a Verdict, a Label or a Change, an int as int64, and nil for an
+// unknown time and an AtLeast. It returns any other v as it is.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case capcli.Time:
@@ -74,8 +74,9 @@ func plainValue(v any) any {
 	return v
 }
 
-// Number takes a cell apart: its figure, and what makes a cell of that kind of another
-// figure, or of the mean of several. The second is nil where the cell is no figure.
+// Number returns the figure of a cell, and as, a function that makes a cell of the same kind from
+// another figure, such as a mean. as is nil where the cell is not a figure, or is Money. Times
+// are in seconds, GPU time in hours.
 func Number(cell any) (value float64, as func(float64) any) {
 	switch v := cell.(type) {
 	case int:
@@ -110,21 +111,21 @@ func AsMoney(dollars float64) any { return capcli.USDOf(dollars) }
 // AsHours returns the cell of GPU-hours.
 func AsHours(hours float64) any { return capcli.GPUTime(roundHalf(hours * 3.6e6)) }
 
-// AsSeconds returns the cell of a mean length of time.
+// AsSeconds returns the cell of a mean duration in seconds.
 func AsSeconds(seconds float64) any { return MeanTime(seconds) }
 
-// AsPercent returns the cell of a share.
+// AsPercent returns the cell of a share between 0 and 1.
 func AsPercent(share float64) any { return Percent(share) }
 
 // AsRatio returns the cell of a number without a unit.
 func AsRatio(v float64) any { return Ratio(v) }
 
-// AsCount returns the cell of a count, rounded half up.
+// AsCount returns the cell of a count, rounded; halves away from zero.
 func AsCount(v float64) any { return roundHalf(v) }
 
 func asNumber(v float64) any { return v }
 
-// roundHalf rounds halves away from zero.
+// roundHalf returns v rounded, halves away from zero.
 func roundHalf(v float64) int64 {
 	if v < 0 {
 		return -roundHalf(-v)
@@ -132,7 +133,8 @@ func roundHalf(v float64) int64 {
 	return int64(v + 0.5)
 }
 
-// exact returns a cell for programs: not rounded, without a unit, "" for unknown.
+// exact returns the text of a cell for programs: not rounded, without a unit, "" where unknown.
+// It fails for NaN, infinities and types that no form can write.
 func exact(v any) (string, error) {
 	switch v := plainValue(v).(type) {
 	case nil:
@@ -175,7 +177,7 @@ func exactFloat(v float64) (string, error) {
 	return strconv.FormatFloat(v, 'f', -1, 64), nil
 }
 
-// AsTenths returns the cell of a figure with one decimal, nil where it is not known.
+// AsTenths returns the cell of a figure rounded to one decimal; nil where it is NaN or infinite.
 func AsTenths(v float64) any {
 	if !finite(v) {
 		return nil
@@ -183,7 +185,7 @@ func AsTenths(v float64) any {
 	return math.Round(10*v) / 10
 }
 
-// isText tells whether a cell is words rather than a figure.
+// isText reports whether a cell is text or a bool, not a figure.
 func isText(v any) bool {
 	switch plainValue(v).(type) {
 	case string, bool:

@@ -8,16 +8,15 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
-// Chart is a picture in text of figures over time. The time between values is
-// the same for all; NaN is a gap.
+// Chart is a text chart of figures over time. The values are at equal intervals; NaN is a gap.
 type Chart struct {
 	Title    string
-	Lines    []Line  // the first is drawn over the others
-	From, To string  // stands under the two ends
-	Height   int     // rows; 0 is 8, and 1 is a spark of the first line behind the title
-	Top      float64 // what the highest row stands for at least
-	// Grid draws each line as a row of blocks behind its name, two columns for
-	// each value and all on one scale, so that rows can be held side by side.
+	Lines    []Line  // the first line is drawn over the others
+	From, To string  // labels under the two ends of the time axis
+	Height   int     // rows; 0 is 8; 1 is a spark of the first line after the title
+	Top      float64 // the scale reaches at least this value
+	// Grid draws each line as a row of blocks after its name, two columns for each value. All
+	// rows have the same scale, so that they can be compared.
 	Grid bool
 }
 
@@ -25,10 +24,10 @@ type Chart struct {
 type Line struct {
 	Name   string
 	Values []float64
-	Peaks  []float64 // the highest within each value's time; nil is the values
+	Peaks  []float64 // highest value within the interval of each value; nil is Values
 }
 
-// pen is what one line of a chart is drawn with.
+// pen is the set of characters that draw one line.
 type pen struct{ flat, upright, downFrom, downTo, upFrom, upTo rune }
 
 var pens = []pen{
@@ -38,13 +37,12 @@ var pens = []pen{
 	{'·', '·', '·', '·', '·', '·'},
 }
 
-// peakPen marks the highest of a column above the first line.
+// peakPen marks the highest value of a column above the first line.
 const peakPen = '•'
 
-// Draw gives the chart, at most width columns wide (80 where width is 0, never
-// under 30). Several values that share a column are shown by their mean, and of
-// the first line by their highest too. The axis has round figures, each at a row
-// of its own, and zero where no value is negative.
+// Draw returns the chart, at most width columns wide; 0 is 80, and less than 30 is 30. A column
+// with several values shows their mean, and for the first line their highest value too. The axis
+// has round figures, each at a row of its own, and starts at zero where no value is negative.
 func (c Chart) Draw(width int) string {
 	if width <= 0 {
 		width = 80
@@ -88,8 +86,8 @@ func (c Chart) Draw(width int) string {
 	return b.String()
 }
 
-// drawPeaks marks the highest of each column of the first line where it is in a
-// row above the line, and tells whether there is one.
+// drawPeaks marks the highest value of each column of the first line where it is in a row above
+// the line. It reports whether it marked any.
 func (c *Chart) drawPeaks(canvas [][]rune, s *scale) bool {
 	l := &c.Lines[0]
 	peaks := l.Peaks
@@ -106,7 +104,7 @@ func (c *Chart) drawPeaks(canvas [][]rune, s *scale) bool {
 	return marked
 }
 
-// bounds gives the range of the values, from 0 where none is negative.
+// bounds returns the range of the values, of Top and of 0. ok is false where no value is finite.
 func (c *Chart) bounds() (lo, hi float64, ok bool) {
 	for _, l := range c.Lines {
 		for _, values := range [][]float64{l.Values, l.Peaks} {
@@ -120,7 +118,7 @@ func (c *Chart) bounds() (lo, hi float64, ok bool) {
 	if ok {
 		hi = max(hi, c.Top)
 	}
-	if rest := 1e-9 * (hi - lo); -lo < rest { // what sums of floats leave of nothing
+	if rest := 1e-9 * (hi - lo); -lo < rest { // rounding errors of sums that should be 0
 		lo = 0
 	} else if hi < rest {
 		hi = 0
@@ -131,7 +129,7 @@ func (c *Chart) bounds() (lo, hi float64, ok bool) {
 	return lo, hi, ok
 }
 
-// grid draws the rows of blocks.
+// grid returns the chart as rows of blocks.
 func (c *Chart) grid() string {
 	_, most, _ := c.bounds()
 	nameWidth := 0
@@ -160,19 +158,19 @@ func (c *Chart) grid() string {
 // finite reports whether v is a number that a form can write: neither NaN nor infinite.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// scale is the axis of a chart: round figures, each at a row.
+// scale is the value axis of a chart: round figures, each at a row.
 type scale struct {
-	step   float64 // between two figures
+	step   float64 // difference between two figures
 	places int     // decimal places of the figures
-	from   int     // the lowest figure is from steps, zero one of them
+	from   int     // lowest figure, in steps from zero
 	to     int
 	each   int // rows between two figures
 	rows   int
 }
 
-// newScale finds the smallest step of 1, 2, 2.5 or 5 times a power of ten that
-// takes lo and hi in five steps or fewer, and in no more steps than height has
-// rows for; lo is at most 0 and hi at least 0.
+// newScale returns the scale from lo to hi. Its step is the smallest of 1, 2, 2.5 or 5 times a
+// power of ten with at most five steps, and at most height-1. lo must be at most 0 and hi at
+// least 0.
 func newScale(lo, hi float64, height int) scale {
 	most := min(5, height-1)
 	for exponent := int(math.Floor(math.Log10((hi-lo)/float64(most)))) - 1; ; exponent++ {
@@ -192,8 +190,8 @@ func newScale(lo, hi float64, height int) scale {
 	}
 }
 
-// part makes rows finer where a line that keeps one height would stand at the row
-// of another figure and read as that.
+// part adds rows between the figures, up to four times, while a constant line falls on the row of
+// a figure that is not its value, since it would be misread as that figure.
 func (s *scale) part(lines []Line) {
 	for range 4 {
 		misread := false
@@ -212,9 +210,8 @@ func (s *scale) part(lines []Line) {
 	}
 }
 
-// labels are the figures beside each row, "" for a row without one. A line
-// beside the first that keeps one height has it said at its row, where no round
-// figure stands.
+// labels returns the label of each row, "" for none, and their largest width. Rows with a round
+// figure have it. A row of a constant line has the value of that line, where no round figure is.
 func (s *scale) labels(lines []Line) (labels []string, width int) {
 	labels = make([]string, s.rows)
 	for i := range lines {
@@ -232,7 +229,7 @@ func (s *scale) labels(lines []Line) (labels []string, width int) {
 	return labels, width
 }
 
-// levels gives the row of each value, -1 for a gap.
+// levels returns the row of each value, from the top; -1 for a gap.
 func (s *scale) levels(values []float64) []int {
 	out := make([]int, len(values))
 	for x, v := range values {
@@ -243,7 +240,8 @@ func (s *scale) levels(values []float64) []int {
 	return out
 }
 
-// columns makes one value for each of so many columns, NaN for none.
+// columns returns a value for each of plot columns: of of the values in that column; NaN where
+// there are no values.
 func columns(values []float64, plot int, of func([]float64) float64) []float64 {
 	out := make([]float64, plot)
 	for x := range out {
@@ -257,7 +255,7 @@ func columns(values []float64, plot int, of func([]float64) float64) []float64 {
 	return out
 }
 
-// mean and highest are those of the values that are finite, NaN where none is.
+// mean returns the mean of the finite values; NaN where none is.
 func mean(values []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {
@@ -301,8 +299,8 @@ func draw(canvas [][]rune, p pen, levels []int) {
 	}
 }
 
-// legend gives what stands under the plot: the two ends of time, and which line
-// is which where there are several. One beside the first that keeps one height says it.
+// legend returns the text under the plot: the two ends of time, and the names of the lines where
+// there are several. A constant line, except the first, has its value there.
 func (c *Chart) legend(labelWidth, plot int, peaks bool) string {
 	var b strings.Builder
 	indent := strings.Repeat(" ", labelWidth+2)
@@ -327,7 +325,7 @@ func (c *Chart) legend(labelWidth, plot int, peaks bool) string {
 	return b.String() + indent + strings.Join(parts, "   ") + "\n"
 }
 
-// flat gives the height of a line that keeps one, other than zero.
+// flat returns the value of a constant line; false where the line is not constant, or zero.
 func (l *Line) flat() (float64, bool) {
 	for _, v := range l.Values {
 		if v != l.Values[0] || !finite(v) || v == 0 {
@@ -340,7 +338,7 @@ func (l *Line) flat() (float64, bool) {
 	return l.Values[0], true
 }
 
-// figure writes a height: a whole number whole, else in three figures.
+// figure returns v as text: an integer in full, any other number in three digits.
 func figure(v float64) string {
 	if v == math.Trunc(v) {
 		return group(strconv.FormatFloat(v, 'f', 0, 64))

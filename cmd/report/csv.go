@@ -22,7 +22,7 @@ func writeCSV(w io.Writer, d Doc, o Options) error {
 	return writeRows(&buf, w, d, o)
 }
 
-// writeExcel is writeCSV with a byte order mark, by which Excel knows UTF-8.
+// writeExcel is writeCSV with a byte order mark, by which Excel recognises UTF-8.
 func writeExcel(w io.Writer, d Doc, o Options) error {
 	var buf bytes.Buffer
 	buf.WriteString("\ufeff")
@@ -64,10 +64,10 @@ func writeTSV(w io.Writer, d Doc, o Options) error {
 	return err
 }
 
-// written is how much of a table that is too long to be held is held.
+// written is the number of bytes of a streamed table that are buffered.
 const written = 64 << 10
 
-// flush writes what is there of a table that is too long to be held.
+// flush writes the buffer of a streamed table once it has written bytes.
 func (d *Doc) flush(o Options, buf *bytes.Buffer, w io.Writer) error {
 	if buf.Len() < written {
 		return nil
@@ -79,7 +79,7 @@ func (d *Doc) flush(o Options, buf *bytes.Buffer, w io.Writer) error {
 	return err
 }
 
-// rows gives the rows.
+// rows returns the rows, from Each where it is set.
 func (t *Table) rows() iter.Seq[[]any] {
 	if t.Each != nil {
 		return t.Each
@@ -87,8 +87,8 @@ func (t *Table) rows() iter.Seq[[]any] {
 	return slices.Values(t.Rows)
 }
 
-// eachExact calls line with the head and then each row of the Doc's one table,
-// unrounded. A column that holds a Range somewhere becomes three: x, x_lo, x_hi.
+// eachExact calls line with the column names and then with each row of the selected table,
+// unrounded. A column x with a Range in any row becomes three: x, x_lo, x_hi.
 func eachExact(d Doc, o Options, line func(fields []string) error) error {
 	t, err := d.One(o)
 	if err != nil {
@@ -128,7 +128,7 @@ func eachExact(d Doc, o Options, line func(fields []string) error) error {
 	return nil
 }
 
-// ranges tells which columns of t hold a Range in any row.
+// ranges reports, for each column of t, whether any row has a Range there.
 func (t *Table) ranges() []bool {
 	out := make([]bool, len(t.Columns))
 	for _, row := range t.Rows {
@@ -159,8 +159,8 @@ func parts(cell any, three bool) []any {
 	return []any{cell, nil, nil}
 }
 
-// Guard puts a quote before a field that a spreadsheet would take for a formula
-// (OWASP ASVS 5.0, 1.2.10); numbers keep their sign.
+// Guard returns field with a single quote in front where a spreadsheet would take it for a
+// formula (OWASP ASVS 5.0, 1.2.10). Signed numbers stay as they are.
 func Guard(field string) string {
 	if field == "" || !strings.ContainsRune("=+-@\t\r", rune(field[0])) {
 		return field

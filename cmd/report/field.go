@@ -9,25 +9,24 @@ import (
 	"capcli"
 )
 
-// Field is a column of a table whose rows are all of type R: what stands over it, and
-// what a row has in it.
+// Field is a column of a table whose rows are all of type R: its description, as in Column, and
+// how to get the cell of a row.
 type Field[R any] struct {
-	Name     string // for programs, with its unit; see Column
+	Name     string // name for programs, with its unit; see Column
 	Head     string
 	Align    Align
 	Priority int
 	Picture  bool
 
-	// Cell returns the cell of a row. A nil Cell takes the field of the row whose JSON
-	// name is Name.
+	// Cell returns the cell of a row. Where it is nil, the cell is the field of R with the JSON
+	// name Name.
 	Cell func(R) any
-	// As makes the cell of a float64 and of a capcli.Figure that is known. A nil As
-	// leaves it a number without a unit.
+	// As makes the cell of a float64 or of a known capcli.Figure. Where it is nil, the cell is a
+	// number without a unit.
 	As func(float64) any
 }
 
-// Fill returns t with a column for each of fields after those that it has, and with a row
-// for each of rows.
+// Fill returns t with a column added for each of fields, and a row added for each of rows.
 func Fill[R any](t Table, rows []R, fields []Field[R]) Table {
 	t.Columns = slices.Clip(t.Columns)
 	for i := range fields {
@@ -47,7 +46,7 @@ func Fill[R any](t Table, rows []R, fields []Field[R]) Table {
 	return t
 }
 
-// Figures returns a table of single figures, one in a row: what it is, and how much.
+// Figures returns a table with a row for each of fields: its label and its value in of.
 func Figures[R any](name string, of R, fields []Field[R]) Table {
 	t := Table{Name: name, Columns: []Column{{Name: "figure"}, {Name: "value", Align: Right}}}
 	for i := range fields {
@@ -56,7 +55,8 @@ func Figures[R any](name string, of R, fields []Field[R]) Table {
 	return t
 }
 
-// Value returns the cell of a row: what a pointer points to, and nil for a nil pointer.
+// Value returns the cell of a row. It follows a pointer, converts numbers with As, and returns
+// nil for a nil pointer and an unknown Figure.
 func (f *Field[R]) Value(row R) any {
 	cell := f.Cell
 	if cell == nil {
@@ -88,8 +88,8 @@ func (f *Field[R]) Value(row R) any {
 	return v
 }
 
-// fieldNamed returns what reads the field of R, or of what R points to, that has a JSON
-// name. It panics where there is none.
+// fieldNamed returns a function that reads the field with a JSON name from an R, a struct or a
+// pointer to one. It panics where there is no such field.
 func fieldNamed[R any](name string) func(R) any {
 	row := reflect.TypeFor[R]()
 	if row.Kind() == reflect.Pointer {

@@ -9,7 +9,8 @@ import (
 	"capcli"
 )
 
-// human returns a cell for people: rounded, with its unit, n/a for unknown.
+// human returns the text of a cell for people: rounded, with its unit, n/a where unknown. It
+// fails for NaN, infinities and types that no form can write.
 func human(v any) (string, error) {
 	switch v := v.(type) {
 	case Label:
@@ -68,8 +69,8 @@ func human(v any) (string, error) {
 	}
 }
 
-// humanMoney leaves the cents out from a hundred dollars up, and keeps all
-// places under a cent, so that a price never reads as nothing.
+// humanMoney returns an amount in dollars: without cents from $100 up, and with all decimal
+// places below one cent, so that a price never reads as zero.
 func humanMoney(u capcli.USD) string {
 	abs := max(u, -u)
 	switch {
@@ -85,7 +86,7 @@ func humanMoney(u capcli.USD) string {
 	return u.String()
 }
 
-// humanFloat keeps three figures or the whole number, whichever is more.
+// humanFloat returns v in three significant digits, or as an integer where that is more.
 func humanFloat(v float64) (string, error) {
 	abs := math.Abs(v)
 	switch {
@@ -108,12 +109,12 @@ func fixed(v float64, places int) (string, error) {
 	}
 	s := group(strconv.FormatFloat(v, 'f', places, 64))
 	if strings.Trim(s, "-0.") == "" {
-		s = strings.TrimPrefix(s, "-") // no minus nothing
+		s = strings.TrimPrefix(s, "-") // -0 is 0
 	}
 	return s, nil
 }
 
-// group puts commas between the thousands of a number.
+// group returns the decimal number s with commas between the thousands.
 func group(s string) string {
 	digits, rest, _ := strings.Cut(s, ".")
 	sign := ""
@@ -129,8 +130,8 @@ func group(s string) string {
 	return sign + digits + rest
 }
 
-// humanRange gives "22 min (17 to 29)": a unit that all three share is said once, and
-// so is a figure that all three are.
+// humanRange returns a range such as "22 min (17 to 29)". A unit that all three figures share is
+// written once. Three equal figures are written as one.
 func humanRange(r Range) (string, error) {
 	mid, err := human(r.Mid)
 	if err != nil || r.Lo == nil || r.Hi == nil {

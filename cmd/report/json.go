@@ -14,8 +14,8 @@ func init() {
 	Forms.Add("jsonl", "one JSON object on each line, one line for each run or row", writeJSONL)
 }
 
-// Liner is a Doc's Data that has more than one thing to say: jsonl writes each
-// on a line of its own.
+// Liner is implemented by the Data of a Doc that consists of several objects. jsonl writes each
+// of them on a line.
 type Liner interface{ Lines() []any }
 
 func writeJSON(w io.Writer, d Doc, _ Options) error {
@@ -67,7 +67,7 @@ func writeJSONL(w io.Writer, d Doc, o Options) error {
 	return err
 }
 
-// jsonTables is the JSON of a Doc without Data: its tables, row by row.
+// jsonTables returns the JSON document of a Doc without Data: its tables, row by row.
 func (d *Doc) jsonTables() (any, error) {
 	type table struct {
 		Name string            `json:"name"`
@@ -87,7 +87,7 @@ func (d *Doc) jsonTables() (any, error) {
 	return out, nil
 }
 
-// objects gives each row as a JSON object with the columns in their order.
+// objects returns each row as a JSON object, with the columns in their order.
 func (t *Table) objects() ([]json.RawMessage, error) {
 	cut, err := t.figures()
 	if err != nil {
@@ -124,7 +124,7 @@ func (t *Table) objects() ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// jsonCell gives a cell in JSON: null for unknown, money as an exact string.
+// jsonCell returns a cell in JSON: null where unknown, money as an exact string.
 func jsonCell(v any) ([]byte, error) {
 	v = plainValue(v)
 	switch x := v.(type) {

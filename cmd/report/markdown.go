@@ -11,7 +11,7 @@ func init() {
 	Forms.Add("md", "Markdown, rounded as the table is, to paste into a page", writeMarkdown)
 }
 
-// tablewriter's Markdown does not escape a bar in a cell, so this is our own.
+// writeMarkdown does not use the Markdown of tablewriter, which does not escape a bar in a cell.
 func writeMarkdown(w io.Writer, d Doc, o Options) error {
 	tables, err := d.chosen(o)
 	if err != nil {
@@ -73,7 +73,7 @@ func markdownTable(b *bytes.Buffer, t Table, o Options) error {
 	return nil
 }
 
-// What would end a cell, start HTML, a link, code or emphasis.
+// markdownEscapes escapes all that would end a cell or start HTML, a link, code or emphasis.
 var markdownEscapes = strings.NewReplacer(
 	`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `[`, `\[`, `<`, `&lt;`, `&`, `&amp;`)
 

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// Plain passes text on line by line without what could act on a terminal, as Strip
-// does; tabs stay. Flush passes on a last line that has no end.
+// Plain is a writer that removes from each line what could control a terminal, as Strip does,
+// except tabs. It writes whole lines; Flush writes a last line without an end.
 type Plain struct {
 	w    io.Writer
 	line []byte
 }
 
-// NewPlain is a Plain that writes to w.
+// NewPlain returns a Plain that writes to w.
 func NewPlain(w io.Writer) *Plain { return &Plain{w: w} }
 
 // Write implements io.Writer.
@@ -28,7 +28,7 @@ func (p *Plain) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Flush passes on what was written so far.
+// Flush writes the buffered text.
 func (p *Plain) Flush() error {
 	if len(p.line) == 0 {
 		return nil

@@ -1,9 +1,8 @@
-// Package report says a result. A command fills a Doc, which knows nothing of
-// how it will look; a form (table, csv, json …) writes it. So M commands and N
-// forms are M+N functions.
+// Package report writes results. A command fills a Doc, which is independent of its output; a
+// form (table, csv, json …) writes it. So M commands and N forms need M+N functions.
 //
-// A cell keeps its type until a form writes it: the table rounds for people
-// ($1,695,168; 22 min; 93.1%), the CSV and the JSON do not round at all.
+// A cell keeps its type until a form writes it: the table rounds for people ($1,695,168; 22 min;
+// 93.1%), CSV and JSON do not round.
 package report
 
 import (
@@ -17,64 +16,65 @@ import (
 	"capcli"
 )
 
-// Doc is a result on its way out.
+// Doc is a result to be written by a form.
 type Doc struct {
 	Title  string
 	Lead   string // the answer in one sentence, computed from the same data
 	Tables []Table
 	Charts []Chart  // drawn by table and md only
-	Notes  []string // what the reader must know beside the figures
-	Data   any      // the JSON: a struct with json tags and a schema field
+	Notes  []string // remarks that the reader needs beside the figures
+	Data   any      // the JSON document: a struct with json tags and a schema field
 }
 
 // Table is one table of a Doc. Each row has one cell for each column.
 type Table struct {
-	Name    string // for --table: "tenants"
+	Name    string // name for --table, such as "tenants"
 	Title   string
 	Columns []Column
 	Rows    [][]any
-	// Each gives the rows of a table that is too long to be held, where Rows has
-	// none: csv and tsv write them as they come. No cell of theirs is a Range.
+	// Each yields the rows of a table that is too large for memory; Rows is then empty. csv and
+	// tsv write the rows as they come. Their cells must not be a Range.
 	Each  iter.Seq[[]any]
-	Most  int  // rows that table and md show unless it is asked for by name; 0 is all
-	Aside bool // table and md leave it out unless it is asked for by name
+	Most  int  // rows that table and md show, unless --table names the table; 0 is all
+	Aside bool // table and md show it only where --table names it
 }
 
 // Column describes one column of a Table.
 type Column struct {
-	Name     string // for programs, with its unit: "cost_usd"
-	Head     string // for people: "cost"; Name where it is empty
+	Name     string // name for programs, with its unit, such as "cost_usd"
+	Head     string // name for people, such as "cost"; "" means Name
 	Align    Align
-	Priority int  // 0 is always shown; on a narrow terminal the largest goes first
-	Picture  bool // a bar or the like: only for people, left out of csv, tsv and JSON
+	Priority int  // a narrow terminal hides the largest first; 0 is always shown
+	Picture  bool // a bar or the like, for people only: csv, tsv and JSON leave it out
 }
 
-// Align says to which side a column keeps.
+// Align is the side to which the cells of a column are aligned.
 type Align uint8
 
-// Auto puts text to the left and numbers to the right.
+// Auto aligns text left and numbers right.
 const (
 	Auto Align = iota
 	Left
 	Right
 )
 
-// Options say how a form writes.
+// Options are the options of a form.
 type Options struct {
 	Width   int      // columns of the terminal; 0 is no limit
 	Color   bool     // verdicts and changes may be colored
-	Table   string   // the table that one-table forms write; "" is the first
-	Columns []string // names of the columns wanted, in order; nil is all
+	Table   string   // name of the only table to write; "" is the first for forms of one table
+	Columns []string // names of the columns to write, in order; nil is all
 }
 
-// Form writes a Doc in one shape. It writes nothing at all when it gives an
-// error for what is in the Doc.
+// Form writes a Doc in one format. Where the content of the Doc is an error, it writes nothing; a
+// streamed table may be partly written.
 type Form func(w io.Writer, d Doc, o Options) error
 
-// Forms is what -o chooses from.
+// Forms are the forms that -o chooses from.
 var Forms = capcli.Catalog[Form]{Kind: "output form"}
 
-// One returns the table that forms of one table write, with the columns wanted.
+// One returns the table that forms of one table write, with the columns of o. It fails where the
+// table or a column does not exist.
 func (d *Doc) One(o Options) (Table, error) {
 	t, err := d.named(o.Table)
 	if err != nil {
@@ -121,7 +121,7 @@ func (d *Doc) chosen(o Options) ([]Table, error) {
 	return out, nil
 }
 
-// truncate returns t with no more rows than its Most, and how many it leaves out.
+// truncate returns t with at most t.Most rows, and the number of rows left out.
 func (t *Table) truncate(o Options) (Table, int) {
 	if t.Most == 0 || len(t.Rows) <= t.Most || o.Table != "" {
 		return *t, 0
@@ -131,7 +131,7 @@ func (t *Table) truncate(o Options) (Table, int) {
 	return out, len(t.Rows) - t.Most
 }
 
-// leftOutText says that n rows of t are left out.
+// leftOutText returns the line that says that n rows of t are left out.
 func (t *Table) leftOutText(n int) string {
 	if n == 1 {
 		return "1 more row: --table " + t.Name
@@ -139,8 +139,8 @@ func (t *Table) leftOutText(n int) string {
 	return fmt.Sprintf("%d more rows: --table %s", n, t.Name)
 }
 
-// pick returns t with only the columns called names, in that order. A column is found by
-// its name or by its head.
+// pick returns t with only the columns names, in that order. A name is the Name or the Head of a
+// column.
 func (t *Table) pick(names []string) (Table, error) {
 	out := Table{Name: t.Name, Title: t.Title, Most: t.Most}
 	have := make([]string, len(t.Columns))
@@ -169,8 +169,8 @@ func (t *Table) pick(names []string) (Table, error) {
 	return out, nil
 }
 
-// column finds a column by its name, or else by its head: case, blanks and a
-// star of prices do not count there.
+// column returns the index of the column with a Name, or else with a Head compared by headKey. It
+// fails where there is none, or where two columns have the Head.
 func (t *Table) column(name string, have []string) (int, error) {
 	if i := slices.Index(have, name); i >= 0 {
 		return i, nil
@@ -191,7 +191,8 @@ func (t *Table) column(name string, have []string) (int, error) {
 	return found, nil
 }
 
-// headKey returns a column's head as somebody types it.
+// headKey returns the letters, digits and %$/<>= of a head in lower case, for comparison with
+// what a user typed.
 func headKey(head string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("%$/<>=", r) {
@@ -201,7 +202,7 @@ func headKey(head string) string {
 	}, head)
 }
 
-// figures returns t without its pictures.
+// figures returns t without its Picture columns.
 func (t *Table) figures() (Table, error) {
 	if err := t.check(); err != nil {
 		return Table{}, err

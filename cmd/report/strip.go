@@ -8,10 +8,10 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
-// Strip takes out of a text what could act on a terminal: escape sequences
-// whole (ECMA-48: CSI, OSC and other strings, two-byte ones), other control
-// characters, the marks that turn the direction of text, and bytes that are no
-// UTF-8. Tabs and line ends become a space, so that a cell stays on its line.
+// Strip removes from a text all that could control a terminal: whole escape sequences (ECMA-48:
+// CSI, OSC and other strings, two-byte ones), other control characters, and marks that change the
+// direction of text. A byte that is not UTF-8 becomes U+FFFD. Tabs and line ends become a space,
+// so that a cell stays on its line.
 func Strip(s string) string {
 	if clean(s) {
 		return s
@@ -56,8 +56,8 @@ func harmless(r rune) bool {
 	return true
 }
 
-// escape gives the length of the escape sequence that s starts with. A string
-// that does not end takes the rest of s.
+// escape returns the length in bytes of the escape sequence at the start of s; r is its first
+// rune, of size bytes. A string without an end takes the rest of s.
 func escape(s string, r rune, size int) int {
 	kind, at := r, size
 	if r == 0x1b {
@@ -89,9 +89,8 @@ func escape(s string, r rune, size int) int {
 	return at
 }
 
-// wrap breaks a line between words so that no line is wider than width, if its
-// words allow it; lines after the first begin with indent. A width of 0 breaks
-// nothing.
+// wrap breaks a line between words so that no line is wider than width, except a single longer
+// word. Lines after the first begin with indent. A width of 0 is no limit.
 func wrap(line string, width int, indent string) string {
 	if width <= 0 || twwidth.Width(line) <= width {
 		return line

@@ -96,7 +96,7 @@ type grid struct {
 	right    []bool
 	priority []int
 	rows     [][]string // a cell may have several lines
-	ranges   [][]bool   // cells with a range behind their figure
+	ranges   [][]bool   // whether a cell is a Range
 	tones    [][]tone
 }
 
@@ -125,7 +125,7 @@ func (t *Table) grid() (*grid, error) {
 		if strings.TrimSpace(head) == "" {
 			name = c.Name
 		}
-		g.name = append(g.name, Strip(name)) // what a hidden column is called
+		g.name = append(g.name, Strip(name)) // the name in the list of hidden columns
 		g.head = append(g.head, Strip(head))
 		g.right = append(g.right, c.Align == Right || c.Align == Auto && !t.textual(i))
 		g.priority = append(g.priority, c.Priority)
@@ -145,7 +145,7 @@ func (t *Table) grid() (*grid, error) {
 	return g, nil
 }
 
-// textual tells whether column i of t holds words.
+// textual reports whether column i of t holds text, by its first known cell.
 func (t *Table) textual(i int) bool {
 	for _, row := range t.Rows {
 		if plainValue(row[i]) != nil {
@@ -166,10 +166,10 @@ func toneOf(cell any) tone {
 	return bad
 }
 
-// fit makes g fit into width: it folds ranges under their figures and long heads,
-// takes out whole columns, the largest priority first and from the right, and at last folds
-// long texts between words. It gives the names of the columns that it took out.
-// Columns of priority 0 stay, and no cell is ever cut.
+// fit makes g at most width columns wide, as far as possible, and returns the names of the
+// columns it hides. First it folds ranges under their figures, then long heads. Then it hides
+// columns, the largest priority first and from the right; columns of priority 0 stay. At last it
+// folds long texts between words. It never cuts a cell.
 func (g *grid) fit(width int) []string {
 	if width <= 0 || g.width() <= width {
 		return nil
@@ -196,7 +196,7 @@ func (g *grid) fit(width int) []string {
 	return hidden
 }
 
-// foldRanges puts what stands behind a figure, (17 to 29), under it.
+// foldRanges moves the interval of a Range, such as (17 to 29), to the line under its figure.
 func (g *grid) foldRanges() {
 	for n, row := range g.rows {
 		for i, cell := range row {
@@ -207,7 +207,8 @@ func (g *grid) foldRanges() {
 	}
 }
 
-// foldHeads breaks heads that are wider than what stands under them.
+// foldHeads breaks heads between words where they are wider than the cells of their column, and
+// than 6.
 func (g *grid) foldHeads() {
 	for i, h := range g.head {
 		under := 6
@@ -218,11 +219,11 @@ func (g *grid) foldHeads() {
 	}
 }
 
-// leastText is the narrowest that a column of texts is folded to.
+// leastText is the least width to which a column of texts is folded.
 const leastText = 16
 
-// foldTexts breaks the texts of the widest columns to the left between words until
-// g fits into width or all are narrow.
+// foldTexts breaks the texts of the widest left-aligned columns between words until g fits into
+// width or all these columns are leastText wide.
 func (g *grid) foldTexts(width int) {
 	for over := g.width() - width; over > 0; over = g.width() - width {
 		widest, at := leastText, -1
@@ -253,7 +254,7 @@ func (g *grid) width() int {
 	return total
 }
 
-// columnWidth is the width of the longest line in a column.
+// columnWidth returns the width of the widest line in a column, head included.
 func (g *grid) columnWidth(i int) int {
 	widest := lineWidth(g.head[i])
 	for _, row := range g.rows {
@@ -262,7 +263,7 @@ func (g *grid) columnWidth(i int) int {
 	return widest
 }
 
-// lineWidth is the width of the longest line of a text.
+// lineWidth returns the width of the widest line of a text.
 func lineWidth(text string) int {
 	widest := 0
 	for line := range strings.Lines(text) {
@@ -271,9 +272,9 @@ func lineWidth(text string) int {
 	return widest
 }
 
-// split parts g into grids that fit into width, each with g's first column. No
-// column is lost; one that is too wide even so has a part to itself. A first
-// column of over half of the width leaves no room for that, and g stays whole.
+// split divides g into grids that fit into width, each with the first column of g. A column that
+// is still too wide has a grid of its own. Where the first column is wider than half of width, g
+// is not divided.
 func (g *grid) split(width int) []*grid {
 	if width <= 0 || g.width() <= width || len(g.head) < 3 || g.columnWidth(0) > width/2 {
 		return []*grid{g}
@@ -293,7 +294,7 @@ func (g *grid) split(width int) []*grid {
 	return out
 }
 
-// part is g with its first column and those from one to before another.
+// part returns g with its first column and the columns from from to before to.
 func (g *grid) part(from, to int) *grid {
 	out := &grid{head: pickCells(g.head, from, to), right: pickCells(g.right, from, to)}
 	for n := range g.rows {
@@ -319,7 +320,7 @@ func (g *grid) remove(i int) {
 	}
 }
 
-// render writes g without lines or borders. Header formatting is off, for it
+// render writes g to b without lines or borders. Header formatting of tablewriter is off: it
 // would turn "p95 wait" into "P 95 WAIT".
 func (g *grid) render(b *bytes.Buffer, color bool) error {
 	align := make(tw.Alignment, len(g.right))
@@ -367,7 +368,7 @@ func (g *grid) render(b *bytes.Buffer, color bool) error {
 	return nil
 }
 
-// linesOf lays cells of several lines out in rows of one line each.
+// linesOf returns the cells of a row as rows of one line each.
 func linesOf(cells []string) [][]string {
 	out := [][]string{make([]string, len(cells))}
 	for i, cell := range cells {
