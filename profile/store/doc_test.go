@@ -5,8 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"capcli/profile/parquet"
 )
 
 // The page about the files has each column as it is.
@@ -16,7 +14,7 @@ func TestColumnsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, table := string(page), ""
-	for _, c := range columns() {
+	for _, c := range Columns() {
 		if c.Table != table {
 			table = c.Table
 			_, rest, ok := strings.Cut(text, "\n## "+table+"\n")
@@ -36,25 +34,4 @@ func TestColumnsAreDocumented(t *testing.T) {
 		}
 		text = rest
 	}
-}
-
-// columnDoc describes one column of a table.
-type columnDoc struct {
-	Table, Name, Type, Doc string
-	Nullable               bool
-}
-
-// columns describes all columns of all tables, in the order of the files.
-func columns() []columnDoc {
-	names := map[parquet.Kind]string{
-		parquet.Text: "VARCHAR", parquet.Int32: "INTEGER", parquet.Int64: "BIGINT", parquet.Float32: "FLOAT",
-		parquet.Float64: "DOUBLE", parquet.Instant: "TIMESTAMP WITH TIME ZONE",
-	}
-	var docs []columnDoc
-	for i := range specs {
-		for k, c := range specs[i].columns {
-			docs = append(docs, columnDoc{specs[i].name, c.Name, names[c.Kind], specs[i].docs[k], c.Nullable})
-		}
-	}
-	return docs
 }

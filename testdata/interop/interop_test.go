@@ -112,7 +112,7 @@ func cells(j capcli.Job) map[string]any {
 		return s
 	}
 	at := func(t capcli.Time) any {
-		if !t.Known() {
+		if !t.IsKnown() {
 			return nil
 		}
 		return int64(t) * 1_000_000
@@ -316,7 +316,7 @@ func theirFile(t *testing.T, jobs []capcli.Job, codec parquet.CompressionCodec) 
 			mem := float64(j.MemMiB) / 1024
 			row.Mem = &mem
 		}
-		if j.Start.Known() {
+		if j.Start.IsKnown() {
 			start, end := int64(j.Start)*1_000_000, int64(j.End)*1_000_000_000
 			row.Start, row.End = &start, &end
 		}
