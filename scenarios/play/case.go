@@ -45,7 +45,7 @@ type Case struct {
 
 // Options are the inputs of a case other than its scenario.
 type Options struct {
-	Seed *capcli.Seed // in place of the scenario's own
+	Seed *capcli.Seed // replaces the seed of the scenario; nil keeps it
 	// Trace is a job log that replaces the scenario's jobs; "" is none.
 	Trace string
 	Read  trace.Options // how to read Trace, or the log named in the scenario
