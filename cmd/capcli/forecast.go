@@ -112,7 +112,7 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
-	if _, err := forecast.Models.Get(o.ask.Model); err != nil { // refuses "" too, which Check takes for the default
+	if _, err := forecast.Models.Get(o.ask.Model); err != nil { // also refuses ""
 		return err
 	}
 	if err := o.checkOut(e, args); err != nil {

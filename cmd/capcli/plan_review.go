@@ -88,9 +88,9 @@ func planReview(ctx context.Context, e *env, o *reviewOptions) error {
 	return emitPart(e, o.plan.output, reviewDoc(r), r.Partial)
 }
 
-// pools returns the committed pools of the scenario of --commitments. Without it, and if given, the
-// number of other commitments, is 0, they are the pools of the replayed scenario. It returns nil
-// where neither applies.
+// pools returns the committed pools of the scenario of --commitments. Without that flag they
+// are the pools of the replayed scenario, unless other commitments are given: given is their
+// number. It returns nil where neither applies.
 func (o *reviewOptions) pools(e *env, used *curve.Demand, played *play.Case, given int) ([]market.Contract, error) {
 	var s *scenarios.Scenario
 	var opts scenarios.Options

@@ -100,7 +100,7 @@ func (r *recording) sink(host string) (profile.Sink, error) {
 	w, found, err := store.Create(r.o.out, store.Options{
 		SegmentTime: segment, SegmentRows: rows,
 		Host: host, Program: versionText(), Holder: fmt.Sprintf("capcli profile, process %d", os.Getpid()),
-		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.now), // store by real time, not by that of the recording
+		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.now), // real time, whatever time is recorded
 		Trouble: func(err error) { r.e.note(fmt.Sprintf("%v; nothing is lost, it is tried again", err)) },
 	})
 	if err != nil {
