@@ -19,17 +19,17 @@ func init() {
 	})
 }
 
-// dcgmMetric says what a field of DCGM is to us.
+// dcgmMetric says which metric a field of DCGM is.
 type dcgmMetric struct {
 	metric Metric
-	scale  float64 // ours = theirs x scale
-	rank   int     // the lower of two names for one metric wins
+	scale  float64 // our value = their value x scale; 0 for the ratio whose unit is ambiguous
+	rank   int     // of two fields for one metric the one with the lower rank is used
 }
 
-// dcgmFields are the fields by the names of DCGM 3 and of 4.6, which renamed
-// many and kept the old ones as aliases. Units: the DEV fields are percents,
-// watts, millijoules, MiB and MHz; the PROF fields shares from 0 to 1 and bytes a
-// second (DCGM field identifiers, docs.nvidia.com/datacenter/dcgm).
+// dcgmFields are the metrics by field name, in DCGM 3 and in 4.6, which renamed many fields and
+// kept the old names as aliases. Units: DEV fields are in percent, watts, millijoules, MiB and
+// MHz; PROF fields are shares from 0 to 1, and bytes per second (DCGM field identifiers,
+// docs.nvidia.com/datacenter/dcgm).
 var dcgmFields = map[string]dcgmMetric{
 	"DCGM_FI_DEV_GPU_UTIL":                         {UtilGPU, 1, 0},
 	"DCGM_FI_DEV_GPU_UTIL_RATIO":                   {UtilGPU, 0, 1}, // a percent in DCGM 4.6, a share in 4.7: see ratioScale
@@ -82,38 +82,38 @@ var dcgmFields = map[string]dcgmMetric{
 
 const mib = 1 << 20
 
-// Fields that are not metrics of ours but are read all the same.
+// Fields that are read although they are not metrics.
 const (
-	dcgmFree   = "DCGM_FI_DEV_FB_FREE" // with what is used and reserved it gives the total
+	dcgmFree   = "DCGM_FI_DEV_FB_FREE" // free memory: total memory = used + free + reserved
 	dcgmXid    = "DCGM_FI_DEV_XID_ERRORS"
 	dcgmXidNew = "DCGM_FI_DEV_XID_ERROR"
 )
 
-// maxDCGMDevices bounds the GPUs and MIG instances that one exporter tells of: it
-// is the exporter of one box, or of a rack behind a proxy.
+// maxDCGMDevices is the most GPUs and MIG instances of one exporter, which is the exporter of one
+// box, or of a rack behind a proxy.
 const maxDCGMDevices = 10_000
 
-// dcgmSource reads what a dcgm-exporter tells.
+// dcgmSource reads the metrics of a dcgm-exporter.
 type dcgmSource struct {
 	o      SourceOptions
 	host   string
-	xid    map[string]int64 // last told, by device
-	scale  float64          // of the ambiguous ratio, once it is known
-	rows   map[string]*dcgmRow
-	order  []*dcgmRow // by index and UUID, where sorted
+	xid    map[string]int64    // last Xid, by UUID
+	scale  float64             // scale of the ambiguous ratio; 0 until it is known
+	rows   map[string]*dcgmRow // by UUID and MIG instance
+	order  []*dcgmRow          // by index and UUID where sorted is set
 	sorted bool
-	round  int
-	tells  bool // who holds a GPU: without it all would look free
+	round  int  // number of the current scrape
+	tells  bool // the exporter says who holds a GPU; if it did not, all GPUs would look free
 }
 
 func newDCGMSource(o SourceOptions) *dcgmSource {
 	return &dcgmSource{o: o, xid: map[string]int64{}, rows: map[string]*dcgmRow{}}
 }
 
-// dcgmRow is what one scrape tells of a device.
+// dcgmRow holds the values of a device in one scrape.
 type dcgmRow struct {
 	device         *Device
-	round          int // of the scrape that named it last
+	round          int // number of the last scrape with this device
 	sample         Sample
 	rank           [NumMetrics]int
 	free           float64
@@ -138,10 +138,10 @@ func newDCGM(o SourceOptions) (*dcgmSource, error) {
 	if len(first.Samples) == 0 {
 		return nil, &capcli.InputError{File: o.Where, Text: "expected metrics of a GPU (DCGM_FI_…), found none", Hint: "is this the /metrics of a dcgm-exporter?"}
 	}
-	return s, nil // an Xid that stood there before is no news
+	return s, nil // this read also recorded old Xids, so that they are not reported as new
 }
 
-// Host is the name that the exporter gives itself, else where it was found.
+// Host returns the host name in the exporter's labels, or its address where there is none.
 func (s *dcgmSource) Host() string {
 	if s.host != "" {
 		return s.host
@@ -149,10 +149,10 @@ func (s *dcgmSource) Host() string {
 	return s.o.Where
 }
 
-// Close does nothing: each read opens and closes what it reads.
+// Close does nothing, because Read closes its input.
 func (s *dcgmSource) Close() error { return nil }
 
-// Read scrapes once.
+// Read scrapes the exporter once.
 func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 	in, err := s.o.Fetch(ctx, s.o.Where)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 	return nil
 }
 
-// tell adds the samples and events of this scrape to t.
+// tell adds the samples, processes and events of this scrape to t.
 func (s *dcgmSource) tell(t *Tick) {
 	s.sort()
 	s.settle()
@@ -198,14 +198,14 @@ func (s *dcgmSource) tell(t *Tick) {
 	}
 }
 
-// take enters one point.
+// take sets the value of one point; it ignores a point that is not a GPU's DCGM field.
 func (s *dcgmSource) take(p *point) error {
 	if !strings.HasPrefix(p.name, "DCGM_FI_") {
 		return nil
 	}
 	uuid := p.get("UUID", "uuid", "gpu_uuid")
 	if uuid == "" {
-		return nil // of the box, not of a GPU
+		return nil // a metric of the box, not of a GPU
 	}
 	v, err := strconv.ParseFloat(p.value, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
@@ -214,7 +214,7 @@ func (s *dcgmSource) take(p *point) error {
 	return s.enter(p, uuid, v)
 }
 
-// sort puts the devices in order, once for all that are new.
+// sort sorts the devices by index and UUID, if new devices came.
 func (s *dcgmSource) sort() {
 	if s.sorted {
 		return
@@ -228,7 +228,7 @@ func (s *dcgmSource) sort() {
 	s.sorted = true
 }
 
-// enter enters the value of a GPU.
+// enter sets the value of a point of the device uuid. It fails above maxDCGMDevices.
 func (s *dcgmSource) enter(p *point, uuid string, v float64) error {
 	r, err := s.row(p, uuid)
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *dcgmSource) enter(p *point, uuid string, v float64) error {
 	return nil
 }
 
-// set sets what a point says in r.
+// set sets the value v of a point in r.
 func (s *dcgmSource) set(r *dcgmRow, p *point, v float64) {
 	ok := dcgmKnown(v)
 	switch p.name {
@@ -268,7 +268,7 @@ func (s *dcgmSource) set(r *dcgmRow, p *point, v float64) {
 		return
 	}
 	v *= f.scale
-	if Metrics[f.metric].Unit == "%" && v > 101 { // profiling fields round up a little
+	if Metrics[f.metric].Unit == "%" && v > 101 { // profiling fields may be slightly over 100
 		r.sample.Miss(f.metric, OutOfRange)
 		return
 	}
@@ -279,7 +279,7 @@ func (s *dcgmSource) set(r *dcgmRow, p *point, v float64) {
 	r.sample.Set(f.metric, v)
 }
 
-// forget drops the devices that neither this scrape nor the last one named.
+// forget drops the devices that are neither in this scrape nor in the one before.
 func (s *dcgmSource) forget() {
 	s.order = slices.DeleteFunc(s.order, func(r *dcgmRow) bool {
 		gone := r.round < s.round-1
@@ -291,7 +291,8 @@ func (s *dcgmSource) forget() {
 	})
 }
 
-// row returns the row of the device that a point names.
+// row returns the row of a point's device, and resets it at its first point in a scrape. It fails
+// above maxDCGMDevices.
 func (s *dcgmSource) row(p *point, uuid string) (*dcgmRow, error) {
 	key := uuid
 	instance := p.get("GPU_I_ID")
@@ -339,7 +340,7 @@ func (s *dcgmSource) row(p *point, uuid string) (*dcgmRow, error) {
 
 func newDCGMDevice(p *point, key, uuid, instance string) *Device {
 	d := &Device{UUID: key, Model: p.get("modelName", "model_name"), Bus: p.get("pci_bus_id"), Driver: p.get("DCGM_FI_DRIVER_VERSION"), GI: -1, CI: -1}
-	d.Index, _ = strconv.Atoi(p.get("gpu")) // without it the order is that of the UUIDs
+	d.Index, _ = strconv.Atoi(p.get("gpu")) // 0 without the label, so that UUIDs give the order
 	if instance != "" {
 		d.Parent, d.Profile = uuid, p.get("GPU_I_PROFILE")
 		d.GI, _ = strconv.Atoi(instance)
@@ -347,7 +348,8 @@ func newDCGMDevice(p *point, key, uuid, instance string) *Device {
 	return d
 }
 
-// settle fills in what follows from several fields of a scrape.
+// settle sets the metrics that follow from several fields of a scrape: utilisation from the
+// ambiguous ratio, and total memory.
 func (s *dcgmSource) settle() {
 	for _, r := range s.order {
 		if r.round == s.round && r.hasRatio {
@@ -369,7 +371,7 @@ func (s *dcgmSource) settle() {
 				r.sample.Set(UtilGPU, 0)
 			case s.scale > 0 && r.ratio*s.scale <= 101:
 				r.sample.Set(UtilGPU, min(100, r.ratio*s.scale))
-			default: // a 1 that may be a percent or all of it
+			default: // a 1 may be 1 percent or 100 percent
 				r.sample.Miss(UtilGPU, OutOfRange)
 			}
 		}
@@ -381,8 +383,8 @@ func (s *dcgmSource) settle() {
 	}
 }
 
-// dcgmKnown tells whether a value is none of DCGM's blanks, which stand for "not
-// there" and come through as numbers (dcgm_structs.h).
+// dcgmKnown reports whether a value is valid: finite, not negative, and not one of DCGM's blanks,
+// the numbers that stand for a missing value (dcgm_structs.h).
 func dcgmKnown(v float64) bool {
 	const (
 		blank32 = float64(0x7ffffff0)

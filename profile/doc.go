@@ -1,7 +1,6 @@
-// Package profile holds what is known of GPUs at work: the metrics, one sample
-// of them, the processes that ran and the events that befell. It says how they
-// are taken (Source), kept (Sink) and paced (Sampler); profile/nvml is a Source
-// and profile/parquet a Sink.
+// Package profile measures GPUs at work: it defines the metrics, the samples of them, the
+// processes on GPUs and the events. A Source reads them, a Sink stores them, and a Sampler reads
+// at regular times. Package profile/nvml has a Source of NVIDIA's library.
 //
-// A figure that is not there has a Reason; it is never written as 0.
+// A missing value has a Reason; it is never written as 0.
 package profile

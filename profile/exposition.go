@@ -11,14 +11,14 @@ import (
 	"capcli"
 )
 
-// Limits on an exposition that is read.
+// Limits on an exposition.
 const (
-	maxExpositionLine  = 1 << 20
+	maxExpositionLine  = 1 << 20 // bytes of a line
 	maxExpositionLines = 1_000_000
 	maxLabels          = 256
 )
 
-// point is one line of an exposition. Its strings live until the next one.
+// point is one line of an exposition. It is valid until the next line is read.
 type point struct {
 	name   string
 	labels []label
@@ -28,7 +28,7 @@ type point struct {
 
 type label struct{ name, value string }
 
-// get gives the value of the first label that has one of the names.
+// get returns the value of the label with the first of names that the point has, or "".
 func (p *point) get(names ...string) string {
 	for _, n := range names {
 		for _, l := range p.labels {
@@ -45,8 +45,9 @@ func (p *point) hasLabel(names ...string) bool {
 	return slices.ContainsFunc(p.labels, func(l label) bool { return slices.Contains(names, l.name) })
 }
 
-// readExposition reads metrics in the text form of Prometheus (exposition
-// format 0.0.4) or OpenMetrics 1.0 and calls each with every point.
+// readExposition reads metrics in the text format of Prometheus (exposition format 0.0.4) or
+// OpenMetrics 1.0 and calls each with every point. It fails for a line that is not valid, and
+// with the error of each. name is the file name in errors.
 func readExposition(name string, r io.Reader, each func(p *point) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 64<<10), maxExpositionLine)
@@ -74,7 +75,7 @@ func readExposition(name string, r io.Reader, each func(p *point) error) error {
 	return err
 }
 
-// parse reads name{label="value",…} value [time].
+// parse parses a line name{label="value",…} value [time]; it ignores the time.
 func (p *point) parse(text string) error {
 	p.labels = p.labels[:0]
 	end := strings.IndexAny(text, "{ \t")
@@ -97,7 +98,8 @@ func (p *point) parse(text string) error {
 	return nil
 }
 
-// parseLabels reads the labels after their opening brace and gives what is left.
+// parseLabels parses the labels after the opening brace and returns the text after the closing
+// brace.
 func (p *point) parseLabels(rest string) (string, error) {
 	for {
 		rest = strings.TrimLeft(rest, ", \t")
@@ -124,9 +126,9 @@ func (p *point) parseLabels(rest string) (string, error) {
 	}
 }
 
-// unquote reads the quoted text that s begins with and gives how long it was
-// with its quotes; 0 where it does not end. A backslash stands before a quote,
-// another backslash, or the n of a new line, and else for itself.
+// unquote returns the content of the quoted text at the start of s, and its length in bytes with
+// the quotes, or 0 where the text does not end. A backslash escapes a quote, a backslash, or n for
+// a new line; before another character it is a backslash.
 func unquote(s string) (string, int) {
 	if end := strings.IndexAny(s[1:], `"\\`); end >= 0 && s[1+end] == '"' {
 		return s[1 : 1+end], end + 2

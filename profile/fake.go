@@ -14,7 +14,7 @@ func init() {
 	})
 }
 
-// What the made-up box is made of.
+// Hardware of the simulated box.
 const (
 	fakeGPUs     = 8
 	fakeMemory   = 80 << 30
@@ -25,26 +25,25 @@ const (
 	fakeClock    = 1980.0  // MHz
 )
 
-// Fake is a Source that makes up a box of eight GPUs on which jobs come and go:
-// training that works, that starves for input or that waits on other GPUs,
-// inference with the rhythm of a day, notebooks that hold a GPU and do nothing.
-// The same seed and the same times give the same figures.
+// Fake is a Source that simulates a box of eight GPUs with changing jobs: training that works,
+// that lacks input or that waits on other GPUs, inference with a daily cycle, and notebooks that
+// hold a GPU and do nothing. The same seed and the same times give the same values.
 type Fake struct {
 	o       SourceOptions
 	rng     *rand.Rand
 	devices [fakeGPUs]*Device
 	gpus    [fakeGPUs]fakeGPU
-	jobs    []*fakeJob // running, in order of their start
-	last    Instant    // of the read before
+	jobs    []*fakeJob // running jobs, in order of start
+	last    Instant    // time of the last read
 	begun   bool
-	looked  Instant // at processes
-	nextJob int
+	looked  Instant // time of the last look at processes; 0 is none
+	nextJob int     // number from which the next job's number is drawn
 }
 
-// fakeGPU is the state of one GPU that changes slowly.
+// fakeGPU is the slowly changing state of one GPU.
 type fakeGPU struct {
 	job     *fakeJob
-	free    Instant // until when it stays free
+	free    Instant // time until which the GPU stays free
 	watts   float64
 	temp    float64
 	energy  float64
@@ -54,7 +53,7 @@ type fakeGPU struct {
 	started Instant
 }
 
-// NewFake makes up a box.
+// NewFake returns a simulated box.
 func NewFake(o SourceOptions) *Fake {
 	f := &Fake{o: o, rng: o.Seed.Stream("profile/fake"), nextJob: 88197}
 	for i := range f.devices {
@@ -69,13 +68,13 @@ func NewFake(o SourceOptions) *Fake {
 	return f
 }
 
-// Host names the made-up box.
+// Host returns the name of the simulated box.
 func (f *Fake) Host() string { return "gpu-demo-01" }
 
 // Close does nothing.
 func (f *Fake) Close() error { return nil }
 
-// Read makes up what is seen at t's time.
+// Read simulates the box up to the time of t and adds its samples and processes to t.
 func (f *Fake) Read(_ context.Context, t *Tick) error {
 	span := f.o.Every
 	if f.begun {
@@ -96,7 +95,7 @@ func (f *Fake) Read(_ context.Context, t *Tick) error {
 	return nil
 }
 
-// sample fills s with what g does now.
+// sample sets s to the metrics of g, the given seconds after the last sample.
 func (f *Fake) sample(s *Sample, g *fakeGPU, at Instant, seconds float64) {
 	keep := math.Exp(-seconds / 20)
 	g.noise = keep*g.noise + math.Sqrt(1-keep*keep)*f.rng.NormFloat64()
@@ -142,7 +141,7 @@ func (f *Fake) sample(s *Sample, g *fakeGPU, at Instant, seconds float64) {
 	pct(UtilDec, l.decoder)
 }
 
-// heat lets power follow the load and temperature follow power.
+// heat advances power, which follows the load, energy, and temperature, which follows power.
 func (g *fakeGPU) heat(l fakeLoad, seconds float64, rng *rand.Rand) {
 	want := fakeIdle
 	if l.util > 0 {
@@ -175,7 +174,7 @@ func (g *fakeGPU) throttle(l fakeLoad, clock float64) float64 {
 	return 0
 }
 
-// processes tells who holds what.
+// processes adds the processes on all GPUs to t.
 func (f *Fake) processes(t *Tick) {
 	for i := range f.gpus {
 		j := f.gpus[i].job
@@ -197,7 +196,7 @@ func (f *Fake) processes(t *Tick) {
 	}
 }
 
-// begin puts the box into the middle of a working day.
+// begin sets the state of the box to the middle of a working day.
 func (f *Fake) begin(at Instant) {
 	f.begun = true
 	hours := func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }

@@ -121,7 +121,7 @@ func (f *Fake) start(from, to Instant, kind *fakeKind, gpus ...int) {
 	f.jobs = append(f.jobs, j)
 }
 
-// load is what g does at an instant.
+// load returns the load of g at a time.
 func (g *fakeGPU) load(at Instant, rng *rand.Rand) fakeLoad {
 	j := g.job
 	if j == nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Resource is what a GPU may run short of.
+// Resource is a resource of a GPU that can rule out a smaller candidate.
 type Resource string
 
 // The resources.
@@ -15,43 +15,43 @@ const (
 	MemoryRates Resource = "DRAM bandwidth"
 )
 
-// The rules by which a job fits on something smaller.
+// Rules that decide whether a job fits a smaller candidate.
 const (
-	memoryMargin = 1.10 // factor on the most memory in use
+	memoryMargin = 1.10 // factor on the highest memory in use
 	sliceMemory  = 0.90 // an instance has up to a tenth less memory than its share of the GPU
 	shareAtMost  = 500  // thousandths of a GPU: at least two jobs share it
-	shareStep    = 50
-	fullMemory   = 0.85 // a larger share of the memory in use may be an allocator's reserve
-	flatMemory   = 0.95 // it is, where the median is this share of the maximum
+	shareStep    = 50   // thousandths of a GPU to which shares are rounded up
+	fullMemory   = 0.85 // share of memory in use from which it may be an allocator's reserve
+	flatMemory   = 0.95 // it counts as a reserve if the median is this share of the maximum
 )
 
-// Need is what a job used of a GPU at one time. Its memory is what the allocator held: the
-// job needed that or less.
+// Need is what a job used of one GPU. Its memory is what the allocator held: the job needed that
+// or less.
 type Need struct {
 	Bytes    float64 // highest memory in use
 	Whole    float64 // bytes of memory of the GPU
-	SM       float64 // share of the SMs active, 95th percentile of the time held
-	DRAM     float64 // share of the memory bandwidth, likewise; NaN is unknown
-	ByUtil   bool    // SM is unknown: GPU utilization, which is never less, stands in for it
+	SM       float64 // share of the SMs active, 95th percentile over time
+	DRAM     float64 // share of the memory bandwidth used, 95th percentile over time; NaN is unknown
+	ByUtil   bool    // SM is GPU utilisation, which is never less, because active SMs are unknown
 	Reserved bool    // the memory looks reserved by an allocator: the job may need less
 }
 
-// Fit is something smaller that a job would run on.
+// Fit is smaller hardware on which a job would run.
 type Fit struct {
 	Model string
 	Slice string   // MIG profile of Model; "" is the whole GPU
-	Binds Resource // the resource that rules out the next smaller candidate; without one, the scarcest
-	Share float64  // of the GPU that the job held: the part that the slice takes
+	Binds Resource // resource that rules out the next smaller candidate; the scarcest if there is none
+	Share float64  // share of the job's GPU that the slice takes; 0 for a model
 }
 
-// Fitting is what a job could run on.
+// Fitting says on what smaller hardware a job could run.
 type Fitting struct {
 	Need  Need
-	Slice *Fit     // smallest MIG slice of the model that it ran on; nil is none
-	Model *Fit     // smallest other model; nil is none
-	Binds Resource // what the job lacks on the next smaller candidate
-	Milli int      // thousandths of a GPU that suffice to share one; 0 is none
-	Why   string   // why the fit is unknown; "" where it is known
+	Slice *Fit     // smallest MIG slice of the job's own model; nil if none fits
+	Model *Fit     // smallest other model; nil if none fits
+	Binds Resource // resource that rules out the next smaller candidate
+	Milli int      // thousandths of a shared GPU that suffice; 0 if the job cannot share
+	Why   string   // why the fit is unknown; "" if it is known
 }
 
 // FreedHours returns the GPU-hours of its own model that the job frees when it moves to
@@ -66,12 +66,12 @@ func (f *Fitting) FreedHours(held float64) float64 {
 	return 0
 }
 
-// reservers are programs that take nearly all memory when they start: vLLM and
-// SGLang (--gpu-memory-utilization, --mem-fraction-static), TensorFlow and JAX
-// (XLA preallocates three quarters).
+// reservers are programs that allocate most memory when they start: vLLM and SGLang
+// (--gpu-memory-utilization, --mem-fraction-static), TensorFlow and JAX (XLA preallocates three
+// quarters).
 var reservers = []string{"vllm", "sglang", "tensorflow", "jax", "xla"}
 
-// need returns what the job used. why says what is missing to tell its fit.
+// need returns what the job used. why says why its fit cannot be determined, or is "".
 func (j *JobUse) need() (n Need, why string) {
 	u := j.Use
 	n = Need{Bytes: u.MemoryBytes, Whole: u.MemoryTotal, SM: u.SM.Quantile(0.95) / 100, DRAM: u.DRAM.Quantile(0.95) / 100}
@@ -151,14 +151,14 @@ func (j *JobUse) Fits() Fitting {
 	return out
 }
 
-// fitSearch tries candidates from the smallest up.
+// fitSearch tries candidates in ascending order.
 type fitSearch struct {
 	need  Need
-	binds Resource // what the candidate before lacked most
+	binds Resource // scarcest resource of the last candidate that did not fit
 }
 
-// try reports whether the job fits a candidate with so much memory, and such shares of the
-// compute and of the bandwidth of the GPU that it ran on.
+// try reports whether the job fits a candidate with the given bytes of memory, and the given
+// shares of the compute and of the bandwidth of the job's own GPU.
 func (s *fitSearch) try(bytes, compute, bandwidth float64) bool {
 	binds, ratio := s.need.lacks(bytes/s.need.Whole, compute, bandwidth)
 	if ratio > 1 || s.binds == "" {

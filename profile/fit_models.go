@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// GPUModel is what its data sheet says of a GPU.
+// GPUModel is the data sheet of a GPU.
 type GPUModel struct {
 	Name   string
-	GiB    float64 // device memory, as the driver tells it
-	GBPerS float64 // of device memory
+	GiB    float64 // device memory, as the driver reports it
+	GBPerS float64 // bandwidth of device memory
 	TFLOPS float64 // dense, FP16 on tensor cores
-	Slices []Slice // that MIG can make of it, the smallest first
-	mark   string  // in the driver's name of it
+	Slices []Slice // MIG profiles, the smallest first; nil without MIG
+	mark   string  // words that identify the model in the driver's name
 }
 
-// Slice is a profile of MIG.
+// Slice is a MIG profile.
 type Slice struct {
 	Name            string
-	Compute, Memory float64 // share of SMs; of memory and its bandwidth
+	Compute, Memory float64 // share of the GPU's SMs; share of its memory and bandwidth
 }
 
-// Share is the part of a GPU that a slice takes from others: of its SMs or of its
-// memory, whichever is more.
+// Share returns the share of a GPU that a slice takes: of its SMs or of its memory, whichever is
+// more.
 func (s *Slice) Share() float64 { return math.Max(s.Compute, s.Memory) }
 
-// sevenths are the profiles of a GPU that is divided into 7 parts of SMs and 8 of
-// memory; 7g is the whole GPU. NVIDIA Multi-Instance GPU User Guide, "Supported
-// MIG Profiles"; those with media engines ("+me") are no larger.
+// sevenths returns the profiles, called names, of a GPU whose SMs MIG divides into 7 parts and
+// whose memory into 8; 7g is the whole GPU. Source: NVIDIA Multi-Instance GPU User Guide,
+// "Supported MIG Profiles". Profiles with media engines ("+me") are no larger.
 func sevenths(names string) []Slice {
 	shape := [][2]float64{{1. / 7, 1. / 8}, {1. / 7, 2. / 8}, {2. / 7, 2. / 8}, {3. / 7, 4. / 8}, {4. / 7, 4. / 8}}
 	var out []Slice
@@ -38,9 +38,8 @@ func sevenths(names string) []Slice {
 	return out
 }
 
-// GPUModels are the GPUs that a job may be moved to, the smaller first. Figures
-// are those of NVIDIA's data sheets; of the boards of one name, the SXM one where
-// nothing else is said.
+// GPUModels are the GPUs to which a job may move, in ascending order. The figures are those of
+// NVIDIA's data sheets, of the SXM board where the name does not say another.
 var GPUModels = []GPUModel{
 	{"T4", 15, 320, 65, nil, "T4"},
 	{"L4", 22.5, 300, 121, nil, "L4"},
@@ -57,12 +56,12 @@ var GPUModels = []GPUModel{
 	{"B200", 179, 7700, 2250, sevenths("1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb"), "B200"},
 }
 
-// nearMemory is the largest relative difference between the memory that the driver tells
-// and that of GPUModels.
+// nearMemory is the largest relative difference between the memory that the driver reports and
+// the memory in GPUModels.
 const nearMemory = 0.12
 
-// modelOf returns the place in GPUModels of a GPU with the driver's name and so much
-// memory, or -1. The longest mark that matches wins, for H100 is part of H100 PCIe.
+// modelOf returns the index in GPUModels of a GPU with the driver's name and the bytes of memory,
+// or -1. The longest matching mark wins, because H100 is also part of H100 PCIe.
 func modelOf(name string, bytes float64) int {
 	words := " " + strings.NewReplacer("-", " ", "_", " ").Replace(name) + " "
 	best := -1
@@ -78,9 +77,9 @@ func modelOf(name string, bytes float64) int {
 	return best
 }
 
-// Slices is the share of a GPU's SMs that an instance has, by its profile, and 1 of a
-// GPU that is not divided. "1c.3g.40gb" is one of three parts of an instance. All
-// models but the A30 have seven parts.
+// Slices returns the share of a GPU's SMs that a MIG instance has, by its profile, and 1 for a
+// device that is not an instance. "1c.3g.40gb" is one of three parts of an instance. All models
+// except the A30 have seven parts.
 func (d *Device) Slices() float64 {
 	if !d.MIG() {
 		return 1

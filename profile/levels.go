@@ -9,11 +9,11 @@ import (
 	"capcli"
 )
 
-// LevelMeasure is what Levels sums.
+// LevelMeasure is the quantity that Levels adds up.
 type LevelMeasure uint8
 
-// The measures: GPUs that a process held; GPUs busy, by the share of time in
-// which a kernel ran; GPUs by the share of their SMs that were active; and watts.
+// The measures: GPUs held by a process; GPUs times the share of time in which a kernel ran; GPUs
+// times the share of active SMs; and watts.
 const (
 	LevelHeld LevelMeasure = iota
 	LevelBusy
@@ -21,37 +21,36 @@ const (
 	LevelPower
 )
 
-// ErrTooManySteps is what Levels gives up with.
+// ErrTooManySteps is the error of Levels above its limit on memory.
 var ErrTooManySteps = errors.New("too many boxes, groups and steps")
 
 const (
 	defaultLevelCells = 20_000_000 // 160 MB
-	enoughCover       = 0.5        // of a step's time, for the step to be known
-	wholeCover        = 0.95       // of the first and the last step, for them to be whole
-	peakOver          = 300        // seconds
+	enoughCover       = 0.5        // sampled share from which a step is known
+	wholeCover        = 0.95       // sampled share from which a step counts as whole
+	peakOver          = 300        // seconds over which a peak is averaged
 )
 
-// Levels takes ticks, those of one box in the order of their times, and gives
-// what all boxes did on regular steps, group by group. Its memory grows with
-// boxes, groups and steps, not with ticks.
+// Levels adds up the ticks of all boxes to levels on regular steps, by group. The ticks of one box
+// must come in order of time. Its memory grows with boxes, groups and steps, not with ticks.
 //
-// A sample stands for the time since the one before, up to three intervals, and
-// its time is divided exactly between the steps. A step of which less than half
-// was sampled is a gap; of the others what was not sampled is taken to be as
-// what was. Before its first sample and after its last a box is not there.
+// A sample stands for the time since the sample before, up to three intervals, and its time is
+// divided exactly between the steps. A step that was sampled for less than half of its time is a
+// gap. In other steps the time without samples counts like the time with samples. A box does not
+// exist before its first sample and after its last.
 type Levels struct {
 	Measure LevelMeasure
 	Step    capcli.Step
 	Zone    *time.Location // nil is UTC
-	Peaks   bool           // the highest mean of five minutes in each step, instead of its mean
-	// Groups gives the groups that the part of a device counts in that a tenant
-	// holds; "" is nobody. Places gives those of them whose GPUs can be counted,
-	// because they do not ask for the tenant.
+	Peaks   bool           // levels are the highest five-minute mean in each step, not the step's mean
+	// Groups returns the groups in which the share of a device counts that a tenant holds; ""
+	// is nobody. Places returns the groups of a device that do not depend on the tenant, so that
+	// their GPUs can be counted.
 	Groups   func(host string, d *Device, tenant string) []string
 	Places   func(host string, d *Device) []string
-	MaxCells int // 0 is 20 million
+	MaxCells int // most numbers held in memory; 0 is 20 million
 
-	Guessed bool // some samples came without processes: held is memory in use
+	Guessed bool // some samples came without processes, so that memory in use decided what is held
 
 	grid  capcli.Grid
 	hosts map[string]*levelHost
@@ -65,23 +64,23 @@ type Levels struct {
 type levelHost struct {
 	name    string
 	devices map[string]*levelDevice
-	spans   [][2]Instant // of ticks in order
-	last    Instant
-	told    bool // processes
-	base    int  // the step of the first element
+	spans   [][2]Instant // time ranges of ticks that came in order
+	last    Instant      // time of the last tick
+	told    bool         // a tick had processes
+	base    int          // step of index 0
 	cover   levelCover
 	groups  map[string]*levelCells
-	step    int // that holds from..to
+	step    int // current step, which lasts from..to
 	from    Instant
 	to      Instant
 }
 
-// levelCover is, by step, microseconds that ticks stand for, GPU-microseconds
-// that were there, and those of them whose figure was known.
+// levelCover holds by step the microseconds covered by ticks, the GPU-microseconds of capacity,
+// and the GPU-microseconds with a known value.
 type levelCover struct{ ticks, there, known []float64 }
 
-// levelCells are a group's GPU-microseconds (or W x microseconds) by step, and
-// where it is a place what was there.
+// levelCells holds by step a group's GPU-microseconds (or W x microseconds), and its
+// GPU-microseconds of capacity if it is a place.
 type levelCells struct{ value, there []float64 }
 
 type levelDevice struct {
@@ -98,7 +97,7 @@ type levelHolder struct {
 	tenant string
 }
 
-// jobRef tells jobs of a box apart.
+// jobRef identifies a job on a box.
 type jobRef struct {
 	kind, space, name string
 	pid               int64
@@ -116,7 +115,7 @@ func (p *Process) ref() jobRef {
 	return jobRef{kind: "process", name: p.User, pid: p.PID}
 }
 
-// Add takes a tick of a box.
+// Add adds a tick of a box. It fails with ErrTooManySteps.
 func (l *Levels) Add(host string, t *Tick) error {
 	if len(t.Samples) == 0 {
 		return nil
@@ -165,7 +164,7 @@ func (l *Levels) host(name string, at Instant) *levelHost {
 	return h
 }
 
-// fine is the step on which sums are kept.
+// fine returns the step of the sums: five minutes or less for peaks, else Step.
 func (l *Levels) fine() capcli.Step {
 	if !l.Peaks {
 		return l.Step
@@ -203,7 +202,7 @@ func (h *levelHost) holders(t *Tick) {
 	}
 }
 
-// sample counts one sample for the groups of who holds the device.
+// sample counts one sample for the groups of the tenants that hold the device.
 func (l *Levels) sample(h *levelHost, t *Tick, micros int64, s *Sample) error {
 	d := h.device(s.Device)
 	from := t.At - Instant(micros)
@@ -251,7 +250,7 @@ func (l *Levels) sample(h *levelHost, t *Tick, micros int64, s *Sample) error {
 	return nil
 }
 
-// guess takes a device for held where over heldMemory of its memory is in use.
+// guess counts a device as held if over heldMemory of its memory is in use.
 func (l *Levels) guess(d *levelDevice, s *Sample) {
 	l.Guessed = true
 	used, ok := s.Get(MemUsed)
@@ -262,7 +261,7 @@ func (l *Levels) guess(d *levelDevice, s *Sample) {
 	}
 }
 
-// level is what a sample says of a whole device.
+// level returns the measure of a sample for a whole device, in GPUs or watts.
 func (l *Levels) level(s *Sample, held bool) (v float64, known bool) {
 	switch l.Measure {
 	case LevelHeld:
@@ -316,7 +315,7 @@ func (l *Levels) put(h *levelHost, dev *Device, d *levelDevice, tenant string, f
 	})
 }
 
-// cell makes the cells of a group on a box.
+// cell makes the cells of a group on a box, unless they exist.
 func (l *Levels) cell(h *levelHost, name string) {
 	if h.groups[name] != nil {
 		return
@@ -330,7 +329,8 @@ func (l *Levels) cell(h *levelHost, name string) {
 	}
 }
 
-// spread divides the time from one instant to another between steps.
+// spread divides a time range between steps. It calls put with the index of each step and the
+// microseconds of the range in it.
 func (l *Levels) spread(h *levelHost, from, to Instant, put func(i int, part float64)) error {
 	for from < to {
 		if h.to <= from || h.from > from || h.to == 0 {
@@ -349,7 +349,7 @@ func (l *Levels) spread(h *levelHost, from, to Instant, put func(i int, part flo
 
 func instantOf(t capcli.Time) Instant { return Instant(int64(t) * 1_000_000) }
 
-// reach makes room for step i of a box.
+// reach grows the slices of a box so that they hold step i. It fails with ErrTooManySteps.
 func (l *Levels) reach(h *levelHost, i int) error {
 	n := len(h.cover.ticks)
 	if n == 0 {

@@ -9,15 +9,15 @@ import (
 	"capcli"
 )
 
-// Level is what a group did, step by step. A gap is NaN.
+// Level is the level of a group by step. A gap is NaN.
 type Level struct {
 	Values []float64 // GPUs, or watts
-	There  []float64 // GPUs that there were; nil where the group is no place
+	There  []float64 // capacity in GPUs; nil if the group is not a place
 	Scaled int       // steps that were sampled in part
 }
 
-// Range gives the grid and how many steps of it there are from the first sample
-// to the last, without a first or last step that is not whole.
+// Range returns the grid and its number of steps from the first sample to the last, without a
+// first or last step that is not whole.
 func (l *Levels) Range() (capcli.Grid, int) {
 	if len(l.order) == 0 {
 		return l.grid, 0
@@ -79,7 +79,7 @@ func (l *Levels) GroupLevel(name string) Level {
 				continue
 			}
 			known++
-			out.Values[k] = math.Max(out.Values[k], fine.values[i]) // without Peaks there is one
+			out.Values[k] = math.Max(out.Values[k], fine.values[i]) // without Peaks there is one fine step
 			out.There[k] += fine.there[i]
 			partly = partly || fine.partly[i]
 		}
@@ -98,15 +98,15 @@ func (l *Levels) GroupLevel(name string) Level {
 	return out
 }
 
-// fineLevel is a Level on the steps on which sums are kept.
+// fineLevel is a Level on the steps of the sums.
 type fineLevel struct {
 	values, there []float64
 	partly        []bool
 	place         bool
 }
 
-// sumFine sums a group over the boxes that it is on. A box that was not sampled
-// enough in a step counts as the others did, by its size.
+// sumFine adds up a group over its boxes. A box that was not sampled enough in a step counts like
+// the other boxes, in proportion to its size.
 func (l *Levels) sumFine(name string, skip, n int) fineLevel {
 	out := fineLevel{values: make([]float64, n), there: make([]float64, n), partly: make([]bool, n)}
 	weights, all := make([]float64, n), make([]float64, n)
@@ -146,7 +146,7 @@ func (l *Levels) sumFine(name string, skip, n int) fineLevel {
 	return out
 }
 
-// size is how many GPUs a box has, in the mean.
+// size returns the mean number of GPUs of a box over time.
 func (h *levelHost) size() float64 {
 	there, ticks := 0.0, 0.0
 	for i, v := range h.cover.there {
@@ -169,7 +169,7 @@ func (h *levelHost) coverage(i int, span float64) (share, factor float64) {
 	return time * figures, 1 / (time * figures)
 }
 
-// Check refuses samples of one box that overlap: they would count twice.
+// Check returns an error where samples of one box overlap, since they would count twice.
 func (l *Levels) Check() error {
 	for _, h := range l.order {
 		slices.SortFunc(h.spans, func(a, b [2]Instant) int { return cmp.Compare(a[0], b[0]) })
@@ -182,17 +182,17 @@ func (l *Levels) Check() error {
 	return nil
 }
 
-// Names gives the groups, sorted.
+// Names returns the groups, sorted.
 func (l *Levels) Names() []string {
 	out := slices.Clone(l.names)
 	slices.Sort(out)
 	return out
 }
 
-// Hosts counts the boxes.
+// Hosts returns the number of boxes.
 func (l *Levels) Hosts() int { return len(l.order) }
 
-// lifetime is from a box's first sample to its last.
+// lifetime returns the time range from a box's first sample to its last.
 func (h *levelHost) lifetime() (from, to Instant) {
 	from, to = h.spans[0][0], h.spans[0][1]
 	for _, s := range h.spans {
@@ -201,7 +201,7 @@ func (h *levelHost) lifetime() (from, to Instant) {
 	return from, to
 }
 
-// overlap is how many microseconds of step i of a grid lie between two instants.
+// overlap returns the microseconds of step i of a grid between two times.
 func overlap(g capcli.Grid, i int, from, to Instant) float64 {
 	return math.Max(0, float64(min(to, instantOf(g.At(i+1)))-max(from, instantOf(g.At(i)))))
 }
