@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Live is what is known of the devices while they are watched.
+// Live is the recent state of the devices, for a live display.
 type Live struct {
-	Ticks   int                  // with samples
-	Past    map[string][]float64 // by UUID, the utilisation of the last ticks; NaN where it was not told
-	Holders map[string]string    // by UUID
+	Ticks   int                  // ticks added
+	Past    map[string][]float64 // utilisation in the last ticks, in percent, by UUID; NaN if unknown
+	Holders map[string]string    // label of a process that holds the device, by UUID
 }
 
-// NewLive returns a Live that has seen nothing.
+// NewLive returns a Live without ticks.
 func NewLive() *Live { return &Live{Past: map[string][]float64{}, Holders: map[string]string{}} }
 
-// Add takes a tick with samples, of which the last keep are kept.
+// Add adds a tick with samples. It keeps the utilisation of the last keep ticks.
 func (l *Live) Add(t *Tick, keep int) {
 	if t.LookedAtProcesses {
 		clear(l.Holders)
@@ -37,7 +37,7 @@ func (l *Live) Add(t *Tick, keep int) {
 	l.Ticks++
 }
 
-// label names whose process it is, and its job, pod, command or number.
+// label returns the namespace or user of a process, and its job, pod, command or PID.
 func (p *Process) label() string {
 	who := p.User
 	if p.Namespace != "" {

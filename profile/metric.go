@@ -2,7 +2,7 @@ package profile
 
 import "math"
 
-// Metric is one figure of a GPU; its place in Metrics.
+// Metric is a quantity measured on a GPU: its index in Metrics.
 type Metric uint8
 
 // The metrics, in the order of the columns on disk. New ones go to the end.
@@ -37,19 +37,17 @@ const (
 	ECCUncorrected
 	UtilEnc
 	UtilDec
-	NumMetrics // how many there are
+	NumMetrics // number of metrics
 )
 
-// Describe says what a metric is and how it is kept.
+// Describe says what a metric is and how it is stored.
 type Describe struct {
 	Name string // column and JSON key, with the unit at its end
 	Unit string
-	// Step is the resolution that is kept, in Unit: 1 is whole numbers, less is
-	// an eighth, which single precision holds exactly and sums without error. It is
-	// finer than what the sensor can tell.
+	// Step is the resolution at which the metric is stored, in Unit: 1, or 1/8, which single
+	// precision holds exactly and sums without error. It is finer than the sensor's resolution.
 	Step float64
-	// Counter tells that the figure only grows, but for a reset of the GPU or
-	// of its driver.
+	// Counter says that the value only grows, except after a reset of the GPU or its driver.
 	Counter bool
 	Doc     string
 }
@@ -89,7 +87,7 @@ var Metrics = [NumMetrics]Describe{
 	UtilDec:        {"util_dec_pct", "%", 1, false, "share of the sample period in which the video decoder was busy"},
 }
 
-// String gives the metric's name.
+// String returns the metric's name.
 func (m Metric) String() string {
 	if m >= NumMetrics {
 		return "unknown"
@@ -97,7 +95,7 @@ func (m Metric) String() string {
 	return Metrics[m].Name
 }
 
-// Round gives v to the resolution that is kept of the metric.
+// Round returns v rounded to the resolution at which the metric is stored.
 func (m Metric) Round(v float64) float64 {
 	step := Metrics[m].Step
 	if step >= 1 {
@@ -107,7 +105,7 @@ func (m Metric) Round(v float64) float64 {
 	return math.Round(v*parts) / parts
 }
 
-// MetricNamed finds a metric by its name.
+// MetricNamed returns the metric called name, and whether there is one.
 func MetricNamed(name string) (Metric, bool) {
 	for m := range NumMetrics {
 		if Metrics[m].Name == name {

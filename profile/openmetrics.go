@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// OpenMetrics returns a tick of a box in OpenMetrics 1.0. A figure that is not there has no
-// line: a scraper must not see 0.
+// OpenMetrics returns a tick of a box in OpenMetrics 1.0. A missing value has no line, so that a
+// scraper does not see 0.
 func (t *Tick) OpenMetrics(host string) string {
 	var b strings.Builder
 	for m, d := range Metrics {
@@ -45,7 +45,7 @@ func (t *Tick) OpenMetrics(host string) string {
 	return b.String()
 }
 
-// openMetricsLabels are the labels of the figures of a device.
+// openMetricsLabels returns the labels of the metrics of a device.
 func (d *Device) openMetricsLabels(host string) string {
 	text := fmt.Sprintf(`host="%s",gpu="%d",uuid="%s",model="%s"`, expositionEscapes.Replace(host), d.Index, expositionEscapes.Replace(d.UUID), expositionEscapes.Replace(d.Model))
 	if d.MIG() {
@@ -54,5 +54,5 @@ func (d *Device) openMetricsLabels(host string) string {
 	return text
 }
 
-// expositionEscapes are those of OpenMetrics, the same in labels and in help.
+// expositionEscapes are the escapes of OpenMetrics, the same in labels and in help texts.
 var expositionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

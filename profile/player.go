@@ -7,34 +7,33 @@ import (
 	"time"
 )
 
-// Recorded tells whether a source gives what was seen in the past: its ticks then
-// have their own times and events, and a Player is to be used on it, no Sampler.
-// Host is that of the tick that was read last.
+// Recorded reports whether a source is a recording. Its ticks then have their own times and
+// events, its Host is that of the tick read last, and it needs a Player instead of a Sampler.
 func Recorded(s Source) bool {
 	r, ok := s.(interface{ Recorded() bool })
 	return ok && r.Recorded()
 }
 
-// Player hands on the ticks of a recording, as they are.
+// Player passes on the ticks of a recording unchanged.
 type Player struct {
 	Source Source
 	Clock  Clock
-	Speed  float64       // times as fast as it was recorded; 0 is at once
-	Length time.Duration // of the recording that is played, from its first tick; 0 is all
-	// Write is given each tick and the box that it is of. It must not keep it.
+	Speed  float64       // multiple of the recorded speed; 0 plays without waiting
+	Length time.Duration // length to play, from the first tick; 0 is the whole recording
+	// Write receives each tick and the name of its box. It must not keep the tick.
 	Write func(host string, t *Tick) error
 }
 
-// Played says what was played.
+// Played sums up a call of Play.
 type Played struct {
 	Ticks      int64
-	Samples    int64 // of single devices
-	First, End Instant
+	Samples    int64   // samples of single devices
+	First, End Instant // time of the first tick, and latest time of a tick
 }
 
-// Play plays until the recording or ctx ends, which is no error. The ticks come
-// as far apart as they were recorded, divided by Speed; steps back in time are
-// not waited for. What cannot be read or written is an error.
+// Play plays until the recording or ctx ends, which is not an error. The time between ticks is
+// the recorded time divided by Speed; Play does not wait for steps back in time. It fails where
+// the source or Write fails.
 func (p *Player) Play(ctx context.Context) (Played, error) {
 	var got Played
 	var t Tick

@@ -19,46 +19,45 @@ func init() {
 	})
 }
 
-// How much of the past is asked for at once: little, until it is known how many
-// series there are, then as much as memory shall hold, and never more than a
-// server gives.
+// Sizes of requests. The first request is small, because the number of series is unknown. Later
+// ones return at most promValues values, and never more points than a server allows.
 const (
-	promFirst  = 30
-	promMost   = 11_000 // points of a series that Prometheus gives in one answer
-	promValues = 4_000_000
-	promBlank  = 1e8 // a mean over a blank and real values is above this, and no metric but bytes a second is
+	promFirst  = 30        // points of a series in the first request
+	promMost   = 11_000    // points of a series that Prometheus returns in one answer
+	promValues = 4_000_000 // values of all series in one request
+	promBlank  = 1e8       // a mean over a DCGM blank and real values is above this; of metrics only bytes per second are
 )
 
-// promSource makes ticks of what a Prometheus server kept of dcgm-exporters. The
-// ticks are those of one box after the other, part by part of the time.
+// promSource makes ticks from the history of dcgm-exporters on a Prometheus server. It requests
+// the time range in parts, and in each part returns the ticks of one box after the other.
 type promSource struct {
 	o        SourceOptions
 	step     capcli.Seconds
-	next, to capcli.Time // still to be asked
-	size     int64       // points
+	next, to capcli.Time // time range that is not requested yet
+	size     int64       // points of a series in the next request
 	boxes    map[string]*promBox
-	names    []string // of the fields
-	found    bool
+	names    []string // names of the DCGM fields
+	found    bool     // some answer had a series
 
-	queue          []*promBox // of this part, with what is not told yet
-	from, at, last capcli.Time
-	host           string
+	queue          []*promBox  // boxes of this part with ticks that were not read
+	from, at, last capcli.Time // start of this part, time of the next tick, end of this part
+	host           string      // box of the tick read last
 }
 
-// promBox is what is known of one box.
+// promBox is one box.
 type promBox struct {
 	host  string
 	dcgm  *dcgmSource
-	parts []*promSeries // of this part of the time
+	parts []*promSeries // series of this part of the time range
 }
 
-// promSeries is one field of one GPU over a part of the time.
+// promSeries is one field of one GPU over a part of the time range.
 type promSeries struct {
 	uuid  string
-	point point // its labels
-	text  string
+	point point  // name and labels
+	text  string // name and labels as text, for sorting
 	of    Range
-	done  int
+	done  int // points used
 }
 
 func newPrometheus(o SourceOptions) (*promSource, error) {
@@ -80,17 +79,17 @@ func newPrometheus(o SourceOptions) (*promSource, error) {
 	return s, nil
 }
 
-// Recorded tells a Player that the ticks have their own times.
+// Recorded returns true: the ticks have their own times.
 func (s *promSource) Recorded() bool { return true }
 
-// Host is the box of the tick that was read last.
+// Host returns the box of the tick read last.
 func (s *promSource) Host() string { return s.host }
 
-// Close does nothing: each question is closed when it is answered.
+// Close does nothing, because each answer is closed when it is read.
 func (s *promSource) Close() error { return nil }
 
-// Read gives the next tick: the means over the step that ends at its time, and of
-// counters and states the last value in it.
+// Read reads the next tick: the means over the step that ends at its time, or the last value in
+// the step for counters and states.
 func (s *promSource) Read(ctx context.Context, t *Tick) error {
 	for {
 		for len(s.queue) > 0 {
@@ -110,7 +109,7 @@ func (s *promSource) Read(ctx context.Context, t *Tick) error {
 	}
 }
 
-// tick makes the tick of a box at a time, if anything is known of it.
+// tick makes the tick of a box at a time. It reports false where the box has no value then.
 func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) (bool, error) {
 	b.dcgm.round++
 	any := false
@@ -133,7 +132,8 @@ func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) (bool, error) {
 	return true, nil
 }
 
-// part asks for the next part of the time.
+// part requests the next part of the time range. It returns io.EOF at the end, or an error where
+// no part had a series.
 func (s *promSource) part(ctx context.Context) error {
 	if s.next > s.to {
 		if !s.found {
@@ -173,7 +173,7 @@ func (s *promSource) part(ctx context.Context) error {
 	return nil
 }
 
-// query asks for one field, of one box or of all.
+// query returns the PromQL query for one field, of the box in the options or of all boxes.
 func (s *promSource) query(name string) string {
 	over := "avg_over_time"
 	if !isAveraged(name) {
@@ -189,8 +189,8 @@ func (s *promSource) query(name string) string {
 	return strings.Join(any, " or ")
 }
 
-// isAveraged tells whether the mean of a field says something: not of a counter, a
-// state or bits, and not where whole numbers tell percents from shares.
+// isAveraged reports whether the mean of a field is meaningful. It is not for a counter, a state or
+// bits, nor for a ratio whose whole numbers tell percents from shares.
 func isAveraged(name string) bool {
 	f, known := dcgmFields[name]
 	if !known {
@@ -204,7 +204,8 @@ func isAveraged(name string) bool {
 	}
 }
 
-// take enters a series; what is not of a GPU, or of another box, is left out.
+// take adds a series to its box. It returns false, and adds nothing, for a series that is not a
+// GPU's, or is of another box than that in the options.
 func (s *promSource) take(name string, r *Range) bool {
 	p := &promSeries{of: *r}
 	p.point.name = name

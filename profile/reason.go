@@ -1,20 +1,20 @@
 package profile
 
-// Reason says why a figure is not there. The zero value is that it is there.
+// Reason says why a value is missing. The zero value, Known, means that it is not missing.
 type Reason uint8
 
-// The reasons. They are kept on disk by their names, so that new ones may come.
+// The reasons. Files store them by name, so that new ones can be added.
 const (
-	Known        Reason = iota // the figure is there
+	Known        Reason = iota // the value is there
 	NotAsked                   // not sampled in this tick or with these options
-	Unsupported                // this GPU or source does not tell it
-	NoSymbol                   // the driver's library is too old to be asked
-	NoPermission               // not for this user
-	UnderMIG                   // not told while the GPU is divided
-	First                      // needs an earlier sample to compare with
+	Unsupported                // the GPU or the source does not provide it
+	NoSymbol                   // the driver's library is too old
+	NoPermission               // the user may not read it
+	UnderMIG                   // not available while MIG divides the GPU
+	First                      // needs an earlier sample for comparison
 	Lost                       // the GPU fell off the bus
 	Timeout                    // the driver did not answer in time
-	OutOfRange                 // the answer cannot be: a blank or a known fault of the driver
+	OutOfRange                 // the answer is impossible: a blank or a known fault of the driver
 	Failed                     // any other error
 	numReasons
 )
@@ -24,7 +24,7 @@ var reasonNames = [numReasons]string{
 	"first sample", "GPU lost", "no answer in time", "out of range", "failed",
 }
 
-// String gives the reason in words.
+// String returns the reason in words.
 func (r Reason) String() string {
 	if r >= numReasons {
 		return "unknown reason"
@@ -32,8 +32,8 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// ReasonNamed finds a reason by its words; Failed where there is none such, as
-// in a file that a later version wrote.
+// ReasonNamed returns the reason with the given words, or Failed for unknown words, as in a file
+// of a later version.
 func ReasonNamed(words string) Reason {
 	for r := range numReasons {
 		if reasonNames[r] == words {

@@ -9,18 +9,16 @@ import (
 	"capcli"
 )
 
-// hoursOfMonth is the length of the month that costs are told for: a year's 8760
-// hours over twelve.
+// hoursOfMonth is the length of the month for monthly costs: 8760 hours / 12.
 const hoursOfMonth = 730
 
-// Result is what recorded GPUs, jobs and tenants did. Figures that are not known
-// are null.
+// Result is the use of recorded GPUs, by GPU, job and tenant. Unknown values are null.
 type Result struct {
 	Schema  string         `json:"schema"`
 	Input   []string       `json:"input"`
 	From    string         `json:"from"` // RFC 3339, to the millisecond
 	To      string         `json:"to"`
-	Zone    string         `json:"zone"` // in which Hours are
+	Zone    string         `json:"zone"` // time zone of Hours
 	Ticks   int64          `json:"ticks"`
 	Gaps    capcli.Figure  `json:"gaps_s"`
 	Guessed bool           `json:"held_by_memory"`
@@ -36,7 +34,7 @@ type Result struct {
 	Summary *Summary `json:"-"`
 }
 
-// UseResult is what a GPU, a job or a tenant did.
+// UseResult is the use of GPUs, or the use by a job or a tenant.
 type UseResult struct {
 	Verdict     VerdictKind   `json:"verdict"`
 	Words       string        `json:"verdict_words"`
@@ -66,13 +64,13 @@ type UseResult struct {
 	Starved     capcli.Figure `json:"starved_s"`
 	Pauses      int64         `json:"starved_pauses"`
 	Burst       capcli.Figure `json:"burst_s_median"`
-	IdleCost    *capcli.USD   `json:"idle_cost_usd,omitempty"`       // of the hours in which a GPU was held and did nothing
-	IdleCostPer *capcli.USD   `json:"idle_cost_usd_month,omitempty"` // of a month like what was seen
+	IdleCost    *capcli.USD   `json:"idle_cost_usd,omitempty"`       // cost of the hours in which a GPU was held and idle; nil without a price
+	IdleCostPer *capcli.USD   `json:"idle_cost_usd_month,omitempty"` // idle cost of a month at the same rate; nil without a price
 
 	Use *Use `json:"-"`
 }
 
-// GPUResult is what one GPU, or MIG instance, did.
+// GPUResult is the use of one GPU or MIG instance.
 type GPUResult struct {
 	Host   string   `json:"host"`
 	GPU    int      `json:"gpu"`
@@ -86,7 +84,7 @@ type GPUResult struct {
 	Device *Device `json:"-"`
 }
 
-// JobResult is what one job did, and on what it could run.
+// JobResult is the use by one job, and the smaller hardware on which it could run.
 type JobResult struct {
 	ID      string   `json:"job_id"`
 	Kind    string   `json:"kind"`
@@ -101,7 +99,7 @@ type JobResult struct {
 	Fits FitResult `json:"fits"`
 }
 
-// TenantResult is what the jobs of one tenant did.
+// TenantResult is the use by the jobs of one tenant.
 type TenantResult struct {
 	Tenant string `json:"tenant"`
 	Jobs   int    `json:"jobs"`
@@ -116,7 +114,7 @@ type HourResult struct {
 	Busy    capcli.Figure `json:"busy_share"`
 }
 
-// FitResult is what a job could run on. What is not known is null.
+// FitResult is the smaller hardware on which a job could run. Unknown values are null.
 type FitResult struct {
 	Bytes    capcli.Figure `json:"mem_used_bytes_max"`
 	SM       capcli.Figure `json:"sm_active_pct_p95"`
@@ -125,7 +123,7 @@ type FitResult struct {
 	Reserved bool          `json:"mem_looks_reserved"`
 	Slice    *string       `json:"mig_profile"`
 	Model    *string       `json:"gpu_model"`
-	Binds    *Resource     `json:"binding"` // what rules out the next smaller than that on which it fits
+	Binds    *Resource     `json:"binding"` // resource that rules out the next smaller candidate
 	Milli    *int          `json:"shareable_gpu_milli"`
 	Freed    capcli.Figure `json:"freed_gpu_hours"`
 	Why      *string       `json:"unknown_why"`
@@ -133,8 +131,8 @@ type FitResult struct {
 	Need Need `json:"-"`
 }
 
-// Result gives what the samples of some folders say; price is that of a GPU-hour,
-// nil is not known, and zone that of the summary's hours.
+// Result returns the summary as a Result. input are the names of the folders, price is the price
+// of a GPU-hour, nil if unknown, and zone is the time zone of the summary's hours.
 func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location) *Result {
 	r := &Result{
 		Schema: "capcli/profile_summary/v1", Input: input, From: s.From.Stamp(), To: s.To.Stamp(), Zone: zone.String(), Price: price,
@@ -188,8 +186,8 @@ func (r *Result) use(u *Use) UseResult {
 	return out
 }
 
-// Span is the time from the first sample to the last, which stands for one more
-// interval.
+// Span returns the time from the first sample to the last, or the longest time for which a device
+// was sampled if that is longer: a sample stands for an interval.
 func (r *Result) Span() time.Duration {
 	if len(r.Summary.Devices) == 0 {
 		return 0
@@ -227,13 +225,13 @@ func (j *JobUse) fitResult() FitResult {
 	return out
 }
 
-// Shared counts jobs that want part of a GPU, and the thousandths that they want
-// together.
+// Shared counts the jobs that ask for a share of a GPU, and the sum of their shares in
+// thousandths.
 type Shared struct{ Jobs, Milli int64 }
 
-// Record gives the jobs of the summary in the order in which they were seen. Times
-// are whole seconds: a job begins in the second of its first sample. Where share is
-// set, those that could share a GPU want a part of one.
+// Record returns the jobs of the summary in order of their start, without jobs that the source
+// could not name. Times are whole seconds: a job starts in the second of its first sample. Where
+// share is set, a job that could share a GPU asks for a share of one.
 func (s *Summary) Record(share bool) (out []capcli.Job, parts Shared) {
 	for _, j := range s.Jobs {
 		if j.Kind == "unknown" {

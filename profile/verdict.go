@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// VerdictKind is what a GPU, or a job on its GPUs, really did.
+// VerdictKind is a judgement on the use of a GPU, or on the use of GPUs by a job.
 type VerdictKind string
 
 // The verdicts, from the worst use of money to the best.
@@ -22,8 +22,8 @@ const (
 	TooShortSeen VerdictKind = "too_short"
 )
 
-// Where one verdict ends and the next begins. They are rules of thumb, and shares
-// of time or of a peak; the report names the figures that a verdict stands on.
+// Thresholds of the verdicts. They are rules of thumb, as shares of time or of a peak. The report
+// shows the values on which a verdict is based.
 const (
 	leastSeen      = 10_000_000 // microseconds: less is no base for a verdict
 	freeShare      = 0.01       // held for less: free
@@ -44,7 +44,7 @@ type Verdict struct {
 	Words string
 }
 
-// Judge says what the use of a device or of a job was.
+// Judge returns the verdict on the use of a device or by a job.
 func (u *Use) Judge() Verdict {
 	held, seen := float64(u.Held), float64(u.Seen)
 	if u.Seen < leastSeen {
@@ -79,7 +79,7 @@ func (u *Use) starvedWords() string {
 	return words
 }
 
-// judgeWork tells apart those that do compute.
+// judgeWork returns the verdict on a device or a job that computes.
 func (u *Use) judgeWork() Verdict {
 	sm, dram, link, util := u.SM.Mean(), u.DRAM.Mean(), u.Link.Mean(), u.Util.Mean()
 	switch {

@@ -10,7 +10,7 @@ import (
 	"capcli"
 )
 
-// verdictWords are what GPUs are counted by in the lead of a summary.
+// verdictWords are the verdicts that the lead of a summary counts, in order, with their words.
 var verdictWords = []struct {
 	kind  VerdictKind
 	words string
@@ -24,7 +24,7 @@ var verdictWords = []struct {
 	{Free, "free"},
 }
 
-// Lead returns what matters in two sentences.
+// Lead returns the most important results in at most three sentences.
 func (r *Result) Lead() string {
 	total := r.Total.Use
 	if total.Seen == 0 {
@@ -61,13 +61,13 @@ func (r *Result) Lead() string {
 	return text
 }
 
-// namedEvents is how many events the notes name.
+// namedEvents is the most events in the notes.
 const namedEvents = 12
 
-// gravestKinds are the kinds of events that the notes name.
+// gravestKinds are the kinds of events in the notes.
 var gravestKinds = []EventKind{Xid, ECCError, GPULost, Stalled, DriverGone, ClockJump, MIGChanged, Recovered}
 
-// Notes returns what a reader must know beside the figures.
+// Notes returns remarks that a reader needs to understand the results.
 func (r *Result) Notes() []string {
 	var out []string
 	total := r.Total.Use
@@ -107,7 +107,7 @@ func (r *Result) Notes() []string {
 	return out
 }
 
-// words names the event and its device.
+// words returns the event's kind and device in words.
 func (e *HostEvent) words() string {
 	text := string(e.Kind)
 	if e.Kind == Xid {
@@ -119,8 +119,8 @@ func (e *HostEvent) words() string {
 	return text
 }
 
-// fitsNote says what would be freed if each job ran on the least that it fits on; "" is
-// nothing.
+// fitsNote returns a sentence on the GPU-hours that would be freed if each job ran on the smallest
+// hardware that it fits, or "" if none would be.
 func (r *Result) fitsNote() string {
 	jobs, freed, reserved := int64(0), 0.0, int64(0)
 	for i := range r.Jobs {
@@ -145,7 +145,7 @@ func (r *Result) fitsNote() string {
 	return text
 }
 
-// Text says on what the job fits; "" is not known.
+// Text returns the smaller hardware that the job fits in words, or "" if it is unknown.
 func (f *FitResult) Text() string {
 	switch {
 	case f.Why != nil:
@@ -160,7 +160,7 @@ func (f *FitResult) Text() string {
 	return "nothing smaller"
 }
 
-// Binding names what rules out the next smaller than that on which the job fits.
+// Binding returns the resource that rules out the next smaller candidate, or "".
 func (f *FitResult) Binding() string {
 	if f.Binds == nil {
 		return ""
@@ -168,7 +168,7 @@ func (f *FitResult) Binding() string {
 	return string(*f.Binds)
 }
 
-// Note says why it is not known on what the job fits, or what makes it doubtful.
+// Note returns why the fit is unknown or uncertain, or "".
 func (f *FitResult) Note() string {
 	switch {
 	case f.Why != nil:
@@ -181,14 +181,14 @@ func (f *FitResult) Note() string {
 	return ""
 }
 
-// WeekdayHours has the share of time in which GPUs were busy in each hour of a weekday,
-// NaN where none was seen.
+// WeekdayHours holds the share of time in which GPUs were busy, 0..1, in each hour of a weekday;
+// NaN for an hour without samples.
 type WeekdayHours struct {
 	Day  time.Weekday
 	Busy []float64
 }
 
-// BusyHours returns the weekdays that were seen, from Monday.
+// BusyHours returns the weekdays with samples, from Monday.
 func (s *Summary) BusyHours() []WeekdayHours {
 	var out []WeekdayHours
 	for i := range 7 {
@@ -207,7 +207,7 @@ func (s *Summary) BusyHours() []WeekdayHours {
 	return out
 }
 
-// Label names a device by its number and, of a MIG instance, its profile.
+// Label returns the number of a device, and for a MIG instance its profile and GPU instance too.
 func (d *Device) Label() string {
 	if !d.MIG() {
 		return fmt.Sprint(d.Index)
