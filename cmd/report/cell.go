@@ -21,7 +21,7 @@ type MeanTime float64
 // bounds. Where a bound is nil only Mid is shown.
 type Range struct{ Mid, Lo, Hi any }
 
-// Change is a difference. People always see its sign, + or -.
+// Change is a difference. People read a + before a positive one.
 type Change struct{ Of any }
 
 // AtLeast is a figure with a known lower bound only. People read "over 22 min"; programs read an

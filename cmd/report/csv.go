@@ -64,10 +64,10 @@ func writeTSV(w io.Writer, d Doc, o Options) error {
 	return err
 }
 
-// written is the number of bytes of a streamed table that are buffered.
+// written is the size of the buffer, in bytes, at which flush writes a streamed table.
 const written = 64 << 10
 
-// flush writes the buffer of a streamed table once it has written bytes.
+// flush writes buf to w where the table is streamed and buf holds at least 64 KiB.
 func (d *Doc) flush(o Options, buf *bytes.Buffer, w io.Writer) error {
 	if buf.Len() < written {
 		return nil
