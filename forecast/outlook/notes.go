@@ -27,7 +27,7 @@ func (r *Result) Notes() []string {
 	var single []string
 	for i := range r.Series {
 		s := &r.Series[i]
-		if !s.Sum { // its parts say it
+		if !s.Sum { // the figures of a sum repeat those of its parts
 			each, trials = append(each, s.Censoring), append(trials, s.Backtest)
 		}
 		for _, w := range s.Warnings {
@@ -54,7 +54,7 @@ func (r *BacktestResult) Notes() []string {
 	var single []string
 	for i := range r.Series {
 		s := &r.Series[i]
-		if !s.Sum { // its parts say it
+		if !s.Sum { // the figures of a sum repeat those of its parts
 			each, trials = append(each, s.Censoring), append(trials, s.Trials...)
 		}
 		if s.Censoring == nil {

@@ -138,7 +138,7 @@ type EventChange struct {
 	Most     float64 `json:"most"` // the largest change of a step's mean
 	GPUHours float64 `json:"gpu_hours"`
 	Why      string  `json:"why_not,omitempty"`
-	// Learnt is what the history says of a holiday; nil where its size is declared.
+	// Learnt is the effect of a holiday as learnt from the history; nil where its size is declared.
 	Learnt *holidays.Effect `json:"learnt,omitempty"`
 
 	event       string
