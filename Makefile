@@ -25,9 +25,9 @@ fmt: ; go run $(GOFUMPT) -w .
 lint: ; go vet ./... && go vet -tags nvml ./profile/nvml ./cmd/capcli && go run $(GOLANGCI) run ./...
 ## test: fast tests
 test: ; go test ./...
-## race: tests under the race detector (needs a C compiler); of forecast and of the commands those that run goroutines of their own
+## race: tests under the race detector (needs a C compiler), of what runs goroutines of its own
 race:
-	CGO_ENABLED=1 go test -tags nvml -race -short $$(go list ./... | grep -vE '/forecast(/|$$)|/cmd/capcli$$')
+	CGO_ENABLED=1 go test -tags nvml -race -short $$(go list ./... | grep -vE '/forecast(/|$$)|/cmd/capcli$$|/profile/trace$$|/scenarios/generate$$|/simulate$$') ./forecast/outlook
 	CGO_ENABLED=1 go test -race -short -run 'Backtest|Thief|Wrappers' ./forecast
 	CGO_ENABLED=1 go test -tags nvml -race -short -run '$(CONCURRENT)' ./cmd/capcli
 ## fuzz: FUZZTIME on each parser, ten seconds by default
