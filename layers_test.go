@@ -77,6 +77,7 @@ var layers = map[string][]string{
 	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
 	"simulate/supply":          {"simulate", "simulate/internal/sorted"},
+	"simulate/validate":        {"simulate"},
 
 	"profile":         {},
 	"profile/trace":   {"compress"},
