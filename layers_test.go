@@ -76,6 +76,7 @@ var layers = map[string][]string{
 	"simulate/cause":           {"simulate", "simulate/placement"},
 	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
+	"simulate/reliability":     {},
 	"simulate/supply":          {"simulate", "simulate/internal/sorted"},
 	"simulate/validate":        {"simulate"},
 
