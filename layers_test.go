@@ -74,6 +74,7 @@ var layers = map[string][]string{
 
 	"simulate/internal/sorted": {},
 	"simulate/cause":           {"simulate", "simulate/placement"},
+	"simulate/kueue":           {},
 	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
 	"simulate/reliability":     {},
