@@ -19,6 +19,7 @@ type Job struct {
 	CPUMilli  int64  // thousandths of a CPU, all together; 0 is unknown
 	MemMiB    int64  // memory in MiB, all together; 0 is unknown
 	Submit    Time
+	Eligible  Time // when it could first have been started; NoTime, or a time up to Submit, is as submitted
 	Start     Time // in the log; NoTime when it never started. A simulation ignores it
 	End       Time // in the log; NoTime when it has not ended
 	Run       Seconds
@@ -37,6 +38,10 @@ func (j *Job) Milli() int64 {
 
 // Work returns j's GPUs times its run time.
 func (j *Job) Work() GPUTime { return GPUTime(j.Milli() * int64(j.Run)) }
+
+// QueueTime returns the instant from which j waits: when it became eligible, which is its submission
+// unless Eligible is later.
+func (j *Job) QueueTime() Time { return max(j.Submit, j.Eligible) }
 
 // Estimate returns the run time that a scheduler assumes: the limit, or the true run
 // time when there is no limit.

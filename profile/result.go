@@ -245,7 +245,7 @@ func (s *Summary) Record(share bool) (out []capcli.Job, parts Shared) {
 		}
 		job := capcli.Job{
 			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(j.Use.Judge().Kind), State: state, GPUs: max(1, j.Devices),
-			Submit: start, Start: start, End: end, Run: capcli.Seconds(end - start), Deadline: capcli.NoTime,
+			Submit: start, Start: start, End: end, Run: capcli.Seconds(end - start), Eligible: capcli.NoTime, Deadline: capcli.NoTime,
 		}
 		if milli := j.Fits().Milli; share && milli > 0 {
 			job.GPUMilli = milli

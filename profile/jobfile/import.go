@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 
 	"capcli"
@@ -18,7 +19,7 @@ type Request struct {
 	Options trace.Options // how to read the log
 	File    File          // what to write
 	// Begin starts a pass over the log. Import reads the log as a stream. Where its jobs are
-	// not in order, or the log is truncated, Import begins another pass, and the caller drops
+	// not in order, one has an eligible time, or the log is truncated, Import begins another pass, and the caller drops
 	// the output of the pass before.
 	Begin func() (*Pass, error)
 }
@@ -106,7 +107,12 @@ func (im *importing) read() (again bool, err error) {
 	}
 	jobs := capcli.WatchJobs(im.ctx, r.Jobs(), im.pass.Done)
 	if im.sort || once {
-		jobs = trace.Sorted(jobs)
+		jobs = trace.Sorted(im.markEligible(jobs))
+	}
+	if once {
+		var stop func()
+		jobs, stop = startJobs(jobs)
+		defer stop()
 	}
 	meta := map[string]string{"source": filepath.Base(in.Name)}
 	if im.marked {
@@ -114,6 +120,10 @@ func (im *importing) read() (again bool, err error) {
 	}
 	err = im.File.Write(im.pass.Jobs, im.watch(jobs), meta)
 	im.pass.End(im.seen.jobs)
+	if errors.Is(err, trace.ErrEligible) && !once {
+		im.File.Eligible = true
+		return true, nil
+	}
 	if errors.Is(err, errUnsorted) {
 		im.sort = true
 		return true, nil
@@ -127,6 +137,32 @@ func (im *importing) read() (again bool, err error) {
 		return true, nil
 	}
 	return false, im.balance()
+}
+
+// markEligible yields jobs, and gives the file the column for eligible times where one has such a time.
+func (im *importing) markEligible(jobs capcli.Jobs) capcli.Jobs {
+	return func(yield func(capcli.Job, error) bool) {
+		for job, err := range jobs {
+			if err == nil && job.Eligible > job.Submit {
+				im.File.Eligible = true
+			}
+			if !yield(job, err) {
+				return
+			}
+		}
+	}
+}
+
+// startJobs reads jobs up to the first, which for sorted jobs is all of the input. The caller calls
+// stop after it has used the result.
+func startJobs(jobs capcli.Jobs) (started capcli.Jobs, stop func()) {
+	next, stop := iter.Pull2(jobs)
+	job, err, ok := next()
+	return func(yield func(capcli.Job, error) bool) {
+		for ok && yield(job, err) {
+			job, err, ok = next()
+		}
+	}, stop
 }
 
 // reject counts a rejected row and passes it on. After an error it only counts.

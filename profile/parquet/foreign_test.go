@@ -57,7 +57,7 @@ func foreignRows(n int) ([]foreignRow, []capcli.Job) {
 		}
 		j := capcli.Job{
 			ID: fmt.Sprint(i * 7), GPUModel: r.Model, Class: r.Class, GPUs: i % 9, CPUMilli: int64(i%64) * 1000,
-			Submit: capcli.Time(at), Start: capcli.NoTime, End: capcli.Time(at + 100), Deadline: capcli.NoTime, Priority: i%7 - 3,
+			Submit: capcli.Time(at), Start: capcli.NoTime, End: capcli.Time(at + 100), Eligible: capcli.NoTime, Deadline: capcli.NoTime, Priority: i%7 - 3,
 		}
 		if i%4 != 0 {
 			name, start := fmt.Sprintf("team%d", i%11), time.Unix(at+5, 0).UTC()

@@ -43,6 +43,7 @@ const (
 	colLimit
 	colPriority
 	colState
+	colEligible // last, so that a file without it has the same columns as before
 	numColumns
 )
 
@@ -66,6 +67,7 @@ var wants = [numColumns]want{
 	{name: "limit_s", scale: 1},
 	{name: "priority", scale: 1},
 	{name: "state", what: texts},
+	{name: "eligible", scale: 1, time: true},
 }
 
 // readJobs is Read of the format parquet.
@@ -297,8 +299,8 @@ func (j *jobs) job(job *capcli.Job, k int, line int64) (reason string) {
 		GPUModel: f[colModel].text[k], Class: f[colClass].text[k], State: f[colState].text[k],
 		CPUMilli: f[colCPUs].num[k], MemMiB: f[colMem].num[k],
 		Submit: f[colSubmit].instantOf(k), Start: f[colStart].instantOf(k), End: f[colEnd].instantOf(k),
-		Deadline: f[colDeadline].instantOf(k),
-		Run:      capcli.Seconds(f[colRun].num[k]), Limit: capcli.Seconds(f[colLimit].num[k]),
+		Deadline: f[colDeadline].instantOf(k), Eligible: f[colEligible].instantOf(k),
+		Run: capcli.Seconds(f[colRun].num[k]), Limit: capcli.Seconds(f[colLimit].num[k]),
 		Priority: int(f[colPriority].num[k]),
 	}
 	if job.ID == "" {

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"capcli"
+	"capcli/profile/trace"
 )
 
 // mostParts is the largest number of CPU thousandths and of MiB: up to there the floating-point
@@ -13,12 +14,20 @@ const mostParts = 1 << 50
 
 // JobWriter writes a job trace that trace.Open reads back exactly. DuckDB and pandas read it too.
 // An unknown value (0 or "" in a Job) is null in a nullable column.
-type JobWriter struct{ t *Table }
+type JobWriter struct {
+	t        *Table
+	eligible bool // the file has the column eligible
+}
 
-// NewJobWriter starts a file on w. meta is added to its metadata, as in NewTable.
-func NewJobWriter(w io.Writer, meta map[string]string) (*JobWriter, error) {
-	columns := make([]Column, numColumns)
-	for i, want := range wants {
+// NewJobWriter starts a file on w. meta is added to its metadata, as in NewTable. The file has the
+// column eligible if that is set.
+func NewJobWriter(w io.Writer, meta map[string]string, eligible bool) (*JobWriter, error) {
+	n := numColumns
+	if !eligible {
+		n = colEligible
+	}
+	columns := make([]Column, n)
+	for i, want := range wants[:n] {
 		c := Column{Name: want.name, Nullable: true}
 		switch {
 		case want.what == texts:
@@ -42,14 +51,20 @@ func NewJobWriter(w io.Writer, meta map[string]string) (*JobWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &JobWriter{t}, nil
+	return &JobWriter{t, eligible}, nil
 }
 
-// Write adds one job. It fails for a job whose CPU or memory could not be read back exactly.
+// Write adds one job. It fails for a job whose CPU or memory could not be read back exactly, and with
+// trace.ErrEligible where the file has no column for its eligible time.
 func (w *JobWriter) Write(job capcli.Job) error {
-	t := w.t
+	t, eligible := w.t, job.Eligible
 	if err := w.check(&job); err != nil {
 		return err
+	}
+	if eligible <= job.Submit {
+		eligible = capcli.NoTime
+	} else if !w.eligible {
+		return trace.ErrEligible
 	}
 	t.Text(colID, job.ID)
 	w.text(colTenant, job.Tenant)
@@ -68,6 +83,9 @@ func (w *JobWriter) Write(job capcli.Job) error {
 	t.Int(colRun, int64(job.Run))
 	w.int(colLimit, int64(job.Limit))
 	t.Int(colPriority, int64(job.Priority))
+	if w.eligible {
+		t.Time(colEligible, eligible)
+	}
 	return t.Next()
 }
 

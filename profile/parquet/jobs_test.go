@@ -27,12 +27,15 @@ func someJobs(n int) []capcli.Job {
 			ID: fmt.Sprintf("job-%07d", i), Tenant: pick(rng, "research", "product", "infra", ""),
 			Partition: pick(rng, "6214e9", "11cb48", ""), GPUModel: pick(rng, "A100", "V100|T4", ""),
 			Class: pick(rng, "training", "", "Ärger, \"zwei\""), State: pick(rng, "COMPLETED", "FAILED", "CANCELLED", ""),
-			GPUs: rng.IntN(17), Submit: at, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
+			GPUs: rng.IntN(17), Submit: at, Eligible: capcli.NoTime, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
 			Run: capcli.Seconds(rng.IntN(200_000)), Priority: rng.IntN(9) - 4,
 		}
 		if rng.IntN(3) > 0 {
 			j.Start = at + capcli.Time(rng.IntN(4000))
 			j.End = j.Start + capcli.Time(j.Run)
+			if j.Start-at > 2000 {
+				j.Eligible = j.Start - 1500
+			}
 		}
 		if rng.IntN(4) == 0 {
 			j.GPUs, j.GPUMilli = 1, 1+rng.IntN(999)
@@ -52,7 +55,7 @@ func pick(rng *rand.Rand, of ...string) string { return of[rng.IntN(len(of))] }
 func encode(t testing.TB, jobs []capcli.Job, meta map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := NewJobWriter(&b, meta)
+	w, err := NewJobWriter(&b, meta, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +130,7 @@ func TestNoJobs(t *testing.T) {
 }
 
 func TestRoundTripOfEdges(t *testing.T) {
-	base := capcli.Job{ID: "a", GPUs: 1, Submit: 0, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
+	base := capcli.Job{ID: "a", GPUs: 1, Submit: 0, Start: capcli.NoTime, End: capcli.NoTime, Eligible: capcli.NoTime, Deadline: capcli.NoTime}
 	cases := map[string]func(*capcli.Job){
 		"relative times":        func(j *capcli.Job) { j.Submit, j.Start, j.End = 0, 0, 1 },
 		"last instant":          func(j *capcli.Job) { j.Submit = 7258118400 },
@@ -159,7 +162,7 @@ func TestRoundTripOfEdges(t *testing.T) {
 // A file of another writer may have names that are not UTF-8: their rows are
 // rejected, as of any log.
 func TestNamesAreUTF8(t *testing.T) {
-	good := capcli.Job{ID: "a", GPUs: 1, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
+	good := capcli.Job{ID: "a", GPUs: 1, Start: capcli.NoTime, End: capcli.NoTime, Eligible: capcli.NoTime, Deadline: capcli.NoTime}
 	bad := good
 	bad.ID, bad.Tenant = "b", "\xfe"
 	got, rep, err := decode(encode(t, []capcli.Job{good, bad}, nil), trace.Options{})
@@ -180,18 +183,18 @@ func TestWriterRefuses(t *testing.T) {
 	}
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
-			w, err := NewJobWriter(&bytes.Buffer{}, nil)
+			w, err := NewJobWriter(&bytes.Buffer{}, nil, true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			j := capcli.Job{Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
+			j := capcli.Job{Start: capcli.NoTime, End: capcli.NoTime, Eligible: capcli.NoTime, Deadline: capcli.NoTime}
 			change(&j)
 			if w.Write(j) == nil {
 				t.Error("Write took it")
 			}
 		})
 	}
-	if _, err := NewJobWriter(&bytes.Buffer{}, map[string]string{sealKey: "x"}); err == nil {
+	if _, err := NewJobWriter(&bytes.Buffer{}, map[string]string{sealKey: "x"}, true); err == nil {
 		t.Error("metadata under our own key was taken")
 	}
 }
@@ -212,7 +215,7 @@ func TestWriterTellsOfFailedWrites(t *testing.T) {
 	jobs := someJobs(3000)
 	size := len(encode(t, jobs, nil))
 	for left := 0; left < size; left += size/20 + 1 {
-		w, err := NewJobWriter(&failing{left}, nil)
+		w, err := NewJobWriter(&failing{left}, nil, true)
 		for i := 0; err == nil && i < len(jobs); i++ {
 			err = w.Write(jobs[i])
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ func conform(t *testing.T, format, name string, data []byte) {
 	}
 	stopEarly(t, data)
 	var out bytes.Buffer
-	if err := WriteCSV(&out, jobsOneByOne(jobs)); err != nil {
+	if err := WriteCSV(&out, jobsOneByOne(jobs), slices.ContainsFunc(jobs, func(j capcli.Job) bool { return j.Eligible > j.Submit })); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&out, "# rows %d, kept %d, folded %d, rejected %d, machine %d, unsorted %t\n", rep.Rows, rep.Kept, rep.Folded, rep.Rejected, machine(&rep), rep.Unsorted)

@@ -71,7 +71,7 @@ func (f *tableFormat) read(r *Reader) error {
 // row yields the job of the current row, or rejects the row. places are the indices of the
 // columns in the header, -1 where a column is missing. It reports whether reading goes on.
 func (f *tableFormat) row(t *tableReader, places []int) bool {
-	job := capcli.Job{Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
+	job := capcli.Job{Eligible: capcli.NoTime, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
 	for i, c := range f.columns {
 		t.at = i
 		if bad := c.read(t, &job, t.cell(places[i])); bad != flawless {

@@ -16,10 +16,10 @@ import (
 func TestDescribeStory(t *testing.T) {
 	const t0 = capcli.Time(1704067200) // 2024-01-01T00:00:00Z
 	jobs := []capcli.Job{
-		{ID: "a", Tenant: "red", GPUModel: "A100", State: "COMPLETED", GPUs: 4, Submit: t0, Start: t0 + 1800, End: t0 + 5400, Run: 3600, Deadline: capcli.NoTime},
-		{ID: "b", Tenant: "blue", GPUModel: "A100", State: "FAILED", GPUs: 1, GPUMilli: 500, Submit: t0 + 3600, Start: t0 + 3600, End: t0 + 10800, Run: 7200, Deadline: capcli.NoTime},
-		{ID: "c", Tenant: "red", GPUModel: "T4", State: "COMPLETED", GPUs: 4, Submit: t0 + 86400, Start: capcli.NoTime, End: capcli.NoTime, Run: 30, Deadline: capcli.NoTime},
-		{ID: "d", Tenant: "green", Submit: t0 + 99999, Run: 5, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime},
+		{ID: "a", Tenant: "red", GPUModel: "A100", State: "COMPLETED", GPUs: 4, Submit: t0, Start: t0 + 1800, End: t0 + 5400, Run: 3600, Eligible: capcli.NoTime, Deadline: capcli.NoTime},
+		{ID: "b", Tenant: "blue", GPUModel: "A100", State: "FAILED", GPUs: 1, GPUMilli: 500, Submit: t0 + 3600, Start: t0 + 3600, End: t0 + 10800, Run: 7200, Eligible: capcli.NoTime, Deadline: capcli.NoTime},
+		{ID: "c", Tenant: "red", GPUModel: "T4", State: "COMPLETED", GPUs: 4, Submit: t0 + 86400, Start: capcli.NoTime, End: capcli.NoTime, Run: 30, Eligible: capcli.NoTime, Deadline: capcli.NoTime},
+		{ID: "d", Tenant: "green", Submit: t0 + 99999, Run: 5, Start: capcli.NoTime, End: capcli.NoTime, Eligible: capcli.NoTime, Deadline: capcli.NoTime},
 	}
 	s, err := Describe(jobsOneByOne(jobs), nil)
 	if err != nil {

@@ -71,7 +71,7 @@ func (p *philly) object(list *objects) bool {
 	}
 	job := capcli.Job{
 		ID: in.ID, Tenant: p.users.intern([]byte(in.User)), Partition: p.vcs.intern([]byte(in.VC)),
-		State: phillyState(in.Status), Deadline: capcli.NoTime,
+		State: phillyState(in.Status), Eligible: capcli.NoTime, Deadline: capcli.NoTime,
 	}
 	var bad flaw
 	if job.Submit, bad = p.parseTime(in.Submitted); bad != flawless {

@@ -152,6 +152,8 @@ func (r *Reader) check(job *capcli.Job) string {
 		return "end: outside 1970 to 2200"
 	case job.Deadline.IsKnown() && isOutOfRange(job.Deadline):
 		return "deadline: outside 1970 to 2200"
+	case job.Eligible.IsKnown() && isOutOfRange(job.Eligible):
+		return "eligible: outside 1970 to 2200"
 	case job.Start.IsKnown() && job.End.IsKnown() && job.End < job.Start:
 		return "end before start"
 	case job.Run < 0:
@@ -172,7 +174,20 @@ func (r *Reader) check(job *capcli.Job) string {
 	if reason := checkNames(job); reason != "" {
 		return reason
 	}
+	r.settleEligible(job)
 	return r.checkSum(job)
+}
+
+// settleEligible drops an eligible time that says no more than the submit, and ends it at the start:
+// a job that started was eligible then.
+func (r *Reader) settleEligible(job *capcli.Job) {
+	if job.Start.IsKnown() && job.Eligible > job.Start && job.Eligible > job.Submit {
+		r.Assume("eligible after its start: taken as eligible at its start")
+		job.Eligible = job.Start
+	}
+	if job.Eligible <= job.Submit {
+		job.Eligible = capcli.NoTime
+	}
 }
 
 // checkNames returns the reason for the first text of job that is not UTF-8, or "". JSON can

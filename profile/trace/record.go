@@ -22,6 +22,7 @@ const (
 	colPriority
 	colDeadline
 	colState
+	colEligible // last: a file without it has the same columns as before
 	numColumns
 )
 
@@ -42,7 +43,7 @@ func newRecord(r *Reader) *record {
 // the number of the row, from 1; it becomes the id of a job without an id. keep reports
 // whether reading goes on. It fails where a time has no zone and Options.TZ is nil.
 func (d *record) keep(line int, row int64, raw []byte, cells *[numColumns][]byte) (bool, error) {
-	job := capcli.Job{Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
+	job := capcli.Job{Eligible: capcli.NoTime, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
 	if col, bad := d.numbers(&job, cells); bad != flawless {
 		return d.r.Reject(line, raw, Columns[col]+": "+string(bad)), nil
 	}
@@ -108,13 +109,13 @@ func optional(b []byte, scale int64) (int64, flaw) {
 	return n, bad
 }
 
-// times sets the submit, start, end and deadline of job. It returns the first faulty column
+// times sets the submit, start, end, deadline and eligible time of job. It returns the first faulty column
 // and its flaw.
 func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad flaw) {
 	for _, c := range [...]struct {
 		col int
 		to  *capcli.Time
-	}{{colSubmit, &job.Submit}, {colStart, &job.Start}, {colEnd, &job.End}, {colDeadline, &job.Deadline}} {
+	}{{colSubmit, &job.Submit}, {colStart, &job.Start}, {colEnd, &job.End}, {colDeadline, &job.Deadline}, {colEligible, &job.Eligible}} {
 		if len(cells[c.col]) == 0 {
 			*c.to = capcli.NoTime
 			continue

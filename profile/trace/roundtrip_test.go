@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -38,12 +39,19 @@ func anyJob(t *rapid.T, id string) capcli.Job {
 	if j.Start.IsKnown() && j.End.IsKnown() && j.End < j.Start {
 		j.Start, j.End = j.End, j.Start
 	}
+	j.Eligible = capcli.NoTime
+	if last := min(lastTime, max(j.Start, j.Submit)); last > j.Submit && rapid.Bool().Draw(t, "eligible") {
+		j.Eligible = capcli.Time(rapid.Int64Range(int64(j.Submit)+1, int64(last)).Draw(t, "eligible at"))
+	}
 	return j
 }
 
 // TestRoundTrip: what WriteCSV and WriteJSONL write reads back the same.
 func TestRoundTrip(t *testing.T) {
-	for name, write := range map[string]func(io.Writer, capcli.Jobs) error{"csv": WriteCSV, "jsonl": WriteJSONL} {
+	for name, write := range map[string]func(io.Writer, capcli.Jobs) error{
+		"csv":   func(w io.Writer, jobs capcli.Jobs) error { return WriteCSV(w, jobs, true) },
+		"jsonl": WriteJSONL,
+	} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z0-9#"][a-z0-9, "]{0,6}[a-z0-9]`), 1, 20, rapid.ID).Draw(t, "ids")
@@ -75,7 +83,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestWriteRefuses(t *testing.T) {
-	err := WriteCSV(io.Discard, jobsOneByOne([]capcli.Job{{ID: "a", GPUs: 3, GPUMilli: 500}}))
+	err := WriteCSV(io.Discard, jobsOneByOne([]capcli.Job{{ID: "a", GPUs: 3, GPUMilli: 500}}), false)
 	if err == nil {
 		t.Error("shares of three GPUs were written as something else")
 	}
@@ -83,8 +91,32 @@ func TestWriteRefuses(t *testing.T) {
 	if err := WriteJSONL(io.Discard, bad); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v, want the error of the stream", err)
 	}
-	if err := WriteCSV(brokenWriter{}, jobsOneByOne([]capcli.Job{{ID: "a"}})); !errors.Is(err, io.ErrShortWrite) {
+	if err := WriteCSV(brokenWriter{}, jobsOneByOne([]capcli.Job{{ID: "a"}}), false); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("got %v, want the error of the writer", err)
+	}
+}
+
+// A file has the column eligible only where it is asked for, and no eligible time is lost.
+func TestEligibleColumn(t *testing.T) {
+	late := capcli.Job{ID: "a", Submit: 10, Eligible: 20, Start: 30, End: 40, Run: 10, Deadline: capcli.NoTime}
+	now := late
+	now.Eligible = now.Submit
+	for _, tt := range []struct {
+		job  capcli.Job
+		col  bool
+		want string
+		err  error
+	}{
+		{late, true, "eligible\na,,,,0,,,,10,30,40,10,,0,,,20\n", nil},
+		{now, true, "eligible\na,,,,0,,,,10,30,40,10,,0,,,\n", nil},
+		{now, false, "state\na,,,,0,,,,10,30,40,10,,0,,\n", nil},
+		{late, false, "state\n", ErrEligible},
+	} {
+		var out bytes.Buffer
+		err := WriteCSV(&out, jobsOneByOne([]capcli.Job{tt.job}), tt.col)
+		if got := out.String(); !errors.Is(err, tt.err) || !strings.HasSuffix(got, ","+tt.want) {
+			t.Errorf("eligible at %d, column %t: got %q and %v, want …%q and %v", tt.job.Eligible, tt.col, got, err, tt.want, tt.err)
+		}
 	}
 }
 

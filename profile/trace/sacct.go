@@ -189,11 +189,11 @@ func (s *sacct) hold(key string, row *slurmRow) bool {
 }
 
 // merge adds another row to a held job: the same attempt again (the more complete row is
-// kept), a further piece of it, or another attempt. The job keeps its earliest submit. Its
+// kept), a further piece of it, or another attempt. The job keeps its earliest submit and the eligible time with it. Its
 // run is that of the last attempt that started, its state that of the last attempt.
 func (s *sacct) merge(h *slurmJob, row *slurmRow) {
 	was, now := &h.job, row.job
-	first := min(was.Submit, now.Submit)
+	first, eligible := min(was.Submit, now.Submit), firstEligible(was, &now)
 	newer := now.Submit > h.submit || now.Submit == h.submit && now.Start > was.Start
 	take := newer
 	switch {
@@ -216,7 +216,16 @@ func (s *sacct) merge(h *slurmJob, row *slurmRow) {
 	if take {
 		h.submit, h.started, h.job = row.job.Submit, row.started, now
 	}
-	h.job.Submit = first
+	h.job.Submit, h.job.Eligible = first, eligible
+}
+
+// firstEligible returns the eligible time of the attempt with the earlier submit, of two rows of one
+// attempt that of the row that has one.
+func firstEligible(was, now *capcli.Job) capcli.Time {
+	if now.Submit < was.Submit || now.Submit == was.Submit && now.Eligible.IsKnown() {
+		return now.Eligible
+	}
+	return was.Eligible
 }
 
 // join sets now to one run made of two pieces, of which one starts when the other ends. sacct

@@ -187,7 +187,7 @@ func TestSacctOldGRES(t *testing.T) {
 		"7|COMPLETED|100|110|120|00:00:10|1-00:00:00|gpu:2|3|12|4000Mn\n"), Options{})
 	want := capcli.Job{
 		ID: "7", State: "COMPLETED", GPUs: 6, CPUMilli: 12000, MemMiB: 12000, Submit: 100, Start: 110, End: 120,
-		Run: 10, Limit: capcli.Day, Deadline: capcli.NoTime,
+		Run: 10, Limit: capcli.Day, Eligible: capcli.NoTime, Deadline: capcli.NoTime,
 	}
 	if len(jobs) != 1 || jobs[0] != want {
 		t.Errorf("got %+v, want %+v", jobs, want)

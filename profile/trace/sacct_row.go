@@ -13,7 +13,7 @@ type sacctCols struct {
 	id, rawID, cluster                 int
 	tenant, user                       int
 	partition, class, state            int
-	submit, start, end                 int
+	submit, start, end, eligible       int
 	elapsedRaw, elapsed                int
 	limitRaw, limit, priority          int
 	allocTRES, reqTRES                 int
@@ -27,7 +27,7 @@ func findSacctCols(t *table) (c sacctCols, err error) {
 	c = sacctCols{
 		id: t.col("JobID", "JobIDRaw"), rawID: t.col("JobIDRaw"), cluster: t.col("Cluster"),
 		tenant: t.col("Account"), user: t.col("User"), partition: t.col("Partition"), class: -1, state: t.col("State"),
-		submit: t.col("Submit"), start: t.col("Start"), end: t.col("End"),
+		submit: t.col("Submit"), start: t.col("Start"), end: t.col("End"), eligible: t.col("Eligible"),
 		elapsedRaw: t.col("ElapsedRaw"), elapsed: t.col("Elapsed"),
 		limitRaw: t.col("TimelimitRaw"), limit: t.col("Timelimit"), priority: t.col("Priority"),
 		allocTRES: t.col("AllocTRES"), reqTRES: t.col("ReqTRES"),

@@ -35,7 +35,26 @@ func (s *sacct) times(job *capcli.Job) (reason string, err error) {
 	if !job.Submit.IsKnown() {
 		return "Submit: missing", nil
 	}
+	job.Eligible = s.eligible(job)
 	return "", nil
+}
+
+// eligible returns when job became eligible, or NoTime where the row does not say it. Of a time in a
+// repeated hour it takes the pass that lies between the submit and the start, if only one does.
+func (s *sacct) eligible(job *capcli.Job) capcli.Time {
+	m, bad := s.clock.read(trim(blankIfUnknown(s.t.cell(s.c.eligible))))
+	switch {
+	case bad != flawless:
+		s.r.Assume("Eligible: " + string(bad) + ": taken as eligible at its submit")
+		return capcli.NoTime
+	case m.at == 0: // old versions write Unknown as 0
+		return capcli.NoTime
+	}
+	lies := func(at capcli.Time) bool { return at >= job.Submit && (!job.Start.IsKnown() || at <= job.Start) }
+	if m.other.IsKnown() && lies(m.other) && !lies(m.at) {
+		return m.other
+	}
+	return m.at
 }
 
 // settle chooses the pass of each time in a repeated hour. It takes the other pass where the

@@ -138,11 +138,11 @@ func (s *swf) row(n int, line []byte) bool {
 
 func (s *swf) keep(n int, line []byte, v *[nth]int64, procs int64) bool {
 	job := capcli.Job{
-		ID:     s.ids.copyString(s.fields[swfID]),
-		Tenant: s.fieldName(&s.users, swfUser, v, -1),
-		GPUs:   int(procs),
-		Submit: s.start + capcli.Time(v[swfSubmit]),
-		Start:  capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
+		ID:       s.ids.copyString(s.fields[swfID]),
+		Tenant:   s.fieldName(&s.users, swfUser, v, -1),
+		GPUs:     int(procs),
+		Submit:   s.start + capcli.Time(v[swfSubmit]),
+		Eligible: capcli.NoTime, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
 		Run:   capcli.Seconds(v[swfRun]),
 		Limit: capcli.Seconds(max(v[swfWantTime], 0)),
 	}

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,12 +12,36 @@ import (
 	"capcli"
 )
 
-// WriteCSV writes jobs as CSV with the header Columns. Times are whole seconds since 1970,
+// ErrEligible is the error of a job with an eligible time in a file without that column.
+var ErrEligible = errors.New("a job has an eligible time, and the file has no column for it")
+
+// WriteCSV writes jobs as CSV with the header Columns, without eligible unless that is set. Times are whole seconds since 1970,
 // unknown values are empty, and gpus under 1 are a share of one GPU. The csv format reads the
-// output back to the same jobs. WriteCSV fails with the first error from jobs or w, and for a
-// job that holds shares of several GPUs; jobs before an error in jobs are written.
-func WriteCSV(w io.Writer, jobs capcli.Jobs) error {
-	return writeJobs(w, strings.Join(Columns, ",")+"\n", jobs, appendCSV)
+// output back to the same jobs. WriteCSV fails with the first error from jobs or w, for a job that
+// holds shares of several GPUs, and with ErrEligible; jobs before an error in jobs are written.
+func WriteCSV(w io.Writer, jobs capcli.Jobs, eligible bool) error {
+	columns := numColumns
+	if !eligible {
+		columns = colEligible
+		jobs = withoutEligible(jobs)
+	}
+	return writeJobs(w, strings.Join(Columns[:columns], ",")+"\n", jobs, func(b []byte, j *capcli.Job) []byte {
+		return appendCSV(b, j, columns)
+	})
+}
+
+// withoutEligible yields jobs up to the first that has an eligible time, and then ErrEligible.
+func withoutEligible(jobs capcli.Jobs) capcli.Jobs {
+	return func(yield func(capcli.Job, error) bool) {
+		for job, err := range jobs {
+			if err == nil && job.Eligible > job.Submit {
+				err = ErrEligible
+			}
+			if !yield(job, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // WriteJSONL writes each job as one JSON object on a line, with Columns as keys. It omits
@@ -60,8 +85,8 @@ func checkWritable(job *capcli.Job) error {
 	return nil
 }
 
-func appendCSV(b []byte, j *capcli.Job) []byte {
-	for col := range numColumns {
+func appendCSV(b []byte, j *capcli.Job, columns int) []byte {
+	for col := range columns {
 		if col > 0 {
 			b = append(b, ',')
 		}
@@ -137,6 +162,10 @@ func appendNumber(b []byte, j *capcli.Job, col int) []byte {
 		return strconv.AppendInt(b, int64(j.Priority), 10)
 	case colDeadline:
 		return appendTime(b, j.Deadline)
+	case colEligible:
+		if j.Eligible > j.Submit {
+			return appendTime(b, j.Eligible)
+		}
 	}
 	return b
 }

@@ -239,6 +239,6 @@ func (t *recipe) job(at capcli.Seconds, gpus int, run capcli.Seconds) capcli.Job
 		ID: string(strconv.AppendInt(t.stem, int64(t.made), 10)), Tenant: c.Name, Partition: c.Partition, GPUModel: c.GPUModel, Class: c.Name,
 		GPUs: gpus, CPUMilli: int64(c.CPUsPerGPU*1000*float64(gpus) + 0.5), MemMiB: int64(c.MemPerGPU*1024*float64(gpus) + 0.5),
 		Submit: t.start + capcli.Time(at), Start: capcli.NoTime, End: capcli.NoTime, Run: run,
-		Priority: c.Priority, Deadline: capcli.NoTime,
+		Priority: c.Priority, Eligible: capcli.NoTime, Deadline: capcli.NoTime,
 	}
 }

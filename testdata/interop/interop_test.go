@@ -152,7 +152,7 @@ func TestTheyReadJobs(t *testing.T) {
 	for _, n := range []int{1, 5000, 140_000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			var file bytes.Buffer
-			w, err := ours.NewJobWriter(&file, map[string]string{"origin": "interop"})
+			w, err := ours.NewJobWriter(&file, map[string]string{"origin": "interop"}, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -306,6 +306,9 @@ func (d *drawing) draw(days capcli.Grid, from, to, round int) (work capcli.GPUTi
 			if at < d.from || at >= d.to {
 				continue
 			}
+			if j.Eligible > j.Submit {
+				j.Eligible += at - j.Submit
+			}
 			if j.Deadline.IsKnown() {
 				j.Deadline += at - j.Submit
 			}
