@@ -79,7 +79,7 @@ var layers = map[string][]string{
 	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
 	"simulate/reliability":     {},
 	"simulate/supply":          {"simulate", "simulate/internal/sorted"},
-	"simulate/validate":        {"simulate"},
+	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 
 	"profile":         {},
 	"profile/trace":   {"compress"},

@@ -56,6 +56,8 @@ type poolState struct {
 	avail    bitset   // nodes that take work and have a GPU or a part of one free
 	levels   []bitset // nodes by number of free GPUs; nil for one node or nodes over maxLevel GPUs
 	frag     fragClock
+	withheld int64    // thousandths of GPUs that no job may start on now: see Pool.Withheld
+	steps    int      // steps of Pool.Withheld that have begun
 	queues   []*queue // queues whose jobs may use the pool
 	account  account
 }
@@ -95,9 +97,12 @@ func (c *Cluster) Pools() int { return len(c.pools) }
 // FreeGPUs returns the number of wholly free GPUs of pool p on nodes that take work.
 func (c *Cluster) FreeGPUs(p int) int { return c.state[p].free }
 
-// Usable returns the free capacity of pool p on nodes that take work, in thousandths of
-// GPUs.
+// Usable returns the free capacity of pool p on nodes that take work, in thousandths of GPUs. It is
+// below 0 while jobs hold more than is left of a pool with Withheld capacity.
 func (c *Cluster) Usable(p int) int64 { return c.state[p].account.usable }
+
+// WithheldMilli returns the capacity of pool p that no job may start on now, in thousandths of GPUs.
+func (c *Cluster) WithheldMilli(p int) int64 { return c.state[p].withheld }
 
 // HeldMilli returns the capacity of pool p that jobs hold, in thousandths of GPUs.
 func (c *Cluster) HeldMilli(p int) int64 { return c.state[p].account.used }
@@ -127,7 +132,7 @@ func (c *Cluster) Find(by Placement, l *Live, pools []int) []Slice {
 	can := c.can[:0]
 	for _, p := range pools {
 		s := &c.state[p]
-		if s.free >= l.GPUs || (l.GPUMilli > 0 && s.avail.next(-1) >= 0) {
+		if (s.free >= l.GPUs || (l.GPUMilli > 0 && s.avail.next(-1) >= 0)) && (s.withheld == 0 || s.account.usable >= l.Milli()) {
 			can = append(can, p)
 		}
 	}

@@ -12,11 +12,15 @@ import (
 
 // Config describes one run: its capacity, its jobs and its rules.
 type Config struct {
-	Start       capcli.Time    // time 0 of the run; NoTime is the first job's submission
-	Until       capcli.Seconds // end of the run; 0 is when the last job has ended
-	Pools       []Pool
-	Jobs        capcli.Jobs
-	List        []capcli.Job // jobs in memory, used if Jobs is nil; runs may share them and do not change them
+	Start capcli.Time    // time 0 of the run; NoTime is the first job's submission
+	Until capcli.Seconds // end of the run; 0 is when the last job has ended
+	Pools []Pool
+	Jobs  capcli.Jobs
+	List  []capcli.Job // jobs in memory, used if Jobs is nil; runs may share them and do not change them
+	// Seeded is the number of first jobs that already run when the run begins. They are submitted at
+	// Start, with the run time and limit that they have left, and get their GPUs before any policy
+	// has a turn and whatever is withheld. One that does not fit waits as the others do.
+	Seeded      int
 	Policy      NewPolicy
 	Settings    Settings
 	Placement   Placement
@@ -193,6 +197,22 @@ func (e *engine) pullFirst() error {
 		}
 	}
 	e.bringUp()
+	return e.seed()
+}
+
+// seed starts the first Config.Seeded jobs.
+func (e *engine) seed() error {
+	for n := e.cfg.Seeded; n > 0 && e.more && e.nextAt == 0; n-- {
+		if l := e.arrive(); l != nil {
+			if s := e.find(l); len(s) > 0 {
+				e.start(l, s)
+			}
+		}
+		if err := e.advance(); err != nil {
+			return err
+		}
+	}
+	e.turn.sweep()
 	return nil
 }
 

@@ -6,13 +6,13 @@ import (
 	"capcli"
 )
 
-// arrive puts the next job of the stream into its queue, or refuses it when it can
-// never run.
-func (e *engine) arrive() {
+// arrive puts the next job of the stream into its queue and returns it, or refuses it when it can
+// never run and returns nil.
+func (e *engine) arrive() *Live {
 	j := &e.next
 	if j.GPUs == 0 && !e.cfg.CPUJobs {
 		e.meter.cpuOnly++
-		return
+		return nil
 	}
 	l := e.slab.get()
 	e.seq++
@@ -38,11 +38,12 @@ func (e *engine) arrive() {
 		e.meter.cannot(e, l)
 		e.serve(l, 0)
 		e.slab.put(l)
-		return
+		return nil
 	}
 	e.tell(Arrive, l, 0, 0)
 	e.enqueue(l)
 	e.planPatience(l)
+	return l
 }
 
 // enqueue puts l, a new job or one that lost its GPUs, into its queue.

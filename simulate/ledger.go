@@ -163,12 +163,13 @@ func (g *ledger) touch(p int, a *account, now capcli.Seconds) {
 
 // charge adds dt seconds of the current state to s.
 func (a *account) charge(s *Span, dt int64) {
-	blocked := min(a.usable, a.wanted)
+	usable := max(0, a.usable) // below 0 while more is held than Pool.Withheld leaves
+	blocked := min(usable, a.wanted)
 	s.Offered += capcli.GPUTime(a.offered * dt)
 	s.Used += capcli.GPUTime(a.used * dt)
-	s.Down += capcli.GPUTime((a.offered - a.used - a.usable) * dt)
+	s.Down += capcli.GPUTime((a.offered - a.used - usable) * dt)
 	s.Blocked += capcli.GPUTime(blocked * dt)
-	s.Idle += capcli.GPUTime((a.usable - blocked) * dt)
+	s.Idle += capcli.GPUTime((usable - blocked) * dt)
 }
 
 // use returns the entry of tenant t for pool p in month m.

@@ -19,6 +19,9 @@ func (e *engine) bringUp() {
 			e.agenda.add(pool.Until, Lose, nil, wholePool, int32(p))
 		}
 		e.follow(p)
+		for i := range pool.Withheld {
+			e.agenda.add(max(0, pool.Withheld[i].At), Gain, nil, withholding, int32(p))
+		}
 	}
 }
 
@@ -26,7 +29,22 @@ func (e *engine) bringUp() {
 const (
 	oneNode   = 0 // the node field is an index in the cluster; the event is from a supply
 	wholePool = 1 // the node field is a pool that is delivered or ends
+
+	withholding = 2 // the node field is a pool whose next step of Withheld begins
 )
+
+// withhold begins the next step of pool p's Withheld. Its queues get a turn in which all jobs count.
+func (e *engine) withhold(p int) {
+	s := &e.c.state[p]
+	e.touchPool(p)
+	milli := e.c.pools[p].Withheld[s.steps].Milli
+	s.steps++
+	s.account.usable += s.withheld - milli
+	s.withheld = milli
+	for _, q := range s.queues {
+		q.dirty, q.freed = true, true
+	}
+}
 
 // follow plans the next change of pool p's supply.
 func (e *engine) follow(p int) {
@@ -46,8 +64,12 @@ func (e *engine) follow(p int) {
 
 // nodeChange carries out a planned change of one node, or of a whole pool.
 func (e *engine) nodeChange(what, n int, k Kind) {
-	if what == wholePool {
+	switch what {
+	case wholePool:
 		e.deliver(n, k == Gain)
+		return
+	case withholding:
+		e.withhold(n)
 		return
 	}
 	nd := &e.c.nodes[n]

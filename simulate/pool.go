@@ -39,6 +39,15 @@ type Pool struct {
 	MinBilling capcli.Seconds // on-demand and spot: shortest time billed for a stay
 	Supply     Supply         // changes of nodes; nil if all stay up
 	Rank       int            // order of overflow; committed capacity is always first
+	Withheld   []Withheld     // capacity that jobs may not have for some time, in order of time; nil if none
+}
+
+// Withheld is the capacity of a pool that no job may start on from a time on. No running job loses
+// its GPUs: while jobs hold more than is left, nothing starts. Withheld capacity that is free counts
+// as down. The last step holds until the end of the run.
+type Withheld struct {
+	At    capcli.Seconds
+	Milli int64 // thousandths of GPUs; 0 ends it
 }
 
 // Capacity returns the number of GPUs of the pool.

@@ -16,6 +16,13 @@ func (t *Turn) WhatIf() *WhatIf {
 // Release frees what running job l holds.
 func (w *WhatIf) Release(l *Live) { w.c.release(l.slices) }
 
+// GiveBack ends the withholding of pool p in the copy: see Pool.Withheld.
+func (w *WhatIf) GiveBack(p int) {
+	s := &w.c.state[p]
+	s.account.usable += s.withheld
+	s.withheld = 0
+}
+
 // Take claims slices, which must be free.
 func (w *WhatIf) Take(s []Slice) { w.c.take(s) }
 
@@ -56,7 +63,7 @@ func (c *Cluster) copyTo(w *Cluster) *Cluster {
 	for p := range c.state {
 		from, to := &c.state[p], &w.state[p]
 		to.free = from.free
-		to.account.usable = from.account.usable
+		to.account.usable, to.withheld = from.account.usable, from.withheld
 		copy(to.avail, from.avail)
 		for f := range from.levels {
 			copy(to.levels[f], from.levels[f])

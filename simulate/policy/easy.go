@@ -100,20 +100,35 @@ func (p *easy) promise(t *simulate.Turn, head *simulate.Live) promise {
 		}
 		pool := l.Pool()
 		p.freed[pool] += l.Milli()
-		if pr.pool < 0 && p.freed[pool]+c.Usable(pool) >= need && slices.Contains(pools, pool) {
+		if pr.pool < 0 && p.freed[pool]+promisable(c, pool, need) >= need && slices.Contains(pools, pool) {
 			pr.pool, pr.shadow = pool, end
 		}
 	}
 	if pr.pool >= 0 {
-		pr.extra = p.freed[pr.pool] + c.Usable(pr.pool) - need
+		pr.extra = p.freed[pr.pool] + promisable(c, pr.pool, need) - need
 	}
 	return pr
+}
+
+// promisable returns the free capacity of a pool that may be promised to a job: what is usable now,
+// and what is withheld as well if the job needs more than the pool can give until that ends.
+func promisable(c *simulate.Cluster, pool int, need int64) int64 {
+	usable := c.Usable(pool)
+	if withheld := c.WithheldMilli(pool); withheld > 0 && need > usable+c.HeldMilli(pool) {
+		return usable + withheld
+	}
+	return usable
 }
 
 // promiseNodes is promise for placements that consider nodes: the head is promised the first
 // estimated end after which its placement finds room.
 func (p *easy) promiseNodes(t *simulate.Turn, head *simulate.Live) promise {
 	w, pools := t.WhatIf(), t.Pools(head)
+	for _, p := range pools {
+		if promisable(t.Cluster(), p, head.Milli()) > t.Cluster().Usable(p) {
+			w.GiveBack(p)
+		}
+	}
 	last := t.Now()
 	for l := range t.Running() {
 		if end := max(l.EndBelieved(), t.Now()+1); end > last {

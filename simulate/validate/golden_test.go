@@ -240,6 +240,21 @@ func readRows(t *testing.T, name string, comma rune) []map[string]string {
 	t.Helper()
 	r := csv.NewReader(strings.NewReader(readGzip(t, name)))
 	r.Comma = comma
+	return rowMaps(t, r)
+}
+
+// readPlainRows is readRows of a table that is not compressed.
+func readPlainRows(t *testing.T, name string) []map[string]string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rowMaps(t, csv.NewReader(strings.NewReader(string(b))))
+}
+
+func rowMaps(t *testing.T, r *csv.Reader) []map[string]string {
+	t.Helper()
 	records, err := r.ReadAll()
 	if err != nil {
 		t.Fatal(err)

@@ -15,13 +15,15 @@ const (
 
 // Job is a job of the log as its queue saw it.
 type Job struct {
-	ID     string
-	Tenant string
-	Queued capcli.Time // when it could first have been started
-	Start  capcli.Time // as recorded
-	End    capcli.Time // as recorded
-	Units  int64       // capacity held, in the unit of the capacity
-	Limit  capcli.Seconds
+	ID       string
+	Tenant   string
+	Class    string
+	Queued   capcli.Time // when it could first have been started
+	Start    capcli.Time // as recorded
+	End      capcli.Time // as recorded
+	Units    int64       // capacity held, in the unit of the capacity
+	Limit    capcli.Seconds
+	Priority int
 }
 
 // Run is how long j ran.
@@ -37,6 +39,10 @@ type Log struct {
 	Jobs     []Job
 	Capacity int64
 	TooLarge []Job // jobs larger than the capacity, which no replay has
+
+	// A part of a log, see PartFrom:
+	Cut    capcli.Time // where the part begins; 0 for a whole log
+	Seeded int         // number of first jobs that ran at the cut
 }
 
 // NewLog returns the log of these jobs. It puts them in the order of the queue

@@ -1,0 +1,157 @@
+package validate
+
+import (
+	"context"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/placement"
+)
+
+// Rules are what a replay decides by.
+type Rules struct {
+	Policy   simulate.NewPolicy
+	Settings simulate.Settings
+	Tenants  []simulate.Tenant // those with a quota
+}
+
+// Perfect returns the rules with true run times in place of the limits.
+func (r Rules) Perfect() Rules {
+	r.Settings.Perfect = true
+	return r
+}
+
+// Replay returns when each job would have started by the rules, in the order of l.Jobs. The jobs
+// share one counted pool. Within each stretch the capacity is what was held in the recorded past.
+func (l *Log) Replay(ctx context.Context, rules Rules, stretches ...Stretch) ([]capcli.Time, error) {
+	return l.replay(ctx, rules, l.runs(), stretches)
+}
+
+// runs returns how long each job ran.
+func (l *Log) runs() []capcli.Seconds {
+	runs := make([]capcli.Seconds, len(l.Jobs))
+	for i := range l.Jobs {
+		runs[i] = l.Jobs[i].Run()
+	}
+	return runs
+}
+
+// replay is Replay with run times of its own.
+func (l *Log) replay(ctx context.Context, rules Rules, runs []capcli.Seconds, stretches []Stretch) ([]capcli.Time, error) {
+	if len(l.Jobs) == 0 {
+		return nil, nil
+	}
+	watch := &startWatch{origin: l.begin(), starts: make([]capcli.Time, len(l.Jobs))}
+	list, held := make([]capcli.Job, len(l.Jobs)), int64(0)
+	for i := range l.Jobs {
+		list[i] = l.request(&l.Jobs[i], runs[i])
+		if i < l.Seeded {
+			held += l.Jobs[i].Units
+		}
+	}
+	pool := simulate.Pool{Name: "log", Nodes: 1, GPUsPerNode: int(max(l.Capacity, held))}
+	pool.Withheld = l.withheld(max(0, held-l.Capacity), stretches)
+	cfg := simulate.Config{
+		Start: l.begin(), Pools: []simulate.Pool{pool}, List: list, Seeded: l.Seeded,
+		Policy: rules.Policy, Settings: rules.Settings, Tenants: rules.Tenants, Observers: []simulate.Observer{watch},
+	}
+	place, err := placement.Catalog.Get("count")
+	if err != nil {
+		return nil, err
+	}
+	cfg.Placement = place()
+	if _, err := simulate.Run(ctx, cfg); err != nil {
+		return nil, err
+	}
+	for i := range l.Seeded {
+		watch.starts[i] = l.Jobs[i].Start
+	}
+	return watch.starts, nil
+}
+
+// begin is the instant at which a replay begins: the cut of PartFrom, or the first job.
+func (l *Log) begin() capcli.Time {
+	if l.Cut.IsKnown() && l.Cut != 0 {
+		return l.Cut
+	}
+	return l.Jobs[0].Queued
+}
+
+// request returns j as the engine gets it. What happened before the replay begins is taken off.
+func (l *Log) request(j *Job, run capcli.Seconds) capcli.Job {
+	begin := l.begin()
+	r := capcli.Job{
+		ID: j.ID, Tenant: j.Tenant, Class: j.Class, Priority: j.Priority, GPUs: int(j.Units), Submit: max(begin, j.Queued),
+		Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime, Run: run, Limit: j.Limit,
+	}
+	if l.Seeded > 0 && j.Start < begin {
+		gone := capcli.Seconds(begin - j.Start)
+		r.Run = max(0, run-gone)
+		r.Limit = max(1, max(1, j.Limit)-gone)
+	}
+	return r
+}
+
+// withheld returns what of the pool no job may start on: base at all times, and within each stretch
+// all that was not held in the recorded past.
+func (l *Log) withheld(base int64, stretches []Stretch) []simulate.Withheld {
+	var steps []simulate.Withheld
+	begin := l.begin()
+	add := func(at capcli.Time, units int64) {
+		steps = append(steps, simulate.Withheld{At: capcli.Seconds(at - begin), Milli: 1000 * (base + units)})
+	}
+	if base > 0 {
+		add(begin, 0)
+	}
+	if len(stretches) == 0 {
+		return steps
+	}
+	levels := l.heldLevels(l.starts())
+	next, held := 0, int64(0)
+	for i, s := range stretches {
+		for ; next < len(levels) && levels[next].from <= s.From; next++ {
+			held = levels[next].units
+		}
+		add(s.From, max(0, l.Capacity-held))
+		for ; next < len(levels) && levels[next].from < s.To; next++ {
+			held = levels[next].units
+			add(levels[next].from, max(0, l.Capacity-held))
+		}
+		if i+1 == len(stretches) || stretches[i+1].From > s.To {
+			add(s.To, 0)
+		}
+	}
+	return steps
+}
+
+// startWatch records the first start of each job, by its number in the order of arrival.
+type startWatch struct {
+	origin capcli.Time
+	starts []capcli.Time
+}
+
+// Observe implements simulate.Observer.
+func (w *startWatch) Observe(e simulate.Event, _ *simulate.Cluster) {
+	if e.Kind == simulate.Start && e.Job.FirstStart == e.At {
+		w.starts[e.Job.Index()] = w.origin + capcli.Time(e.At)
+	}
+}
+
+// PartFrom returns the part of the log from cut on. The jobs that ran at the cut come first and hold
+// their units from then on, as recorded. Those that waited join the queue at the cut, ahead of all
+// later ones. The jobs that had ended are gone.
+func (l *Log) PartFrom(cut capcli.Time) *Log {
+	part := &Log{Capacity: l.Capacity, TooLarge: l.TooLarge, Cut: cut}
+	for i := range l.Jobs {
+		if j := &l.Jobs[i]; j.Start < cut && j.End > cut {
+			part.Jobs = append(part.Jobs, *j)
+		}
+	}
+	part.Seeded = len(part.Jobs)
+	for i := range l.Jobs {
+		if l.Jobs[i].Start >= cut {
+			part.Jobs = append(part.Jobs, l.Jobs[i])
+		}
+	}
+	return part
+}

@@ -1,0 +1,99 @@
+package validate
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"capcli"
+	"capcli/simulate/policy"
+)
+
+// rulesOf returns the rules of a policy by its name.
+func rulesOf(t *testing.T, name string) Rules {
+	t.Helper()
+	p, err := policy.Catalog.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Rules{Policy: p}
+}
+
+func TestReplayEqualsTheReference(t *testing.T) {
+	easy := rulesOf(t, "easy")
+	for _, name := range goldenLogs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, jobs := goldenCase(t, name)
+			l := NewLog(goldenLog(t, name), a.Units)
+			plain := startsBy(t, l, easy)
+			perfect := startsBy(t, l, easy.Perfect())
+			for i, j := range l.Jobs {
+				if want := jobs[j.ID]; plain[i] != want.easy || perfect[i] != want.easyRun {
+					t.Fatalf("job %s starts at %d, with true run times at %d, want %d, %d", j.ID, plain[i], perfect[i], want.easy, want.easyRun)
+				}
+			}
+			warmUp := capcli.Seconds(a.WarmDays) * day
+			if want, ok := a.Replay["fifo"]; ok {
+				checkFidelity(t, "fifo", l.Measure(startsBy(t, l, rulesOf(t, "fifo")), warmUp), want)
+			}
+			checkExplained(t, l, a, easy, warmUp)
+		})
+	}
+}
+
+func startsBy(t *testing.T, l *Log, r Rules, stretches ...Stretch) []capcli.Time {
+	t.Helper()
+	starts, err := l.Replay(t.Context(), r, stretches...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return starts
+}
+
+// checkExplained compares the replays that use hindsight.
+func checkExplained(t *testing.T, l *Log, a *goldenAnswer, easy Rules, warmUp capcli.Seconds) {
+	t.Helper()
+	free, origin := l.WithoutHolds(l.Overtaken())
+	back := func(starts []capcli.Time) Fidelity {
+		all := make([]capcli.Time, len(starts))
+		for i, k := range origin {
+			all[k] = starts[i]
+		}
+		return l.Measure(all, warmUp)
+	}
+	checkFidelity(t, "outages", l.Measure(startsBy(t, l, easy, l.NoStarts(1)...), warmUp), a.Explained["outages"])
+	checkFidelity(t, "overtaken", back(startsBy(t, free, easy)), a.Explained["overtaken"])
+	checkFidelity(t, "overtaken, outages", back(startsBy(t, free, easy, free.NoStarts(1)...)), a.Explained["overtaken, outages"])
+	checkFidelity(t, "overtaken, outages of two tenants", back(startsBy(t, free, easy, free.NoStarts(2)...)), a.Explained["overtaken, outages of two tenants"])
+}
+
+func TestSeededReplayEqualsTheReference(t *testing.T) {
+	for _, name := range goldenLogs[3:] {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, _ := goldenCase(t, name)
+			l := NewLog(goldenLog(t, name), a.Units)
+			path := filepath.Join(golden, name+".seeded.csv")
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				t.Skipf("%s is absent", path)
+			}
+			rows := readPlainRows(t, path)
+			part := l.PartFrom(capcli.Time(number(rows[0]["cut"])))
+			starts := map[string]capcli.Time{}
+			for i, s := range startsBy(t, part, rulesOf(t, "easy")) {
+				starts[part.Jobs[i].ID] = s
+			}
+			if len(rows) != len(starts) {
+				t.Fatalf("%d jobs from the cut on, want %d", len(starts), len(rows))
+			}
+			for _, r := range rows {
+				if want := capcli.Time(number(r["easy_start"])); starts[r["job"]] != want {
+					t.Fatalf("job %s (%s) starts at %d, want %d", r["job"], r["state"], starts[r["job"]], want)
+				}
+			}
+		})
+	}
+}
