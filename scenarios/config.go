@@ -71,7 +71,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 		Policy:    newPolicy,
 		Placement: newPlacement(),
 		Settings: simulate.Settings{
-			Perfect: s.Policy.Perfect, Own: s.Policy.Own, Limits: s.Policy.QueueLimits, Round: s.Policy.Round,
+			Perfect: s.Policy.Perfect, Own: s.Policy.Own, Choices: s.Policy.Choices, Limits: s.Policy.QueueLimits, Round: s.Policy.Round,
 			Skip: s.Policy.Skip, ByGPUs: s.Policy.ByGPUs, Predicted: files.predicted,
 		},
 		Overflow:    simulate.Overflow{Patience: slices.Clone(s.Overflow.Patience), QueueMax: s.Overflow.QueueMax},

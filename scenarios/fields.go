@@ -3,6 +3,8 @@ package scenarios
 import (
 	"errors"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,6 +64,9 @@ func policyFields(p *Policy) []strict.Field {
 	for _, s := range policy.OwnSettings.All() {
 		fields = append(fields, strict.Field{Name: s.Name, Doc: s.Doc, Read: ownSetting(&p.Own, s.Name, s.Value)})
 	}
+	for _, s := range policy.OwnChoices.All() {
+		fields = append(fields, strict.Field{Name: s.Name, Doc: s.Doc, Read: ownChoice(&p.Choices, s.Name, s.Value)})
+	}
 	return append(fields, []strict.Field{
 		{"round", "preemptive policies decide only at multiples of this", strict.Duration(&p.Round, 0)},
 		{"skip", "pass over a job that does not fit", strict.Bool(&p.Skip)},
@@ -79,6 +84,25 @@ func ownSetting(dst *map[string]capcli.Seconds, name string, least capcli.Second
 		own := maps.Clone(*dst)
 		if own == nil {
 			own = map[string]capcli.Seconds{}
+		}
+		own[name] = v
+		*dst = own
+	}
+}
+
+// ownChoice reads a setting of words that a policy declares for itself.
+func ownChoice(dst *map[string]string, name string, choices []string) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		var v string
+		if on := false; slices.Contains(choices, "true") {
+			strict.Bool(&on)(d, n)
+			v = strconv.FormatBool(on)
+		} else {
+			strict.Choice(&v, name, choices...)(d, n)
+		}
+		own := maps.Clone(*dst)
+		if own == nil {
+			own = map[string]string{}
 		}
 		own[name] = v
 		*dst = own

@@ -102,6 +102,7 @@ type Policy struct {
 	Name        string // fifo where the file states none
 	QueueLimits []capcli.GPUTime
 	Own         map[string]capcli.Seconds // see policy.OwnSettings
+	Choices     map[string]string         // see policy.OwnChoices
 	Round       capcli.Seconds
 	Skip        bool
 	ByGPUs      bool

@@ -171,6 +171,10 @@ func drawWorld(t *rapid.T) world {
 	w.set = simulate.Settings{
 		Perfect: rapid.Bool().Draw(t, "perfect"), Skip: rapid.Bool().Draw(t, "skip"), ByGPUs: rapid.Bool().Draw(t, "by gpus"),
 		BySubmit: rapid.Bool().Draw(t, "by submit"), Round: capcli.Seconds(rapid.SampledFrom([]int{0, 0, 10}).Draw(t, "round")),
+		Choices: map[string]string{
+			"late": rapid.SampledFrom([]string{"keep", "last", "drop"}).Draw(t, "late"), "preempt": strconv.FormatBool(rapid.Bool().Draw(t, "preempt")),
+			"strict": strconv.FormatBool(rapid.Bool().Draw(t, "strict")),
+		},
 		Limits: []capcli.GPUTime{20 * capcli.GPUSecond, 100 * capcli.GPUSecond},
 	}
 	w.over = simulate.Overflow{
@@ -202,6 +206,9 @@ func drawJobs(t *rapid.T, partitions, models []string, withHost bool) (jobs []ca
 		}
 		if rapid.Bool().Draw(t, "limited") {
 			j.Limit = capcli.Seconds(rapid.IntRange(1, 90).Draw(t, "limit"))
+		}
+		if rapid.Bool().Draw(t, "due") {
+			j.Deadline = at + capcli.Time(rapid.IntRange(1, 200).Draw(t, "deadline"))
 		}
 		if shares && rapid.Bool().Draw(t, "share") {
 			j.GPUs, j.GPUMilli = 1, rapid.IntRange(1, 1000).Draw(t, "milli")
@@ -271,7 +278,7 @@ func TestConform(t *testing.T) {
 				if a.fault != "" {
 					rt.Fatal(a.fault)
 				}
-				if c := r.Jobs; c.Waiting != 0 || c.Running != 0 || c.Read != int64(len(w.jobs)) || c.Finished+c.Unplaceable+c.CPUOnly != c.Read {
+				if c := r.Jobs; c.Waiting != 0 || c.Running != 0 || c.Read != int64(len(w.jobs)) || c.Finished+c.Unplaceable+c.Dropped+c.CPUOnly != c.Read {
 					rt.Fatalf("jobs are lost: %+v", c)
 				}
 				if used := usedIn(r.Record); used != r.Goodput+r.Redone {

@@ -338,7 +338,7 @@ func (e *engine) handle(p planned) {
 		e.nodeChange(int(p.run), int(p.node), p.kind())
 	case Wake:
 		e.woken(p)
-	case Arrive, Start, Preempt:
+	case Arrive, Start, Preempt, Drop:
 		panic("simulate: " + p.kind().String() + " is never planned")
 	}
 }

@@ -5,8 +5,8 @@ import "capcli"
 // Kind is the kind of an event. Within an instant, events are handled in order of kind.
 type Kind uint8
 
-// The kinds of event, in the order in which they are handled within an instant. Start and Preempt
-// are never planned: they tell observers the result of a turn.
+// The kinds of event, in the order in which they are handled within an instant. Start, Preempt and
+// Drop are never planned: they tell observers the result of a turn.
 const (
 	Finish  Kind = iota // a job ends
 	Drain               // a node gets notice of its loss and takes no new work
@@ -16,9 +16,10 @@ const (
 	Wake                // a turn is due, requested by a policy or a patience
 	Start               // a job gets its GPUs
 	Preempt             // a job loses its GPUs and waits again
+	Drop                // a policy gives up a waiting job, which never runs again
 )
 
-var kindNames = [...]string{"finish", "drain", "lose", "gain", "arrive", "wake", "start", "preempt"}
+var kindNames = [...]string{"finish", "drain", "lose", "gain", "arrive", "wake", "start", "preempt", "drop"}
 
 // String returns the kind in one word.
 func (k Kind) String() string { return kindNames[k] }

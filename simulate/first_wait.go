@@ -120,11 +120,12 @@ func (m *meter) sizes() []SizeResult {
 	return out
 }
 
-// refusal is what the end of the run needs to know of a job that can never run.
+// refusal is what the end of the run needs to know of a job that can never run or was dropped.
 type refusal struct {
 	submitted, run capcli.Seconds
 	tenant, size   int32
 	due            bool // it has a deadline
+	started        bool // its wait has been counted before
 }
 
 // closeJobs counts the open jobs. Their waits and completion times count until the end of the run.
@@ -135,7 +136,7 @@ func (e *engine) closeJobs(end capcli.Seconds) {
 		if l.state == waiting {
 			waited = end - l.Since
 		}
-		m.cutOff(&refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), e.overdue(l, end)}, end, l.waited)
+		m.cutOff(&refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), e.overdue(l, end), l.waited}, end)
 		m.queuedFor += int64(l.Queued + waited)
 		if !l.waited {
 			m.open = append(m.open, end-l.Submitted)
@@ -143,7 +144,7 @@ func (e *engine) closeJobs(end capcli.Seconds) {
 		e.serve(l, e.progress(l))
 	}
 	for i := range m.refusals {
-		m.cutOff(&m.refusals[i], end, false)
+		m.cutOff(&m.refusals[i], end)
 		m.queuedFor += int64(end - m.refusals[i].submitted)
 	}
 }
@@ -153,13 +154,12 @@ func (e *engine) overdue(l *Live, at capcli.Seconds) bool {
 	return l.Deadline.IsKnown() && l.Deadline != 0 && e.ledger.rec.Start+capcli.Time(at) > l.Deadline
 }
 
-// cutOff counts a job that was open at the end of the run. started says that its wait has been
-// counted before.
-func (m *meter) cutOff(j *refusal, end capcli.Seconds, started bool) {
+// cutOff counts a job that was open at the end of the run, can never run, or was dropped.
+func (m *meter) cutOff(j *refusal, end capcli.Seconds) {
 	so := end - j.submitted
 	for _, g := range []*group{&m.all, &m.byTenant[j.tenant], &m.bySize[j.size]} {
 		g.jct += so
-		if !started {
+		if !j.started {
 			g.wait.cut.add(so)
 		}
 	}

@@ -25,6 +25,7 @@ func (e *engine) arrive() *Live {
 	if e.cfg.Settings.Perfect {
 		l.Believed = l.Run
 	}
+	l.dueAt = e.dueOf(&l.Job)
 	l.class = e.classOf(&l.Job)
 	l.queue = l.class.queue
 	l.tenant = e.tenantOf(l.Tenant)

@@ -10,6 +10,7 @@ const (
 	running
 	finished
 	refused // can never run
+	dropped // given up by the policy: see Turn.Drop
 )
 
 // Live is a job during a run: its data from the trace and its current state. A policy reads it;
@@ -41,6 +42,7 @@ type Live struct {
 	spent    capcli.Seconds // part of its limit used by suspended stays
 	over     bool           // whether its run time exceeds its limit
 	cut      bool           // whether the current stay ends at its limit, before its work is done
+	dueAt    capcli.Seconds // see Due
 	starting bool           // holds GPUs that are ordered but not delivered
 	waited   bool           // whether the wait for the first start has been counted
 	believes capcli.Seconds // estimated end of the current stay

@@ -9,6 +9,7 @@ type meter struct {
 	cpuOnly, killed   int64
 	finishedN         int64
 	unplaceable       int64
+	droppedN          int64
 	refused           []Refused
 	preemptions, lost int64
 	firstAt, lastAt   capcli.Seconds // first and last submission
@@ -23,6 +24,7 @@ type meter struct {
 	slowdown          float64          // sum over finished jobs in order of finishing, then over open jobs
 	slowdownFinished  float64
 	misses, deadlines int64
+	tardiness         capcli.Seconds // sum over finished jobs
 	goodput, redone   capcli.GPUTime
 	queueNow          int64
 	queueMax          int64
@@ -69,7 +71,7 @@ func (m *meter) groups(l *Live) [3]*group {
 func (m *meter) cannot(e *engine, l *Live) {
 	m.unplaceable++
 	due := l.Deadline.IsKnown() && l.Deadline != 0
-	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), due})
+	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), due, false})
 	if len(m.refused) < refusedShown {
 		m.refused = append(m.refused, Refused{l.ID, l.Tenant, l.Partition, l.GPUModel, l.GPUs, e.whyNot(l)})
 	}
@@ -129,6 +131,7 @@ func (m *meter) finished(e *engine, l *Live) {
 		m.deadlines++
 		if e.overdue(l, e.c.now) {
 			m.misses++
+			m.tardiness += e.c.now - l.dueAt
 		}
 	}
 }

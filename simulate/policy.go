@@ -38,6 +38,7 @@ type Settings struct {
 	ByGPUs    bool                      // srtf, sjf: multiply the time by the GPUs (shortest service first)
 	Predicted map[string]capcli.Seconds // qssf: predictions by job id, which replace its own
 	Own       map[string]capcli.Seconds // settings that a policy declares itself, by name; a missing one has its default
+	Choices   map[string]string         // settings of words that a policy declares itself, by name
 }
 
 // NewPolicy returns a policy for one queue.

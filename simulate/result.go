@@ -35,7 +35,7 @@ type Result struct {
 	Record          *Record
 
 	waits *tally           // of the jobs that started
-	open  []capcli.Seconds // waits so far of jobs that have not started
+	open  []capcli.Seconds // waits so far of jobs that have not started; noDue of a dropped job
 }
 
 // Availability returns the share of jobs that started within a time of their submission. Jobs that
@@ -58,8 +58,8 @@ func (r *Result) Availability(within capcli.Seconds) (float64, bool) {
 // Started returns the number of jobs that have started at least once.
 func (r *Result) Started() int64 { return r.Wait.Started }
 
-// Counts are numbers of jobs: read = finished + waiting + starting + running + unplaceable + CPU
-// only. A starting job has ordered GPUs that are not delivered yet.
+// Counts are numbers of jobs: read = finished + waiting + starting + running + unplaceable +
+// dropped + CPU only. A starting job has ordered GPUs that are not delivered yet.
 type Counts struct {
 	Read        int64 `json:"read"`
 	Finished    int64 `json:"finished"`
@@ -68,12 +68,14 @@ type Counts struct {
 	Running     int64 `json:"running"`
 	Unplaceable int64 `json:"unplaceable"`
 	CPUOnly     int64 `json:"without_gpu"`
+	Dropped     int64 `json:"dropped"` // given up by the policy before they ended
 
-	Preemptions int64 `json:"preemptions"`     // by policies and by losses
-	Losses      int64 `json:"losses"`          // of Preemptions, by losses of nodes
-	Killed      int64 `json:"killed_at_limit"` // ended at their limit
-	Deadlines   int64 `json:"with_deadline"`   // jobs whose deadline was met or has passed
-	Misses      int64 `json:"deadline_misses"` // of Deadlines, jobs not finished by their deadline
+	Preemptions int64          `json:"preemptions"`     // by policies and by losses
+	Losses      int64          `json:"losses"`          // of Preemptions, by losses of nodes
+	Killed      int64          `json:"killed_at_limit"` // ended at their limit
+	Deadlines   int64          `json:"with_deadline"`   // jobs whose deadline was met or has passed
+	Misses      int64          `json:"deadline_misses"` // of Deadlines, jobs not finished by their deadline
+	Tardiness   capcli.Seconds `json:"tardiness_s"`     // sum of end - deadline over the finished jobs that missed theirs
 }
 
 // TenantResult is the figures of one tenant's jobs.
@@ -116,9 +118,9 @@ func (e *engine) result() (*Result, error) {
 	r := &Result{
 		Ended: end, Stopped: e.stopped, Endless: e.endless,
 		Jobs: Counts{
-			Read: m.arrivedN + m.cpuOnly, Finished: m.finishedN, Unplaceable: m.unplaceable, CPUOnly: m.cpuOnly,
+			Read: m.arrivedN + m.cpuOnly, Finished: m.finishedN, Unplaceable: m.unplaceable, Dropped: m.droppedN, CPUOnly: m.cpuOnly,
 			Running: runningNow, Starting: startingNow, Preemptions: m.preemptions, Losses: m.lost, Killed: m.killed,
-			Deadlines: m.deadlines, Misses: m.misses,
+			Deadlines: m.deadlines, Misses: m.misses, Tardiness: m.tardiness,
 		},
 		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
 		Refused: m.refused, Record: &e.ledger.rec, Loads: e.loads(), waits: &m.all.wait.over, open: m.open,

@@ -21,8 +21,9 @@ type Served struct {
 	Done     capcli.GPUTime // part of Possible: progress by the end, without lost work
 	Backlog  capcli.GPUTime // all remaining work of the jobs waiting at the end
 	Refused  capcli.GPUTime // all work of the jobs that can never run
+	GivenUp  capcli.GPUTime // all work of the jobs that the policy dropped
 
-	Waiting, Unplaceable int64 // jobs: waiting at the end, never startable
+	Waiting, Unplaceable, Dropped int64 // jobs: waiting at the end, never startable, dropped
 }
 
 // Unserved returns the possible work that was not done.
@@ -36,20 +37,23 @@ func (s *Served) UnservedShare() float64 {
 	return float64(s.Unserved()) / float64(s.Possible)
 }
 
-// LeftOver returns the remaining work of jobs that hold no GPU at the end: Backlog plus Refused.
-func (s *Served) LeftOver() capcli.GPUTime { return s.Backlog + s.Refused }
+// LeftOver returns the remaining work of jobs that hold no GPU at the end: Backlog, Refused and
+// GivenUp.
+func (s *Served) LeftOver() capcli.GPUTime { return s.Backlog + s.Refused + s.GivenUp }
 
-// Jobs returns the number of unserved jobs: those that wait at the end and those that
-// can never run.
-func (s *Served) Jobs() int64 { return s.Waiting + s.Unplaceable }
+// Jobs returns the number of unserved jobs: those that wait at the end, that can never run and that
+// were dropped.
+func (s *Served) Jobs() int64 { return s.Waiting + s.Unplaceable + s.Dropped }
 
 func (s *Served) add(o *Served) {
 	s.Possible += o.Possible
 	s.Done += o.Done
 	s.Backlog += o.Backlog
 	s.Refused += o.Refused
+	s.GivenUp += o.GivenUp
 	s.Waiting += o.Waiting
 	s.Unplaceable += o.Unplaceable
+	s.Dropped += o.Dropped
 }
 
 // check fails if work done, unserved or left over is negative.
@@ -96,6 +100,9 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 	case refused:
 		s.Unplaceable++
 		s.Refused += left
+	case dropped:
+		s.Dropped++
+		s.GivenUp += left
 	case running, finished:
 	}
 }

@@ -13,6 +13,7 @@ type Turn struct {
 	e         *engine
 	q         *queue
 	preempted []*Live
+	dropped   []*Live
 	found     *Live // the job of the last Find
 }
 
@@ -249,4 +250,8 @@ func (t *Turn) sweep() {
 		t.e.planPatience(l)
 	}
 	t.preempted = t.preempted[:0]
+	for _, l := range t.dropped {
+		t.e.slab.put(l)
+	}
+	t.dropped = t.dropped[:0]
 }

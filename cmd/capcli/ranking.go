@@ -10,7 +10,7 @@ import (
 // unservedText describes the work left undone: "38.2% of the work (1,204 GPU-hours; 446 jobs wait
 // at the end, 3 can never run)".
 func unservedText(u *outcome.Unserved) string {
-	if u.GPUHours == 0 && u.Waiting+u.Unplaceable == 0 {
+	if u.GPUHours == 0 && u.Waiting+u.Unplaceable+u.Dropped == 0 {
 		return "none of the work"
 	}
 	text := fmt.Sprintf("%s of the work (%s GPU-hours", outcome.ShareText(u.Share), capcli.BriefNumber(u.GPUHours))
@@ -22,6 +22,9 @@ func unservedText(u *outcome.Unserved) string {
 	}
 	if u.Unplaceable > 0 {
 		text += fmt.Sprintf("; %s can never run", outcome.JobsText(u.Unplaceable))
+	}
+	if u.Dropped > 0 {
+		text += fmt.Sprintf("; %s dropped", outcome.JobsText(u.Dropped))
 	}
 	return text + ")"
 }

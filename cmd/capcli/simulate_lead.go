@@ -29,8 +29,11 @@ func leadOf(p *play.Case, runs []*play.Run) string {
 		stranded := outcome.Mean(runs, "stranded_usd")
 		text += fmt.Sprintf("; %s (%.0f%%) of what was committed was stranded", usdText(stranded), 100*stranded/committed)
 	}
-	if u := outcome.MeanUnserved(runs); u.Share >= 0.0005 || u.Waiting+u.Unplaceable > 0 {
+	if u := outcome.MeanUnserved(runs); u.Share >= 0.0005 || u.Waiting+u.Unplaceable+u.Dropped > 0 {
 		text += "; " + unservedText(&u) + " was left undone"
+	}
+	if due := runs[0].Jobs.Deadlines; due > 0 && len(runs) == 1 {
+		text += fmt.Sprintf("; %s of %s %s missed", capcli.Grouped(runs[0].Jobs.Misses), capcli.Grouped(due), capcli.Plural(due, "deadline"))
 	}
 	return text + "."
 }

@@ -35,7 +35,7 @@ func (c *Curve) Observe(e simulate.Event, _ *simulate.Cluster) {
 	case simulate.Finish, simulate.Preempt:
 		c.accrue(e.At)
 		c.nowUsed -= milli
-	case simulate.Arrive, simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake:
+	case simulate.Arrive, simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake, simulate.Drop:
 	}
 }
 

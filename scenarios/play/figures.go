@@ -91,7 +91,7 @@ func (r *Run) served() outcome.Served {
 		Possible: s.Possible, Served: s.Done, Unserved: s.Unserved(), UnservedShare: s.UnservedShare(),
 		Backlog: s.LeftOver(), BacklogRefused: s.Refused,
 	}
-	out.UnservedJobs.Waiting, out.UnservedJobs.Unplaceable = s.Waiting, s.Unplaceable
+	out.UnservedJobs.Waiting, out.UnservedJobs.Unplaceable, out.UnservedJobs.Dropped = s.Waiting, s.Unplaceable, s.Dropped
 	if w, ok := r.Invoice.Worth(r.Result.Record, r.Result.ServedBy, r.end()); ok {
 		out.UnservedAmount, out.BacklogAmount = &w.Unserved, &w.LeftOver
 	} else {

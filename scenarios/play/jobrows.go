@@ -61,7 +61,7 @@ func (r *JobRows) Observe(e simulate.Event, c *simulate.Cluster) {
 		}
 		r.rows = append(r.rows, row)
 		r.flush()
-	case simulate.Finish:
+	case simulate.Finish, simulate.Drop:
 		r.rows[e.Job.Index()-r.base] = jobRow{text: r.format(nil, e.Job)}
 		r.flush()
 	case simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake, simulate.Start, simulate.Preempt:

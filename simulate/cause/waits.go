@@ -133,6 +133,8 @@ func (w *Waits) Observe(e simulate.Event, _ *simulate.Cluster) {
 	case simulate.Finish:
 		w.stopped(l)
 		w.bookLaterWaits(l)
+	case simulate.Drop:
+		w.Close(l)
 	default:
 	}
 }
@@ -330,7 +332,7 @@ func (w *Waits) bookLaterWaits(l *simulate.Live) {
 	}
 }
 
-// Close books a job that waits or runs at the end of the run.
+// Close books a job that waits or runs at the end of the run, or is dropped.
 func (w *Waits) Close(l *simulate.Live) {
 	if l.Running() {
 		w.stopped(l)

@@ -156,6 +156,7 @@ type Served struct {
 	UnservedJobs  struct {
 		Waiting     int64 `json:"waiting"`
 		Unplaceable int64 `json:"unplaceable"`
+		Dropped     int64 `json:"dropped"`
 	} `json:"unserved_jobs"`
 	UnservedAmount *capcli.USD    `json:"unserved_usd"`
 	Backlog        capcli.GPUTime `json:"backlog_gpu_hours"`

@@ -4,13 +4,13 @@ import "fmt"
 
 // Unserved is the work that a plan leaves undone, as means over its runs.
 type Unserved struct {
-	Share, GPUHours      float64
-	Waiting, Unplaceable float64 // jobs
+	Share, GPUHours               float64
+	Waiting, Unplaceable, Dropped float64 // jobs
 }
 
 // UnservedWork returns the work that the run leaves undone.
 func (o *Outcome) UnservedWork() Unserved {
-	return Unserved{o.UnservedShare, o.Unserved.Hours(), float64(o.UnservedJobs.Waiting), float64(o.UnservedJobs.Unplaceable)}
+	return Unserved{o.UnservedShare, o.Unserved.Hours(), float64(o.UnservedJobs.Waiting), float64(o.UnservedJobs.Unplaceable), float64(o.UnservedJobs.Dropped)}
 }
 
 // MeanUnserved returns the mean of the work that the runs leave undone.
@@ -23,6 +23,7 @@ func MeanUnserved[R interface{ UnservedWork() Unserved }](runs []R) Unserved {
 		u.GPUHours += x.GPUHours / n
 		u.Waiting += x.Waiting / n
 		u.Unplaceable += x.Unplaceable / n
+		u.Dropped += x.Dropped / n
 	}
 	return u
 }

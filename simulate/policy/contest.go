@@ -22,6 +22,7 @@ type contest struct {
 	winners []*simulate.Live // waiting jobs to start
 	field   []runner
 	yield   bool // whether running jobs lose ties
+	byIndex bool // whether ties are in order of arrival, whether jobs run or wait
 	unmet   bool // whether the last contest promised GPUs that the placement could not give
 }
 
@@ -45,7 +46,7 @@ func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
 		}
 	}
 	for l := range t.Fresh() {
-		if l.Key < worst || (l.Key == worst && c.yield) { // it may take the place of a running job
+		if l.Key < worst || (l.Key == worst && (c.yield || c.byIndex)) { // it may take the place of a running job
 			c.enterAll(t, k)
 			return
 		}
@@ -78,7 +79,7 @@ func (c *contest) enterAll(t *simulate.Turn, k simulate.Keyed) {
 func (c *contest) merge(t *simulate.Turn) {
 	i := 0
 	for w := t.Scan(); w.HasMore(); w.Next() {
-		for ; i < len(c.field) && (c.field[i].rank < w.Key() || (c.field[i].rank == w.Key() && !c.yield)); i++ {
+		for ; i < len(c.field) && c.precedes(&c.field[i], &w); i++ {
 			c.keep(c.field[i].job)
 		}
 		if c.most == 0 && i == len(c.field) && !t.CPUJobs() {
@@ -91,6 +92,17 @@ func (c *contest) merge(t *simulate.Turn) {
 	for ; i < len(c.field); i++ {
 		c.keep(c.field[i].job)
 	}
+}
+
+// precedes reports whether a running job goes before a waiting one.
+func (c *contest) precedes(r *runner, w *simulate.Cursor) bool {
+	switch {
+	case r.rank != w.Key():
+		return r.rank < w.Key()
+	case c.byIndex:
+		return r.job.Index() < w.Job().Index()
+	}
+	return !c.yield
 }
 
 // open starts a contest: the GPUs that are free, or held by preemptible jobs, are left to promise.

@@ -17,5 +17,10 @@ var Catalog = capcli.Catalog[simulate.NewPolicy]{Kind: "policy"}
 // Scenarios and simulate.Settings.Own use these names. Every setting is a length of time.
 var OwnSettings = capcli.Catalog[capcli.Seconds]{Kind: "policy setting"}
 
+// OwnChoices holds the settings that policies declare themselves and that are one of several words;
+// the first word is the default. The words false and true make a switch. Scenarios and
+// simulate.Settings.Choices use these names.
+var OwnChoices = capcli.Catalog[[]string]{Kind: "policy setting"}
+
 // Common returns policies that many clusters run, as alternatives to the current one.
 func Common() []string { return []string{"fifo", "easy", "sjf", "fair"} }

@@ -326,6 +326,6 @@ func (w *watch) Observe(e simulate.Event, _ *simulate.Cluster) {
 		w.again[i] = true
 	case simulate.Finish:
 		w.end[i] = e.At
-	case simulate.Arrive, simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake:
+	case simulate.Arrive, simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake, simulate.Drop:
 	}
 }

@@ -23,6 +23,8 @@ type Outcome struct {
 	Unplaceable     int64          `json:"unplaceable"`
 	Preemptions     int64          `json:"preemptions"`
 	DeadlineMisses  int64          `json:"deadline_misses"`
+	Dropped         int64          `json:"dropped,omitempty"`
+	Tardiness       capcli.Seconds `json:"tardiness_s,omitempty"`
 	Length          capcli.Seconds `json:"length_s"`
 	WaitMean        float64        `json:"wait_mean_s"`
 	WaitP50         capcli.Seconds `json:"wait_p50_s"`
@@ -96,7 +98,7 @@ func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 	o := Outcome{
 		Candidate: candidate, Run: run, Seed: uint64(seed),
 		Jobs: j.Read, Finished: j.Finished, Waiting: j.Waiting, Starting: j.Starting, Running: j.Running, Unplaceable: j.Unplaceable,
-		Preemptions: j.Preemptions, DeadlineMisses: j.Misses, Length: res.Ended,
+		Preemptions: j.Preemptions, DeadlineMisses: j.Misses, Dropped: j.Dropped, Tardiness: j.Tardiness, Length: res.Ended,
 		WaitMean: res.Wait.Mean, WaitP50: res.Wait.P50, WaitP95: res.Wait.P95, WaitP99: res.Wait.P99, WaitMax: res.Wait.Max,
 		WaitJobs: res.Wait.Jobs, WaitStarted: res.Wait.Started, QueueTime: res.MeanQueueTime, JCTMean: res.MeanJCT, BoundedSlowdown: res.BoundedSlowdown, Makespan: res.Makespan,
 		QueueMax: res.QueueMax, QueueMean: res.QueueMean,
@@ -155,7 +157,7 @@ func (c *Capacity) span() simulate.Span {
 // without jobs are 0, so that it holds limits on them.
 func (o *Outcome) figures() *outcome.Outcome {
 	out := &outcome.Outcome{
-		Jobs:      simulate.Counts{Finished: o.Finished, Waiting: o.Waiting, Unplaceable: o.Unplaceable, Preemptions: o.Preemptions, Misses: o.DeadlineMisses},
+		Jobs:      simulate.Counts{Finished: o.Finished, Waiting: o.Waiting, Unplaceable: o.Unplaceable, Preemptions: o.Preemptions, Misses: o.DeadlineMisses, Dropped: o.Dropped, Tardiness: o.Tardiness},
 		QueueTime: o.QueueTime, JCTMean: o.JCTMean, BoundedSlowdown: o.BoundedSlowdown, Makespan: o.Makespan,
 		Queue: outcome.Queue{Max: o.QueueMax, Mean: o.QueueMean}, Availability: o.Availability,
 		Capacity: outcome.Capacity{Span: o.Time.span(), Stranded: capcli.GPUTime(o.Held.Idle + o.Held.Blocked + o.Held.Down), Fragmentation: o.Fragmentation},
@@ -167,7 +169,7 @@ func (o *Outcome) figures() *outcome.Outcome {
 	out.WaitP99, out.WaitP99From = outcome.Quantile(w, 99, o.WaitP99)
 	out.WaitMax, out.WaitMaxFrom = outcome.Quantile(w, 100, o.WaitMax)
 	out.Unserved, out.UnservedShare, out.UnservedAmount = capcli.GPUTime(o.unservedWork()), o.UnservedShare(), o.UnservedAmount
-	out.UnservedJobs.Waiting, out.UnservedJobs.Unplaceable = o.Waiting, o.Unplaceable
+	out.UnservedJobs.Waiting, out.UnservedJobs.Unplaceable, out.UnservedJobs.Dropped = o.Waiting, o.Unplaceable, o.Dropped
 	out.Backlog, out.BacklogAmount = capcli.GPUTime(o.Backlog), o.BacklogAmount
 	if o.Time.Offered > 0 {
 		rate := float64(o.Time.Used) / float64(o.Time.Offered)

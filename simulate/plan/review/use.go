@@ -31,7 +31,7 @@ func (g *Gauge) Observe(ev simulate.Event, _ *simulate.Cluster) {
 	case simulate.Finish, simulate.Preempt:
 		g.accrue(ev.At)
 		g.milli -= ev.Job.Milli()
-	case simulate.Arrive, simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake:
+	case simulate.Arrive, simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake, simulate.Drop:
 	}
 }
 

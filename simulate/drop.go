@@ -1,0 +1,104 @@
+package simulate
+
+import (
+	"slices"
+
+	"capcli"
+)
+
+// Drop gives up l, which waits or runs: it never runs again. A running job loses its GPUs and all
+// that it did counts as lost. A dropped job is counted in Counts.Dropped, and its work as unserved.
+func (t *Turn) Drop(l *Live) {
+	switch l.state {
+	case running:
+		if slices.Contains(l.queue.started, l) {
+			panic("simulate: a policy dropped a job that it started in the same turn")
+		}
+		t.e.halt(l)
+	case waiting:
+		t.leave(l)
+	case finished, refused, dropped:
+		panic("simulate: a policy dropped a job that is no longer there")
+	}
+	l.state = dropped
+	t.e.meter.dropped(t.e, l)
+	t.e.serve(l, 0)
+	t.e.tell(Drop, l, 0, 0)
+	t.dropped = append(t.dropped, l)
+}
+
+// leave takes the waiting job l out of its queue.
+func (t *Turn) leave(l *Live) {
+	if i := slices.Index(t.preempted, l); i >= 0 { // it has not rejoined its queue yet
+		t.preempted = slices.Delete(t.preempted, i, i+1)
+		return
+	}
+	t.e.wanted(l, -1)
+	t.e.meter.queued(t.e.c.now, -1)
+	l.Queued += t.e.c.now - l.Since
+	if l.ripe {
+		l.ripe, l.due = false, false
+		l.queue.ripeN--
+	}
+	l.queue.started = append(l.queue.started, l) // it leaves the list at the end of the turn
+}
+
+// halt takes l's GPUs away for good.
+func (e *engine) halt(l *Live) {
+	stay := max(0, e.c.now-l.Since)
+	all := stay + l.saved
+	l.Queued -= max(0, l.Since-e.c.now)
+	e.stop(l, 0, stay)
+	l.Lost += all - stay
+	l.state = waiting
+	l.run++
+	e.tell(Preempt, l, int(l.slices[0].Pool), int(l.slices[0].Node))
+}
+
+// dropped counts a job that a policy gave up. Its wait counts until the end of the run, as that of
+// a job that can never run.
+func (m *meter) dropped(e *engine, l *Live) {
+	m.droppedN++
+	m.redone += capcli.GPUTime(int64(l.Lost) * l.Milli())
+	if !l.waited {
+		m.open = append(m.open, noDue)
+	}
+	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.dueAt != noDue, l.waited})
+}
+
+// Rekey asks the policy for l's key again and moves l, which waits, to its new place in the queue.
+// Call it before the queue is read, not in a loop over it.
+func (t *Turn) Rekey(l *Live) {
+	q := l.queue
+	if l.state != waiting || q.keyed == nil {
+		panic("simulate: a policy gave a new key to a job that does not wait, or has no keys")
+	}
+	key := q.keyed.Key(l, t.e.c.now)
+	if key == l.Key {
+		return
+	}
+	sorted := l.bucket != nil
+	if sorted {
+		q.requests.remove(l)
+	}
+	q.list.Remove(l.Key, l.seq)
+	l.Key = key
+	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: figures{l, l.Milli(), l.LeftBelieved(t.e.c.now)}})
+	if sorted {
+		q.requests.add(l)
+	}
+}
+
+// Due returns the deadline of l since the run's start. It reports false if l has none.
+func (l *Live) Due() (capcli.Seconds, bool) { return l.dueAt, l.dueAt != noDue }
+
+// noDue is the deadline of a job without one.
+const noDue = capcli.Seconds(1) << 62
+
+// dueOf returns the deadline of j since the run's start; noDue if it has none.
+func (e *engine) dueOf(j *capcli.Job) capcli.Seconds {
+	if !j.Deadline.IsKnown() || j.Deadline == 0 {
+		return noDue
+	}
+	return capcli.Seconds(j.Deadline - e.ledger.rec.Start)
+}
