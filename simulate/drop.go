@@ -89,8 +89,8 @@ func (t *Turn) Rekey(l *Live) {
 	}
 }
 
-// Due returns the deadline of l since the run's start. It reports false if l has none.
-func (l *Live) Due() (capcli.Seconds, bool) { return l.dueAt, l.dueAt != noDue }
+// DueTime returns the deadline of l since the run's start. It reports false if l has none.
+func (l *Live) DueTime() (capcli.Seconds, bool) { return l.dueAt, l.dueAt != noDue }
 
 // noDue is the deadline of a job without one.
 const noDue = capcli.Seconds(1) << 62

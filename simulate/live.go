@@ -42,7 +42,7 @@ type Live struct {
 	spent    capcli.Seconds // part of its limit used by suspended stays
 	over     bool           // whether its run time exceeds its limit
 	cut      bool           // whether the current stay ends at its limit, before its work is done
-	dueAt    capcli.Seconds // see Due
+	dueAt    capcli.Seconds // see DueTime
 	starting bool           // holds GPUs that are ordered but not delivered
 	waited   bool           // whether the wait for the first start has been counted
 	believes capcli.Seconds // estimated end of the current stay

@@ -71,22 +71,22 @@ func (*deadline) Believes() {}
 
 // Key orders the jobs by deadline or by laxity.
 func (p *deadline) Key(l *simulate.Live, now capcli.Seconds) int64 {
-	due, has := l.Due()
+	due, has := l.DueTime()
 	key := noDeadline
 	if has {
 		key = int64(due)
 		if p.laxity {
-			key -= int64(left(l, now))
+			key -= int64(timeLeft(l, now))
 		}
-		if p.late == lateLast && now+left(l, now) > due {
+		if p.late == lateLast && now+timeLeft(l, now) > due {
 			key += lateAfter
 		}
 	}
 	return key
 }
 
-// left returns the time that l still needs, with its restart, by the estimate.
-func left(l *simulate.Live, now capcli.Seconds) capcli.Seconds {
+// timeLeft returns the time that l still needs, with its restart, by the estimate.
+func timeLeft(l *simulate.Live, now capcli.Seconds) capcli.Seconds {
 	return l.LeftBelieved(now) + l.Restarting(now)
 }
 
@@ -108,8 +108,8 @@ func (p *deadline) enter(t *simulate.Turn) {
 
 // note notes when l, which waits, will be late.
 func (p *deadline) note(t *simulate.Turn, l *simulate.Live) {
-	if due, has := l.Due(); has {
-		heap.Push(&p.soon, lateAt{due - left(l, t.Now()), l.Stay(), l.Index(), l})
+	if due, has := l.DueTime(); has {
+		heap.Push(&p.soon, lateAt{due - timeLeft(l, t.Now()), l.Stay(), l.Index(), l})
 	}
 }
 
@@ -200,7 +200,7 @@ func (p *deadlinePreempt) Schedule(t *simulate.Turn) {
 func (p *deadlinePreempt) dropRunning(t *simulate.Turn) bool {
 	p.losers = p.losers[:0]
 	for l := range t.Running() {
-		if due, has := l.Due(); has && t.Preemptible(l) && t.Now()+left(l, t.Now()) > due {
+		if due, has := l.DueTime(); has && t.Preemptible(l) && t.Now()+timeLeft(l, t.Now()) > due {
 			p.losers = append(p.losers, l)
 		}
 	}
