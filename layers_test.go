@@ -52,7 +52,7 @@ var layers = map[string][]string{
 	"forecast/theta":           {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
-	"simulate":            {"simulate/internal/sorted"},
+	"simulate":            {"simulate/internal/sorted", "simulate/reliability"},
 	"simulate/billing":    {"simulate", "simulate/billing/focus"},
 	"simulate/outcome":    {"simulate", "simulate/billing", "scenarios/prices"},
 	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/online", "gonum"},

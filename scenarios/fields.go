@@ -35,7 +35,7 @@ func topFields(s *Scenario) []strict.Field {
 		{"policy", "who starts first: " + strings.Join(policy.Catalog.Names(), ", "), readPolicy(&s.Policy)},
 		{"placement", "where jobs go: " + strings.Join(placement.Catalog.Names(), ", "), strict.Choice(&s.Placement, "placement", placement.Catalog.Names()...)},
 		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflowSection.Reader(&s.Overflow)},
-		{"preemption", "what a job loses when it loses its GPUs", preemption(&s.Preemption)},
+		{"preemption", "what a job loses when it loses its GPUs", preemption(s)},
 		{"tenants", "who pays, with shares and quotas", tenants(&s.Tenants)},
 		{"limits", "bounds that the result should hold: {wait_p95: 30m, cost: 1.70M}", limits(&s.Limits)},
 		{"budget", "what may be spent, with alerts at 80, 100 and 120 %: {monthly: 100k, tenants: {research: 40k}}", budget(&s.Budget)},

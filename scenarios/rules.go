@@ -86,32 +86,6 @@ var patienceSection = strict.Section[simulate.Patience]{Name: "overflow.patience
 	}
 }}
 
-var restartModes = []string{"suspend", "checkpoint", "restart"}
-
-// preemption reads what a job loses with its GPUs.
-func preemption(dst *simulate.Restarts) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		mode := restartModes[0]
-		o := d.ReadObject(n, "preemption", preemptionFields(&mode, &dst.Classes))
-		dst.Mode = simulate.Mode(slices.Index(restartModes, mode))
-		saves := slices.ContainsFunc(dst.Classes, func(c simulate.RestartClass) bool { return c.Interval > 0 })
-		if o != nil && dst.Mode == simulate.Checkpoint && !saves && o.IsClean("mode", "classes") {
-			o.Fault("mode", "no class has checkpoint_every, so there is no checkpoint to go back to and all work would be lost: "+
-				"write classes: [{checkpoint_every: 30m}], or mode: restart if that is meant")
-		}
-	}
-}
-
-var restartSection = strict.Section[simulate.RestartClass]{Name: "preemption.classes", Fields: func(c *simulate.RestartClass) []strict.Field {
-	return []strict.Field{
-		{"class", "kind of work, as in the trace; any where left out", strict.Name(&c.Class)},
-		{"max_gpus", "for jobs of at most so many GPUs; any where left out", strict.Integer(&c.MaxGPUs, 1, maxGPUs)},
-		{"checkpoint_every", "work between checkpoints; none where left out", strict.Duration(&c.Interval, 1)},
-		{"checkpoint_cost", "pause for each", strict.Duration(&c.Cost, 0)},
-		{"restart", "time to get going again", strict.Duration(&c.Restart, 0)},
-	}
-}}
-
 // checkOverflow checks that the order names elastic pools that exist.
 func (s *Scenario) checkOverflow(o *strict.Object) {
 	if n := o.Value("overflow"); n == nil || n.Kind != yaml.MappingNode || len(s.Overflow.Order) == 0 {
@@ -150,13 +124,6 @@ func (s *Scenario) checkOverflow(o *strict.Object) {
 		default:
 			o.Decoder.Fault(n, "no pool is called %s and no kind%s", capcli.Quoted(n.Value), capcli.DidYouMean(n.Value, names))
 		}
-	}
-}
-
-func preemptionFields(mode *string, classes *[]simulate.RestartClass) []strict.Field {
-	return []strict.Field{
-		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", strict.Choice(mode, "mode", restartModes...)},
-		{"classes", "how jobs save their work, the first that matches", restartSection.List(classes, maxList, "classes")},
 	}
 }
 

@@ -52,6 +52,7 @@ type Scenario struct {
 	Placement   string // "" is the default: see DefaultPlacement
 	Overflow    Overflow
 	Preemption  simulate.Restarts
+	Storage     capcli.USD // price of a GB of checkpoints in storage for a month; 0 where the file states none
 	Tenants     []simulate.Tenant
 	Limits      []outcome.Check   // bounds that the result should hold, in the file's order
 	Budget      *billing.Budget   // nil if the file states none

@@ -83,7 +83,7 @@ func sections() []section {
 		{"policy", policyFields(&s.Policy)},
 		{"overflow", overflowSection.Fields(&s.Overflow)},
 		{"overflow.patience", patienceSection.Fields(&simulate.Patience{})},
-		{"preemption", preemptionFields(&mode, &s.Preemption.Classes)},
+		{"preemption", preemptionFields(&mode, &s)},
 		{"preemption.classes", restartSection.Fields(&simulate.RestartClass{})},
 		{"tenants", tenantSection.Fields(&simulate.Tenant{})},
 		{"budget", budgetFields(&billing.Budget{}, &mode, &mode)},

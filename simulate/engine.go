@@ -85,7 +85,8 @@ type engine struct {
 	view       View
 	watchers   watchers
 	others     []int
-	due        []*Live // see goOn
+	due        []*Live               // see goOn
+	savings    map[savingKey]*saving // see saves
 	runningN   int
 	seq        uint64
 	next       capcli.Job // the next job to arrive, already read

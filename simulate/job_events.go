@@ -29,6 +29,7 @@ func (e *engine) arrive() *Live {
 	l.class = e.classOf(&l.Job)
 	l.queue = l.class.queue
 	l.tenant = e.tenantOf(l.Tenant)
+	l.rc = e.cfg.Restarts.ClassOf(&l.Job)
 	if l.GPUMilli > 0 && e.c.shares == nil {
 		e.c.shareDevices(e.allRunning())
 	}
@@ -127,7 +128,10 @@ func (e *engine) start(l *Live, s []Slice) {
 	if l.FirstStart < 0 {
 		l.FirstStart = l.Since
 	}
-	rc := e.cfg.Restarts.ClassOf(&l.Job)
+	if l.rc.isOpen() {
+		l.rc = e.saves(l, l.slices)
+	}
+	rc := l.rc
 	wall := l.overhead + rc.wall(l.Run-l.saved)
 	believed := l.overhead + rc.wall(max(0, l.Believed-l.saved))
 	if e.cfg.KillAtLimit && l.Limit > 0 {
@@ -202,7 +206,7 @@ func (l *Live) charge(stay []Hold) {
 func (e *engine) finish(l *Live) {
 	stay := e.c.now - l.Since
 	if l.cut { // the limit came first: the work done so far is all the work of the job
-		kept, loose := e.cfg.Restarts.ClassOf(&l.Job).progress(stay - l.overhead)
+		kept, loose := l.rc.progress(stay - l.overhead)
 		l.Run = min(l.Run, l.saved+kept+loose)
 	}
 	if l.cut || l.over {
@@ -211,6 +215,11 @@ func (e *engine) finish(l *Live) {
 	e.stop(l, l.Run, stay-(l.Run-l.saved))
 	l.state = finished
 	l.Ended = e.c.now
+	if l.rc.Shards.GB > 0 {
+		kept, _ := l.rc.progress(stay - l.overhead)
+		l.firstSaved(kept)
+		e.store(l)
+	}
 	e.meter.finished(e, l)
 	e.serve(l, l.Run)
 	e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))

@@ -46,6 +46,8 @@ type Live struct {
 	starting bool           // holds GPUs that are ordered but not delivered
 	waited   bool           // whether the wait for the first start has been counted
 	believes capcli.Seconds // estimated end of the current stay
+	rc       *RestartClass  // how the job saves its work in the current stay, or in the last
+	stored   capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
 	slot     int32          // see Slot
 	ripe     bool           // waits, and its patience has ended
 	due      bool           // became ripe since the queue's last turn
@@ -114,6 +116,9 @@ func (l *Live) Restarting(now capcli.Seconds) capcli.Seconds {
 	}
 	return max(0, l.overhead-(now-l.Since))
 }
+
+// Saves returns how the job saves its work in the current stay, or in the last.
+func (l *Live) Saves() *RestartClass { return l.rc }
 
 // Slot returns a small number that no other live job has. An observer can use it as an
 // index for notes about the job until the job has finished.

@@ -26,6 +26,7 @@ type meter struct {
 	misses, deadlines int64
 	tardiness         capcli.Seconds // sum over finished jobs
 	goodput, redone   capcli.GPUTime
+	storedMB          int64 // MB-hours of checkpoints in storage
 	queueNow          int64
 	queueMax          int64
 	queueArea         int64

@@ -38,6 +38,7 @@ type Pool struct {
 	Lead       capcli.Seconds // on-demand and spot: time from order to delivery
 	MinBilling capcli.Seconds // on-demand and spot: shortest time billed for a stay
 	Supply     Supply         // changes of nodes; nil if all stay up
+	MTBF       capcli.Seconds // mean time until one node is lost, as is known beforehand; 0 is not known
 	Rank       int            // order of overflow; committed capacity is always first
 	Withheld   []Withheld     // capacity that jobs may not have for some time, in order of time; nil if none
 }

@@ -29,7 +29,10 @@ type RestartClass struct {
 	MaxGPUs  int            // most GPUs of the jobs it is for; 0 is any
 	Interval capcli.Seconds // work between checkpoints; 0 is none
 	Cost     capcli.Seconds // pause for each checkpoint
+	Write    capcli.Seconds // time after the pause in which it is written while the job works on; then it is safe
 	Restart  capcli.Seconds // time to resume after a preemption or a loss
+	Auto     bool           // the engine chooses Interval, from Cost and Pool.MTBF
+	Shards   Shards         // Cost and Write follow from it if it states a size
 }
 
 var noRestart RestartClass
@@ -56,7 +59,7 @@ func (c *RestartClass) wall(work capcli.Seconds) capcli.Seconds {
 }
 
 // progress splits the time since a checkpoint into work saved by later checkpoints (kept) and work
-// only in memory (loose).
+// only in memory (loose). A checkpoint that is still being written saves nothing.
 func (c *RestartClass) progress(wall capcli.Seconds) (kept, loose capcli.Seconds) {
 	if wall <= 0 {
 		return 0, 0
@@ -65,22 +68,28 @@ func (c *RestartClass) progress(wall capcli.Seconds) (kept, loose capcli.Seconds
 		return 0, wall
 	}
 	cycles := wall / (c.Interval + c.Cost)
-	return cycles * c.Interval, min(wall-cycles*(c.Interval+c.Cost), c.Interval)
+	kept, loose = cycles*c.Interval, min(wall-cycles*(c.Interval+c.Cost), c.Interval)
+	if c.Write > 0 && cycles > 0 {
+		safe := max(0, wall-c.Write) / (c.Interval + c.Cost) * c.Interval
+		kept, loose = safe, loose+kept-safe
+	}
+	return kept, loose
 }
 
 // evict takes l's GPUs away, for a policy or because a node was lost. The job then waits but is not
 // yet in its queue.
 func (e *engine) evict(l *Live, lost bool) {
 	now := e.c.now
-	rc := e.cfg.Restarts.ClassOf(&l.Job)
+	rc := l.rc
 	stay := max(0, now-l.Since)
 	kept, loose := rc.progress(stay - l.overhead)
+	l.firstSaved(kept)
 	saved := l.saved
 	switch {
 	case !lost && e.cfg.Restarts.Mode == Suspend:
 		saved += kept + loose
 	case lost && e.warned(l, rc): // the last checkpoint was taken at the end of the notice
-		saved += kept + max(0, loose-rc.Cost)
+		saved += kept + max(0, loose-rc.Cost-rc.Write)
 	case !lost && e.cfg.Restarts.Mode == Scratch, lost && rc.Interval == 0:
 		saved = 0
 	default:
@@ -110,7 +119,7 @@ func (e *engine) warned(l *Live, rc *RestartClass) bool {
 	}
 	for i := range l.slices {
 		nd := &e.c.nodes[l.slices[i].Node]
-		if nd.lost && (!nd.draining || e.c.now-nd.noticed < rc.Cost || rc.Cost == 0 && e.c.now == nd.noticed) {
+		if nd.lost && (!nd.draining || e.c.now-nd.noticed < rc.Cost+rc.Write || rc.Cost+rc.Write == 0 && e.c.now == nd.noticed) {
 			return false
 		}
 	}

@@ -30,6 +30,7 @@ type Result struct {
 	Sizes           []SizeResult   // ranges of GPU counts that have jobs
 	Loads           []Load
 	Refused         []Refused // the first jobs that can never run
+	Interruptions   Interruptions
 	Served          Served
 	ServedBy        []ServedClass // Served by partition and model, in that order; sums to Served
 	Record          *Record
@@ -125,6 +126,7 @@ func (e *engine) result() (*Result, error) {
 		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
 		Refused: m.refused, Record: &e.ledger.rec, Loads: e.loads(), waits: &m.all.wait.over, open: m.open,
 	}
+	r.Interruptions = e.interruptions()
 	r.Served, r.ServedBy = e.served()
 	r.Jobs.Waiting = r.Served.Waiting
 	m.means(r)

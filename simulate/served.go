@@ -78,7 +78,7 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 	whole, possible := l.Run, l.Run
 	if l.state != finished {
 		fits := func(wall capcli.Seconds) capcli.Seconds {
-			kept, loose := e.cfg.Restarts.ClassOf(&l.Job).progress(wall)
+			kept, loose := l.rc.progress(wall)
 			return kept + loose
 		}
 		if e.cfg.KillAtLimit && l.Limit > 0 {
@@ -109,7 +109,7 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 
 // progress returns the work that l has done so far, in checkpoints or in memory.
 func (e *engine) progress(l *Live) capcli.Seconds {
-	kept, loose := e.cfg.Restarts.ClassOf(&l.Job).progress(l.stretch(e.c.now))
+	kept, loose := l.rc.progress(l.stretch(e.c.now))
 	return min(l.Run, l.saved+kept+loose)
 }
 

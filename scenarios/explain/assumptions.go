@@ -99,6 +99,9 @@ func (x *explanation) assumedRestarts(s *scenarios.Scenario) string {
 		if c.Interval > 0 {
 			text = fmt.Sprintf("a checkpoint each %s of work (%s)", c.Interval, c.Cost)
 		}
+		if c.Auto {
+			text = fmt.Sprintf("checkpoints as often as is best for the losses (%s)", c.Cost)
+		}
 		if c.Class != "" {
 			text = c.Class + ": " + text
 		}

@@ -92,6 +92,8 @@ type Outcome struct {
 	Approval *billing.Signature   `json:"approval,omitempty"`
 	Energy   *billing.Footprints  `json:"energy,omitempty"`
 
+	Interruptions *Interruptions `json:"interruptions,omitempty"` // nil if nothing of the kind is switched on
+
 	// Availability is the share of jobs that started within the limit on waits, or within an hour;
 	// nil if no job counts. It is not part of the document.
 	Availability *float64 `json:"-"`

@@ -77,7 +77,7 @@ func (p *timeSlices) ends(l *simulate.Live, now capcli.Seconds) capcli.Seconds {
 
 // quantumOf returns l's quantum; 0 if l runs to its end.
 func (p *timeSlices) quantumOf(l *simulate.Live) capcli.Seconds {
-	c := p.restarts.ClassOf(&l.Job)
+	c := l.Saves()
 	switch {
 	case p.restarts.Mode == simulate.Suspend:
 		return p.quantum + l.Overhead()

@@ -276,3 +276,19 @@ func inField(field string, err error) error {
 	}
 	return err
 }
+
+// MeanUp returns the mean time until a node is lost in a pool of so many nodes that follows the
+// history: the time of all nodes that are up over the number of losses; 0 if none is lost.
+func (a *Availability) MeanUp(nodes int) capcli.Seconds {
+	var up, losses int64
+	for i, c := range a.Counts {
+		up += int64(min(c, nodes))
+		if i > 0 {
+			losses += int64(max(0, min(a.Counts[i-1], nodes)-min(c, nodes)))
+		}
+	}
+	if losses == 0 {
+		return 0
+	}
+	return capcli.Seconds(up) * a.Gap / capcli.Seconds(losses)
+}

@@ -1,0 +1,142 @@
+package simulate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"capcli"
+	"capcli/simulate/reliability"
+)
+
+// Shards say how large checkpoints are and how fast they are written. Each GPU of a job writes its
+// own part, all at once, as sharded checkpoints do. A checkpoint takes
+//
+//	max(GB / GPURate, GB x GPUs / StoreRate)
+//
+// rounded up to seconds.
+type Shards struct {
+	GB         float64 // state of each GPU; 0 is not stated
+	GPURate    float64 // GB a second that each GPU writes; 0 is without limit
+	StoreRate  float64 // GB a second that the storage takes from one job; 0 is without limit
+	Background float64 // share of it that is written while the job works on; the rest pauses the job
+	Keep       int     // checkpoints kept in storage for each job; 0 is 1
+}
+
+// seconds returns the time that a job of so many GPUs takes to write a checkpoint.
+func (s *Shards) seconds(gpus int) float64 {
+	t := 0.0
+	if s.GPURate > 0 {
+		t = s.GB / s.GPURate
+	}
+	if s.StoreRate > 0 {
+		t = max(t, s.GB*float64(gpus)/s.StoreRate)
+	}
+	return t
+}
+
+// Saving is how jobs of one kind saved their work in one pool, where the class leaves something to
+// be worked out.
+type Saving struct {
+	Class    string         `json:"class"`
+	Pool     string         `json:"pool"`
+	GPUs     int            `json:"gpus"`
+	Nodes    int            `json:"nodes"`
+	MTBF     capcli.Seconds `json:"mtbf_s"`             // of all its nodes together; 0 is not known
+	Interval capcli.Seconds `json:"checkpoint_every_s"` // 0 is no checkpoints
+	Cost     capcli.Seconds `json:"checkpoint_cost_s"`
+	Write    capcli.Seconds `json:"checkpoint_write_s"`
+	Stays    int64          `json:"stays"` // stays of jobs that saved so
+}
+
+// savingKey is what a class leaves to be worked out for.
+type savingKey struct {
+	class             *RestartClass
+	pool, gpus, nodes int
+}
+
+// saving is a class with everything worked out, and how often it was used.
+type saving struct {
+	RestartClass
+	key   savingKey
+	mtbf  capcli.Seconds
+	stays int64
+}
+
+// isOpen reports whether the class must be worked out for each kind of gang.
+func (c *RestartClass) isOpen() bool { return c.Auto || c.Shards.GB > 0 }
+
+// saves returns how l saves its work on the slices.
+func (e *engine) saves(l *Live, s []Slice) *RestartClass {
+	c := e.cfg.Restarts.ClassOf(&l.Job)
+	if !c.isOpen() {
+		return c
+	}
+	key := savingKey{c, int(s[0].Pool), l.GPUs, len(s)}
+	w := e.savings[key]
+	if w == nil {
+		w = e.workOut(key)
+		if e.savings == nil {
+			e.savings = map[savingKey]*saving{}
+		}
+		e.savings[key] = w
+	}
+	w.stays++
+	return &w.RestartClass
+}
+
+// workOut fills in the cost of a checkpoint and the interval between two. The gang fails as often as
+// all its nodes together. The interval is the exact one for the pause (see reliability.Interval),
+// but no shorter than the write in the background, because one checkpoint is written at a time. In
+// a pool whose nodes never fail there are no checkpoints.
+func (e *engine) workOut(key savingKey) *saving {
+	w := &saving{RestartClass: *key.class, key: key}
+	if sh := &key.class.Shards; sh.GB > 0 {
+		all := sh.seconds(key.gpus)
+		w.Cost = capcli.Seconds(math.Ceil(all * (1 - sh.Background)))
+		w.Write = max(0, capcli.Seconds(math.Ceil(all))-w.Cost)
+	}
+	if w.mtbf = e.c.pools[key.pool].MTBF / capcli.Seconds(max(1, key.nodes)); !key.class.Auto {
+		w.Interval = max(w.Interval, w.Write)
+		return w
+	}
+	w.Interval = 0
+	if w.mtbf > 0 {
+		best := reliability.BestInterval(max(1e-3, float64(w.Cost)), float64(w.mtbf)).Exact
+		w.Interval = max(1, w.Write, capcli.Seconds(math.Round(best)))
+	}
+	return w
+}
+
+// savingRows returns how jobs saved their work, in order of class, pool, GPUs and nodes.
+func (e *engine) savingRows() []Saving {
+	out := make([]Saving, 0, len(e.savings))
+	for _, w := range e.savings {
+		out = append(out, Saving{
+			Class: w.Class, Pool: e.c.pools[w.key.pool].Name, GPUs: w.key.gpus, Nodes: w.key.nodes, MTBF: w.mtbf,
+			Interval: w.Interval, Cost: w.Cost, Write: w.Write, Stays: w.stays,
+		})
+	}
+	slices.SortFunc(out, func(a, b Saving) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.Nodes, b.Nodes),
+			cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Stays, b.Stays))
+	})
+	return out
+}
+
+// store counts the storage of l's checkpoints once the job has ended: Keep checkpoints from the
+// first that was safe until now.
+func (e *engine) store(l *Live) {
+	if sh := &l.rc.Shards; sh.GB > 0 && l.stored > 0 {
+		gb := sh.GB * float64(l.GPUs*max(1, sh.Keep))
+		e.meter.storedMB += int64(math.Round(gb * 1000 * (e.c.now - l.stored + 1).Hours()))
+	}
+}
+
+// firstSaved notes when the first checkpoint of l was safe, given what the stay that ends now saved.
+// Times are kept plus 1, so that 0 is none.
+func (l *Live) firstSaved(kept capcli.Seconds) {
+	if l.stored == 0 && kept > 0 && l.rc.Shards.GB > 0 {
+		l.stored = l.Since + l.overhead + l.rc.Interval + l.rc.Cost + l.rc.Write + 1
+	}
+}

@@ -1,0 +1,139 @@
+package simulate_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/reliability"
+	"capcli/simulate/supply"
+)
+
+// lengths plays a job alone on one node that fails, so many times, and returns how long it took.
+func lengths(t *testing.T, runs int, task reliability.Task, class simulate.RestartClass) (out []float64) {
+	t.Helper()
+	for k := range runs {
+		r, err := simulate.Run(context.Background(), simulate.Config{
+			Start: 0, List: []capcli.Job{{ID: "j", GPUs: 1, Run: capcli.Seconds(task.Work), Deadline: capcli.NoTime}},
+			Pools: []simulate.Pool{{
+				Name: "p", Nodes: 1, GPUsPerNode: 1, MTBF: capcli.Seconds(task.MTBF),
+				Supply: supply.NewHazard(1, capcli.Seconds(task.MTBF), max(1, capcli.Seconds(task.Down)), 0, capcli.Seed(7).Stream(fmt.Sprint("run/", k))),
+			}},
+			Policy: mustPolicy(t, "fifo"), Placement: mustPlacement(t, "count"),
+			Restarts: simulate.Restarts{Mode: simulate.Checkpoint, Classes: []simulate.RestartClass{class}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, float64(r.Makespan))
+	}
+	return out
+}
+
+// moments returns the mean and the standard error of the mean.
+func moments(x []float64) (mean, se float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		se += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(se / float64(len(x)-1) / float64(len(x)))
+}
+
+// TestCompletionAsTheory: a job under failures takes as long as theory says, within three standard
+// errors of 1,500 runs.
+func TestCompletionAsTheory(t *testing.T) {
+	for _, task := range []reliability.Task{
+		{Work: 14400, Every: 3600, Checkpoint: 60, Restart: 300, Down: 1800, MTBF: 21600},
+		{Work: 43200, Every: 1800, Checkpoint: 300, Restart: 60, Down: 600, MTBF: 14400},
+		{Work: 14400, Restart: 60, Down: 60, MTBF: 10800},
+		{Work: 86400, Every: 7200, Checkpoint: 5, Restart: 0, Down: 3600, MTBF: 86400},
+	} {
+		x := lengths(t, 1500, task, simulate.RestartClass{
+			Interval: capcli.Seconds(task.Every), Cost: capcli.Seconds(task.Checkpoint), Restart: capcli.Seconds(task.Restart),
+		})
+		want := task.Complete().Mean
+		if mean, se := moments(x); math.Abs(mean-want) > 3*se {
+			t.Errorf("%+v: took %.0f s on average, standard error %.0f; theory says %.0f", task, mean, se, want)
+		}
+	}
+}
+
+// TestAutoCheckpointsAreBest: the chosen interval ends a long job sooner than half or twice of it.
+func TestAutoCheckpointsAreBest(t *testing.T) {
+	task := reliability.Task{Work: 400_000, Checkpoint: 300, Restart: 60, Down: 1, MTBF: 20_000}
+	best := capcli.Seconds(math.Round(reliability.BestInterval(300, 20_000).Exact))
+	run := func(c simulate.RestartClass) float64 {
+		c.Cost, c.Restart = 300, 60
+		mean, _ := moments(lengths(t, 150, task, c))
+		return mean
+	}
+	auto := run(simulate.RestartClass{Auto: true})
+	if stated := run(simulate.RestartClass{Interval: best}); auto != stated {
+		t.Errorf("auto took %.0f s, the best interval of %s %.0f s", auto, best, stated)
+	}
+	for _, other := range []capcli.Seconds{best / 3, 3 * best} {
+		if took := run(simulate.RestartClass{Interval: other}); took <= auto {
+			t.Errorf("a checkpoint each %s took %.0f s, auto %.0f s", other, took, auto)
+		}
+	}
+}
+
+// TestSavings: the run says which interval it chose for which gang, and what storage held.
+func TestSavings(t *testing.T) {
+	r, err := simulate.Run(context.Background(), simulate.Config{
+		Start: 0, List: []capcli.Job{
+			{ID: "a", GPUs: 8, Run: 40_000, Deadline: capcli.NoTime}, {ID: "b", GPUs: 16, Run: 40_000, Deadline: capcli.NoTime},
+		},
+		Pools:  []simulate.Pool{{Name: "p", Nodes: 4, GPUsPerNode: 8, MTBF: 100_000}, {Name: "calm", Nodes: 1, GPUsPerNode: 2}},
+		Policy: mustPolicy(t, "fifo"), Placement: mustPlacement(t, "consolidate"),
+		Restarts: simulate.Restarts{Classes: []simulate.RestartClass{{Auto: true, Shards: simulate.Shards{GB: 80, GPURate: 2, StoreRate: 16, Background: 0.75, Keep: 2}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.Interruptions.Savings
+	want := []simulate.Saving{
+		{Pool: "p", GPUs: 8, Nodes: 1, MTBF: 100_000, Interval: 1408, Cost: 10, Write: 30, Stays: 1},
+		{Pool: "p", GPUs: 16, Nodes: 2, MTBF: 50_000, Interval: 1401, Cost: 20, Write: 60, Stays: 1},
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	// Each keeps two checkpoints of all its GPUs from the first that is safe to its end.
+	var mb float64
+	for i, s := range want {
+		all := 40_000 + (40_000-1)/s.Interval*s.Cost
+		mb += float64(160_000*[]int{8, 16}[i]) * (all - s.Interval - s.Cost - s.Write).Hours()
+	}
+	if math.Abs(float64(r.Interruptions.StoredMB)-mb) > 2 {
+		t.Errorf("storage held %d MB-hours, want %.0f", r.Interruptions.StoredMB, mb)
+	}
+}
+
+// TestUnsafeCheckpoint: a checkpoint that is still being written when the node goes saves nothing.
+func TestUnsafeCheckpoint(t *testing.T) {
+	for _, c := range []struct{ lost, want capcli.Seconds }{
+		{lost: 135, want: 135 + 210}, // the checkpoint after 100 s of work is written until 140 s: all 135 s are lost
+		{lost: 140, want: 140 + 100}, // it is safe: 100 of the 200 s of work remain
+	} {
+		r, err := simulate.Run(context.Background(), simulate.Config{
+			Start: 0, List: []capcli.Job{{ID: "a", GPUs: 1, Run: 200, Deadline: capcli.NoTime}},
+			Pools: []simulate.Pool{{Name: "p", Nodes: 1, GPUsPerNode: 1, Supply: &comings{[]simulate.Change{
+				{At: c.lost, Kind: simulate.Lose}, {At: c.lost, Kind: simulate.Gain},
+			}}}},
+			Policy: mustPolicy(t, "fifo"), Placement: mustPlacement(t, "count"),
+			Restarts: simulate.Restarts{Classes: []simulate.RestartClass{{Interval: 100, Cost: 10, Write: 30}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Makespan != c.want {
+			t.Errorf("lost at %d: ended at %d, want %d", c.lost, r.Makespan, c.want)
+		}
+	}
+}

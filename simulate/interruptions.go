@@ -1,0 +1,24 @@
+package simulate
+
+// Interruptions is what interruptions did, and what was done about them. Fields are 0 or nil where
+// nothing of the kind is switched on.
+type Interruptions struct {
+	Savings  []Saving `json:"checkpoints,omitempty"`                 // intervals and costs that were worked out
+	StoredMB int64    `json:"checkpoint_storage_mb_hours,omitempty"` // checkpoints in storage over time
+}
+
+// IsEmpty reports whether nothing of the kind is switched on, or nothing happened.
+func (i *Interruptions) IsEmpty() bool { return len(i.Savings) == 0 && i.StoredMB == 0 }
+
+// interruptions returns the figures at the end of the run.
+func (e *engine) interruptions() Interruptions {
+	if len(e.savings) == 0 {
+		return Interruptions{}
+	}
+	for l := range e.allOpen() { // their checkpoints are in storage too
+		kept, _ := l.rc.progress(l.stretch(e.c.now))
+		l.firstSaved(kept)
+		e.store(l)
+	}
+	return Interruptions{Savings: e.savingRows(), StoredMB: e.meter.storedMB}
+}
