@@ -38,14 +38,14 @@ func (r *recent) add(v float64) {
 	}
 }
 
-func (r *recent) last() []float64 { return r.values[max(0, len(r.values)-r.n):] }
+func (r *recent) tail() []float64 { return r.values[max(0, len(r.values)-r.n):] }
 
 // pick returns the last values of own, or of any if own has fewer than twenty.
 func pick(own, every *recent) []float64 {
-	if len(own.last()) < 20 {
+	if len(own.tail()) < 20 {
 		own = every
 	}
-	return slices.Clone(own.last())
+	return slices.Clone(own.tail())
 }
 
 // fromWaits returns what a list of waits says, in seconds.

@@ -41,9 +41,9 @@ func (d *distribution) chanceAbove(seconds float64) float64 {
 	return float64(len(d)-low) / float64(len(d))
 }
 
-// beyond returns a value of d above y, by chance u, for a job that has waited y already. Where d has
+// drawBeyond returns a value of d above y, by chance u, for a job that has waited y already. Where d has
 // none it is twice the wait.
-func (d *distribution) beyond(y float32, u float64) float32 {
+func (d *distribution) drawBeyond(y float32, u float64) float32 {
 	for k := range d {
 		if d[k] > y {
 			return d[min(k+int(u*float64(len(d)-k)), len(d)-1)]

@@ -85,7 +85,7 @@ func (d *describer) pasts(i int) [5]*past {
 
 // meanOf returns the mean of the last n values; -1 if there is none.
 func meanOf(r *recent, n int) float64 {
-	v := r.last()
+	v := r.tail()
 	v = v[max(0, len(v)-n):]
 	if len(v) == 0 {
 		return -1
@@ -100,7 +100,7 @@ func meanOf(r *recent, n int) float64 {
 // highestOf returns the largest of the last n values; -1 if there is none.
 func highestOf(r *recent, n int) float64 {
 	most := -1.0
-	v := r.last()
+	v := r.tail()
 	for _, x := range v[max(0, len(v)-n):] {
 		most = max(most, x)
 	}

@@ -125,7 +125,7 @@ func (t *table) grow(rng *rand.Rand) tree {
 func (g *grower) split(t *tree, begin, end int) int32 {
 	id := int32(len(t.nodes))
 	t.nodes = append(t.nodes, node{feature: -1})
-	f, edge := g.best(begin, end)
+	f, edge := g.bestSplit(begin, end)
 	if f < 0 {
 		first := int32(len(t.values))
 		for _, r := range g.rows[begin:end] {
@@ -151,9 +151,9 @@ func (g *grower) split(t *tree, begin, end int) int32 {
 	return id
 }
 
-// best returns the feature and the bin that part the rows from begin to end with the least squared
+// bestSplit returns the feature and the bin that part the rows from begin to end with the least squared
 // error, of a random share of the features. The feature is -1 if no split is left.
-func (g *grower) best(begin, end int) (feature int, edge uint8) {
+func (g *grower) bestSplit(begin, end int) (feature int, edge uint8) {
 	rows := g.rows[begin:end]
 	if len(rows) < 2*forestLeaf {
 		return -1, 0

@@ -89,7 +89,7 @@ func (l *learner) regrow(ctx context.Context, now capcli.Time) error {
 	for i := range l.open[max(0, len(l.open)-learnWindow/2):] {
 		f := &l.open[i]
 		x = append(x, f.x)
-		y = append(y, f.d.beyond(float32(logWait(float64(now-f.at))), l.rng.Float64()))
+		y = append(y, f.d.drawBeyond(float32(logWait(float64(now-f.at))), l.rng.Float64()))
 	}
 	var err error
 	l.forest, err = train(ctx, x, y, l.seed.Child(l.grown+1))
