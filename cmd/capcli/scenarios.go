@@ -101,7 +101,7 @@ func newScenariosValidate(e *env) *cobra.Command {
 				return &usageError{text: "validate wants at least one scenario file", hint: cmd.CommandPath() + " mine.yaml"}
 			}
 			for _, name := range args {
-				if err := validate(e, name, prices, sets); err != nil {
+				if err := validateScenario(e, name, prices, sets); err != nil {
 					return err
 				}
 			}
@@ -114,8 +114,8 @@ func newScenariosValidate(e *env) *cobra.Command {
 	return cmd
 }
 
-// validate parses one scenario and opens the files it names.
-func validate(e *env, name, prices string, sets []string) error {
+// validateScenario parses one scenario and opens the files it names.
+func validateScenario(e *env, name, prices string, sets []string) error {
 	b, ok := scenarios.Library(name)
 	if !ok {
 		var err error

@@ -126,7 +126,7 @@ func (s *swf) row(n int, line []byte) bool {
 		procs = v[swfWantProcs]
 	}
 	switch {
-	case v[swfRun] <= 0:
+	case v[swfRun] < 0, v[swfRun] == 0 && (!s.r.o.ZeroRuns || v[swfProcs] <= 0):
 		return s.r.Reject(n, line, "never ran: run time 0 or unknown")
 	case procs <= 0:
 		return s.r.Reject(n, line, "no processors")

@@ -11,7 +11,7 @@ import (
 // FitTime returns, for each job, for how long of its wait it would have fitted
 // in what the jobs left free that start at these instants.
 func (l *Log) FitTime(starts []capcli.Time) []capcli.Seconds {
-	levels := l.heldLevels(starts)
+	levels := l.takenLevels(starts)
 	sizes := map[int64][]int{}
 	for i := range l.Jobs {
 		if starts[i] > l.Jobs[i].Queued {
@@ -44,45 +44,6 @@ func (l *Log) FitTime(starts []capcli.Time) []capcli.Seconds {
 	return fits
 }
 
-// Overtaking is a job that others overtook: queued later, no smaller and with no
-// shorter limit, they started before it. In a queue of the order of submission
-// this cannot happen, with backfill or without, so the job was held back by
-// something else: a dependency, a limit of its tenant, another priority.
-type Overtaking struct {
-	Job    int         `json:"-"` // of Log.Jobs
-	ID     string      `json:"job_id"`
-	Tenant string      `json:"tenant,omitempty"`
-	By     int         `json:"by"` // jobs that overtook it
-	Until  capcli.Time `json:"not_eligible_before"`
-}
-
-// leastOvertaken is the wait below which a job does not count as overtaken.
-const leastOvertaken = hour
-
-// Overtaken returns the jobs that waited an hour or more and were overtaken, in
-// the order of the queue.
-func (l *Log) Overtaken() []Overtaking {
-	var found []Overtaking
-	for i := range l.Jobs {
-		j := &l.Jobs[i]
-		if j.Wait() < leastOvertaken {
-			continue
-		}
-		o := Overtaking{Job: i, ID: j.ID, Tenant: j.Tenant}
-		for k := i + 1; k < len(l.Jobs) && l.Jobs[k].Queued < j.Start; k++ {
-			other := &l.Jobs[k]
-			if other.Queued > j.Queued && other.Units >= j.Units && other.Limit >= j.Limit && other.Start < j.Start {
-				o.By++
-				o.Until = max(o.Until, other.Start)
-			}
-		}
-		if o.By > 0 {
-			found = append(found, o)
-		}
-	}
-	return found
-}
-
 // WithoutHolds returns the log in which each overtaken job was queued when the
 // last of those that overtook it started. origin[i] is the job of l that the
 // i-th of the result is.
@@ -96,7 +57,7 @@ func (l *Log) WithoutHolds(overtaken []Overtaking) (free *Log, origin []int) {
 		origin[i] = i
 	}
 	slices.SortStableFunc(origin, func(a, b int) int { return cmp.Compare(jobs[a].Queued, jobs[b].Queued) })
-	free = &Log{Capacity: l.Capacity, TooLarge: l.TooLarge}
+	free = &Log{Capacity: l.Capacity, Steps: l.Steps, TooLarge: l.TooLarge}
 	for _, i := range origin {
 		free.Jobs = append(free.Jobs, jobs[i])
 	}

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"capcli"
@@ -37,18 +38,25 @@ func (j *Job) Wait() capcli.Seconds { return capcli.Seconds(j.Start - j.Queued) 
 // and at the same second in the order of the log.
 type Log struct {
 	Jobs     []Job
-	Capacity int64
-	TooLarge []Job // jobs larger than the capacity, which no replay has
+	Capacity int64          // the most that there was
+	Steps    []CapacityStep // where there was less for some time; nil if it never changed
+	TooLarge []Job          // jobs larger than the capacity, which no replay has
 
 	// A part of a log, see PartFrom:
 	Cut    capcli.Time // where the part begins; 0 for a whole log
 	Seeded int         // number of first jobs that ran at the cut
 }
 
+// CapacityStep is the capacity from an instant on.
+type CapacityStep struct {
+	At    capcli.Time
+	Units int64
+}
+
 // NewLog returns the log of these jobs. It puts them in the order of the queue
 // and takes out those that are larger than the capacity.
-func NewLog(jobs []Job, capacity int64) *Log {
-	l := &Log{Capacity: capacity}
+func NewLog(jobs []Job, capacity int64, steps ...CapacityStep) *Log {
+	l := &Log{Capacity: capacity, Steps: steps}
 	for _, j := range jobs {
 		if j.Units > capacity {
 			l.TooLarge = append(l.TooLarge, j)
@@ -92,6 +100,33 @@ func (l *Log) heldLevels(starts []capcli.Time) []level {
 		if i+1 == len(changes) || changes[i+1].from > c.from {
 			levels = append(levels, level{c.from, held})
 		}
+	}
+	return levels
+}
+
+// takenLevels returns what is held or, by the steps of the capacity, not there.
+func (l *Log) takenLevels(starts []capcli.Time) []level {
+	held := l.heldLevels(starts)
+	if len(l.Steps) == 0 {
+		return held
+	}
+	levels := make([]level, 0, len(held)+len(l.Steps))
+	var now, absent int64
+	for i, k := 0, 0; i < len(held) || k < len(l.Steps); {
+		at := capcli.Time(math.MaxInt64)
+		if i < len(held) {
+			at = held[i].from
+		}
+		if k < len(l.Steps) {
+			at = min(at, l.Steps[k].At)
+		}
+		for ; i < len(held) && held[i].from == at; i++ {
+			now = held[i].units
+		}
+		for ; k < len(l.Steps) && l.Steps[k].At == at; k++ {
+			absent = l.Capacity - l.Steps[k].Units
+		}
+		levels = append(levels, level{at, now + absent})
 	}
 	return levels
 }

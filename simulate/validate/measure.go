@@ -21,7 +21,7 @@ type Waits struct {
 // logarithmic scale are of log10(wait + 60 s), so that seconds count for little
 // and a factor counts alike at every length.
 type Fidelity struct {
-	Jobs        int     `json:"jobs"` // measured: those after the warm-up
+	Jobs        int     `json:"measured_jobs"` // those after the warm-up
 	Recorded    Waits   `json:"recorded"`
 	Simulated   Waits   `json:"simulated"`
 	Distance    float64 `json:"qdist"`      // mean difference of the five quantiles, on the logarithmic scale
@@ -42,26 +42,24 @@ type Fidelity struct {
 // logWait puts a wait on the logarithmic scale.
 func logWait(wait capcli.Seconds) float64 { return math.Log10(float64(wait + 60)) }
 
-// Measure compares these simulated starts with the recorded ones. Jobs queued
-// before warmUp has passed since the first are not measured.
-func (l *Log) Measure(starts []capcli.Time, warmUp capcli.Seconds) Fidelity {
-	recorded, simulated := l.measuredWaits(starts, warmUp)
-	f := compareWaits(recorded, simulated)
-	f.UseError = l.useError(starts, warmUp)
-	return f
+// Measure compares these simulated starts with the recorded ones. Jobs queued before from are not
+// measured.
+func (l *Log) Measure(starts []capcli.Time, from capcli.Time) Fidelity {
+	return l.compare(l.starts(), starts, from, capcli.Time(math.MaxInt64))
 }
 
-// measuredWaits returns the recorded and the simulated waits of the measured jobs.
-func (l *Log) measuredWaits(starts []capcli.Time, warmUp capcli.Seconds) (recorded, simulated []capcli.Seconds) {
+// compare compares two starts of each job queued at or after from and before until.
+func (l *Log) compare(recorded, simulated []capcli.Time, from, until capcli.Time) Fidelity {
+	var a, b []capcli.Seconds
 	for i := range l.Jobs {
-		j := &l.Jobs[i]
-		if j.Queued < l.Jobs[0].Queued+capcli.Time(warmUp) {
-			continue
+		if q := l.Jobs[i].Queued; q >= from && q < until {
+			a = append(a, capcli.Seconds(recorded[i]-q))
+			b = append(b, capcli.Seconds(simulated[i]-q))
 		}
-		recorded = append(recorded, j.Wait())
-		simulated = append(simulated, capcli.Seconds(starts[i]-j.Queued))
 	}
-	return recorded, simulated
+	f := compareWaits(a, b)
+	f.UseError = l.useError(recorded, simulated, from, until)
+	return f
 }
 
 // compareWaits compares two waits of each job. UseError is left at 0.
@@ -143,21 +141,22 @@ func kolmogorov(a, b []capcli.Seconds, floor capcli.Seconds) float64 {
 	return most
 }
 
-// useError is the mean over whole hours after the warm-up of the difference of
-// the mean use, recorded and simulated, as a share of the capacity.
-func (l *Log) useError(starts []capcli.Time, warmUp capcli.Seconds) float64 {
-	first, last := l.Jobs[0].Queued, l.Jobs[len(l.Jobs)-1].Queued
-	n := int64(capcli.Seconds(last-first) / hour)
-	skip := int64(warmUp / hour)
-	if n <= skip {
+// useError is the mean over the whole hours from an instant of the difference of the mean use,
+// recorded and simulated, as a share of the capacity.
+func (l *Log) useError(recorded, simulated []capcli.Time, from, until capcli.Time) float64 {
+	if len(l.Jobs) == 0 {
 		return 0
 	}
-	recorded, simulated := hourlyUse(l.heldLevels(l.starts()), first, n), hourlyUse(l.heldLevels(starts), first, n)
-	var sum float64
-	for i := skip; i < n; i++ {
-		sum += math.Abs(float64(simulated[i] - recorded[i]))
+	n := int64(capcli.Seconds(min(until, l.Jobs[len(l.Jobs)-1].Queued)-from) / hour)
+	if n <= 0 || l.Capacity == 0 {
+		return 0
 	}
-	return sum / float64(n-skip) / float64(hour) / float64(l.Capacity)
+	a, b := hourlyUse(l.heldLevels(recorded), from, n), hourlyUse(l.heldLevels(simulated), from, n)
+	var sum float64
+	for i := range a {
+		sum += math.Abs(float64(b[i] - a[i]))
+	}
+	return sum / float64(n) / float64(hour) / float64(l.Capacity)
 }
 
 // hourlyUse returns the unit-seconds held in each of n hours from an instant.

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"context"
+	"math"
 
 	"capcli"
 	"capcli/simulate"
@@ -92,23 +93,36 @@ func (l *Log) request(j *Job, run capcli.Seconds) capcli.Job {
 	return r
 }
 
-// withheld returns what of the pool no job may start on: base at all times, and within each stretch
-// all that was not held in the recorded past.
+// withheld returns what of the pool no job may start on: base at all times; what the steps of the
+// capacity leave out; and within each stretch all that was not held in the recorded past.
 func (l *Log) withheld(base int64, stretches []Stretch) []simulate.Withheld {
-	var steps []simulate.Withheld
+	var out []simulate.Withheld
 	begin := l.begin()
 	add := func(at capcli.Time, units int64) {
-		steps = append(steps, simulate.Withheld{At: capcli.Seconds(at - begin), Milli: 1000 * (base + units)})
+		step := simulate.Withheld{At: max(0, capcli.Seconds(at-begin)), Milli: 1000 * (base + units)}
+		switch last := len(out) - 1; {
+		case last >= 0 && out[last].At == step.At:
+			out[last] = step
+		case last < 0 && step.Milli > 0, last >= 0 && out[last].Milli != step.Milli:
+			out = append(out, step)
+		}
 	}
-	if base > 0 {
-		add(begin, 0)
+	add(begin, 0)
+	step, absent := 0, int64(0)
+	steps := func(until capcli.Time, emit bool) {
+		for ; step < len(l.Steps) && l.Steps[step].At < until; step++ {
+			if absent = l.Capacity - l.Steps[step].Units; emit {
+				add(l.Steps[step].At, absent)
+			}
+		}
 	}
-	if len(stretches) == 0 {
-		return steps
-	}
-	levels := l.heldLevels(l.starts())
 	next, held := 0, int64(0)
-	for i, s := range stretches {
+	var levels []level
+	if len(stretches) > 0 {
+		levels = l.heldLevels(l.starts())
+	}
+	for _, s := range stretches {
+		steps(s.From, true)
 		for ; next < len(levels) && levels[next].from <= s.From; next++ {
 			held = levels[next].units
 		}
@@ -117,11 +131,11 @@ func (l *Log) withheld(base int64, stretches []Stretch) []simulate.Withheld {
 			held = levels[next].units
 			add(levels[next].from, max(0, l.Capacity-held))
 		}
-		if i+1 == len(stretches) || stretches[i+1].From > s.To {
-			add(s.To, 0)
-		}
+		steps(s.To, false)
+		add(s.To, absent)
 	}
-	return steps
+	steps(math.MaxInt64, true)
+	return out
 }
 
 // startWatch records the first start of each job, by its number in the order of arrival.
@@ -141,7 +155,7 @@ func (w *startWatch) Observe(e simulate.Event, _ *simulate.Cluster) {
 // their units from then on, as recorded. Those that waited join the queue at the cut, ahead of all
 // later ones. The jobs that had ended are gone.
 func (l *Log) PartFrom(cut capcli.Time) *Log {
-	part := &Log{Capacity: l.Capacity, TooLarge: l.TooLarge, Cut: cut}
+	part := &Log{Capacity: l.Capacity, Steps: l.Steps, TooLarge: l.TooLarge, Cut: cut}
 	for i := range l.Jobs {
 		if j := &l.Jobs[i]; j.Start < cut && j.End > cut {
 			part.Jobs = append(part.Jobs, *j)

@@ -35,11 +35,11 @@ func TestReplayEqualsTheReference(t *testing.T) {
 					t.Fatalf("job %s starts at %d, with true run times at %d, want %d, %d", j.ID, plain[i], perfect[i], want.easy, want.easyRun)
 				}
 			}
-			warmUp := capcli.Seconds(a.WarmDays) * day
+			from := l.Jobs[0].Queued + capcli.Time(capcli.Seconds(a.WarmDays)*day)
 			if want, ok := a.Replay["fifo"]; ok {
-				checkFidelity(t, "fifo", l.Measure(startsBy(t, l, rulesOf(t, "fifo")), warmUp), want)
+				checkFidelity(t, "fifo", l.Measure(startsBy(t, l, rulesOf(t, "fifo")), from), want)
 			}
-			checkExplained(t, l, a, easy, warmUp)
+			checkExplained(t, l, a, easy, from)
 		})
 	}
 }
@@ -54,7 +54,7 @@ func startsBy(t *testing.T, l *Log, r Rules, stretches ...Stretch) []capcli.Time
 }
 
 // checkExplained compares the replays that use hindsight.
-func checkExplained(t *testing.T, l *Log, a *goldenAnswer, easy Rules, warmUp capcli.Seconds) {
+func checkExplained(t *testing.T, l *Log, a *goldenAnswer, easy Rules, from capcli.Time) {
 	t.Helper()
 	free, origin := l.WithoutHolds(l.Overtaken())
 	back := func(starts []capcli.Time) Fidelity {
@@ -62,9 +62,9 @@ func checkExplained(t *testing.T, l *Log, a *goldenAnswer, easy Rules, warmUp ca
 		for i, k := range origin {
 			all[k] = starts[i]
 		}
-		return l.Measure(all, warmUp)
+		return l.Measure(all, from)
 	}
-	checkFidelity(t, "outages", l.Measure(startsBy(t, l, easy, l.NoStarts(1)...), warmUp), a.Explained["outages"])
+	checkFidelity(t, "outages", l.Measure(startsBy(t, l, easy, l.NoStarts(1)...), from), a.Explained["outages"])
 	checkFidelity(t, "overtaken", back(startsBy(t, free, easy)), a.Explained["overtaken"])
 	checkFidelity(t, "overtaken, outages", back(startsBy(t, free, easy, free.NoStarts(1)...)), a.Explained["overtaken, outages"])
 	checkFidelity(t, "overtaken, outages of two tenants", back(startsBy(t, free, easy, free.NoStarts(2)...)), a.Explained["overtaken, outages of two tenants"])

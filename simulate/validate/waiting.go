@@ -17,9 +17,10 @@ type waiting struct {
 	tenants []tenantQueue
 	tenant  []int // of each job, into tenants
 
-	now     capcli.Time
-	free    int64
-	started bool // a job started at now
+	now      capcli.Time
+	free     int64
+	capacity int64 // now
+	started  bool  // a job started at now
 }
 
 // moment is one change: a job joins the queue, starts or ends.
@@ -35,6 +36,7 @@ const (
 	jobQueued momentKind = iota
 	jobStarted
 	jobEnded
+	capacityChanged // the field job is of Log.Steps
 )
 
 // tenantQueue holds the waiting jobs of a tenant, the smallest first. Jobs that
@@ -73,6 +75,10 @@ func newWaiting(l *Log) *waiting {
 		}
 		w.tenant = append(w.tenant, k)
 	}
+	for i, s := range l.Steps {
+		w.moments = append(w.moments, moment{s.At, i, capacityChanged})
+	}
+	w.capacity = l.Capacity
 	slices.SortStableFunc(w.moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 	return w
 }
@@ -86,6 +92,11 @@ func (w *waiting) advance() bool {
 	w.now, w.started = w.moments[w.next].at, false
 	for ; w.next < len(w.moments) && w.moments[w.next].at == w.now; w.next++ {
 		m := w.moments[w.next]
+		if m.kind == capacityChanged {
+			w.free += w.log.Steps[m.job].Units - w.capacity
+			w.capacity = w.log.Steps[m.job].Units
+			continue
+		}
 		q := &w.tenants[w.tenant[m.job]]
 		switch m.kind {
 		case jobQueued:

@@ -1,0 +1,229 @@
+package validate
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/policy"
+)
+
+// Fit is the choice of policy and settings on the earlier half of the jobs, judged on the later half.
+// Both halves are replayed on their own; nothing of the later one is used for the choice.
+type Fit struct {
+	Cut    capcli.Time `json:"cut"`   // begin of the later half
+	Tried  int         `json:"tried"` // choices compared
+	Asked  Choice      `json:"asked"` // what the request asks for
+	Chosen Choice      `json:"chosen"`
+	Best   []Choice    `json:"best"`  // on the earlier half, best first
+	Holds  bool        `json:"holds"` // the choice is also the better one on the later half
+}
+
+// Choice is one set of rules and settings.
+type Choice struct {
+	Policy     string   `json:"policy"`
+	Perfect    bool     `json:"perfect_estimates"` // true run times in place of limits
+	Skip       bool     `json:"skip"`              // a job that does not fit is passed over
+	TenantCaps bool     `json:"tenant_caps"`       // a tenant holds no more at once than it ever did on the earlier half
+	Capacity   int64    `json:"capacity"`
+	Score      float64  `json:"score"` // on the earlier half: qdist + mae_log10
+	Earlier    Fidelity `json:"earlier"`
+	Later      Fidelity `json:"later"`
+
+	rules  Rules
+	folds  [2]float64 // the score on each half of the earlier half
+	starts []capcli.Time
+}
+
+const (
+	fitMost  = 60_000 // most jobs of the earlier half that are replayed: the last
+	fitShown = 10
+)
+
+// fit chooses policy and settings if the request asks for it.
+func (v *validation) fit(ctx context.Context) error {
+	if !v.req.Fit {
+		return nil
+	}
+	if len(v.log.Jobs) < 200 {
+		return &capcli.RequestError{Field: "fit", Text: " wants 200 jobs or more: an earlier half to choose on and a later one to judge", Hint: "leave --fit out"}
+	}
+	f := &fitting{log: v.log, cut: v.log.middle(), from: v.from, least: v.r.Floor.Distance + v.r.Floor.Error}
+	f.earlier = v.log.earlierPart(f.cut)
+	asked := Choice{Policy: v.r.Policy, Perfect: v.req.Perfect, Capacity: v.log.Capacity, rules: v.rules}
+	if err := f.search(ctx, asked); err != nil {
+		return err
+	}
+	chosen := f.choose()
+	fit := &Fit{Cut: f.cut, Tried: len(f.tried), Asked: f.tried[0], Chosen: chosen}
+	for _, c := range []*Choice{&fit.Asked, &fit.Chosen} {
+		if err := f.judge(ctx, c); err != nil {
+			return err
+		}
+	}
+	fit.Holds = scoreOf(&fit.Chosen.Later) <= scoreOf(&fit.Asked.Later)
+	slices.SortStableFunc(f.tried, func(a, b Choice) int { return cmp.Compare(a.Score, b.Score) })
+	fit.Best = f.tried[:min(fitShown, len(f.tried))]
+	v.r.Fit = fit
+	return nil
+}
+
+// earlierPart is the part of the log before cut: the last jobs of it where there are many.
+func (l *Log) earlierPart(cut capcli.Time) *Log {
+	part := l
+	if n := len(l.Jobs) / 2; n > fitMost {
+		part = l.PartFrom(l.Jobs[n-fitMost].Queued)
+	}
+	out := &Log{Capacity: l.Capacity, Steps: l.Steps, Cut: part.Cut, Seeded: part.Seeded}
+	for i := range part.Jobs {
+		if part.Jobs[i].Queued < cut {
+			out.Jobs = append(out.Jobs, part.Jobs[i])
+		}
+	}
+	return out
+}
+
+// fitting is a search for the rules nearest to the recorded past.
+type fitting struct {
+	log, earlier *Log
+	cut, from    capcli.Time
+	tried        []Choice // the first is what the request asks for
+	least        float64  // by which a choice must be nearer: what jitter alone would cause
+}
+
+// search tries policies with their settings; then on the best of these caps of tenants and other
+// capacities.
+func (f *fitting) search(ctx context.Context, asked Choice) error {
+	if err := f.try(ctx, append([]Choice{asked}, policyChoices(f.log.Capacity)...)); err != nil {
+		return err
+	}
+	best := f.choose()
+	caps := best
+	caps.TenantCaps, caps.rules.Tenants = true, f.log.tenantCaps(f.earlier)
+	if err := f.try(ctx, []Choice{caps}); err != nil {
+		return err
+	}
+	best = f.choose()
+	if len(f.log.Steps) > 0 {
+		return nil
+	}
+	var sizes []Choice
+	largest := slices.MaxFunc(f.log.Jobs, func(a, b Job) int { return cmp.Compare(a.Units, b.Units) }).Units
+	for _, percent := range []int64{90, 95, 98, 102, 105, 110} {
+		c := best
+		if c.Capacity = f.log.Capacity * percent / 100; c.Capacity >= largest && c.Capacity != f.log.Capacity {
+			sizes = append(sizes, c)
+		}
+	}
+	return f.try(ctx, sizes)
+}
+
+// policyChoices are the policies that take nothing away, with and without true run times and passing
+// over.
+func policyChoices(capacity int64) []Choice {
+	var out []Choice
+	for _, name := range policy.Catalog.Names() {
+		p, err := policy.Catalog.Get(name)
+		if err != nil || p.Preempts(simulate.Settings{}) {
+			continue
+		}
+		for _, s := range []simulate.Settings{{}, {Perfect: true}, {Skip: true}} {
+			if s.Perfect && !p.Believes(s) {
+				continue
+			}
+			out = append(out, Choice{Policy: name, Perfect: s.Perfect, Skip: s.Skip, Capacity: capacity, rules: Rules{Policy: p, Settings: s}})
+		}
+	}
+	return out
+}
+
+// try replays the choices on the earlier half. A choice that changes no start is left out.
+func (f *fitting) try(ctx context.Context, choices []Choice) error {
+	done, err := capcli.MapParallel(ctx, choices, nil, func(ctx context.Context, c Choice) (Choice, error) {
+		l := *f.earlier
+		l.Capacity = c.Capacity
+		starts, err := l.Replay(ctx, c.rules)
+		if err != nil {
+			return c, err
+		}
+		c.starts = starts
+		first := max(f.from, l.begin())
+		middle := l.Jobs[(len(l.Jobs)+sortedFrom(&l, first))/2].Queued
+		c.Earlier = l.compare(l.starts(), starts, first, f.cut)
+		a, b := l.compare(l.starts(), starts, first, middle), l.compare(l.starts(), starts, middle, f.cut)
+		c.Score, c.folds = scoreOf(&c.Earlier), [2]float64{scoreOf(&a), scoreOf(&b)}
+		return c, nil
+	})
+	for _, c := range done {
+		same := slices.ContainsFunc(f.tried, func(o Choice) bool { return slices.Equal(o.starts, c.starts) })
+		if !same {
+			f.tried = append(f.tried, c)
+		}
+	}
+	return err
+}
+
+// sortedFrom is the number of jobs queued before an instant.
+func sortedFrom(l *Log, from capcli.Time) int {
+	n := 0
+	for i := range l.Jobs {
+		if l.Jobs[i].Queued < from {
+			n++
+		}
+	}
+	return n
+}
+
+// scoreOf is what the search makes small: a wrong distribution, and wrong jobs.
+func scoreOf(f *Fidelity) float64 { return f.Distance + f.Error }
+
+// choose returns the best choice tried. One that is nearer than what the request asks for by no more
+// than jitter would cause, or not on both halves of the earlier half, may be so by chance, and is not
+// chosen.
+func (f *fitting) choose() Choice {
+	best := &f.tried[0]
+	for i := range f.tried {
+		c, asked := &f.tried[i], &f.tried[0]
+		if c.Score < min(best.Score, asked.Score-f.least) && c.folds[0] <= asked.folds[0] && c.folds[1] <= asked.folds[1] {
+			best = c
+		}
+	}
+	return *best
+}
+
+// judge measures a choice on the later half.
+func (f *fitting) judge(ctx context.Context, c *Choice) error {
+	part := f.log.PartFrom(f.cut)
+	part.Capacity = c.Capacity
+	starts, err := part.Replay(ctx, c.rules)
+	if err == nil {
+		c.Later = part.Measure(starts, f.cut)
+	}
+	return err
+}
+
+// tenantCaps returns the tenants with a quota: the most that each held at once on a part of the log,
+// and no less than its largest job.
+func (l *Log) tenantCaps(part *Log) []simulate.Tenant {
+	of := map[string]*Log{}
+	for i := range part.Jobs {
+		j := &part.Jobs[i]
+		if of[j.Tenant] == nil {
+			of[j.Tenant] = &Log{}
+		}
+		of[j.Tenant].Jobs = append(of[j.Tenant].Jobs, *j)
+	}
+	largest := map[string]int64{}
+	for i := range l.Jobs {
+		largest[l.Jobs[i].Tenant] = max(largest[l.Jobs[i].Tenant], l.Jobs[i].Units)
+	}
+	var out []simulate.Tenant
+	for name, jobs := range of {
+		out = append(out, simulate.Tenant{Name: name, Quota: int(min(math.MaxInt32, max(jobs.HighestUse(), largest[name])))})
+	}
+	slices.SortFunc(out, func(a, b simulate.Tenant) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}

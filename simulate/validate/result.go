@@ -1,0 +1,114 @@
+package validate
+
+import "capcli"
+
+// Schema is the schema of Result.
+const Schema = "capcli/validate/v1"
+
+// Result says how far a simulation of a log is from what the log records. Lengths of time are
+// seconds; a field named _s of an instant counts from the first submission.
+type Result struct {
+	Schema  string `json:"schema"`
+	Input   string `json:"input"`
+	Policy  string `json:"policy"`
+	Perfect bool   `json:"perfect_estimates"`
+	Unit    string `json:"unit"` // of capacity and sizes
+	Scale   int64  `json:"units_each"`
+
+	Capacity     int64          `json:"capacity"`
+	CapacityFrom string         `json:"capacity_from"` // given, file, or highest use: a lower bound
+	HighestUse   int64          `json:"highest_use"`
+	Jobs         int            `json:"jobs"`
+	TooLarge     int            `json:"too_large"` // jobs larger than the capacity, left out
+	TooLargeJobs []string       `json:"too_large_jobs"`
+	WithoutStart int            `json:"without_start"` // jobs without a recorded start, left out
+	WithoutUnits int            `json:"without_units"` // jobs that hold nothing that is counted, left out
+	Eligible     int            `json:"eligible_later"`
+	First        capcli.Time    `json:"first_submit"`
+	WarmUp       capcli.Seconds `json:"warm_up_s"`
+
+	Verdict  Verdict `json:"verdict"`
+	Answer   string  `json:"answer"`   // the verdict in a sentence
+	Sentence string  `json:"sentence"` // the measures in a sentence
+
+	Fidelity
+	Floor      Floor    `json:"floor"`
+	LimitsRuns Fidelity `json:"limits_are_runs"` // with true run times in place of limits
+	Later      Part     `json:"later_part"`
+
+	// Hindsight: these use the recorded starts.
+	WouldFit     WouldFit      `json:"would_fit_share"`
+	Overtaken    []Held        `json:"overtaken"`
+	NoStarts     []Pause       `json:"no_starts"`            // jobs of two tenants or more would have fitted
+	NoStartsOne  []Pause       `json:"no_starts_one_tenant"` // jobs of one tenant or more would have fitted
+	Explanations []Explanation `json:"explained"`
+
+	Groups
+	Fit   *Fit     `json:"fit,omitempty"`
+	Notes []string `json:"notes"`
+
+	rows []JobRow
+}
+
+// Verdict is what the comparison comes to.
+type Verdict string
+
+// The verdicts.
+const (
+	NotQueued Verdict = "not for lack of GPUs" // jobs would have fitted while they waited
+	AtFloor   Verdict = "as near as can be told"
+	Off       Verdict = "off"
+)
+
+// WouldFit is the share of all waiting in which the waiting job would have fitted into what was
+// free. It is null where nobody waited.
+type WouldFit struct {
+	Recorded  *float64 `json:"recorded"`
+	Simulated *float64 `json:"simulated"`
+}
+
+// Held is an overtaken job: see Overtaking.
+type Held struct {
+	ID     string         `json:"job_id"`
+	Tenant string         `json:"tenant"`
+	By     int            `json:"by"` // jobs that overtook it
+	Wait   capcli.Seconds `json:"wait_s"`
+	Until  capcli.Time    `json:"not_eligible_before"`
+	UntilS capcli.Seconds `json:"not_eligible_before_s"`
+}
+
+// Pause is a time in which nothing started although waiting jobs would have fitted.
+type Pause struct {
+	From  capcli.Time    `json:"from"`
+	To    capcli.Time    `json:"to"`
+	FromS capcli.Seconds `json:"from_s"`
+	ToS   capcli.Seconds `json:"to_s"`
+}
+
+// Explanation is a replay that knows something of the recorded starts.
+type Explanation struct {
+	With string `json:"with"` // no_starts, overtaken, ...
+	Fidelity
+}
+
+// Part is the fidelity on the later half of the jobs, from the state recorded at its begin.
+type Part struct {
+	From    capcli.Time `json:"from"`
+	Running int         `json:"running"` // jobs that ran at From and hold their units
+	Waiting int         `json:"waiting"` // jobs that waited at From, ahead of all later ones
+	Fidelity
+	Floor Floor `json:"floor"`
+}
+
+// JobRow is a job of the replay. Instants count from the first submission.
+type JobRow struct {
+	ID        string
+	Eligible  capcli.Seconds
+	Recorded  capcli.Seconds // start
+	Simulated capcli.Seconds // start
+	Fits      capcli.Seconds // part of its recorded wait in which it would have fitted
+	By        int            // jobs that overtook it
+}
+
+// Rows returns the jobs in the order of the queue.
+func (r *Result) Rows() []JobRow { return r.rows }
