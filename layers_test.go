@@ -99,6 +99,8 @@ var layers = map[string][]string{
 
 	"scenarios/generate": {},
 
+	"scenarios/kubernetes": {"scenarios/strict", "simulate/kueue", "yaml"},
+
 	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/policy", "simulate/billing", "simulate/outcome"},
 
 	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},

@@ -112,3 +112,9 @@ func (q Quantity) scaled(digits int) int64 {
 	}
 	return math.MaxInt64
 }
+
+// QuantityOf returns a quantity of whole units.
+func QuantityOf(n int64) Quantity { return Quantity{mantissa: big.NewInt(n)} }
+
+// QuantityOfMilli returns a quantity of thousandths.
+func QuantityOfMilli(n int64) Quantity { return Quantity{mantissa: big.NewInt(n), ten: -3} }

@@ -15,10 +15,10 @@ type cluster struct {
 	slots     map[[2]string]slot // by flavor and resource
 	names     [][2]string        // the inverse
 	resources []string
-	slotsOf   [][]slot // by resource
-	nodes     []*node  // cohorts, then queues
-	queues    []*queue // by name
-	hosts     *hosts   // nil without a topology
+	slotsOf   [][]slot          // by resource
+	nodes     []*node           // cohorts, then queues
+	queues    []*queue          // by name
+	hosts     map[string]*hosts // by flavor; nil without a topology
 }
 
 // queue is a ClusterQueue: its rules, its place in the tree and who waits in it.
@@ -69,10 +69,26 @@ func newCluster(w *World) (*cluster, error) {
 			n.finish()
 		}
 	}
-	if w.Topology != nil {
-		c.hosts = newHosts(w.Topology)
+	return c, c.addHosts(w)
+}
+
+// addHosts finds the hosts of the flavors that have a topology.
+func (c *cluster) addHosts(w *World) error {
+	for i := range w.Flavors {
+		f := &w.Flavors[i]
+		if f.Topology == "" {
+			continue
+		}
+		k := slices.IndexFunc(w.Topologies, func(t Topology) bool { return t.Name == f.Topology })
+		if k < 0 || len(w.Topologies[k].Levels) == 0 {
+			return &capcli.InputError{Field: "flavors", Text: fmt.Sprintf("the flavor %q names the topology %q, which there is not", f.Name, f.Topology), Hint: "give the Topology too, or mend its name"}
+		}
+		if c.hosts == nil {
+			c.hosts = map[string]*hosts{}
+		}
+		c.hosts[f.Name] = newHosts(&w.Topologies[k], f, w.Nodes)
 	}
-	return c, nil
+	return nil
 }
 
 // addSlots gives each flavor and resource of the groups an index.
@@ -112,10 +128,10 @@ func (c *cluster) addCohorts(list []Cohort) (map[string]*node, error) {
 			attach(cohorts[list[i].Name], c.cohort(cohorts, list[i].Parent))
 		}
 	}
-	for _, n := range cohorts {
+	for _, n := range c.nodes {
 		steps := 0
 		for p := n.parent; p != nil; p = p.parent {
-			if steps++; steps > len(cohorts) {
+			if steps++; steps > len(c.nodes) {
 				return nil, &capcli.InputError{Field: "cohorts", Text: fmt.Sprintf("the cohort %q is its own ancestor", n.name), Hint: "a cohort stands in one tree: mend its parent"}
 			}
 		}
@@ -199,9 +215,7 @@ func (c *cluster) queueNamed(name string) *queue {
 // sign -1 takes them away.
 func (c *cluster) hold(w *workload, sign int64) {
 	c.use(w.queue, w.usage, sign)
-	if c.hosts != nil {
-		c.hosts.use(w.placed, sign)
-	}
+	useHosts(w.placed, sign)
 }
 
 func (c *cluster) use(q *queue, u usage, sign int64) {

@@ -220,14 +220,10 @@ func (r *round) reserve(h *head) {
 // take adds to the working copy.
 func (r *round) take(h *head, u usage, placed []placement) {
 	r.c.use(h.w.queue, u, 1)
-	if r.c.hosts != nil {
-		r.c.hosts.use(placed, 1)
-	}
+	useHosts(placed, 1)
 	r.undo = append(r.undo, func() {
 		r.c.use(h.w.queue, u, -1)
-		if r.c.hosts != nil {
-			r.c.hosts.use(placed, -1)
-		}
+		useHosts(placed, -1)
 	})
 }
 
@@ -375,7 +371,7 @@ func (s *simulation) admission(h *head) Decision {
 			d.Domains = map[string][]Domain{}
 		}
 		name := h.w.spec.PodSets[p.podSet].Name
-		d.Domains[name] = append(d.Domains[name], Domain{Values: []string{p.host.value}, Count: p.pods})
+		d.Domains[name] = append(d.Domains[name], Domain{Values: p.values, Count: p.pods})
 	}
 	return d
 }
@@ -389,11 +385,12 @@ func (s *simulation) decide(d Decision) {
 // simulation is a run in progress.
 type simulation struct {
 	c           *cluster
+	options     Options
 	all         []*workload
-	next        int // of all: the next to arrive
-	now         capcli.Seconds
-	cycleNumber int // within the instant
-	total       int // cycles so far
-	idle        int // cycles in a row that may change nothing before the instant is over
+	next        int            // of all: the next to arrive
+	now, last   capcli.Seconds // this instant and the one before
+	cycleNumber int            // within the instant
+	total       int            // cycles so far
+	idle        int            // cycles in a row that may change nothing before the instant is over
 	result      Result
 }

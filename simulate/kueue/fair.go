@@ -274,5 +274,5 @@ func (s *standing) compare(at *node, o *standing, other *node) int {
 // compareHead orders heads that are equal otherwise.
 func (h *head) compareHead(o *head) int {
 	a, b := h.w.spec, o.w.spec
-	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Arrival, b.Arrival), strings.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Arrival, b.Arrival), strings.Compare(a.tieName(), b.tieName()))
 }

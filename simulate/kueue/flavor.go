@@ -204,25 +204,6 @@ func (s *search) goOn(found outcome) bool {
 	return found.level > 0 && rules.WhenCanBorrow == TryNextFlavor
 }
 
-// allows tells whether the pods may run on a flavor: its taint is borne, and no
-// label contradicts the selector. A key that no flavor of the group has is not
-// looked at.
-func allows(g *group, f *Flavor, p *PodSet) bool {
-	if f.Taint != "" && f.Taint != p.Tolerates {
-		return false
-	}
-	for key, want := range p.NodeSelector {
-		got, ok := f.NodeLabels[key]
-		if ok && got != want {
-			return false
-		}
-		if !ok && slices.ContainsFunc(g.flavors, func(o *Flavor) bool { _, has := o.NodeLabels[key]; return has }) {
-			return false
-		}
-	}
-	return true
-}
-
 // tryFlavor says how the resources would do in a flavor.
 func (s *search) tryFlavor(i int, f *Flavor, asked []string) (outcome, []choice) {
 	p := &s.w.spec.PodSets[i]

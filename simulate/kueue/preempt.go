@@ -63,7 +63,7 @@ func (p *preemption) mayPreempt(policy string, w *workload) bool {
 // already, other queues' first, lower priority, later admitted, by name.
 func (p *preemption) compareVictims(a, b *workload) int {
 	return cmp.Or(compareBool(a.leaving, b.leaving), compareBool(a.queue != p.q, b.queue != p.q),
-		cmp.Compare(a.spec.Priority, b.spec.Priority), cmp.Compare(b.start, a.start), strings.Compare(a.spec.ID, b.spec.ID))
+		cmp.Compare(a.spec.Priority, b.spec.Priority), cmp.Compare(b.start, a.start), strings.Compare(a.spec.tieName(), b.spec.tieName()))
 }
 
 // compareBool orders true first.

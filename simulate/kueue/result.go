@@ -8,6 +8,8 @@ type Result struct {
 	Steps     []Step      `json:"steps"`
 	Jobs      []JobResult `json:"jobs"`
 	Livelock  *Livelock   `json:"livelock,omitempty"`
+
+	Ended capcli.Seconds `json:"ended"` // the last instant
 }
 
 // The events of a decision, in the order in which those of one cycle are listed.
@@ -55,7 +57,15 @@ type JobResult struct {
 	Start       capcli.Seconds `json:"start"` // of the last run
 	End         capcli.Seconds `json:"end"`
 	Preemptions int            `json:"preemptions"`
+	Why         string         `json:"why,omitempty"` // why it is pending
 }
+
+// The states of a workload at the end of a run.
+const (
+	Finished = "finished"
+	Running  = "running"
+	Pending  = "pending"
+)
 
 // Livelock is an instant at which the cycles never end.
 type Livelock struct {

@@ -15,41 +15,90 @@ import (
 // never settles.
 const mostCycles = 600
 
+// Options are settings of a run that decide nothing.
+type Options struct {
+	Steps    bool                    // also describe the cluster at each instant: Result.Steps
+	Progress func(done, total int64) // receives the number of workloads that have arrived; may be nil
+}
+
 // Run decides what Kueue decides in a world, instant by instant, until nothing
-// more can happen. Result.Jobs are in the
-// order of the world's workloads. A world that never settles ends at that instant, with
-// Result.Livelock.
-// Ties that Kueue leaves to chance go by name.
-func Run(ctx context.Context, w *World) (*Result, error) {
+// more can happen. Result.Jobs are in the order of the world's workloads. A world that never
+// settles ends at that instant, with Result.Livelock. Ties that Kueue leaves to chance go by name.
+func Run(ctx context.Context, w *World, o Options) (*Result, error) {
 	c, err := newCluster(w)
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{c: c, total: 1, idle: 6 + 2*len(w.Workloads) + len(w.Flavors)}
+	s := &simulation{c: c, options: o, total: 1, idle: 6 + 2*len(w.Workloads) + len(w.Flavors)}
+	given := make([]*workload, 0, len(w.Workloads))
 	for i := range w.Workloads {
 		q := c.queueNamed(w.Workloads[i].Queue)
 		if q == nil {
 			return nil, &capcli.InputError{Field: "workloads", Text: fmt.Sprintf("the workload %q names the queue %q, which there is not", w.Workloads[i].ID, w.Workloads[i].Queue), Hint: "give the ClusterQueue too, or mend its name"}
 		}
-		s.all = append(s.all, newWorkload(&w.Workloads[i], q))
+		x := newWorkload(&w.Workloads[i], q)
+		given = append(given, x)
+		if x.spec.Holds == nil {
+			s.all = append(s.all, x)
+		}
 	}
-	given := slices.Clone(s.all)
+	for _, x := range given {
+		if x.spec.Holds != nil {
+			s.seed(x)
+		}
+	}
 	slices.SortStableFunc(s.all, func(a, b *workload) int {
-		return cmp.Or(cmp.Compare(a.spec.Arrival, b.spec.Arrival), strings.Compare(a.spec.ID, b.spec.ID))
+		return cmp.Or(cmp.Compare(a.spec.Arrival, b.spec.Arrival), strings.Compare(a.spec.tieName(), b.spec.tieName()))
 	})
-	for s.advance() {
+	for n := 0; s.advance(); n++ {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if o.Progress != nil && n&255 == 0 {
+			o.Progress(int64(s.next), int64(len(s.all)))
 		}
 		s.instant()
 		if s.result.Livelock != nil {
 			break
 		}
 	}
-	for _, w := range given {
-		s.result.Jobs = append(s.result.Jobs, w.result())
+	if s.result.Livelock != nil {
+		s.last = s.now
+	}
+	s.result.Ended = max(0, s.last)
+	for _, x := range given {
+		r := x.result()
+		if r.State == Pending {
+			r.Why = s.whyPending(x)
+		}
+		s.result.Jobs = append(s.result.Jobs, r)
 	}
 	return &s.result, nil
+}
+
+// seed lets a workload hold what it held before the run. What the world no longer has is left out.
+func (s *simulation) seed(w *workload) {
+	h := w.spec.Holds
+	w.usage = make(usage, len(s.c.names))
+	for i := range w.spec.PodSets {
+		p := &w.spec.PodSets[i]
+		count, ok := h.Counts[p.Name]
+		if !ok {
+			count = p.Count
+		}
+		for r, flavor := range h.Flavors[p.Name] {
+			if at, ok := s.c.slots[[2]string{flavor, r}]; ok {
+				w.usage[at] += p.Requests[r] * count
+			}
+			if hosts := s.c.hosts[flavor]; hosts != nil && len(w.placed) == 0 {
+				w.placed = hosts.placeOn(h.Domains[p.Name], i, p)
+			}
+		}
+	}
+	w.admitted, w.start, w.first = true, h.Since, h.Since
+	w.ends = max(0, h.Since+w.spec.Duration)
+	w.queue.admitted = append(w.queue.admitted, w)
+	s.c.hold(w, 1)
 }
 
 // advance goes to the next instant at which something happens.
@@ -61,7 +110,7 @@ func (s *simulation) advance() bool {
 		}
 	}
 	if s.next < len(s.all) {
-		see(s.all[s.next].spec.Arrival)
+		see(max(0, s.all[s.next].spec.Arrival))
 	}
 	for _, q := range s.c.queues {
 		for _, w := range q.admitted {
@@ -72,7 +121,7 @@ func (s *simulation) advance() bool {
 			}
 		}
 	}
-	s.now, s.cycleNumber = next, 0
+	s.last, s.now, s.cycleNumber = s.now, next, 0
 	return next >= 0
 }
 
@@ -90,7 +139,7 @@ func (s *simulation) instant() {
 			}
 		}
 	}
-	byName := func(a, b *workload) int { return strings.Compare(a.spec.ID, b.spec.ID) }
+	byName := func(a, b *workload) int { return strings.Compare(a.spec.tieName(), b.spec.tieName()) }
 	slices.SortFunc(ended, byName)
 	slices.SortFunc(gone, byName)
 	for _, w := range ended {
@@ -110,7 +159,7 @@ func (s *simulation) instant() {
 	}
 	cycles := s.settle()
 	sortDecisions(s.result.Decisions[begun:])
-	if arrived || len(s.result.Decisions) > begun {
+	if s.options.Steps && (arrived || len(s.result.Decisions) > begun) {
 		s.result.Steps = append(s.result.Steps, s.step(cycles))
 	}
 }
@@ -190,12 +239,12 @@ func (s *simulation) step(cycles int) Step {
 
 // result is what became of a workload.
 func (w *workload) result() JobResult {
-	j := JobResult{ID: w.spec.ID, State: "pending", FirstStart: w.first, Start: w.start, End: -1, Preemptions: w.evicted}
+	j := JobResult{ID: w.spec.ID, State: Pending, FirstStart: w.first, Start: w.start, End: -1, Preemptions: w.evicted}
 	switch {
 	case w.ended:
-		j.State, j.End = "finished", w.ends
+		j.State, j.End = Finished, w.ends
 	case w.admitted:
-		j.State = "running"
+		j.State = Running
 	}
 	return j
 }

@@ -9,8 +9,9 @@ import (
 // hosts is the tree of domains with what is free on each host.
 type hosts struct {
 	levels []string
+	single bool // whether the lowest domain is a single host
 	root   *domain
-	list   []*domain // hosts, by path
+	list   []*domain // lowest domains, by path
 }
 
 // domain is a part of the topology: all hosts with the same labels down to its
@@ -19,9 +20,9 @@ type domain struct {
 	value    string
 	path     string
 	children []*domain
-	free     map[string]int64 // of a host, by resource
+	free     map[string]int64 // of a lowest domain, by resource
 	capacity map[string]int64
-	labels   map[string]string
+	node     *Node // the first of a lowest domain
 
 	room int64 // pods that it takes, in the search at hand
 }
@@ -30,28 +31,70 @@ type domain struct {
 type placement struct {
 	podSet   int
 	host     *domain
+	values   []string // that name the host
 	pods     int64
 	requests map[string]int64
 }
 
-func newHosts(t *Topology) *hosts {
-	h := &hosts{levels: t.Levels, root: &domain{}}
-	for i := range t.Nodes {
-		n := &t.Nodes[i]
+// newHosts returns the hosts of a flavor: those that have its labels and all levels of the topology.
+func newHosts(t *Topology, f *Flavor, nodes []Node) *hosts {
+	h := &hosts{levels: t.Levels, single: t.Levels[len(t.Levels)-1] == hostLabel, root: &domain{}}
+	for i := range nodes {
+		n := &nodes[i]
 		d := h.root
 		for _, level := range t.Levels {
-			d = d.child(n.Labels[level])
+			value, ok := n.Labels[level]
+			if !ok {
+				d = nil
+				break
+			}
+			d = d.child(value)
 		}
-		d.capacity, d.labels = n.Capacity, n.Labels
-		d.free = map[string]int64{}
+		if d == nil || !hasLabels(n.Labels, f.NodeLabels) {
+			continue
+		}
+		if d.capacity == nil {
+			d.capacity, d.free, d.node = map[string]int64{}, map[string]int64{}, n
+			h.list = append(h.list, d)
+		}
 		for r, v := range n.Capacity {
-			d.free[r] = v
+			d.capacity[r] += v
+			d.free[r] += v
 		}
-		h.list = append(h.list, d)
 	}
 	h.root.sort()
 	slices.SortFunc(h.list, func(a, b *domain) int { return strings.Compare(a.path, b.path) })
 	return h
+}
+
+func hasLabels(labels, want map[string]string) bool {
+	for key, v := range want {
+		if labels[key] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// placeOn returns the placement of pods on the hosts that values name. Hosts that are gone are left out.
+func (h *hosts) placeOn(named []Domain, index int, p *PodSet) []placement {
+	var out []placement
+	for _, x := range named {
+		for _, d := range h.list {
+			if slices.Equal(h.values(d), x.Values) || strings.Join(x.Values, "\x00") == d.path[1:] {
+				out = append(out, placement{index, d, h.values(d), x.Count, h.requestsOf(p)})
+			}
+		}
+	}
+	return out
+}
+
+// values are the labels of d that name it: of a single host its name, else of all levels.
+func (h *hosts) values(d *domain) []string {
+	if h.single {
+		return []string{d.value}
+	}
+	return strings.Split(d.path[1:], "\x00")
 }
 
 func (d *domain) child(value string) *domain {
@@ -72,8 +115,8 @@ func (d *domain) sort() {
 	}
 }
 
-// use takes the room of placements, or with sign -1 gives it back.
-func (h *hosts) use(placed []placement, sign int64) {
+// useHosts takes the room of placements, or with sign -1 gives it back.
+func useHosts(placed []placement, sign int64) {
 	for _, p := range placed {
 		for r, v := range p.requests {
 			p.host.free[r] -= sign * v * p.pods
@@ -88,17 +131,17 @@ func (c *cluster) place(w *workload, a *assignment, empty bool) ([]placement, bo
 		return nil, true
 	}
 	var all []placement
-	defer func() { c.hosts.use(all, -1) }()
+	defer func() { useHosts(all, -1) }()
 	for i := range w.spec.PodSets {
 		f := c.topologyFlavor(a, i)
 		if f == nil {
 			continue
 		}
-		placed, ok := c.hosts.placePodSet(&w.spec.PodSets[i], i, a.counts[i], f, empty)
+		placed, ok := c.hosts[f.Name].placePodSet(&w.spec.PodSets[i], i, a.counts[i], f, empty)
 		if !ok {
 			return nil, false
 		}
-		c.hosts.use(placed, 1) // the next pod sets find what is left
+		useHosts(placed, 1) // the next pod sets find what is left
 		all = append(all, placed...)
 	}
 	return slices.Clone(all), true
@@ -108,7 +151,7 @@ func (c *cluster) place(w *workload, a *assignment, empty bool) ([]placement, bo
 // it is not.
 func (c *cluster) topologyFlavor(a *assignment, podSet int) *Flavor {
 	for _, x := range a.choices {
-		if x.podSet == podSet && x.flavor.Topology {
+		if x.podSet == podSet && c.hosts[x.flavor.Name] != nil {
 			return x.flavor
 		}
 	}
@@ -117,7 +160,8 @@ func (c *cluster) topologyFlavor(a *assignment, podSet int) *Flavor {
 
 // placePodSet finds hosts for so many pods.
 func (h *hosts) placePodSet(p *PodSet, index int, pods int64, f *Flavor, empty bool) ([]placement, bool) {
-	h.root.countRoom(p, f, empty)
+	h.countRoom(h.root, p, f, empty)
+	requests := h.requestsOf(p)
 	t := p.Topology
 	if t == nil {
 		t = &PodTopology{Unconstrained: "true"}
@@ -144,28 +188,50 @@ func (h *hosts) placePodSet(p *PodSet, index int, pods int64, f *Flavor, empty b
 	var out []placement
 	slices.SortFunc(taken, func(a, b *domain) int { return strings.Compare(a.path, b.path) })
 	for _, d := range taken {
-		out = append(out, placement{index, d, d.room, p.Requests})
+		out = append(out, placement{index, d, h.values(d), d.room, requests})
 	}
 	return out, true
 }
 
-// countRoom sets how many pods each domain takes.
-func (d *domain) countRoom(p *PodSet, f *Flavor, empty bool) {
+// requestsOf returns what one pod takes of a host: its requests, and one of the pods that the host may
+// have where hosts say how many that is.
+func (h *hosts) requestsOf(p *PodSet) map[string]int64 {
+	if !slices.ContainsFunc(h.list, func(d *domain) bool { return d.capacity[podsResource] > 0 }) {
+		return p.Requests
+	}
+	requests := map[string]int64{podsResource: 1}
+	for r, v := range p.Requests {
+		requests[r] = v
+	}
+	return requests
+}
+
+// podsResource is the number of pods.
+const podsResource = "pods"
+
+// countRoom sets how many pods d and each domain below takes.
+func (h *hosts) countRoom(d *domain, p *PodSet, f *Flavor, empty bool) {
+	h.countDomain(d, h.requestsOf(p), func(n *Node) bool {
+		every := func(string) bool { return true }
+		return tolerates(n.Taints, p.Tolerations, f.Tolerations) && selects(n.Labels, p, every)
+	}, empty)
+}
+
+// countDomain is countRoom for the requests of a pod. may reports whether the pods may run on a node.
+func (h *hosts) countDomain(d *domain, requests map[string]int64, may func(*Node) bool, empty bool) {
 	d.room = 0
 	if d.capacity == nil {
 		for _, c := range d.children {
-			c.countRoom(p, f, empty)
+			h.countDomain(c, requests, may, empty)
 			d.room += c.room
 		}
 		return
 	}
-	for key, want := range f.NodeLabels {
-		if d.labels[key] != want {
-			return
-		}
+	if h.single && !may(d.node) {
+		return
 	}
 	first := true
-	for r, v := range p.Requests {
+	for r, v := range requests {
 		free := d.free[r]
 		if empty {
 			free = d.capacity[r]

@@ -53,7 +53,7 @@ func shapeOf(w *Workload) string {
 
 // compareWaiting is the order of a queue: higher priority, earlier, by name.
 func compareWaiting(a, b *workload) int {
-	return cmp.Or(cmp.Compare(b.spec.Priority, a.spec.Priority), cmp.Compare(a.spec.Arrival, b.spec.Arrival), strings.Compare(a.spec.ID, b.spec.ID))
+	return cmp.Or(cmp.Compare(b.spec.Priority, a.spec.Priority), cmp.Compare(a.spec.Arrival, b.spec.Arrival), strings.Compare(a.spec.tieName(), b.spec.tieName()))
 }
 
 // push puts w among those that wait, or aside where its like is.

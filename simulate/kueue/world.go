@@ -1,13 +1,19 @@
 package kueue
 
-import "capcli"
+import (
+	"cmp"
+
+	"capcli"
+)
 
 // World is a cluster that Kueue manages: quotas, the rules of preemption and the
-// workloads that arrive. Quantities are whole numbers in the resource's own unit.
+// workloads that arrive. Quantities are whole numbers in a unit that is the same throughout,
+// as Kueue counts: thousandths of CPUs, and whole units of any other resource.
 type World struct {
 	Config        Config         `json:"config"`
 	Flavors       []Flavor       `json:"flavors"`
-	Topology      *Topology      `json:"topology,omitempty"`
+	Topologies    []Topology     `json:"topologies,omitempty"`
+	Nodes         []Node         `json:"nodes,omitempty"`
 	Cohorts       []Cohort       `json:"cohorts,omitempty"`
 	ClusterQueues []ClusterQueue `json:"cluster_queues"`
 	Workloads     []Workload     `json:"workloads"`
@@ -29,22 +35,49 @@ const (
 
 // Flavor is a kind of node.
 type Flavor struct {
-	Name       string            `json:"name"`
-	NodeLabels map[string]string `json:"node_labels,omitempty"`
-	Taint      string            `json:"taint,omitempty"`    // key of its taint
-	Topology   bool              `json:"topology,omitempty"` // its pods are placed on hosts
+	Name        string            `json:"name"`
+	NodeLabels  map[string]string `json:"node_labels,omitempty"`
+	Taints      []Taint           `json:"taints,omitempty"`
+	Tolerations []Toleration      `json:"tolerations,omitempty"` // added to those of its pods
+	Topology    string            `json:"topology,omitempty"`    // name of the topology by which its pods are placed; "" is none
 }
 
-// Topology is the hosts and the domains that they stand in.
+// Topology is the labels that make the domains of hosts.
 type Topology struct {
-	Levels []string `json:"levels"` // labels, the widest domain first; the last is the host
-	Nodes  []Node   `json:"nodes"`
+	Name   string   `json:"name"`
+	Levels []string `json:"levels"` // labels, the widest domain first
 }
+
+// hostLabel is the label of a single host.
+const hostLabel = "kubernetes.io/hostname"
 
 // Node is a host.
 type Node struct {
 	Labels   map[string]string `json:"labels"`
+	Taints   []Taint           `json:"taints,omitempty"`
 	Capacity map[string]int64  `json:"capacity"`
+}
+
+// Taint keeps pods away that do not tolerate it.
+type Taint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect"` // PreferNoSchedule keeps nobody away
+}
+
+// Toleration is taints that pods tolerate. A Key of "" is all; an Effect of "" is any.
+type Toleration struct {
+	Key    string `json:"key,omitempty"`
+	Exists bool   `json:"exists,omitempty"` // any value
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect,omitempty"`
+}
+
+// Requirement is what pods demand of a label of their node (node affinity).
+type Requirement struct {
+	Key    string   `json:"key"`
+	Op     string   `json:"op"` // In, NotIn, Exists, DoesNotExist, Gt or Lt
+	Values []string `json:"values,omitempty"`
 }
 
 // Quota is what a queue or a cohort owns of one resource in one flavor.
@@ -110,12 +143,25 @@ type Preemption struct {
 // Workload is a gang of pods that starts together.
 type Workload struct {
 	ID       string         `json:"id"`
+	UID      string         `json:"uid,omitempty"` // breaks ties; "" is ID
 	Queue    string         `json:"queue"`
 	Arrival  capcli.Seconds `json:"arrival"`
 	Duration capcli.Seconds `json:"duration"` // from its last admission
 	Priority int64          `json:"priority"`
 	PodSets  []PodSet       `json:"pod_sets"`
+	Holds    *Holding       `json:"holds,omitempty"` // what it holds when the run begins; nil if it waits
 }
+
+// Holding is what a workload holds at time 0, before the first decision.
+type Holding struct {
+	Since   capcli.Seconds               `json:"since"`   // of its admission, 0 or less
+	Flavors map[string]map[string]string `json:"flavors"` // by pod set and resource
+	Counts  map[string]int64             `json:"counts,omitempty"`
+	Domains map[string][]Domain          `json:"domains,omitempty"`
+}
+
+// tieName is the name by which ties are broken.
+func (w *Workload) tieName() string { return cmp.Or(w.UID, w.ID) }
 
 // PodSet is equal pods.
 type PodSet struct {
@@ -124,7 +170,8 @@ type PodSet struct {
 	MinCount     int64             `json:"min_count,omitempty"` // 0 is Count: all or none
 	Requests     map[string]int64  `json:"requests"`            // of one pod
 	NodeSelector map[string]string `json:"node_selector,omitempty"`
-	Tolerates    string            `json:"tolerates,omitempty"` // key of the taint that it bears
+	Tolerations  []Toleration      `json:"tolerations,omitempty"`
+	Affinity     [][]Requirement   `json:"affinity,omitempty"` // one of these terms must hold; none is no demand
 	Topology     *PodTopology      `json:"topology,omitempty"`
 }
 
