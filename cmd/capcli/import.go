@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"capcli"
 
@@ -10,6 +13,7 @@ import (
 
 	"capcli/cmd/files"
 	"capcli/profile/jobfile"
+	"capcli/profile/kubernetes"
 	"capcli/profile/trace"
 )
 
@@ -19,21 +23,25 @@ type importOptions struct {
 	output  outputOptions
 	out     string
 	rejects string
+	history string // file for the table of this name, as runs is
+	runs    string
 }
 
 func newImport(e *env) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
-		Use:   "import [FORMAT] FILE --out JOBS",
+		Use:   "import [FORMAT] FILE… --out JOBS",
 		Short: "Read a job log and write it as a jobs file",
 		Long: "import reads a job log, says what was kept, folded and rejected and why, and writes the jobs in\n" +
 			"order of submit. The ending of JOBS says as what: " + jobfile.Endings + ".\n" +
-			"FORMAT is auto (told from the file), slurm, or one of\n" + wrapNames(trace.Formats.Names(), 96) + ". FILE may be - for stdin.",
+			"FORMAT is auto (told from the file), slurm, or one of\n" + wrapNames(trace.Formats.Names(), 96) + ". FILE may be - for stdin.\n" +
+			"kubernetes takes several FILEs of one cluster, and can write two tables more: --history-out, --runs-out.",
 		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n" +
 			"  capcli import swf KTH-SP2.swf.gz --out jobs.csv.gz\n" +
-			"  capcli import csv usage.csv --read submit=created_at,gpus=num_gpus,tz=UTC --out jobs.parquet",
+			"  capcli import csv usage.csv --read submit=created_at,gpus=num_gpus,tz=UTC --out jobs.parquet\n" +
+			"  capcli import kubernetes cluster.json events.json --out jobs.csv --history-out history.csv --runs-out runs.csv",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
+			if len(args) == 1 || len(args) > 2 {
 				return nil
 			}
 			return wantArgs("FORMAT", "FILE")(cmd, args)
@@ -48,6 +56,8 @@ func newImport(e *env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS` (required)")
 	cmd.Flags().StringVar(&o.rejects, "rejects", "", "where rejected rows go: `FILE` (default: JOBS with the ending .rejects.csv)")
+	cmd.Flags().StringVar(&o.history, "history-out", "", "kubernetes: one row per job, with all that the cluster tells, as CSV in this `FILE`")
+	cmd.Flags().StringVar(&o.runs, "runs-out", "", "kubernetes: one row per run, with why it stopped, as CSV in this `FILE`")
 	addReadFlag(cmd, &o.trace)
 	addFormFlag(cmd, &o.output)
 	return cmd
@@ -58,19 +68,22 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 		args = []string{"auto", args[0]}
 	}
 	o.trace.Format = args[0]
-	r, err := o.request(e, args[1])
+	r, err := o.request(e, args[1:])
 	if err != nil {
 		return err
 	}
-	im := &importing{e: e, o: o}
+	im := &importing{e: e, o: o, tables: map[string]trace.Table{}}
 	defer im.abort()
 	if im.o.rejects == "" && r.File.Stem != "" {
 		im.o.rejects = r.File.Stem + ".rejects.csv"
 	}
-	r.Begin = im.begin
+	r.Begin, r.Options.Tables = im.begin, func(t trace.Table) { im.tables[t.Name] = t }
 	res, err := jobfile.Import(ctx, r)
 	if err != nil {
 		return im.failed(err)
+	}
+	if err := im.writeTables(res.Format); err != nil {
+		return err
 	}
 	if err := im.publish(); err != nil {
 		return err
@@ -80,7 +93,7 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 	}
 	if res.Partial {
 		return &capcli.ResultError{
-			Kind: capcli.Incomplete, Text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], im.jobs.Path),
+			Kind: capcli.Incomplete, Text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], cmp.Or(o.out, o.history, o.runs)),
 			Hint: "waits and demand after " + res.Last.String() + " are too low",
 		}
 	}
@@ -88,41 +101,49 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 }
 
 // request builds the request from the flags.
-func (o *importOptions) request(e *env, name string) (*jobfile.Request, error) {
+func (o *importOptions) request(e *env, names []string) (*jobfile.Request, error) {
 	opts, err := o.trace.Parse()
 	if err != nil {
 		return nil, err
 	}
-	if o.out == "" {
+	if o.out == "" && o.history == "" && o.runs == "" {
 		return nil, &usageError{text: "import wants --out JOBS: the file to write", hint: "for example --out jobs.parquet"}
 	}
 	if err := o.output.check(); err != nil {
 		return nil, err
 	}
-	file, err := jobfile.FileOf(o.out)
+	file, err := jobfile.FileOf(cmp.Or(o.out, "-"))
 	if err != nil {
 		return nil, err
 	}
-	return &jobfile.Request{Input: name, Open: e.open, Options: opts, File: file}, nil
+	return &jobfile.Request{Input: names[0], More: names[1:], Open: e.open, Options: opts, File: file}, nil
 }
+
+// usesStdout reports whether stdout takes the jobs or a table.
+func (o *importOptions) usesStdout() bool { return o.out == "-" || o.history == "-" || o.runs == "-" }
 
 // importing is an import in progress, with the files that it writes.
 type importing struct {
 	e       *env
 	o       importOptions
-	jobs    *files.Output
+	jobs    *files.Output // nil where no jobs file is asked for
+	tables  map[string]trace.Table
 	rejects *files.Rejects
 }
 
 // begin opens both files and discards those of an earlier pass.
 func (im *importing) begin() (_ *jobfile.Pass, err error) {
 	im.abort()
-	if im.jobs, err = im.e.create(im.o.out); err != nil {
-		return nil, err
+	jobs := io.Discard
+	if im.o.out != "" {
+		if im.jobs, err = im.e.create(im.o.out); err != nil {
+			return nil, err
+		}
+		jobs = im.jobs
 	}
 	im.rejects = &files.Rejects{To: im.e.target(), Path: im.o.rejects}
 	p := newProgress(im.e, "jobs")
-	return &jobfile.Pass{Jobs: im.jobs, Reject: im.rejects.Add, Done: func(n int64) { p.report(n, 0) }, End: p.end}, nil
+	return &jobfile.Pass{Jobs: jobs, Reject: im.rejects.Add, Done: func(n int64) { p.report(n, 0) }, End: p.end}, nil
 }
 
 // failed returns err, or the write error that caused it.
@@ -138,15 +159,45 @@ func (im *importing) publish() error {
 	if err := im.rejects.Settle(); err != nil {
 		return err
 	}
-	if err := im.jobs.Settle(); err != nil {
-		return err
+	if im.jobs != nil {
+		if err := im.jobs.Settle(); err != nil {
+			return err
+		}
 	}
 	if im.rejects.Out != nil {
 		if err := im.rejects.Out.Publish(); err != nil {
 			return err
 		}
 	}
+	if im.jobs == nil {
+		return nil
+	}
 	return im.jobs.Publish()
+}
+
+// writeTables writes the tables that the flags ask for.
+func (im *importing) writeTables(format string) error {
+	for _, t := range []struct{ name, path string }{{kubernetes.HistoryTable, im.o.history}, {kubernetes.RunsTable, im.o.runs}} {
+		if t.path == "" {
+			continue
+		}
+		table, ok := im.tables[t.name]
+		if !ok {
+			return &usageError{text: fmt.Sprintf("--%s-out: format %s has no table %s", t.name, format, t.name), hint: "kubernetes has it"}
+		}
+		out, err := im.e.create(t.path)
+		if err != nil {
+			return err
+		}
+		defer out.Abort()
+		if err := out.Failed(table.WriteCSV(out)); err != nil {
+			return err
+		}
+		if err := errors.Join(out.Settle(), out.Publish()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (im *importing) abort() {

@@ -23,12 +23,14 @@ func list[T any](l []T) []T {
 // say reports the import, as a transcript or in the form of -o. If the jobs themselves go to
 // stdout, the report goes to stderr.
 func (im *importing) say(res *jobfile.Result) error {
-	res.Out, res.Bytes = im.o.out, im.jobs.Written
+	if im.jobs != nil {
+		res.Out, res.Bytes = im.o.out, im.jobs.Written
+	}
 	if res.Rejected > 0 && im.rejects.Out != nil {
 		res.Rejects, res.Unlisted = &im.o.rejects, im.rejects.Left
 	}
 	e := im.e
-	if im.o.out == "-" {
+	if im.o.usesStdout() {
 		aside := *e
 		aside.stdout, aside.screen.stdout = e.stderr, e.screen.stderr
 		e = &aside
@@ -36,7 +38,7 @@ func (im *importing) say(res *jobfile.Result) error {
 	if im.o.output.form != "" && im.o.output.form != "table" {
 		return emit(e, im.o.output, importDoc(res))
 	}
-	if im.o.out == "-" && e.quiet {
+	if im.o.usesStdout() && e.quiet {
 		return nil
 	}
 	var b bytes.Buffer
@@ -76,7 +78,12 @@ func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 	for _, n := range r.Notes {
 		line("note", "%s", n)
 	}
-	if r.Out != "-" {
+	for _, path := range []string{im.o.history, im.o.runs} {
+		if path != "" && path != "-" {
+			line("wrote", "%s", path)
+		}
+	}
+	if r.Out != "-" && r.Out != "" {
 		line("wrote", "%s  %s", r.Out, bytesText(r.Bytes))
 		if strings.ContainsAny(r.Out, " '\"$`\\*?&|;<>()") {
 			return // a name with characters special to a shell cannot be copied from here

@@ -15,6 +15,7 @@ import (
 // Request says which job log to read and how to write its jobs, in order of submit.
 type Request struct {
 	Input   string        // name of the log, for Open
+	More    []string      // further files, which are read together with Input
 	Open    trace.Opener  // opens the log, once for each pass
 	Options trace.Options // how to read the log
 	File    File          // what to write
@@ -101,6 +102,14 @@ func (im *importing) read() (again bool, err error) {
 	im.seen, im.rejected, im.failed = census{tenants: map[string]bool{}, partitions: map[string]bool{}}, 0, nil
 	opts := im.Options
 	opts.Rejects = im.reject
+	for _, name := range im.More {
+		more, closer, err := im.Open(name)
+		if err != nil {
+			return false, err
+		}
+		defer closer.Close() //nolint:errcheck // it was only read
+		opts.More, once = append(opts.More, more), once || more.At == nil
+	}
 	r, err := trace.Open(in, opts)
 	if err != nil {
 		return false, err

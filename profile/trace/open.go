@@ -122,6 +122,9 @@ func (r *Reader) choose(head []byte) error {
 	if err != nil {
 		return err
 	}
+	if len(r.o.More) > 0 && !format.Several {
+		return &capcli.RequestError{Field: "file", Text: fmt.Sprintf(": format %s reads one file at a time, found %d", name, 1+len(r.o.More)), Hint: "put them together first, or import them one by one"}
+	}
 	r.format, r.rep.Format = format, name
 	return nil
 }
@@ -205,6 +208,10 @@ func (r *Reader) endError() error {
 	}
 	return fmt.Errorf("reading %s: %w", r.in.Name, err)
 }
+
+// CutShort marks the report as truncated, as a format may that finds its text incomplete. It returns the
+// error, or nil where Options.AllowCut is set. what says how the input ends.
+func (r *Reader) CutShort(what string) error { return r.cut(what) }
 
 // cut marks the report as truncated. It returns the error for a truncated input, or nil and
 // a note where Options.AllowCut is set. what says how the input ends.

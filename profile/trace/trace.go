@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -48,6 +49,19 @@ type Options struct {
 	AllowCut bool              // accept a truncated input and read what is there; Report.Cut is then set
 	ZeroRuns bool              // swf: keep jobs that held processors for 0 s; else they are rejected
 	Rejects  func(Reject)      // called for each rejected row, in order; nil only counts them
+	More     []Input           // inputs that are read together with the first, for a format that is Several
+	Tables   func(Table)       // called for each further table that a format derives; may be nil
+}
+
+// Table is a table that a format derives beside its jobs. The first row is the header.
+type Table struct {
+	Name string
+	Rows [][]string
+}
+
+// WriteCSV writes the table.
+func (t *Table) WriteCSV(w io.Writer) error {
+	return csv.NewWriter(w).WriteAll(t.Rows)
 }
 
 // Reject is one rejected row.
@@ -119,6 +133,10 @@ type Format struct {
 	Binary bool
 	// Mapped says that the format uses Options.Map.
 	Mapped bool
+	// Several says that the format reads several inputs together: Options.More.
+	Several bool
+	// Tables are the names of the tables that the format derives beside its jobs.
+	Tables []string
 }
 
 // Formats are the formats of job logs that can be read.
