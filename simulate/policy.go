@@ -27,6 +27,11 @@ type Believer interface {
 	Believes()
 }
 
+// Remarker is a Policy that says after a run what a reader of its figures must know; "" is nothing.
+type Remarker interface {
+	Remark() string
+}
+
 // Settings are the user's settings of a policy.
 type Settings struct {
 	Perfect   bool                      // use true run times instead of limits

@@ -38,3 +38,10 @@ func benchRun(b *testing.B, policy, placement string, n int, load float64) {
 	b.ReportMetric(jobs*float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/jobs, "allocs/job")
 }
+
+// BenchmarkOverload is the cost of a job where 1.4 times as much comes as can be done.
+func BenchmarkOverload(b *testing.B) {
+	for _, pol := range []string{"fifo", "easy", "conservative"} {
+		b.Run(pol, func(b *testing.B) { benchRun(b, pol, "count", 64, 1.4) })
+	}
+}

@@ -30,6 +30,7 @@ type Result struct {
 	Sizes           []SizeResult   // ranges of GPU counts that have jobs
 	Loads           []Load
 	Refused         []Refused // the first jobs that can never run
+	Remarks         []string  // of policies: see Remarker
 	Interruptions   Interruptions
 	Served          Served
 	ServedBy        []ServedClass // Served by partition and model, in that order; sums to Served
@@ -105,6 +106,19 @@ func (l *Load) Offered() float64 {
 	return float64(l.Work) / float64(l.Capacity)
 }
 
+// remarks returns what the policies say of the run, each remark once.
+func (e *engine) remarks() []string {
+	var out []string
+	for _, q := range e.queues {
+		if p, ok := q.policy.(Remarker); ok {
+			if text := p.Remark(); text != "" && !slices.Contains(out, text) {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
+}
+
 // result closes the accounts and returns the result.
 func (e *engine) result() (*Result, error) {
 	m := &e.meter
@@ -127,6 +141,7 @@ func (e *engine) result() (*Result, error) {
 		Refused: m.refused, Record: &e.ledger.rec, Loads: e.loads(), waits: &m.all.wait.over, open: m.open,
 	}
 	r.Interruptions = e.interruptions()
+	r.Remarks = e.remarks()
 	r.Served, r.ServedBy = e.served()
 	r.Jobs.Waiting = r.Served.Waiting
 	m.means(r)

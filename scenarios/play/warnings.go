@@ -36,6 +36,9 @@ func Warnings(runs []*Run) []string {
 	if span := MeanLength(runs).Hours() / (365.25 * 24); span > 50 && !endless {
 		out = append(out, fmt.Sprintf("%s: the run spans %.0f years: is one of the log's times wrong?", name, span))
 	}
+	for _, r := range first.Result.Remarks {
+		out = append(out, fmt.Sprintf("%s: %s", name, r))
+	}
 	waiting := mean(func(r *Run) int64 { return r.Result.Jobs.Waiting })
 	ordered := mean(func(r *Run) int64 { return r.Result.Jobs.Starting })
 	running := mean(func(r *Run) int64 { return r.Result.Jobs.Running })

@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	Catalog.Add("conservative", "every job is promised a start when it comes; no later job may delay it", func(simulate.Settings) simulate.Policy { return &conservative{} })
+	Catalog.Add("conservative", "every job is promised a start when it comes; no later job may delay it", func(simulate.Settings) simulate.Policy { return &conservative{allowed: usualAllowance} })
 }
 
 // conservative is conservative backfilling (Mu'alem and Feitelson, TPDS 12:6, 2001).
@@ -21,6 +21,10 @@ func init() {
 //
 // All promises are made again in order of arrival when an estimate was wrong: a job runs past its
 // limit, a node is lost, or nodes have enough GPUs but not in one place.
+//
+// Each early end may move every promise, so the work for a job grows with the queue. If the work of
+// a run exceeds an allowance, only the first jobs of the queue have promises until it is short: see
+// startFirst.
 type conservative struct {
 	plans    []plan                      // by pool
 	pools    []int                       // pools of the cell when the plans were made
@@ -32,6 +36,12 @@ type conservative struct {
 	due      sorted.List[*simulate.Live] // the same jobs, by promised start
 	again    bool                        // make all promises again
 	passed   bool                        // the last replan passed over a job whose tenant was at its quota
+	allowed  allowance
+	few      bool           // only the first jobs have promises
+	since    capcli.Seconds // when that began, if remarked
+	remarked bool
+	made     []span  // few: the promises of this turn
+	ledges   []ledge // few: what the promises of this turn leave free from now on
 }
 
 // stay is a running job as the plans assume it.
@@ -87,7 +97,21 @@ func (*conservative) Believes() {}
 
 func (p *conservative) Schedule(t *simulate.Turn) {
 	early := p.refresh(t)
-	p.again = p.again || (p.passed && t.Freed())
+	for range t.Fresh() {
+		p.allowed.work += p.allowed.each
+	}
+	if p.few && t.Waiting() > p.allowed.short {
+		p.startFirst(t)
+		return
+	}
+	p.again = p.again || p.few || (p.passed && t.Freed())
+	p.few = false
+	p.promiseAll(t, early)
+	p.few = p.overworked(t)
+}
+
+// promiseAll brings the promises of all waiting jobs up to now and starts those that are due.
+func (p *conservative) promiseAll(t *simulate.Turn, early bool) {
 	switch {
 	case p.again:
 		p.replan(t)
@@ -118,7 +142,7 @@ func (p *conservative) refresh(t *simulate.Turn) (early bool) {
 	for _, q := range p.pools {
 		p.plans[q].forget(now)
 	}
-	if p.overtaken(t) {
+	if !p.few && p.overtaken(t) {
 		p.again = true
 		return true
 	}
@@ -186,6 +210,17 @@ func (p *conservative) changed(t *simulate.Turn) bool {
 
 // replan makes all promises again in order of arrival.
 func (p *conservative) replan(t *simulate.Turn) {
+	p.forgetAll(t)
+	booked := 0
+	for l := range t.Queue() {
+		p.book(t, l)
+		booked++
+	}
+	p.passed = booked < t.Waiting()
+}
+
+// forgetAll forgets all promises. The plans then have the running jobs alone.
+func (p *conservative) forgetAll(t *simulate.Turn) {
 	now := t.Now()
 	p.again = false
 	for _, q := range p.pools {
@@ -198,12 +233,6 @@ func (p *conservative) replan(t *simulate.Turn) {
 	for l := range t.Running() {
 		p.occupy(l, now)
 	}
-	booked := 0
-	for l := range t.Queue() {
-		p.book(t, l)
-		booked++
-	}
-	p.passed = booked < t.Waiting()
 }
 
 // occupy adds a running job to the plan. A job past its estimated end is assumed to run for as long

@@ -28,6 +28,7 @@ type plan struct {
 	parts   []piece
 	spare   [][]step
 	changes int // number of changes so far
+	work    int // steps and pieces that searches have read so far
 	gaps    map[int64]*gaps
 }
 
@@ -166,12 +167,14 @@ func (p *plan) earliest(from, length capcli.Seconds, milli int64) (at capcli.Sec
 	w := window{at: max(from, p.parts[0].steps[0].at), length: length}
 	for ; k < len(p.parts); k, i = k+1, 0 {
 		s := &p.parts[k]
+		p.work++
 		switch {
 		case i == 0 && s.lo+s.plus >= milli:
 			w.see(s.steps[0].at, true)
 		case i == 0 && s.hi+s.plus < milli:
 			w.see(s.steps[0].at, false)
 		default:
+			p.work += len(s.steps)
 			for _, x := range s.steps[i:] {
 				w.see(x.at, x.free+s.plus >= milli)
 			}
@@ -181,6 +184,58 @@ func (p *plan) earliest(from, length capcli.Seconds, milli int64) (at capcli.Sec
 		}
 	}
 	return w.at, !w.broken
+}
+
+// freeAt returns what is free at a time.
+func (p *plan) freeAt(at capcli.Seconds) int64 {
+	k, i := p.locate(at)
+	return p.parts[k].steps[i].free + p.parts[k].plus
+}
+
+// isFree reports whether milli is free for length from a time on.
+func (p *plan) isFree(from, length capcli.Seconds, milli int64) bool {
+	k, i := p.locate(from)
+	for ; k < len(p.parts); k, i = k+1, 0 {
+		s := &p.parts[k]
+		if s.steps[i].at >= from+length {
+			return true
+		}
+		if s.lo+s.plus >= milli {
+			continue
+		}
+		for _, x := range s.steps[i:] {
+			if x.at >= from+length {
+				return true
+			}
+			if x.free+s.plus < milli {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// ledges appends the capacities that are free from now on, from the largest, which is free for the
+// shortest time.
+func (p *plan) ledges(to []ledge, now capcli.Seconds) []ledge {
+	free := p.freeAt(now)
+	k, i := p.locate(now)
+	for ; k < len(p.parts) && free > 0; k, i = k+1, 0 {
+		s := &p.parts[k]
+		if s.lo+s.plus >= free {
+			continue
+		}
+		for _, x := range s.steps[i:] {
+			if x.free+s.plus < free {
+				to = append(to, ledge{free, x.at - now})
+				free = x.free + s.plus
+			}
+		}
+	}
+	if free >= 0 {
+		to = append(to, ledge{free, forever})
+	}
+	return to
 }
 
 // window is a range of time that grows while enough capacity is free.
@@ -227,14 +282,18 @@ func (p *plan) gapsOf(milli int64) *gaps {
 	open := false
 	for k := range p.parts {
 		s := &p.parts[k]
-		switch {
-		case s.lo+s.plus >= milli:
+		p.work++
+		switch need := milli - s.plus; {
+		case s.lo >= need:
 			open = g.mark(s.steps[0].at, true, open)
-		case s.hi+s.plus < milli:
+		case s.hi < need:
 			open = g.mark(s.steps[0].at, false, open)
 		default:
-			for _, x := range s.steps {
-				open = g.mark(x.at, x.free+s.plus >= milli, open)
+			p.work += len(s.steps)
+			for i := range s.steps {
+				if free := s.steps[i].free >= need; free != open {
+					open = g.mark(s.steps[i].at, free, open)
+				}
 			}
 		}
 	}
@@ -244,7 +303,7 @@ func (p *plan) gapsOf(milli int64) *gaps {
 	return g
 }
 
-// mark records whether milli is free from a time on. It returns whether a gap is open.
+// mark records whether the capacity is free from a time on. It returns whether a gap is open.
 func (g *gaps) mark(at capcli.Seconds, free, open bool) bool {
 	switch {
 	case free && !open:
