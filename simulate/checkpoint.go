@@ -66,13 +66,9 @@ type saving struct {
 // isOpen reports whether the class must be worked out for each kind of gang.
 func (c *RestartClass) isOpen() bool { return c.Auto || c.Shards.GB > 0 }
 
-// saves returns how l saves its work on the slices.
-func (e *engine) saves(l *Live, s []Slice) *RestartClass {
-	c := e.cfg.Restarts.ClassOf(&l.Job)
-	if !c.isOpen() {
-		return c
-	}
-	key := savingKey{c, int(s[0].Pool), l.GPUs, len(s)}
+// savingOf returns how l saves its work on the slices, if its class is open.
+func (e *engine) savingOf(l *Live, s []Slice) *saving {
+	key := savingKey{e.cfg.Restarts.ClassOf(&l.Job), int(s[0].Pool), l.GPUs, len(s)}
 	w := e.savings[key]
 	if w == nil {
 		w = e.workOut(key)
@@ -81,8 +77,7 @@ func (e *engine) saves(l *Live, s []Slice) *RestartClass {
 		}
 		e.savings[key] = w
 	}
-	w.stays++
-	return &w.RestartClass
+	return w
 }
 
 // workOut fills in the cost of a checkpoint and the interval between two. The gang fails as often as
@@ -110,8 +105,14 @@ func (e *engine) workOut(key savingKey) *saving {
 
 // savingRows returns how jobs saved their work, in order of class, pool, GPUs and nodes.
 func (e *engine) savingRows() []Saving {
+	if len(e.savings) == 0 {
+		return nil
+	}
 	out := make([]Saving, 0, len(e.savings))
 	for _, w := range e.savings {
+		if w.stays == 0 {
+			continue
+		}
 		out = append(out, Saving{
 			Class: w.Class, Pool: e.c.pools[w.key.pool].Name, GPUs: w.key.gpus, Nodes: w.key.nodes, MTBF: w.mtbf,
 			Interval: w.Interval, Cost: w.Cost, Write: w.Write, Stays: w.stays,

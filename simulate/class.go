@@ -132,6 +132,7 @@ func (e *engine) queueOf(name string) *queue {
 		}
 	}
 	q := &queue{name: name, policy: e.cfg.Policy(e.cfg.Settings), cell: &cell{}}
+	q.requests.timed = e.win.list != nil
 	q.keyed, _ = q.policy.(Keyed)
 	_, q.preempts = q.policy.(Preemptor)
 	if o, learns := q.policy.(Observer); learns {

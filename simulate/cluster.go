@@ -29,9 +29,10 @@ type node struct {
 	cpu      int64 // free, in thousandths
 	mem      int64 // free, in MiB
 	up       bool  // delivered and not lost
-	draining bool  // got notice of its loss: takes no new work
+	draining bool  // got notice of its loss, or is in a Window: takes no new work
 
 	delivered, lost bool
+	leaving         bool           // got notice of its loss
 	noticed         capcli.Seconds // when it got notice of its loss
 }
 

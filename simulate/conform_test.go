@@ -137,7 +137,8 @@ type world struct {
 	over    simulate.Overflow
 	restart simulate.Restarts
 	cpuJobs bool
-	kill    bool // at the limit
+	kill    bool                   // at the limit
+	change  func(*simulate.Config) // further settings of a run; nil is none
 }
 
 func drawWorld(t *rapid.T) world {
@@ -256,10 +257,14 @@ func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.
 			a.pools[i].CPUMilli, a.pools[i].MemMiB = 0, 0
 		}
 	}
-	r, err := simulate.Run(context.Background(), simulate.Config{
+	cfg := simulate.Config{
 		Start: 0, Pools: pools, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
 		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a}, Hourly: true,
-	})
+	}
+	if w.change != nil {
+		w.change(&cfg)
+	}
+	r, err := simulate.Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,8 @@ type engine struct {
 	watchers   watchers
 	others     []int
 	due        []*Live               // see goOn
-	savings    map[savingKey]*saving // see saves
+	savings    map[savingKey]*saving // see savingOf
+	win        windows
 	runningN   int
 	seq        uint64
 	next       capcli.Job // the next job to arrive, already read
@@ -198,7 +199,9 @@ func (e *engine) pullFirst() error {
 		}
 	}
 	e.bringUp()
-	return e.seed()
+	err = e.seed()
+	e.win.guard = e.win.list != nil
+	return err
 }
 
 // seed starts the first Config.Seeded jobs.

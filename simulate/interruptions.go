@@ -5,20 +5,20 @@ package simulate
 type Interruptions struct {
 	Savings  []Saving `json:"checkpoints,omitempty"`                 // intervals and costs that were worked out
 	StoredMB int64    `json:"checkpoint_storage_mb_hours,omitempty"` // checkpoints in storage over time
+	Stopped  int64    `json:"stopped_by_windows,omitempty"`          // times that a window with Kill stopped a job
 }
 
 // IsEmpty reports whether nothing of the kind is switched on, or nothing happened.
-func (i *Interruptions) IsEmpty() bool { return len(i.Savings) == 0 && i.StoredMB == 0 }
+func (i *Interruptions) IsEmpty() bool { return len(i.Savings) == 0 && i.StoredMB == 0 && i.Stopped == 0 }
 
 // interruptions returns the figures at the end of the run.
 func (e *engine) interruptions() Interruptions {
-	if len(e.savings) == 0 {
-		return Interruptions{}
+	if len(e.savings) > 0 {
+		for l := range e.allOpen() { // their checkpoints are in storage too
+			kept, _ := l.rc.progress(l.stretch(e.c.now))
+			l.firstSaved(kept)
+			e.store(l)
+		}
 	}
-	for l := range e.allOpen() { // their checkpoints are in storage too
-		kept, _ := l.rc.progress(l.stretch(e.c.now))
-		l.firstSaved(kept)
-		e.store(l)
-	}
-	return Interruptions{Savings: e.savingRows(), StoredMB: e.meter.storedMB}
+	return Interruptions{Savings: e.savingRows(), StoredMB: e.meter.storedMB, Stopped: e.win.killed}
 }

@@ -98,6 +98,9 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 
 // findIn asks the run's placement for room for l in the pools.
 func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
+	if e.win.guard && c == e.c {
+		return e.findGuarded(l, pools)
+	}
 	return c.Find(e.cfg.Placement, l, pools)
 }
 
@@ -129,7 +132,9 @@ func (e *engine) start(l *Live, s []Slice) {
 		l.FirstStart = l.Since
 	}
 	if l.rc.isOpen() {
-		l.rc = e.saves(l, l.slices)
+		w := e.savingOf(l, l.slices)
+		w.stays++
+		l.rc = &w.RestartClass
 	}
 	rc := l.rc
 	wall := l.overhead + rc.wall(l.Run-l.saved)
@@ -140,6 +145,9 @@ func (e *engine) start(l *Live, s []Slice) {
 		wall, believed = min(wall, rest), min(believed, rest)
 	}
 	l.believes = l.Since + believed
+	if e.win.list != nil {
+		e.occupy(l, 1)
+	}
 	if cell := l.queue.cell; cell.ordered {
 		cell.ends.Insert(endOf(l))
 	}
@@ -173,6 +181,9 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	l.tenant.hold(l, -1)
 	if cell := l.queue.cell; cell.ordered {
 		cell.ends.Remove(int64(l.believes), l.seq)
+	}
+	if e.win.list != nil {
+		e.occupy(l, -1)
 	}
 	e.runningN--
 	if now > l.Since {

@@ -23,6 +23,7 @@ func (e *engine) bringUp() {
 			e.agenda.add(max(0, pool.Withheld[i].At), Gain, nil, withholding, int32(p))
 		}
 	}
+	e.planWindows()
 }
 
 // Values of the run field of a planned node event.
@@ -31,16 +32,21 @@ const (
 	wholePool = 1 // the node field is a pool that is delivered or ends
 
 	withholding = 2 // the node field is a pool whose next step of Withheld begins
+
+	windowStarts = 3 // the node field is a window that begins
+	windowEnds   = 4 // the node field is a window that ends
 )
 
 // withhold begins the next step of pool p's Withheld. Its queues get a turn in which all jobs count.
 func (e *engine) withhold(p int) {
 	s := &e.c.state[p]
 	e.touchPool(p)
-	milli := e.c.pools[p].Withheld[s.steps].Milli
+	more := e.c.pools[p].Withheld[s.steps].Milli
+	if s.steps > 0 {
+		more -= e.c.pools[p].Withheld[s.steps-1].Milli
+	}
 	s.steps++
-	s.account.usable += s.withheld - milli
-	s.withheld = milli
+	e.withholdMore(p, more)
 	for _, q := range s.queues {
 		q.dirty, q.freed = true, true
 	}
@@ -71,6 +77,9 @@ func (e *engine) nodeChange(what, n int, k Kind) {
 	case withholding:
 		e.withhold(n)
 		return
+	case windowStarts, windowEnds:
+		e.windowChange(e.win.list[n], what == windowStarts)
+		return
 	}
 	nd := &e.c.nodes[n]
 	p := int(nd.pool)
@@ -100,7 +109,7 @@ func (e *engine) deliver(p int, come bool) {
 			e.evictFrom(n)
 			nd.lost = false
 		}
-		e.setNode(n, come, nd.lost, nd.draining)
+		e.setNode(n, come, nd.lost, nd.leaving)
 	}
 	if e.c.pools[p].Terms.Committed() {
 		s.account.offered = 0
@@ -122,7 +131,8 @@ func (e *engine) setNode(n int, delivered, lost, draining bool) {
 	nd := &e.c.nodes[n]
 	p := int(nd.pool)
 	e.touchPool(p)
-	nd.delivered, nd.lost = delivered, lost
+	nd.delivered, nd.lost, nd.leaving = delivered, lost, draining
+	draining = draining || e.win.closed != nil && e.win.closed[n] > 0
 	if e.c.setUp(n, delivered && !lost, draining) && nd.up && !draining {
 		for _, q := range e.c.state[p].queues {
 			q.dirty, q.freed = true, true

@@ -41,6 +41,7 @@ type Pool struct {
 	MTBF       capcli.Seconds // mean time until one node is lost, as is known beforehand; 0 is not known
 	Rank       int            // order of overflow; committed capacity is always first
 	Withheld   []Withheld     // capacity that jobs may not have for some time, in order of time; nil if none
+	Windows    []Window       // maintenance and advance reservations; nil if none
 }
 
 // Withheld is the capacity of a pool that no job may start on from a time on. No running job loses

@@ -3,6 +3,8 @@ package simulate
 import (
 	"slices"
 
+	"capcli"
+
 	"capcli/simulate/internal/sorted"
 )
 
@@ -12,13 +14,15 @@ type request struct {
 	class      *Reach
 	gpus, part int
 	cpu, mem   int64
-	tenant     *Tenant // nil for a tenant without a quota
-	ripe       bool    // patience has ended: may use pools beyond the first rank
+	tenant     *Tenant        // nil for a tenant without a quota
+	ripe       bool           // patience has ended: may use pools beyond the first rank
+	stay       capcli.Seconds // believed time left, where windows make it matter: see Window
 }
 
 // requests holds the waiting jobs by request, each bucket in the queue's order. A walk asks only
 // once for a request without room, where a scan of the queue would ask for each job.
 type requests struct {
+	timed   bool // whether the believed time left tells requests apart
 	at      map[request]*bucket
 	buckets []*bucket
 	spare   []*bucket
@@ -49,6 +53,9 @@ func requestOf(l *Live) request {
 // add adds the waiting job l.
 func (r *requests) add(l *Live) {
 	key := requestOf(l)
+	if r.timed {
+		key.stay, key.tenant = l.overhead+l.LeftBelieved(0), l.tenant
+	}
 	b := r.at[key]
 	if b == nil {
 		b = &bucket{}

@@ -117,9 +117,12 @@ func (e *engine) warned(l *Live, rc *RestartClass) bool {
 	if rc.Interval <= 0 {
 		return false
 	}
+	if w := e.win.ending; w != nil {
+		return w.warns(rc)
+	}
 	for i := range l.slices {
 		nd := &e.c.nodes[l.slices[i].Node]
-		if nd.lost && (!nd.draining || e.c.now-nd.noticed < rc.Cost+rc.Write || rc.Cost+rc.Write == 0 && e.c.now == nd.noticed) {
+		if nd.lost && (!nd.leaving || e.c.now-nd.noticed < rc.Cost+rc.Write || rc.Cost+rc.Write == 0 && e.c.now == nd.noticed) {
 			return false
 		}
 	}

@@ -108,7 +108,11 @@ func (t *Turn) OpenPools() []int {
 func (t *Turn) Room() int64 {
 	var most int64
 	for _, p := range t.OpenPools() {
-		most = max(most, t.e.c.state[p].account.usable)
+		room := t.e.c.state[p].account.usable
+		if t.e.win.guard {
+			room += t.e.kept(p)
+		}
+		most = max(most, room)
 	}
 	return most
 }
@@ -139,6 +143,15 @@ func (t *Turn) Pools(l *Live) []int {
 		return nil
 	}
 	return l.class.ranks[0]
+}
+
+// FitsWindows reports whether l, if it started now in pool p, would leave the coming Windows what
+// they take. Start refuses it otherwise.
+func (t *Turn) FitsWindows(l *Live, p int) bool {
+	if e := t.e; e.win.guard && e.win.counted[p] {
+		return e.fitsWindows(l, e.win.byPool[p], e.c.now+e.stayBelieved(l, p))
+	}
+	return true
 }
 
 // RunningJobs returns the number of running jobs in all pools.

@@ -160,7 +160,7 @@ func (c *contest) keep(l *simulate.Live) {
 // admit promises a waiting job GPUs of its first pools, if enough are left.
 func (c *contest) admit(t *simulate.Turn, l *simulate.Live) {
 	for _, p := range t.Pools(l) {
-		if c.grant(l, p) {
+		if t.FitsWindows(l, p) && c.grant(l, p) {
 			c.winners = append(c.winners, l)
 			return
 		}

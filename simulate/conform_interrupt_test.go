@@ -1,0 +1,173 @@
+package simulate_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/placement"
+	"capcli/simulate/policy"
+)
+
+// interrupted draws the settings of interruption of a world, all of which may be on at once.
+func interrupted(t *rapid.T, w *world) {
+	windows := make([][]simulate.Window, len(w.pools))
+	for i := range w.pools {
+		windows[i] = drawWindows(t, &w.pools[i])
+	}
+	auto, shards := rapid.Bool().Draw(t, "auto"), rapid.Bool().Draw(t, "shards")
+	w.change = func(c *simulate.Config) {
+		for i := range c.Pools {
+			c.Pools[i].Windows = windows[i]
+			c.Pools[i].MTBF = 100
+		}
+		c.Restarts.Classes = slices.Clone(c.Restarts.Classes)
+		c.Restarts.Classes[0].Auto = auto
+		if shards {
+			c.Restarts.Classes[0].Shards = simulate.Shards{GB: 2, GPURate: 1, StoreRate: 4, Background: 0.5, Keep: 2}
+		}
+		c.Observers = append(c.Observers, &windowAuditor{t: t, pools: c.Pools, running: map[string]stay{}})
+	}
+}
+
+func drawWindows(t *rapid.T, p *simulate.Pool) (out []simulate.Window) {
+	at := capcli.Seconds(0)
+	for k := range rapid.IntRange(0, 3).Draw(t, "windows") {
+		at += capcli.Seconds(rapid.IntRange(0, 60).Draw(t, "from"))
+		w := simulate.Window{
+			Start: at, End: at + capcli.Seconds(rapid.IntRange(1, 50).Draw(t, "length")),
+			Lead: capcli.Seconds(rapid.SampledFrom([]int{0, 0, 5, 40}).Draw(t, "lead")), Kill: rapid.IntRange(0, 2).Draw(t, "kill") == 0,
+		}
+		switch rapid.IntRange(0, 2).Draw(t, "of") {
+		case 0:
+			w.FirstNode = rapid.IntRange(0, p.Nodes-1).Draw(t, "first")
+			w.Nodes = rapid.IntRange(1, p.Nodes-w.FirstNode).Draw(t, "nodes")
+		case 1:
+			w.Milli = 1000 * int64(rapid.IntRange(1, p.Capacity()).Draw(t, "gpus"))
+		default:
+			w.Milli = 1000 * int64(rapid.IntRange(1, p.Capacity()).Draw(t, "gpus"))
+			w.For = []string{[]string{"a", "b", "b/c"}[k%3]}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// stay is a job that runs, as the auditor of windows sees it.
+type stay struct {
+	pool   int
+	milli  int64
+	ends   capcli.Seconds // believed
+	tenant string
+}
+
+// windowAuditor holds books of its own on what windows take: at each start it adds up what is
+// believed to run at the start of each window that is known.
+type windowAuditor struct {
+	t       *rapid.T
+	pools   []simulate.Pool
+	running map[string]stay
+}
+
+func (a *windowAuditor) Observe(e simulate.Event, c *simulate.Cluster) {
+	if e.Job == nil {
+		return
+	}
+	if e.Kind == simulate.Finish || e.Kind == simulate.Preempt {
+		delete(a.running, e.Job.ID)
+	}
+	if e.Kind != simulate.Start {
+		return
+	}
+	l := e.Job
+	a.running[l.ID] = stay{l.Pool(), l.Milli(), l.EndBelieved(), l.Tenant}
+	pool := &a.pools[l.Pool()]
+	for i := range pool.Windows {
+		w := &pool.Windows[i]
+		open := w.Start <= e.At && e.At < w.End
+		coming := !w.Kill && e.At < w.Start && w.Start < l.EndBelieved() && (w.Lead == 0 || e.At >= w.Start-w.Lead)
+		if !open && !coming {
+			continue
+		}
+		if w.Nodes > 0 {
+			for _, s := range l.Slices() {
+				if n := c.NodeNumber(int(s.Node)); n >= w.FirstNode && n < w.FirstNode+w.Nodes {
+					a.t.Fatalf("%s starts at %d on node %d until %d, which is in the window from %d", l.ID, e.At, n, l.EndBelieved(), w.Start)
+				}
+			}
+			continue
+		}
+		// What runs over may already hold more than is there; then only what is kept for itself may start.
+		at := max(e.At, w.Start)
+		delete(a.running, l.ID)
+		before := a.leftAt(l.Pool(), at, e.At, open)
+		a.running[l.ID] = stay{l.Pool(), l.Milli(), l.EndBelieved(), l.Tenant}
+		if left := a.leftAt(l.Pool(), at, e.At, open); left < min(0, before) {
+			a.t.Fatalf("%s starts at %d: pool %s lacks %d thousandths in the window from %d", l.ID, e.At, pool.Name, -left, w.Start)
+		}
+	}
+}
+
+// leftAt returns what is left of a pool at a time, of what jobs hold beyond it (or now) and windows
+// of GPUs take. Windows of nodes are left out: jobs that ran over may still be on them.
+func (a *windowAuditor) leftAt(p int, at, now capcli.Seconds, open bool) int64 {
+	pool := &a.pools[p]
+	left := int64(pool.Capacity()) * 1000
+	held := map[string]int64{}
+	for _, s := range a.running {
+		if s.pool == p && (open || s.ends > at) {
+			left -= s.milli
+			held[s.tenant] += s.milli
+		}
+	}
+	for i := range pool.Windows {
+		w := &pool.Windows[i]
+		known := !w.Kill && (w.Lead == 0 || now >= w.Start-w.Lead) || w.Start <= now
+		if w.Nodes == 0 && known && w.Start <= at && at < w.End {
+			own := int64(0)
+			for _, t := range w.For {
+				own += held[t]
+			}
+			left -= max(0, w.Milli-own)
+		}
+	}
+	return left
+}
+
+// TestConformInterrupted holds every policy with every placement to the laws with interruptions of
+// all kinds switched on at once.
+func TestConformInterrupted(t *testing.T) {
+	limitDraws(t, 20)
+	for _, pol := range policy.Catalog.All() {
+		for _, pl := range placement.Catalog.All() {
+			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {
+				w := drawWorld(rt)
+				interrupted(rt, &w)
+				r, a := w.play(t, pol.Value, pl.Value(), w.jobs)
+				if a.fault != "" {
+					rt.Fatal(a.fault)
+				}
+				if c := r.Jobs; c.Waiting != 0 || c.Running != 0 || c.Read != int64(len(w.jobs)) || c.Finished+c.Unplaceable+c.CPUOnly+c.Dropped != c.Read {
+					rt.Fatalf("jobs are lost: %+v", c)
+				}
+				if used := usedIn(r.Record); r.Jobs.Dropped == 0 && used != r.Goodput+r.Redone {
+					rt.Fatalf("all jobs ended, and of %d that was used %d was progress and %d was not", used, r.Goodput, r.Redone)
+				}
+				for id, n := range a.ends {
+					if n != 1 {
+						rt.Fatalf("%s ended %d times", id, n)
+					}
+				}
+				r2, b := w.play(t, pol.Value, pl.Value(), w.jobs)
+				if a.log.String() != b.log.String() || fmt.Sprintf("%+v", r.Record.Months) != fmt.Sprintf("%+v", r2.Record.Months) {
+					rt.Fatal("the same config gave two different runs")
+				}
+			}))
+		}
+	}
+}
+

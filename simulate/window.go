@@ -1,0 +1,416 @@
+package simulate
+
+import (
+	"slices"
+
+	"capcli"
+)
+
+// Window is a time in which a part of a pool is not there for all: maintenance, or an advance
+// reservation for some tenants. From when it is announced, a job starts only if it is believed to
+// end before the window begins, or fits in what is left of the pool then. So every policy respects
+// windows, and the pool drains before them.
+//
+// A job that runs longer than believed keeps its GPUs; the window gets them when the job ends. With
+// Kill the window takes them at its start instead, and no job looks ahead to it.
+type Window struct {
+	Start, End capcli.Seconds
+	Milli      int64          // thousandths of GPUs, of whatever nodes; 0 with Nodes
+	FirstNode  int            // the nodes FirstNode to FirstNode + Nodes - 1 of the pool
+	Nodes      int            // 0 with Milli
+	Lead       capcli.Seconds // announced so long before Start; 0 is from the beginning of the run
+	Kill       bool           // jobs are stopped at Start until the rest fits; the last started first
+	For        []string       // tenants that may use it: a reservation of Milli GPUs; nil is nobody
+}
+
+// window is a Window during a run.
+type window struct {
+	*Window
+	pool int
+	held int64 // open reservations: what the tenants of For hold in the pool now, in thousandths
+	open bool
+	left int64  // capacity that is left for others at Start; valid while of is the pool's count
+	of   uint64 // see windows.changes
+}
+
+// knownAt reports whether a scheduler at a time takes account of the coming window.
+func (w *window) knownAt(now capcli.Seconds) bool {
+	return !w.Kill && w.Start > now && (w.Lead == 0 || now >= w.Start-w.Lead)
+}
+
+// countsAt reports whether the window takes capacity at a time, as a scheduler sees it now.
+func (w *window) countsAt(at, now capcli.Seconds) bool {
+	return w.Start <= at && (w.End == 0 || w.End > at) && (w.open || w.knownAt(now))
+}
+
+// admits reports whether a tenant may use the window's capacity.
+func (w *window) admits(t *Tenant) bool { return slices.Contains(w.For, t.Name) }
+
+// keeps returns what an open reservation still keeps for its tenants, in thousandths of GPUs.
+func (w *window) keeps() int64 {
+	if !w.open || len(w.For) == 0 {
+		return 0
+	}
+	return max(0, w.Milli-w.held)
+}
+
+// windows are the windows of a run: see Window. Without any they cost the test of a flag.
+type windows struct {
+	list    []*window
+	byPool  [][]*window // in order of start
+	counted []bool      // by pool: whether a window takes GPUs of whatever nodes
+	changes []uint64    // by pool: starts and stops of jobs so far
+	guard   bool        // whether starts are checked: there are windows, and the run has begun
+	masked  []int       // nodes hidden from the current search
+	fitting []int       // pools of the current search
+	closed  []uint8     // by node: number of open windows that it is in
+	ending  *window     // the window that stops jobs now
+	killed  int64       // stops by windows
+}
+
+// planWindows plans the starts and ends of all windows.
+func (e *engine) planWindows() {
+	e.win.byPool, e.win.counted = make([][]*window, len(e.c.pools)), make([]bool, len(e.c.pools))
+	for p := range e.c.pools {
+		pool := &e.c.pools[p]
+		for i := range pool.Windows {
+			w := &window{Window: &pool.Windows[i], pool: p}
+			e.win.list = append(e.win.list, w)
+			e.win.byPool[p] = append(e.win.byPool[p], w)
+			e.win.counted[p] = e.win.counted[p] || w.Nodes == 0
+		}
+		slices.SortStableFunc(e.win.byPool[p], func(a, b *window) int { return int(a.Start - b.Start) })
+	}
+	if len(e.win.list) == 0 {
+		return
+	}
+	e.win.closed, e.win.changes = make([]uint8, len(e.c.nodes)), make([]uint64, len(e.c.pools))
+	for k, w := range e.win.list { // ends first: at one instant capacity comes before it goes
+		if w.End > 0 {
+			e.agenda.add(w.End, Gain, nil, windowEnds, int32(k))
+		}
+	}
+	for k, w := range e.win.list {
+		e.agenda.add(max(0, w.Start), Gain, nil, windowStarts, int32(k))
+	}
+}
+
+// takes returns the capacity of the pool that w takes at a time, in thousandths of GPUs.
+func (e *engine) takes(w *window) int64 {
+	if w.Nodes > 0 {
+		return int64(w.Nodes*e.c.pools[w.pool].GPUsPerNode) * 1000
+	}
+	return w.Milli
+}
+
+// withholdMore changes what is withheld of pool p.
+func (e *engine) withholdMore(p int, milli int64) {
+	s := &e.c.state[p]
+	e.touchPool(p)
+	s.account.usable -= milli
+	s.withheld += milli
+}
+
+// windowChange opens or closes a window.
+func (e *engine) windowChange(w *window, open bool) {
+	w.open = open
+	e.win.changes[w.pool]++
+	for _, q := range e.c.state[w.pool].queues {
+		q.dirty, q.freed = true, true
+	}
+	sign := int64(-1)
+	if open {
+		sign = 1
+	}
+	switch {
+	case w.Nodes > 0:
+		e.closeNodes(w, sign)
+	case len(w.For) > 0:
+		if open {
+			w.held = e.heldBy(w)
+		}
+		e.withholdMore(w.pool, sign*max(0, w.Milli-w.held))
+	default:
+		e.withholdMore(w.pool, sign*w.Milli)
+	}
+	if open && w.Kill {
+		e.stopFor(w)
+	}
+	e.tell(Gain, nil, w.pool, -1)
+}
+
+// heldBy returns what the tenants of a reservation hold in its pool, in thousandths of GPUs.
+func (e *engine) heldBy(w *window) (milli int64) {
+	for l := range e.runningIn(w.pool) {
+		if w.admits(l.tenant) {
+			milli += l.Milli()
+		}
+	}
+	return milli
+}
+
+// runningIn yields the jobs that run in pool p.
+func (e *engine) runningIn(p int) func(yield func(*Live) bool) {
+	return func(yield func(*Live) bool) {
+		queues := e.c.state[p].queues
+		if len(queues) == 0 {
+			return
+		}
+		for en := range e.running(queues[0].cell).All() {
+			if l := en.Value.job; l.Pool() == p && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// closeNodes lets the nodes of a window take no new work (sign 1), or again (-1).
+func (e *engine) closeNodes(w *window, sign int64) {
+	first, _ := e.c.NodesOf(w.pool)
+	for n := first + w.FirstNode; n < first+w.FirstNode+w.Nodes; n++ {
+		nd := &e.c.nodes[n]
+		e.win.closed[n] = uint8(int64(e.win.closed[n]) + sign)
+		// A node that has notice of its loss goes on draining when a window ends.
+		e.setNode(n, nd.delivered, nd.lost, nd.leaving)
+	}
+}
+
+// stopFor stops jobs until the window has what it takes: those on its nodes, or the last started
+// first, ties by the higher id.
+func (e *engine) stopFor(w *window) {
+	var gone []*Live
+	for l := range e.runningIn(w.pool) {
+		if w.Nodes == 0 || w.holds(e.c, l.slices) {
+			gone = append(gone, l)
+		}
+	}
+	slices.SortFunc(gone, func(a, b *Live) int {
+		switch {
+		case a.Since != b.Since:
+			return int(b.Since - a.Since)
+		case inOrderOfID(a.ID, b.ID) != 0:
+			return inOrderOfID(b.ID, a.ID)
+		}
+		return int(b.seq) - int(a.seq)
+	})
+	e.win.ending = w
+	for _, l := range gone {
+		if w.Nodes == 0 && e.c.state[w.pool].account.usable >= 0 {
+			break
+		}
+		if len(w.For) > 0 && w.admits(l.tenant) {
+			continue
+		}
+		e.win.killed++
+		e.evict(l, true)
+		e.enqueue(l)
+		e.planPatience(l)
+	}
+	e.win.ending = nil
+}
+
+// holds reports whether one of the slices is on the window's nodes.
+func (w *window) holds(c *Cluster, slices []Slice) bool {
+	for i := range slices {
+		if n := c.NodeNumber(int(slices[i].Node)) - w.FirstNode; n >= 0 && n < w.Nodes {
+			return true
+		}
+	}
+	return false
+}
+
+// inOrderOfID compares ids: numbers by value, other ids as bytes.
+func inOrderOfID(a, b string) int {
+	if isNumber(a) && isNumber(b) && len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func isNumber(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != "" && (s[0] != '0' || s == "0")
+}
+
+// warns reports whether a window that stops jobs was announced early enough for a last checkpoint.
+func (w *window) warns(rc *RestartClass) bool {
+	notice := w.Lead
+	if notice == 0 {
+		notice = w.Start
+	}
+	return rc.Interval > 0 && notice > 0 && notice >= rc.Cost+rc.Write
+}
+
+// occupy counts a stay that begins (sign 1) or ends (-1) in the windows of its pool.
+func (e *engine) occupy(l *Live, sign int64) {
+	p := l.Pool()
+	e.win.changes[p]++
+	for _, w := range e.win.byPool[p] {
+		if w.open && len(w.For) > 0 && w.admits(l.tenant) {
+			kept := w.keeps()
+			w.held += sign * l.Milli()
+			e.withholdMore(p, w.keeps()-kept)
+		}
+	}
+}
+
+// findGuarded is findIn for a run with windows. It shows the placement only the pools and nodes that
+// l may have for as long as it is believed to run.
+func (e *engine) findGuarded(l *Live, pools []int) []Slice {
+	e.win.fitting, e.win.masked = e.win.fitting[:0], e.win.masked[:0]
+	for _, p := range pools {
+		list := e.win.byPool[p]
+		if len(list) == 0 {
+			e.win.fitting = append(e.win.fitting, p)
+			continue
+		}
+		end := e.c.now + e.stayBelieved(l, p)
+		if !e.win.counted[p] || e.fitsWindows(l, list, end) {
+			e.win.fitting = append(e.win.fitting, p)
+			e.mask(list, end)
+			e.lend(l, p, 1)
+		}
+	}
+	s := e.c.Find(e.cfg.Placement, l, e.win.fitting)
+	if len(s) > 0 && l.rc.isOpen() && !e.clearsLonger(l, s) {
+		s = nil
+	}
+	for _, p := range e.win.fitting {
+		e.lend(l, p, -1)
+	}
+	for _, n := range e.win.masked {
+		e.c.setUp(n, true, false)
+	}
+	return s
+}
+
+// clearsLonger is the check of findGuarded once more for a job whose checkpoints, and so its stay,
+// depend on where it runs.
+func (e *engine) clearsLonger(l *Live, s []Slice) bool {
+	was := l.rc
+	l.rc = &e.savingOf(l, s).RestartClass
+	p := int(s[0].Pool)
+	end := e.c.now + e.stayBelieved(l, p)
+	l.rc = was
+	for _, w := range e.win.byPool[p] {
+		if w.Nodes > 0 && w.Start < end && w.knownAt(e.c.now) && w.holds(e.c, s) {
+			return false
+		}
+	}
+	return !e.win.counted[p] || e.fitsWindows(l, e.win.byPool[p], end)
+}
+
+// lend shows l what open reservations of pool p keep for its tenant (sign 1), or ends that (-1).
+func (e *engine) lend(l *Live, p int, sign int64) {
+	for _, w := range e.win.byPool[p] {
+		if milli := w.keeps(); milli > 0 && w.admits(l.tenant) {
+			e.c.state[p].account.usable += sign * milli
+			e.c.state[p].withheld -= sign * milli
+		}
+	}
+}
+
+// kept returns what open reservations of pool p keep, in thousandths of GPUs.
+func (e *engine) kept(p int) (milli int64) {
+	for _, w := range e.win.byPool[p] {
+		milli += w.keeps()
+	}
+	return milli
+}
+
+// fitsWindows reports whether l, if it starts now and holds its GPUs until end, fits at the start of
+// each window that is known. Only starts matter, for within a window jobs only end.
+func (e *engine) fitsWindows(l *Live, list []*window, end capcli.Seconds) bool {
+	now := e.c.now
+	for _, w := range list {
+		if w.Start >= end {
+			return true
+		}
+		if !w.knownAt(now) {
+			continue
+		}
+		if w.of != e.win.changes[w.pool]+1 {
+			w.left, w.of = e.leftAt(w.Start, list, nil), e.win.changes[w.pool]+1
+		}
+		if w.left < l.Milli() && (!isOfSome(list, l.tenant) || e.leftAt(w.Start, list, l.tenant) < l.Milli()) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOfSome reports whether some reservation is for the tenant.
+func isOfSome(list []*window, t *Tenant) bool {
+	return slices.ContainsFunc(list, func(w *window) bool { return w.admits(t) })
+}
+
+// leftAt returns the capacity of a pool that is left at a time for a job of tenant t; nil is one
+// without reservations. It is all capacity, without what running jobs are believed to hold beyond
+// that time, what windows take then, and what reservations keep then beyond what their own tenants
+// hold.
+func (e *engine) leftAt(at capcli.Seconds, list []*window, t *Tenant) int64 {
+	p, now := list[0].pool, e.c.now
+	left := int64(e.c.pools[p].Capacity())*1000 - e.beyond(p, at, nil)
+	for _, w := range list {
+		switch {
+		case !w.countsAt(at, now):
+		case len(w.For) == 0:
+			left -= e.takes(w)
+		case t == nil || !w.admits(t):
+			left -= max(0, w.Milli-e.beyond(p, at, w))
+		}
+	}
+	return left
+}
+
+// beyond returns what running jobs of pool p are believed to hold beyond a time, in thousandths of
+// GPUs: those of the tenants of w, or all if w is nil.
+func (e *engine) beyond(p int, at capcli.Seconds, w *window) (milli int64) {
+	for l := range e.runningIn(p) {
+		if l.believes > at && (w == nil || w.admits(l.tenant)) {
+			milli += l.Milli()
+		}
+	}
+	return milli
+}
+
+// mask hides the nodes of windows that are known and begin before end.
+func (e *engine) mask(list []*window, end capcli.Seconds) {
+	for _, w := range list {
+		if w.Start >= end {
+			return
+		}
+		if w.Nodes == 0 || !w.knownAt(e.c.now) {
+			continue
+		}
+		first, _ := e.c.NodesOf(w.pool)
+		for n := first + w.FirstNode; n < first+w.FirstNode+w.Nodes; n++ {
+			if nd := &e.c.nodes[n]; nd.up && !nd.draining {
+				e.c.setUp(n, true, true)
+				e.win.masked = append(e.win.masked, n)
+			}
+		}
+	}
+}
+
+// stayBelieved returns how long l is believed to hold GPUs of pool p if it starts now.
+func (e *engine) stayBelieved(l *Live, p int) capcli.Seconds {
+	stay := l.overhead + l.rc.wall(max(0, l.Believed-l.saved))
+	if e.cfg.KillAtLimit && l.Limit > 0 {
+		stay = min(stay, l.Limit-l.spent)
+	}
+	if pool := &e.c.pools[p]; !pool.Terms.Committed() {
+		stay += pool.Lead
+	}
+	return stay
+}
