@@ -43,6 +43,9 @@ type Capacity struct {
 	Failures    *Failures
 	Hazard      *Hazard
 	Trace       *Availability
+
+	Maintenance  []Window // times in which a part of it is taken away
+	Reservations []Window // times in which a part of it is kept for tenants
 }
 
 // When is a time in a run: a date, or a time since the start. The zero value means not given.
@@ -105,6 +108,8 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"min_billing", "on_demand, spot: least time billed for a stay", strict.Duration(&c.MinBilling, 0)},
 		{"failures", "breakdowns of nodes: {mtbf: 30d, repair: 4h}", failuresSection.Pointer(&c.Failures)},
 		{"hazard", "loss of spot nodes at random: {mean_up: 11d, mean_down: 2h, notice: 2m}", hazardSection.Pointer(&c.Hazard)},
+		{"maintenance", "times in which a part is taken away: [{from: 7d, until: 8d, nodes: 2, mode: drain}]", maintenanceSection.List(&c.Maintenance, maxList, "windows")},
+		{"reservations", "times in which a part is kept for tenants: [{from: 7d, until: 8d, gpus: 16, tenants: [research]}]", reservationSection.List(&c.Reservations, maxList, "reservations")},
 		{"availability", "loss of spot nodes as recorded: {file: trace.json, polarity: available, notice: 2m}", availabilitySection.Pointer(&c.Trace)},
 	}
 }

@@ -140,6 +140,7 @@ func (s *Scenario) checkCapacity(o *strict.Object) {
 			total += c.GPUs + c.Nodes*c.GPUsPerNode
 		}
 		s.checkDates(o.Decoder, c, pools.Content[i])
+		s.checkWindows(o.Decoder, c, pools.Content[i])
 	}
 	if total > maxCommitted && o.IsClean("capacity") {
 		o.FaultName("capacity", "%d committed GPUs in all; at most %d are allowed", total, maxCommitted)

@@ -162,7 +162,7 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) []simulate.Pool {
 			From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
 			Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c),
 		}
-		p.MTBF = c.mtbf(files, p.Nodes)
+		p.MTBF, p.Windows = c.mtbf(files, p.Nodes), s.windows(c)
 		if p.Supply = c.supply(files, p, seed, g.place); c.Product == "capacity_block" && p.Until > 0 {
 			p.Supply = &ending{inner: p.Supply, at: max(p.From, p.Until-c.EndsEarly), nodes: p.Nodes}
 		}

@@ -80,6 +80,8 @@ func sections() []section {
 		{"capacity.failures", failuresSection.Fields(&Failures{})},
 		{"capacity.hazard", hazardSection.Fields(&Hazard{})},
 		{"capacity.availability", availabilitySection.Fields(&Availability{})},
+		{"capacity.maintenance", maintenanceSection.Fields(&Window{})},
+		{"capacity.reservations", reservationSection.Fields(&Window{})},
 		{"policy", policyFields(&s.Policy)},
 		{"overflow", overflowSection.Fields(&s.Overflow)},
 		{"overflow.patience", patienceSection.Fields(&simulate.Patience{})},

@@ -170,4 +170,3 @@ func TestConformInterrupted(t *testing.T) {
 		}
 	}
 }
-

@@ -9,7 +9,9 @@ type Interruptions struct {
 }
 
 // IsEmpty reports whether nothing of the kind is switched on, or nothing happened.
-func (i *Interruptions) IsEmpty() bool { return len(i.Savings) == 0 && i.StoredMB == 0 && i.Stopped == 0 }
+func (i *Interruptions) IsEmpty() bool {
+	return len(i.Savings) == 0 && i.StoredMB == 0 && i.Stopped == 0
+}
 
 // interruptions returns the figures at the end of the run.
 func (e *engine) interruptions() Interruptions {

@@ -110,7 +110,7 @@ func (t *Turn) Room() int64 {
 	for _, p := range t.OpenPools() {
 		room := t.e.c.state[p].account.usable
 		if t.e.win.guard {
-			room += t.e.kept(p)
+			room += t.e.keptIn(p)
 		}
 		most = max(most, room)
 	}

@@ -320,8 +320,8 @@ func (e *engine) lend(l *Live, p int, sign int64) {
 	}
 }
 
-// kept returns what open reservations of pool p keep, in thousandths of GPUs.
-func (e *engine) kept(p int) (milli int64) {
+// keptIn returns what open reservations of pool p keep, in thousandths of GPUs.
+func (e *engine) keptIn(p int) (milli int64) {
 	for _, w := range e.win.byPool[p] {
 		milli += w.keeps()
 	}
@@ -360,22 +360,22 @@ func isOfSome(list []*window, t *Tenant) bool {
 // hold.
 func (e *engine) leftAt(at capcli.Seconds, list []*window, t *Tenant) int64 {
 	p, now := list[0].pool, e.c.now
-	left := int64(e.c.pools[p].Capacity())*1000 - e.beyond(p, at, nil)
+	left := int64(e.c.pools[p].Capacity())*1000 - e.heldBeyond(p, at, nil)
 	for _, w := range list {
 		switch {
 		case !w.countsAt(at, now):
 		case len(w.For) == 0:
 			left -= e.takes(w)
 		case t == nil || !w.admits(t):
-			left -= max(0, w.Milli-e.beyond(p, at, w))
+			left -= max(0, w.Milli-e.heldBeyond(p, at, w))
 		}
 	}
 	return left
 }
 
-// beyond returns what running jobs of pool p are believed to hold beyond a time, in thousandths of
+// heldBeyond returns what running jobs of pool p are believed to hold beyond a time, in thousandths of
 // GPUs: those of the tenants of w, or all if w is nil.
-func (e *engine) beyond(p int, at capcli.Seconds, w *window) (milli int64) {
+func (e *engine) heldBeyond(p int, at capcli.Seconds, w *window) (milli int64) {
 	for l := range e.runningIn(p) {
 		if l.believes > at && (w == nil || w.admits(l.tenant)) {
 			milli += l.Milli()

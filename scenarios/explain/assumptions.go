@@ -75,6 +75,9 @@ func assumedSupply(c *scenarios.Capacity) []string {
 	if f := c.Failures; f != nil {
 		out = append(out, fmt.Sprintf("nodes of %s fail after %s on average and are repaired in %s: drawn by chance, not recorded", c.Name, f.MTBF, f.Repair))
 	}
+	if n := len(c.Maintenance) + len(c.Reservations); n > 0 {
+		out = append(out, fmt.Sprintf("%d %s of %s for maintenance or reserved: as the scenario states them", n, capcli.Agree(n, "time", "times"), c.Name))
+	}
 	if t := c.Trace; t != nil {
 		out = append(out, fmt.Sprintf("nodes of %s come and go as recorded in %s", c.Name, t.File))
 	}

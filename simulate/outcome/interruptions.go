@@ -47,6 +47,9 @@ func (i *Interruptions) Notes() []string {
 		}
 		out = append(out, "* "+savingText(s))
 	}
+	if i.Stopped > 0 {
+		out = append(out, fmt.Sprintf("* maintenance stopped running jobs %s (mode: kill)", timesText(i.Stopped)))
+	}
 	if i.Storage != nil {
 		out = append(out, fmt.Sprintf("* checkpoints in storage cost %s, which is not in the total", *i.Storage))
 	}
@@ -71,4 +74,12 @@ func savingText(s *simulate.Saving) string {
 		text += fmt.Sprintf(", for a failure each %s", s.MTBF)
 	}
 	return text
+}
+
+// timesText returns "once" or "3 times".
+func timesText(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return capcli.Grouped(n) + " times"
 }
