@@ -152,8 +152,9 @@ func (f *fitting) try(ctx context.Context, choices []Choice) error {
 		c.starts = starts
 		first := max(f.from, l.begin())
 		middle := l.Jobs[(len(l.Jobs)+sortedFrom(&l, first))/2].Queued
-		c.Earlier = l.compare(l.starts(), starts, first, f.cut)
-		a, b := l.compare(l.starts(), starts, first, middle), l.compare(l.starts(), starts, middle, f.cut)
+		recorded, simulated := endAt(l.starts(), f.cut), endAt(starts, f.cut)
+		c.Earlier = l.compare(recorded, simulated, first, f.cut)
+		a, b := l.compare(recorded, simulated, first, middle), l.compare(recorded, simulated, middle, f.cut)
 		c.Score, c.folds = scoreOf(&c.Earlier), [2]float64{scoreOf(&a), scoreOf(&b)}
 		return c, nil
 	})
@@ -164,6 +165,16 @@ func (f *fitting) try(ctx context.Context, choices []Choice) error {
 		}
 	}
 	return err
+}
+
+// endAt returns the starts, where a job that had not started at cut counts as started then: what comes
+// later is not known there.
+func endAt(starts []capcli.Time, cut capcli.Time) []capcli.Time {
+	out := slices.Clone(starts)
+	for i := range out {
+		out[i] = min(out[i], cut)
+	}
+	return out
 }
 
 // sortedFrom is the number of jobs queued before an instant.

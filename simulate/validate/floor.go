@@ -19,15 +19,24 @@ type Floor struct {
 	KS       float64 `json:"ks"`
 }
 
-const (
-	jitterMost = 30 // s added to a run time, at most
-	jitterRuns = 5
-)
+const jitterMost = 30 // s added to a run time, at most
 
-// JitterFloor returns the mean distance between the starts of a replay and those of five replays in
-// which each job runs 0 to 30 s longer. Jobs queued before from are not measured.
+// runs is the number of replays with jitter. One chance start that moves a queue for days
+// decides the floor of a short log, so it gets more.
+func (l *Log) jitterRuns() int {
+	switch n := len(l.Jobs); {
+	case n <= 5_000:
+		return 25
+	case n <= 50_000:
+		return 10
+	}
+	return 5
+}
+
+// JitterFloor returns the mean distance between the starts of a replay and those of five to 25 replays
+// in which each job runs 0 to 30 s longer. Jobs queued before from are not measured.
 func (l *Log) JitterFloor(ctx context.Context, rules Rules, starts []capcli.Time, from capcli.Time) (Floor, error) {
-	numbers := make([]int, jitterRuns)
+	numbers := make([]int, l.jitterRuns())
 	for k := range numbers {
 		numbers[k] = k
 	}
@@ -44,13 +53,14 @@ func (l *Log) JitterFloor(ctx context.Context, rules Rules, starts []capcli.Time
 		return l.compare(starts, moved, from, capcli.Time(math.MaxInt64)), nil
 	})
 	var f Floor
+	runs := float64(len(numbers))
 	for i := range all {
-		f.Distance += all[i].Distance / jitterRuns
-		f.Error += all[i].Error / jitterRuns
-		f.Brier += all[i].Brier / jitterRuns
-		f.Within2 += all[i].Within2 / jitterRuns
-		f.UseError += all[i].UseError / jitterRuns
-		f.KS += all[i].KS / jitterRuns
+		f.Distance += all[i].Distance / runs
+		f.Error += all[i].Error / runs
+		f.Brier += all[i].Brier / runs
+		f.Within2 += all[i].Within2 / runs
+		f.UseError += all[i].UseError / runs
+		f.KS += all[i].KS / runs
 	}
 	return f, err
 }

@@ -25,18 +25,27 @@ var goldenLogs = []string{"curie-a", "kth", "openb", "world-01", "world-02", "wo
 
 // goldenAnswer is what the reference says of a log.
 type goldenAnswer struct {
-	Jobs       int                           `json:"jobs"`
-	TooLarge   int                           `json:"too_large"`
-	Units      int64                         `json:"units"`
-	WarmDays   int64                         `json:"warm_days"`
-	Measured   int                           `json:"measured"`
-	Highest    int64                         `json:"highest_in_use"`
-	Replay     map[string]map[string]float64 `json:"replay"`
-	Explained  map[string]map[string]float64 `json:"explained"`
-	WaitSecond map[string]capcli.Seconds     `json:"wait_seconds"`
-	Diagnosis  map[string]float64            `json:"diagnosis"`
-	NoStarts   [][2]int64                    `json:"outage_list_after_overtaken"`
-	NoStarts2  [][2]int64                    `json:"outage_list_of_two_tenants"`
+	Jobs      int                           `json:"jobs"`
+	TooLarge  int                           `json:"too_large"`
+	Units     int64                         `json:"units"`
+	WarmDays  int64                         `json:"warm_days"`
+	Measured  int                           `json:"measured"`
+	Highest   int64                         `json:"highest_in_use"`
+	Replay    map[string]map[string]float64 `json:"replay"`
+	Explained map[string]map[string]float64 `json:"explained"`
+	Floor     map[string]float64            `json:"floor_of_30s_jitter"`
+	BySize    map[string]map[string]float64 `json:"by_size"`
+	ByTenant  map[string]map[string]float64 `json:"by_tenant"`
+	ByWeek    map[string]map[string]float64 `json:"by_week"`
+	Wrong     []struct {
+		Week      int            `json:"week"`
+		Recorded  capcli.Seconds `json:"recorded_s"`
+		Simulated capcli.Seconds `json:"simulated_s"`
+	} `json:"most_wrong_tenant_weeks"`
+	WaitSecond map[string]capcli.Seconds `json:"wait_seconds"`
+	Diagnosis  map[string]float64        `json:"diagnosis"`
+	NoStarts   [][2]int64                `json:"outage_list_after_overtaken"`
+	NoStarts2  [][2]int64                `json:"outage_list_of_two_tenants"`
 }
 
 // goldenJob is what the reference says of a job.

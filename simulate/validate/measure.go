@@ -151,7 +151,7 @@ func (l *Log) useError(recorded, simulated []capcli.Time, from, until capcli.Tim
 	if n <= 0 || l.Capacity == 0 {
 		return 0
 	}
-	a, b := hourlyUse(l.heldLevels(recorded), from, n), hourlyUse(l.heldLevels(simulated), from, n)
+	a, b := l.hourlyUse(recorded, from, n), l.hourlyUse(simulated, from, n)
 	var sum float64
 	for i := range a {
 		sum += math.Abs(float64(b[i] - a[i]))
@@ -159,21 +159,31 @@ func (l *Log) useError(recorded, simulated []capcli.Time, from, until capcli.Tim
 	return sum / float64(n) / float64(hour) / float64(l.Capacity)
 }
 
-// hourlyUse returns the unit-seconds held in each of n hours from an instant.
-func hourlyUse(levels []level, from capcli.Time, n int64) []int64 {
-	use := make([]int64, n)
-	end := from + capcli.Time(n)*capcli.Time(hour)
-	for i, v := range levels {
-		until := end
-		if i+1 < len(levels) {
-			until = min(end, levels[i+1].from)
+// hourlyUse returns the unit-seconds held in each of n hours from an instant, when the jobs start at
+// these instants.
+func (l *Log) hourlyUse(starts []capcli.Time, from capcli.Time, n int64) []int64 {
+	use, level := make([]int64, n+1), make([]int64, n+1) // level: change of the units held in whole hours
+	end := capcli.Seconds(n) * hour
+	for i, start := range starts {
+		a := max(0, capcli.Seconds(start-from))
+		b := min(end, capcli.Seconds(start-from)+l.Jobs[i].Run())
+		if a >= b {
+			continue
 		}
-		for t := max(from, v.from); t < until; {
-			k := int64(t-from) / int64(hour)
-			next := min(until, from+capcli.Time((k+1)*int64(hour)))
-			use[k] += v.units * int64(next-t)
-			t = next
+		units, first, last := l.Jobs[i].Units, int64(a/hour), int64(b/hour)
+		if first == last {
+			use[first] += units * int64(b-a)
+			continue
 		}
+		use[first] += units * (int64(hour)*(first+1) - int64(a))
+		use[last] += units * (int64(b) - int64(hour)*last)
+		level[first+1] += units
+		level[last] -= units
 	}
-	return use
+	var held int64
+	for k := range use {
+		held += level[k]
+		use[k] += held * int64(hour)
+	}
+	return use[:n]
 }

@@ -9,7 +9,7 @@ import (
 
 const (
 	fitsNearlyAll = 0.95 // share of the waiting in which jobs would have fitted, from which no GPUs were lacking
-	fewWaits      = 0.05 // simulated waits, as a share of the recorded, that are as good as none
+	fewWait       = 0.01 // share of jobs that wait over a minute in the replay, up to which it has no queue
 	fitsMore      = 0.25 // recorded less simulated share from which equal quantiles may be chance
 )
 
@@ -18,7 +18,7 @@ func (v *validation) conclude() {
 	r := &v.r
 	r.Sentence = r.Fidelity.Text()
 	recorded, simulated := r.WouldFit.Recorded, r.WouldFit.Simulated
-	idle := r.Simulated.Mean <= fewWaits*max(r.Recorded.Mean, 60)
+	idle := v.waiting() <= fewWait
 	switch {
 	case idle && (recorded == nil || *recorded >= fitsNearlyAll || r.Recorded.Mean < 1):
 		r.Verdict = NotQueued
@@ -45,6 +45,17 @@ func (v *validation) conclude() {
 			r.Answer += "holds, limits or outages, which the policy does not know."
 		}
 	}
+}
+
+// waiting is the share of the measured jobs that wait over a minute in the replay.
+func (v *validation) waiting() float64 {
+	n := 0
+	for i := range v.log.Jobs {
+		if q := v.log.Jobs[i].Queued; q >= v.from && v.starts[i] > q+60 {
+			n++
+		}
+	}
+	return float64(n) / float64(v.r.Fidelity.Jobs)
 }
 
 // offText says by which factor simulated waits are wrong at the five quantiles, and which way.
