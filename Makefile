@@ -27,7 +27,7 @@ lint: ; go vet ./... && go vet -tags nvml ./profile/nvml ./cmd/capcli && go run 
 test: ; go test ./...
 ## race: tests under the race detector (needs a C compiler), of what runs goroutines of its own
 race:
-	CGO_ENABLED=1 go test -tags nvml -race -short $$(go list ./... | grep -vE '/forecast(/|$$)|/cmd/capcli$$|/profile/trace$$|/scenarios/generate$$|/simulate$$') ./forecast/outlook
+	CGO_ENABLED=1 go test -tags nvml -race -short $$(grep -rlE --include='*.go' '(Map|Each)Parallel\(|^\s*go (func|[a-zA-Z_.]+\()' . | grep -v /testdata/ | xargs -n1 dirname | sort -u | grep -vE '^\./(forecast|cmd/capcli)$$')
 	CGO_ENABLED=1 go test -race -short -run 'Backtest|Thief|Wrappers' ./forecast
 	CGO_ENABLED=1 go test -tags nvml -race -short -run '$(CONCURRENT)' ./cmd/capcli
 ## fuzz: FUZZTIME on each parser, ten seconds by default
