@@ -171,7 +171,8 @@ func (e *engine) join(q *queue, p int) {
 // their nodes are up. A job with endless patience uses only its first rank.
 func (e *engine) canEver(l *Live) bool {
 	c := l.class
-	if len(c.ranks) == 0 || l.GPUs > c.most || (l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota) {
+	if len(c.ranks) == 0 || l.GPUs > c.most || (l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota) ||
+		len(l.tenant.allowances) > 0 && e.whyHeld(l) != "" {
 		return false
 	}
 	reach := c.ranks

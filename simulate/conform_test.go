@@ -136,6 +136,8 @@ type world struct {
 	set     simulate.Settings
 	over    simulate.Overflow
 	restart simulate.Restarts
+	each    simulate.Caps
+	base    capcli.Time // time 0
 	cpuJobs bool
 	kill    bool                   // at the limit
 	change  func(*simulate.Config) // further settings of a run; nil is none
@@ -167,7 +169,8 @@ func drawWorld(t *rapid.T) world {
 		w.pools = append(w.pools, p)
 	}
 	w.cpuJobs, w.kill = rapid.Bool().Draw(t, "cpu jobs"), rapid.Bool().Draw(t, "kill at limit")
-	w.jobs = drawJobs(t, partitions, models, withHost)
+	w.base = rapid.SampledFrom([]capcli.Time{0, 86400 - 60}).Draw(t, "base")
+	w.jobs = drawJobs(t, partitions, models, withHost, w.base)
 	w.tenants = []simulate.Tenant{{Name: "a", Weight: 2, Quota: rapid.SampledFrom([]int{0, 4, 9}).Draw(t, "quota")}}
 	w.set = simulate.Settings{
 		Perfect: rapid.Bool().Draw(t, "perfect"), Skip: rapid.Bool().Draw(t, "skip"), ByGPUs: rapid.Bool().Draw(t, "by gpus"),
@@ -192,12 +195,12 @@ func drawWorld(t *rapid.T) world {
 			Restart: capcli.Seconds(rapid.SampledFrom([]int{0, 3}).Draw(t, "restart")),
 		}},
 	}
+	drawRules(t, &w)
 	return w
 }
 
-func drawJobs(t *rapid.T, partitions, models []string, withHost bool) (jobs []capcli.Job) {
+func drawJobs(t *rapid.T, partitions, models []string, withHost bool, at capcli.Time) (jobs []capcli.Job) {
 	shares := rapid.Bool().Draw(t, "shares")
-	at := capcli.Time(0)
 	for i := range rapid.IntRange(1, 25).Draw(t, "jobs") {
 		at += capcli.Time(rapid.SampledFrom([]int{0, 0, 1, 5, 30}).Draw(t, "gap"))
 		j := capcli.Job{
@@ -257,9 +260,10 @@ func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.
 			a.pools[i].CPUMilli, a.pools[i].MemMiB = 0, 0
 		}
 	}
+	rules := newRuleBook(a, w)
 	cfg := simulate.Config{
-		Start: 0, Pools: pools, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
-		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a}, Hourly: true,
+		Start: w.base, Pools: pools, EachTenant: w.each, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
+		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a, rules}, Hourly: true,
 	}
 	if w.change != nil {
 		w.change(&cfg)
@@ -289,8 +293,8 @@ func TestConform(t *testing.T) {
 				if used := usedIn(r.Record); used != r.Goodput+r.Redone {
 					rt.Fatalf("all jobs ended, and of %d that was used %d was progress and %d was not", used, r.Goodput, r.Redone)
 				}
-				if c := r.Jobs; c.Preemptions > c.Losses && !pol.Value.Preempts(w.set) {
-					rt.Fatalf("%s took GPUs away %d times and does not declare it: see Preemptor", pol.Name, c.Preemptions-c.Losses)
+				if c := r.Jobs; c.Preemptions > c.Losses+c.Stops && !pol.Value.Preempts(w.set) {
+					rt.Fatalf("%s took GPUs away %d times and does not declare it: see Preemptor", pol.Name, c.Preemptions-c.Losses-c.Stops)
 				}
 				for id, n := range a.ends {
 					if n != 1 {
@@ -332,6 +336,10 @@ func TestOnlyBelieversBelieve(t *testing.T) {
 		}
 		t.Run(pol.Name, rapid.MakeCheck(func(rt *rapid.T) {
 			w := drawWorld(rt)
+			w.each = simulate.Caps{}
+			for i := range w.tenants { // these rules use estimates, whatever the policy
+				w.tenants[i].Caps.GPUTime, w.tenants[i].Budget = 0, nil
+			}
 			w.kill, w.over.Patience = false, w.over.Patience[1:] // these are no policy's, and look at limits
 			bare := slices.Clone(w.jobs)
 			for i := range bare {

@@ -30,12 +30,14 @@ func (t *Turn) Drop(l *Live) {
 // leave takes the waiting job l out of its queue.
 func (t *Turn) leave(l *Live) {
 	if i := slices.Index(t.preempted, l); i >= 0 { // it has not rejoined its queue yet
+		l.wait(-1)
 		t.preempted = slices.Delete(t.preempted, i, i+1)
 		return
 	}
 	t.e.wanted(l, -1)
 	t.e.meter.queued(t.e.c.now, -1)
 	l.Queued += t.e.c.now - l.Since
+	t.e.unwait(l)
 	if l.ripe {
 		l.ripe, l.due = false, false
 		l.queue.ripeN--

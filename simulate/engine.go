@@ -26,7 +26,8 @@ type Config struct {
 	Placement   Placement
 	Overflow    Overflow
 	Restarts    Restarts
-	Tenants     []Tenant // tenants with a weight or a quota; others are added as their jobs arrive
+	Tenants     []Tenant // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
+	EachTenant  Caps     // caps of every tenant that states none of its own
 	CPUJobs     bool     // also run jobs that want no GPU; else they are left out
 	KillAtLimit bool     // end a job when it has held its GPUs for its limit: see Restarts
 	// Cuts are times that divide the months of the record. A price that changes at such a time is
@@ -41,11 +42,16 @@ type Tenant struct {
 	Name   string
 	Weight float64 // its share relative to the weights of others; 0 is 1
 	Quota  int     // most GPUs at once; 0 is without limit
+	Caps   Caps    // further limits, which count the tenants below it too
+	Budget *Budget // GPU time in each period; nil is without limit
 
 	index int
 	used  int      // GPUs held, which count against the quota
 	milli int64    // GPU capacity held, in thousandths
 	host  [2]int64 // CPUs in thousandths and memory in MiB held
+
+	allowances []*allowance    // what its jobs count against: see gate
+	now        *capcli.Seconds // the time of the run, for allowances
 }
 
 // Index returns the tenant's index in Turn.Tenants and in the record.
@@ -84,6 +90,7 @@ type engine struct {
 	turn       Turn
 	view       View
 	watchers   watchers
+	gate       *gate // nil if no tenant has a cap or a budget
 	others     []int
 	due        []*Live               // see goOn
 	savings    map[savingKey]*saving // see savingOf
@@ -149,6 +156,7 @@ func newEngine(cfg Config) (*engine, error) {
 	}
 	e := &engine{cfg: cfg, c: newCluster(cfg.Pools), partitions: map[string]bool{}, classes: map[classKey]*Reach{}, tenants: map[string]*Tenant{}}
 	e.ledger.rec.Pools = cfg.Pools
+	e.gate = newGate(&cfg)
 	for i := range cfg.Tenants {
 		t := cfg.Tenants[i]
 		e.addTenant(&t)
@@ -185,6 +193,7 @@ func (e *engine) pullFirst() error {
 		}
 	}
 	e.ledger.rec.Start = start
+	e.gate.open(start)
 	if e.cfg.Hourly {
 		e.ledger.rec.Hourly = newHourly(start)
 	}
@@ -236,6 +245,9 @@ func (e *engine) loop(ctx context.Context) error {
 			return err
 		}
 		e.turns()
+		if e.gate != nil {
+			e.settleGate()
+		}
 		e.meter.settle()
 		for _, o := range e.watchers.settle {
 			o.Settle()
@@ -352,6 +364,9 @@ func (e *engine) handle(p planned) {
 func (e *engine) woken(p planned) {
 	l := p.job
 	switch {
+	case l == nil && p.node == gateWake:
+		e.wokenGate()
+	case l == nil && p.node == gateLetIn: // the queues are marked
 	case l == nil:
 		e.queues[p.node].dirty = true
 	case l.run != p.run:
@@ -382,6 +397,9 @@ func (e *engine) turns() {
 				q.policy.Schedule(&e.turn)
 				e.turn.sweep()
 				e.overflow(q)
+				if e.gate != nil {
+					e.degrade(q)
+				}
 				q.freed = false
 			}
 			q.sort()

@@ -43,6 +43,9 @@ func (e *engine) arrive() *Live {
 		return nil
 	}
 	e.tell(Arrive, l, 0, 0)
+	if e.gate != nil {
+		e.gate.arrived(l)
+	}
 	e.enqueue(l)
 	e.planPatience(l)
 	return l
@@ -114,7 +117,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	l.slices = append(l.slices[:0], s...)
 	e.c.state[p].account.used += l.Milli()
 	e.wanted(l, -1)
-	l.tenant.hold(l, 1)
+	e.hold(l, 1, p)
 	l.queue.started = append(l.queue.started, l)
 	l.state = running
 	if l.ripe {
@@ -178,7 +181,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	e.touchPool(p)
 	e.c.release(l.slices)
 	e.c.state[p].account.used -= l.Milli()
-	l.tenant.hold(l, -1)
+	e.hold(l, -1, p)
 	if cell := l.queue.cell; cell.ordered {
 		cell.ends.Remove(int64(l.believes), l.seq)
 	}
@@ -193,7 +196,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	l.saved = saved
 	l.Lost += lost
 	concerned := e.c.state[p].queues
-	if l.tenant.Quota > 0 {
+	if l.tenant.Limited() {
 		concerned = e.queues // jobs held back by its quota may be in any queue
 	}
 	for _, q := range concerned {
@@ -240,6 +243,22 @@ func (e *engine) finish(l *Live) {
 // touchPool brings the account of pool p up to date. Call it before p changes.
 func (e *engine) touchPool(p int) { e.ledger.touch(p, &e.c.state[p].account, e.c.now) }
 
+// hold adds a job that starts in pool p to the holdings of its tenant (sign +1), or subtracts one
+// that stops (-1).
+func (e *engine) hold(l *Live, sign, p int) {
+	l.tenant.hold(l, sign)
+	if len(l.tenant.allowances) == 0 {
+		return
+	}
+	if sign > 0 {
+		l.onSpot = e.c.pools[p].Terms == Spot
+		l.wait(-1)
+	}
+	for _, a := range l.tenant.allowances {
+		a.hold(l, sign, e.c.now, l.onSpot)
+	}
+}
+
 // hold adds a job to the tenant's holdings (sign +1), or subtracts it (-1).
 func (t *Tenant) hold(l *Live, sign int) {
 	t.used += sign * l.GPUs
@@ -253,6 +272,9 @@ func (e *engine) addTenant(t *Tenant) {
 		t.Weight = 1
 	}
 	t.index = len(e.tenantList)
+	if t.now = &e.c.now; e.gate != nil {
+		e.gate.join(t)
+	}
 	e.tenantList = append(e.tenantList, t)
 	e.tenants[t.Name] = t
 	e.ledger.rec.Tenants = append(e.ledger.rec.Tenants, t.Name)

@@ -49,6 +49,8 @@ type Live struct {
 	rc       *RestartClass  // how the job saves its work in the current stay, or in the last
 	stored   capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
 	slot     int32          // see Slot
+	heldBack bool           // over its tenant's cap of pending jobs
+	onSpot   bool           // the current stay is on a spot pool
 	ripe     bool           // waits, and its patience has ended
 	due      bool           // became ripe since the queue's last turn
 	bucket   *bucket        // the queue's bucket for its demand; nil if it is in none
@@ -97,9 +99,9 @@ func (l *Live) EndBelieved() capcli.Seconds { return l.believes }
 // Wait returns the time from submission to the first start.
 func (l *Live) Wait() capcli.Seconds { return l.FirstStart - l.Submitted }
 
-// OverQuota reports whether the tenant's quota forbids the job to start now.
+// OverQuota reports whether a quota, a cap or a budget forbids the job to start now.
 func (l *Live) OverQuota() bool {
-	return l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota
+	return l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota || len(l.tenant.allowances) > 0 && l.isHeld(*l.tenant.now)
 }
 
 // Holder returns the tenant of the job.

@@ -12,6 +12,7 @@ type meter struct {
 	droppedN          int64
 	refused           []Refused
 	preemptions, lost int64
+	stops             int64
 	firstAt, lastAt   capcli.Seconds // first and last submission
 	lastEnd           capcli.Seconds
 	arrivedN          int64

@@ -14,9 +14,10 @@ type request struct {
 	class      *Reach
 	gpus, part int
 	cpu, mem   int64
-	tenant     *Tenant        // nil for a tenant without a quota
+	tenant     *Tenant        // nil for a tenant without a quota, a cap and a budget
 	ripe       bool           // patience has ended: may use pools beyond the first rank
-	stay       capcli.Seconds // believed time left, where windows make it matter: see Window
+	heldBack   bool           // see Live.heldBack
+	stay       capcli.Seconds // believed time left, where windows, caps or a budget make it matter: see Window
 }
 
 // requests holds the waiting jobs by request, each bucket in the queue's order. A walk asks only
@@ -44,8 +45,11 @@ func requestOf(l *Live) request {
 	if l.class.hosted {
 		r.cpu, r.mem = l.CPUMilli, l.MemMiB
 	}
-	if l.tenant.Quota > 0 {
-		r.tenant = l.tenant
+	if l.tenant.Limited() {
+		r.tenant, r.heldBack = l.tenant, l.heldBack
+		if len(l.tenant.allowances) > 0 {
+			r.stay = l.Believed - l.saved
+		}
 	}
 	return r
 }

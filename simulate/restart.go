@@ -98,6 +98,7 @@ func (e *engine) evict(l *Live, lost bool) {
 	saved = min(saved, l.Run)
 	e.stop(l, saved, stay-(saved-l.saved))
 	l.state = waiting
+	l.wait(1)
 	if !lost && e.cfg.Restarts.Mode == Suspend {
 		l.spent += stay
 	} else { // it restarts, and so does its limit

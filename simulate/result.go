@@ -35,6 +35,7 @@ type Result struct {
 	Served          Served
 	ServedBy        []ServedClass // Served by partition and model, in that order; sums to Served
 	Record          *Record
+	Budgets         []BudgetPeriod // by tenant and period
 
 	waits *tally           // of the jobs that started
 	open  []capcli.Seconds // waits so far of jobs that have not started; noDue of a dropped job
@@ -74,6 +75,8 @@ type Counts struct {
 
 	Preemptions int64          `json:"preemptions"`     // by policies and by losses
 	Losses      int64          `json:"losses"`          // of Preemptions, by losses of nodes
+	Stops       int64          `json:"budget_stops"`    // of Preemptions, because a budget was spent
+	Held        int64          `json:"held"`            // of Waiting, because of a quota, a cap or a budget
 	Killed      int64          `json:"killed_at_limit"` // ended at their limit
 	Deadlines   int64          `json:"with_deadline"`   // jobs whose deadline was met or has passed
 	Misses      int64          `json:"deadline_misses"` // of Deadlines, jobs not finished by their deadline
@@ -135,10 +138,10 @@ func (e *engine) result() (*Result, error) {
 		Jobs: Counts{
 			Read: m.arrivedN + m.cpuOnly, Finished: m.finishedN, Unplaceable: m.unplaceable, Dropped: m.droppedN, CPUOnly: m.cpuOnly,
 			Running: runningNow, Starting: startingNow, Preemptions: m.preemptions, Losses: m.lost, Killed: m.killed,
-			Deadlines: m.deadlines, Misses: m.misses, Tardiness: m.tardiness,
+			Deadlines: m.deadlines, Misses: m.misses, Stops: m.stops, Held: e.heldNow(), Tardiness: m.tardiness,
 		},
 		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
-		Refused: m.refused, Record: &e.ledger.rec, Loads: e.loads(), waits: &m.all.wait.over, open: m.open,
+		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), waits: &m.all.wait.over, open: m.open,
 	}
 	r.Interruptions = e.interruptions()
 	r.Remarks = e.remarks()
@@ -270,6 +273,8 @@ func (e *engine) whyNot(l *Live) string {
 		return fmt.Sprintf("no pool has GPU model %q", l.GPUModel)
 	case l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota:
 		return fmt.Sprintf("wants %d GPUs, its tenant may hold %d", l.GPUs, l.tenant.Quota)
+	case e.whyHeld(l) != "":
+		return e.whyHeld(l)
 	case l.GPUs > c.most:
 		return fmt.Sprintf("wants %d GPUs, the largest pool it may use has %d", l.GPUs, c.most)
 	}

@@ -15,11 +15,12 @@ import (
 //
 // Jobs on overflow pools and jobs of other queues do not take part.
 type contest struct {
-	left    []int64          // by pool: thousandths of GPUs not yet promised
-	most    int64            // the largest of left over the queue's pools
-	promise []int            // by tenant: GPUs counted against quotas
-	losers  []*simulate.Live // running jobs to preempt
-	winners []*simulate.Live // waiting jobs to start
+	left    []int64           // by pool: thousandths of GPUs not yet promised
+	most    int64             // the largest of left over the queue's pools
+	promise []int             // by tenant: GPUs counted against quotas
+	pledges *simulate.Pledges // what is promised, counted against caps; nil without caps
+	losers  []*simulate.Live  // running jobs to preempt
+	winners []*simulate.Live  // waiting jobs to start
 	field   []runner
 	yield   bool // whether running jobs lose ties
 	byIndex bool // whether ties are in order of arrival, whether jobs run or wait
@@ -119,10 +120,12 @@ func (c *contest) open(t *simulate.Turn) {
 	for _, holder := range t.Tenants() {
 		c.promise = append(c.promise, holder.GPUs())
 	}
+	c.pledges = t.Pledges()
 	for l := range t.Running() {
 		if t.Preemptible(l) {
 			c.left[l.Pool()] += l.Milli()
 			c.promise[l.Holder().Index()] -= l.GPUs
+			c.pledges.Leave(l)
 		}
 	}
 	c.count(t)
@@ -138,12 +141,13 @@ func (c *contest) count(t *simulate.Turn) {
 // grant promises l GPUs of pool p. It reports whether enough were left.
 func (c *contest) grant(l *simulate.Live, p int) bool {
 	quota := l.Holder().Quota
-	if c.left[p] < l.Milli() || (quota > 0 && c.promise[l.Holder().Index()]+l.GPUs > quota) {
+	if c.left[p] < l.Milli() || (quota > 0 && c.promise[l.Holder().Index()]+l.GPUs > quota) || !c.pledges.Allow(l) {
 		return false
 	}
 	was := c.left[p]
 	c.left[p] -= l.Milli()
 	c.promise[l.Holder().Index()] += l.GPUs
+	c.pledges.Join(l)
 	if was == c.most {
 		c.most = slices.Max(c.left)
 	}

@@ -148,9 +148,12 @@ func (p *promised) fits(cfg *simulate.Config) string {
 	if ever {
 		room = p.all
 	}
+	if cfg.EachTenant != (simulate.Caps{}) {
+		return "a tenant's cap can keep its jobs waiting"
+	}
 	for i := range cfg.Tenants {
-		if cfg.Tenants[i].Quota > 0 {
-			return "a tenant's quota can keep its jobs waiting"
+		if cfg.Tenants[i].Limited() {
+			return "a tenant's quota, cap or budget can keep its jobs waiting"
 		}
 	}
 	why := "there is no on-demand capacity"
