@@ -238,7 +238,7 @@ func (e *engine) findSpot(l *Live) []Slice {
 	for _, pools := range l.class.ranks {
 		e.others = e.others[:0]
 		for _, p := range pools {
-			if e.c.pools[p].Terms == Spot {
+			if e.c.pools[p].Terms == Spot && (e.guard == nil || e.admits(l, p)) {
 				e.others = append(e.others, p)
 			}
 		}

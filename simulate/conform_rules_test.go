@@ -13,6 +13,7 @@ import (
 
 // drawRules draws caps and budgets of tenants, all of them at once or none.
 func drawRules(t *rapid.T, w *world) {
+	w.guard = capcli.Seconds(rapid.SampledFrom([]int{0, 1, 40}).Draw(t, "guard"))
 	if !rapid.Bool().Draw(t, "caps") {
 		return
 	}

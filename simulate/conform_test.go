@@ -137,6 +137,7 @@ type world struct {
 	over    simulate.Overflow
 	restart simulate.Restarts
 	each    simulate.Caps
+	guard   capcli.Seconds
 	base    capcli.Time // time 0
 	cpuJobs bool
 	kill    bool                   // at the limit
@@ -262,7 +263,7 @@ func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.
 	}
 	rules := newRuleBook(a, w)
 	cfg := simulate.Config{
-		Start: w.base, Pools: pools, EachTenant: w.each, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
+		Start: w.base, Pools: pools, EachTenant: w.each, Guard: w.guard, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
 		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a, rules}, Hourly: true,
 	}
 	if w.change != nil {

@@ -26,10 +26,12 @@ type Config struct {
 	Placement   Placement
 	Overflow    Overflow
 	Restarts    Restarts
-	Tenants     []Tenant // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
-	EachTenant  Caps     // caps of every tenant that states none of its own
-	CPUJobs     bool     // also run jobs that want no GPU; else they are left out
-	KillAtLimit bool     // end a job when it has held its GPUs for its limit: see Restarts
+	Tenants     []Tenant       // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
+	Guard       capcli.Seconds // a job that has waited so long goes first: see guard; 0 is no guard
+	Priorities  []PriorityClass
+	EachTenant  Caps // caps of every tenant that states none of its own
+	CPUJobs     bool // also run jobs that want no GPU; else they are left out
+	KillAtLimit bool // end a job when it has held its GPUs for its limit: see Restarts
 	// Cuts are times that divide the months of the record. A price that changes at such a time is
 	// then billed exactly: see Record.Cuts.
 	Cuts      []capcli.Time
@@ -90,7 +92,8 @@ type engine struct {
 	turn       Turn
 	view       View
 	watchers   watchers
-	gate       *gate // nil if no tenant has a cap or a budget
+	guard      *guard // nil if there is none
+	gate       *gate  // nil if no tenant has a cap or a budget
 	others     []int
 	due        []*Live               // see goOn
 	savings    map[savingKey]*saving // see savingOf
@@ -156,7 +159,7 @@ func newEngine(cfg Config) (*engine, error) {
 	}
 	e := &engine{cfg: cfg, c: newCluster(cfg.Pools), partitions: map[string]bool{}, classes: map[classKey]*Reach{}, tenants: map[string]*Tenant{}}
 	e.ledger.rec.Pools = cfg.Pools
-	e.gate = newGate(&cfg)
+	e.gate, e.guard = newGate(&cfg), newGuard(&cfg)
 	for i := range cfg.Tenants {
 		t := cfg.Tenants[i]
 		e.addTenant(&t)
@@ -372,6 +375,8 @@ func (e *engine) woken(p planned) {
 	case l.run != p.run:
 	case l.state == running:
 		e.begin(l)
+	case l.state == waiting && p.node == guardWake:
+		e.goFirst(l)
 	case l.state == waiting:
 		l.queue.ripen(l, true)
 		l.queue.dirty = true
@@ -384,6 +389,9 @@ func (e *engine) woken(p planned) {
 // turns gives a turn to each queue that an event affected. It repeats this until no turn affects
 // another queue, at most maxPasses times.
 func (e *engine) turns() {
+	if e.guard != nil && len(e.guard.first) > 0 {
+		e.protect()
+	}
 	for range maxPasses {
 		again := false
 		for _, q := range e.queues {

@@ -29,6 +29,7 @@ func (e *engine) arrive() *Live {
 	l.class = e.classOf(&l.Job)
 	l.queue = l.class.queue
 	l.tenant = e.tenantOf(l.Tenant)
+	e.prioritise(l)
 	l.rc = e.cfg.Restarts.ClassOf(&l.Job)
 	if l.GPUMilli > 0 && e.c.shares == nil {
 		e.c.shareDevices(e.allRunning())
@@ -61,6 +62,7 @@ func (e *engine) enqueue(l *Live) {
 	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: figures{l, l.Milli(), l.LeftBelieved(e.c.now)}})
 	q.fresh = append(q.fresh, l)
 	q.dirty = true
+	e.planGuard(l)
 	e.wanted(l, 1)
 	e.meter.queued(e.c.now, 1)
 }
@@ -88,7 +90,9 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 		if r > 0 && !e.opened(l) {
 			break
 		}
-		if at := slices.Index(pools, but); at >= 0 {
+		if e.guard != nil && e.guard.shut > 0 {
+			pools = e.openPools(l, pools, but)
+		} else if at := slices.Index(pools, but); at >= 0 {
 			e.others = append(append(e.others[:0], pools[:at]...), pools[at+1:]...)
 			pools = e.others
 		}

@@ -29,31 +29,34 @@ type Live struct {
 	Key        int64          // the policy's order, smaller first; set when it joins a queue
 	Mark       int64          // free for the policy
 
-	state    state
-	queue    *queue
-	class    *Reach
-	tenant   *Tenant
-	slices   []Slice
-	holds    []Hold
-	run      uint32         // number of the current stay; an old Finish carries an old number
-	seq      uint64         // order of arrival, the last tie-breaker
-	saved    capcli.Seconds // work safe in a checkpoint or in memory
-	overhead capcli.Seconds // restart time at the start of the current stay
-	spent    capcli.Seconds // part of its limit used by suspended stays
-	over     bool           // whether its run time exceeds its limit
-	cut      bool           // whether the current stay ends at its limit, before its work is done
-	dueAt    capcli.Seconds // see DueTime
-	starting bool           // holds GPUs that are ordered but not delivered
-	waited   bool           // whether the wait for the first start has been counted
-	believes capcli.Seconds // estimated end of the current stay
-	rc       *RestartClass  // how the job saves its work in the current stay, or in the last
-	stored   capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
-	slot     int32          // see Slot
-	heldBack bool           // over its tenant's cap of pending jobs
-	onSpot   bool           // the current stay is on a spot pool
-	ripe     bool           // waits, and its patience has ended
-	due      bool           // became ripe since the queue's last turn
-	bucket   *bucket        // the queue's bucket for its demand; nil if it is in none
+	state         state
+	queue         *queue
+	class         *Reach
+	tenant        *Tenant
+	slices        []Slice
+	holds         []Hold
+	run           uint32         // number of the current stay; an old Finish carries an old number
+	seq           uint64         // order of arrival, the last tie-breaker
+	saved         capcli.Seconds // work safe in a checkpoint or in memory
+	overhead      capcli.Seconds // restart time at the start of the current stay
+	spent         capcli.Seconds // part of its limit used by suspended stays
+	over          bool           // whether its run time exceeds its limit
+	cut           bool           // whether the current stay ends at its limit, before its work is done
+	dueAt         capcli.Seconds // see DueTime
+	starting      bool           // holds GPUs that are ordered but not delivered
+	waited        bool           // whether the wait for the first start has been counted
+	believes      capcli.Seconds // estimated end of the current stay
+	rc            *RestartClass  // how the job saves its work in the current stay, or in the last
+	stored        capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
+	slot          int32          // see Slot
+	neverPreempts bool           // see PriorityClass
+	goesFirst     bool           // waits, and the guard lets it go first; or runs since it did
+	promised      capcli.Seconds // see guard; 0 before the promise
+	heldBack      bool           // over its tenant's cap of pending jobs
+	onSpot        bool           // the current stay is on a spot pool
+	ripe          bool           // waits, and its patience has ended
+	due           bool           // became ripe since the queue's last turn
+	bucket        *bucket        // the queue's bucket for its demand; nil if it is in none
 }
 
 // Hold is the GPU time that a job had in one pool.

@@ -207,9 +207,10 @@ func (t *Turn) StartFound(l *Live) {
 }
 
 // Preemptible reports whether preempting the running job l would free GPUs for this queue: the job
-// belongs to the queue, runs in a pool of its first rank, and has no part on a draining node.
+// belongs to the queue, runs in a pool of its first rank, did not go first by the
+// guard against starvation, and has no part on a draining node.
 func (t *Turn) Preemptible(l *Live) bool {
-	if l.queue != t.q || l.GPUs == 0 || !slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
+	if l.queue != t.q || l.GPUs == 0 || l.goesFirst || !slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
 		return false
 	}
 	for i := range l.slices {

@@ -16,6 +16,7 @@ import (
 // Jobs on overflow pools and jobs of other queues do not take part.
 type contest struct {
 	left    []int64           // by pool: thousandths of GPUs not yet promised
+	later   []int64           // by pool: of left, what preemptible jobs hold that have not asked yet
 	most    int64             // the largest of left over the queue's pools
 	promise []int             // by tenant: GPUs counted against quotas
 	pledges *simulate.Pledges // what is promised, counted against caps; nil without caps
@@ -109,9 +110,10 @@ func (c *contest) precedes(r *runner, w *simulate.Cursor) bool {
 // open starts a contest: the GPUs that are free, or held by preemptible jobs, are left to promise.
 func (c *contest) open(t *simulate.Turn) {
 	if len(c.left) == 0 {
-		c.left = make([]int64, t.Cluster().Pools())
+		c.left, c.later = make([]int64, t.Cluster().Pools()), make([]int64, t.Cluster().Pools())
 	}
 	clear(c.left)
+	clear(c.later)
 	c.promise = c.promise[:0]
 	c.losers, c.winners = c.losers[:0], c.winners[:0]
 	for _, p := range t.AllPools() {
@@ -124,6 +126,7 @@ func (c *contest) open(t *simulate.Turn) {
 	for l := range t.Running() {
 		if t.Preemptible(l) {
 			c.left[l.Pool()] += l.Milli()
+			c.later[l.Pool()] += l.Milli()
 			c.promise[l.Holder().Index()] -= l.GPUs
 			c.pledges.Leave(l)
 		}
@@ -156,6 +159,7 @@ func (c *contest) grant(l *simulate.Live, p int) bool {
 
 // keep promises a running job the GPUs that it holds; without enough left, the job loses.
 func (c *contest) keep(l *simulate.Live) {
+	c.later[l.Pool()] -= l.Milli()
 	if !c.grant(l, l.Pool()) {
 		c.losers = append(c.losers, l)
 	}
@@ -164,6 +168,9 @@ func (c *contest) keep(l *simulate.Live) {
 // admit promises a waiting job GPUs of its first pools, if enough are left.
 func (c *contest) admit(t *simulate.Turn, l *simulate.Live) {
 	for _, p := range t.Pools(l) {
+		if l.NeverPreempts() && c.left[p]-c.later[p] < l.Milli() {
+			continue // it would take GPUs away
+		}
 		if t.FitsWindows(l, p) && c.grant(l, p) {
 			c.winners = append(c.winners, l)
 			return

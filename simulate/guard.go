@@ -1,0 +1,164 @@
+package simulate
+
+import (
+	"slices"
+
+	"capcli"
+)
+
+// guard keeps jobs from starving: a job that has waited for a time, over all its waits, goes first.
+// As long as it does not fit, its pools are closed to all other jobs, whatever the policy, so that
+// no job that comes later can delay it. A job that a cap, a quota or a budget holds has to wait for
+// that; a pool that could not hold the job if it were empty stays open.
+//
+// If the policy uses estimates, other jobs may start in a closed pool if they are estimated to end
+// by the time at which the first promise to the job falls due, as in EASY backfilling (Lifka, JSSPP
+// 1995). The promise is never moved, so a job starts at the latest when all jobs have ended that
+// were there before it went first.
+type guard struct {
+	after capcli.Seconds
+	first []*Live          // waiting jobs that go first, in order
+	until []capcli.Seconds // by pool: -1 where it is open, else the time by which other jobs must end
+	shut  int              // closed pools
+	free  []int64          // scratch, by pool
+	one   [1]int           // scratch
+}
+
+// guardWake is the node of the Wake event of a job that goes first from then on; that of a patience
+// has 0.
+const guardWake = 1
+
+func newGuard(cfg *Config) *guard {
+	if cfg.Guard <= 0 {
+		return nil
+	}
+	g := &guard{after: cfg.Guard, until: make([]capcli.Seconds, len(cfg.Pools)), free: make([]int64, len(cfg.Pools))}
+	g.open()
+	return g
+}
+
+func (g *guard) open() {
+	g.shut = 0
+	for p := range g.until {
+		g.until[p] = -1
+	}
+}
+
+// planGuard plans the time at which l, which joins its queue, goes first.
+func (e *engine) planGuard(l *Live) {
+	l.goesFirst, l.promised = false, 0
+	if e.guard != nil {
+		e.agenda.add(max(e.c.now, l.Since+e.guard.after-l.Queued), Wake, l, l.run, guardWake)
+	}
+}
+
+// goFirst puts l, which has waited for long, in the line of jobs that go first.
+func (e *engine) goFirst(l *Live) {
+	if l.goesFirst {
+		return
+	}
+	l.goesFirst = true
+	e.guard.first = append(e.guard.first, l)
+	l.queue.dirty, l.queue.freed = true, true
+}
+
+// protect starts the jobs that go first, and closes the pools that the others of them wait for.
+func (e *engine) protect() {
+	g := e.guard
+	was := g.shut
+	g.open()
+	g.first = slices.DeleteFunc(g.first, func(l *Live) bool { return !l.goesFirst || l.state != waiting })
+	for _, l := range g.first {
+		if g.shut == len(g.until) {
+			break
+		}
+		if l.OverQuota() {
+			continue
+		}
+		if s := e.find(l); len(s) > 0 {
+			e.start(l, s)
+		} else {
+			e.closePools(l)
+		}
+	}
+	e.turn.sweep()
+	g.first = slices.DeleteFunc(g.first, func(l *Live) bool { return l.state != waiting })
+	if g.shut >= was {
+		return
+	}
+	for _, q := range e.queues { // pools are open again
+		q.dirty, q.freed = true, true
+	}
+}
+
+// closePools closes the pools that l may use now and that could hold it if their jobs had ended.
+func (e *engine) closePools(l *Live) {
+	if l.promised == 0 {
+		l.promised = e.promiseTo(l)
+	}
+	var empty *Cluster
+	for r, pools := range l.class.ranks {
+		if r > 0 && !e.opened(l) {
+			return
+		}
+		for _, p := range pools {
+			if e.guard.until[p] >= 0 {
+				continue
+			}
+			if empty == nil {
+				empty = e.withoutJobs(l)
+			}
+			if e.guard.one[0] = p; len(e.findIn(empty, l, e.guard.one[:])) == 0 {
+				continue
+			}
+			e.guard.until[p] = l.promised
+			e.guard.shut++
+		}
+	}
+}
+
+// withoutJobs returns a copy of the cluster without the running jobs that could make room for l.
+func (e *engine) withoutJobs(l *Live) *Cluster {
+	w := &e.whatIf
+	w.c = e.c.copyTo(w.c)
+	for en := range e.running(l.queue.cell).All() {
+		w.c.release(en.Value.job.slices)
+	}
+	return w.c
+}
+
+// promiseTo returns the first estimated end of a running job after which a pool has as many GPUs as
+// l wants. If the policy uses no estimates it is now.
+func (e *engine) promiseTo(l *Live) capcli.Seconds {
+	if _, believes := l.queue.policy.(Believer); !believes {
+		return e.c.now
+	}
+	g := e.guard
+	clear(g.free)
+	for en := range e.running(l.queue.cell).All() {
+		r := en.Value.job
+		p := r.Pool()
+		g.free[p] += r.Milli()
+		if g.free[p]+e.c.Usable(p) >= l.Milli() && slices.ContainsFunc(l.class.ranks, func(pools []int) bool { return slices.Contains(pools, p) }) {
+			return max(e.c.now, r.believes)
+		}
+	}
+	return e.c.now
+}
+
+// admits reports whether the guard lets l start in pool p now.
+func (e *engine) admits(l *Live, p int) bool {
+	until := e.guard.until[p]
+	return until < 0 || until > e.c.now && !l.goesFirst && e.c.now+l.LeftBelieved(e.c.now)+l.overhead <= until
+}
+
+// openPools returns those of the pools that the guard lets l use, and that are not pool but.
+func (e *engine) openPools(l *Live, pools []int, but int) []int {
+	e.others = e.others[:0]
+	for _, p := range pools {
+		if p != but && e.admits(l, p) {
+			e.others = append(e.others, p)
+		}
+	}
+	return e.others
+}
