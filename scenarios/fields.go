@@ -37,6 +37,8 @@ func topFields(s *Scenario) []strict.Field {
 		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflowSection.Reader(&s.Overflow)},
 		{"preemption", "what a job loses when it loses its GPUs", preemption(s)},
 		{"tenants", "who pays, with shares and quotas", tenants(&s.Tenants)},
+		{"each_tenant", "caps of every tenant that states none: {running_jobs: 20}", capsSection.Reader(&s.EachTenant)},
+		{"priority_classes", "named priorities, by kind of work, partition and tenant: [{name: prod, value: 1000, tenants: [web]}]", priorityClasses(&s.PriorityClasses)},
 		{"limits", "bounds that the result should hold: {wait_p95: 30m, cost: 1.70M}", limits(&s.Limits)},
 		{"budget", "what may be spent, with alerts at 80, 100 and 120 %: {monthly: 100k, tenants: {research: 40k}}", budget(&s.Budget)},
 		{"approvals", "who must sign for how many GPUs: [{below: 10, by: team lead}, {by: board}]", approvals(&s.Approvals)},
@@ -68,6 +70,7 @@ func policyFields(p *Policy) []strict.Field {
 		fields = append(fields, strict.Field{Name: s.Name, Doc: s.Doc, Read: ownChoice(&p.Choices, s.Name, s.Value)})
 	}
 	return append(fields, []strict.Field{
+		{"guard", "a job that has waited so long goes first, and its pools close to others until it starts", strict.Duration(&p.Guard, 1)},
 		{"round", "preemptive policies decide only at multiples of this", strict.Duration(&p.Round, 0)},
 		{"skip", "pass over a job that does not fit", strict.Bool(&p.Skip)},
 		{"by_gpus", "weigh times by GPUs (shortest service first)", strict.Bool(&p.ByGPUs)},
@@ -242,5 +245,7 @@ var tenantSection = strict.Section[simulate.Tenant]{Name: "tenants", Start: simu
 		{"name", "as in the trace", strict.Name(&t.Name)},
 		{"weight", "share it is entitled to against the others'; 1 where left out", strict.Number(&t.Weight, 1e-6, 1e6)},
 		{"quota", "most GPUs that it may hold at once", strict.Integer(&t.Quota, 1, maxGPUs)},
+		{"caps", "further limits, for it and the tenants below it: {running_jobs, gpus, gpu_hours_ahead, pending_jobs, hoard}", capsSection.Reader(&t.Caps)},
+		{"gpu_budget", "GPU-hours that it may use in a period: {gpu_hours: 500, every: monthly, then: queue}", gpuBudgetSection.Pointer(&t.Budget)},
 	}
 }}

@@ -39,26 +39,28 @@ var scenarioForm = strict.Form{Version: version, What: "a scenario", Template: "
 
 // Scenario is a scenario file, checked.
 type Scenario struct {
-	File        string // as given to Parse
-	Dir         string // folder of File; files that the scenario names are relative to it
-	Name        string // file name without ending if the file states none
-	Description string
-	Period      Period
-	Seed        capcli.Seed // defaultSeed if the file states none
-	Jobs        Jobs
-	Capacity    []Capacity
-	Commitments []billing.Commitment // commitments that make on-demand use cheaper: see Invoice
-	Policy      Policy
-	Placement   string // "" is the default: see DefaultPlacement
-	Overflow    Overflow
-	Preemption  simulate.Restarts
-	Storage     capcli.USD // price of a GB of checkpoints in storage for a month; 0 where the file states none
-	Tenants     []simulate.Tenant
-	Limits      []outcome.Check   // bounds that the result should hold, in the file's order
-	Budget      *billing.Budget   // nil if the file states none
-	Approvals   billing.Approvals // empty if the file states none
-	Energy      *Energy           // nil if the file states none
-	PriceFile   string            // file of own prices, which take precedence over the catalogue
+	File            string // as given to Parse
+	Dir             string // folder of File; files that the scenario names are relative to it
+	Name            string // file name without ending if the file states none
+	Description     string
+	Period          Period
+	Seed            capcli.Seed // defaultSeed if the file states none
+	Jobs            Jobs
+	Capacity        []Capacity
+	Commitments     []billing.Commitment // commitments that make on-demand use cheaper: see Invoice
+	Policy          Policy
+	Placement       string // "" is the default: see DefaultPlacement
+	Overflow        Overflow
+	Preemption      simulate.Restarts
+	Storage         capcli.USD // price of a GB of checkpoints in storage for a month; 0 where the file states none
+	Tenants         []simulate.Tenant
+	EachTenant      simulate.Caps // caps of every tenant that states none
+	PriorityClasses []simulate.PriorityClass
+	Limits          []outcome.Check   // bounds that the result should hold, in the file's order
+	Budget          *billing.Budget   // nil if the file states none
+	Approvals       billing.Approvals // empty if the file states none
+	Energy          *Energy           // nil if the file states none
+	PriceFile       string            // file of own prices, which take precedence over the catalogue
 
 	prices *prices.List // the prices given to ParseWith
 	source []byte
@@ -104,6 +106,7 @@ type Policy struct {
 	QueueLimits []capcli.GPUTime
 	Own         map[string]capcli.Seconds // see policy.OwnSettings
 	Choices     map[string]string         // see policy.OwnChoices
+	Guard       capcli.Seconds            // see simulate.Config
 	Round       capcli.Seconds
 	Skip        bool
 	ByGPUs      bool

@@ -34,7 +34,7 @@ func TestTemplateFieldsAreRight(t *testing.T) {
 	field := regexp.MustCompile(`^( *)#([a-z_]+:|- \{)`)
 	tried := 0
 	for i, l := range lines {
-		if !field.MatchString(l) || strings.HasPrefix(l, "#jobs:") || strings.HasPrefix(l, "#policy:") || strings.HasPrefix(l, "#preemption:") {
+		if !field.MatchString(l) || strings.HasPrefix(l, "#jobs:") || strings.HasPrefix(l, "#policy:") || strings.HasPrefix(l, "#preemption:") || l == "#tenants:" {
 			continue
 		}
 		changed := append([]string(nil), lines...)
@@ -88,6 +88,10 @@ func sections() []section {
 		{"preemption", preemptionFields(&mode, &s)},
 		{"preemption.classes", restartSection.Fields(&simulate.RestartClass{})},
 		{"tenants", tenantSection.Fields(&simulate.Tenant{})},
+		{"tenants.caps", capsSection.Fields(&simulate.Caps{})},
+		{"tenants.caps.hoard", hoardSection.Fields(&simulate.Hoard{})},
+		{"tenants.gpu_budget", gpuBudgetSection.Fields(&simulate.Budget{})},
+		{"priority_classes", priorityClassSection.Fields(&simulate.PriorityClass{})},
 		{"budget", budgetFields(&billing.Budget{}, &mode, &mode)},
 		{"approvals", approvalSection.Fields(&billing.Approval{})},
 		{"energy", energySection.Fields(&Energy{})},

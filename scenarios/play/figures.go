@@ -24,7 +24,7 @@ func (r *Run) figures(run int) outcome.Outcome {
 		OutsideThePeriod: r.intake.Outside, LogWait: outcome.LogWaitsOf(r.Recorded), Assumptions: s.Assumptions(),
 		Pools: []outcome.Pool{}, Tenants: []outcome.Tenant{}, Sizes: []outcome.Size{}, Loads: []outcome.Load{}, Limits: []outcome.Limit{},
 		UnplaceableJobs: append([]simulate.Refused{}, res.Refused...),
-		Budget:          r.budget, Approval: s.Approvals.Signature(r.CommittedGPUs()), Energy: r.energy,
+		GPUBudgets:      res.Budgets, Budget: r.budget, Approval: s.Approvals.Signature(r.CommittedGPUs()), Energy: r.energy,
 		Interruptions: outcome.InterruptionsOf(res.Interruptions, s.Storage),
 	}
 	if r.Priced() {

@@ -68,6 +68,7 @@ var Metrics = []*Metric{
 	{"deadline_misses", InCount, false, "jobs that had not ended by their deadline", figure(func(o *Outcome) float64 { return float64(o.Jobs.Misses) }).madeBy(PartlyWaits)},
 	{"dropped", InCount, false, "jobs that the policy gave up, because they could no longer meet their deadline", figure(func(o *Outcome) float64 { return float64(o.Jobs.Dropped) })},
 	{"tardiness", InSeconds, false, "sum of the times from deadline to end, of the jobs that ended late", figure(func(o *Outcome) float64 { return float64(o.Jobs.Tardiness) }).madeBy(PartlyWaits)},
+	{"held", InCount, false, "jobs still waiting at the end because of a quota, a cap or a budget", figure(func(o *Outcome) float64 { return float64(o.Jobs.Held) })},
 	{"cost", InUSD, false, "all that was paid", money(func(o *Outcome) *capcli.USD { return o.Cost.Total }).sum(billing.SlotHeld, billing.SlotIdle, billing.SlotBlocked, billing.SlotDown)},
 	{"total", InUSD, false, "the same as cost", money(func(o *Outcome) *capcli.USD { return o.Cost.Total }).sum(billing.SlotHeld, billing.SlotIdle, billing.SlotBlocked, billing.SlotDown)},
 	{"committed", InUSD, false, "paid for owned and reserved capacity", tierCost(billing.Committed)},

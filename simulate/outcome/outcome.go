@@ -88,9 +88,10 @@ type Outcome struct {
 	LogWait          *LogWaits           `json:"log_wait"` // waits recorded in the log; null if it has no starts
 	Assumptions      []prices.Assumption `json:"assumptions"`
 
-	Budget   []billing.BudgetLine `json:"budget,omitempty"`
-	Approval *billing.Signature   `json:"approval,omitempty"`
-	Energy   *billing.Footprints  `json:"energy,omitempty"`
+	Budget     []billing.BudgetLine    `json:"budget,omitempty"`
+	GPUBudgets []simulate.BudgetPeriod `json:"gpu_budgets,omitempty"`
+	Approval   *billing.Signature      `json:"approval,omitempty"`
+	Energy     *billing.Footprints     `json:"energy,omitempty"`
 
 	Interruptions *Interruptions `json:"interruptions,omitempty"` // nil if nothing of the kind is switched on
 

@@ -24,6 +24,7 @@ type Outcome struct {
 	Preemptions     int64          `json:"preemptions"`
 	DeadlineMisses  int64          `json:"deadline_misses"`
 	Dropped         int64          `json:"dropped,omitempty"`
+	HeldBack        int64          `json:"held_back,omitempty"` // of Waiting, by a quota, a cap or a budget
 	Tardiness       capcli.Seconds `json:"tardiness_s,omitempty"`
 	Length          capcli.Seconds `json:"length_s"`
 	WaitMean        float64        `json:"wait_mean_s"`
@@ -98,7 +99,7 @@ func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 	o := Outcome{
 		Candidate: candidate, Run: run, Seed: uint64(seed),
 		Jobs: j.Read, Finished: j.Finished, Waiting: j.Waiting, Starting: j.Starting, Running: j.Running, Unplaceable: j.Unplaceable,
-		Preemptions: j.Preemptions, DeadlineMisses: j.Misses, Dropped: j.Dropped, Tardiness: j.Tardiness, Length: res.Ended,
+		Preemptions: j.Preemptions, DeadlineMisses: j.Misses, Dropped: j.Dropped, HeldBack: j.Held, Tardiness: j.Tardiness, Length: res.Ended,
 		WaitMean: res.Wait.Mean, WaitP50: res.Wait.P50, WaitP95: res.Wait.P95, WaitP99: res.Wait.P99, WaitMax: res.Wait.Max,
 		WaitJobs: res.Wait.Jobs, WaitStarted: res.Wait.Started, QueueTime: res.MeanQueueTime, JCTMean: res.MeanJCT, BoundedSlowdown: res.BoundedSlowdown, Makespan: res.Makespan,
 		QueueMax: res.QueueMax, QueueMean: res.QueueMean,
@@ -157,7 +158,7 @@ func (c *Capacity) span() simulate.Span {
 // without jobs are 0, so that it holds limits on them.
 func (o *Outcome) figures() *outcome.Outcome {
 	out := &outcome.Outcome{
-		Jobs:      simulate.Counts{Finished: o.Finished, Waiting: o.Waiting, Unplaceable: o.Unplaceable, Preemptions: o.Preemptions, Misses: o.DeadlineMisses, Dropped: o.Dropped, Tardiness: o.Tardiness},
+		Jobs:      simulate.Counts{Finished: o.Finished, Waiting: o.Waiting, Unplaceable: o.Unplaceable, Preemptions: o.Preemptions, Misses: o.DeadlineMisses, Dropped: o.Dropped, Held: o.HeldBack, Tardiness: o.Tardiness},
 		QueueTime: o.QueueTime, JCTMean: o.JCTMean, BoundedSlowdown: o.BoundedSlowdown, Makespan: o.Makespan,
 		Queue: outcome.Queue{Max: o.QueueMax, Mean: o.QueueMean}, Availability: o.Availability,
 		Capacity: outcome.Capacity{Span: o.Time.span(), Stranded: capcli.GPUTime(o.Held.Idle + o.Held.Blocked + o.Held.Down), Fragmentation: o.Fragmentation},

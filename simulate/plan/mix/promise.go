@@ -148,6 +148,9 @@ func (p *promised) fits(cfg *simulate.Config) string {
 	if ever {
 		room = p.all
 	}
+	if cfg.Settings.Choices["late"] == "drop" {
+		return "the policy drops jobs that are late"
+	}
 	if cfg.EachTenant != (simulate.Caps{}) {
 		return "a tenant's cap can keep its jobs waiting"
 	}

@@ -1,0 +1,106 @@
+package scenarios
+
+import (
+	"math"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/scenarios/strict"
+	"capcli/simulate"
+)
+
+// maxGPUHours is the largest amount of GPU time that a scenario may state.
+const maxGPUHours = 1e9
+
+// gpuHours reads GPU time in hours.
+func gpuHours(dst *capcli.GPUTime) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		var hours float64
+		if strict.Number(&hours, 0.001, maxGPUHours)(d, n); hours > 0 {
+			*dst = capcli.GPUTime(math.Round(hours * float64(capcli.Hour) * float64(capcli.GPUSecond)))
+		}
+	}
+}
+
+var capsSection = strict.Section[simulate.Caps]{Name: "tenants.caps", Fields: func(c *simulate.Caps) []strict.Field {
+	return []strict.Field{
+		{"running_jobs", "most jobs that hold GPUs at once", strict.Integer(&c.RunningJobs, 1, 1_000_000_000)},
+		{"gpus", "most GPUs held at once, with the tenants below", strict.Integer(&c.GPUs, 1, maxGPUs)},
+		{"gpu_hours_ahead", "most GPU-hours that the running jobs may still need by their limits (GrpTRESRunMins)", gpuHours(&c.GPUTime)},
+		{"pending_jobs", "most waiting jobs that are considered; more are held until one starts", strict.Integer(&c.PendingJobs, 1, 1_000_000_000)},
+		{"hoard", "{gpus, for}: after holding more GPUs for so long, nothing starts until it holds at most so many", hoardSection.Reader(&c.Hoard)},
+	}
+}}
+
+var hoardSection = strict.Section[simulate.Hoard]{Name: "tenants.caps.hoard", Needs: []string{"gpus", "for"}, Fields: func(h *simulate.Hoard) []strict.Field {
+	return []strict.Field{
+		{"gpus", "GPUs that the tenant may hold for as long as it likes", strict.Integer(&h.GPUs, 0, maxGPUs)},
+		{"for", "how long it may hold more", strict.Duration(&h.For, 1)},
+	}
+}}
+
+var (
+	budgetPeriods = []string{"daily", "weekly", "monthly", "quarterly", "yearly"} // in the order of simulate.Every
+	spentRules    = []string{"queue", "stop", "spot"}                             // in the order of simulate.WhenSpent
+)
+
+var gpuBudgetSection = strict.Section[simulate.Budget]{
+	Name: "tenants.gpu_budget", Start: simulate.Budget{Every: simulate.Monthly}, Needs: []string{"gpu_hours"},
+	Fields: func(b *simulate.Budget) []strict.Field {
+		return []strict.Field{
+			{"gpu_hours", "GPU-hours that may be used in each period, apart from spot", gpuHours(&b.GPUTime)},
+			{"every", "the period, of the calendar in UTC: daily, weekly, monthly, quarterly, yearly; monthly where left out", ordinal(&b.Every, "period", budgetPeriods)},
+			{"then", "when it is spent: queue (jobs wait for the next period), stop (running jobs are preempted too), spot (jobs start on spot alone); queue where left out", ordinal(&b.Then, "rule", spentRules)},
+			{"reserve", "start a job only if it can end within the budget, by its limit", strict.Bool(&b.Reserve)},
+		}
+	},
+}
+
+// ordinal reads one of words as its place among them.
+func ordinal[T ~uint8](dst *T, kind string, words []string) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		var word string
+		strict.Choice(&word, kind, words...)(d, n)
+		for i, w := range words {
+			if w == word {
+				*dst = T(i)
+			}
+		}
+	}
+}
+
+var priorityClassSection = strict.Section[simulate.PriorityClass]{Name: "priority_classes", Needs: []string{"name", "value"}, Fields: func(c *simulate.PriorityClass) []strict.Field {
+	return []strict.Field{
+		{"name", "what the class is called", strict.Name(&c.Name)},
+		{"value", "the priority of its jobs; larger is more urgent", strict.Integer(&c.Value, -1_000_000_000, 1_000_000_000)},
+		{"never_preempts", "its jobs take no GPUs away from others", strict.Bool(&c.NeverPreempts)},
+		{"classes", "kinds of work that it is for; all where left out", strict.Names(&c.Classes, "kinds of work")},
+		{"partitions", "partitions that it is for; all where left out", strict.Names(&c.Partitions, "partitions")},
+		{"tenants", "tenants that it is for, with those below them; all where left out", strict.Names(&c.Tenants, "tenants")},
+	}
+}}
+
+// priorityClasses reads the priority classes. It refuses repeated names, and a class that is never
+// reached because an earlier one takes all jobs.
+func priorityClasses(dst *[]simulate.PriorityClass) strict.Reader {
+	lines := map[string]int{}
+	all := ""
+	section := priorityClassSection
+	section.Check = func(o *strict.Object, c *simulate.PriorityClass) {
+		if !o.IsClean("name") || c.Name == "" {
+			return
+		}
+		switch line, twice := lines[c.Name]; {
+		case twice:
+			o.Fault("name", "class %s is there twice, first in line %d", capcli.Quoted(c.Name), line)
+		case all != "":
+			o.Fault("name", "class %s is never reached: %s takes all jobs; put it last", capcli.Quoted(c.Name), capcli.Quoted(all))
+		}
+		lines[c.Name] = o.Node.Line
+		if len(c.Classes)+len(c.Partitions)+len(c.Tenants) == 0 {
+			all = c.Name
+		}
+	}
+	return section.List(dst, maxList, "priority classes")
+}
