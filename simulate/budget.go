@@ -126,10 +126,10 @@ func (a *allowance) isSpent(now capcli.Seconds) bool {
 func (a *allowance) affords(l *Live, now capcli.Seconds) bool {
 	ok := !a.isSpent(now)
 	if ok && a.budget.Reserve {
-		need := a.spent + a.within(l, now)
+		need := a.spent + a.needInPeriod(l, now)
 		for _, r := range a.running {
 			if !r.onSpot {
-				need += a.within(r, now)
+				need += a.needInPeriod(r, now)
 			}
 		}
 		ok = need <= a.budget.GPUTime
@@ -140,8 +140,8 @@ func (a *allowance) affords(l *Live, now capcli.Seconds) bool {
 	return ok
 }
 
-// within returns the GPU time that l needs in the period from now on, by its estimate.
-func (a *allowance) within(l *Live, now capcli.Seconds) capcli.GPUTime {
+// needInPeriod returns the GPU time that l needs in the period from now on, by its estimate.
+func (a *allowance) needInPeriod(l *Live, now capcli.Seconds) capcli.GPUTime {
 	return capcli.GPUTime(int64(min(l.LeftBelieved(now), a.ends-now)) * l.Milli())
 }
 

@@ -82,9 +82,9 @@ func newRuleBook(a *auditor, w *world) *ruleBook {
 	return r
 }
 
-// of returns the books in which a job of a tenant counts. Each tenant's own caps count for itself
+// booksOf returns the books in which a job of a tenant counts. Each tenant's own caps count for itself
 // alone where they are stated for none.
-func (r *ruleBook) of(tenant string) (out []*book) {
+func (r *ruleBook) booksOf(tenant string) (out []*book) {
 	for _, name := range slices.Sorted(maps.Keys(r.books)) {
 		own := slices.ContainsFunc(r.w.tenants, func(t simulate.Tenant) bool {
 			return t.Name == name && (t.Caps != (simulate.Caps{}) || t.Budget != nil)
@@ -146,11 +146,11 @@ func (r *ruleBook) Observe(e simulate.Event, c *simulate.Cluster) {
 	switch e.Kind {
 	case simulate.Start:
 		spot := c.Pool(e.Job.Pool()).Terms == simulate.Spot
-		for _, b := range r.of(e.Job.Tenant) {
+		for _, b := range r.booksOf(e.Job.Tenant) {
 			r.start(b, e, spot)
 		}
 	case simulate.Finish, simulate.Preempt:
-		for _, b := range r.of(e.Job.Tenant) {
+		for _, b := range r.booksOf(e.Job.Tenant) {
 			delete(b.running, e.Job)
 			if n, _ := b.gpus(); n <= b.caps.Hoard.GPUs {
 				b.above = -1
