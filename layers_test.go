@@ -100,7 +100,7 @@ var layers = map[string][]string{
 
 	"scenarios/generate": {},
 
-	"scenarios/kubernetes": {"scenarios/strict", "simulate/kueue", "yaml"},
+	"scenarios/kubernetes": {"scenarios/strict", "simulate", "simulate/kueue", "simulate/outcome", "profile/trace", "yaml"},
 
 	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/policy", "simulate/billing", "simulate/outcome"},
 

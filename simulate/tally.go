@@ -34,6 +34,9 @@ type WaitTally struct{ all firstWaits }
 // Add adds one length of time.
 func (w *WaitTally) Add(s capcli.Seconds) { w.all.over.add(s) }
 
+// AddOpen adds a length of time that had not ended.
+func (w *WaitTally) AddOpen(s capcli.Seconds) { w.all.cut.add(s) }
+
 // Stats returns the figures of all lengths so far.
 func (w *WaitTally) Stats() Stats { return w.all.stats() }
 

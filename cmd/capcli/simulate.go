@@ -28,6 +28,7 @@ type simulateOptions struct {
 	dir        string
 	conditions play.Conditions
 	opened     *files.Opened // the files read, if --out is to list them; else nil
+	kueue      kueueOptions
 }
 
 func newSimulate(e *env) *cobra.Command {
@@ -41,10 +42,17 @@ func newSimulate(e *env) *cobra.Command {
 			"  capcli simulate plan.yaml --trace jobs.parquet\n" +
 			"  capcli simulate --trace log.swf.gz --policy fifo,easy,conservative\n" +
 			"  capcli simulate plan.yaml --set capacity[0].gpus=72 --fail-if 'wait_p95>30m'\n" +
-			"  capcli simulate queue-collapse --policy fifo,easy,fair --runs 20 --out runs/",
-		RunE: func(cmd *cobra.Command, args []string) error { return runSimulate(cmd.Context(), e, &o, args) },
+			"  capcli simulate queue-collapse --policy fifo,easy,fair --runs 20 --out runs/\n" +
+			"  capcli simulate --kueue objects.yaml --decisions-out decisions.csv",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.kueue.asked(cmd) {
+				return runKueue(cmd, e, &o, args)
+			}
+			return runSimulate(cmd.Context(), e, &o, args)
+		},
 	}
 	addFormFlags(cmd, &o.output)
+	o.kueue.addFlags(cmd)
 	o.output.allowFocus(cmd)
 	f := cmd.Flags()
 	o.addCaseFlags(cmd, "job log to replay, `FILE` or - for stdin, in place of the scenario's",

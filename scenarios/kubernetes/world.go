@@ -323,6 +323,14 @@ func (b *builder) check() error {
 			fmt.Sprintf("nothing says how long %s lasts%s", b.unknown[0].id(), othersText(n-1, "other")),
 			"give the annotation "+durationAnnotation+" (such as 2h30m), a --trace with job_id namespace/name and the run time, or --duration for all that say nothing")
 	}
+	var work float64
+	for i := range b.out.World.Workloads {
+		w := &b.out.World.Workloads[i]
+		work += float64(asked(w)) * float64(w.Duration)
+	}
+	if work > maxGPUSeconds {
+		return &capcli.InputError{Field: "Workload", Text: "the workloads ask for more GPU time than can be counted", Hint: "is one of the counts, requests or lengths wrong?"}
+	}
 	if len(b.out.World.Workloads) == 0 {
 		text := "no workload is left to decide on"
 		if len(b.out.Unqueued) > 0 {
@@ -332,6 +340,9 @@ func (b *builder) check() error {
 	}
 	return nil
 }
+
+// maxGPUSeconds is the most GPU time of a world, in GPU-seconds.
+const maxGPUSeconds = 1e14
 
 // othersText is " and 3 others", or "" for none.
 func othersText(n int, what string) string {

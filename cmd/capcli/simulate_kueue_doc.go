@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"capcli/cmd/report"
+	"capcli/scenarios/kubernetes"
+)
+
+// kueueDoc is the report of what Kueue decides.
+func kueueDoc(r *kubernetes.Result, form string) report.Doc {
+	d := report.Doc{Lead: kueueLead(r), Data: r}
+	if form != "csv" && form != "tsv" {
+		d.Notes = append(d.Notes, r.Notes...)
+	}
+	queue := func(name, title, head string, rows []kubernetes.QueueRow) report.Table {
+		return report.Fill(report.Table{Name: name, Title: title, Aside: name == "local_queues"}, rows, []report.Field[kubernetes.QueueRow]{
+			{Name: "queue", Head: head, Align: report.Left},
+			{Name: "cohort", Align: report.Left, Priority: 3},
+			{Name: "workloads", Head: "jobs"},
+			{Name: "finished", Priority: 2},
+			{Name: "pending", Head: "wait"},
+			{Name: "wait_p50_s", Head: "wait p50"},
+			{Name: "wait_p95_s", Head: "p95"},
+			{Name: "preempted"},
+			{Name: "preempting", Priority: 2},
+			{Name: "used_gpu_hours", Head: "GPUh"},
+			{Name: "lost_gpu_hours", Head: "lost"},
+			{Name: "unserved_gpu_hours", Head: "undone", Priority: 1},
+		})
+	}
+	d.Tables = []report.Table{
+		queue("cluster_queues", "By ClusterQueue; undone is the work of what still waits", "queue", r.Queues),
+		queue("local_queues", "By LocalQueue", "local queue", r.LocalQueues),
+		report.Fill(report.Table{Name: "flavors", Title: "Use by flavor (cpu in thousandths)"}, r.Flavors, []report.Field[kubernetes.FlavorRow]{
+			{Name: "flavor", Align: report.Left},
+			{Name: "resource", Align: report.Left},
+			{Name: "nominal", Head: "quota"},
+			{Name: "used_mean", Head: "mean", As: report.AsTenths},
+			{Name: "used_max", Head: "most"},
+			{Name: "used_share", Head: "used", As: report.AsPercent},
+		}),
+		report.Fill(report.Table{Name: "quotas", Title: "Use by ClusterQueue and flavor (cpu in thousandths)", Aside: len(r.Quotas) > 24}, r.Quotas, []report.Field[kubernetes.QuotaRow]{
+			{Name: "cluster_queue", Head: "queue", Align: report.Left},
+			{Name: "flavor", Align: report.Left},
+			{Name: "resource", Align: report.Left},
+			{Name: "nominal", Head: "quota"},
+			{Name: "used_mean", Head: "mean", As: report.AsTenths},
+			{Name: "used_max", Head: "most"},
+			{Name: "used_share", Head: "used", As: report.AsPercent, Priority: 2},
+			{Name: "borrowed_mean", Head: "borrowed", As: report.AsTenths, Priority: 1},
+			{Name: "borrowed_max", Head: "most borrowed", Priority: 2},
+		}),
+		report.Fill(report.Table{Name: "preemptions", Title: "Preemptions", Most: 10, Aside: len(r.Preemptions) == 0}, r.Preemptions, []report.Field[kubernetes.PreemptionRow]{
+			{Name: "by_cluster_queue", Head: "by", Align: report.Left}, {Name: "of_cluster_queue", Head: "of", Align: report.Left}, {Name: "reason", Align: report.Left}, {Name: "count"}, {Name: "lost_gpu_hours", Head: "lost GPUh"},
+		}),
+		report.Fill(report.Table{Name: "pending", Title: "Still waiting at the end, the longest first", Most: 10, Aside: len(r.Pending) == 0}, r.Pending, []report.Field[kubernetes.PendingRow]{
+			{Name: "workload", Align: report.Left}, {Name: "cluster_queue", Head: "queue", Align: report.Left, Priority: 2}, {Name: "waiting_s", Head: "waits"}, {Name: "has_run", Priority: 3}, {Name: "why", Align: report.Left},
+		}),
+		report.Fill(report.Table{Name: "unqueued", Title: "In no queue", Most: 10, Aside: len(r.Unqueued) == 0}, r.Unqueued, []report.Field[kubernetes.Unqueued]{
+			{Name: "workload", Align: report.Left}, {Name: "local_queue", Align: report.Left, Priority: 1}, {Name: "reason", Align: report.Left},
+		}),
+		report.Fill(report.Table{Name: "resource_quotas", Title: "ResourceQuotas, which Kueue does not look at", Aside: len(r.Namespaces) == 0}, r.Namespaces, []report.Field[kubernetes.NamespaceRow]{
+			{Name: "namespace", Align: report.Left}, {Name: "resource_quota", Head: "quota", Align: report.Left, Priority: 1}, {Name: "resource", Align: report.Left}, {Name: "hard"}, {Name: "used_max", Head: "most used"}, {Name: "over_s", Head: "over"},
+		}),
+	}
+	return d
+}
+
+// kueueLead says what came of the workloads.
+func kueueLead(r *kubernetes.Result) string {
+	c := &r.Workloads
+	text := fmt.Sprintf("Kueue %s finishes %d of %d workloads in %s", r.Rules.Kueue, c.Finished, c.Read, lengthText(r.Length))
+	switch w := r.Waits.WaitP95; {
+	case w != nil && *w == 0 && r.Waits.Started > 0:
+		text += "; 95% do not wait"
+	case w != nil && r.Waits.Started > 0:
+		text += fmt.Sprintf("; 95%% wait at most %s for their first start", *w)
+	}
+	if c.Preemptions > 0 {
+		text += fmt.Sprintf("; %s: %.1f GPU-hours of work lost", numbered(int64(c.Preemptions), "preemption"), r.Lost.Hours())
+	}
+	if c.Running+c.Pending+c.Unqueued > 0 {
+		text += fmt.Sprintf("; %d still run, %d still wait and %d are in no queue", c.Running, c.Pending, c.Unqueued)
+	}
+	text += "."
+	if l := r.Livelock; l != nil {
+		names, rest := l.Workloads, ""
+		if len(names) > 8 {
+			rest = fmt.Sprintf(" and %d others", len(names)-8)
+			names = names[:8]
+		}
+		text = joinSentences(fmt.Sprintf("The cluster does not settle %s after the start: %s%s are admitted and preempted without end. What follows goes up to there.", l.At, strings.Join(names, ", "), rest), text)
+	}
+	return text
+}

@@ -1,0 +1,150 @@
+package kubernetes
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"capcli"
+	"capcli/simulate/kueue"
+)
+
+// meter integrates an amount over time.
+type meter struct {
+	changes []change
+	limit   int64 // amounts above it count as over
+}
+
+// change is a change of an amount.
+type change struct {
+	at capcli.Seconds
+	by int64
+}
+
+// used is what a meter tells of the time from 0 to an end.
+type used struct {
+	mean, overMean float64
+	most           int64
+	over           capcli.Seconds
+}
+
+func (m *meter) add(from, to capcli.Seconds, amount int64) {
+	m.changes = append(m.changes, change{max(0, from), amount}, change{to, -amount})
+}
+
+// measure returns the figures. What ends at an instant is gone before what begins then counts.
+func (m *meter) measure(end capcli.Seconds) used {
+	slices.SortFunc(m.changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	var u used
+	var now int64
+	var area, over float64
+	for i, c := range m.changes {
+		now += c.by
+		next := end
+		if i+1 < len(m.changes) {
+			next = min(end, m.changes[i+1].at)
+		}
+		length := next - c.at
+		if length <= 0 {
+			continue
+		}
+		u.most = max(u.most, now)
+		area += float64(now) * float64(length)
+		if now > m.limit {
+			over += float64(now-m.limit) * float64(length)
+			u.over += length
+		}
+	}
+	if end > 0 {
+		u.mean, u.overMean = area/float64(end), over/float64(end)
+	}
+	return u
+}
+
+// useRows adds the use of flavors and quotas, and of the namespaces' own quotas.
+func (s *Study) useRows(r *Result) {
+	type slot struct{ queue, flavor, resource string } // queue "" is all
+	meters, nominal := map[slot]*meter{}, map[slot]int64{}
+	open := func(k slot, v int64) {
+		if meters[k] == nil {
+			meters[k] = &meter{}
+		}
+		nominal[k] += v
+		meters[k].limit = nominal[k]
+	}
+	groups := func(queue string, list []kueue.ResourceGroup) {
+		for _, g := range list {
+			for _, f := range g.Flavors {
+				for name, q := range f.Quota {
+					open(slot{"", f.Flavor, name}, q.Nominal)
+					if queue != "" {
+						open(slot{queue, f.Flavor, name}, q.Nominal)
+					}
+				}
+			}
+		}
+	}
+	for i := range s.World.Cohorts {
+		groups("", s.World.Cohorts[i].ResourceGroups)
+	}
+	for i := range s.World.ClusterQueues {
+		groups(s.World.ClusterQueues[i].Name, s.World.ClusterQueues[i].ResourceGroups)
+	}
+	for i := range s.Stays {
+		x := &s.Stays[i]
+		for _, u := range x.Uses {
+			for _, queue := range []string{"", s.World.Workloads[x.Workload].Queue} {
+				k := slot{queue, u.Flavor, u.Resource}
+				open(k, 0)
+				meters[k].add(x.From, x.To, u.Amount)
+			}
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(meters), func(a, b slot) int {
+		return cmp.Or(cmp.Compare(a.queue, b.queue), cmp.Compare(a.flavor, b.flavor), cmp.Compare(a.resource, b.resource))
+	})
+	r.Flavors, r.Quotas = []FlavorRow{}, []QuotaRow{}
+	for _, k := range keys {
+		u := meters[k].measure(r.Length)
+		row := FlavorRow{Flavor: k.flavor, Resource: k.resource, Nominal: nominal[k], Mean: u.mean, Most: u.most}
+		if row.Nominal > 0 {
+			row.Share = row.Mean / float64(row.Nominal)
+		}
+		if k.queue == "" {
+			r.Flavors = append(r.Flavors, row)
+		} else {
+			r.Quotas = append(r.Quotas, QuotaRow{k.queue, row, u.overMean, max(0, u.most-row.Nominal)})
+		}
+	}
+	s.namespaceRows(r)
+}
+
+// namespaceRows compares what namespaces held with their ResourceQuotas.
+func (s *Study) namespaceRows(r *Result) {
+	over := 0
+	for _, q := range s.Quotas {
+		for _, name := range slices.Sorted(maps.Keys(q.Hard)) {
+			m := meter{limit: q.Hard[name]}
+			for i := range s.Stays {
+				x := &s.Stays[i]
+				if s.Infos[x.Workload].Namespace != q.Namespace {
+					continue
+				}
+				for _, u := range x.Uses {
+					if u.Resource == name {
+						m.add(x.From, x.To, u.Amount)
+					}
+				}
+			}
+			u := m.measure(r.Length)
+			r.Namespaces = append(r.Namespaces, NamespaceRow{q.Namespace, q.Name, name, q.Hard[name], u.most, u.over})
+			if u.over > 0 {
+				over++
+			}
+		}
+	}
+	if over > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Kueue does not look at ResourceQuotas: pods count as running here that %d of them would refuse", over))
+	}
+}
