@@ -54,7 +54,7 @@ var layers = map[string][]string{
 
 	"simulate":            {"simulate/internal/sorted", "simulate/reliability"},
 	"simulate/billing":    {"simulate", "simulate/billing/focus"},
-	"simulate/outcome":    {"simulate", "simulate/billing", "scenarios/prices"},
+	"simulate/outcome":    {"simulate", "simulate/validate", "simulate/billing", "scenarios/prices"},
 	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/online", "gonum"},
 	"simulate/plan/mix":   {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "simulate/plan/resample", "scenarios", "scenarios/play", "gonum"},
 	"simulate/plan/shard": {},
@@ -94,7 +94,7 @@ var layers = map[string][]string{
 	"profile/web":        {"profile", "profile/series"},
 
 	"scenarios":        {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "scenarios/strict", "scenarios/prices", "scenarios/generate", "yaml"},
-	"scenarios/play":   {"scenarios", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
+	"scenarios/play":   {"simulate/validate", "scenarios", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
 	"scenarios/prices": {"scenarios/strict", "yaml"},
 	"scenarios/strict": {"yaml"},
 

@@ -104,6 +104,11 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	if err := play.CheckStarted(plans, results); err != nil {
 		return err
 	}
+	if part == nil {
+		if err := play.HoldAgainstPast(ctx, plans, results); err != nil {
+			return err
+		}
+	}
 	doc := describeRuns(plans, results, o.output.shape(e))
 	if part != nil {
 		doc.Lead = joinSentences(partialLead(part), doc.Lead)

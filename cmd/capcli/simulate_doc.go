@@ -25,7 +25,7 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 	d.Notes = slices.Compact(d.Notes)
 	data.Notes = d.Notes
 	d.Tables = append(d.Tables, summaryTable(plans, results, people))
-	recorded := recordedWaits(plans, results)
+	recorded := joinSentences(recordedWaits(plans, results), ownPast(plans, results))
 	if len(plans) > 1 {
 		d.Lead = joinSentences(leadOfMany(results), recorded)
 		if len(results[0]) > 1 {

@@ -120,6 +120,26 @@ func recordedWaits(plans []*play.Case, results [][]*play.Run) string {
 	return fmt.Sprintf("Waits in the log: p95 %s%s; simulated: %s; the log's scheduler, outages and limits differ.", first.P95, of, strings.Join(simulated, ", "))
 }
 
+// ownPast says how far each plan's policy is from the waits that the log records; "" where it
+// records none.
+func ownPast(plans []*play.Case, results [][]*play.Run) string {
+	var lines []string
+	for i, p := range plans {
+		past := results[i][0].OwnPast
+		if past == nil {
+			continue
+		}
+		text := past.Sentence
+		if len(plans) > 1 {
+			text = strings.TrimSuffix(text, ".") + " with " + planDifference(plans, p) + "."
+		}
+		if !slices.Contains(lines, text) {
+			lines = append(lines, text)
+		}
+	}
+	return joinSentences(lines...)
+}
+
 // planDifference names p by what distinguishes it from the other plans: its policy where scenarios
 // and placements are the same, else its label.
 func planDifference(plans []*play.Case, p *play.Case) string {

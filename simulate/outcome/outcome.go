@@ -12,6 +12,7 @@ import (
 	"capcli/scenarios/prices"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/validate"
 )
 
 // schema is the schema of a Document. Fields may be added to it but never renamed.
@@ -87,6 +88,9 @@ type Outcome struct {
 	OutsideThePeriod int64               `json:"jobs_outside_period"`
 	LogWait          *LogWaits           `json:"log_wait"` // waits recorded in the log; null if it has no starts
 	Assumptions      []prices.Assumption `json:"assumptions"`
+
+	// OwnPast says how far the policy is from the waits that the log records; nil if it has no starts.
+	OwnPast *validate.OwnPast `json:"own_past,omitempty"`
 
 	Budget     []billing.BudgetLine    `json:"budget,omitempty"`
 	GPUBudgets []simulate.BudgetPeriod `json:"gpu_budgets,omitempty"`

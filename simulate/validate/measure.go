@@ -50,16 +50,20 @@ func (l *Log) Measure(starts []capcli.Time, from capcli.Time) Fidelity {
 
 // compare compares two starts of each job queued at or after from and before until.
 func (l *Log) compare(recorded, simulated []capcli.Time, from, until capcli.Time) Fidelity {
-	var a, b []capcli.Seconds
+	f := compareWaits(l.waitsFrom(recorded, simulated, from, until))
+	f.UseError = l.useError(recorded, simulated, from, until)
+	return f
+}
+
+// waitsFrom returns the two waits of each job queued at or after from and before until.
+func (l *Log) waitsFrom(recorded, simulated []capcli.Time, from, until capcli.Time) (a, b []capcli.Seconds) {
 	for i := range l.Jobs {
 		if q := l.Jobs[i].Queued; q >= from && q < until {
 			a = append(a, capcli.Seconds(recorded[i]-q))
 			b = append(b, capcli.Seconds(simulated[i]-q))
 		}
 	}
-	f := compareWaits(a, b)
-	f.UseError = l.useError(recorded, simulated, from, until)
-	return f
+	return a, b
 }
 
 // compareWaits compares two waits of each job. UseError is left at 0.
