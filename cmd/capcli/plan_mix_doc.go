@@ -170,6 +170,20 @@ func meanField(name, head string, priority int, metric string, cell func(float64
 	}}
 }
 
+// waitField is the column of the p95 wait. Its range has the error of the waits on the log's own past.
+func waitField(r *mix.Result) report.Field[*mix.Mix] {
+	f := meanField("wait_p95_s", "wait p95", 0, "wait_p95", report.AsSeconds)
+	plain := f.Cell
+	f.Cell = func(m *mix.Mix) any {
+		v, ok := m.Entry.Mean("wait_p95")
+		if !ok || r.OwnPast == nil {
+			return plain(m)
+		}
+		return report.Range{Mid: report.AsSeconds(v), Lo: report.AsSeconds(m.WaitRange[0]), Hi: report.AsSeconds(m.WaitRange[1])}
+	}
+	return f
+}
+
 // heldField is the column with the share of the runs in which a mix holds the limits.
 var heldField = report.Field[*mix.Mix]{Name: "held_share", Head: "limits held", As: report.AsPercent, Cell: func(m *mix.Mix) any { return m.Entry.HeldShare() }}
 
@@ -178,7 +192,7 @@ func mixesTable(r *mix.Result) report.Table {
 		meanField("cost_usd", "cost", 0, "cost", report.AsMoney),
 		report.Field[*mix.Mix]{Name: "cost_per_year_usd", Head: "~ a year", Priority: 4},
 		meanField("unserved_share", "not done", 0, "unserved_share", report.AsPercent),
-		meanField("wait_p95_s", "wait p95", 0, "wait_p95", report.AsSeconds),
+		waitField(r),
 		meanField("stranded_usd", "stranded", 2, "stranded", report.AsMoney),
 		meanField("availability", "available", 3, "availability", report.AsPercent),
 		heldField,

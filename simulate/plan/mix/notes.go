@@ -14,6 +14,9 @@ import (
 // allNotes returns the notes that a reader needs beside the figures.
 func (s *study) allNotes() []string {
 	notes := append(slices.Clone(s.notes), s.aheadNotes(s.out.Futures)...)
+	if past := s.out.OwnPast; past != nil {
+		notes = append(notes, past.Sentence, past.WidenedText()+"; limits are judged on waits as simulated")
+	}
 	notes = append(notes, billing.YearNote)
 	if s.req.PriceUnserved {
 		notes = append(notes, "the cost has the work that could have been done by the end and was not, at the on-demand price; break-even prices and the sensitivity to prices leave that part as it is")

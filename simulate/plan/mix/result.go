@@ -5,6 +5,7 @@ import (
 	"capcli/scenarios"
 	"capcli/simulate/billing"
 	"capcli/simulate/plan"
+	"capcli/simulate/validate"
 )
 
 // schema names the JSON form of a Result. Fields are added, never renamed.
@@ -50,6 +51,10 @@ type Result struct {
 	Assumption []string           `json:"assumptions"`
 	Notes      []string           `json:"notes"`
 	Approval   *billing.Signature `json:"approval,omitempty"`
+
+	// OwnPast says how far the scenario's policy is from the waits that the log records; nil where it
+	// records none. Ranges of waits are widened by it.
+	OwnPast *validate.OwnPast `json:"own_past,omitempty"`
 
 	// The values that the result was computed from.
 	Found  *Found              `json:"-"`
@@ -247,6 +252,9 @@ func (s *study) mix(e *Entry) *Mix {
 	lo, hi, _ := e.Range("cost")
 	out.CostRange = []capcli.USD{capcli.USDOf(lo), capcli.USDOf(hi)}
 	lo, hi, _ = e.Range("wait_p95")
+	if past := s.out.OwnPast; past != nil {
+		lo, hi = past.Widen(lo, hi)
+	}
 	out.WaitRange = []float64{lo, hi}
 	lo, hi, _ = e.Range("unserved_share")
 	out.UnservedIn = []float64{lo, hi}

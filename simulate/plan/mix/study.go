@@ -34,6 +34,11 @@ func (p *Planner) Study(ctx context.Context, found *Found) (*Result, error) {
 		p.problem.Runs = found.Runs
 	}
 	var err error
+	if !found.Partial {
+		if s.out.OwnPast, err = p.req.Case.OwnPast(ctx); err != nil {
+			return nil, p.Fault(err)
+		}
+	}
 	if s.best != nil {
 		if s.out.Chosen, err = s.scenario(); err != nil {
 			return nil, p.Fault(err)
