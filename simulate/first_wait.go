@@ -65,11 +65,14 @@ type group struct {
 	jobs, finished, preempted int64
 	wait                      firstWaits
 	jct                       capcli.Seconds // sum of completion times; an open job counts until the end of the run
+	slowdown                  float64        // sum
+	possible, done            capcli.GPUTime // see Served; by tenant alone
 }
 
 func (g *group) result() JobStats {
-	s := JobStats{Jobs: g.jobs, Finished: g.finished, Preempted: g.preempted, Wait: g.wait.stats()}
+	s := JobStats{Jobs: g.jobs, Finished: g.finished, Preempted: g.preempted, Wait: g.wait.stats(), Possible: g.possible, Done: g.done}
 	if g.jobs > 0 {
+		s.MeanSlowdown = g.slowdown / float64(g.jobs)
 		s.MeanJCT = float64(g.jct) / float64(g.jobs)
 	}
 	return s
@@ -79,7 +82,17 @@ func (g *group) result() JobStats {
 type JobStats struct {
 	Jobs, Finished, Preempted int64
 	Wait                      Stats
-	MeanJCT                   float64 // mean completion time (end - submission); an open job counts until the end of the run
+	MeanJCT                   float64        // mean completion time (end - submission); an open job counts until the end of the run
+	MeanSlowdown              float64        // mean bounded slowdown over the same jobs
+	Possible, Done            capcli.GPUTime // see Served; of tenants alone
+}
+
+// ServedShare returns the share of the possible work that was done; 1 if none was possible.
+func (s *JobStats) ServedShare() float64 {
+	if s.Possible == 0 {
+		return 1
+	}
+	return float64(s.Done) / float64(s.Possible)
 }
 
 // SizeResult is the figures of the jobs in a range of GPU counts.
@@ -159,6 +172,7 @@ func (m *meter) cutOff(j *refusal, end capcli.Seconds) {
 	so := end - j.submitted
 	for _, g := range []*group{&m.all, &m.byTenant[j.tenant], &m.bySize[j.size]} {
 		g.jct += so
+		g.slowdown += slowdown(so, j.run)
 		if !j.started {
 			g.wait.cut.add(so)
 		}

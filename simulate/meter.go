@@ -119,14 +119,16 @@ func (m *meter) finished(e *engine, l *Live) {
 	m.finishedN++
 	m.lastEnd = e.c.now
 	jct := e.c.now - l.Submitted
+	slow := slowdown(jct, l.Run)
 	for _, g := range m.groups(l) {
 		g.finished++
 		g.jct += jct
+		g.slowdown += slow
 	}
 	m.jctFinished += int64(jct)
 	m.queuedFor += int64(l.Queued)
-	m.slowdown += slowdown(jct, l.Run)
-	m.slowdownFinished += slowdown(jct, l.Run)
+	m.slowdown += slow
+	m.slowdownFinished += slow
 	m.goodput += l.Work()
 	m.redone += capcli.GPUTime(int64(l.Lost) * l.Milli())
 	if l.Deadline.IsKnown() && l.Deadline != 0 {

@@ -85,7 +85,8 @@ type Counts struct {
 
 // TenantResult is the figures of one tenant's jobs.
 type TenantResult struct {
-	Name string
+	Name   string
+	Weight float64
 	JobStats
 }
 
@@ -157,7 +158,7 @@ func (e *engine) result() (*Result, error) {
 		}
 	}
 	for i, t := range e.tenantList {
-		tr := TenantResult{Name: t.Name}
+		tr := TenantResult{Name: t.Name, Weight: t.Weight}
 		if i < len(m.byTenant) {
 			tr.JobStats = m.byTenant[i].result()
 		}

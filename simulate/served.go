@@ -90,8 +90,12 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 		}
 	}
 	milli := l.Milli()
-	s.Possible += capcli.GPUTime(milli * int64(possible))
-	s.Done += capcli.GPUTime(milli * int64(min(progress, possible)))
+	might, did := capcli.GPUTime(milli*int64(possible)), capcli.GPUTime(milli*int64(min(progress, possible)))
+	s.Possible += might
+	s.Done += did
+	g := &e.meter.byTenant[l.tenant.index]
+	g.possible += might
+	g.done += did
 	left := capcli.GPUTime(milli * int64(whole-min(progress, whole)))
 	switch l.state {
 	case waiting:

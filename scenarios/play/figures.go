@@ -46,9 +46,11 @@ func (r *Run) figures(run int) outcome.Outcome {
 		b := &r.Invoice.ByTenant[i]
 		out.Tenants = append(out.Tenants, outcome.Tenant{
 			Name: t.Name, Jobs: t.Jobs, Finished: t.Finished, Preemptions: t.Preempted, Used: b.Used, Waits: outcome.WaitsOf(&t.Wait), JCTMean: t.MeanJCT,
+			Weight: t.Weight, Slowdown: t.MeanSlowdown, ServedShare: t.ServedShare(),
 			Direct: r.pricedOrNil(b.Direct), Share: r.pricedOrNil(b.Share), Cost: r.pricedOrNil(b.Total),
 		})
 	}
+	out.Fairness = outcome.FairnessOf(res.Tenants, r.Invoice.TenantUse())
 	slices.SortStableFunc(out.Tenants, func(a, b outcome.Tenant) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range res.Loads {
 		out.Loads = append(out.Loads, outcome.LoadOf(&res.Loads[i]))

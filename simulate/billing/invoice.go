@@ -107,6 +107,15 @@ type Invoice struct {
 	unlisted []string   // pools with billed time and no known on-demand price
 }
 
+// TenantUse returns the GPU time that each tenant held, in order of the record's tenants.
+func (inv *Invoice) TenantUse() []capcli.GPUTime {
+	out := make([]capcli.GPUTime, len(inv.ByTenant))
+	for i := range inv.ByTenant {
+		out[i] = inv.ByTenant[i].Used
+	}
+	return out
+}
+
 // Month is one calendar month (UTC) of an invoice, or a part of a month between changes of
 // price.
 type Month struct {

@@ -76,6 +76,7 @@ type Outcome struct {
 	SlowdownEnded    float64             `json:"bounded_slowdown_mean_finished"`
 	Makespan         capcli.Seconds      `json:"makespan_s"`
 	Queue            Queue               `json:"queue"`
+	Fairness         Fairness            `json:"fairness"`
 	Capacity         Capacity            `json:"capacity"`
 	Cost             Cost                `json:"cost"`
 	Contracts        []Contract          `json:"contracts,omitempty"`
@@ -233,10 +234,13 @@ type Tenant struct {
 	Preemptions int64          `json:"preemptions"`
 	Used        capcli.GPUTime `json:"used_gpu_hours"`
 	Waits
-	JCTMean float64     `json:"jct_mean_s"`
-	Direct  *capcli.USD `json:"direct_usd"`
-	Share   *capcli.USD `json:"stranded_share_usd"`
-	Cost    *capcli.USD `json:"cost_usd"`
+	JCTMean     float64     `json:"jct_mean_s"`
+	Weight      float64     `json:"weight"`
+	Slowdown    float64     `json:"bounded_slowdown_mean"`
+	ServedShare float64     `json:"served_share"`
+	Direct      *capcli.USD `json:"direct_usd"`
+	Share       *capcli.USD `json:"stranded_share_usd"`
+	Cost        *capcli.USD `json:"cost_usd"`
 }
 
 // Load is the offered load on committed capacity.

@@ -42,6 +42,8 @@ type Outcome struct {
 	QueueMean       float64        `json:"queue_mean_jobs"`
 	Availability    *float64       `json:"availability"` // see simulate.Result.Availability
 
+	Fairness outcome.Fairness `json:"fairness"`
+
 	Possible       GPUMillis   `json:"possible_gpu_ms"` // see simulate.Served
 	Served         GPUMillis   `json:"served_gpu_ms"`
 	Backlog        GPUMillis   `json:"backlog_gpu_ms"` // of jobs that wait at the end or can never run
@@ -109,6 +111,7 @@ func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 		Time: capacityOf(&inv.Total.Time), Held: capacityOf(&committed.Time),
 		Redone: GPUMillis(res.Redone), Fragmentation: res.Fragmentation,
 	}
+	o.Fairness = outcome.FairnessOf(res.Tenants, inv.TenantUse())
 	if a, ok := res.Availability(within); ok {
 		o.Availability = &a
 	}
@@ -160,7 +163,7 @@ func (o *Outcome) figures() *outcome.Outcome {
 	out := &outcome.Outcome{
 		Jobs:      simulate.Counts{Finished: o.Finished, Waiting: o.Waiting, Unplaceable: o.Unplaceable, Preemptions: o.Preemptions, Misses: o.DeadlineMisses, Dropped: o.Dropped, Held: o.HeldBack, Tardiness: o.Tardiness},
 		QueueTime: o.QueueTime, JCTMean: o.JCTMean, BoundedSlowdown: o.BoundedSlowdown, Makespan: o.Makespan,
-		Queue: outcome.Queue{Max: o.QueueMax, Mean: o.QueueMean}, Availability: o.Availability,
+		Queue: outcome.Queue{Max: o.QueueMax, Mean: o.QueueMean}, Availability: o.Availability, Fairness: o.Fairness,
 		Capacity: outcome.Capacity{Span: o.Time.span(), Stranded: capcli.GPUTime(o.Held.Idle + o.Held.Blocked + o.Held.Down), Fragmentation: o.Fragmentation},
 		Cost:     outcome.Cost{Equivalent: o.Equivalent, Savings: o.Savings},
 	}
