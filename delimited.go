@@ -24,9 +24,10 @@ type LineReader struct {
 	line    int
 	err     error
 	cut     bool
+	begun   bool // the first bytes were looked at
 }
 
-// NewLineReader returns a reader of the lines of src.
+// NewLineReader returns a reader of the lines of src, which is UTF-8, or UTF-16 with a byte-order mark.
 func NewLineReader(src io.Reader) *LineReader {
 	return &LineReader{src: src, buf: make([]byte, 64<<10)}
 }
@@ -56,6 +57,28 @@ func (r *LineReader) fill() bool {
 	if r.end == len(r.buf) {
 		r.buf = append(r.buf, make([]byte, len(r.buf))...)
 	}
+	more := r.readMore()
+	if r.begun {
+		return more
+	}
+	for r.end < 2 && r.err == nil {
+		r.readMore()
+	}
+	r.begun = true
+	if text := decodeUTF16(r.buf[:r.end], r.src); text != nil {
+		// What ended the source ends the decoded text too.
+		ended := r.err
+		r.end, r.err, r.src = 0, nil, text
+		if ended != nil {
+			text.src = errorReader{ended}
+		}
+		return r.readMore()
+	}
+	return r.end > 0
+}
+
+// readMore reads once into the free part of buf.
+func (r *LineReader) readMore() bool {
 	for range 100 {
 		n, err := r.src.Read(r.buf[r.end:])
 		r.end += n
@@ -70,6 +93,12 @@ func (r *LineReader) fill() bool {
 	r.err = io.ErrNoProgress
 	return false
 }
+
+// errorReader has no text: reading it fails.
+type errorReader struct{ err error }
+
+// Read implements io.Reader.
+func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
 
 // Head returns the next bytes, up to n, without consuming them.
 func (r *LineReader) Head(n int) []byte {

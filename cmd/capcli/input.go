@@ -57,14 +57,14 @@ func (e *env) open(name string) (trace.Input, io.Closer, error) { return openInp
 // cmd has that flag; more are keys for other flags of cmd.
 func addReadFlag(cmd *cobra.Command, o *trace.Request, more ...key) {
 	addTraceFlags(cmd, o)
-	keys := append([]key{{"tz", "tz"}, {"dst", "dst"}, {"columns", "columns-in"}, {"allow-cut", "allow-cut"}}, more...)
+	keys := append([]key{{"tz", "tz"}, {"dst", "dst"}, {"times", "times"}, {"dates", "dates"}, {"columns", "columns-in"}, {"allow-cut", "allow-cut"}}, more...)
 	if cmd.Flags().Lookup("format") != nil {
 		keys = append([]key{{"format", "format"}}, keys...)
 	}
 	for _, c := range trace.Columns {
 		keys = append(keys, key{c, "map"})
 	}
-	addBundle(cmd, "read", "how the input is read, `KEY=VALUE`,…: tz, dst, format, columns; submit=created_at (our column=theirs)", true, keys...)
+	addBundle(cmd, "read", "how the input is read, `KEY=VALUE`,…: tz, dst, times, dates, format, columns; submit=created_at (our column=theirs)", true, keys...)
 	renamed(cmd, "map", "--read OURS=THEIRS")
 	explainedBy(cmd, "capcli trace describe", "read")
 }
@@ -74,6 +74,8 @@ func addTraceFlags(cmd *cobra.Command, o *trace.Request) {
 	f := cmd.Flags()
 	f.StringVar(&o.TZ, "tz", "", "`ZONE` of times that have none: Europe/Berlin, UTC")
 	f.StringVar(&o.DST, "dst", "", "in the hour that comes twice: earlier (default) or later `PASS`")
+	f.StringVar(&o.Times, "times", "", "times that are numbers are in this `UNIT`: s, ms, us or ns (default: told from their size)")
+	f.StringVar(&o.Dates, "dates", "", "in dates such as 03/04/2026 the `ORDER` is dmy or mdy (default: told from the dates)")
 	f.StringArrayVar(&o.Map, "map", nil, "our column is called so in the file: `submit=created_at` (may be repeated)")
 	f.StringVar(&o.Columns, "columns-in", "", "columns of a sacct dump without a head: the `LIST` given to sacct --format")
 	f.BoolVar(&o.AllowCut, "allow-cut", false, "go on with what is there of a file that is cut short (exit 4)")

@@ -254,7 +254,7 @@ func TestFaults(t *testing.T) {
 		good + " nonsense":             "want a JSON object",
 		"kind: [":                      "neither JSON nor YAML",
 		"just words":                   "want an object of Kubernetes",
-		`{"kind":"` + strings.Repeat("x", maxObject) + `"}`: "longer than 16 MiB",
+		`{"kind":"` + strings.Repeat("x", capcli.MaxObject) + `"}`: "longer than 16 MiB",
 	} {
 		_, err := NewReader().Read("f.json", strings.NewReader(text))
 		var bad *capcli.InputError

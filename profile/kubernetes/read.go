@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -21,6 +22,12 @@ type Fault struct {
 	Object string
 	Text   string
 }
+
+// maxYAML is the most bytes of a YAML file, which is held in memory.
+const maxYAML = 64 << 20
+
+// errNotUTF8 is the fault of an object that is not text. JSON would make one name of several.
+var errNotUTF8 = errors.New("not valid UTF-8")
 
 // mostKinds is the most kinds that a note names.
 const mostKinds = 10
@@ -56,7 +63,7 @@ func (r *Reader) Read(name string, src io.Reader) (cut string, err error) {
 	if !beginsJSON(in) {
 		return "", r.readYAML(name, in)
 	}
-	return r.readJSON(newScanner(in, name))
+	return r.readJSON(name, capcli.NewObjectReader(in, "items", 1))
 }
 
 // beginsJSON reports whether the input begins as JSON does, without consuming it.
@@ -73,22 +80,29 @@ func beginsJSON(in *bufio.Reader) bool {
 	}
 }
 
-func (r *Reader) readJSON(s *scanner) (cut string, err error) {
+func (r *Reader) readJSON(name string, s *capcli.ObjectReader) (cut string, err error) {
+	const hint = "export it with: kubectl get workloads.kueue.x-k8s.io,jobs,pods -A -o json"
 	for {
-		more, err := s.next()
-		if err != nil || !more {
-			return s.ended, err
+		more, err := s.Next()
+		var bad *capcli.InputError
+		if errors.As(err, &bad) {
+			bad.File, bad.Hint = name, hint
 		}
-		if err := r.add(s.raw, s.line); err != nil {
+		if err != nil || !more {
+			return s.Ended, err
+		}
+		err = errNotUTF8
+		if utf8.Valid(s.Raw) {
+			err = r.add(s.Raw, s.Line)
+		}
+		if err != nil {
 			var own *json.SyntaxError
 			if errors.As(err, &own) {
-				fault := s.fault("not valid JSON: " + err.Error())
-				fault.Line = s.line
-				return "", fault
+				return "", &capcli.InputError{File: name, Line: s.Line, Text: "not valid JSON: " + err.Error(), Hint: hint}
 			}
 			var kind envelope
-			_ = json.Unmarshal(s.raw, &kind) // what could be read of it names it
-			r.Faults = append(r.Faults, Fault{s.line, strings.TrimSpace(kind.Kind + " " + kind.Metadata.id()), err.Error()})
+			_ = json.Unmarshal(s.Raw, &kind) // what could be read of it names it
+			r.Faults = append(r.Faults, Fault{s.Line, strings.TrimSpace(kind.Kind + " " + kind.Metadata.id()), err.Error()})
 			r.Objects++
 		}
 	}
@@ -127,9 +141,7 @@ func (r *Reader) readYAML(name string, in io.Reader) error {
 		if err != nil || len(b) == 0 || b[0] != '{' && b[0] != '[' {
 			return fault(node.Line, "want an object of Kubernetes, found something else")
 		}
-		s := newScanner(bytes.NewReader(b), name)
-		s.n = node.Line - 1
-		if _, err := r.readJSON(s); err != nil {
+		if _, err := r.readJSON(name, capcli.NewObjectReader(bytes.NewReader(b), "items", node.Line)); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"capcli"
+	"capcli/profile/trace"
 )
 
 // want is a column of a job file and how a job holds it.
@@ -51,6 +52,8 @@ type field struct {
 	text   [batch]string
 	pow10  int64 // 10 to the number of places of a stored decimal
 	perSec int64 // stored units per second, for instants
+	told   int64 // the units per second that the user named, for plain numbers; 0 tells them from their size
+	found  int64 // the units per second that were told from the size last; 0 for none
 	room   [24]byte
 }
 
@@ -162,15 +165,22 @@ func (d *field) instant(n int64) (int64, mark) {
 	if _, isDate := d.cur.l.logical.(*format.DateType); isDate {
 		return n * 86400, sound
 	}
-	if d.perSec == 1 {
+	per := d.perSec
+	if _, stamped := d.cur.l.logical.(*format.TimestampType); !stamped && per == 1 {
+		if per = d.told; per == 0 {
+			per = trace.EpochUnit(n)
+			d.found = max(d.found, per)
+		}
+	}
+	if per == 1 {
 		return n, sound
 	}
-	q := floorDiv(n, d.perSec)
-	rest := n - q*d.perSec
+	q := floorDiv(n, per)
+	rest := n - q*per
 	if rest == 0 {
 		return q, sound
 	}
-	if rest*2 >= d.perSec {
+	if rest*2 >= per {
 		q++
 	}
 	return q, rounded
@@ -184,6 +194,8 @@ func (d *field) fractions(v Vector) {
 			d.num[k], d.marks[k] = 0, empty
 		case math.IsInf(f, 0):
 			d.num[k], d.marks[k] = 0, endless
+		case d.time && math.Abs(f) < math.MaxInt64 && (d.told > 1 || d.told == 0 && f >= 1e11):
+			d.num[k], d.marks[k] = d.instant(int64(math.Round(f)))
 		default:
 			d.num[k], d.marks[k] = portion(f / float64(d.pow10) * float64(d.scale))
 		}

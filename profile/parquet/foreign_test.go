@@ -141,6 +141,8 @@ func TestForeignTimes(t *testing.T) {
 		D  int32   `parquet:"day,date"`
 		F  float64 `parquet:"float"`
 		T  string  `parquet:"text"`
+		PM int64   `parquet:"plainms"`
+		FM float64 `parquet:"floatms"`
 		G  int32   `parquet:"gpus"`
 		R  int64   `parquet:"run_s"`
 	}
@@ -148,6 +150,7 @@ func TestForeignTimes(t *testing.T) {
 	b := writeForeign(t, []row{{
 		S: at, MS: at*1e3 + 499, US: at*1e6 + 1, NS: at*1e9 - 1, LO: at * 1e6, D: at / 86400, F: at + 0.25,
 		T: "2025-01-01T01:00:00+01:00", G: 1, R: 1,
+		PM: at*1e3 + 2, FM: at * 1e3,
 	}})
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -171,6 +174,8 @@ func TestForeignTimes(t *testing.T) {
 		{"day", nil, at, false, ""},
 		{"float", nil, at, true, ""},
 		{"text", nil, at, false, ""},
+		{"plainms", nil, at, true, "milliseconds"},
+		{"floatms", nil, at, false, "milliseconds"},
 	}
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c.column, c.tz), func(t *testing.T) {

@@ -19,7 +19,7 @@ func (j *jobs) asCSV() error {
 	rows.header()
 	going := true
 	inner, err := trace.Open(trace.Input{Name: j.r.Input().Name, R: rows}, trace.Options{
-		Format: "csv", TZ: o.TZ, DSTLater: o.DSTLater,
+		Format: "csv", TZ: o.TZ, DSTLater: o.DSTLater, Unit: o.Unit, Dates: o.Dates,
 		Rejects: func(x trace.Reject) {
 			going = going && j.r.Reject(x.Line-1, []byte(x.Text), x.Reason)
 		},

@@ -151,6 +151,7 @@ func (j *jobs) open() error {
 			return err
 		}
 		used[theirs] = true
+		j.fields[i].told = j.r.Options().Unit
 	}
 	if err := checkMap(names); err != nil {
 		return err
@@ -241,6 +242,9 @@ func (j *jobs) nextBatch() (int, error) {
 		}
 		if err := j.fields[i].read(n); err != nil {
 			return 0, err
+		}
+		if j.fields[i].found > 1 {
+			j.r.NoteUnit(j.fields[i].found)
 		}
 	}
 	j.row += int64(n)

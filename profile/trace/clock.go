@@ -6,11 +6,13 @@ import (
 	"capcli"
 )
 
-// clock parses times: seconds (whole or decimal, since 1970 or from any origin) and ISO 8601
-// with or without a zone.
+// clock parses times: numbers (seconds since 1970 or from any origin, and smaller units since 1970), ISO 8601
+// with or without a zone, and dates whose year comes last.
 type clock struct {
 	zone  *time.Location // of times without a zone; nil rejects such times
 	later bool           // a time in a repeated hour is in the second pass
+	unit  int64          // units of a number per second; 0 tells them from its size
+	dates dateOrder      // of dates whose year comes last
 	days  [8]dayOffset   // cache of offsets, by day modulo 8
 }
 
@@ -33,6 +35,7 @@ const (
 type moment struct {
 	at, other capcli.Time
 	rounded   bool
+	unit      int64 // units of the number per second; 0 for other forms
 }
 
 var noMoment = moment{at: capcli.NoTime, other: capcli.NoTime}
@@ -46,14 +49,10 @@ func (c *clock) read(b []byte) (moment, flaw) {
 	if len(b) >= 10 && b[4] == '-' && b[7] == '-' {
 		return c.iso(b)
 	}
-	n, whole, bad := fixed(b, 1)
-	if bad == notNumber {
-		bad = notTime
+	if hasDate(b) {
+		return c.yearLast(b)
 	}
-	if bad != flawless {
-		return noMoment, bad
-	}
-	return moment{capcli.Time(n), capcli.NoTime, !whole}, flawless
+	return c.number(b)
 }
 
 // iso parses YYYY-MM-DD, T or a blank, HH:MM:SS, an optional fraction, and an optional Z or
@@ -63,6 +62,11 @@ func (c *clock) iso(b []byte) (moment, flaw) {
 	if !ok {
 		return noMoment, notTime
 	}
+	return c.finish(wall, rest)
+}
+
+// finish adds what follows the seconds of a time: an optional fraction, and an optional zone.
+func (c *clock) finish(wall int64, rest []byte) (moment, flaw) {
 	m := moment{other: capcli.NoTime}
 	if len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') {
 		i := 1

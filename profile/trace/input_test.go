@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"capcli"
 )
@@ -33,7 +36,7 @@ func TestBadInput(t *testing.T) {
 		{"binary", []byte("\x7fELF\x02\x01\x01\x00\x00\x00"), Options{}, "binary data", 0},
 		{"binary, format named", []byte("\x7fELF\x02\x01\x01\x00\x00\x00"), Options{Format: "swf"}, "binary data", 0},
 		{"zip", []byte("PK\x03\x04rest"), Options{}, "a zip archive", 0},
-		{"UTF-16", []byte("\xff\xfej\x00o\x00b\x00"), Options{}, "UTF-16", 0},
+		{"UTF-16 without a mark", []byte("j\x00o\x00b\x00"), Options{}, "UTF-16 text without", 0},
 		{"parquet given as csv", []byte("PAR1\x15\x00"), Options{Format: "csv"}, "parquet", 0},
 		{"no format", []byte("hello,world\n1,2\n"), Options{}, "not recognised", 1},
 		{"sacct without a header", []byte("1|1|x|COMPLETED|1|2\n"), Options{}, "not recognised", 1},
@@ -207,7 +210,9 @@ func TestBomb(t *testing.T) {
 func TestAbsurdRows(t *testing.T) {
 	for _, c := range []struct{ row, want string }{
 		{"1,-5,1,5,,", "submit: outside 1970 to 2200"},
-		{"1,1704067200000,1,5,,", "submit: outside 1970 to 2200"},
+		{"1,9704067200000,1,5,,", "submit: outside 1970 to 2200"},
+		{"1,8000000000,1,5,,", "submit: " + string(eitherUnit)},
+		{"1,31/02/2026 10:00,1,5,,", "submit: not a time"},
 		{"1,,1,5,,", "submit: missing"},
 		{"1,Inf,1,5,,", "submit: not a finite number"},
 		{"1,soon,1,5,,", "submit: not a time"},
@@ -255,5 +260,28 @@ func TestSortedIsStable(t *testing.T) {
 	}
 	if got != "314025" {
 		t.Errorf("got %s, want 314025", got)
+	}
+}
+
+// TestUTF16Samples: every sample of a text format reads the same as UTF-16.
+func TestUTF16Samples(t *testing.T) {
+	for _, f := range Formats.All() {
+		if f.Value.Binary {
+			continue
+		}
+		for name, data := range samples(t, f.Name) {
+			if !utf8.Valid(data) {
+				continue
+			}
+			wide := []byte{0xff, 0xfe}
+			for _, unit := range utf16.Encode([]rune(string(data))) {
+				wide = append(wide, byte(unit), byte(unit>>8))
+			}
+			jobs, rep := readAll(t, data, Options{})
+			got, gotRep := readAll(t, wide, Options{})
+			if !reflect.DeepEqual(got, jobs) || !reflect.DeepEqual(gotRep, rep) {
+				t.Errorf("%s: got other jobs or another report than from UTF-8", name)
+			}
+		}
 	}
 }

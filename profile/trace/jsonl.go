@@ -12,12 +12,16 @@ import (
 )
 
 func init() {
-	Formats.Add("jsonl", "capcli's own columns, one JSON object a line; --map reads other keys",
+	Formats.Add("jsonl", "capcli's own columns, one JSON object a line or an array of objects; --map reads other keys",
 		Format{Sniff: sniffJSONL, Read: readJSONL, Mapped: true})
 }
 
 func sniffJSONL(head []byte) bool {
-	line, _, _ := bytes.Cut(beginsJSON(head), []byte{'\n'})
+	text := beginsJSON(head)
+	if bytes.HasPrefix(text, []byte("[")) && bytes.HasPrefix(beginsJSON(text[1:]), []byte("{")) {
+		return bytes.Contains(text, []byte(`"submit"`)) && bytes.Contains(text, []byte(`"gpus"`))
+	}
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte(`"submit"`)) && bytes.Contains(line, []byte(`"gpus"`))
 }
 
@@ -44,6 +48,9 @@ func readJSONL(r *Reader) error {
 	}
 	d := newRecord(r)
 	defer j.note()
+	if bytes.HasPrefix(beginsJSON(r.text.Head(HeadBytes)), []byte("[")) {
+		return j.array(d)
+	}
 	for row := int64(0); ; {
 		line, n, ok := r.Line()
 		if !ok {
@@ -63,6 +70,17 @@ func readJSONL(r *Reader) error {
 			return err
 		}
 	}
+}
+
+// array reads the objects of a JSON array.
+func (j *jsonl) array(d *record) error {
+	row := int64(0)
+	return j.r.eachObject("", "the program", func(raw []byte, line int) (bool, error) {
+		if row++; !j.object(raw) {
+			return j.r.Reject(line, raw, "not a JSON object"), nil
+		}
+		return d.keep(line, row, raw, &j.cells)
+	}, func() error { return nil })
 }
 
 // note adds a note that lists the skipped keys.
@@ -133,7 +151,7 @@ func skip(b []byte, c byte) ([]byte, bool) {
 
 // blank removes blanks from the front of b.
 func blank(b []byte) []byte {
-	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r') {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r' || b[0] == '\n') {
 		b = b[1:]
 	}
 	return b
@@ -226,7 +244,7 @@ func jsonValue(b []byte) (value, rest []byte, ok bool) {
 		return nested(b)
 	}
 	n := 0
-	for n < len(b) && !strings.ContainsRune(",}] \t\r", rune(b[n])) {
+	for n < len(b) && !strings.ContainsRune(",}] \t\r\n", rune(b[n])) {
 		n++
 	}
 	value, rest = b[:n], b[n:]

@@ -64,6 +64,7 @@ func Open(in Input, o Options) (*Reader, error) {
 		if err := r.checkText(head); err != nil {
 			return nil, err
 		}
+		r.findDates(head)
 	}
 	return r, nil
 }
@@ -142,7 +143,7 @@ func (r *Reader) sniff(head []byte) (string, error) {
 		}
 	}
 	if len(r.o.Map) > 0 && !mapped {
-		if first := beginsJSON(head); len(first) > 0 && first[0] == '{' {
+		if first := beginsJSON(head); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
 			return "jsonl", nil
 		}
 		return "csv", nil
@@ -178,8 +179,8 @@ func (r *Reader) checkText(head []byte) error {
 		kind = "parquet"
 	case len(head) > 262 && string(head[257:262]) == "ustar":
 		kind = "a tar archive"
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		kind = "UTF-16 text"
+	case len(head) > 3 && (head[0] == 0 && head[2] == 0 && head[1] != 0 && head[3] != 0 || head[1] == 0 && head[3] == 0 && head[0] != 0 && head[2] != 0):
+		kind = "UTF-16 text without the byte-order mark that tells it"
 	case bytes.IndexByte(head, 0) >= 0:
 		kind = "binary data"
 	default:

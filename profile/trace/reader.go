@@ -36,6 +36,8 @@ type Reader struct {
 	lastID           string      // id of the last kept job
 	lastSubmit       capcli.Time // submit of the last kept job
 	lastReject       int         // line of the last rejected row
+	lastUnit         int64       // unit of times that was noted last, per second
+	dates            dateOrder   // of dates whose year comes last
 
 	yield         func(capcli.Job, error) bool
 	used, stopped bool

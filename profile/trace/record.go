@@ -36,7 +36,7 @@ type record struct {
 }
 
 func newRecord(r *Reader) *record {
-	return &record{r: r, clock: clock{zone: r.o.TZ, later: r.o.DSTLater}}
+	return &record{r: r, clock: r.newClock()}
 }
 
 // keep converts cells to a job and passes it to Reader.Keep, or rejects the row. row is
@@ -49,6 +49,8 @@ func (d *record) keep(line int, row int64, raw []byte, cells *[numColumns][]byte
 	}
 	if col, bad := d.times(&job, cells); bad == noZone {
 		return false, d.r.noZone(line, Columns[col], cells[col])
+	} else if bad == eitherOrder {
+		return false, d.r.datesFault(line, Columns[col], cells[col])
 	} else if bad == gapHour {
 		return d.r.Reject(line, raw, string(gapHour)+", "+string(trim(cells[col])[:10])), nil
 	} else if bad != flawless {
@@ -128,12 +130,7 @@ func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad
 		if bad != flawless {
 			return c.col, bad
 		}
-		if m.rounded {
-			d.r.Assume("fractions of a second: rounded to the nearest")
-		}
-		if m.other.IsKnown() {
-			d.r.Assume(d.r.repeatedNote(m.at))
-		}
+		d.r.noteMoment(m)
 		*c.to = m.at
 	}
 	return 0, flawless

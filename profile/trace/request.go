@@ -14,6 +14,8 @@ type Request struct {
 	Format   string   `json:"format,omitempty"`     // name in Formats, or slurm for sacct; "" and auto detect the format
 	TZ       string   `json:"tz,omitempty"`         // zone of times without a zone, such as Europe/Berlin; "" is none
 	DST      string   `json:"dst,omitempty"`        // pass of a repeated hour: earlier, the default, or later
+	Times    string   `json:"times,omitempty"`      // unit of times that are numbers: s, ms, us or ns; "" tells it from their size
+	Dates    string   `json:"dates,omitempty"`      // order of dates whose year comes last: dmy or mdy; "" tells it from the dates
 	Map      []string `json:"map,omitempty"`        // pairs of our column=their column, separated by commas
 	Columns  string   `json:"columns_in,omitempty"` // columns of a sacct dump without a header, separated by commas
 	AllowCut bool     `json:"allow_cut,omitempty"`  // accept a truncated log and read what is there
@@ -21,7 +23,7 @@ type Request struct {
 
 // IsEmpty reports whether the request has no setting.
 func (q *Request) IsEmpty() bool {
-	return q.Format == "" && q.TZ == "" && q.DST == "" && q.Columns == "" && !q.AllowCut && len(q.Map) == 0
+	return q.Format == "" && q.TZ == "" && q.DST == "" && q.Times == "" && q.Dates == "" && q.Columns == "" && !q.AllowCut && len(q.Map) == 0
 }
 
 // Parse returns the options that the request asks for. It fails with
@@ -41,6 +43,14 @@ func (q *Request) Parse() (Options, error) {
 	if q.DST != "" && q.DST != "earlier" && q.DST != "later" {
 		return out, &capcli.RequestError{Field: "dst", Text: fmt.Sprintf("wants earlier or later, found %q", q.DST)}
 	}
+	var known bool
+	if out.Unit, known = epochUnits[q.Times]; !known {
+		return out, &capcli.RequestError{Field: "times", Text: fmt.Sprintf("wants s, ms, us or ns, found %q", q.Times)}
+	}
+	if _, known = dateOrders[q.Dates]; !known {
+		return out, &capcli.RequestError{Field: "dates", Text: fmt.Sprintf("wants dmy or mdy, found %q", q.Dates)}
+	}
+	out.Dates = q.Dates
 	var err error
 	if out.TZ, err = ParseZone(q.TZ); err != nil {
 		return out, err

@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	Formats.Add("sacct", "Slurm accounting: sacct -P, with its header line or with the names given to --format",
+	Formats.Add("sacct", "Slurm accounting: sacct -P, with its header line or with the names given to --format; sacct --json",
 		Format{Sniff: sniffSacct, Read: readSacct, Mapped: true})
 }
 
@@ -17,7 +17,9 @@ func init() {
 // (attempts after a requeue, the same job in the next month's dump).
 const sacctHeld = 1 << 16
 
-func sniffSacct(head []byte) bool {
+func sniffSacct(head []byte) bool { return sniffSacctTable(head) || sniffSacctJSON(head) }
+
+func sniffSacctTable(head []byte) bool {
 	cols := headColumns(head)
 	return (cols["jobid"] || cols["jobidraw"]) && (cols["submit"] || cols["start"] || cols["state"] || cols["elapsedraw"])
 }
@@ -57,17 +59,16 @@ type slurmJob struct {
 }
 
 func readSacct(r *Reader) error {
+	if head := beginsJSON(r.text.Head(HeadBytes)); len(head) > 0 && (head[0] == '{' || head[0] == '[') {
+		return readSacctJSON(r)
+	}
 	t, err := sacctTable(r)
 	if err != nil {
 		return err
 	}
-	cols, err := findSacctCols(t)
+	s, err := newSacct(r, t)
 	if err != nil {
 		return err
-	}
-	s := &sacct{
-		r: r, t: t, c: cols, held: map[string]int{},
-		clock: clock{zone: r.o.TZ, later: r.o.DSTLater},
 	}
 	t.mend = s.mend
 	for t.nextRow() {
@@ -76,10 +77,19 @@ func readSacct(r *Reader) error {
 			return err
 		}
 	}
-	if r.stopped {
-		return nil
-	}
 	return s.drain()
+}
+
+// newSacct returns a reader of the jobs in t. It fails where t lacks a required field.
+func newSacct(r *Reader, t *table) (*sacct, error) {
+	cols, err := findSacctCols(t)
+	if err != nil {
+		return nil, err
+	}
+	return &sacct{
+		r: r, t: t, c: cols, held: map[string]int{},
+		clock: r.newClock(),
+	}, nil
 }
 
 // sacctTable returns the table under the header line, or under the names in Options.Columns
@@ -93,7 +103,7 @@ func sacctTable(r *Reader) (*table, error) {
 			sep = want
 		}
 	}
-	if len(r.o.Columns) == 0 || sniffSacct(head) {
+	if len(r.o.Columns) == 0 || sniffSacctTable(head) {
 		return newTable(r, capcli.Fields{Separator: sep, Bare: true})
 	}
 	t := &table{r: r, Fields: capcli.Fields{Separator: sep, Bare: true}}
@@ -268,6 +278,9 @@ func (s *sacct) release(h *slurmJob) bool {
 
 // drain releases all held jobs, oldest first, and notes the replaced attempts.
 func (s *sacct) drain() error {
+	if s.r.stopped {
+		return nil
+	}
 	for i := range s.ring {
 		if !s.release(&s.ring[(s.oldest+i)%len(s.ring)]) {
 			return nil

@@ -68,7 +68,7 @@ func (s *sacct) glue(pieces [][]byte, a, n, b, m int) bool {
 func (s *sacct) isSensible() bool {
 	c, cell := &s.c, s.t.cell
 	for _, col := range []int{c.submit, c.start, c.end} {
-		if _, bad := s.clock.read(trim(blankIfUnknown(cell(col)))); bad != flawless && bad != noZone && bad != gapHour {
+		if _, bad := s.clock.read(trim(blankIfUnknown(cell(col)))); bad != flawless && bad != noZone && bad != gapHour && bad != eitherOrder {
 			return false
 		}
 	}

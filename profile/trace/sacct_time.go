@@ -20,6 +20,8 @@ func (s *sacct) times(job *capcli.Job) (reason string, err error) {
 		switch {
 		case bad == noZone:
 			return "", s.noZone(f.name, cell)
+		case bad == eitherOrder:
+			return "", s.r.datesFault(s.t.line, f.name, cell)
 		case bad == gapHour:
 			return string(gapHour) + ", " + string(cell[:10]), nil
 		case bad != flawless:
@@ -27,6 +29,9 @@ func (s *sacct) times(job *capcli.Job) (reason string, err error) {
 		}
 		if m.at == 0 { // old versions write Unknown as 0
 			m = noMoment
+		}
+		if m.unit > 1 && s.clock.unit == 0 {
+			s.r.NoteUnit(m.unit)
 		}
 		at[i] = m
 	}

@@ -15,7 +15,7 @@ type zoned struct {
 }
 
 func newZoned(r *Reader) *zoned {
-	return &zoned{r: r, clock: clock{zone: r.o.TZ, later: r.o.DSTLater}}
+	return &zoned{r: r, clock: r.newClock()}
 }
 
 // read parses b; an empty b is NoTime. It counts what it had to assume.
@@ -32,13 +32,13 @@ func (z *zoned) read(b []byte) (capcli.Time, flaw) {
 		}
 		return capcli.NoTime, bad
 	}
-	if m.rounded {
-		z.r.Assume("fractions of a second: rounded to the nearest")
-	}
-	if m.other.IsKnown() {
-		z.r.Assume(z.r.repeatedNote(m.at))
-	}
+	z.r.noteMoment(m)
 	return m.at, flawless
+}
+
+// newClock returns a clock for the times of the input.
+func (r *Reader) newClock() clock {
+	return clock{zone: r.o.TZ, later: r.o.DSTLater, unit: r.o.Unit, dates: r.dates}
 }
 
 // lift returns one second for a run time of zero, else run. The public simulators of these
