@@ -139,6 +139,7 @@ var samples = map[string]sample{
 	"capcli plan mix":        {args: "plan mix default --vary capacity.base.gpus=40 --runs 1"},
 	"capcli plan curve":      {args: "plan curve - --on-demand 1 --term 2mo=0.5", stdin: sampleCurve},
 	"capcli trace describe":  {args: "trace describe -", stdin: sampleJobs},
+	"capcli eta":             {args: "eta - --score", stdin: sampleJobs},
 	"capcli import":          {args: "import csv - --out - -o json", stdin: sampleJobs},
 	"capcli scenarios list":  {args: "scenarios list"},
 	"capcli prices list":     {args: "prices list --gpu T4"},

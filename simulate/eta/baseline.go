@@ -16,10 +16,10 @@ const (
 	MethodPredictR  = "replay, predicted runs, corrected"
 )
 
-// sizeClass returns the class of a size: 1, 2 to 4, 5 to 16, 17 to 64, more.
-func sizeClass(units int64) int {
+// sizeClass returns the class of a size: up to 1, 4, 16, 64 GPUs, more.
+func (l *Log) sizeClass(units int64) int {
 	for k, most := range []int64{1, 4, 16, 64} {
-		if units <= most {
+		if units <= most*l.PerGPU {
 			return k
 		}
 	}
@@ -78,9 +78,9 @@ func (l *Log) lastOfSize() []Estimate {
 			j := &l.Jobs[l.byStart[next]]
 			w := float64(j.Wait())
 			every.add(w)
-			own[sizeClass(j.Units)].add(w)
+			own[l.sizeClass(j.Units)].add(w)
 		}
-		out[i] = fromWaits(pick(&own[sizeClass(l.Jobs[i].Units)], &every))
+		out[i] = fromWaits(pick(&own[l.sizeClass(l.Jobs[i].Units)], &every))
 	}
 	return out
 }

@@ -88,5 +88,5 @@ func (r *replay) wait(b *beliefs, i int, s *queueState, lasts []capcli.Seconds) 
 	for _, k := range s.waiting {
 		r.waiting = append(r.waiting, Waiting{Units: b.log.Jobs[k].Units, Lasts: max(1, lasts[k])})
 	}
-	return capcli.Seconds(r.player.Forward(b.log.capacityAt(i), now, r.running, r.waiting) - now)
+	return capcli.Seconds(r.player.Forward(b.log.capacityAt(i, s), now, r.running, r.waiting) - now)
 }

@@ -65,7 +65,7 @@ func (d *describer) learn(now capcli.Time) {
 // pasts returns what is kept of jobs like job i: all, of its tenant, its size, both, its partition.
 func (d *describer) pasts(i int) [5]*past {
 	l := d.log
-	size := octave(l.Jobs[i].Units)
+	size := octave(l.Jobs[i].Units / l.PerGPU)
 	tenant, partition := &d.tenants[l.tenants[i]], &d.partitions[l.partitions[i]]
 	if *tenant == nil {
 		*tenant = newPast(30)
@@ -139,7 +139,7 @@ func (d *describer) sums(i int, s *queueState) queueSums {
 			q.heldPartition += units
 		}
 	}
-	free := float64(l.capacityAt(i)) - q.held
+	free := float64(l.capacityAt(i, s)) - q.held
 	for _, k := range s.waiting[:len(s.waiting)-1] {
 		o := &l.Jobs[k]
 		units, age := float64(o.Units), float64(j.Queued-o.Queued)
@@ -176,7 +176,7 @@ func (d *describer) features(i int, s *queueState) []float32 {
 	q := d.sums(i, s)
 	p := d.pasts(i)
 	every, tenant, size, alike, partition := p[0], p[1], p[2], p[3], p[4]
-	free := float64(l.capacityAt(i)) - q.held
+	free := float64(l.capacityAt(i, s)) - q.held
 	plusOne := func(v float64) float64 { return math.Log10(v + 1) }
 	all := []float64{
 		logWait(float64(d.replays.Limits[i])), logWait(float64(d.replays.Predicted[i])),

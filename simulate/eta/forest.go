@@ -2,6 +2,7 @@ package eta
 
 import (
 	"context"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -19,7 +20,7 @@ type forest struct {
 const (
 	forestTrees = 40
 	forestLeaf  = 8  // fewest values in a leaf
-	forestBins  = 64 // most thresholds that are tried for one feature
+	forestBins  = 64 // most thresholds that are tried for one feature; a bit each in a word
 	forestTry   = 3  // one in so many features is tried at each split
 )
 
@@ -94,11 +95,12 @@ func newTable(x [][]float32, y []float32) *table {
 // grower grows one tree.
 type grower struct {
 	*table
-	rng   *rand.Rand
-	rows  []int32 // rows of the tree, those of one node together
-	spare []int32
-	try   []int
-	bins  [forestBins + 1]bin
+	rng    *rand.Rand
+	rows   []int32   // rows of the tree, those of one node together
+	values []float32 // values of the rows of the node at hand
+	spare  []int32
+	try    []int
+	bins   [forestBins]bin // empty between features
 }
 
 // bin adds up the values of the rows in one bin of a feature.
@@ -109,7 +111,7 @@ type bin struct {
 
 // grow returns a tree of a bootstrap sample of the table.
 func (t *table) grow(rng *rand.Rand) tree {
-	g := &grower{table: t, rng: rng, rows: make([]int32, len(t.y)), spare: make([]int32, len(t.y)), try: make([]int, len(t.edges))}
+	g := &grower{table: t, rng: rng, rows: make([]int32, len(t.y)), values: make([]float32, len(t.y)), spare: make([]int32, len(t.y)), try: make([]int, len(t.edges))}
 	for f := range g.try {
 		g.try[f] = f
 	}
@@ -159,8 +161,9 @@ func (g *grower) bestSplit(begin, end int) (feature int, edge uint8) {
 		return -1, 0
 	}
 	var sum, squares float64
-	for _, r := range rows {
+	for i, r := range rows {
 		v := float64(g.y[r])
+		g.values[i] = g.y[r]
 		sum += v
 		squares += v * v
 	}
@@ -187,32 +190,29 @@ func (g *grower) bestSplit(begin, end int) (feature int, edge uint8) {
 // cut returns the best bin of feature f to part rows at, and how much it explains: the sum of the
 // squares of both sides' sums over their numbers.
 func (g *grower) cut(rows []int32, f int, sum float64) (most float64, edge uint8) {
-	bins := g.bins[:len(g.edges[f])]
-	clear(bins)
-	codes, y := g.codes[f], g.y
-	for _, r := range rows {
-		b := &bins[codes[r]]
+	codes, y := g.codes[f], g.values[:len(rows)]
+	var filled uint64 // the bins that have rows
+	for i, r := range rows {
+		c := codes[r] % forestBins
+		b := &g.bins[c]
 		b.n++
-		b.sum += y[r]
+		b.sum += y[i]
+		filled |= 1 << c
 	}
 	var left int32
 	var leftSum float64
-	for b := range bins[:len(bins)-1] {
-		if bins[b].n == 0 {
-			continue
-		}
-		left += bins[b].n
-		leftSum += float64(bins[b].sum)
+	for ; filled != 0; filled &= filled - 1 {
+		c := bits.TrailingZeros64(filled)
+		left += g.bins[c].n
+		leftSum += float64(g.bins[c].sum)
+		g.bins[c] = bin{}
 		right := int32(len(rows)) - left
-		if left < forestLeaf {
+		if left < forestLeaf || right < forestLeaf {
 			continue
-		}
-		if right < forestLeaf {
-			break
 		}
 		rightSum := sum - leftSum
 		if gain := leftSum*leftSum/float64(left) + rightSum*rightSum/float64(right); gain > most {
-			most, edge = gain, uint8(b)
+			most, edge = gain, uint8(c)
 		}
 	}
 	return most, edge

@@ -44,6 +44,7 @@ func newLearner(seed capcli.Seed) *learner {
 
 // advance takes in what happened before now, and grows a new forest if enough jobs have started.
 func (l *learner) advance(ctx context.Context, now capcli.Time) error {
+	l.ranges.begin()
 	kept := l.open[:0]
 	for i := range l.open {
 		f := l.open[i]
@@ -100,7 +101,7 @@ func (l *learner) regrow(ctx context.Context, now capcli.Time) error {
 
 // estimate returns the estimate of a job with features x, as of f.at, and waits for its outcome.
 // Before the first forest the distribution is that of the values in cold, in order.
-func (l *learner) estimate(f forecast, cold []float32) Estimate {
+func (l *learner) estimate(f forecast, cold []float32) (Estimate, *distribution) {
 	l.buf = l.buf[:0]
 	if l.forest != nil {
 		l.buf = l.forest.values(f.x, l.buf)
@@ -113,5 +114,5 @@ func (l *learner) estimate(f forecast, cold []float32) Estimate {
 	return Estimate{
 		Wait: min(max(seconds(f.d.quantile(0.5)), f.claim.lo), f.claim.hi), Lo: f.claim.lo, Hi: f.claim.hi,
 		OverHour: f.d.chanceAbove(float64(capcli.Hour)),
-	}
+	}, f.d
 }

@@ -2,6 +2,7 @@ package eta
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -35,6 +36,7 @@ func (j *Job) run() int64 { return int64(j.End - j.Start) }
 type Log struct {
 	Jobs     []Job
 	Capacity int64 // units that there are; 0 takes the highest use so far at each moment
+	PerGPU   int64 // units of one GPU, or of what the size classes count
 
 	tenants    []int // index of each job's tenant
 	partitions []int // index of each job's partition
@@ -47,9 +49,13 @@ type Log struct {
 
 // NewLog returns a log of jobs. It sorts jobs in place.
 func NewLog(jobs []Job, capacity int64) *Log {
-	l := &Log{Jobs: jobs, Capacity: capacity}
+	l := &Log{Jobs: jobs, Capacity: capacity, PerGPU: 1}
 	numbers := make(map[string]int64, len(jobs))
 	for i := range jobs {
+		if jobs[i].ID == "" {
+			numbers[""] = math.MaxInt64 // a job asked about comes last
+			continue
+		}
 		n, err := strconv.ParseInt(jobs[i].ID, 10, 64)
 		if err != nil {
 			numbers = nil // not all are numbers: equal times keep the order of the log
@@ -117,18 +123,25 @@ func (l *Log) highestUse() []int64 {
 	return out
 }
 
-// capacityAt returns the capacity as known at the submission of job i.
-func (l *Log) capacityAt(i int) int64 {
+// capacityAt returns the capacity as known at the submission of job i: that given, else the highest
+// use so far, and no less than what is in use and what each
+// job in the queue asks for. s is the state of the queue.
+func (l *Log) capacityAt(i int, s *queueState) int64 {
 	if l.Capacity > 0 {
 		return l.Capacity
 	}
-	return max(l.highest[i], l.Jobs[i].Units)
+	capacity := max(l.highest[i], s.held)
+	for _, k := range s.waiting {
+		capacity = max(capacity, l.Jobs[k].Units)
+	}
+	return capacity
 }
 
 // queueState lists the jobs that run and wait when a job is submitted.
 type queueState struct {
 	running []int // those of other jobs, in order of queue time
 	waiting []int // in order of queue time; the submitted job is the last
+	held    int64 // units of the running jobs
 }
 
 // eachSubmission calls do for each job with the state at its queue time. do must not keep the state.
@@ -139,7 +152,7 @@ func (l *Log) eachSubmission(do func(i int, s *queueState) error) error {
 	var s queueState
 	for i := range l.Jobs {
 		now := l.Jobs[i].Queued
-		s.running, s.waiting = s.running[:0], s.waiting[:0]
+		s.running, s.waiting, s.held = s.running[:0], s.waiting[:0], 0
 		kept := live[:0]
 		for _, k := range live {
 			j := &l.Jobs[k]
@@ -148,6 +161,7 @@ func (l *Log) eachSubmission(do func(i int, s *queueState) error) error {
 				continue
 			case j.Start.IsKnown() && j.Start <= now:
 				s.running = append(s.running, k)
+				s.held += j.Units
 			default:
 				s.waiting = append(s.waiting, k)
 			}

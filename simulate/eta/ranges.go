@@ -5,15 +5,16 @@ const (
 	rangeMiss  = 0.20 // share of waits that a range misses
 	missBelow  = 0.08 // of that, below the range; the rest is above
 	missAbove  = 0.10 // share of waits above a range when its upper end is not corrected
-	sureStart  = 0.04 // a job with a smaller chance to wait over a minute is taken to start at once
+	sureStart  = 0.10 // a job with a smaller chance to wait over a minute is taken to start at once
 	sureUpper  = 0.80 // quantile that is the upper end for a job that is taken to start at once
 	marginStep = 0.01 // change of a class's margin for one outcome
-	commonStep = 0.002
+	commonStep = 0.003
 	cutStep    = 0.001
 	cutLeast   = 0.50
 	cutMost    = 0.97
 	marginMost = 1.0  // margins stay within a factor of ten
-	firstUpper = 0.15 // margin before anything is learnt: early forests have seen too little
+	commonMost = 0.3  // and what is added to all within two
+	firstUpper = 0.25 // margin before anything is learnt: early forests have seen too little
 )
 
 // classEdges part the chances to wait over a minute into classes with a margin each.
@@ -43,6 +44,11 @@ type claim struct {
 type ranges struct {
 	upper, lower [len(classEdges) + 1]float64
 	common       float64 // added to all upper ends
+
+	// Outcomes at this moment. The k-th counts for 1/k: jobs that were submitted together fail together, and say
+	// little more than one.
+	above, below [len(classEdges) + 1]int
+	waited       int
 	cut          float64 // the lower end is above 0 if the chance to wait is at least that
 }
 
@@ -76,6 +82,13 @@ func (r *ranges) propose(d *distribution) claim {
 	return c
 }
 
+// begin says that what follows happens at another moment.
+func (r *ranges) begin() {
+	clear(r.above[:])
+	clear(r.below[:])
+	r.waited = 0
+}
+
 // exceed takes in that a job still waits after so many seconds.
 func (r *ranges) exceed(c *claim, waited float64) {
 	if c.class >= 0 && !c.exceeded && waited > max(c.hi, 60) {
@@ -86,7 +99,8 @@ func (r *ranges) exceed(c *claim, waited float64) {
 
 // raise corrects the upper end of a class by an outcome: 1 above it, 0 not.
 func (r *ranges) raise(class int, above float64) {
-	r.upper[class] = bounded(r.upper[class] + marginStep*(above-missAbove))
+	r.above[class]++
+	r.upper[class] = bounded(r.upper[class] + marginStep*(above-missAbove)/float64(r.above[class]))
 }
 
 func bounded(margin float64) float64 { return min(max(margin, -marginMost), marginMost) }
@@ -101,7 +115,8 @@ func (r *ranges) settle(c *claim, waited float64) {
 	if waited <= 60 {
 		return
 	}
-	r.common = min(max(r.common+commonStep*(1-rangeMiss-held), -marginMost/2), marginMost)
+	r.waited++
+	r.common = min(max(r.common+commonStep*(1-rangeMiss-held)/float64(r.waited), -commonMost), commonMost)
 	if c.class < 0 {
 		return
 	}
@@ -116,5 +131,6 @@ func (r *ranges) settle(c *claim, waited float64) {
 	if waited < c.lo {
 		below = 1
 	}
-	r.lower[c.class] = bounded(r.lower[c.class] + marginStep*(below-missBelow))
+	r.below[c.class]++
+	r.lower[c.class] = bounded(r.lower[c.class] + marginStep*(below-missBelow)/float64(r.below[c.class]))
 }

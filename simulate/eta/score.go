@@ -117,9 +117,14 @@ func quantile(sorted []float64, p float64) float64 {
 	return sorted[min(max(int(math.Ceil(p*float64(len(sorted))-1e-9))-1, 0), len(sorted)-1)]
 }
 
-// warmUp is the time from the first submission in which estimates are not scored: too little is
-// known.
-const warmUp = 14 * capcli.Day
+// warmUp returns the time from the first submission in which estimates are not scored, since too
+// little is known: 14 days, and at most half of the log.
+func (l *Log) warmUp() capcli.Seconds {
+	if len(l.Jobs) == 0 {
+		return 0
+	}
+	return min(14*capcli.Day, capcli.Seconds(l.Jobs[len(l.Jobs)-1].Queued-l.Jobs[0].Queued)/2)
+}
 
 // ScorePair is the score of one method: of all jobs, and of those that waited over a minute.
 type ScorePair struct {
@@ -131,9 +136,10 @@ type ScorePair struct {
 // Rate scores the estimates of a method, one for each job of the log.
 func (l *Log) Rate(method string, estimates []Estimate) ScorePair {
 	var all, waited tally
+	warm := l.warmUp()
 	for i := range l.Jobs {
 		j := &l.Jobs[i]
-		if !j.Start.IsKnown() || j.Queued < l.Jobs[0].Queued+capcli.Time(warmUp) {
+		if !j.Start.IsKnown() || j.Queued < l.Jobs[0].Queued+capcli.Time(warm) {
 			continue
 		}
 		all.add(&estimates[i], j.Wait())

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/profile/trace"
+	"capcli/simulate/eta"
+)
+
+// etaOptions are the flags of capcli eta.
+type etaOptions struct {
+	output    outputOptions
+	trace     trace.Request
+	ask       eta.Request
+	score     bool
+	at, limit string
+	seed      uint64
+}
+
+func newETA(e *env) *cobra.Command {
+	var o etaOptions
+	cmd := &cobra.Command{
+		Use:   "eta LOG",
+		Short: "When a job would start, learnt from a job log",
+		Long: "eta reads a job log with recorded starts and says when a job would start that is submitted at --at: its place in\n" +
+			"the queue, the estimated start with a range that holds it with 80%, the chance of over an hour, what must end\n" +
+			"first, and the size that would start at once. It uses only what was known at that time.\n" +
+			"--score does this for every job of the log and says how good the estimates were, beside simpler methods.",
+		Example: "  capcli eta log.swf.gz --gpus 8 --limit 4h\n" +
+			"  capcli eta jobs.parquet --at 2026-03-01T12:00 --gpus 8 --limit 4h --partition a100 --tenant lab\n" +
+			"  capcli eta jobs.parquet --score -o csv --out estimates.csv",
+		Args: wantArgs("LOG"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runETA(cmd.Context(), e, &o, args[0]) },
+	}
+	f, q := cmd.Flags(), &o.ask
+	f.BoolVar(&o.score, "score", false, "estimate every job of the log as of its submission, and score that")
+	f.StringVar(&o.at, "at", "", "when the job is submitted, a date or a `TIME` (default: the log's last submission)")
+	f.IntVar(&q.GPUs, "gpus", 0, "size of the job: `N` GPUs")
+	f.StringVar(&o.limit, "limit", "", "its time limit: `TIME`, 4h (default: unknown)")
+	f.StringVar(&q.Partition, "partition", "", "look at the jobs of this partition only, a pool of its own: `NAME`")
+	f.StringVar(&q.Tenant, "tenant", "", "`NAME` of the job's tenant")
+	f.IntVar(&q.Capacity, "capacity", 0, "GPUs that there are, `N` (default: the highest use so far, a lower bound)")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of what is drawn at random: `N`")
+	addFormatFlag(cmd, &o.trace)
+	addReadFlag(cmd, &o.trace)
+	addOutputFlags(cmd, &o.output)
+	return cmd
+}
+
+// request completes the request and refuses wrong flags before the log is read.
+func (o *etaOptions) request(input string) (trace.Options, error) {
+	opts, err := o.trace.Parse()
+	if err != nil {
+		return opts, err
+	}
+	if err := o.output.check(); err != nil {
+		return opts, err
+	}
+	o.ask.Input, o.ask.Seed = input, capcli.Seed(o.seed)
+	if err := o.ask.SetTimes(o.at, o.limit, opts.TZ); err != nil {
+		return opts, err
+	}
+	if o.score {
+		return opts, o.ask.CheckScore()
+	}
+	return opts, o.ask.Check()
+}
+
+func runETA(ctx context.Context, e *env, o *etaOptions, name string) error {
+	opts, err := o.request(name)
+	if err != nil {
+		return err
+	}
+	doc, err := o.answer(ctx, e, name, opts)
+	if err != nil {
+		return err
+	}
+	return emit(e, o.output, doc)
+}
+
+// answer reads the log and answers.
+func (o *etaOptions) answer(ctx context.Context, e *env, name string, opts trace.Options) (report.Doc, error) {
+	in, closer, err := openInput(e, name)
+	if err != nil {
+		return report.Doc{}, err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	r, err := trace.Open(in, opts)
+	if err != nil {
+		return report.Doc{}, err
+	}
+	p := newProgress(e, "jobs")
+	h, err := eta.ReadHistory(checked(ctx, r.Jobs(), p), o.ask.Partition)
+	if err != nil {
+		return report.Doc{}, err
+	}
+	rep := r.Report()
+	if o.score {
+		scored, err := h.Score(ctx, o.ask, p.report)
+		if err != nil {
+			return report.Doc{}, err
+		}
+		p.end(int64(scored.Started))
+		scored.Notes = append(rep.Remarks(), scored.Notes...)
+		return scoredDoc(scored), nil
+	}
+	a, err := h.Answer(ctx, o.ask, p.report)
+	if err != nil {
+		return report.Doc{}, err
+	}
+	p.end(int64(a.LearntFrom))
+	a.Notes = append(rep.Remarks(), a.Notes...)
+	return answerDoc(a), nil
+}
