@@ -9,7 +9,7 @@ CONCURRENT := Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-
 # the C compiler warns once for each.
 export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check cross
+.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check cross
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -55,5 +55,7 @@ soak:
 gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test -tags nvml ./profile/nvml -run TestGPU -count 1 -v
 ## slurm-check: a plan as an array of a real Slurm, brought up from Debian's packages and taken away again (Debian, root)
 slurm-check: ; SLURM_CHECK=required .ci/slurm
+## kubernetes-check: read what a real API server lists: builds kube-apiserver, which takes minutes (Debian)
+kubernetes-check: ; KUBERNETES_CHECK=required .ci/kubernetes
 ## cross: does it build for the other systems
 cross: ; .ci/cross
