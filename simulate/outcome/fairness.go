@@ -20,8 +20,12 @@ type Fairness struct {
 	LeastServed *float64 `json:"least_served_share"` // max-min: least share of its possible work that a tenant got done
 }
 
-// FairnessOf returns the fairness of a run. used are the GPU times held, by tenant.
+// FairnessOf returns the fairness of a run. used are the GPU times held, by tenant. It is empty for
+// a run that cannot be priced, of which the fairness is not known.
 func FairnessOf(tenants []simulate.TenantResult, used []capcli.GPUTime) Fairness {
+	if len(used) == 0 {
+		return Fairness{}
+	}
 	var held, slow []float64
 	least := 1.0
 	for i := range tenants {
