@@ -120,7 +120,7 @@ func TestSmallGolden(t *testing.T) {
 		}
 		for name, want := range c.Expect {
 			if name == "omniscient" {
-				if got, ok := j.Least(); !ok || got.Cost != usd(t, want.Cost) {
+				if got, ok := j.LeastCost(); !ok || got.Cost != usd(t, want.Cost) {
 					t.Errorf("%s omniscient: got %v %v, want %s", c.ID, got.Cost, ok, want.Cost)
 				}
 				continue
@@ -182,7 +182,7 @@ func TestTracesGolden(t *testing.T) {
 			if least++; r["cost_usd"] == "" || os.Getenv("CAPCLI_LONG") != "1" && least%5 != 0 {
 				continue
 			}
-			got, ok := j.Least()
+			got, ok := j.LeastCost()
 			text := fmt.Sprint(got.SpotTicks, got.DemandTicks, got.Cost.Decimal())
 			if want := fmt.Sprint(r["spot_ticks"], " ", r["od_ticks"], " ", usd(t, r["cost_usd"]).Decimal()); !ok || strings.ReplaceAll(text, " ", "") != strings.ReplaceAll(want, " ", "") {
 				t.Errorf("%s omniscient: got %s %v, want %s", r["id"], text, ok, want)

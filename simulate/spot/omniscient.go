@@ -21,12 +21,12 @@ func (a *plan) better(b *plan) bool {
 // mostStates is the most states that Least looks at: about two seconds.
 const mostStates = 300_000_000
 
-// Least returns the least cost with all known: choices for the ticks before the deadline, spot only
+// LeastCost returns the least cost with all known: choices for the ticks before the deadline, spot only
 // where it can be had, with (spot + on-demand ticks) x gap >= work + delay x changeovers (program (6)
 // to (10) of the paper). It is exact, by dynamic programming over the ticks, the choice of the tick
 // before and the time held less delays. It reports false if the case is too large, or if no plan
 // meets the deadline.
-func (j *Job) Least() (Stay, bool) {
+func (j *Job) LeastCost() (Stay, bool) {
 	n := min(int(j.Deadline/j.Gap), len(j.Available))
 	unit := gcd(j.Gap, j.Delay)
 	gap, delay := int(j.Gap/unit), int(j.Delay/unit)

@@ -22,7 +22,7 @@ var Policies = []*Policy{
 	{"on_demand", "on demand from the start", false, false, func(*state) Choice { return OnDemand }},
 	{"spot_only", "spot whenever it can be had, whatever the deadline", false, false, (*state).spotOrIdle},
 	{"greedy", "spot whenever it can be had, on demand when the deadline leaves no choice", false, true, (*state).spotOrIdle},
-	{"up_plain", "uniform progress: on demand too while it is behind the even share of work", false, true, (*state).plain},
+	{"up_plain", "uniform progress: on demand too while it is behind the even share of work", false, true, (*state).plainProgress},
 	{"up", "uniform progress with hysteresis: leaves on demand only when two changes fit ahead of the even share", false, true, (*state).uniform},
 	{"up_oracle", "uniform progress that knows how long spot will last, and takes it where it pays for the delay", true, true, (*state).oracle},
 }
@@ -68,7 +68,7 @@ func compareProducts(a, b, c, d capcli.Seconds) int {
 	return cmp.Or(cmp.Compare(hi, hi2), cmp.Compare(lo, lo2))
 }
 
-func (s *state) plain() Choice {
+func (s *state) plainProgress() Choice {
 	switch {
 	case s.has:
 		return OnSpot
