@@ -199,7 +199,7 @@ func TestTracesGolden(t *testing.T) {
 			if got.Late {
 				text["late"] = "1"
 			}
-			if !near(got.Cost, usd(t, r["cost_usd"])) || !near(got.CostToEnd, usd(t, r["cost_to_end_usd"])) {
+			if !isNear(got.Cost, usd(t, r["cost_usd"])) || !isNear(got.CostToEnd, usd(t, r["cost_to_end_usd"])) {
 				t.Errorf("%s %s: cost %s %s, want %s %s", r["id"], r["policy"], got.Cost.Decimal(), got.CostToEnd.Decimal(), r["cost_usd"], r["cost_to_end_usd"])
 			}
 		}
@@ -231,9 +231,9 @@ func runLengths(c []spot.Choice) string {
 	return strings.Join(out, " ")
 }
 
-// near reports whether two amounts differ by a millionth of a dollar at most: half of one may be
+// isNear reports whether two amounts differ by a millionth of a dollar at most: half of one may be
 // rounded either way.
-func near(a, b capcli.USD) bool { return a-b <= 1 && b-a <= 1 }
+func isNear(a, b capcli.USD) bool { return a-b <= 1 && b-a <= 1 }
 
 // TestMeansGolden plays the 300 published windows of the eight recordings of 2022: mean costs,
 // savings and hours on spot and on demand.

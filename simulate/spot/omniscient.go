@@ -14,7 +14,7 @@ type plan struct {
 // none is no plan.
 const none = int64(1) << 62
 
-func (a *plan) better(b *plan) bool {
+func (a *plan) isBetter(b *plan) bool {
 	return a.cost < b.cost || a.cost == b.cost && a.changes < b.changes
 }
 
@@ -83,7 +83,7 @@ func newTable(size int) (t [3][]plan) {
 
 // keep keeps the better of two plans.
 func keep(at *plan, p plan) {
-	if p.better(at) {
+	if p.isBetter(at) {
 		*at = p
 	}
 }
