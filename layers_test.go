@@ -79,7 +79,7 @@ var layers = map[string][]string{
 	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
 	"simulate/reliability":     {},
-	"simulate/spot":            {"simulate/supply"},
+	"simulate/spot":            {"simulate/supply", "profile/trace"},
 	"simulate/supply":          {"simulate", "simulate/internal/sorted"},
 	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 

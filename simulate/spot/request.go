@@ -2,11 +2,12 @@ package spot
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"capcli"
+	"capcli/profile/trace"
 	"capcli/simulate/supply"
 )
 
@@ -16,7 +17,8 @@ type Request struct {
 	Work, Deadline, Delay capcli.Seconds
 	Nodes                 int
 	Price, OnDemand       capcli.Rate // of a node for an hour
-	Preempted             bool        // the recording counts instances that were gone
+	File                  string      // the recording
+	Preempted             bool        // it counts instances that were gone
 	Starts                int         // spread evenly over the recording
 }
 
@@ -45,6 +47,8 @@ func (q *Request) Check() error {
 		return bad("price", "and --on-demand may be a million dollars an hour at most", "")
 	case q.Starts < 1 || q.Starts > mostStarts:
 		return bad("starts", fmt.Sprintf("is %d; want 1 to %s", q.Starts, capcli.Grouped(mostStarts)), "")
+	case q.File == "":
+		return bad("availability", "is missing: the recording", "for example --availability trace.json")
 	case q.Work+q.Delay > q.Deadline:
 		return bad("deadline", fmt.Sprintf("%s cannot be met even on demand: the work takes %s and its start %s", q.Deadline, q.Work, q.Delay), "give a later deadline")
 	}
@@ -94,21 +98,16 @@ const omniscient = "omniscient"
 // mostWork bounds the states of all cases of Job.LeastCost in a result.
 const mostWork = 3_000_000_000
 
-// Plan answers a request with the recording that r yields. Errors of the recording are
-// *capcli.InputError without the name of the file.
-func (q *Request) Plan(ctx context.Context, r io.Reader) (*Result, error) {
+// Plan answers a request. It fails with *capcli.RequestError, and with *capcli.InputError if the
+// recording is wrong or shorter than the deadline.
+func (q *Request) Plan(ctx context.Context, open trace.Opener) (*Result, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	polarity := supply.CountsAvailable
-	if q.Preempted {
-		polarity = supply.CountsPreempted
+	a, first, err := q.read(open)
+	if bad, ok := errors.AsType[*capcli.InputError](err); ok {
+		bad.File = q.File
 	}
-	a, err := supply.ParseAvailability(r, polarity)
-	if err != nil {
-		return nil, err
-	}
-	first, err := q.jobs(&a)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +135,27 @@ func (q *Request) Plan(ctx context.Context, r io.Reader) (*Result, error) {
 	}
 	out.choose()
 	return out, nil
+}
+
+// read reads the recording and returns it with the job at each start.
+func (q *Request) read(open trace.Opener) (a supply.Availability, first []*Job, err error) {
+	in, closer, err := open(q.File)
+	if err != nil {
+		return a, nil, err
+	}
+	defer func() { _ = closer.Close() }()
+	content, err := trace.Unpack(in)
+	if err != nil {
+		return a, nil, err
+	}
+	polarity := supply.CountsAvailable
+	if q.Preempted {
+		polarity = supply.CountsPreempted
+	}
+	if a, err = supply.ParseAvailability(content, polarity); err == nil {
+		first, err = q.jobs(&a)
+	}
+	return a, first, err
 }
 
 // jobs returns the job at each start.
@@ -270,12 +290,15 @@ func countText(n int) string {
 	return capcli.Grouped(int64(n)) + " times"
 }
 
-// Parse sets the times and prices from text: 48h, 0.97. It fails with *capcli.RequestError.
-func (q *Request) Parse(work, deadline, delay, price, onDemand string) error {
+// Texts are the times and prices of a request as text: 48h, 0.97.
+type Texts struct{ Work, Deadline, Delay, Price, OnDemand string }
+
+// Parse sets the times and prices of the request. It fails with *capcli.RequestError.
+func (q *Request) Parse(t Texts) error {
 	for _, x := range []struct {
 		field, text string
 		dst         *capcli.Seconds
-	}{{"work", work, &q.Work}, {"deadline", deadline, &q.Deadline}, {"delay", delay, &q.Delay}} {
+	}{{"work", t.Work, &q.Work}, {"deadline", t.Deadline, &q.Deadline}, {"delay", t.Delay, &q.Delay}} {
 		if x.text == "" {
 			continue
 		}
@@ -288,7 +311,7 @@ func (q *Request) Parse(work, deadline, delay, price, onDemand string) error {
 	for _, x := range []struct {
 		field, text string
 		dst         *capcli.Rate
-	}{{"price", price, &q.Price}, {"on-demand", onDemand, &q.OnDemand}} {
+	}{{"price", t.Price, &q.Price}, {"on-demand", t.OnDemand, &q.OnDemand}} {
 		if x.text == "" {
 			continue
 		}
