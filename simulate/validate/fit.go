@@ -24,14 +24,15 @@ type Fit struct {
 
 // Choice is one set of rules and settings.
 type Choice struct {
-	Policy     string   `json:"policy"`
-	Perfect    bool     `json:"perfect_estimates"` // true run times in place of limits
-	Skip       bool     `json:"skip"`              // a job that does not fit is passed over
-	TenantCaps bool     `json:"tenant_caps"`       // a tenant holds no more at once than it ever did on the earlier half
-	Capacity   int64    `json:"capacity"`
-	Score      float64  `json:"score"` // on the earlier half: qdist + mae_log10
-	Earlier    Fidelity `json:"earlier"`
-	Later      Fidelity `json:"later"`
+	Policy     string         `json:"policy"`
+	Perfect    bool           `json:"perfect_estimates"` // true run times in place of limits
+	Skip       bool           `json:"skip"`              // a job that does not fit is passed over
+	TenantCaps bool           `json:"tenant_caps"`       // a tenant holds no more at once than it did on the earlier half
+	Delay      capcli.Seconds `json:"start_delay_s"`     // no job starts sooner after it is queued
+	Capacity   int64          `json:"capacity"`
+	Score      float64        `json:"score"` // on the earlier half: qdist + mae_log10
+	Earlier    Fidelity       `json:"earlier"`
+	Later      Fidelity       `json:"later"`
 
 	rules  Rules
 	folds  [2]float64 // the score on each half of the earlier half
@@ -39,8 +40,10 @@ type Choice struct {
 }
 
 const (
-	fitMost  = 60_000 // most jobs of the earlier half that are replayed: the last
+	fitMost  = 30_000 // most jobs of the earlier half that are replayed: the last
 	fitShown = 10
+
+	delayMost = hour // longest delay of all starts that is tried
 )
 
 // fit chooses policy and settings if the request asks for it.
@@ -94,31 +97,69 @@ type fitting struct {
 	least        float64  // by which a choice must be nearer: what jitter alone would cause
 }
 
-// search tries policies with their settings; then on the best of these caps of tenants and other
-// capacities.
+// search tries policies with their settings; then on the best of these caps of tenants, a delay of all
+// starts, and other capacities.
 func (f *fitting) search(ctx context.Context, asked Choice) error {
 	if err := f.try(ctx, append([]Choice{asked}, policyChoices(f.log.Capacity)...)); err != nil {
 		return err
 	}
-	best := f.choose()
-	caps := best
-	caps.TenantCaps, caps.rules.Tenants = true, f.log.tenantCaps(f.earlier)
-	if err := f.try(ctx, []Choice{caps}); err != nil {
-		return err
+	for _, more := range []func(Choice) []Choice{f.caps, f.delays, f.sizes} {
+		if err := f.try(ctx, more(f.choose())); err != nil {
+			return err
+		}
 	}
-	best = f.choose()
+	return nil
+}
+
+// delays returns the choice with some delays: quantiles of the recorded waits of jobs that the replay
+// starts at once.
+func (f *fitting) delays(best Choice) []Choice {
+	var waits []capcli.Seconds
+	for i := range f.earlier.Jobs {
+		if j := &f.earlier.Jobs[i]; best.starts[i] <= j.Queued && j.Queued >= f.earlier.begin() {
+			waits = append(waits, j.Wait())
+		}
+	}
+	if len(waits) == 0 {
+		return nil
+	}
+	slices.Sort(waits)
+	var out []Choice
+	for _, percent := range []int{25, 50, 75} {
+		c := best
+		if c.Delay = waits[capcli.NearestRank(percent, len(waits))-1]; c.Delay > 0 && c.Delay <= delayMost {
+			c.rules.Delay = c.Delay
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// caps returns the choice with caps of tenants. They are learnt on the first half of the earlier half,
+// and so are not told from the starts on which they are scored.
+func (f *fitting) caps(best Choice) []Choice {
+	c := best
+	c.TenantCaps = true
+	learn := *f.earlier
+	learn.Jobs = learn.Jobs[:len(learn.Jobs)/2]
+	c.rules.Tenants = f.log.tenantCaps(&learn)
+	return []Choice{c}
+}
+
+// sizes returns the choice with capacities near the given one.
+func (f *fitting) sizes(best Choice) []Choice {
 	if len(f.log.Steps) > 0 {
 		return nil
 	}
-	var sizes []Choice
+	var out []Choice
 	largest := slices.MaxFunc(f.log.Jobs, func(a, b Job) int { return cmp.Compare(a.Units, b.Units) }).Units
 	for _, percent := range []int64{90, 95, 98, 102, 105, 110} {
 		c := best
 		if c.Capacity = f.log.Capacity * percent / 100; c.Capacity >= largest && c.Capacity != f.log.Capacity {
-			sizes = append(sizes, c)
+			out = append(out, c)
 		}
 	}
-	return f.try(ctx, sizes)
+	return out
 }
 
 // policyChoices are the policies that take nothing away, with and without true run times and passing
@@ -156,6 +197,9 @@ func (f *fitting) try(ctx context.Context, choices []Choice) error {
 		c.Earlier = l.compare(recorded, simulated, first, f.cut)
 		a, b := l.compare(recorded, simulated, first, middle), l.compare(recorded, simulated, middle, f.cut)
 		c.Score, c.folds = scoreOf(&c.Earlier), [2]float64{scoreOf(&a), scoreOf(&b)}
+		if c.TenantCaps { // only the second fold is free of what the caps are learnt from
+			c.Score, c.folds[0] = c.folds[1], 0
+		}
 		return c, nil
 	})
 	for _, c := range done {
@@ -193,12 +237,17 @@ func scoreOf(f *Fidelity) float64 { return f.Distance + f.Error }
 
 // choose returns the best choice tried. One that is nearer than what the request asks for by no more
 // than jitter would cause, or not on both halves of the earlier half, may be so by chance, and is not
-// chosen.
+// chosen. A choice with caps of tenants is compared on the second of these halves alone.
 func (f *fitting) choose() Choice {
-	best := &f.tried[0]
+	asked := &f.tried[0]
+	best := asked
 	for i := range f.tried {
-		c, asked := &f.tried[i], &f.tried[0]
-		if c.Score < min(best.Score, asked.Score-f.least) && c.folds[0] <= asked.folds[0] && c.folds[1] <= asked.folds[1] {
+		c := &f.tried[i]
+		of, than, first := c.Score, best.Score, asked.Score
+		if c.TenantCaps || best.TenantCaps {
+			of, than, first = c.folds[1], best.folds[1], asked.folds[1]
+		}
+		if of < min(than, first-f.least) && c.folds[0] <= asked.folds[0] && c.folds[1] <= asked.folds[1] {
 			best = c
 		}
 	}
@@ -209,6 +258,9 @@ func (f *fitting) choose() Choice {
 func (f *fitting) judge(ctx context.Context, c *Choice) error {
 	part := f.log.PartFrom(f.cut)
 	part.Capacity = c.Capacity
+	if c.TenantCaps {
+		c.rules.Tenants = f.log.tenantCaps(f.earlier)
+	}
 	starts, err := part.Replay(ctx, c.rules)
 	if err == nil {
 		c.Later = part.Measure(starts, f.cut)
@@ -216,8 +268,8 @@ func (f *fitting) judge(ctx context.Context, c *Choice) error {
 	return err
 }
 
-// tenantCaps returns the tenants with a quota: the most that each held at once on a part of the log,
-// and no less than its largest job.
+// tenantCaps returns the tenants of a part of the log with a quota: the most that each held at once
+// there, and no less than its largest job of all.
 func (l *Log) tenantCaps(part *Log) []simulate.Tenant {
 	of := map[string]*Log{}
 	for i := range part.Jobs {

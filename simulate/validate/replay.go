@@ -14,6 +14,7 @@ type Rules struct {
 	Policy   simulate.NewPolicy
 	Settings simulate.Settings
 	Tenants  []simulate.Tenant // those with a quota
+	Delay    capcli.Seconds    // no job starts sooner after it is queued: scheduling interval, start-up
 }
 
 // Perfect returns the rules with true run times in place of the limits.
@@ -45,7 +46,7 @@ func (l *Log) replay(ctx context.Context, rules Rules, runs []capcli.Seconds, st
 	watch := &startWatch{origin: l.begin(), starts: make([]capcli.Time, len(l.Jobs))}
 	list, held := make([]capcli.Job, len(l.Jobs)), int64(0)
 	for i := range l.Jobs {
-		list[i] = l.request(&l.Jobs[i], runs[i])
+		list[i] = l.request(&l.Jobs[i], runs[i], rules.Delay)
 		if i < l.Seeded {
 			held += l.Jobs[i].Units
 		}
@@ -79,11 +80,14 @@ func (l *Log) begin() capcli.Time {
 }
 
 // request returns j as the engine gets it. What happened before the replay begins is taken off.
-func (l *Log) request(j *Job, run capcli.Seconds) capcli.Job {
+func (l *Log) request(j *Job, run, delay capcli.Seconds) capcli.Job {
 	begin := l.begin()
 	r := capcli.Job{
 		ID: j.ID, Tenant: j.Tenant, Class: j.Class, Priority: j.Priority, GPUs: int(j.Units), Submit: max(begin, j.Queued),
-		Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime, Run: run, Limit: j.Limit,
+		Eligible: capcli.NoTime, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime, Run: run, Limit: j.Limit,
+	}
+	if l.Seeded == 0 || j.Start >= begin {
+		r.Submit = max(begin, j.Queued+capcli.Time(delay))
 	}
 	if l.Seeded > 0 && j.Start < begin {
 		gone := capcli.Seconds(begin - j.Start)

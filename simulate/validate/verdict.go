@@ -110,6 +110,9 @@ func (c Choice) Text() string {
 			text += ", " + part.name
 		}
 	}
+	if c.Delay > 0 {
+		text += fmt.Sprintf(", no start within %s", c.Delay)
+	}
 	return text + ", " + capcli.Grouped(c.Capacity)
 }
 
