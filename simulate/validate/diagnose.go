@@ -11,10 +11,13 @@ import (
 // FitTime returns, for each job, for how long of its wait it would have fitted
 // in what the jobs left free that start at these instants.
 func (l *Log) FitTime(starts []capcli.Time) []capcli.Seconds {
+	if len(l.Jobs) == 0 {
+		return nil
+	}
 	levels := l.takenLevels(starts)
 	sizes := map[int64][]int{}
 	for i := range l.Jobs {
-		if starts[i] > l.Jobs[i].Queued {
+		if starts[i] > max(l.begin(), l.Jobs[i].Queued) {
 			sizes[l.Jobs[i].Units] = append(sizes[l.Jobs[i].Units], i)
 		}
 	}
@@ -38,7 +41,7 @@ func (l *Log) FitTime(starts []capcli.Time) []capcli.Seconds {
 			return before[k]
 		}
 		for _, i := range jobs {
-			fits[i] = until(starts[i]) - until(l.Jobs[i].Queued)
+			fits[i] = until(starts[i]) - until(max(l.begin(), l.Jobs[i].Queued))
 		}
 	}
 	return fits
@@ -56,8 +59,8 @@ func (l *Log) WithoutHolds(overtaken []Overtaking) (free *Log, origin []int) {
 	for i := range origin {
 		origin[i] = i
 	}
-	slices.SortStableFunc(origin, func(a, b int) int { return cmp.Compare(jobs[a].Queued, jobs[b].Queued) })
-	free = &Log{Capacity: l.Capacity, Steps: l.Steps, TooLarge: l.TooLarge}
+	slices.SortStableFunc(origin[l.Seeded:], func(a, b int) int { return cmp.Compare(jobs[a].Queued, jobs[b].Queued) })
+	free = &Log{Capacity: l.Capacity, Steps: l.Steps, TooLarge: l.TooLarge, Cut: l.Cut, Seeded: l.Seeded}
 	for _, i := range origin {
 		free.Jobs = append(free.Jobs, jobs[i])
 	}
@@ -78,13 +81,14 @@ const leastStretch = hour
 // such a job would fit, and ends with the next start or when too few would fit.
 func (l *Log) NoStarts(tenants int) []Stretch {
 	q := newWaiting(l)
+	begin := l.begin()
 	var found []Stretch
 	var from capcli.Time
 	open := false
 	for q.advance() {
 		if open && (q.started || !q.fits(tenants)) {
-			if q.now-from >= capcli.Time(leastStretch) {
-				found = append(found, Stretch{from, q.now})
+			if s := (Stretch{max(begin, from), q.now}); s.To-s.From >= capcli.Time(leastStretch) {
+				found = append(found, s)
 			}
 			open = false
 		}

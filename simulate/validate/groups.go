@@ -43,7 +43,7 @@ var sizeEnds = [...]int64{1, 4, 16, 64}
 // GroupsBy compares the simulated starts with the recorded ones group by group. Jobs queued before
 // from are not measured. unit is what counts as 1 in the ranges of sizes.
 func (l *Log) GroupsBy(starts []capcli.Time, from capcli.Time, unit int64) Groups {
-	first := l.Jobs[0].Queued
+	first := l.begin()
 	weekOf := func(j *Job) int { return int(capcli.Seconds(j.Queued-first) / week) }
 	sizes := gatherBy(l, starts, from, func(j *Job) int {
 		k, _ := slices.BinarySearch(sizeEnds[:], max(1, j.Units/unit))

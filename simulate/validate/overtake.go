@@ -112,7 +112,7 @@ func (l *Log) Overtaken() []Overtaking {
 	tree := newJobTree(l.Jobs)
 	var found []Overtaking
 	for i := range l.Jobs {
-		if l.Jobs[i].Wait() < leastOvertaken {
+		if i < l.Seeded || l.Jobs[i].Wait() < leastOvertaken {
 			continue
 		}
 		if by, last := tree.overtook(1, &l.Jobs[i]); by > 0 {

@@ -86,7 +86,18 @@ func TestSeededReplayEqualsTheReference(t *testing.T) {
 			for i, s := range startsBy(t, part, rulesOf(t, "easy")) {
 				starts[part.Jobs[i].ID] = s
 			}
-			if len(rows) != len(starts) {
+			req := goldenRequest(t, name, a.Units)
+			req.From = "3d"
+			r, err := Validate(t.Context(), req, openFile, func(string) {}, func(int64) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range r.Rows() {
+				if got := r.First + capcli.Time(row.Simulated); got != starts[row.ID] || row.Fits < 0 {
+					t.Fatalf("job %s starts at %d and would have fitted for %d s, want %d", row.ID, got, row.Fits, starts[row.ID])
+				}
+			}
+			if len(rows) != len(starts) || len(r.Rows()) != len(rows) {
 				t.Fatalf("%d jobs from the cut on, want %d", len(starts), len(rows))
 			}
 			for _, r := range rows {

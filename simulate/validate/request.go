@@ -20,6 +20,7 @@ type Request struct {
 	CapacityFile string         // file with the capacity, in place of Capacity; "" is none
 	Policy       string         // name in the catalogue of policies; "" is easy
 	Perfect      bool           // the policy believes true run times, not limits
+	From         string         // replay from this date, time, or length of time after the first submission, with the state recorded then; "" is all
 	WarmUp       capcli.Seconds // jobs queued in this time from the first are not measured; AutoWarmUp chooses
 	Fit          bool           // also choose policy and settings on the earlier part of the log
 }
@@ -42,11 +43,32 @@ func (r *Request) Check() error {
 	if r.WarmUp < AutoWarmUp {
 		return &capcli.RequestError{Field: "warm-up", Text: "wants a length of time from 0"}
 	}
+	if r.From != "" && r.WarmUp > 0 {
+		return &capcli.RequestError{Field: "warm-up", Text: "wants 0 with a begin: the replay then starts from the recorded state", Hint: "leave one of the two out"}
+	}
+	if _, err := r.cut(0); err != nil {
+		return err
+	}
 	if r.Policy == "" {
 		return nil
 	}
 	_, err := policy.Catalog.Get(r.Policy)
 	return err
+}
+
+// cut returns the instant from which the log is replayed, for a log that begins at first.
+func (r *Request) cut(first capcli.Time) (capcli.Time, error) {
+	if r.From == "" {
+		return first, nil
+	}
+	if after, err := capcli.ParseSeconds(r.From); err == nil {
+		return first + capcli.Time(after), nil
+	}
+	at, err := capcli.ParseTime(r.From, r.Read.TZ, false)
+	if err != nil {
+		return 0, &capcli.RequestError{Field: "from", Text: "wants a date, a time or a length of time after the first submission, found " + capcli.Quoted(r.From), Hint: "for example --from 2026-03-01 or --from 14d"}
+	}
+	return at, nil
 }
 
 // rules returns the rules that the request asks for.
@@ -102,6 +124,16 @@ func (r *Request) read(ctx context.Context, open trace.Opener, note func(string)
 		return nil, nil, "", &capcli.InputError{
 			File: r.Log, Text: fmt.Sprintf("each of the %s jobs is larger than the capacity of %s", capcli.Grouped(int64(len(l.TooLarge))), unitText(most, past)),
 			Hint: "give the capacity in what the log counts: --capacity",
+		}
+	}
+	if r.From != "" {
+		cut, err := r.cut(past.First)
+		if err != nil {
+			return nil, nil, "", err
+		}
+		l = l.PartFrom(cut)
+		if len(l.Jobs) == l.Seeded {
+			return nil, nil, "", &capcli.RequestError{Field: "from", Text: fmt.Sprintf("wants a time before the last submission, found %s", cut), Hint: "the first submission of the log is at " + past.First.String()}
 		}
 	}
 	return past, l, source, nil

@@ -25,6 +25,8 @@ type Result struct {
 	WithoutUnits int            `json:"without_units"` // jobs that hold nothing that is counted, left out
 	Eligible     int            `json:"eligible_later"`
 	First        capcli.Time    `json:"first_submit"`
+	From         capcli.Time    `json:"replayed_from"`
+	Running      int            `json:"running"` // jobs that ran at From and hold their units
 	WarmUp       capcli.Seconds `json:"warm_up_s"`
 
 	Verdict  Verdict `json:"verdict"`

@@ -53,7 +53,7 @@ func (v *validation) describe() {
 	r.Schema, r.Input, r.Policy, r.Perfect = Schema, v.req.Log, cmp.Or(v.req.Policy, defaultPolicy), v.req.Perfect
 	r.Unit, r.Scale, r.Capacity, r.HighestUse = v.past.Unit, v.past.Scale, l.Capacity, l.HighestUse()
 	r.Jobs, r.TooLarge, r.WithoutStart, r.WithoutUnits, r.Eligible = len(l.Jobs), len(l.TooLarge), v.past.WithoutStart, v.past.WithoutUnits, v.past.Eligible
-	r.First, r.TooLargeJobs = v.past.First, []string{}
+	r.First, r.From, r.Running, r.TooLargeJobs = v.past.First, l.begin(), l.Seeded, []string{}
 	for i := range l.TooLarge[:min(20, len(l.TooLarge))] {
 		r.TooLargeJobs = append(r.TooLargeJobs, l.TooLarge[i].ID)
 	}
@@ -69,7 +69,7 @@ func (v *validation) replay(ctx context.Context) (err error) {
 	}
 	v.starts = both[0]
 	v.r.WarmUp = v.log.warmUp(v.req.WarmUp, v.starts)
-	v.from = v.log.Jobs[0].Queued + capcli.Time(v.r.WarmUp)
+	v.from = v.log.begin() + capcli.Time(v.r.WarmUp)
 	v.r.Fidelity = v.log.Measure(v.starts, v.from)
 	if v.r.Fidelity.Jobs == 0 {
 		return &capcli.RequestError{Field: "warm-up", Text: fmt.Sprintf(" of %s leaves no job to measure", v.r.WarmUp), Hint: "give a shorter one, or 0"}
@@ -85,6 +85,8 @@ func (l *Log) warmUp(asked capcli.Seconds, starts []capcli.Time) capcli.Seconds 
 	switch {
 	case asked != AutoWarmUp:
 		return asked
+	case l.Cut != 0: // the replay begins with the recorded state
+		return 0
 	case capcli.Seconds(l.Jobs[len(l.Jobs)-1].Queued-l.Jobs[0].Queued) < 4*week:
 		return 0
 	}
@@ -137,11 +139,11 @@ func (v *validation) hindsight(ctx context.Context) error {
 	return err
 }
 
-// waits returns the sum of the waits until these starts.
+// waits returns the sum of the waits until these starts, from the begin of the replay on.
 func (l *Log) waits(starts []capcli.Time) capcli.Seconds {
 	var sum capcli.Seconds
 	for i := range l.Jobs {
-		sum += capcli.Seconds(starts[i] - l.Jobs[i].Queued)
+		sum += max(0, capcli.Seconds(starts[i]-max(l.begin(), l.Jobs[i].Queued)))
 	}
 	return sum
 }
@@ -218,6 +220,9 @@ func (v *validation) remarks(note func(string)) {
 	if v.req.Partition == "" && len(v.past.Partitions) > 1 {
 		p := v.past.Partitions[0]
 		note(fmt.Sprintf("all %d partitions share one pool here; --partition takes one, the largest is %s with %s jobs", len(v.past.Partitions), capcli.Quoted(p.Name), capcli.Grouped(int64(p.Jobs))))
+	}
+	if v.req.From != "" {
+		note(fmt.Sprintf("the replay begins at %s with the %s jobs that ran then; jobs that waited then are first in line and not measured", r.From, capcli.Grouped(int64(r.Running))))
 	}
 	if r.WarmUp > 0 {
 		note(fmt.Sprintf("jobs queued in the first %s are not measured: the log does not say what ran before it", r.WarmUp))
