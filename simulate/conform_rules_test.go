@@ -14,6 +14,17 @@ import (
 // drawRules draws caps and budgets of tenants, all of them at once or none.
 func drawRules(t *rapid.T, w *world) {
 	w.guard = capcli.Seconds(rapid.SampledFrom([]int{0, 1, 40}).Draw(t, "guard"))
+	w.set.Own = map[string]capcli.Seconds{
+		"aging": capcli.Seconds(rapid.SampledFrom([]int{0, 7}).Draw(t, "aging")), "small_run": capcli.Seconds(rapid.SampledFrom([]int{0, 20}).Draw(t, "small")),
+	}
+	for _, word := range []string{"promise", "leftover"} {
+		w.set.Choices[word] = rapid.SampledFrom([]string{"true", "false", "all", "nobody"}).Draw(t, word)
+	}
+	if rapid.Bool().Draw(t, "classes") {
+		w.classes = []simulate.PriorityClass{
+			{Name: "b", Value: 2, Tenants: []string{"b"}, NeverPreempts: rapid.Bool().Draw(t, "never preempts")}, {Name: "x", Value: 1, Partitions: []string{"x"}},
+		}
+	}
 	if !rapid.Bool().Draw(t, "caps") {
 		return
 	}

@@ -138,6 +138,7 @@ type world struct {
 	restart simulate.Restarts
 	each    simulate.Caps
 	guard   capcli.Seconds
+	classes []simulate.PriorityClass
 	base    capcli.Time // time 0
 	cpuJobs bool
 	kill    bool                   // at the limit
@@ -263,7 +264,7 @@ func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.
 	}
 	rules := newRuleBook(a, w)
 	cfg := simulate.Config{
-		Start: w.base, Pools: pools, EachTenant: w.each, Guard: w.guard, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
+		Start: w.base, Pools: pools, EachTenant: w.each, Guard: w.guard, Priorities: w.classes, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
 		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a, rules}, Hourly: true,
 	}
 	if w.change != nil {
