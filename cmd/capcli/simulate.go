@@ -25,6 +25,7 @@ type simulateOptions struct {
 	prices     string
 	runs       int
 	jobsOut    string
+	queueOf    string // the job of --explain-queue
 	dir        string
 	conditions play.Conditions
 	opened     *files.Opened // the files read, if --out is to list them; else nil
@@ -63,6 +64,7 @@ func newSimulate(e *env) *cobra.Command {
 	addPricesFlag(cmd, &o.prices)
 	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
+	f.StringVar(&o.queueOf, "explain-queue", "", "instead of the figures, what stood before the job called `JOB`: its place, what had to end, whom it preempted")
 	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json (-o focus: any file) takes the result itself")
 	f.StringArrayVar(&o.conditions.FailIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.conditions.Limits, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
@@ -86,6 +88,9 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	plans, err := o.plans(ctx, e, args)
 	if err != nil {
 		return err
+	}
+	if o.queueOf != "" {
+		return o.explainQueue(ctx, e, plans[0])
 	}
 	folders := runFolders(plans)
 	ended := o.recordJobs(e, plans)
@@ -133,6 +138,8 @@ func (o *simulateOptions) oneRun(n int) error {
 	case n == 1:
 	case o.jobsOut != "":
 		what = "--jobs-out"
+	case o.queueOf != "":
+		what = "--explain-queue"
 	case o.output.form == focusForm:
 		what = "-o focus"
 	}

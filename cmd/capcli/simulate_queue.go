@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/scenarios/explain"
+	"capcli/scenarios/play"
+)
+
+// explainQueue plays the plan and says what stood before the job of --explain-queue.
+func (o *simulateOptions) explainQueue(ctx context.Context, e *env, plan *play.Case) error {
+	p := newProgress(e, "jobs")
+	q, err := explain.LookAtJob(ctx, plan, o.queueOf, play.Request{Note: e.note, Progress: p.report})
+	if err != nil {
+		return err
+	}
+	p.end(0)
+	names := func(of func(*explain.Queue) []string) func(*explain.Queue) any {
+		return func(q *explain.Queue) any { return strings.Join(capcli.Abridge(of(q), 8), ", ") }
+	}
+	figures := report.Figures("queue", q, []report.Field[*explain.Queue]{
+		{Name: "submitted_s", Head: "submitted, from the begin of the run"},
+		{Name: "position", Head: "position in the queue"},
+		{Name: "ahead_gpus", Head: "GPUs asked for ahead"},
+		{Name: "running_gpus", Head: "GPUs in use"},
+		{Name: "free_gpus", Head: "GPUs free"},
+		{Name: "starts_now_gpus", Head: "GPUs that would have started at once"},
+		{Name: "believed_wait_s", Head: "wait, as the policy believed then"},
+		{Name: "would_preempt", Head: "whom it would have preempted", Cell: names(func(q *explain.Queue) []string { return q.WouldPreempt })},
+		{Name: "wait_s", Head: "wait, as it came"},
+		{Name: "preempted", Head: "whom it preempted", Cell: names(func(q *explain.Queue) []string { return q.Preempted })},
+		{Name: "overtaken_by", Head: "who came later and started first", Cell: names(func(q *explain.Queue) []string { return q.Overtaken })},
+		{Name: "times_preempted", Head: "times it was preempted"},
+	})
+	ended := report.Fill(report.Table{Name: "ended_before", Title: "What ended before it started", Most: 10}, q.EndedBefore, []report.Field[explain.Ended]{
+		{Name: "job_id", Align: report.Left}, {Name: "tenant", Priority: 1}, {Name: "gpus", Head: "GPUs"}, {Name: "believed_end_s", Head: "believed"}, {Name: "end_s", Head: "ended"}, {Name: "how"},
+	})
+	return emit(e, o.output, report.Doc{Lead: q.Lead(), Notes: q.Notes, Data: q, Tables: []report.Table{figures, ended}})
+}
