@@ -84,35 +84,22 @@ func runETA(ctx context.Context, e *env, o *etaOptions, name string) error {
 
 // answer reads the log and answers.
 func (o *etaOptions) answer(ctx context.Context, e *env, name string, opts trace.Options) (report.Doc, error) {
-	in, closer, err := openInput(e, name)
-	if err != nil {
-		return report.Doc{}, err
-	}
-	defer closer.Close() //nolint:errcheck // it was only read
-	r, err := trace.Open(in, opts)
-	if err != nil {
-		return report.Doc{}, err
-	}
 	p := newProgress(e, "jobs")
-	h, err := eta.ReadHistory(checked(ctx, r.Jobs(), p), o.ask.Partition)
+	h, err := o.ask.Read(ctx, e.open, name, opts, p.report)
 	if err != nil {
 		return report.Doc{}, err
 	}
-	rep := r.Report()
+	defer p.end(int64(len(h.Jobs)))
 	if o.score {
 		scored, err := h.Score(ctx, o.ask, p.report)
 		if err != nil {
 			return report.Doc{}, err
 		}
-		p.end(int64(scored.Started))
-		scored.Notes = append(rep.Remarks(), scored.Notes...)
 		return scoredDoc(scored), nil
 	}
 	a, err := h.Answer(ctx, o.ask, p.report)
 	if err != nil {
 		return report.Doc{}, err
 	}
-	p.end(int64(a.LearntFrom))
-	a.Notes = append(rep.Remarks(), a.Notes...)
 	return answerDoc(a), nil
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-
-	"capcli"
 	"capcli/cmd/report"
 	"capcli/simulate/eta"
 )
@@ -11,12 +8,7 @@ import (
 // scoredDoc is the report of a log's estimates. Its first table has the estimate of each job.
 func scoredDoc(s *eta.Scored) report.Doc {
 	jobs := report.Fill(report.Table{Name: "jobs", Title: "Each job as estimated at its submission", Aside: true}, s.Estimates, []report.Field[eta.JobEstimate]{
-		{Name: "job_id", Align: report.Left},
-		{Name: "estimate_s"},
-		{Name: "lo_s"},
-		{Name: "hi_s"},
-		{Name: "p_over_1h"},
-		{Name: "wait_s"},
+		{Name: "job_id", Align: report.Left}, {Name: "estimate_s"}, {Name: "lo_s"}, {Name: "hi_s"}, {Name: "p_over_1h"}, {Name: "wait_s"},
 	})
 	scores := report.Fill(report.Table{Name: "scores", Title: "How good estimates were; errors in log10(wait + 60 s)"}, s.Scores, []report.Field[eta.Rated]{
 		{Name: "method", Align: report.Left},
@@ -48,9 +40,9 @@ func answerDoc(a *eta.Answer) report.Doc {
 		{Name: "p_over_1h", Head: "chance to wait over an hour", As: report.AsPercent},
 		{Name: "replay_limits_s", Head: "if every job lasts its limit"},
 		{Name: "replay_predicted_s", Head: "if every job lasts as its tenant's last two"},
-		{Name: "preempts", Head: "jobs that it would preempt", Cell: func(a *eta.Answer) any { return len(a.Preempts) }},
+		{Name: "preempts", Head: "jobs that it would preempt"},
 		{Name: "starts_now_gpus", Head: "GPUs that would start at once, with this limit"},
-		{Name: "starts_now_limit_s", Head: "limit that would start at once, with these GPUs", Cell: nowLimit},
+		{Name: "starts_now_limit_s", Head: "limit that would start at once, with these GPUs"},
 	})
 	ends := report.Fill(report.Table{Name: "must_end_first", Title: "What must end first", Most: 10}, a.MustEnd, []report.Field[eta.Blocker]{
 		{Name: "job_id", Align: report.Left},
@@ -60,28 +52,5 @@ func answerDoc(a *eta.Answer) report.Doc {
 		{Name: "believed_end", Head: "believed to end"},
 		{Name: "ends_in_s", Head: "in"},
 	})
-	return report.Doc{Lead: answerLead(a), Notes: a.Notes, Data: a, Tables: []report.Table{figures, ends}}
-}
-
-// nowLimit is the cell of the longest limit with which the job would start at once.
-func nowLimit(a *eta.Answer) any {
-	switch a.NowLimit {
-	case 0:
-		return "none"
-	case -1:
-		return "any"
-	}
-	return a.NowLimit
-}
-
-func answerLead(a *eta.Answer) string {
-	job := fmt.Sprintf("A job of %d %s", a.GPUs, capcli.Plural(int64(a.GPUs), "GPU"))
-	if a.Limit > 0 {
-		job += " for " + a.Limit.String()
-	}
-	if a.Hi == 0 {
-		return fmt.Sprintf("%s submitted %s would start at once.", job, a.At)
-	}
-	return fmt.Sprintf("%s submitted %s would wait about %s, with a chance of 80%% between %s and %s; over an hour: %.0f%%.",
-		job, a.At, a.Estimate, a.Lo, a.Hi, 100*a.OverHour)
+	return report.Doc{Lead: a.Lead(), Notes: a.Notes, Data: a, Tables: []report.Table{figures, ends}}
 }

@@ -64,7 +64,7 @@ func newSimulate(e *env) *cobra.Command {
 	addPricesFlag(cmd, &o.prices)
 	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
-	f.StringVar(&o.queueOf, "explain-queue", "", "instead of the figures, what stood before the job called `JOB`: its place, what had to end, whom it preempted")
+	f.StringVar(&o.queueOf, "explain-queue", "", "what stood before this `JOB` and what became of it")
 	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json (-o focus: any file) takes the result itself")
 	f.StringArrayVar(&o.conditions.FailIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.conditions.Limits, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")

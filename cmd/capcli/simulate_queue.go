@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"strings"
 
-	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios/explain"
 	"capcli/scenarios/play"
@@ -18,9 +16,6 @@ func (o *simulateOptions) explainQueue(ctx context.Context, e *env, plan *play.C
 		return err
 	}
 	p.end(0)
-	names := func(of func(*explain.Queue) []string) func(*explain.Queue) any {
-		return func(q *explain.Queue) any { return strings.Join(capcli.Abridge(of(q), 8), ", ") }
-	}
 	figures := report.Figures("queue", q, []report.Field[*explain.Queue]{
 		{Name: "submitted_s", Head: "submitted, from the begin of the run"},
 		{Name: "position", Head: "position in the queue"},
@@ -29,10 +24,10 @@ func (o *simulateOptions) explainQueue(ctx context.Context, e *env, plan *play.C
 		{Name: "free_gpus", Head: "GPUs free"},
 		{Name: "starts_now_gpus", Head: "GPUs that would have started at once"},
 		{Name: "believed_wait_s", Head: "wait, as the policy believed then"},
-		{Name: "would_preempt", Head: "whom it would have preempted", Cell: names(func(q *explain.Queue) []string { return q.WouldPreempt })},
+		{Name: "would_preempt", Head: "whom it would have preempted"},
 		{Name: "wait_s", Head: "wait, as it came"},
-		{Name: "preempted", Head: "whom it preempted", Cell: names(func(q *explain.Queue) []string { return q.Preempted })},
-		{Name: "overtaken_by", Head: "who came later and started first", Cell: names(func(q *explain.Queue) []string { return q.Overtaken })},
+		{Name: "preempted", Head: "whom it preempted"},
+		{Name: "overtaken_by", Head: "who came later and started first"},
 		{Name: "times_preempted", Head: "times it was preempted"},
 	})
 	ended := report.Fill(report.Table{Name: "ended_before", Title: "What ended before it started", Most: 10}, q.EndedBefore, []report.Field[explain.Ended]{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"capcli"
 	"capcli/scenarios"
@@ -35,15 +36,15 @@ type Queue struct {
 	// As the policy believed then: nobody else comes, and each job lasts as the policy assumes.
 	BelievedStart *capcli.Seconds `json:"believed_start_s"` // null: never
 	BelievedWait  *capcli.Seconds `json:"believed_wait_s"`
-	WouldPreempt  []string        `json:"would_preempt"`
+	WouldPreempt  Names           `json:"would_preempt"`
 	StartsNow     int             `json:"starts_now_gpus"` // the most GPUs with which it would have started at once
 
 	// What happened.
 	Start       *capcli.Seconds `json:"start_s"` // null: it did not start
 	Wait        *capcli.Seconds `json:"wait_s"`
-	Preempted   []string        `json:"preempted"` // jobs that lost their GPUs for its first start
+	Preempted   Names           `json:"preempted"` // jobs that lost their GPUs for its first start
 	EndedBefore []Ended         `json:"ended_before"`
-	Overtaken   []string        `json:"overtaken_by"` // jobs submitted later that started first
+	Overtaken   Names           `json:"overtaken_by"` // jobs submitted later that started first
 	LostGPUs    int             `json:"times_preempted"`
 	Notes       []string        `json:"notes"`
 }
@@ -57,6 +58,12 @@ type Ended struct {
 	End      capcli.Seconds `json:"end_s"`
 	How      string         `json:"how"` // finish, preempt or drop
 }
+
+// Names are the names of jobs.
+type Names []string
+
+// Cell returns the names as the cell of a table: the first eight, and how many more there are.
+func (n Names) Cell() any { return strings.Join(capcli.Abridge(n, 8), ", ") }
 
 // Lead returns the answer in one sentence.
 func (q *Queue) Lead() string {
@@ -189,7 +196,7 @@ func (w *queueWatch) ended(e simulate.Event) {
 func (w *queueWatch) arrive(l *simulate.Live, c *simulate.Cluster) {
 	w.out = &Queue{
 		JobID: l.ID, Tenant: l.Tenant, GPUs: l.GPUs, Limit: l.Limit, Submitted: l.Submitted, Position: 1,
-		WouldPreempt: []string{}, Preempted: []string{}, EndedBefore: []Ended{}, Overtaken: []string{}, Notes: []string{},
+		WouldPreempt: Names{}, Preempted: Names{}, EndedBefore: []Ended{}, Overtaken: Names{}, Notes: []string{},
 	}
 	if w.refused = l.Refused(); w.refused {
 		return

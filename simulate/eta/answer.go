@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"capcli"
 )
@@ -45,14 +46,52 @@ type Answer struct {
 	ByLimits   capcli.Seconds `json:"replay_limits_s"`    // EASY, every job lasts its limit
 	ByRuns     capcli.Seconds `json:"replay_predicted_s"` // EASY, every job lasts as its tenant's last two
 
-	MustEnd    []Blocker      `json:"must_end_first"`
-	Preempts   []string       `json:"preempts"` // jobs that would lose their GPUs
-	StartsNow  int            `json:"starts_now_gpus"`
-	NowLimit   capcli.Seconds `json:"starts_now_limit_s"` // longest limit with which the job would start now; 0 is none, -1 is any
-	Capacity   float64        `json:"capacity_gpus"`
-	CapacityIs string         `json:"capacity_from"`
-	LearntFrom int            `json:"learnt_from_jobs"`
-	Notes      []string       `json:"notes"`
+	MustEnd    []Blocker `json:"must_end_first"`
+	Preempts   Names     `json:"preempts"` // jobs that would lose their GPUs
+	StartsNow  int       `json:"starts_now_gpus"`
+	NowLimit   NowLimit  `json:"starts_now_limit_s"` // longest limit with which the job would start now; 0 is none, -1 is any
+	Capacity   float64   `json:"capacity_gpus"`
+	CapacityIs string    `json:"capacity_from"`
+	LearntFrom int       `json:"learnt_from_jobs"`
+	Notes      []string  `json:"notes"`
+}
+
+// Names are the names of jobs.
+type Names []string
+
+// Cell returns the names as the cell of a table: the first eight, and how many more there are.
+func (n Names) Cell() any {
+	if len(n) == 0 {
+		return "none"
+	}
+	return strings.Join(capcli.Abridge(n, 8), ", ")
+}
+
+// NowLimit is the longest limit with which a job would start now: 0 is none, -1 is any.
+type NowLimit capcli.Seconds
+
+// Cell returns the limit as the cell of a table.
+func (l NowLimit) Cell() any {
+	switch l {
+	case 0:
+		return "none"
+	case -1:
+		return "any"
+	}
+	return capcli.Seconds(l)
+}
+
+// Lead returns the answer in one sentence.
+func (a *Answer) Lead() string {
+	job := fmt.Sprintf("A job of %d %s", a.GPUs, capcli.Plural(int64(a.GPUs), "GPU"))
+	if a.Limit > 0 {
+		job += " for " + a.Limit.String()
+	}
+	if a.Hi == 0 {
+		return fmt.Sprintf("%s submitted %s would start at once.", job, a.At)
+	}
+	return fmt.Sprintf("%s submitted %s would wait about %s, with a chance of 80%% between %s and %s; over an hour: %.0f%%.",
+		job, a.At, a.Estimate, a.Lo, a.Hi, 100*a.OverHour)
 }
 
 // answerJobs is the most jobs before the moment that an answer learns from.
@@ -76,7 +115,7 @@ func (h *History) Answer(ctx context.Context, q Request, progress func(done, tot
 	l := h.logAt(&q)
 	out := &Answer{
 		Schema: "capcli/eta/v1", Source: q.Input, At: q.At, GPUs: q.GPUs, Limit: q.Limit, Partition: q.Partition, Tenant: q.Tenant,
-		MustEnd: []Blocker{}, Preempts: []string{}, CapacityIs: capacityFrom(q.Capacity), Notes: h.notes(),
+		MustEnd: []Blocker{}, Preempts: Names{}, CapacityIs: capacityFrom(q.Capacity), Notes: h.notes(),
 	}
 	last := len(l.Jobs) - 1
 	p := &pass{log: l, seed: q.Seed, progress: progress, each: func(p *pass, i int, s *queueState, e *Estimate, d *distribution) {
@@ -143,7 +182,7 @@ func (a *Answer) queue(p *pass, s *queueState) {
 	a.Capacity = float64(l.capacityAt(i, s)) / milli
 	w := p.replay.atOnce(p.beliefs, i, s)
 	a.StartsNow = int(w.size(l.capacityAt(i, s)-s.held) / milli)
-	a.NowLimit = w.limit(l.Jobs[i].Units)
+	a.NowLimit = NowLimit(w.limit(l.Jobs[i].Units))
 }
 
 // remark adds what a reader must know.

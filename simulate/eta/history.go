@@ -1,11 +1,13 @@
 package eta
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"capcli"
+	"capcli/profile/trace"
 )
 
 // History is what a log tells of jobs, for estimates. Units are thousandths of a GPU.
@@ -21,6 +23,28 @@ type History struct {
 	Unknown   int // jobs that ran at a time that the log does not tell, left out
 	TooLarge  int // jobs over the capacity given, left out
 	started   int
+	remarks   []string // what the reader of the log says
+}
+
+// Read reads the log called name. It fails as ReadHistory does, and where the log cannot be read. progress receives the
+// jobs read.
+func (q *Request) Read(ctx context.Context, open trace.Opener, name string, o trace.Options, progress func(done, total int64)) (*History, error) {
+	in, closer, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	r, err := trace.Open(in, o)
+	if err != nil {
+		return nil, err
+	}
+	h, err := ReadHistory(capcli.WatchJobs(ctx, r.Jobs(), func(n int64) { progress(n, 0) }), q.Partition)
+	if err != nil {
+		return nil, err
+	}
+	report := r.Report()
+	h.remarks = report.Remarks()
+	return h, nil
 }
 
 // ReadHistory collects the jobs of one partition; "" takes all. It fails where the log has no such partition, and
@@ -110,7 +134,7 @@ func (h *History) dropLarge(capacity int64) {
 
 // notes returns what a reader must know of the jobs left out.
 func (h *History) notes() []string {
-	var out []string
+	out := slices.Clone(h.remarks)
 	for _, c := range []struct {
 		n    int
 		text string
