@@ -76,6 +76,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 		},
 		Overflow:    simulate.Overflow{Patience: slices.Clone(s.Overflow.Patience), QueueMax: s.Overflow.QueueMax},
 		Restarts:    s.Preemption,
+		Preempts:    s.Preempts,
 		Tenants:     slices.Clone(s.Tenants),
 		EachTenant:  s.EachTenant,
 		Priorities:  slices.Clone(s.PriorityClasses),

@@ -31,6 +31,11 @@ func preemptionFields(mode *string, s *Scenario) []strict.Field {
 	return []strict.Field{
 		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", strict.Choice(mode, "mode", restartModes...)},
 		{"classes", "how jobs save their work, the first that matches", restartSection.List(&s.Preemption.Classes, maxList, "classes")},
+		{"grace", "a job that a policy preempts keeps its GPUs for so long, and may save its work in that time", strict.Duration(&s.Preempts.Grace, 0)},
+		{"near_end", "a job believed to end within this is not preempted", strict.Duration(&s.Preempts.Spare, 0)},
+		{"per_job", "most preemptions of one job by policies; any number where left out", strict.Integer(&s.Preempts.PerJob, 1, 1_000_000)},
+		{"per_tenant_hour", "most preemptions of a tenant's jobs in any hour", strict.Integer(&s.Preempts.PerTenant, 1, 1_000_000)},
+		{"per_hour", "most preemptions in any hour", strict.Integer(&s.Preempts.PerHour, 1, 1_000_000)},
 		{"storage_price", "US dollars for a GB of checkpoints in storage for a month", money(&s.Storage)},
 	}
 }

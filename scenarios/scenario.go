@@ -52,6 +52,7 @@ type Scenario struct {
 	Placement       string // "" is the default: see DefaultPlacement
 	Overflow        Overflow
 	Preemption      simulate.Restarts
+	Preempts        simulate.PreemptRules
 	Storage         capcli.USD // price of a GB of checkpoints in storage for a month; 0 where the file states none
 	Tenants         []simulate.Tenant
 	EachTenant      simulate.Caps // caps of every tenant that states none

@@ -2,6 +2,7 @@ package simulate_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -20,7 +21,20 @@ func interrupted(t *rapid.T, w *world) {
 		windows[i] = drawWindows(t, &w.pools[i])
 	}
 	auto, shards := rapid.Bool().Draw(t, "auto"), rapid.Bool().Draw(t, "shards")
+	rules := simulate.PreemptRules{
+		Grace: capcli.Seconds(rapid.SampledFrom([]int{0, 0, 2, 15}).Draw(t, "grace")), Spare: capcli.Seconds(rapid.SampledFrom([]int{0, 0, 10}).Draw(t, "spare")),
+		PerJob: rapid.IntRange(0, 2).Draw(t, "per job"), PerTenant: rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "per tenant"), PerHour: rapid.SampledFrom([]int{0, 0, 4}).Draw(t, "per hour"),
+	}
+	victims := rapid.SampledFrom(policy.VictimRules).Draw(t, "victims")
 	w.change = func(c *simulate.Config) {
+		c.Preempts = rules
+		choices := maps.Clone(c.Settings.Choices)
+		if choices == nil {
+			choices = map[string]string{}
+		}
+		choices["victims"] = victims
+		c.Settings.Choices = choices
+		c.Observers = append(c.Observers, &yieldAuditor{t: t, rules: rules, yielded: map[string]int{}, tenants: map[string][]capcli.Seconds{}})
 		for i := range c.Pools {
 			c.Pools[i].Windows = windows[i]
 			c.Pools[i].MTBF = 100
@@ -136,6 +150,37 @@ func (a *windowAuditor) leftAt(p int, at, now capcli.Seconds, open bool) int64 {
 		}
 	}
 	return left
+}
+
+// yieldAuditor counts what policies take away.
+type yieldAuditor struct {
+	t       *rapid.T
+	rules   simulate.PreemptRules
+	yielded map[string]int
+	all     []capcli.Seconds
+	tenants map[string][]capcli.Seconds
+}
+
+func (a *yieldAuditor) Observe(e simulate.Event, _ *simulate.Cluster) {
+	if e.Kind != simulate.Preempt || e.Job.Yielded == a.yielded[e.Job.ID] {
+		return
+	}
+	l := e.Job
+	a.yielded[l.ID] = l.Yielded
+	if a.rules.PerJob > 0 && l.Yielded > a.rules.PerJob {
+		a.t.Fatalf("%s was preempted %d times, at most %d are allowed", l.ID, l.Yielded, a.rules.PerJob)
+	}
+	within := func(list []capcli.Seconds, most int, whose string) []capcli.Seconds {
+		list = append(slices.DeleteFunc(list, func(at capcli.Seconds) bool { return at <= e.At-capcli.Hour }), e.At)
+		if most > 0 && len(list) > most {
+			a.t.Fatalf("%s: %d preemptions in an hour, at most %d are allowed", whose, len(list), most)
+		}
+		return list
+	}
+	if a.rules.Grace == 0 { // else the decision was earlier, by a part of the grace or all of it
+		a.all = within(a.all, a.rules.PerHour, "all")
+		a.tenants[l.Tenant] = within(a.tenants[l.Tenant], a.rules.PerTenant, l.Tenant)
+	}
 }
 
 // TestConformInterrupted holds every policy with every placement to the laws with interruptions of

@@ -26,7 +26,8 @@ type Config struct {
 	Placement   Placement
 	Overflow    Overflow
 	Restarts    Restarts
-	Tenants     []Tenant       // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
+	Tenants     []Tenant // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
+	Preempts    PreemptRules
 	Guard       capcli.Seconds // a job that has waited so long goes first: see guard; 0 is no guard
 	Priorities  []PriorityClass
 	EachTenant  Caps // caps of every tenant that states none of its own
@@ -98,6 +99,7 @@ type engine struct {
 	due        []*Live               // see goOn
 	savings    map[savingKey]*saving // see savingOf
 	win        windows
+	preempts   preempts
 	runningN   int
 	seq        uint64
 	next       capcli.Job // the next job to arrive, already read
@@ -370,9 +372,13 @@ func (e *engine) woken(p planned) {
 	case l == nil && p.node == gateWake:
 		e.wokenGate()
 	case l == nil && p.node == gateLetIn: // the queues are marked
+	case l == nil && p.node == budgetWake:
+		e.renewBudget()
 	case l == nil:
 		e.queues[p.node].dirty = true
 	case l.run != p.run:
+	case l.state == running && p.node == graceWake:
+		e.leave(l)
 	case l.state == running:
 		e.begin(l)
 	case l.state == waiting && p.node == guardWake:

@@ -1,16 +1,20 @@
 package simulate
 
+import "capcli"
+
 // Interruptions is what interruptions did, and what was done about them. Fields are 0 or nil where
 // nothing of the kind is switched on.
 type Interruptions struct {
-	Savings  []Saving `json:"checkpoints,omitempty"`                 // intervals and costs that were worked out
-	StoredMB int64    `json:"checkpoint_storage_mb_hours,omitempty"` // checkpoints in storage over time
-	Stopped  int64    `json:"stopped_by_windows,omitempty"`          // times that a window with Kill stopped a job
+	Savings  []Saving       `json:"checkpoints,omitempty"`                 // intervals and costs that were worked out
+	StoredMB int64          `json:"checkpoint_storage_mb_hours,omitempty"` // checkpoints in storage over time
+	Stopped  int64          `json:"stopped_by_windows,omitempty"`          // times that a window with Kill stopped a job
+	Yielded  int64          `json:"preempted_by_policy,omitempty"`         // times that the policy took GPUs away; only with PreemptRules
+	Grace    capcli.GPUTime `json:"grace_gpu_hours,omitempty"`             // held by preempted jobs in their grace
 }
 
 // IsEmpty reports whether nothing of the kind is switched on, or nothing happened.
 func (i *Interruptions) IsEmpty() bool {
-	return len(i.Savings) == 0 && i.StoredMB == 0 && i.Stopped == 0
+	return len(i.Savings) == 0 && i.StoredMB == 0 && i.Stopped == 0 && i.Yielded == 0
 }
 
 // interruptions returns the figures at the end of the run.
@@ -22,5 +26,5 @@ func (e *engine) interruptions() Interruptions {
 			e.store(l)
 		}
 	}
-	return Interruptions{Savings: e.savingRows(), StoredMB: e.meter.storedMB, Stopped: e.win.killed}
+	return Interruptions{Savings: e.savingRows(), StoredMB: e.meter.storedMB, Stopped: e.win.killed, Yielded: e.preempts.done, Grace: e.preempts.graceUse}
 }

@@ -26,6 +26,7 @@ type Live struct {
 	Queued     capcli.Seconds // time spent waiting, over all waits
 	Lost       capcli.Seconds // run time lost to restarts
 	Preempted  int            // number of times it lost its GPUs
+	Yielded    int            // of these, and of those to come after a grace, taken by a policy
 	Key        int64          // the policy's order, smaller first; set when it joins a queue
 	Mark       int64          // free for the policy
 
@@ -46,6 +47,7 @@ type Live struct {
 	starting      bool           // holds GPUs that are ordered but not delivered
 	waited        bool           // whether the wait for the first start has been counted
 	believes      capcli.Seconds // estimated end of the current stay
+	leaves        capcli.Seconds // end of its grace; 0 if it was not preempted in this stay
 	rc            *RestartClass  // how the job saves its work in the current stay, or in the last
 	stored        capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
 	slot          int32          // see Slot

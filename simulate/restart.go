@@ -88,7 +88,7 @@ func (e *engine) evict(l *Live, lost bool) {
 	switch {
 	case !lost && e.cfg.Restarts.Mode == Suspend:
 		saved += kept + loose
-	case lost && e.warned(l, rc): // the last checkpoint was taken at the end of the notice
+	case lost && e.warned(l, rc), l.leaves > 0 && e.cfg.Restarts.Mode == Checkpoint && e.graced(rc): // the last checkpoint was taken at the end of the notice
 		saved += kept + max(0, loose-rc.Cost-rc.Write)
 	case !lost && e.cfg.Restarts.Mode == Scratch, lost && rc.Interval == 0:
 		saved = 0
@@ -111,6 +111,11 @@ func (e *engine) evict(l *Live, lost bool) {
 	l.Preempted++
 	e.meter.preempted(l, lost)
 	e.tell(Preempt, l, int(l.slices[0].Pool), int(l.slices[0].Node))
+}
+
+// graced reports whether the grace of preempted jobs is long enough for a last checkpoint.
+func (e *engine) graced(rc *RestartClass) bool {
+	return rc.Interval > 0 && e.cfg.Preempts.Grace >= rc.Cost+rc.Write
 }
 
 // warned reports whether the notice of a loss was long enough for a last checkpoint.

@@ -208,9 +208,9 @@ func (t *Turn) StartFound(l *Live) {
 
 // Preemptible reports whether preempting the running job l would free GPUs for this queue: the job
 // belongs to the queue, runs in a pool of its first rank, did not go first by the
-// guard against starvation, and has no part on a draining node.
+// guard against starvation, and has no part on a draining node. The run's PreemptRules must allow it.
 func (t *Turn) Preemptible(l *Live) bool {
-	if l.queue != t.q || l.GPUs == 0 || l.goesFirst || !slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
+	if l.queue != t.q || l.GPUs == 0 || l.goesFirst || !t.e.mayPreempt(l) || !slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
 		return false
 	}
 	for i := range l.slices {
@@ -221,8 +221,9 @@ func (t *Turn) Preemptible(l *Live) bool {
 	return true
 }
 
-// Preempt takes l's GPUs away. The job rejoins its queue at the end of the turn. The run's Restarts
-// decide how much of its work is kept. Preempt panics if the policy is no Preemptor.
+// Preempt takes l's GPUs away, after the grace of the run's PreemptRules, if they allow it. The job
+// rejoins its queue at the end of the turn or of its grace. The run's Restarts decide how much of its
+// work is kept. Preempt panics if the policy is no Preemptor.
 func (t *Turn) Preempt(l *Live) {
 	if !t.q.preempts {
 		panic("simulate: a policy preempted a job and is no Preemptor")
@@ -230,8 +231,19 @@ func (t *Turn) Preempt(l *Live) {
 	if l.state != running || slices.Contains(l.queue.started, l) {
 		panic("simulate: a policy preempted a job that did not run before this turn")
 	}
-	t.e.evict(l, false)
-	t.preempted = append(t.preempted, l)
+	if t.e.preempt(l) {
+		t.preempted = append(t.preempted, l)
+	}
+}
+
+// LostIfStopped returns the time of the current stay that l would have to repeat if it were preempted
+// now: since its last checkpoint, whatever the mode of the run's Restarts.
+func (t *Turn) LostIfStopped(l *Live) capcli.Seconds {
+	_, loose := l.rc.progress(l.stretch(t.Now()))
+	if l.rc.Interval == 0 {
+		loose += l.saved
+	}
+	return loose
 }
 
 // WakeAt asks for a turn at a later time.

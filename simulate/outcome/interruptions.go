@@ -50,6 +50,9 @@ func (i *Interruptions) Notes() []string {
 	if i.Stopped > 0 {
 		out = append(out, fmt.Sprintf("* maintenance stopped running jobs %s (mode: kill)", timesText(i.Stopped)))
 	}
+	if i.Grace > 0 {
+		out = append(out, fmt.Sprintf("* preempted jobs held their GPUs for %.1f GPU-hours more, their grace", i.Grace.Hours()))
+	}
 	if i.Storage != nil {
 		out = append(out, fmt.Sprintf("* checkpoints in storage cost %s, which is not in the total", *i.Storage))
 	}

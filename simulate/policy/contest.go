@@ -124,7 +124,7 @@ func (c *contest) open(t *simulate.Turn) {
 	}
 	c.pledges = t.Pledges()
 	for l := range t.Running() {
-		if t.Preemptible(l) {
+		if t.Preemptible(l) || l.Leaves() {
 			c.left[l.Pool()] += l.Milli()
 			c.later[l.Pool()] += l.Milli()
 			c.promise[l.Holder().Index()] -= l.GPUs
