@@ -95,7 +95,7 @@ var layers = map[string][]string{
 	"profile/web":        {"profile", "profile/series"},
 
 	"scenarios":        {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "scenarios/strict", "scenarios/prices", "scenarios/generate", "yaml"},
-	"scenarios/play":   {"simulate/validate", "scenarios", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
+	"scenarios/play":   {"simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
 	"scenarios/prices": {"scenarios/strict", "yaml"},
 	"scenarios/strict": {"yaml"},
 

@@ -43,7 +43,21 @@ func (s *Scenario) PlacementName() string {
 }
 
 // PolicyName returns the policy of a run.
-func (s *Scenario) PolicyName() string { return cmp.Or(s.Policy.Name, "fifo") }
+func (s *Scenario) PolicyName() string {
+	if s.Kueue != nil {
+		return KueuePolicy
+	}
+	return cmp.Or(s.Policy.Name, "fifo")
+}
+
+// enginePolicy returns the policy that the engine runs; "" is the default. Where Kueue decides, it
+// runs none.
+func (s *Scenario) enginePolicy() string {
+	if s.Kueue != nil {
+		return ""
+	}
+	return s.Policy.Name
+}
 
 // Config returns the configuration of one run of the scenario with the given jobs, which come from
 // Generated or from a trace. Each call makes new supplies. It fails with *capcli.InputError when a
@@ -54,7 +68,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	if err != nil {
 		return simulate.Config{}, err
 	}
-	newPolicy, err := policy.Catalog.Get(s.PolicyName())
+	newPolicy, err := policy.Catalog.Get(cmp.Or(s.enginePolicy(), "fifo"))
 	if err != nil {
 		return simulate.Config{}, err
 	}

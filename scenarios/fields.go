@@ -29,6 +29,7 @@ func topFields(s *Scenario) []strict.Field {
 		{"seed", "where chance comes from; 42 where left out", strict.Seed(&s.Seed)},
 		{"jobs", "the jobs: a file, or {from: file} or {generate: …}", jobs(&s.Jobs)},
 		{"trace", "the same as jobs: {from: file}", file(&s.Jobs.From)},
+		{"kueue", "the jobs are the workloads of these Kubernetes objects, and Kueue's rules decide: a file, or {objects: […]}", readKueue(&s.Kueue)},
 		{"prices", "file of your own prices, that go before the catalogue (capcli prices import)", file(&s.PriceFile)},
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
 		{"commitments", "discounts on on-demand use: savings plans, reserved instances, committed use, as capcli bill reads them", discounts(s)},

@@ -46,6 +46,7 @@ type Scenario struct {
 	Period          Period
 	Seed            capcli.Seed // defaultSeed if the file states none
 	Jobs            Jobs
+	Kueue           *Kueue // nil if jobs are not those of Kubernetes objects
 	Capacity        []Capacity
 	Commitments     []billing.Commitment // commitments that make on-demand use cheaper: see Invoice
 	Policy          Policy
@@ -196,6 +197,7 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	s.checkPrices(o)
 	s.checkOverflow(o)
 	s.checkWorkload(o)
+	s.checkKueue(o)
 }
 
 // file reads the name of a file.

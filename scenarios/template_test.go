@@ -70,6 +70,7 @@ func sections() []section {
 	return []section{
 		{"", topFields(&s)},
 		{"jobs", jobsFields(&s.Jobs)},
+		{"kueue", kueueFields(&Kueue{})},
 		{"jobs.generate", workloadSection.Fields(&generate.Workload{})},
 		{"jobs.generate.classes", classSection.Fields(&w)},
 		{"jobs.generate.classes.tenants", workTenantSection.Fields(&generate.Tenant{})},

@@ -19,6 +19,7 @@ type initOptions struct {
 	out        string
 	partitions string
 	model      string
+	kueue      kueueOptions
 }
 
 func newScenariosInit(e *env) *cobra.Command {
@@ -30,12 +31,13 @@ func newScenariosInit(e *env) *cobra.Command {
 			"that fits it: its period, partitions, GPU models and tenants, pools of the size that was in use, and prices where the\n" +
 			"catalogue knows the model.",
 		Example: "  capcli scenarios init --trace jobs.parquet --out plan.yaml\n" +
+			"  capcli scenarios init --kueue objects.yaml --out kueue.yaml\n" +
 			"  capcli scenarios init --out mine.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := noArgs(cmd, args); err != nil {
 				return err
 			}
-			return runScenariosInit(cmd.Context(), e, &o)
+			return runScenariosInit(cmd, e, &o)
 		},
 	}
 	f := cmd.Flags()
@@ -43,6 +45,7 @@ func newScenariosInit(e *env) *cobra.Command {
 	f.StringVar(&o.sim.ask.Trace, "trace", "", "job log to fit, `FILE` or - for stdin")
 	f.StringVar(&o.partitions, "partitions", "own", "partitions have GPUs of their `own`, or have them shared")
 	f.StringVar(&o.model, "gpu-model", "", "the log's GPUs where it does not say: `MODEL`, for prices")
+	o.kueue.addObjectFlags(cmd)
 	addFormatFlag(cmd, &o.sim.ask.Read)
 	addReadFlag(cmd, &o.sim.ask.Read)
 	addPricesFlag(cmd, &o.sim.prices)
@@ -53,14 +56,19 @@ func newScenariosInit(e *env) *cobra.Command {
 	return cmd
 }
 
-func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
+func runScenariosInit(cmd *cobra.Command, e *env, o *initOptions) (err error) {
 	if o.partitions != "own" && o.partitions != "shared" {
 		return &usageError{text: fmt.Sprintf("--partitions wants own or shared, found %q", o.partitions), hint: "--partitions shared where Slurm's partitions overlap"}
 	}
 	text, next := []byte(scenarios.Template()), "capcli simulate "+capcli.ShellWord(o.out)
 	said := ""
-	if o.sim.ask.Trace != "" {
-		made, err := o.fit(ctx, e)
+	switch {
+	case o.kueue.asked(cmd):
+		if text, err = o.ofObjects(cmd, e); err != nil {
+			return err
+		}
+	case o.sim.ask.Trace != "":
+		made, err := o.fit(cmd.Context(), e)
 		if err != nil {
 			return err
 		}
@@ -79,6 +87,23 @@ func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
 	return nil
 }
 
+// ofObjects makes a scenario of Kubernetes objects.
+func (o *initOptions) ofObjects(cmd *cobra.Command, e *env) ([]byte, error) {
+	k := &o.kueue
+	if err := k.settle(cmd, []string{"kueue", "evict-time", "duration", "out"}); err != nil {
+		return nil, err
+	}
+	return k.ask.Scenario(e.open, e.note, func(file string) string { return seenFrom(o.folder(), file) })
+}
+
+// folder is the folder of the scenario.
+func (o *initOptions) folder() string {
+	if o.out == "-" {
+		return "."
+	}
+	return filepath.Dir(o.out)
+}
+
 // fit makes a scenario that fits the log.
 func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error) {
 	q := &o.sim.ask
@@ -95,11 +120,7 @@ func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error
 	}
 	fit := scenarios.FitOptions{Log: o.sim.ask.Trace, Shared: o.partitions == "shared", GPUModel: o.model, Prices: q.Prices.Override(prices.Catalogue())}
 	if o.sim.ask.Trace != "-" {
-		folder := "."
-		if o.out != "-" {
-			folder = filepath.Dir(o.out)
-		}
-		fit.From, fit.Format, fit.TZ = seenFrom(folder, o.sim.ask.Trace), o.sim.ask.Read.Format, o.sim.ask.Read.TZ
+		fit.From, fit.Format, fit.TZ = seenFrom(o.folder(), o.sim.ask.Trace), o.sim.ask.Read.Format, o.sim.ask.Read.TZ
 	}
 	return survey.Fit(fit)
 }

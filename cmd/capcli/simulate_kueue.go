@@ -1,15 +1,17 @@
 package main
 
 import (
+	"context"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios/kubernetes"
+	"capcli/scenarios/play"
 )
 
 // kueueOptions are the flags about Kubernetes objects.
@@ -38,21 +40,16 @@ func (o *kueueOptions) addFlags(cmd *cobra.Command) {
 // kueueFlags are the flags that go with --kueue.
 var kueueFlags = []string{
 	"kueue", "evict-time", "duration", "current", "decisions-out", "trace", "format", "read", "tz", "dst", "map", "columns-in", "allow-cut",
-	"out", "output", "table", "columns", "wide", "excel", "prices",
+	"out", "output", "table", "columns", "wide", "excel", "prices", "set",
 }
 
 // asked reports whether --kueue is given, or a flag that wants it.
 func (o *kueueOptions) asked(cmd *cobra.Command) bool {
-	for _, name := range kueueFlags[:5] {
-		if cmd.Flags().Changed(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(kueueFlags[:5], cmd.Flags().Changed)
 }
 
 // settle checks the flags and completes the request.
-func (o *kueueOptions) settle(cmd *cobra.Command, allowed []string) (err error) {
+func (o *kueueOptions) settle(cmd *cobra.Command, allowed []string) error {
 	var wrong *pflag.Flag
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(allowed, f.Name) && cmd.InheritedFlags().Lookup(f.Name) == nil {
@@ -62,15 +59,7 @@ func (o *kueueOptions) settle(cmd *cobra.Command, allowed []string) (err error) 
 	if wrong != nil {
 		return &usageError{text: "--" + wrong.Name + " does not go with --kueue", hint: "the objects say what the queues and their rules are"}
 	}
-	if o.ask.EvictTime, err = capcli.ParseSeconds(o.evictTime); err != nil {
-		return &capcli.RequestError{Field: "evict-time", Text: err.Error(), Hint: "for example --evict-time 5s"}
-	}
-	if o.lasting != "" {
-		if o.ask.Default, err = capcli.ParseSeconds(o.lasting); err != nil {
-			return &capcli.RequestError{Field: "duration", Text: err.Error(), Hint: "for example --duration 2h"}
-		}
-	}
-	return o.ask.Check()
+	return o.ask.Settle(o.evictTime, o.lasting)
 }
 
 // runKueue decides as Kueue does, with the objects of --kueue and of the arguments.
@@ -80,11 +69,14 @@ func runKueue(cmd *cobra.Command, e *env, o *simulateOptions, args []string) (er
 	if err := k.settle(cmd, kueueFlags); err != nil {
 		return err
 	}
+	if err := o.check(); err != nil {
+		return err
+	}
 	if k.ask.Read, err = o.ask.Read.Parse(); err != nil {
 		return err
 	}
-	if err := o.output.check(); err != nil {
-		return err
+	if o.dir != "" {
+		o.opened = e.watchOpened()
 	}
 	p := newProgress(e, "workloads")
 	s, err := k.ask.Simulate(cmd.Context(), e.open, e.note, p.report)
@@ -97,5 +89,34 @@ func runKueue(cmd *cobra.Command, e *env, o *simulateOptions, args []string) (er
 			return err
 		}
 	}
-	return emit(e, o.output, kueueDoc(s.Result(), o.output.shape(e)))
+	r := s.Result()
+	if o.dir != "" {
+		if err := o.saveKueue(cmd.Context(), e, s, r); err != nil {
+			return err
+		}
+	}
+	return emit(e, o.output, kueueDoc(r, o.output.shape(e)))
+}
+
+// saveKueue writes the run into a folder of --out, for capcli compare, with the result of Kueue beside
+// it.
+func (o *simulateOptions) saveKueue(ctx context.Context, e *env, s *kubernetes.Study, r *kubernetes.Result) error {
+	text, err := s.Scenario(&o.kueue.ask, func(file string) string { return file })
+	if err != nil {
+		return err
+	}
+	o.ask.Kept = &play.ScenarioText{YAML: text, File: kubernetes.ScenarioName(o.kueue.ask.Files) + ".yaml"}
+	plans, err := o.plans(ctx, e, []string{""})
+	if err != nil {
+		return err
+	}
+	results, err := o.play(ctx, e, plans)
+	if err != nil {
+		return err
+	}
+	folders := runFolders(plans)
+	if err := o.save(e, plans, folders, results, nil); err != nil {
+		return err
+	}
+	return writeJSON(e, filepath.Join(o.dir, folders[plans[0]], "kueue.json"), r)
 }

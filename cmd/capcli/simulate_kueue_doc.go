@@ -1,16 +1,13 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"capcli/cmd/report"
 	"capcli/scenarios/kubernetes"
 )
 
 // kueueDoc is the report of what Kueue decides.
 func kueueDoc(r *kubernetes.Result, form string) report.Doc {
-	d := report.Doc{Lead: kueueLead(r), Data: r}
+	d := report.Doc{Lead: r.Answer(), Data: r}
 	if form != "csv" && form != "tsv" {
 		d.Notes = append(d.Notes, r.Notes...)
 	}
@@ -66,32 +63,4 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 		}),
 	}
 	return d
-}
-
-// kueueLead says what came of the workloads.
-func kueueLead(r *kubernetes.Result) string {
-	c := &r.Workloads
-	text := fmt.Sprintf("Kueue %s finishes %d of %d workloads in %s", r.Rules.Kueue, c.Finished, c.Read, lengthText(r.Length))
-	switch w := r.Waits.WaitP95; {
-	case w != nil && *w == 0 && r.Waits.Started > 0:
-		text += "; 95% do not wait"
-	case w != nil && r.Waits.Started > 0:
-		text += fmt.Sprintf("; 95%% wait at most %s for their first start", *w)
-	}
-	if c.Preemptions > 0 {
-		text += fmt.Sprintf("; %s: %.1f GPU-hours of work lost", numbered(int64(c.Preemptions), "preemption"), r.Lost.Hours())
-	}
-	if c.Running+c.Pending+c.Unqueued > 0 {
-		text += fmt.Sprintf("; %d still run, %d still wait and %d are in no queue", c.Running, c.Pending, c.Unqueued)
-	}
-	text += "."
-	if l := r.Livelock; l != nil {
-		names, rest := l.Workloads, ""
-		if len(names) > 8 {
-			rest = fmt.Sprintf(" and %d others", len(names)-8)
-			names = names[:8]
-		}
-		text = joinSentences(fmt.Sprintf("The cluster does not settle %s after the start: %s%s are admitted and preempted without end. What follows goes up to there.", l.At, strings.Join(names, ", "), rest), text)
-	}
-	return text
 }

@@ -51,7 +51,7 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 	next := ""
 	if len(wrote) > 1 {
 		next = fmt.Sprintf(". next: capcli compare %s %s", wrote[0], wrote[1])
-	} else if o.ask.Trace != "-" { // jobs from stdin cannot be replayed
+	} else if o.ask.Trace != "-" && plans[0].Scenario.Kueue == nil { // neither jobs from stdin nor Kueue's can be replayed
 		next = fmt.Sprintf(". next: capcli explain %s wait_p95", wrote[0])
 	}
 	e.say("wrote " + strings.Join(wrote, ", ") + next)

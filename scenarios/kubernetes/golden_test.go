@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/simulate"
 	"capcli/simulate/kueue"
 )
 
@@ -312,6 +313,7 @@ func TestGoldenWorldsAsObjects(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				checkAccounts(t, &Study{cluster, got, got.Stays(&cluster.World)})
 				first := capcli.Seconds(cluster.Start - capcli.TimeOf(begin))
 				bare := func(id string) string { return strings.TrimPrefix(id, "default/") }
 				for k := range got.Decisions {
@@ -336,5 +338,43 @@ func TestGoldenWorldsAsObjects(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// checkAccounts holds that the accounts of a study balance: those of quotas, and those of GPUs.
+func checkAccounts(t *testing.T, s *Study) {
+	t.Helper()
+	r := s.Result()
+	c := r.Workloads
+	if c.Read != c.Finished+c.Running+c.Pending+c.Unqueued || c.Pending != len(r.Pending) {
+		t.Errorf("workloads do not add up: %+v", c)
+	}
+	for _, f := range r.Flavors {
+		if f.Most > f.Nominal || f.Mean > float64(f.Most) {
+			t.Errorf("more is used than there is: %+v", f)
+		}
+	}
+	preemptions := 0
+	for _, p := range r.Preemptions {
+		preemptions += p.Count
+	}
+	if preemptions != c.Preemptions {
+		t.Errorf("%d preemptions by queue, want %d", preemptions, c.Preemptions)
+	}
+	var pools []simulate.Pool
+	for _, f := range s.flavorGPUs() {
+		pools = append(pools, simulate.Pool{Name: f.name, Terms: simulate.Reserved, Nodes: 1, GPUsPerNode: int(f.gpus)})
+	}
+	h, err := s.History(pools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.CPUJobs = true
+	got, err := h.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Jobs.Finished != int64(c.Finished) || got.Jobs.Preemptions != int64(c.Preemptions) || got.Jobs.Waiting+got.Jobs.Unplaceable != int64(c.Pending) || got.Redone != r.Lost {
+		t.Errorf("jobs are %+v and %d lost, want %+v and %d", got.Jobs, got.Redone, c, r.Lost)
 	}
 }

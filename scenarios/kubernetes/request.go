@@ -36,6 +36,17 @@ func (q *Request) Check() error {
 	return nil
 }
 
+// Settle reads the lengths of time as flags write them, "" for none, and checks the request.
+func (q *Request) Settle(evictTime, lasting string) (err error) {
+	if q.EvictTime, err = capcli.ParseSeconds(cmp.Or(evictTime, "0s")); err != nil {
+		return &capcli.RequestError{Field: "evict-time", Text: err.Error(), Hint: "for example --evict-time 5s"}
+	}
+	if q.Default, err = capcli.ParseSeconds(cmp.Or(lasting, "0s")); err != nil {
+		return &capcli.RequestError{Field: "duration", Text: err.Error(), Hint: "for example --duration 2h"}
+	}
+	return q.Check()
+}
+
 // Study is a world that was decided.
 type Study struct {
 	*Cluster
@@ -77,6 +88,25 @@ func (q *Request) Cluster(open trace.Opener, note func(string)) (*Cluster, error
 		}
 	}
 	return o.Build(&options)
+}
+
+// Scenario reads the objects and writes a scenario of them: see Cluster.Scenario.
+func (q *Request) Scenario(open trace.Opener, note func(string), seen func(file string) string) ([]byte, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	o, err := q.objects(open)
+	if err != nil {
+		return nil, err
+	}
+	c, err := o.Rules(&Options{EvictTime: q.EvictTime})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range c.Notes {
+		note(n)
+	}
+	return c.Scenario(q, seen)
 }
 
 // objects reads the files, which may be packed.

@@ -62,52 +62,64 @@ func (m *meter) measure(end capcli.Seconds) used {
 	return u
 }
 
-// useRows adds the use of flavors and quotas, and of the namespaces' own quotas.
-func (s *Study) useRows(r *Result) {
-	type slot struct{ queue, flavor, resource string } // queue "" is all
-	meters, nominal := map[slot]*meter{}, map[slot]int64{}
-	open := func(k slot, v int64) {
-		if meters[k] == nil {
-			meters[k] = &meter{}
-		}
-		nominal[k] += v
-		meters[k].limit = nominal[k]
+// useSlot is a resource in a flavor, of a queue; "" is all queues.
+type useSlot struct{ queue, flavor, resource string }
+
+// useMeters measures what is used of quotas.
+type useMeters struct {
+	meters  map[useSlot]*meter
+	nominal map[useSlot]int64
+}
+
+// open adds v to the quota of a slot.
+func (u *useMeters) open(k useSlot, v int64) {
+	if u.meters[k] == nil {
+		u.meters[k] = &meter{}
 	}
-	groups := func(queue string, list []kueue.ResourceGroup) {
-		for _, g := range list {
-			for _, f := range g.Flavors {
-				for name, q := range f.Quota {
-					open(slot{"", f.Flavor, name}, q.Nominal)
-					if queue != "" {
-						open(slot{queue, f.Flavor, name}, q.Nominal)
-					}
+	u.nominal[k] += v
+	u.meters[k].limit = u.nominal[k]
+}
+
+// addQuotas opens the slots of some groups, for a queue and for all.
+func (u *useMeters) addQuotas(queue string, groups []kueue.ResourceGroup) {
+	for _, g := range groups {
+		for _, f := range g.Flavors {
+			for name, q := range f.Quota {
+				u.open(useSlot{"", f.Flavor, name}, q.Nominal)
+				if queue != "" {
+					u.open(useSlot{queue, f.Flavor, name}, q.Nominal)
 				}
 			}
 		}
 	}
+}
+
+// useRows adds the use of flavors and quotas, and of the namespaces' own quotas.
+func (s *Study) useRows(r *Result) {
+	m := &useMeters{map[useSlot]*meter{}, map[useSlot]int64{}}
 	for i := range s.World.Cohorts {
-		groups("", s.World.Cohorts[i].ResourceGroups)
+		m.addQuotas("", s.World.Cohorts[i].ResourceGroups)
 	}
 	for i := range s.World.ClusterQueues {
-		groups(s.World.ClusterQueues[i].Name, s.World.ClusterQueues[i].ResourceGroups)
+		m.addQuotas(s.World.ClusterQueues[i].Name, s.World.ClusterQueues[i].ResourceGroups)
 	}
 	for i := range s.Stays {
 		x := &s.Stays[i]
 		for _, u := range x.Uses {
 			for _, queue := range []string{"", s.World.Workloads[x.Workload].Queue} {
-				k := slot{queue, u.Flavor, u.Resource}
-				open(k, 0)
-				meters[k].add(x.From, x.To, u.Amount)
+				k := useSlot{queue, u.Flavor, u.Resource}
+				m.open(k, 0)
+				m.meters[k].add(x.From, x.To, u.Amount)
 			}
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(meters), func(a, b slot) int {
+	keys := slices.SortedFunc(maps.Keys(m.meters), func(a, b useSlot) int {
 		return cmp.Or(cmp.Compare(a.queue, b.queue), cmp.Compare(a.flavor, b.flavor), cmp.Compare(a.resource, b.resource))
 	})
 	r.Flavors, r.Quotas = []FlavorRow{}, []QuotaRow{}
 	for _, k := range keys {
-		u := meters[k].measure(r.Length)
-		row := FlavorRow{Flavor: k.flavor, Resource: k.resource, Nominal: nominal[k], Mean: u.mean, Most: u.most}
+		u := m.meters[k].measure(r.Length)
+		row := FlavorRow{Flavor: k.flavor, Resource: k.resource, Nominal: m.nominal[k], Mean: u.mean, Most: u.most}
 		if row.Nominal > 0 {
 			row.Share = row.Mean / float64(row.Nominal)
 		}

@@ -73,7 +73,7 @@ type builder struct {
 // Build makes a world of the objects. It fails with *capcli.InputError where they contradict one
 // another, where nothing says how long a workload lasts, or where no workload is left.
 func (o *Objects) Build(options *Options) (*Cluster, error) {
-	b := &builder{Objects: o, o: options, out: &Cluster{Start: capcli.NoTime, Prices: map[string]capcli.USD{}}, now: capcli.NoTime, jobByID: map[string]*workload{}, byQueue: map[string]*localQueue{}, byName: map[string]*clusterQueue{}}
+	b := o.builder(options)
 	if err := b.rules(); err != nil {
 		return nil, err
 	}
@@ -113,6 +113,21 @@ func (o *Objects) Build(options *Options) (*Cluster, error) {
 		b.out.Notes = append(b.out.Notes, fmt.Sprintf("%d workloads last as long as maximumExecutionTimeSeconds lets them, which is an upper bound", b.bounded))
 	}
 	return b.out, nil
+}
+
+func (o *Objects) builder(options *Options) *builder {
+	return &builder{
+		Objects: o, o: options, out: &Cluster{Start: capcli.NoTime, Prices: map[string]capcli.USD{}}, now: capcli.NoTime,
+		jobByID: map[string]*workload{}, byQueue: map[string]*localQueue{}, byName: map[string]*clusterQueue{},
+	}
+}
+
+// Rules makes a world of the objects that has no workloads.
+func (o *Objects) Rules(options *Options) (*Cluster, error) {
+	b := o.builder(options)
+	err := b.rules()
+	b.out.Notes = o.Notes()
+	return b.out, err
 }
 
 // rules fills the world with queues, cohorts, flavors and hosts.

@@ -18,6 +18,7 @@ import (
 	"capcli"
 	"capcli/profile/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/kubernetes"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )
@@ -40,7 +41,8 @@ type Case struct {
 	Text []byte   // the scenario as read, before changes
 	Made []string // assumptions made when Text was written for a log
 
-	energy *billing.Energy // nil if the scenario has no energy section
+	energy *billing.Energy     // nil if the scenario has no energy section
+	kueue  *kubernetes.Cluster // nil unless Kueue decides
 }
 
 // Options are the inputs of a case other than its scenario.
@@ -75,6 +77,9 @@ func NewCase(s *scenarios.Scenario, o Options) (*Case, error) {
 		if c.energy, err = s.Energy.Load(c.Open); err != nil {
 			return nil, err
 		}
+	}
+	if s.Kueue != nil {
+		return c, c.findWorkloads(&o)
 	}
 	return c, c.findJobs(&o)
 }

@@ -1,6 +1,9 @@
 package play
 
 import (
+	"cmp"
+	"slices"
+
 	"capcli"
 	"capcli/simulate"
 )
@@ -36,6 +39,27 @@ func (c *Curve) Observe(e simulate.Event, _ *simulate.Cluster) {
 		c.accrue(e.At)
 		c.nowUsed -= milli
 	case simulate.Arrive, simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake, simulate.Drop:
+	}
+}
+
+// fill counts the stays of a history.
+func (c *Curve) fill(h *simulate.History) {
+	type change struct {
+		at    capcli.Seconds
+		milli int64
+	}
+	var all []change
+	for i := range h.Jobs {
+		for _, x := range h.Jobs[i].Stays {
+			for _, held := range x.Holds {
+				all = append(all, change{max(0, x.From), held.Milli}, change{x.To, -held.Milli})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.milli, b.milli)) })
+	for _, x := range all {
+		c.accrue(x.at)
+		c.nowUsed += x.milli
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/kubernetes"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
@@ -22,7 +23,8 @@ type Run struct {
 	Recorded simulate.Stats // waits recorded in the log for the jobs played
 	Curve    *Curve         // GPUs in use
 	Owed     []outcome.Contract
-	Cut      bool // whether the log was cut short
+	Cut      bool              // whether the log was cut short
+	Study    *kubernetes.Study // of jobs on which Kueue decided; else nil
 
 	budget    []billing.BudgetLine // nil if the scenario has no budget or a pool no price
 	energy    *billing.Footprints  // nil if the scenario has no energy section
@@ -189,7 +191,7 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 		return nil, context.Cause(ctx)
 	}
 	so := scenarios.Options{Seed: c.Seed, Run: run, Open: c.Open}
-	reading, err := c.Source.Read(run)
+	reading, err := c.reading(run)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +208,12 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 			return nil, err
 		}
 	}
-	if out.Result, err = simulate.Run(ctx, cfg); err != nil {
+	if c.kueue != nil {
+		out.Result, out.Study, err = c.decide(ctx, &cfg, out.Curve, p.jobs)
+	} else {
+		out.Result, err = simulate.Run(ctx, cfg)
+	}
+	if err != nil {
 		return nil, c.Fault(err)
 	}
 	if p.total == 1 {

@@ -57,7 +57,8 @@ type JobResult struct {
 	Start       capcli.Seconds `json:"start"` // of the last run
 	End         capcli.Seconds `json:"end"`
 	Preemptions int            `json:"preemptions"`
-	Why         string         `json:"why,omitempty"` // why it is pending
+	Why         string         `json:"why,omitempty"`        // why it is pending
+	Impossible  bool           `json:"impossible,omitempty"` // it can never start
 }
 
 // The states of a workload at the end of a run.

@@ -70,6 +70,7 @@ func Run(ctx context.Context, w *World, o Options) (*Result, error) {
 		r := x.result()
 		if r.State == Pending {
 			r.Why = s.whyPending(x)
+			r.Impossible = s.neverFits(x) != ""
 		}
 		s.result.Jobs = append(s.result.Jobs, r)
 	}
