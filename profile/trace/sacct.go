@@ -17,7 +17,9 @@ func init() {
 // (attempts after a requeue, the same job in the next month's dump).
 const sacctHeld = 1 << 16
 
-func sniffSacct(head []byte) bool { return sniffSacctTable(head) || sniffSacctJSON(head) }
+func sniffSacct(head []byte) bool {
+	return sniffSacctTable(head) || sniffSacctJSON(head) || bytes.Count(head[:min(len(head), 4096)], []byte{'|'})+bytes.Count(head[:min(len(head), 4096)], []byte{0x1f}) > 3 && guessColumns(head) != nil
+}
 
 func sniffSacctTable(head []byte) bool {
 	cols := headColumns(head)
@@ -103,11 +105,17 @@ func sacctTable(r *Reader) (*table, error) {
 			sep = want
 		}
 	}
-	if len(r.o.Columns) == 0 || sniffSacctTable(head) {
+	names := r.o.Columns
+	if len(names) == 0 && !sniffSacctTable(head) {
+		if names = guessColumns(head); names != nil {
+			r.noteGuess(names)
+		}
+	}
+	if len(names) == 0 || sniffSacctTable(head) {
 		return newTable(r, capcli.Fields{Separator: sep, Bare: true})
 	}
 	t := &table{r: r, Fields: capcli.Fields{Separator: sep, Bare: true}}
-	for _, name := range r.o.Columns {
+	for _, name := range names {
 		name, _, _ = strings.Cut(strings.TrimSpace(name), "%")
 		t.names = append(t.names, name)
 	}
