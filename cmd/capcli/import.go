@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"capcli"
 
@@ -23,8 +23,14 @@ type importOptions struct {
 	output  outputOptions
 	out     string
 	rejects string
-	history string // file for the table of this name, as runs is
-	runs    string
+	tables  [3]string // files for importTables
+}
+
+// importTables are the tables that some formats have beside the jobs: the flag --NAME-out writes them.
+var importTables = [3]struct{ name, usage, hint string }{
+	{kubernetes.HistoryTable, "kubernetes: one row per job, with all that the cluster tells", "kubernetes has it"},
+	{kubernetes.RunsTable, "kubernetes: one row per run, with why it stopped", "kubernetes has it"},
+	{trace.NodesTable, "squeue, kubernetes: the nodes that take jobs, for nodes_file and --capacity", "give squeue a file of sinfo too, or kubernetes one of kubectl get nodes"},
 }
 
 func newImport(e *env) *cobra.Command {
@@ -35,11 +41,12 @@ func newImport(e *env) *cobra.Command {
 		Long: "import reads a job log, says what was kept, folded and rejected and why, and writes the jobs in\n" +
 			"order of submit. The ending of JOBS says as what: " + jobfile.Endings + ".\n" +
 			"FORMAT is auto (told from the file), slurm, or one of\n" + wrapNames(trace.Formats.Names(), 96) + ". FILE may be - for stdin.\n" +
-			"kubernetes takes several FILEs of one cluster, and can write two tables more: --history-out, --runs-out.",
+			"kubernetes and squeue take several FILEs of one cluster, and can write more tables: --history-out, --runs-out, --nodes-out.",
 		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n" +
 			"  capcli import swf KTH-SP2.swf.gz --out jobs.csv.gz\n" +
 			"  capcli import csv usage.csv --read submit=created_at,gpus=num_gpus,tz=UTC --out jobs.parquet\n" +
-			"  capcli import kubernetes cluster.json events.json --out jobs.csv --history-out history.csv --runs-out runs.csv",
+			"  capcli import kubernetes cluster.json events.json --out jobs.csv --history-out history.csv --runs-out runs.csv\n" +
+			"  capcli import squeue squeue.json sinfo.json --out now.csv --nodes-out nodes.csv",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 || len(args) > 2 {
 				return nil
@@ -56,8 +63,9 @@ func newImport(e *env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS` (required)")
 	cmd.Flags().StringVar(&o.rejects, "rejects", "", "where rejected rows go: `FILE` (default: JOBS with the ending .rejects.csv)")
-	cmd.Flags().StringVar(&o.history, "history-out", "", "kubernetes: one row per job, with all that the cluster tells, as CSV in this `FILE`")
-	cmd.Flags().StringVar(&o.runs, "runs-out", "", "kubernetes: one row per run, with why it stopped, as CSV in this `FILE`")
+	for i, t := range importTables {
+		cmd.Flags().StringVar(&o.tables[i], t.name+"-out", "", t.usage+", as CSV in this `FILE`")
+	}
 	addReadFlag(cmd, &o.trace)
 	addFormFlag(cmd, &o.output)
 	return cmd
@@ -93,7 +101,7 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 	}
 	if res.Partial {
 		return &capcli.ResultError{
-			Kind: capcli.Incomplete, Text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], cmp.Or(o.out, o.history, o.runs)),
+			Kind: capcli.Incomplete, Text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], o.firstOut()),
 			Hint: "waits and demand after " + res.Last.String() + " are too low",
 		}
 	}
@@ -106,7 +114,7 @@ func (o *importOptions) request(e *env, names []string) (*jobfile.Request, error
 	if err != nil {
 		return nil, err
 	}
-	if o.out == "" && o.history == "" && o.runs == "" {
+	if o.firstOut() == "" {
 		return nil, &usageError{text: "import wants --out JOBS: the file to write", hint: "for example --out jobs.parquet"}
 	}
 	if err := o.output.check(); err != nil {
@@ -120,7 +128,10 @@ func (o *importOptions) request(e *env, names []string) (*jobfile.Request, error
 }
 
 // usesStdout reports whether stdout takes the jobs or a table.
-func (o *importOptions) usesStdout() bool { return o.out == "-" || o.history == "-" || o.runs == "-" }
+func (o *importOptions) usesStdout() bool { return o.out == "-" || slices.Contains(o.tables[:], "-") }
+
+// firstOut returns the first file to write.
+func (o *importOptions) firstOut() string { return cmp.Or(o.out, cmp.Or(o.tables[:]...)) }
 
 // importing is an import in progress, with the files that it writes.
 type importing struct {
@@ -177,23 +188,15 @@ func (im *importing) publish() error {
 
 // writeTables writes the tables that the flags ask for.
 func (im *importing) writeTables(format string) error {
-	for _, t := range []struct{ name, path string }{{kubernetes.HistoryTable, im.o.history}, {kubernetes.RunsTable, im.o.runs}} {
-		if t.path == "" {
+	for i, t := range importTables {
+		if im.o.tables[i] == "" {
 			continue
 		}
 		table, ok := im.tables[t.name]
 		if !ok {
-			return &usageError{text: fmt.Sprintf("--%s-out: format %s has no table %s", t.name, format, t.name), hint: "kubernetes has it"}
+			return &usageError{text: fmt.Sprintf("--%s-out: format %s has no table %s", t.name, format, t.name), hint: t.hint}
 		}
-		out, err := im.e.create(t.path)
-		if err != nil {
-			return err
-		}
-		defer out.Abort()
-		if err := out.Failed(table.WriteCSV(out)); err != nil {
-			return err
-		}
-		if err := errors.Join(out.Settle(), out.Publish()); err != nil {
+		if err := writeWhole(im.e, im.o.tables[i], table.CSV()); err != nil {
 			return err
 		}
 	}

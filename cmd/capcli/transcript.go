@@ -78,7 +78,7 @@ func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 	for _, n := range r.Notes {
 		line("note", "%s", n)
 	}
-	for _, path := range []string{im.o.history, im.o.runs} {
+	for _, path := range im.o.tables {
 		if path != "" && path != "-" {
 			line("wrote", "%s", path)
 		}

@@ -22,7 +22,7 @@ const (
 
 func init() {
 	trace.Formats.Add("kubernetes", "a cluster's own history: kubectl get workloads,jobs,pods -A -o json, watch streams and exports of events", trace.Format{
-		Sniff: sniff, Read: readJobs, Several: true, Tables: []string{HistoryTable, RunsTable},
+		Sniff: sniff, Read: readJobs, Several: true, Tables: []string{HistoryTable, RunsTable, trace.NodesTable},
 	})
 }
 
@@ -55,6 +55,12 @@ func readJobs(r *trace.Reader) error {
 	if table := r.Options().Tables; table != nil {
 		table(trace.Table{Name: HistoryTable, Rows: h.Rows()})
 		table(trace.Table{Name: RunsTable, Rows: h.RunRows()})
+		if len(h.Nodes) > 0 {
+			table(trace.Table{Name: trace.NodesTable, Rows: h.NodeRows()})
+		}
+	}
+	if len(h.Nodes) > 0 {
+		r.AllowEmpty()
 	}
 	for _, n := range h.Notes {
 		r.Note(n)

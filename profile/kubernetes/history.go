@@ -63,6 +63,7 @@ type Run struct {
 type History struct {
 	Jobs   []Job // by ID
 	Runs   []Run // of jobs that Kueue manages, by ID and time
+	Nodes  []Node
 	Latest capcli.Time
 	Notes  []string
 }
@@ -84,6 +85,8 @@ func (r *Reader) History() *History {
 	d.runs()
 	h.Jobs, h.Runs = d.jobs, d.list
 	h.Notes = append(h.Notes, d.notes...)
+	h.Nodes = r.listNodes()
+	h.noteNodes()
 	return h
 }
 

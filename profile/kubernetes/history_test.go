@@ -77,7 +77,9 @@ items:
 - {apiVersion: v1, kind: Pod, metadata: {name: p1, namespace: lab, uid: p1, labels: {kueue.x-k8s.io/pod-group-name: group-a}},
    spec: {containers: []}, status: {containerStatuses: [{state: {running: {startedAt: "2026-05-01T10:21:30Z"}}}, {state: {running: {startedAt: "2026-05-01T10:19:00Z"}}}]}}
 - {apiVersion: v1, kind: Pod, metadata: {name: notebook, namespace: lab, uid: q3}, spec: {containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]}}
-- {apiVersion: v1, kind: Node, metadata: {name: n1, uid: n1}}
+- {apiVersion: v1, kind: Node, metadata: {name: n1, uid: n1, labels: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}}, status: {allocatable: {cpu: 63500m, memory: 1Ti, nvidia.com/gpu: "8"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: n2, uid: n2}, spec: {unschedulable: true}, status: {allocatable: {nvidia.com/gpu: "8"}}}
+- {apiVersion: v1, kind: Service, metadata: {name: s1, uid: s1}}
 `
 
 // What happened to them, as an exporter of events writes it, one object a line.
@@ -157,7 +159,7 @@ func TestEveryShape(t *testing.T) {
 		if err := json.Unmarshal(o, &m); err != nil {
 			t.Fatal(err)
 		}
-		if m["kind"] != "Node" {
+		if m["kind"] != "Node" && m["kind"] != "Service" {
 			delete(m, "kind")
 		}
 		b, err := json.Marshal(m)
@@ -185,7 +187,7 @@ func TestEveryShape(t *testing.T) {
 			if got := texts(h.RunRows()); got != wantRuns {
 				t.Errorf("runs\n%s\nwant\n%s", got, wantRuns)
 			}
-			if len(r.Faults) > 0 || len(h.Notes) != 3 {
+			if len(r.Faults) > 0 || len(h.Notes) != 4 || texts(h.NodeRows()) != "n1,63500,1048576,8,H100" {
 				t.Errorf("faults %+v, notes %q", r.Faults, h.Notes)
 			}
 		})
@@ -226,7 +228,7 @@ func TestTrace(t *testing.T) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 	rep := r.Report()
-	if rep.Format != "kubernetes" || rep.Rows != rep.Kept+rep.Folded+rep.Rejected || rep.Kept != 3 || !slices.Equal(tables, []string{HistoryTable, RunsTable}) {
+	if rep.Format != "kubernetes" || rep.Rows != rep.Kept+rep.Folded+rep.Rejected || rep.Kept != 3 || !slices.Equal(tables, []string{HistoryTable, RunsTable, trace.NodesTable}) {
 		t.Errorf("%+v, tables %q", rep, tables)
 	}
 }

@@ -38,6 +38,7 @@ type Reader struct {
 	workloads map[string]*workload
 	jobs      map[string]*batchJob // Jobs and other objects that may own Workloads
 	pods      map[string]*pod
+	nodes     map[string]*node
 	marks     map[mark]struct{}
 	created   map[string]string // job_id by the namespace/name of its Workload, from events
 
@@ -51,7 +52,7 @@ type Reader struct {
 // NewReader returns an empty Reader.
 func NewReader() *Reader {
 	return &Reader{
-		workloads: map[string]*workload{}, jobs: map[string]*batchJob{}, pods: map[string]*pod{},
+		workloads: map[string]*workload{}, jobs: map[string]*batchJob{}, pods: map[string]*pod{}, nodes: map[string]*node{},
 		marks: map[mark]struct{}{}, created: map[string]string{}, others: map[string]int64{}, latest: capcli.NoTime,
 	}
 }
@@ -165,6 +166,8 @@ func (r *Reader) add(raw []byte, line int) error {
 		return r.addWorkload(raw, line)
 	case kind == "Pod":
 		return r.addPod(raw)
+	case kind == "Node":
+		return r.addNode(raw)
 	case kind == "Event":
 		return r.addEvent(raw)
 	case kind == "Job", isOwner(kind):

@@ -36,6 +36,7 @@ type Reader struct {
 	lastID           string      // id of the last kept job
 	lastSubmit       capcli.Time // submit of the last kept job
 	lastReject       int         // line of the last rejected row
+	mayBeEmpty       bool        // the input is whole without a job
 	lastUnit         int64       // unit of times that was noted last, per second
 	dates            dateOrder   // of dates whose year comes last
 
@@ -81,9 +82,12 @@ func (r *Reader) Jobs() capcli.Jobs {
 	}
 }
 
+// AllowEmpty says that the input is whole without a job: it tells of something else.
+func (r *Reader) AllowEmpty() { r.mayBeEmpty = true }
+
 // checkAny returns an error if no job was kept.
 func (r *Reader) checkAny() error {
-	if r.rep.Kept > 0 {
+	if r.rep.Kept > 0 || r.mayBeEmpty && r.rep.Rejected == 0 {
 		return nil
 	}
 	if r.rep.Rejected == 0 {

@@ -33,6 +33,8 @@ func (q *Request) Parse() (Options, error) {
 	switch q.Format {
 	case "", "auto":
 		out.Format = ""
+	case "sinfo":
+		out.Format = "squeue"
 	case "slurm":
 		out.Format = "sacct"
 	default:

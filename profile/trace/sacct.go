@@ -23,7 +23,7 @@ func sniffSacct(head []byte) bool {
 
 func sniffSacctTable(head []byte) bool {
 	cols := headColumns(head)
-	return (cols["jobid"] || cols["jobidraw"]) && (cols["submit"] || cols["start"] || cols["state"] || cols["elapsedraw"])
+	return !sniffSqueue(head) && (cols["jobid"] || cols["jobidraw"]) && (cols["submit"] || cols["start"] || cols["state"] || cols["elapsedraw"])
 }
 
 // sacct folds rows into jobs. It holds jobs in a ring, in the order of their first rows.
@@ -40,6 +40,7 @@ type sacct struct {
 	oldest  int    // index in ring of the oldest job
 	last    string // id of the last job row, to which the next steps belong
 	cluster string // name of the first cluster in the log
+	now     bool   // the rows say what runs and waits now: waiting jobs are kept
 
 	lostN int64          // attempts that a later attempt replaced
 	lost  capcli.GPUTime // their work
@@ -270,6 +271,12 @@ func (s *sacct) lose(job *capcli.Job) {
 func (s *sacct) release(h *slurmJob) bool {
 	h.job.State = h.state
 	switch {
+	case !h.started && s.now && h.job.Limit > 0:
+		h.job.Run = h.job.Limit
+		s.r.Assume("waiting now: run time taken as its limit")
+		return s.r.Keep(h.line, h.raw, &h.job)
+	case !h.started && s.now:
+		return s.r.Reject(h.line, h.raw, "waiting now, without a limit: run time unknown")
 	case !h.started && h.state == "PENDING":
 		return s.r.Reject(h.line, h.raw, "pending: not started yet")
 	case !h.started:
@@ -278,7 +285,7 @@ func (s *sacct) release(h *slurmJob) bool {
 	if strings.IndexByte(h.job.ID, '+') > 0 {
 		s.r.Assume("component of a heterogeneous job: read as a job of its own")
 	}
-	if !h.job.End.IsKnown() {
+	if !h.job.End.IsKnown() && !s.now {
 		s.r.Assume("still running: run time up to the dump")
 	}
 	return s.r.Keep(h.line, h.raw, &h.job)

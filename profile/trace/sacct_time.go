@@ -93,6 +93,10 @@ func (s *sacct) ranFor(start, end capcli.Time) bool {
 
 // noZone returns the error for a dump in local time whose zone is not known.
 func (s *sacct) noZone(field string, value []byte) error {
+	if s.now {
+		return s.r.fault(s.t.line, field, "the times have no zone, and squeue prints local time (found "+shorten(value)+")",
+			"say where the cluster's clock was, with --tz Europe/Berlin, or "+squeueHint)
+	}
 	date := "2024-01-01"
 	if len(value) >= 10 {
 		date = string(value[:10])

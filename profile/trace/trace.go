@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -61,9 +62,11 @@ type Table struct {
 	Rows [][]string
 }
 
-// WriteCSV writes the table.
-func (t *Table) WriteCSV(w io.Writer) error {
-	return csv.NewWriter(w).WriteAll(t.Rows)
+// CSV returns the table as CSV.
+func (t *Table) CSV() []byte {
+	var b bytes.Buffer
+	_ = csv.NewWriter(&b).WriteAll(t.Rows) // a buffer never fails
+	return b.Bytes()
 }
 
 // Reject is one rejected row.
