@@ -21,7 +21,7 @@ func validateDoc(r *validate.Result, form string) report.Doc {
 	weeks := waitGroups("weeks", "By week, from the first job", r.Weeks)
 	weeks.Aside = true
 	d.Tables = append(
-		d.Tables, waitGroups("sizes", "By size, in "+r.Unit+" (whole ones)", r.Sizes), waitGroups("tenants", "By tenant: those that waited longest in all", r.Tenants), weeks,
+		d.Tables, waitGroups("sizes", "By size, in "+r.SizeUnit(), r.Sizes), waitGroups("tenants", "By tenant: those that waited longest in all", r.Tenants), weeks,
 		report.Fill(report.Table{Name: "most_wrong", Title: "Where most waiting is wrong: tenant and week", Most: 5}, r.Wrong, []report.Field[validate.TenantWeek]{
 			{Name: "week"}, {Name: "tenant", Align: report.Left}, {Name: "recorded_s", Head: "recorded wait"}, {Name: "simulated_s", Head: "simulated wait"},
 		}),
@@ -37,7 +37,7 @@ func validateDoc(r *validate.Result, form string) report.Doc {
 
 // measureTable has a row a measure: the whole log, its floor, and the later half.
 func measureTable(r *validate.Result) report.Table {
-	t := report.Table{Name: "measures", Title: "Recorded against simulated", Columns: []report.Column{
+	t := report.Table{Name: "measures", Title: "Recorded against simulated (apart and error: of log10(wait + 60 s))", Columns: []report.Column{
 		{Name: "measure"},
 		{Name: "recorded"},
 		{Name: "simulated"},
@@ -58,9 +58,9 @@ func explainedTable(list []validate.Explanation) report.Table {
 		{Name: "with", Align: report.Left, Head: "replay that knows of"},
 		{Name: "p95_s", Head: "wait p95", Cell: func(x validate.Explanation) any { return x.Simulated.P95 }},
 		{Name: "mean_s", Head: "mean", Cell: func(x validate.Explanation) any { return report.MeanTime(x.Simulated.Mean) }},
-		{Name: "qdist", As: report.AsRatio},
-		{Name: "mae_log10", As: report.AsRatio},
-		{Name: "brier_1h", As: report.AsRatio, Priority: 1},
+		{Name: "qdist", Head: "quantiles apart", As: report.AsRatio},
+		{Name: "mae_log10", Head: "error by job", As: report.AsRatio},
+		{Name: "brier_1h", Head: "over 1 h wrong", As: report.AsRatio, Priority: 1},
 	})
 }
 
@@ -81,10 +81,10 @@ func choiceTable(f *validate.Fit) report.Table {
 	rows := append([]validate.Choice{f.Asked}, f.Chosen)
 	return report.Fill(report.Table{Name: "fit", Title: fmt.Sprintf("Asked, and chosen of %d on the jobs before %s", f.Tried, f.Cut.Date())}, rows, []report.Field[validate.Choice]{
 		{Name: "choice", Align: report.Left, Cell: func(c validate.Choice) any { return c.Text() }},
-		{Name: "earlier_qdist", Head: "qdist, earlier", Cell: func(c validate.Choice) any { return report.Ratio(c.Earlier.Distance) }},
-		{Name: "earlier_mae_log10", Head: "mae_log10", Cell: func(c validate.Choice) any { return report.Ratio(c.Earlier.Error) }},
-		{Name: "later_qdist", Head: "qdist, later", Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Distance) }},
-		{Name: "later_mae_log10", Head: "mae_log10", Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Error) }},
-		{Name: "later_brier_1h", Head: "Brier", Priority: 1, Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Brier) }},
+		{Name: "earlier_qdist", Head: "earlier half: apart", Cell: func(c validate.Choice) any { return report.Ratio(c.Earlier.Distance) }},
+		{Name: "earlier_mae_log10", Head: "error", Cell: func(c validate.Choice) any { return report.Ratio(c.Earlier.Error) }},
+		{Name: "later_qdist", Head: "later half: apart", Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Distance) }},
+		{Name: "later_mae_log10", Head: "error", Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Error) }},
+		{Name: "later_brier_1h", Head: "over 1 h wrong", Priority: 1, Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Brier) }},
 	})
 }

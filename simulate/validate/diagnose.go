@@ -15,6 +15,9 @@ func (l *Log) FitTime(starts []capcli.Time) []capcli.Seconds {
 		return nil
 	}
 	levels := l.takenLevels(starts)
+	if len(levels) == 0 { // no job ran for a second: nothing was ever held
+		levels = []level{{l.begin(), 0}}
+	}
 	sizes := map[int64][]int{}
 	for i := range l.Jobs {
 		if starts[i] > max(l.begin(), l.Jobs[i].Queued) {

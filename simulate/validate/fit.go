@@ -55,7 +55,12 @@ func (v *validation) fit(ctx context.Context) error {
 		return &capcli.RequestError{Field: "fit", Text: " wants 200 jobs or more: an earlier half to choose on and a later one to judge", Hint: "leave --fit out"}
 	}
 	f := &fitting{log: v.log, cut: v.log.middle(), from: v.from, least: v.r.Floor.Distance + v.r.Floor.Error}
-	f.earlier = v.log.earlierPart(f.cut)
+	if f.earlier = v.log.earlierPart(f.cut); len(f.earlier.Jobs) == 0 {
+		return &capcli.RequestError{Field: "fit", Text: " wants jobs queued at different times, found all of the earlier half at one", Hint: "leave --fit out"}
+	}
+	if countBefore(f.earlier, max(f.from, f.earlier.begin())) > len(f.earlier.Jobs)-50 {
+		return &capcli.RequestError{Field: "fit", Text: " wants 50 jobs or more to measure on the earlier half", Hint: "give a shorter --warm-up, or leave --fit out"}
+	}
 	asked := Choice{Policy: v.r.Policy, Perfect: v.req.Perfect, Capacity: v.log.Capacity, rules: v.rules}
 	if err := f.search(ctx, asked); err != nil {
 		return err
@@ -192,7 +197,7 @@ func (f *fitting) try(ctx context.Context, choices []Choice) error {
 		}
 		c.starts = starts
 		first := max(f.from, l.begin())
-		middle := l.Jobs[(len(l.Jobs)+sortedFrom(&l, first))/2].Queued
+		middle := l.Jobs[min(len(l.Jobs)-1, (len(l.Jobs)+countBefore(&l, first))/2)].Queued
 		recorded, simulated := endAt(l.starts(), f.cut), endAt(starts, f.cut)
 		c.Earlier = l.compare(recorded, simulated, first, f.cut)
 		a, b := l.compare(recorded, simulated, first, middle), l.compare(recorded, simulated, middle, f.cut)
@@ -221,8 +226,8 @@ func endAt(starts []capcli.Time, cut capcli.Time) []capcli.Time {
 	return out
 }
 
-// sortedFrom is the number of jobs queued before an instant.
-func sortedFrom(l *Log, from capcli.Time) int {
+// countBefore is the number of jobs queued before an instant.
+func countBefore(l *Log, from capcli.Time) int {
 	n := 0
 	for i := range l.Jobs {
 		if l.Jobs[i].Queued < from {

@@ -181,7 +181,7 @@ func goldenLog(t *testing.T, name string) []Job {
 				continue
 			}
 			r["units"] = strconv.FormatInt(number(r["num_gpu"])*number(r["gpu_milli"]), 10)
-			r["job"] = strconv.FormatInt(number(strings.TrimLeft(r["name"], "openb-pod-")), 10)
+			r["job"] = strconv.FormatInt(number(strings.TrimPrefix(r["name"], "openb-pod-")), 10)
 			jobs = append(jobs, rowJob(r, "job", "qos", "creation_time", "scheduled_time", "deletion_time", "units", ""))
 		}
 	default:

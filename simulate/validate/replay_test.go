@@ -5,7 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"capcli"
 	"capcli/simulate/policy"
@@ -107,4 +110,45 @@ func TestSeededReplayEqualsTheReference(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A log that EASY itself made is replayed from any cut with the same starts, and nothing of it is
+// overtaken. Limits hold, so that no belief changes by time alone.
+func TestReplayFromACutKeepsTheStarts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := capcli.Seed(rapid.Uint64().Draw(t, "seed")).Stream("jobs")
+		var jobs []Job
+		at := capcli.Time(1000)
+		for i := range 150 {
+			at += capcli.Time(rng.IntN(900))
+			run := capcli.Seconds(1 + rng.IntN(3000))
+			jobs = append(jobs, Job{ID: strconv.Itoa(i), Tenant: strconv.Itoa(i % 3), Queued: at, Start: at, End: at + capcli.Time(run), Units: int64(1 + rng.IntN(6)), Limit: run + capcli.Seconds(rng.IntN(4000))})
+		}
+		p, err := policy.Catalog.Get(rapid.SampledFrom([]string{"easy", "fifo"}).Draw(t, "policy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := NewLog(jobs, 8)
+		starts, err := l.Replay(t.Context(), Rules{Policy: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range l.Jobs {
+			run := l.Jobs[i].Run()
+			l.Jobs[i].Start, l.Jobs[i].End = starts[i], starts[i]+capcli.Time(run)
+		}
+		if l.HighestUse() > 8 || len(l.Overtaken()) > 0 {
+			t.Fatalf("%d of 8 in use, %d overtaken", l.HighestUse(), len(l.Overtaken()))
+		}
+		part := l.PartFrom(l.Jobs[0].Queued + capcli.Time(rapid.IntRange(0, int(at)-1000).Draw(t, "cut")))
+		again, err := part.Replay(t.Context(), Rules{Policy: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range again {
+			if s != part.Jobs[i].Start {
+				t.Fatalf("job %s starts at %d from the cut at %d, and at %d in all", part.Jobs[i].ID, s, part.Cut, part.Jobs[i].Start)
+			}
+		}
+	})
 }

@@ -162,7 +162,11 @@ func (r *Request) readJobs(ctx context.Context, open trace.Opener, note func(str
 	for _, remark := range rep.Remarks() {
 		note(remark)
 	}
-	return c.History(), nil
+	past := c.History()
+	if rep.Format == "swf" { // its processors are read as GPUs
+		past.Unit = "processors"
+	}
+	return past, nil
 }
 
 // emptyError says why no job of the log can be replayed.

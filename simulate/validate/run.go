@@ -181,8 +181,13 @@ func (v *validation) judgeLater(ctx context.Context) (err error) {
 	return err
 }
 
-// middle is the queue time of the middle job.
-func (l *Log) middle() capcli.Time { return l.Jobs[len(l.Jobs)/2].Queued }
+// middle is the queue time of the middle job of those that do not run at the begin.
+func (l *Log) middle() capcli.Time {
+	if l.Seeded == len(l.Jobs) {
+		return l.begin()
+	}
+	return max(l.begin(), l.Jobs[(l.Seeded+len(l.Jobs))/2].Queued)
+}
 
 // laterPart measures the part of the log from cut on.
 func (l *Log) laterPart(ctx context.Context, rules Rules, cut capcli.Time) (Part, error) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"capcli"
 	"capcli/profile/trace"
 )
@@ -283,6 +285,41 @@ func FuzzParseCapacity(f *testing.F) {
 		for i := range steps[1:] {
 			if steps[i].At > steps[i+1].At {
 				t.Fatal("steps are not in order of time")
+			}
+		}
+	})
+}
+
+// Logs of odd jobs get an answer or an error that helps, and never a figure that is no number.
+func TestOddLogsGetAnAnswer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		b.WriteString("job_id,tenant,partition,gpus,submit,eligible,start,end,limit_s\n")
+		for i := range rapid.IntRange(1, 12).Draw(t, "jobs") {
+			submit := rapid.IntRange(0, 4000).Draw(t, "submit") * rapid.SampledFrom([]int{1, 900}).Draw(t, "scale")
+			start := submit + rapid.IntRange(-5, 9000).Draw(t, "wait")
+			end := start + rapid.SampledFrom([]int{0, 1, 60, 90000}).Draw(t, "run")
+			row := []string{strconv.Itoa(i), rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "tenant"), "", rapid.SampledFrom([]string{"0", "0.5", "1", "4", "9"}).Draw(t, "gpus"), strconv.Itoa(max(0, submit))}
+			row = append(row, rapid.SampledFrom([]string{"", strconv.Itoa(max(0, submit+100))}).Draw(t, "eligible"), strconv.Itoa(max(0, start)), strconv.Itoa(max(0, end)), rapid.SampledFrom([]string{"", "1", "5000"}).Draw(t, "limit"))
+			b.WriteString(strings.Join(row, ",") + "\n")
+		}
+		req := Request{Log: "log.csv", Capacity: int64(rapid.IntRange(0, 6).Draw(t, "capacity")), WarmUp: AutoWarmUp, From: rapid.SampledFrom([]string{"", "", "1h"}).Draw(t, "from")}
+		req.Policy = rapid.SampledFrom([]string{"easy", "fifo", "sjf", "las", "conservative"}).Draw(t, "policy")
+		r, err := Validate(t.Context(), req, openText(map[string]string{"log.csv": b.String()}), func(string) {}, func(int64) {})
+		if err != nil {
+			var in *capcli.InputError
+			var of *capcli.RequestError
+			if !errors.As(err, &in) && !errors.As(err, &of) {
+				t.Fatalf("%v\n%s", err, b.String())
+			}
+			return
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Fatalf("%v\n%s", err, b.String())
+		}
+		for _, row := range r.Rows() {
+			if row.Simulated < row.Eligible || row.Fits < 0 || row.Fits > row.Recorded-row.Eligible {
+				t.Fatalf("job %s: %+v\n%s", row.ID, row, b.String())
 			}
 		}
 	})

@@ -16,7 +16,7 @@ const (
 // conclude sets the verdict and its sentences.
 func (v *validation) conclude() {
 	r := &v.r
-	r.Sentence = r.Fidelity.Text()
+	r.Sentence = r.Text()
 	recorded, simulated := r.WouldFit.Recorded, r.WouldFit.Simulated
 	idle := v.waiting() <= fewWait
 	switch {
@@ -87,6 +87,14 @@ func (f *Fidelity) Text() string {
 
 // seconds writes a wait in seconds, with its thousands apart.
 func seconds(s capcli.Seconds) string { return capcli.Grouped(int64(s)) + " s" }
+
+// SizeUnit is what the groups by size count.
+func (r *Result) SizeUnit() string {
+	if r.Scale > 1 {
+		return "whole GPUs"
+	}
+	return r.Unit
+}
 
 // round3 rounds to three decimals.
 func round3(v float64) float64 { return math.Round(1000*v) / 1000 }

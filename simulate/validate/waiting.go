@@ -15,7 +15,8 @@ type waiting struct {
 	moments []moment
 	next    int
 	tenants []tenantQueue
-	tenant  []int // of each job, into tenants
+	tenant  []int  // of each job, into tenants
+	gone    []bool // of all jobs: started
 
 	now      capcli.Time
 	free     int64
@@ -64,6 +65,7 @@ func newWaiting(l *Log) *waiting {
 	w := &waiting{log: l, free: l.Capacity}
 	known := map[string]int{}
 	gone := make([]bool, len(l.Jobs))
+	w.gone = gone
 	for i := range l.Jobs {
 		j := &l.Jobs[i]
 		w.moments = append(w.moments, moment{j.Queued, i, jobQueued}, moment{j.Start, i, jobStarted}, moment{j.End, i, jobEnded})
@@ -92,17 +94,14 @@ func (w *waiting) advance() bool {
 	w.now, w.started = w.moments[w.next].at, false
 	for ; w.next < len(w.moments) && w.moments[w.next].at == w.now; w.next++ {
 		m := w.moments[w.next]
-		if m.kind == capacityChanged {
+		switch m.kind {
+		case capacityChanged:
 			w.free += w.log.Steps[m.job].Units - w.capacity
 			w.capacity = w.log.Steps[m.job].Units
-			continue
-		}
-		q := &w.tenants[w.tenant[m.job]]
-		switch m.kind {
 		case jobQueued:
-			heap.Push(q, m.job)
+			heap.Push(&w.tenants[w.tenant[m.job]], m.job)
 		case jobStarted:
-			q.gone[m.job] = true
+			w.gone[m.job] = true
 			w.started = true
 			w.free -= w.log.Jobs[m.job].Units
 		case jobEnded:
