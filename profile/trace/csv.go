@@ -51,7 +51,7 @@ func (t *table) places() (place [numColumns]int, err error) {
 	for i, ours := range Columns {
 		theirs, mapped := t.r.o.Map[ours]
 		if !mapped {
-			theirs = ours
+			theirs = t.alias(ours)
 		}
 		place[i] = t.col(theirs)
 		if place[i] < 0 && mapped {
@@ -79,6 +79,20 @@ func (t *table) places() (place [numColumns]int, err error) {
 	}
 	t.noteUnknown(used)
 	return place, nil
+}
+
+// aliases are short names of our columns that logs use.
+var aliases = map[string]string{"job_id": "job", "limit_s": "limit"}
+
+// alias returns the name of our column in the header: its own, or a short one if the options allow
+// that.
+func (t *table) alias(ours string) string {
+	short := aliases[ours]
+	if !t.r.o.Aliases || short == "" || t.col(ours) >= 0 || t.col(short) < 0 {
+		return ours
+	}
+	t.r.Note(fmt.Sprintf("column %s read as %s", short, ours))
+	return short
 }
 
 // checkMap returns an error if a name in Options.Map is not one of Columns.

@@ -50,6 +50,7 @@ type Options struct {
 	Map      map[string]string // our column name -> their header (csv, jsonl, parquet; tenant, partition and class also for sacct)
 	Columns  []string          // column names of a sacct dump without a header: the list given to sacct --format
 	AllowCut bool              // accept a truncated input and read what is there; Report.Cut is then set
+	Aliases  bool              // csv: read the columns job and limit, where ours are missing, as job_id and limit_s; a note says so
 	ZeroRuns bool              // swf: keep jobs that held processors for 0 s; else they are rejected
 	Rejects  func(Reject)      // called for each rejected row, in order; nil only counts them
 	More     []Input           // inputs that are read together with the first, for a format that is Several

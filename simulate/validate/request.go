@@ -146,7 +146,7 @@ func (r *Request) readJobs(ctx context.Context, open trace.Opener, note func(str
 	}
 	defer func() { _ = done.Close() }()
 	o := r.Read
-	o.ZeroRuns = true
+	o.ZeroRuns, o.Aliases = true, true
 	reader, err := trace.Open(in, o)
 	if err != nil {
 		return nil, err

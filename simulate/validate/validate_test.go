@@ -183,10 +183,23 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// The columns job and limit of a log are its ids and limits, and that is said.
+func TestShortNamesOfColumns(t *testing.T) {
+	texts := map[string]string{"log.csv": "job,gpus,submit,start,end,limit\n7,1,1000,1000,2000,9000\n3,1,1000,2000,2100,100\n"}
+	r, err := Validate(t.Context(), Request{Log: "log.csv", Capacity: 1, WarmUp: AutoWarmUp}, openText(texts), func(string) {}, func(int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := r.Rows(); rows[0].ID != "3" || rows[0].Simulated != 0 || rows[1].ID != "7" || !strings.Contains(strings.Join(r.Notes, "; "), "column limit read as limit_s") {
+		t.Errorf("rows %+v, notes %q: want job 3 first, and a note on the column limit", rows, r.Notes)
+	}
+}
+
 func TestJobsThatCannotBeReplayed(t *testing.T) {
 	tests := []struct{ name, log, want string }{
 		{"no starts", "job_id,gpus,submit,run_s\na,1,1000,5\n", "no job has a recorded start"},
 		{"all too large", "job_id,gpus,submit,start,end\na,4,1000,1000,2000\n", "each of the 1 jobs is larger than the capacity of 2 GPUs"},
+		{"limits that are no numbers", "job,gpus,submit,start,end,limit\na,1,1000,1000,2000,x\n", "limit_s: not a number"},
 		{"nothing held", "job_id,gpus,submit,start,end\na,0,1000,1000,2000\n", "says what it held"},
 	}
 	for _, tt := range tests {
