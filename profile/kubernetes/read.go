@@ -46,7 +46,6 @@ type Reader struct {
 	Faults  []Fault // objects that could not be read, which are counted in Objects
 	others  map[string]int64
 	latest  capcli.Time
-	ended   string
 }
 
 // NewReader returns an empty Reader.

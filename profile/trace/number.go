@@ -18,9 +18,11 @@ const (
 	negative  flaw = "negative"
 )
 
-// maxDigits is the most digits of a whole part that fixed reads itself. It keeps the result
-// under 2^63 for scales up to 3600.
+// maxDigits is the most digits of a whole part that fixed reads itself.
 const maxDigits = 15
+
+// maxScaled is the largest number times scale: far enough from 2^63 for a fraction to be added.
+const maxScaled = 1 << 62
 
 // fixed parses b as a decimal number and returns it times scale, rounded to the nearest
 // whole number (halves away from zero). whole reports that nothing was lost by rounding.
@@ -39,6 +41,9 @@ func fixed(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 		if i-first >= maxDigits {
 			return parseGeneral(b, scale)
 		}
+	}
+	if v > maxScaled/scale {
+		return 0, false, tooLarge
 	}
 	v *= scale
 	whole = true
@@ -93,7 +98,9 @@ func parseGeneral(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	case err != nil:
 		return 0, false, notNumber
 	}
-	f *= float64(scale)
+	if f *= float64(scale); math.Abs(f) > maxScaled {
+		return 0, false, tooLarge
+	}
 	return int64(math.Round(f)), f == math.Trunc(f), flawless
 }
 

@@ -44,6 +44,11 @@ func TestFixed(t *testing.T) {
 		{"-Inf", 1, 0, false, infinite},
 		{"1e400", 1, 0, false, tooLarge},
 		{"99999999999999999999", 1, 0, false, tooLarge},
+		{"999999999999999", 3600, 3599999999999996400, true, ""},
+		{"1281023894007", 3_600_000, 1281023894007 * 3_600_000, true, ""},
+		{"1281023894008", 3_600_000, 0, false, tooLarge},
+		{"999999999999999.5", 3_600_000, 0, false, tooLarge},
+		{"9e14", 3_600_000, 0, false, tooLarge},
 	} {
 		got, whole, bad := fixed([]byte(c.in), c.scale)
 		if got != c.want || whole != c.whole || bad != c.bad {

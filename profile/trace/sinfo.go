@@ -43,17 +43,7 @@ func (c *nodeList) read(in *Reader, head []byte) error {
 	c.anyInput = true
 	c.r.AllowEmpty()
 	if text := beginsJSON(head); len(text) > 0 && text[0] == '{' {
-		list := "nodes"
-		if bytes.Contains(text, []byte(`"sinfo"`)) && !bytes.Contains(text, []byte(`"real_memory"`)) {
-			list = "sinfo"
-		}
-		return in.eachObject(list, "sinfo --json", func(raw []byte, line int) (bool, error) {
-			n, err := parseNodes(raw)
-			if err != nil {
-				return false, in.fault(line, "", jsonFlaw(err), sinfoHint)
-			}
-			return true, c.add(in, line, n)
-		}, func() error { return nil })
+		return c.readJSON(in, text)
 	}
 	var names []string
 	sep := byte(0)
@@ -90,6 +80,21 @@ func (c *nodeList) read(in *Reader, head []byte) error {
 			return err
 		}
 	}
+}
+
+// readJSON adds the nodes of JSON that begins with head.
+func (c *nodeList) readJSON(in *Reader, head []byte) error {
+	list := "nodes"
+	if bytes.Contains(head, []byte(`"sinfo"`)) && !bytes.Contains(head, []byte(`"real_memory"`)) {
+		list = "sinfo"
+	}
+	return in.eachObject(list, "sinfo --json", func(raw []byte, line int) (bool, error) {
+		n, err := parseNodes(raw)
+		if err != nil {
+			return false, in.fault(line, "", jsonFlaw(err), sinfoHint)
+		}
+		return true, c.add(in, line, n)
+	}, func() error { return nil })
 }
 
 // parseNodes reads an object of sinfo --json: one node (up to 22.05, and scontrol), or equal nodes (since 23.02).
@@ -243,46 +248,55 @@ const mostHosts = 100_000
 // several lists in brackets.
 func expandHosts(list string) (out []string, ok bool) {
 	for list != "" {
-		depth, end := 0, len(list)
-		for i := 0; i < len(list) && end == len(list); i++ {
-			switch c := list[i]; {
-			case c == '[':
-				depth++
-			case c == ']':
-				depth--
-			case c == ',' && depth == 0:
-				end = i
-			}
+		var part string
+		part, list = cutHosts(list)
+		names, ok := expandHost(part)
+		if !ok {
+			return nil, false
 		}
-		part := list[:end]
-		list = strings.TrimPrefix(list[end:], ",")
-		names := []string{""}
-		for part != "" {
-			plain, rest, bracket := strings.Cut(part, "[")
-			inner, after, closed := strings.Cut(rest, "]")
-			part = after
-			tails := []string{plain}
-			if bracket {
-				numbers, ok := expandRange(inner, mostHosts)
-				if !ok || !closed || len(numbers)*len(names) > mostHosts {
-					return nil, false
-				}
-				tails = numbers
-				for i := range tails {
-					tails[i] = plain + tails[i]
-				}
-			}
-			var longer []string
-			for _, n := range names {
-				for _, t := range tails {
-					longer = append(longer, n+t)
-				}
-			}
-			names = longer
-		}
-		if out = append(out, names...); len(out) > mostHosts || names[0] == "" {
+		if out = append(out, names...); len(out) > mostHosts {
 			return nil, false
 		}
 	}
 	return out, len(out) > 0
+}
+
+// cutHosts cuts a hostlist at its first comma outside of brackets.
+func cutHosts(list string) (first, rest string) {
+	depth := 0
+	for i := range len(list) {
+		switch c := list[i]; {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == ',' && depth == 0:
+			return list[:i], list[i+1:]
+		}
+	}
+	return list, ""
+}
+
+// expandHost returns the names of one element of a hostlist: n[1-2]-ib.
+func expandHost(part string) (names []string, ok bool) {
+	names = []string{""}
+	for part != "" {
+		plain, rest, bracket := strings.Cut(part, "[")
+		inner, after, closed := strings.Cut(rest, "]")
+		part = after
+		tails := []string{""}
+		if bracket {
+			if tails, ok = expandRange(inner, mostHosts); !ok || !closed || len(tails)*len(names) > mostHosts {
+				return nil, false
+			}
+		}
+		var longer []string
+		for _, n := range names {
+			for _, t := range tails {
+				longer = append(longer, n+plain+t)
+			}
+		}
+		names = longer
+	}
+	return names, names[0] != ""
 }
