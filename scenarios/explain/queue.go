@@ -292,8 +292,8 @@ func (w *queueWatch) believe(ctx context.Context, c *play.Case) error {
 	return nil
 }
 
-// playOn plays the state at the submission on, with so many GPUs for the job, for so long; 0 is until
-// it starts. It returns how long the job waits, -1 for ever, and who loses GPUs for it.
+// playOn plays the state at the submission on, with so many GPUs for the job, for so long; 0 is
+// until it starts. It returns how long the job waits, -1 for ever, and who loses GPUs for it.
 func (w *queueWatch) playOn(ctx context.Context, c *play.Case, gpus int, until capcli.Seconds) (wait capcli.Seconds, lost []string, err error) {
 	cfg, err := c.Scenario.Config(nil, scenarios.Options{Seed: c.Seed, Open: c.Open})
 	if err != nil {

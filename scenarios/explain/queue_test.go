@@ -13,8 +13,8 @@ import (
 	"capcli/scenarios/play"
 )
 
-// TestLastJobStartsAsBelieved: where every job lasts its limit and none comes later, a job starts when the policy
-// believed it would, and loses or gains nothing to chance.
+// TestLastJobStartsAsBelieved: where every job lasts its limit and none comes later, a job starts
+// when the policy believed it would, and loses or gains nothing to chance.
 func TestLastJobStartsAsBelieved(t *testing.T) {
 	const text = "capcli: scenario/v1\nname: queue\ncapacity:\n  - {name: base, kind: owned, gpus: 8, price: 1}\nplacement: count\n"
 	for _, policy := range []string{"fifo", "easy", "easy-sjbf", "conservative", "sjf", "srtf"} {

@@ -203,8 +203,8 @@ type atOnce struct {
 	now      capcli.Time
 }
 
-// atOnce returns a trial of the queue at the submission of job i, with the users' limits: they are what a
-// scheduler goes by.
+// atOnce returns a trial of the queue at the submission of job i, with the users' limits: they are
+// what a scheduler goes by.
 func (r *replay) atOnce(b *beliefs, i int, s *queueState) *atOnce {
 	r.wait(b, i, s, b.limits)
 	return &atOnce{r, b.log.capacityAt(i, s), b.log.Jobs[i].Queued}

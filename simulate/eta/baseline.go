@@ -97,7 +97,8 @@ func points(waits []capcli.Seconds) []Estimate {
 	return out
 }
 
-// estimateBin returns the bin of an estimate: 0, up to ten minutes, an hour, six hours, a day, more.
+// estimateBin returns the bin of an estimate: 0, up to ten minutes, an hour, six hours, a day,
+// more.
 func estimateBin(w capcli.Seconds) int {
 	for k, most := range []capcli.Seconds{0, 600, capcli.Hour, 6 * capcli.Hour, capcli.Day} {
 		if w <= most {

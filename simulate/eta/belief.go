@@ -36,10 +36,10 @@ func (b *beliefs) learn(now capcli.Time) {
 }
 
 // believe sets how long job i is believed to last: its limit, and the smaller of its limit and the
-// mean of its tenant's last two runs that have ended, at least a second (Tsafrir, Etsion, Feitelson,
-// "Backfilling Using System-Generated Predictions Rather than User Runtime Estimates", TPDS 2007).
-// Without any run that is the limit. Without a limit it is the mean run of all jobs, an hour before
-// any has ended.
+// mean of its tenant's last two runs that have ended, at least a second (Tsafrir, Etsion,
+// Feitelson, "Backfilling Using System-Generated Predictions Rather than User Runtime Estimates",
+// TPDS 2007). Without any run that is the limit. Without a limit it is the mean run of all jobs, an
+// hour before any has ended.
 func (b *beliefs) believe(i int) {
 	j := &b.log.Jobs[i]
 	b.learn(j.Queued)

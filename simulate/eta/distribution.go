@@ -41,8 +41,8 @@ func (d *distribution) chanceAbove(seconds float64) float64 {
 	return float64(len(d)-low) / float64(len(d))
 }
 
-// drawBeyond returns a value of d above y, by chance u, for a job that has waited y already. Where d has
-// none it is twice the wait.
+// drawBeyond returns a value of d above y, by chance u, for a job that has waited y already. Where
+// d has none it is twice the wait.
 func (d *distribution) drawBeyond(y float32, u float64) float32 {
 	for k := range d {
 		if d[k] > y {

@@ -153,8 +153,8 @@ func (g *grower) split(t *tree, begin, end int) int32 {
 	return id
 }
 
-// bestSplit returns the feature and the bin that part the rows from begin to end with the least squared
-// error, of a random share of the features. The feature is -1 if no split is left.
+// bestSplit returns the feature and the bin that part the rows from begin to end with the least
+// squared error, of a random share of the features. The feature is -1 if no split is left.
 func (g *grower) bestSplit(begin, end int) (feature int, edge uint8) {
 	rows := g.rows[begin:end]
 	if len(rows) < 2*forestLeaf {

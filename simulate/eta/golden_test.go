@@ -16,7 +16,8 @@ import (
 	"capcli"
 )
 
-// shared is the folder of real logs and reference answers that is beside the module where it is there.
+// shared is the folder of real logs and reference answers that is beside the module where it is
+// there.
 const shared = "../../../shared/"
 
 // openShared opens a gzip file of shared, and skips the test where there is none.
@@ -249,8 +250,8 @@ func scoreMap(t testing.TB, s Score) map[string]float64 {
 	return out
 }
 
-// TestPredictBeatsTheSimpleMethods holds our own estimates against the best of the simple methods on
-// each reference log, for all jobs and for those that waited over a minute.
+// TestPredictBeatsTheSimpleMethods holds our own estimates against the best of the simple methods
+// on each reference log, for all jobs and for those that waited over a minute.
 func TestPredictBeatsTheSimpleMethods(t *testing.T) {
 	for _, c := range []struct {
 		log                            string

@@ -26,8 +26,8 @@ type History struct {
 	remarks   []string // what the reader of the log says
 }
 
-// Read reads the log called name. It fails as ReadHistory does, and where the log cannot be read. progress receives the
-// jobs read.
+// Read reads the log called name. It fails as ReadHistory does, and where the log cannot be read.
+// progress receives the jobs read.
 func (q *Request) Read(ctx context.Context, open trace.Opener, name string, o trace.Options, progress func(done, total int64)) (*History, error) {
 	in, closer, err := open(name)
 	if err != nil {
@@ -47,8 +47,8 @@ func (q *Request) Read(ctx context.Context, open trace.Opener, name string, o tr
 	return h, nil
 }
 
-// ReadHistory collects the jobs of one partition; "" takes all. It fails where the log has no such partition, and
-// where it records no start.
+// ReadHistory collects the jobs of one partition; "" takes all. It fails where the log has no such
+// partition, and where it records no start.
 func ReadHistory(jobs capcli.Jobs, partition string) (*History, error) {
 	h := &History{First: capcli.NoTime, Last: capcli.NoTime, End: capcli.NoTime}
 	seen := map[string]bool{}
@@ -108,8 +108,8 @@ func (h *History) add(j *capcli.Job, partition string) {
 	h.Jobs = append(h.Jobs, out)
 }
 
-// waited reports whether a job without a start waited in the queue, rather than ran unrecorded: it was cancelled, or
-// is pending.
+// waited reports whether a job without a start waited in the queue, rather than ran unrecorded: it
+// was cancelled, or is pending.
 func waited(j *capcli.Job) bool {
 	state := strings.ToUpper(j.State)
 	return strings.HasPrefix(state, "PENDING") || j.End.IsKnown() && j.Run <= 0 && (state == "" || strings.HasPrefix(state, "CANCELLED"))

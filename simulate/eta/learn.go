@@ -13,6 +13,9 @@ const (
 	learnFirst  = 50   // jobs that must have started before the first forest
 )
 
+// noWait is no wait on the log scale.
+var noWait = float32(logWait(0))
+
 // forecast is an estimate whose outcome is not known yet.
 type forecast struct {
 	at, start capcli.Time // when it was made, and when the job starts; NoTime is never
@@ -34,6 +37,8 @@ type learner struct {
 	grown  int
 	forest *forest
 	ranges *ranges
+	linear bool   // the forest learns what a linear regression leaves over
+	line   *ridge // nil without
 	open   []forecast
 	buf    []float32
 }
@@ -77,10 +82,10 @@ func refresh(known int) int {
 	return max(200, known/75)
 }
 
-// regrow grows a new forest from the latest jobs that have started, and from those that wait: each of these counts
-// with a wait drawn from its own distribution beyond what it has waited. Without them the forest would
-// learn from the short waits only, since long ones are known last (Efron, "The Two Sample
-// Problem with Censored Data", 1967, redistributes censored values so).
+// regrow grows a new forest from the latest jobs that have started, and from those that wait: each
+// of these counts with a wait drawn from its own distribution beyond what it has waited. Without
+// them the forest would learn from the short waits only, since long ones are known last (Efron,
+// "The Two Sample Problem with Censored Data", 1967, redistributes censored values so).
 func (l *learner) regrow(ctx context.Context, now capcli.Time) error {
 	if cut := len(l.x) - learnWindow; cut > learnWindow {
 		l.x, l.y = append(l.x[:0:0], l.x[cut:]...), append(l.y[:0:0], l.y[cut:]...)
@@ -91,6 +96,12 @@ func (l *learner) regrow(ctx context.Context, now capcli.Time) error {
 		f := &l.open[i]
 		x = append(x, f.x)
 		y = append(y, f.d.drawBeyond(float32(logWait(float64(now-f.at))), l.rng.Float64()))
+	}
+	if l.linear {
+		l.line = fitRidge(x, y)
+		for i := range y {
+			y[i] -= l.line.predict(x[i])
+		}
 	}
 	var err error
 	l.forest, err = train(ctx, x, y, l.seed.Child(l.grown+1))
@@ -105,6 +116,10 @@ func (l *learner) estimate(f forecast, cold []float32) (Estimate, *distribution)
 	l.buf = l.buf[:0]
 	if l.forest != nil {
 		l.buf = l.forest.values(f.x, l.buf)
+		line := l.line.predict(f.x)
+		for i := range l.buf {
+			l.buf[i] = max(l.buf[i]+line, noWait)
+		}
 	} else {
 		l.buf = append(l.buf, cold...)
 	}

@@ -144,9 +144,9 @@ type queueState struct {
 	held    int64 // units of the running jobs
 }
 
-// eachSubmission calls do for each job with the state at its queue time. do must not keep the state.
-// A job counts as running from its start to the second before its end, and as waiting before. A
-// job that never started waits until its end.
+// eachSubmission calls do for each job with the state at its queue time. do must not keep the
+// state. A job counts as running from its start to the second before its end, and as waiting
+// before. A job that never started waits until its end.
 func (l *Log) eachSubmission(do func(i int, s *queueState) error) error {
 	var live []int
 	var s queueState

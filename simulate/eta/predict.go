@@ -17,9 +17,9 @@ type Forecasts struct {
 // spread evenly over the capacity.
 const playBudget = 20_000
 
-// Predict estimates the wait of each job of a log as of its submission, from what was known then. It
-// grows its forests by chance of seed; the result does not depend on the number of cores. progress,
-// which may be nil, receives the jobs done and their number.
+// Predict estimates the wait of each job of a log as of its submission, from what was known then.
+// It grows its forests by chance of seed; the result does not depend on the number of cores.
+// progress, which may be nil, receives the jobs done and their number.
 func Predict(ctx context.Context, l *Log, seed capcli.Seed, progress func(done, total int64)) (*Forecasts, error) {
 	p := &pass{log: l, seed: seed, progress: progress}
 	return p.run(ctx)
@@ -82,8 +82,8 @@ func (p *pass) tell(done int) {
 	}
 }
 
-// coldWaits returns the waits that are believed of job i before anything is learnt: none, and those of the two
-// replays.
+// coldWaits returns the waits that are believed of job i before anything is learnt: none, and those
+// of the two replays.
 func coldWaits(r *Replays, i int) []float32 {
 	out := []float32{float32(logWait(0)), float32(logWait(float64(r.Limits[i]))), float32(logWait(float64(r.Predicted[i])))}
 	slices.Sort(out)

@@ -33,20 +33,20 @@ type claim struct {
 // Coverage of all jobs alone is no use: most jobs start at once, ranges hold these by nature, and
 // may then miss most of the others. So both ends are corrected by the jobs that wait over a minute
 // only. Each class of jobs with a like chance to wait has two margins that are added to the ends.
-// After an outcome a margin moves by the step times (1 if it was outside, else 0, less the share that should
-// be): adaptive conformal inference, Gibbs and Candès, "Adaptive Conformal Inference Under Distribution Shift",
-// NeurIPS 2021, with margins in place of levels, as in conformalised quantile regression (Romano, Patterson,
-// Candès, NeurIPS 2019). An outcome counts as above as soon as the job has waited longer, not first
-// when it starts.
+// After an outcome a margin moves by the step times (1 if it was outside, else 0, less the share
+// that should be): adaptive conformal inference, Gibbs and Candès, "Adaptive Conformal Inference
+// Under Distribution Shift", NeurIPS 2021, with margins in place of levels, as in conformalised
+// quantile regression (Romano, Patterson, Candès, NeurIPS 2019). An outcome counts as above as soon
+// as the job has waited longer, not first when it starts.
 //
-// The lower end is 0 unless the job will more likely wait than not. How likely it must be is corrected by
-// all outcomes: ranges that hold more than 80 % of all jobs leave 0 earlier.
+// The lower end is 0 unless the job will more likely wait than not. How likely it must be is
+// corrected by all outcomes: ranges that hold more than 80 % of all jobs leave 0 earlier.
 type ranges struct {
 	upper, lower [len(classEdges) + 1]float64
 	common       float64 // added to all upper ends
 
-	// Outcomes at this moment. The k-th counts for 1/k: jobs that were submitted together fail together, and say
-	// little more than one.
+	// Outcomes at this moment. The k-th counts for 1/k: jobs that were submitted together fail
+	// together, and say little more than one.
 	above, below [len(classEdges) + 1]int
 	waited       int
 	cut          float64 // the lower end is above 0 if the chance to wait is at least that

@@ -108,8 +108,8 @@ func (t *tally) score() Score {
 	return s
 }
 
-// quantile returns the smallest value of sorted with at least the share p at or below it; 0 if there
-// is no value.
+// quantile returns the smallest value of sorted with at least the share p at or below it; 0 if
+// there is no value.
 func quantile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 {
 		return 0

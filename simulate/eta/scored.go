@@ -22,8 +22,9 @@ type Request struct {
 	Tenant string         // whose it is
 }
 
-// SetTimes sets the moment and the limit of the request from text; "" leaves each unknown. A time without a zone is
-// in zone, and a whole number counts seconds since 1970, as in logs without a calendar.
+// SetTimes sets the moment and the limit of the request from text; "" leaves each unknown. A time
+// without a zone is in zone, and a whole number counts seconds since 1970, as in logs without a
+// calendar.
 func (q *Request) SetTimes(at, limit string, zone *time.Location) error {
 	q.At = capcli.NoTime
 	var err error
