@@ -19,6 +19,9 @@ type etaOptions struct {
 	score     bool
 	at, limit string
 	seed      uint64
+	kueue     kueueOptions
+	queue     string
+	priority  int
 }
 
 func newETA(e *env) *cobra.Command {
@@ -32,7 +35,8 @@ func newETA(e *env) *cobra.Command {
 			"--score does this for every job of the log and says how good the estimates were, beside simpler methods.",
 		Example: "  capcli eta log.swf.gz --gpus 8 --limit 4h\n" +
 			"  capcli eta jobs.parquet --at 2026-03-01T12:00 --gpus 8 --limit 4h --partition a100 --tenant lab\n" +
-			"  capcli eta jobs.parquet --score -o csv --out estimates.csv",
+			"  capcli eta jobs.parquet --score -o csv --out estimates.csv\n" +
+			"  capcli eta --kueue objects.json --queue team-a/main --gpus 8 --limit 4h",
 		Args: wantArgs("LOG"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runETA(cmd.Context(), e, &o, args[0]) },
 	}
@@ -48,6 +52,7 @@ func newETA(e *env) *cobra.Command {
 	addFormatFlag(cmd, &o.trace)
 	addReadFlag(cmd, &o.trace)
 	addOutputFlags(cmd, &o.output)
+	o.addKueue(e, cmd)
 	return cmd
 }
 

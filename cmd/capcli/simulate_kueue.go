@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -75,9 +73,6 @@ func runKueue(cmd *cobra.Command, e *env, o *simulateOptions, args []string) (er
 	if k.ask.Read, err = o.ask.Read.Parse(); err != nil {
 		return err
 	}
-	if o.dir != "" {
-		o.opened = e.watchOpened()
-	}
 	p := newProgress(e, "workloads")
 	s, err := k.ask.Simulate(cmd.Context(), e.open, e.note, p.report)
 	if err != nil {
@@ -89,34 +84,12 @@ func runKueue(cmd *cobra.Command, e *env, o *simulateOptions, args []string) (er
 			return err
 		}
 	}
-	r := s.Result()
-	if o.dir != "" {
-		if err := o.saveKueue(cmd.Context(), e, s, r); err != nil {
-			return err
-		}
+	if o.dir == "" {
+		return emit(e, o.output, kueueDoc(s.Result(), o.output.shape(e)))
 	}
-	return emit(e, o.output, kueueDoc(r, o.output.shape(e)))
-}
-
-// saveKueue writes the run into a folder of --out, for capcli compare, with the result of Kueue beside
-// it.
-func (o *simulateOptions) saveKueue(ctx context.Context, e *env, s *kubernetes.Study, r *kubernetes.Result) error {
-	text, err := s.Scenario(&o.kueue.ask, func(file string) string { return file })
-	if err != nil {
+	// For capcli compare: the same run, priced, as that of a scenario.
+	if o.ask.Kept, err = play.KeepKueue(s.Cluster, &k.ask); err != nil {
 		return err
 	}
-	o.ask.Kept = &play.ScenarioText{YAML: text, File: kubernetes.ScenarioName(o.kueue.ask.Files) + ".yaml"}
-	plans, err := o.plans(ctx, e, []string{""})
-	if err != nil {
-		return err
-	}
-	results, err := o.play(ctx, e, plans)
-	if err != nil {
-		return err
-	}
-	folders := runFolders(plans)
-	if err := o.save(e, plans, folders, results, nil); err != nil {
-		return err
-	}
-	return writeJSON(e, filepath.Join(o.dir, folders[plans[0]], "kueue.json"), r)
+	return runSimulate(cmd.Context(), e, o, []string{""})
 }

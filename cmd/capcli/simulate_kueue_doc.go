@@ -11,25 +11,9 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 	if form != "csv" && form != "tsv" {
 		d.Notes = append(d.Notes, r.Notes...)
 	}
-	queue := func(name, title, head string, rows []kubernetes.QueueRow) report.Table {
-		return report.Fill(report.Table{Name: name, Title: title, Aside: name == "local_queues"}, rows, []report.Field[kubernetes.QueueRow]{
-			{Name: "queue", Head: head, Align: report.Left},
-			{Name: "cohort", Align: report.Left, Priority: 3},
-			{Name: "workloads", Head: "jobs"},
-			{Name: "finished", Priority: 2},
-			{Name: "pending", Head: "wait"},
-			{Name: "wait_p50_s", Head: "wait p50"},
-			{Name: "wait_p95_s", Head: "p95"},
-			{Name: "preempted"},
-			{Name: "preempting", Priority: 2},
-			{Name: "used_gpu_hours", Head: "GPUh"},
-			{Name: "lost_gpu_hours", Head: "lost"},
-			{Name: "unserved_gpu_hours", Head: "undone", Priority: 1},
-		})
-	}
 	d.Tables = []report.Table{
-		queue("cluster_queues", "By ClusterQueue; undone is the work of what still waits", "queue", r.Queues),
-		queue("local_queues", "By LocalQueue", "local queue", r.LocalQueues),
+		queueTable("cluster_queues", "By ClusterQueue; undone is the work of what still waits", r.Queues),
+		queueTable("local_queues", "By LocalQueue", r.LocalQueues),
 		report.Fill(report.Table{Name: "flavors", Title: "Use by flavor (cpu in thousandths)"}, r.Flavors, []report.Field[kubernetes.FlavorRow]{
 			{Name: "flavor", Align: report.Left},
 			{Name: "resource", Align: report.Left},
@@ -63,4 +47,21 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 		}),
 	}
 	return d
+}
+
+func queueTable(name, title string, rows []kubernetes.QueueRow) report.Table {
+	return report.Fill(report.Table{Name: name, Title: title, Aside: name == "local_queues"}, rows, []report.Field[kubernetes.QueueRow]{
+		{Name: "queue", Align: report.Left},
+		{Name: "cohort", Align: report.Left, Priority: 3},
+		{Name: "workloads", Head: "jobs"},
+		{Name: "finished", Priority: 2},
+		{Name: "pending", Head: "wait"},
+		{Name: "wait_p50_s", Head: "wait p50"},
+		{Name: "wait_p95_s", Head: "p95"},
+		{Name: "preempted"},
+		{Name: "preempting", Priority: 2},
+		{Name: "used_gpu_hours", Head: "GPUh"},
+		{Name: "lost_gpu_hours", Head: "lost"},
+		{Name: "unserved_gpu_hours", Head: "undone", Priority: 1},
+	})
 }

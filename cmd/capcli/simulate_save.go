@@ -38,10 +38,15 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 		if err := e.disk.Mkdir(folder); err != nil {
 			return &files.WriteError{Path: folder, Err: err}
 		}
-		for _, f := range []struct {
+		type file struct {
 			name string
 			data any
-		}{{play.InputsFile, inputs}, {resultFile, data}} {
+		}
+		write := []file{{play.InputsFile, inputs}, {resultFile, data}}
+		if study := results[i][0].Study; study != nil {
+			write = append(write, file{"kueue.json", study.Result()})
+		}
+		for _, f := range write {
 			if err := writeJSON(e, filepath.Join(folder, f.name), f.data); err != nil {
 				return err
 			}

@@ -78,6 +78,9 @@ func (b *builder) jobWorkload(j *capcli.Job, local *localQueue, q *clusterQueue)
 		namespace, name = local.namespace, j.ID
 	}
 	w := &workload{meta: meta{namespace: local.namespace, name: name, uid: j.ID, created: j.Submit, file: "--trace"}, queue: local.name}
+	if !j.Submit.IsKnown() { // it comes now
+		w.created = b.now
+	}
 	if two && namespace != local.namespace {
 		w.name = j.ID
 	}

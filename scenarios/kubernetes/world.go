@@ -22,6 +22,7 @@ type Options struct {
 	// Current begins with what workloads hold now, at the last instant that the objects tell of, and
 	// leaves out what has ended. Else the past is replayed from the first creation on.
 	Current bool
+	Now     capcli.Time // with Current: the instant, if it is later; 0 and NoTime are none
 }
 
 // Cluster is a world made of objects, with what the world itself leaves out.
@@ -91,6 +92,9 @@ func (o *Objects) Build(options *Options) (*Cluster, error) {
 			all = append(all, j)
 		}
 	}
+	if err := b.findNow(all); err != nil {
+		return nil, err
+	}
 	made, err := b.traceWorkloads()
 	if err != nil {
 		return nil, err
@@ -99,7 +103,7 @@ func (o *Objects) Build(options *Options) (*Cluster, error) {
 	slices.SortStableFunc(all, func(x, y *workload) int {
 		return cmp.Or(cmp.Compare(x.created, y.created), strings.Compare(x.id(), y.id()))
 	})
-	if err := b.times(all); err != nil {
+	if err := b.setStart(all); err != nil {
 		return nil, err
 	}
 	for _, w := range all {
@@ -178,8 +182,11 @@ func (b *builder) rules() error {
 	return nil
 }
 
-// times sets the start of the world, and the instant of the snapshot.
-func (b *builder) times(all []*workload) error {
+// findNow finds the last instant of which workloads tell.
+func (b *builder) findNow(all []*workload) error {
+	if b.o.Now.IsKnown() && b.o.Now > 0 {
+		b.now = b.o.Now
+	}
 	for _, w := range all {
 		if !w.created.IsKnown() {
 			return w.fault("metadata.creationTimestamp", w.id()+" does not say when it was created", "give creationTimestamp, as kubectl prints it")
@@ -190,6 +197,14 @@ func (b *builder) times(all []*workload) error {
 			}
 		}
 	}
+	if !b.now.IsKnown() {
+		b.now = 0
+	}
+	return nil
+}
+
+// setStart sets the start of the world.
+func (b *builder) setStart(all []*workload) error {
 	switch {
 	case len(all) == 0:
 		return &capcli.InputError{Field: "Workload", Text: "the objects have no Workload, and no Job with the label " + queueLabel, Hint: "give Workloads or Jobs, or the jobs of a log: --trace"}

@@ -12,6 +12,12 @@ import (
 	"capcli/simulate"
 )
 
+// KeepKueue returns the scenario of the objects of a request, from which c was made.
+func KeepKueue(c *kubernetes.Cluster, q *kubernetes.Request) (*ScenarioText, error) {
+	text, err := c.Scenario(q, func(file string) string { return file })
+	return &ScenarioText{YAML: text, File: kubernetes.ScenarioName(q.Files) + ".yaml"}, err
+}
+
 // findWorkloads sets the jobs of a case on which Kueue decides: the workloads of the objects, and the
 // jobs of a log.
 func (c *Case) findWorkloads(o *Options) error {

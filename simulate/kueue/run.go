@@ -18,6 +18,7 @@ const mostCycles = 600
 // Options are settings of a run that decide nothing.
 type Options struct {
 	Steps    bool                    // also describe the cluster at each instant: Result.Steps
+	StopAt   string                  // end at the instant at which the workload of this ID is first admitted
 	Progress func(done, total int64) // receives the number of workloads that have arrived; may be nil
 }
 
@@ -57,13 +58,12 @@ func Run(ctx context.Context, w *World, o Options) (*Result, error) {
 		if o.Progress != nil && n&255 == 0 {
 			o.Progress(int64(s.next), int64(len(s.all)))
 		}
+		begun := len(s.result.Decisions)
 		s.instant()
-		if s.result.Livelock != nil {
+		if s.result.Livelock != nil || s.stopped(begun) {
+			s.last = s.now
 			break
 		}
-	}
-	if s.result.Livelock != nil {
-		s.last = s.now
 	}
 	s.result.Ended = max(0, s.last)
 	for _, x := range given {
@@ -75,6 +75,13 @@ func Run(ctx context.Context, w *World, o Options) (*Result, error) {
 		s.result.Jobs = append(s.result.Jobs, r)
 	}
 	return &s.result, nil
+}
+
+// stopped reports whether a decision since the one of an index admits the workload of Options.StopAt.
+func (s *simulation) stopped(since int) bool {
+	return s.options.StopAt != "" && slices.ContainsFunc(s.result.Decisions[since:], func(d Decision) bool {
+		return d.Event == Admit && d.Workload == s.options.StopAt
+	})
 }
 
 // seed lets a workload hold what it held before the run. What the world no longer has is left out.
