@@ -72,7 +72,7 @@ var layers = map[string][]string{
 	"simulate/plan/resample":  {"simulate/plan"},
 	"simulate/plan/savings":   {"simulate/internal/exact", "profile/demand", "simulate/plan/market"},
 
-	"simulate/eta":             {"profile/trace"},
+	"simulate/eta":             {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 	"simulate/internal/sorted": {},
 	"simulate/cause":           {"simulate", "simulate/placement"},
 	"simulate/kueue":           {},

@@ -40,6 +40,7 @@ func answerDoc(a *eta.Answer) report.Doc {
 		{Name: "p_over_1h", Head: "chance to wait over an hour", As: report.AsPercent},
 		{Name: "replay_limits_s", Head: "if every job lasts its limit"},
 		{Name: "replay_predicted_s", Head: "if every job lasts as its tenant's last two"},
+		{Name: "under_policy", Head: "wait under the policy asked for", Cell: func(a *eta.Answer) any { return a.UnderRule.Cell() }},
 		{Name: "preempts", Head: "jobs that it would preempt"},
 		{Name: "starts_now_gpus", Head: "GPUs that would start at once, with this limit"},
 		{Name: "starts_now_limit_s", Head: "limit that would start at once, with these GPUs"},

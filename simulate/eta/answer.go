@@ -46,14 +46,15 @@ type Answer struct {
 	ByLimits   capcli.Seconds `json:"replay_limits_s"`    // EASY, every job lasts its limit
 	ByRuns     capcli.Seconds `json:"replay_predicted_s"` // EASY, every job lasts as its tenant's last two
 
-	MustEnd    []Blocker `json:"must_end_first"`
-	Preempts   Names     `json:"preempts"` // jobs that would lose their GPUs
-	StartsNow  int       `json:"starts_now_gpus"`
-	NowLimit   NowLimit  `json:"starts_now_limit_s"` // longest limit with which the job would start now; 0 is none, -1 is any
-	Capacity   float64   `json:"capacity_gpus"`
-	CapacityIs string    `json:"capacity_from"`
-	LearntFrom int       `json:"learnt_from_jobs"`
-	Notes      []string  `json:"notes"`
+	MustEnd    []Blocker    `json:"must_end_first"`
+	UnderRule  *PolicyStart `json:"under_policy,omitempty"`
+	Preempts   Names        `json:"preempts"` // jobs that would lose their GPUs under that policy
+	StartsNow  int          `json:"starts_now_gpus"`
+	NowLimit   NowLimit     `json:"starts_now_limit_s"` // longest limit with which the job would start now; 0 is none, -1 is any
+	Capacity   float64      `json:"capacity_gpus"`
+	CapacityIs string       `json:"capacity_from"`
+	LearntFrom int          `json:"learnt_from_jobs"`
+	Notes      []string     `json:"notes"`
 }
 
 // Names are the names of jobs.
@@ -69,6 +70,17 @@ func (n Names) Cell() any {
 
 // NowLimit is the longest limit with which a job would start now: 0 is none, -1 is any.
 type NowLimit capcli.Seconds
+
+// Cell returns the start under a policy as the cell of a table.
+func (p *PolicyStart) Cell() any {
+	switch {
+	case p == nil:
+		return nil
+	case p.Wait == nil:
+		return "never"
+	}
+	return *p.Wait
+}
 
 // Cell returns the limit as the cell of a table.
 func (l NowLimit) Cell() any {
@@ -118,14 +130,21 @@ func (h *History) Answer(ctx context.Context, q Request, progress func(done, tot
 		MustEnd: []Blocker{}, Preempts: Names{}, CapacityIs: capacityFrom(q.Capacity), Notes: h.notes(),
 	}
 	last := len(l.Jobs) - 1
+	var failed error
 	p := &pass{log: l, seed: q.Seed, progress: progress, each: func(p *pass, i int, s *queueState, e *Estimate, d *distribution) {
 		if i == last {
 			out.estimate(p, e, d)
 			out.queue(p, s)
+			if q.Policy != "" {
+				failed = out.play(ctx, q.Policy, p.beliefs, s)
+			}
 		}
 	}}
 	if _, err := p.run(ctx); err != nil {
 		return nil, err
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	out.remark(h)
 	return out, nil
@@ -145,7 +164,7 @@ func (h *History) logAt(q *Request) *Log {
 	}
 	jobs = append(jobs, Job{
 		Tenant: q.Tenant, Partition: q.Partition, Queued: q.At, Start: capcli.NoTime, End: capcli.NoTime,
-		Units: int64(q.GPUs) * milli, Limit: q.Limit,
+		Units: int64(q.GPUs) * milli, Limit: q.Limit, Priority: q.Priority,
 	})
 	return gpuLog(jobs, q.Capacity)
 }
@@ -185,6 +204,16 @@ func (a *Answer) queue(p *pass, s *queueState) {
 	a.NowLimit = NowLimit(w.limit(l.Jobs[i].Units))
 }
 
+// play fills in what a policy would do.
+func (a *Answer) play(ctx context.Context, name string, b *beliefs, s *queueState) error {
+	rule, lost, err := underPolicy(ctx, name, b, len(b.log.Jobs)-1, s)
+	if err != nil {
+		return err
+	}
+	a.UnderRule, a.Preempts = rule, append(a.Preempts, lost...)
+	return nil
+}
+
 // remark adds what a reader must know.
 func (a *Answer) remark(h *History) {
 	if a.LearntFrom < learnFirst {
@@ -193,7 +222,9 @@ func (a *Answer) remark(h *History) {
 	if a.At >= h.Last {
 		a.Notes = append(a.Notes, "the log ends here: jobs that ran or waited and are not in it count as gone")
 	}
-	a.Notes = append(a.Notes, "the queue's order is by submission, and nobody is preempted: the log does not tell the scheduler's priorities")
+	if a.UnderRule == nil {
+		a.Notes = append(a.Notes, "the queue's order is by submission, and nobody is preempted: the log does not tell the scheduler's priorities (--policy NAME says what a policy would do)")
+	}
 }
 
 // atOnce tries jobs in place of the last one waiting.

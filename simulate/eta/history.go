@@ -90,7 +90,7 @@ func (h *History) add(j *capcli.Job, partition string) {
 	}
 	out := Job{
 		ID: j.ID, Tenant: j.Tenant, Partition: j.Partition, Queued: j.QueueTime(), Start: j.Start, End: j.End,
-		Units: j.Milli(), Limit: j.Limit,
+		Units: j.Milli(), Limit: j.Limit, Priority: j.Priority,
 	}
 	if out.Start.IsKnown() {
 		h.started++

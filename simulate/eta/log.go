@@ -19,6 +19,7 @@ type Job struct {
 	End       capcli.Time    // NoTime if it has not ended
 	Units     int64          // what it holds, in the units of the capacity
 	Limit     capcli.Seconds // time asked for; 0 is unknown
+	Priority  int            // larger is more urgent
 }
 
 // Wait returns the time from Queued to Start; -1 if the job never started.

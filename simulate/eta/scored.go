@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/simulate/policy"
 )
 
 // Request asks for estimates from a log.
@@ -20,6 +21,9 @@ type Request struct {
 	GPUs   int            // GPUs of the job
 	Limit  capcli.Seconds // its time limit; 0 is unknown
 	Tenant string         // whose it is
+
+	Policy   string // also says what this policy would do; "" is none
+	Priority int    // of the job, for the policy
 }
 
 // SetTimes sets the moment and the limit of the request from text; "" leaves each unknown. A time
@@ -51,8 +55,8 @@ func (q *Request) CheckScore() error {
 	switch {
 	case q.Capacity < 0:
 		return &capcli.RequestError{Field: "capacity", Text: fmt.Sprintf("wants GPUs, found %d", q.Capacity)}
-	case q.GPUs != 0 || q.Limit != 0 || q.Tenant != "" || q.At.IsKnown():
-		return &capcli.RequestError{Field: "score", Text: "estimates every job of the log; --at, --gpus, --limit and --tenant ask for one job"}
+	case q.GPUs != 0 || q.Limit != 0 || q.Tenant != "" || q.Policy != "" || q.Priority != 0 || q.At.IsKnown():
+		return &capcli.RequestError{Field: "score", Text: "estimates every job of the log; --at, --gpus, --limit, --tenant, --policy and --priority ask for one job"}
 	}
 	return nil
 }
@@ -68,6 +72,10 @@ func (q *Request) Check() error {
 		return &capcli.RequestError{Field: "limit", Text: "wants a time, found one below 0"}
 	case q.Capacity > 0 && q.GPUs > q.Capacity:
 		return &capcli.RequestError{Field: "gpus", Text: fmt.Sprintf("wants at most the capacity, %d, found %d: such a job never starts", q.Capacity, q.GPUs)}
+	}
+	if q.Policy != "" {
+		_, err := policy.Catalog.Get(q.Policy)
+		return err
 	}
 	return nil
 }
