@@ -55,8 +55,25 @@ type When struct {
 	After capcli.Seconds
 }
 
-// Failures are random breakdowns of nodes.
-type Failures struct{ MTBF, Repair capcli.Seconds }
+// Failures are random breakdowns of nodes, and of racks and GPUs beside them.
+type Failures struct {
+	MTBF, Repair capcli.Seconds
+	Rack         *RackFailures
+	GPU          *GPUFailures
+	Crews        int // parts repaired at once; 0 is all
+}
+
+// RackFailures are random breakdowns of racks, which take all their nodes.
+type RackFailures struct {
+	Nodes        int
+	MTBF, Repair capcli.Seconds
+}
+
+// GPUFailures are random breakdowns of single GPUs.
+type GPUFailures struct {
+	MTBF, Repair capcli.Seconds
+	Takes        string // "gpu" or "node"
+}
 
 // Hazard is the random loss and return of spot nodes.
 type Hazard struct{ MeanUp, MeanDown, Notice capcli.Seconds }
@@ -224,13 +241,6 @@ func readWhen(dst *When) strict.Reader {
 		}
 	}
 }
-
-var failuresSection = strict.Section[Failures]{Name: "failures", Needs: []string{"mtbf", "repair"}, Fields: func(f *Failures) []strict.Field {
-	return []strict.Field{
-		{"mtbf", "mean time between failures of one node", strict.Duration(&f.MTBF, 1)},
-		{"repair", "mean time to repair", strict.Duration(&f.Repair, 1)},
-	}
-}}
 
 var hazardSection = strict.Section[Hazard]{Name: "hazard", Needs: []string{"mean_up", "mean_down"}, Fields: func(h *Hazard) []strict.Field {
 	return []strict.Field{

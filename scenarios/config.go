@@ -91,6 +91,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 		Overflow:    simulate.Overflow{Patience: slices.Clone(s.Overflow.Patience), QueueMax: s.Overflow.QueueMax},
 		Restarts:    s.Preemption,
 		Preempts:    s.Preempts,
+		Retries:     s.Retries,
 		Tenants:     slices.Clone(s.Tenants),
 		EachTenant:  s.EachTenant,
 		Priorities:  slices.Clone(s.PriorityClasses),
@@ -180,7 +181,10 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) []simulate.Pool {
 			From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
 			Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c),
 		}
-		p.MTBF, p.Windows = c.mtbf(files, p.Nodes), s.windows(c)
+		p.MTBF, p.Windows = c.mtbf(files, &p), s.windows(c)
+		if c.Failures != nil && c.Failures.Rack != nil {
+			p.RackMTBF, p.RackNodes = c.Failures.Rack.MTBF, c.Failures.Rack.Nodes
+		}
 		if p.Supply = c.supply(files, p, seed, g.place); c.Product == "capacity_block" && p.Until > 0 {
 			p.Supply = &ending{inner: p.Supply, at: max(p.From, p.Until-c.EndsEarly), nodes: p.Nodes}
 		}
@@ -212,7 +216,7 @@ func (c *Capacity) supply(files *files, p simulate.Pool, seed capcli.Seed, k int
 	}
 	switch {
 	case c.Failures != nil:
-		return supply.NewHazard(p.Nodes, c.Failures.MTBF, c.Failures.Repair, 0, seed.Stream("failures"+use))
+		return c.Failures.supply(&p, seed.Stream("failures"+use))
 	case c.Hazard != nil:
 		return supply.NewHazard(p.Nodes, c.Hazard.MeanUp, c.Hazard.MeanDown, c.Hazard.Notice, seed.Stream("hazard"+use))
 	case c.Trace != nil:

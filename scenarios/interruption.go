@@ -36,9 +36,18 @@ func preemptionFields(mode *string, s *Scenario) []strict.Field {
 		{"per_job", "most preemptions of one job by policies; any number where left out", strict.Integer(&s.Preempts.PerJob, 1, 1_000_000)},
 		{"per_tenant_hour", "most preemptions of a tenant's jobs in any hour", strict.Integer(&s.Preempts.PerTenant, 1, 1_000_000)},
 		{"per_hour", "most preemptions in any hour", strict.Integer(&s.Preempts.PerHour, 1, 1_000_000)},
+		{"retries", "how often a job tries again after failures: {most: 6, backoff: 10s, max_backoff: 6m}; for ever, at once where left out", retrySection.Reader(&s.Retries)},
 		{"storage_price", "US dollars for a GB of checkpoints in storage for a month", money(&s.Storage)},
 	}
 }
+
+var retrySection = strict.Section[simulate.Retries]{Name: "preemption.retries", Fields: func(r *simulate.Retries) []strict.Field {
+	return []strict.Field{
+		{"most", "after more failures than this a job fails for good; any number where left out", strict.Integer(&r.Most, 1, 1_000_000)},
+		{"backoff", "wait before the first retry, doubled each time; none where left out", strict.Duration(&r.Backoff, 1)},
+		{"max_backoff", "and no longer than this", strict.Duration(&r.MaxBackoff, 1)},
+	}
+}}
 
 var restartSection = strict.Section[simulate.RestartClass]{
 	Name: "preemption.classes", Check: checkRestart,
@@ -106,10 +115,11 @@ func checkRestart(o *strict.Object, c *simulate.RestartClass) {
 
 // mtbf returns the mean time until one node of the pool is lost; 0 if nothing says it. For a
 // recorded history it is the time of all nodes that were up over the number of losses.
-func (c *Capacity) mtbf(files *files, nodes int) capcli.Seconds {
+func (c *Capacity) mtbf(files *files, p *simulate.Pool) capcli.Seconds {
+	nodes := p.Nodes
 	switch {
 	case c.Failures != nil:
-		return c.Failures.MTBF
+		return c.Failures.meanUp(p.GPUsPerNode)
 	case c.Hazard != nil:
 		return c.Hazard.MeanUp
 	case c.Trace != nil:

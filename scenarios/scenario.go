@@ -54,6 +54,7 @@ type Scenario struct {
 	Overflow        Overflow
 	Preemption      simulate.Restarts
 	Preempts        simulate.PreemptRules
+	Retries         simulate.Retries
 	Storage         capcli.USD // price of a GB of checkpoints in storage for a month; 0 where the file states none
 	Tenants         []simulate.Tenant
 	EachTenant      simulate.Caps // caps of every tenant that states none

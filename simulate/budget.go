@@ -204,7 +204,7 @@ func (e *engine) degrade(q *queue) {
 	}
 	for en := range q.list.All() {
 		l := en.Value.job
-		if l.state != waiting || l.heldBack || !l.mayDegrade(e.c.now) {
+		if l.state != waiting || l.heldBack || l.resting || !l.mayDegrade(e.c.now) {
 			continue
 		}
 		if s := e.findSpot(l); len(s) > 0 {

@@ -91,7 +91,7 @@ func (e *engine) workOut(key savingKey) *saving {
 		w.Cost = capcli.Seconds(math.Ceil(all * (1 - sh.Background)))
 		w.Write = max(0, capcli.Seconds(math.Ceil(all))-w.Cost)
 	}
-	if w.mtbf = e.c.pools[key.pool].MTBF / capcli.Seconds(max(1, key.nodes)); !key.class.Auto {
+	if w.mtbf = e.c.pools[key.pool].gangMTBF(key.nodes); !key.class.Auto {
 		w.Interval = max(w.Interval, w.Write)
 		return w
 	}
@@ -101,6 +101,19 @@ func (e *engine) workOut(key savingKey) *saving {
 		w.Interval = max(1, w.Write, capcli.Seconds(math.Round(best)))
 	}
 	return w
+}
+
+// gangMTBF returns the mean time until one of so many nodes, or a rack that they fill, is lost; 0 if it
+// is not known.
+func (p *Pool) gangMTBF(nodes int) capcli.Seconds {
+	if p.MTBF <= 0 {
+		return 0
+	}
+	rate := float64(max(1, nodes)) / float64(p.MTBF)
+	if p.RackMTBF > 0 && p.RackNodes > 0 {
+		rate += float64((nodes+p.RackNodes-1)/p.RackNodes) / float64(p.RackMTBF)
+	}
+	return max(1, capcli.Seconds(math.Round(1/rate)))
 }
 
 // savingRows returns how jobs saved their work, in order of class, pool, GPUs and nodes.

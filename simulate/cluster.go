@@ -33,6 +33,8 @@ type node struct {
 
 	delivered, lost bool
 	leaving         bool           // got notice of its loss
+	broken          int32          // GPUs that have failed
+	broke           bool           // a GPU of it fails now
 	noticed         capcli.Seconds // when it got notice of its loss
 }
 

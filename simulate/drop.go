@@ -17,6 +17,7 @@ func (t *Turn) Drop(l *Live) {
 		t.e.halt(l)
 	case waiting:
 		t.leave(l)
+		l.Lost += l.saved
 	case finished, refused, dropped:
 		panic("simulate: a policy dropped a job that is no longer there")
 	}

@@ -28,6 +28,7 @@ type Config struct {
 	Restarts    Restarts
 	Tenants     []Tenant // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
 	Preempts    PreemptRules
+	Retries     Retries
 	Guard       capcli.Seconds // a job that has waited so long goes first: see guard; 0 is no guard
 	Priorities  []PriorityClass
 	EachTenant  Caps // caps of every tenant that states none of its own
@@ -100,6 +101,8 @@ type engine struct {
 	savings    map[savingKey]*saving // see savingOf
 	win        windows
 	preempts   preempts
+	gpus       gpuFailures
+	failed     int64 // jobs given up after too many failures
 	runningN   int
 	seq        uint64
 	next       capcli.Job // the next job to arrive, already read
@@ -381,6 +384,8 @@ func (e *engine) woken(p planned) {
 		e.leave(l)
 	case l.state == running:
 		e.begin(l)
+	case l.state == waiting && p.node == retryWake:
+		e.rested(l)
 	case l.state == waiting && p.node == guardWake:
 		e.goFirst(l)
 	case l.state == waiting:

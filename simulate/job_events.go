@@ -32,6 +32,7 @@ func (e *engine) arrive() *Live {
 	e.prioritise(l)
 	l.rc = e.cfg.Restarts.ClassOf(&l.Job)
 	if l.GPUMilli > 0 && e.c.shares == nil {
+		e.mendAll()
 		e.c.shareDevices(e.allRunning())
 	}
 	e.meter.arrived(e, l)

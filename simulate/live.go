@@ -47,6 +47,8 @@ type Live struct {
 	starting      bool           // holds GPUs that are ordered but not delivered
 	waited        bool           // whether the wait for the first start has been counted
 	believes      capcli.Seconds // estimated end of the current stay
+	failures      int            // losses of its GPUs: see Retries
+	resting       bool           // waits for the end of a back-off
 	leaves        capcli.Seconds // end of its grace; 0 if it was not preempted in this stay
 	rc            *RestartClass  // how the job saves its work in the current stay, or in the last
 	stored        capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
@@ -106,7 +108,7 @@ func (l *Live) Wait() capcli.Seconds { return l.FirstStart - l.Submitted }
 
 // OverQuota reports whether a quota, a cap or a budget forbids the job to start now.
 func (l *Live) OverQuota() bool {
-	return l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota || len(l.tenant.allowances) > 0 && l.isHeld(*l.tenant.now)
+	return l.resting || l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota || len(l.tenant.allowances) > 0 && l.isHeld(*l.tenant.now)
 }
 
 // Holder returns the tenant of the job.

@@ -33,6 +33,8 @@ const (
 
 	withholding = 2 // the node field is a pool whose next step of Withheld begins
 
+	oneGPU = 1 << 8 // more than this: the GPU that fails or is repaired, counted from 1
+
 	windowStarts = 3 // the node field is a window that begins
 	windowEnds   = 4 // the node field is a window that ends
 )
@@ -65,7 +67,11 @@ func (e *engine) follow(p int) {
 	if c.Node < 0 || c.Node >= e.c.state[p].n {
 		panic("simulate: a supply named a node that its pool does not have")
 	}
-	e.agenda.add(max(c.At, e.c.now), c.Kind, nil, oneNode, int32(e.c.state[p].first+c.Node))
+	what := uint32(oneNode)
+	if c.GPU > 0 {
+		what = oneGPU + uint32(c.GPU)
+	}
+	e.agenda.add(max(c.At, e.c.now), c.Kind, nil, what, int32(e.c.state[p].first+c.Node))
 }
 
 // nodeChange carries out a planned change of one node, or of a whole pool.
@@ -83,6 +89,12 @@ func (e *engine) nodeChange(what, n int, k Kind) {
 	}
 	nd := &e.c.nodes[n]
 	p := int(nd.pool)
+	if what > oneGPU {
+		e.breakGPU(n, what-oneGPU-1, k == Lose)
+		e.tell(k, nil, p, n)
+		e.follow(p)
+		return
+	}
 	switch k {
 	case Drain:
 		nd.noticed = e.c.now
@@ -154,8 +166,7 @@ func (e *engine) evictFrom(n int) {
 	}
 	for _, l := range gone {
 		e.evict(l, true)
-		e.enqueue(l)
-		e.planPatience(l)
+		e.tryAgain(l)
 	}
 }
 

@@ -51,11 +51,11 @@ func (p *Pledges) add(l *Live, sign int) {
 // Allow reports whether l may be added. A budget, a limit on hoarding and the cap of pending jobs
 // concern only jobs that wait.
 func (p *Pledges) Allow(l *Live) bool {
+	if l.heldBack || l.resting {
+		return false
+	}
 	if p == nil {
 		return true
-	}
-	if l.heldBack {
-		return false
 	}
 	for _, a := range l.tenant.allowances {
 		c, h := &a.caps, &p.held[a.index]

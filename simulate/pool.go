@@ -39,9 +39,11 @@ type Pool struct {
 	MinBilling capcli.Seconds // on-demand and spot: shortest time billed for a stay
 	Supply     Supply         // changes of nodes; nil if all stay up
 	MTBF       capcli.Seconds // mean time until one node is lost, as is known beforehand; 0 is not known
-	Rank       int            // order of overflow; committed capacity is always first
-	Withheld   []Withheld     // capacity that jobs may not have for some time, in order of time; nil if none
-	Windows    []Window       // maintenance and advance reservations; nil if none
+	RackMTBF   capcli.Seconds // the same of one rack, which takes RackNodes nodes; 0 is no racks
+	RackNodes  int
+	Rank       int        // order of overflow; committed capacity is always first
+	Withheld   []Withheld // capacity that jobs may not have for some time, in order of time; nil if none
+	Windows    []Window   // maintenance and advance reservations; nil if none
 }
 
 // Withheld is the capacity of a pool that no job may start on from a time on. No running job loses
@@ -90,4 +92,5 @@ type Change struct {
 	At   capcli.Seconds
 	Kind Kind
 	Node int // index within the pool
+	GPU  int // the GPU that is lost or repaired, from 1; 0 is the whole node. Only on nodes that share no GPUs
 }

@@ -17,6 +17,7 @@ type request struct {
 	tenant     *Tenant        // nil for a tenant without a quota, a cap and a budget
 	ripe       bool           // patience has ended: may use pools beyond the first rank
 	heldBack   bool           // see Live.heldBack
+	resting    bool           // see Live.resting
 	stay       capcli.Seconds // believed time left, where windows, caps or a budget make it matter: see Window
 }
 
@@ -41,7 +42,7 @@ type bucket struct {
 
 // requestOf returns the request of l. CPUs and memory count only if one of its pools limits them.
 func requestOf(l *Live) request {
-	r := request{class: l.class, gpus: l.GPUs, part: l.GPUMilli, ripe: l.ripe}
+	r := request{class: l.class, gpus: l.GPUs, part: l.GPUMilli, ripe: l.ripe, resting: l.resting}
 	if l.class.hosted {
 		r.cpu, r.mem = l.CPUMilli, l.MemMiB
 	}

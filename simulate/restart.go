@@ -128,6 +128,9 @@ func (e *engine) warned(l *Live, rc *RestartClass) bool {
 	}
 	for i := range l.slices {
 		nd := &e.c.nodes[l.slices[i].Node]
+		if nd.broke {
+			return false
+		}
 		if nd.lost && (!nd.leaving || e.c.now-nd.noticed < rc.Cost+rc.Write || rc.Cost+rc.Write == 0 && e.c.now == nd.noticed) {
 			return false
 		}

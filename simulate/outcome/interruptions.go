@@ -50,6 +50,12 @@ func (i *Interruptions) Notes() []string {
 	if i.Stopped > 0 {
 		out = append(out, fmt.Sprintf("* maintenance stopped running jobs %s (mode: kill)", timesText(i.Stopped)))
 	}
+	if i.Failed > 0 {
+		out = append(out, fmt.Sprintf("%s %s failed for good after too many failures (retries.most); what %s did is lost", capcli.Grouped(i.Failed), capcli.Plural(i.Failed, "job"), capcli.Agree(i.Failed, "it", "they")))
+	}
+	if i.Skipped > 0 {
+		out = append(out, fmt.Sprintf("%s failures of single GPUs are left out: jobs share GPUs there", capcli.Grouped(i.Skipped)))
+	}
 	if i.Grace > 0 {
 		out = append(out, fmt.Sprintf("* preempted jobs held their GPUs for %.1f GPU-hours more, their grace", i.Grace.Hours()))
 	}

@@ -1,0 +1,150 @@
+package simulate
+
+import (
+	"cmp"
+	"slices"
+
+	"capcli"
+)
+
+// Retries say how often a job tries again after a failure took its GPUs, as the back-off limit of a
+// Kubernetes Job does. After the k-th failure it waits Backoff x 2^(k-1), at most MaxBackoff, before
+// it may start. After more than Most failures it fails for good: it is counted in Counts.Dropped and
+// in Interruptions.
+type Retries struct {
+	Most       int            // 0 is any number
+	Backoff    capcli.Seconds // 0 is none
+	MaxBackoff capcli.Seconds // 0 is without bound
+}
+
+// retryWake is the node of the Wake event of a job whose back-off ends.
+const retryWake = 3
+
+// tryAgain puts l, whose GPUs were lost, back into its queue, or gives it up.
+func (e *engine) tryAgain(l *Live) {
+	r := &e.cfg.Retries
+	l.failures++
+	if r.Most > 0 && l.failures > r.Most {
+		e.giveUp(l)
+		return
+	}
+	if r.Backoff > 0 {
+		wait := r.Backoff << min(l.failures-1, 30)
+		if r.MaxBackoff > 0 {
+			wait = min(wait, r.MaxBackoff)
+		}
+		l.resting = true
+		e.agenda.add(e.c.now+wait, Wake, l, l.run, retryWake)
+	}
+	e.enqueue(l)
+	e.planPatience(l)
+}
+
+// rested ends the back-off of l.
+func (e *engine) rested(l *Live) {
+	l.resting = false
+	e.letIn(l)
+}
+
+// giveUp ends l, which has lost its GPUs and is in no queue: it has failed too often. All that it did
+// is lost.
+func (e *engine) giveUp(l *Live) {
+	e.unwait(l)
+	l.Lost += l.saved
+	l.state = dropped
+	e.failed++
+	e.meter.dropped(e, l)
+	e.serve(l, 0)
+	e.tell(Drop, l, 0, 0)
+	e.slab.put(l)
+}
+
+// gpuFailures are the GPUs that have failed by themselves.
+type gpuFailures struct {
+	broken  map[[2]int]bool // by node and GPU
+	skipped int64           // failures left out: see breakGPU
+}
+
+// breakGPU takes one GPU of node n away, or gives it back. It is the k-th of those that work, counted
+// over the jobs on the node in order of arrival and then the free ones; if a job holds it, the job
+// loses all its GPUs. GPUs that jobs share do not fail by themselves: from the first job on that wants
+// a share of a GPU, such failures are left out and counted.
+func (e *engine) breakGPU(n, gpu int, gone bool) {
+	nd, key := &e.c.nodes[n], [2]int{n, gpu}
+	if !gone {
+		if e.gpus.broken[key] {
+			delete(e.gpus.broken, key)
+			e.mend(n)
+		}
+		return
+	}
+	working := e.c.pools[nd.pool].GPUsPerNode - int(nd.broken)
+	if e.c.shares != nil || working <= 0 {
+		e.gpus.skipped++
+		return
+	}
+	e.touchPool(int(nd.pool))
+	if l := e.holderOf(n, gpu%working); l != nil {
+		nd.broke = true
+		e.evict(l, true)
+		nd.broke = false
+		e.tryAgain(l)
+	}
+	if e.gpus.broken == nil {
+		e.gpus.broken = map[[2]int]bool{}
+	}
+	e.gpus.broken[key] = true
+	nd.broken++
+	e.c.addFree(n, -1)
+}
+
+// holderOf returns the job that holds the k-th working GPU of node n; nil if it is free.
+func (e *engine) holderOf(n, k int) *Live {
+	var held []*Live
+	for l := range e.runningIn(int(e.c.nodes[n].pool)) {
+		if slices.ContainsFunc(l.slices, func(s Slice) bool { return int(s.Node) == n }) {
+			held = append(held, l)
+		}
+	}
+	slices.SortFunc(held, func(a, b *Live) int { return cmp.Compare(a.seq, b.seq) })
+	for _, l := range held {
+		for i := range l.slices {
+			if s := &l.slices[i]; int(s.Node) == n {
+				if k -= int(s.GPUs); k < 0 {
+					return l
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// mend gives a GPU of node n back.
+func (e *engine) mend(n int) {
+	nd := &e.c.nodes[n]
+	e.touchPool(int(nd.pool))
+	nd.broken--
+	e.c.addFree(n, 1)
+	for _, q := range e.c.state[nd.pool].queues {
+		q.dirty, q.freed = true, true
+	}
+}
+
+// mendAll gives all GPUs back that have failed by themselves, before the first job shares a GPU.
+func (e *engine) mendAll() {
+	for n := range e.c.nodes {
+		for e.c.nodes[n].broken > 0 {
+			e.mend(n)
+		}
+	}
+	clear(e.gpus.broken)
+}
+
+// addFree changes the number of free GPUs of node n.
+func (c *Cluster) addFree(n int, gpus int32) {
+	nd := &c.nodes[n]
+	if nd.up && !nd.draining {
+		c.state[nd.pool].account.usable += 1000 * int64(gpus)
+	}
+	c.setFree(n, nd.free+gpus)
+}
