@@ -75,6 +75,7 @@ var priorityClassSection = strict.Section[simulate.PriorityClass]{Name: "priorit
 		{"name", "what the class is called", strict.Name(&c.Name)},
 		{"value", "the priority of its jobs; larger is more urgent", strict.Integer(&c.Value, -1_000_000_000, 1_000_000_000)},
 		{"never_preempts", "its jobs take no GPUs away from others", strict.Bool(&c.NeverPreempts)},
+		{"preempts", "slurm: names of the classes from whose jobs its jobs may take GPUs", strict.Names(&c.Preempts, "priority classes")},
 		{"classes", "kinds of work that it is for; all where left out", strict.Names(&c.Classes, "kinds of work")},
 		{"partitions", "partitions that it is for; all where left out", strict.Names(&c.Partitions, "partitions")},
 		{"tenants", "tenants that it is for, with those below them; all where left out", strict.Names(&c.Tenants, "tenants")},
@@ -102,5 +103,15 @@ func priorityClasses(dst *[]simulate.PriorityClass) strict.Reader {
 			all = c.Name
 		}
 	}
-	return section.List(dst, maxList, "priority classes")
+	list := section.List(dst, maxList, "priority classes")
+	return func(d *strict.Decoder, n *yaml.Node) {
+		list(d, n)
+		for i := range *dst {
+			for _, name := range (*dst)[i].Preempts {
+				if _, known := lines[name]; !known {
+					d.Fault(n, "class %s preempts %s, and no class is called so", capcli.Quoted((*dst)[i].Name), capcli.Quoted(name))
+				}
+			}
+		}
+	}
 }

@@ -76,7 +76,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	if err != nil {
 		return simulate.Config{}, err
 	}
-	return simulate.Config{
+	cfg := simulate.Config{
 		Start:     s.Period.Start,
 		Until:     s.Period.Length(),
 		Pools:     s.pools(files, o.seed()),
@@ -99,7 +99,11 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 		CPUJobs:     s.Jobs.CPUJobs,
 		KillAtLimit: s.Jobs.KillAtLimit,
 		Hourly:      len(s.Commitments) > 0,
-	}, nil
+	}
+	if s.Policy.Slurm != nil {
+		cfg.Settings.Rules = s.Policy.Slurm
+	}
+	return cfg, nil
 }
 
 // Generated returns the jobs of the scenario's generator. It reports false if the scenario has

@@ -71,6 +71,7 @@ func policyFields(p *Policy) []strict.Field {
 		fields = append(fields, strict.Field{Name: s.Name, Doc: s.Doc, Read: ownChoice(&p.Choices, s.Name, s.Value)})
 	}
 	return append(fields, []strict.Field{
+		{"slurm", "slurm: its weights, partitions and preemption", slurmSection.Pointer(&p.Slurm)},
 		{"guard", "a job that has waited so long goes first, and its pools close to others until it starts", strict.Duration(&p.Guard, 1)},
 		{"round", "preemptive policies decide only at multiples of this", strict.Duration(&p.Round, 0)},
 		{"skip", "pass over a job that does not fit", strict.Bool(&p.Skip)},
@@ -200,7 +201,7 @@ func readPolicy(dst *Policy) strict.Reader {
 			strict.Choice(&dst.Name, "policy", policy.Catalog.Names()...)(d, n)
 			return
 		}
-		d.ReadObject(n, "policy", policyFields(dst))
+		checkSlurm(d.ReadObject(n, "policy", policyFields(dst)), dst)
 	}
 }
 

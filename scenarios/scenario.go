@@ -22,6 +22,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
+	"capcli/simulate/policy"
 )
 
 // version is the version of the file format, in a scenario's first line: capcli: scenario/v1.
@@ -110,6 +111,7 @@ type Policy struct {
 	Own         map[string]capcli.Seconds // see policy.OwnSettings
 	Choices     map[string]string         // see policy.OwnChoices
 	Guard       capcli.Seconds            // see simulate.Config
+	Slurm       *policy.Slurm             // settings of the policy slurm; nil are its defaults
 	Round       capcli.Seconds
 	Skip        bool
 	ByGPUs      bool

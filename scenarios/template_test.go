@@ -9,6 +9,7 @@ import (
 	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/policy"
 )
 
 func TestTemplateIsValidAndSaysEveryField(t *testing.T) {
@@ -34,7 +35,7 @@ func TestTemplateFieldsAreRight(t *testing.T) {
 	field := regexp.MustCompile(`^( *)#([a-z_]+:|- \{)`)
 	tried := 0
 	for i, l := range lines {
-		if !field.MatchString(l) || strings.HasPrefix(l, "#jobs:") || strings.HasPrefix(l, "#policy:") || strings.HasPrefix(l, "#preemption:") || l == "#tenants:" {
+		if !field.MatchString(l) || strings.HasPrefix(l, "#jobs:") || strings.HasPrefix(l, "#policy:") || strings.HasPrefix(l, "#preemption:") || l == "#tenants:" || strings.HasPrefix(l, "#  slurm:") {
 			continue
 		}
 		changed := append([]string(nil), lines...)
@@ -87,6 +88,10 @@ func sections() []section {
 		{"capacity.maintenance", maintenanceSection.Fields(&Window{})},
 		{"capacity.reservations", reservationSection.Fields(&Window{})},
 		{"policy", policyFields(&s.Policy)},
+		{"policy.slurm", slurmSection.Fields(&policy.Slurm{})},
+		{"policy.slurm.weights", slurmWeightSection.Fields(&policy.SlurmWeights{})},
+		{"policy.slurm.partitions", slurmPartitionSection.Fields(&policy.SlurmPartition{})},
+		{"policy.slurm.preempt", slurmPreemptSection.Fields(&policy.SlurmPreempt{})},
 		{"overflow", overflowSection.Fields(&s.Overflow)},
 		{"overflow.patience", patienceSection.Fields(&simulate.Patience{})},
 		{"preemption", preemptionFields(&mode, &s)},

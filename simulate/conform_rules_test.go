@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/policy"
 
 	"pgregory.net/rapid"
 )
@@ -22,9 +23,10 @@ func drawRules(t *rapid.T, w *world) {
 	}
 	if rapid.Bool().Draw(t, "classes") {
 		w.classes = []simulate.PriorityClass{
-			{Name: "b", Value: 2, Tenants: []string{"b"}, NeverPreempts: rapid.Bool().Draw(t, "never preempts")}, {Name: "x", Value: 1, Partitions: []string{"x"}},
+			{Name: "b", Value: 2, Tenants: []string{"b"}, NeverPreempts: rapid.Bool().Draw(t, "never preempts")}, {Name: "x", Value: 1, Partitions: []string{"x"}, Preempts: []string{"b"}},
 		}
 	}
+	w.set.Rules = drawSlurm(t)
 	if !rapid.Bool().Draw(t, "caps") {
 		return
 	}
@@ -32,6 +34,27 @@ func drawRules(t *rapid.T, w *world) {
 	w.tenants[0].Caps = drawCaps(t, "a")
 	w.tenants[0].Budget = drawBudget(t, w, "a")
 	w.tenants = append(w.tenants, simulate.Tenant{Name: "b", Caps: drawCaps(t, "b"), Budget: drawBudget(t, w, "b")})
+}
+
+// drawSlurm draws settings of the policy slurm.
+func drawSlurm(t *rapid.T) *policy.Slurm {
+	if rapid.Bool().Draw(t, "slurm as it is") {
+		return nil
+	}
+	weight := rapid.SampledFrom([]float64{0, 1, 1000})
+	return &policy.Slurm{
+		Weights: policy.SlurmWeights{
+			Age: weight.Draw(t, "age"), FairShare: weight.Draw(t, "fair share"), JobSize: weight.Draw(t, "size"), Partition: weight.Draw(t, "of partition"),
+			QOS: weight.Draw(t, "qos"), GPU: weight.Draw(t, "gpu"), Job: weight.Draw(t, "job"),
+		},
+		MaxAge: 20, HalfLife: capcli.Seconds(rapid.SampledFrom([]int{0, 30}).Draw(t, "half")), CalcPeriod: capcli.Seconds(rapid.IntRange(1, 20).Draw(t, "period")),
+		Classic: rapid.Bool().Draw(t, "classic"), Dampening: 1, FavorSmall: rapid.Bool().Draw(t, "small first"), Builtin: rapid.Bool().Draw(t, "builtin"),
+		Partitions: []policy.SlurmPartition{{Name: "x", Tier: 2, Factor: 5, MaxTime: capcli.Seconds(rapid.SampledFrom([]int{0, 50}).Draw(t, "max time"))}},
+		Preempt: policy.SlurmPreempt{
+			By: rapid.SampledFrom([]string{"", "partition", "qos"}).Draw(t, "preempt by"), Cancel: rapid.Bool().Draw(t, "cancel"),
+			Exempt: capcli.Seconds(rapid.SampledFrom([]int{0, 10}).Draw(t, "exempt")),
+		},
+	}
 }
 
 func drawCaps(t *rapid.T, who string) simulate.Caps {

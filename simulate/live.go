@@ -54,6 +54,8 @@ type Live struct {
 	stored        capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
 	slot          int32          // see Slot
 	neverPreempts bool           // see PriorityClass
+	priority      *PriorityClass // nil if none matches
+	topClass      int            // see PriorityClass
 	goesFirst     bool           // waits, and the guard lets it go first; or runs since it did
 	promised      capcli.Seconds // see guard; 0 before the promise
 	heldBack      bool           // over its tenant's cap of pending jobs

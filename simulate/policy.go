@@ -44,6 +44,7 @@ type Settings struct {
 	Predicted map[string]capcli.Seconds // qssf: predictions by job id, which replace its own
 	Own       map[string]capcli.Seconds // settings that a policy declares itself, by name; a missing one has its default
 	Choices   map[string]string         // settings of words that a policy declares itself, by name
+	Rules     any                       // settings of a policy in a type of its own, such as *policy.Slurm; nil is none
 }
 
 // NewPolicy returns a policy for one queue.

@@ -11,8 +11,9 @@ import (
 // all.
 type PriorityClass struct {
 	Name          string
-	Value         int  // larger is more urgent
-	NeverPreempts bool // its jobs go before others that wait, but take no GPUs away
+	Value         int      // larger is more urgent
+	NeverPreempts bool     // its jobs go before others that wait, but take no GPUs away
+	Preempts      []string // slurm: names of the classes whose jobs it may preempt
 	Classes       []string
 	Partitions    []string
 	Tenants       []string
@@ -31,8 +32,11 @@ func (c *PriorityClass) matches(l *Live) bool {
 // prioritise sets the priority of the new job l.
 func (e *engine) prioritise(l *Live) {
 	for i := range e.cfg.Priorities {
+		l.topClass = max(l.topClass, e.cfg.Priorities[i].Value)
+	}
+	for i := range e.cfg.Priorities {
 		if c := &e.cfg.Priorities[i]; c.matches(l) {
-			l.Priority, l.neverPreempts = c.Value, c.NeverPreempts
+			l.Priority, l.neverPreempts, l.priority = c.Value, c.NeverPreempts, c
 			return
 		}
 	}
@@ -40,3 +44,6 @@ func (e *engine) prioritise(l *Live) {
 
 // NeverPreempts reports whether l may not take GPUs away from other jobs: see PriorityClass.
 func (l *Live) NeverPreempts() bool { return l.neverPreempts }
+
+// PriorityClass returns the class of l, nil if it has none, and the largest value of the classes.
+func (l *Live) PriorityClass() (class *PriorityClass, top int) { return l.priority, l.topClass }

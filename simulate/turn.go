@@ -208,9 +208,11 @@ func (t *Turn) StartFound(l *Live) {
 
 // Preemptible reports whether preempting the running job l would free GPUs for this queue: the job
 // belongs to the queue, runs in a pool of its first rank, did not go first by the
-// guard against starvation, and has no part on a draining node. The run's PreemptRules must allow it.
+// guard against starvation, is in no pool that it has closed, and has no part on a draining node. The
+// run's PreemptRules must allow it.
 func (t *Turn) Preemptible(l *Live) bool {
-	if l.queue != t.q || l.GPUs == 0 || l.goesFirst || !t.e.mayPreempt(l) || !slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
+	if l.queue != t.q || l.GPUs == 0 || l.goesFirst || t.e.guard != nil && t.e.guard.until[l.slices[0].Pool] >= 0 || !t.e.mayPreempt(l) ||
+		!slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
 		return false
 	}
 	for i := range l.slices {
