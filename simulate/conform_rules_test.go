@@ -57,6 +57,21 @@ func drawSlurm(t *rapid.T) *policy.Slurm {
 	}
 }
 
+// withoutRules takes the caps, budgets and the guard from a world, for tests that hold for worlds
+// without them. It then begins at 0.
+func (w *world) withoutRules() {
+	for i := range w.jobs {
+		w.jobs[i].Submit -= w.base
+		if w.jobs[i].Deadline.IsKnown() {
+			w.jobs[i].Deadline -= w.base
+		}
+	}
+	w.each, w.guard, w.base = simulate.Caps{}, 0, 0
+	for i := range w.tenants {
+		w.tenants[i].Caps, w.tenants[i].Budget = simulate.Caps{}, nil
+	}
+}
+
 func drawCaps(t *rapid.T, who string) simulate.Caps {
 	pick := func(what string, of ...int) int { return rapid.SampledFrom(of).Draw(t, what+" of "+who) }
 	return simulate.Caps{

@@ -105,6 +105,7 @@ func TestServedLaw(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		drawn++
 		w := drawWorld(rt)
+		w.withoutRules()
 		until := capcli.Seconds(rapid.IntRange(1, 150).Draw(rt, "until"))
 		kill := rapid.Bool().Draw(rt, "kill")
 		w.jobs = slices.DeleteFunc(w.jobs, func(j capcli.Job) bool { return j.Submit >= capcli.Time(until) })

@@ -49,6 +49,7 @@ type clerkJob struct {
 	begun     bool // its first stay was a stay
 	first     map[cause.Cause]capcli.Seconds
 	later     map[cause.Cause]capcli.Seconds
+	gone      bool // dropped
 }
 
 func newClerk(w *world, placement string) *clerk {
@@ -96,6 +97,8 @@ func (k *clerk) Observe(e simulate.Event, _ *simulate.Cluster) {
 		j.waits = e.Kind == simulate.Preempt
 		j.begun = j.begun || e.At >= j.begins
 		j.holds = nil
+	case simulate.Drop:
+		j.waits, j.gone = false, true
 	default:
 	}
 }
@@ -160,7 +163,7 @@ func (k *clerk) sums(over capcli.Seconds) (told, again, still map[cause.Cause]ca
 		began := j.begun || (j.holds != nil && k.now >= j.begins)
 		for c, s := range j.first {
 			switch {
-			case !began && j.waits:
+			case !began && (j.waits || j.gone):
 				still[c] += s
 			case began && sum >= over:
 				told[c] += s
@@ -350,6 +353,7 @@ func TestWaitsByDefinition(t *testing.T) {
 	met := map[cause.Cause]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
+		w.withoutRules()
 		w.cpuJobs = false
 		for i := range w.jobs { // the clerk knows whole GPUs
 			w.jobs[i].GPUs, w.jobs[i].GPUMilli = max(w.jobs[i].GPUs, 1), 0
@@ -453,6 +457,7 @@ func TestWaitsOfAnyJob(t *testing.T) {
 	policies, placements := policy.Catalog.Names(), placement.Catalog.Names()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
+		w.withoutRules()
 		policy := rapid.SampledFrom(policies).Draw(rt, "policy")
 		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
 		play := func(o ...simulate.Observer) (*simulate.Result, string) {
