@@ -72,7 +72,7 @@ func (v *validation) replay(ctx context.Context) (err error) {
 	v.from = v.log.begin() + capcli.Time(v.r.WarmUp)
 	v.r.Fidelity = v.log.Measure(v.starts, v.from)
 	if v.r.Fidelity.Jobs == 0 {
-		return &capcli.RequestError{Field: "warm-up", Text: fmt.Sprintf(" of %s leaves no job to measure", v.r.WarmUp), Hint: "give a shorter one, or 0"}
+		return &capcli.RequestError{Field: "warm-up", Text: fmt.Sprintf("of %s leaves no job to measure", v.r.WarmUp), Hint: "give a shorter one, or 0"}
 	}
 	v.r.LimitsRuns = v.log.Measure(both[1], v.from)
 	v.r.Groups = v.log.GroupsBy(v.starts, v.from, v.past.Scale)

@@ -337,3 +337,42 @@ func TestOddLogsGetAnAnswer(t *testing.T) {
 		}
 	})
 }
+
+// The short answer equals the long one at the highest use, and widens a range by its error.
+func TestOwnPast(t *testing.T) {
+	texts := map[string]string{"log.csv": strings.ReplaceAll(oneGPU, "5000,9000", "7000,11000")}
+	long, err := Validate(t.Context(), Request{Log: "log.csv", WarmUp: AutoWarmUp}, openText(texts), func(string) {}, func(int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Collector{}
+	in, done, err := openText(texts)("log.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done.Close()
+	r, err := trace.Open(in, trace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, err := range r.Jobs() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Add(&j)
+	}
+	short, err := HoldAgainst(t.Context(), []*Past{c.History(), {}}, rulesOf(t, "easy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if short.Distance != long.Distance || short.Distance == 0 || short.Simulated != long.Simulated || short.Sentence != long.Sentence || short.Capacity != 1 {
+		t.Errorf("short %+v, long %+v", short, long.Fidelity)
+	}
+	lo, hi := short.Widen(0, 3600)
+	if want := 3660*short.Factor() - 60; lo != 0 || math.Abs(hi-want) > 1e-9 || short.Factor() <= 1 {
+		t.Errorf("0 to 3600 s became %v to %v with a factor of %v", lo, hi, short.Factor())
+	}
+	if none, err := HoldAgainst(t.Context(), []*Past{{}}, rulesOf(t, "easy")); none != nil || err != nil {
+		t.Errorf("a log without starts: %v, %v", none, err)
+	}
+}

@@ -27,6 +27,9 @@ func (v *validation) conclude() {
 			r.Answer = fmt.Sprintf("Not for lack of GPUs: in %.0f%% of the recorded waiting the job would have fitted into what was free. "+
 				"What was waited (p95 %s) is scheduling, start-up, holds or rules, and no model of the queue will show it.", 100**recorded, seconds(r.Recorded.P95))
 		}
+		if r.CapacityFrom != "highest use" && r.HighestUse < r.Capacity*9/10 {
+			r.Answer += fmt.Sprintf(" It rests on the capacity: of %s at most %s were ever in use.", unitText(r.Capacity, v.past), unitText(r.HighestUse, v.past))
+		}
 		return
 	case r.Distance <= r.Floor.Distance:
 		r.Verdict = AtFloor
