@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 
 	"capcli"
 	"capcli/simulate"
@@ -18,8 +19,9 @@ type Fit struct {
 	Tried  int         `json:"tried"` // choices compared
 	Asked  Choice      `json:"asked"` // what the request asks for
 	Chosen Choice      `json:"chosen"`
-	Best   []Choice    `json:"best"`  // on the earlier half, best first
-	Holds  bool        `json:"holds"` // the choice is also the better one on the later half
+	Best   []Choice    `json:"best"`      // on the earlier half, best first
+	Short  bool        `json:"too_short"` // the earlier half is too short to choose on
+	Holds  bool        `json:"holds"`     // the choice is also the better one on the later half
 }
 
 // Choice is one set of rules and settings.
@@ -43,7 +45,8 @@ const (
 	fitMost  = 30_000 // most jobs of the earlier half that are replayed: the last
 	fitShown = 10
 
-	delayMost = hour // longest delay of all starts that is tried
+	delayMost = hour     // longest delay of all starts that is tried
+	fitLeast  = 2 * week // of the earlier half; what is nearer in a shorter time may be so by one outage
 )
 
 // fit chooses policy and settings if the request asks for it.
@@ -66,7 +69,7 @@ func (v *validation) fit(ctx context.Context) error {
 		return err
 	}
 	chosen := f.choose()
-	fit := &Fit{Cut: f.cut, Tried: len(f.tried), Asked: f.tried[0], Chosen: chosen}
+	fit := &Fit{Cut: f.cut, Short: capcli.Seconds(f.cut-f.log.begin()) < fitLeast, Tried: len(f.tried), Asked: f.tried[0], Chosen: chosen}
 	for _, c := range []*Choice{&fit.Asked, &fit.Chosen} {
 		if err := f.judge(ctx, c); err != nil {
 			return err
@@ -242,10 +245,13 @@ func scoreOf(f *Fidelity) float64 { return f.Distance + f.Error }
 
 // choose returns the best choice tried. One that is nearer than what the request asks for by no more
 // than jitter would cause, or not on both halves of the earlier half, may be so by chance, and is not
-// chosen. A choice with caps of tenants is compared on the second of these halves alone.
+// chosen, nor is any where the earlier half is shorter than two weeks. A choice with caps of tenants is compared on the second of these halves alone.
 func (f *fitting) choose() Choice {
 	asked := &f.tried[0]
 	best := asked
+	if capcli.Seconds(f.cut-f.log.begin()) < fitLeast {
+		return *asked
+	}
 	for i := range f.tried {
 		c := &f.tried[i]
 		of, than, first := c.Score, best.Score, asked.Score
@@ -273,25 +279,55 @@ func (f *fitting) judge(ctx context.Context, c *Choice) error {
 	return err
 }
 
-// tenantCaps returns the tenants of a part of the log with a quota: the most that each held at once
-// there, and no less than its largest job of all.
+// tenantCaps returns the tenants of a part of the log that seem to have a quota: the most that each
+// held at once there, and no less than its largest job of all. A tenant seems to have one if half or
+// more of the time that its jobs waited though they would have fitted, they would have gone beyond it.
 func (l *Log) tenantCaps(part *Log) []simulate.Tenant {
-	of := map[string]*Log{}
+	type usage struct {
+		log               Log
+		fits              []capcli.Seconds
+		waited, explained capcli.Seconds
+	}
+	of := map[string]*usage{}
+	fits := part.FitTime(part.starts())
 	for i := range part.Jobs {
 		j := &part.Jobs[i]
 		if of[j.Tenant] == nil {
-			of[j.Tenant] = &Log{}
+			of[j.Tenant] = &usage{}
 		}
-		of[j.Tenant].Jobs = append(of[j.Tenant].Jobs, *j)
+		u := of[j.Tenant]
+		u.log.Jobs, u.fits = append(u.log.Jobs, *j), append(u.fits, fits[i])
 	}
 	largest := map[string]int64{}
 	for i := range l.Jobs {
 		largest[l.Jobs[i].Tenant] = max(largest[l.Jobs[i].Tenant], l.Jobs[i].Units)
 	}
 	var out []simulate.Tenant
-	for name, jobs := range of {
-		out = append(out, simulate.Tenant{Name: name, Quota: int(min(math.MaxInt32, max(jobs.HighestUse(), largest[name])))})
+	for name, u := range of {
+		levels, most := u.log.heldLevels(u.log.starts()), u.log.HighestUse()
+		for i := range u.log.Jobs {
+			j := &u.log.Jobs[i]
+			if u.fits[i] < hour {
+				continue
+			}
+			u.waited += u.fits[i]
+			if heldAt(levels, j.Queued+capcli.Time(j.Wait()/2))+j.Units > most {
+				u.explained += u.fits[i]
+			}
+		}
+		if u.waited > 0 && 2*u.explained >= u.waited {
+			out = append(out, simulate.Tenant{Name: name, Quota: int(min(math.MaxInt32, max(most, largest[name])))})
+		}
 	}
 	slices.SortFunc(out, func(a, b simulate.Tenant) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+// heldAt returns what is held at an instant.
+func heldAt(levels []level, at capcli.Time) int64 {
+	k := sort.Search(len(levels), func(k int) bool { return levels[k].from > at })
+	if k == 0 {
+		return 0
+	}
+	return levels[k-1].units
 }

@@ -262,8 +262,8 @@ func madeLog(t *testing.T, n int) *Log {
 	var jobs []Job
 	at := capcli.Time(0)
 	for i := range n {
-		at += capcli.Time(rng.IntN(1100))
-		run := capcli.Seconds(60 + rng.IntN(3000))
+		at += capcli.Time(rng.IntN(11_000))
+		run := capcli.Seconds(600 + rng.IntN(30_000))
 		jobs = append(jobs, Job{ID: strconv.Itoa(i), Tenant: strconv.Itoa(i % 4), Queued: at, Start: at, End: at + capcli.Time(run), Units: int64(1 + rng.IntN(6)), Limit: 2 * run})
 	}
 	return NewLog(jobs, 8)

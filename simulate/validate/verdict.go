@@ -129,6 +129,9 @@ func (c Choice) Text() string {
 
 // Text says what was chosen and whether it holds.
 func (f *Fit) Text() string {
+	if f.Short {
+		return fmt.Sprintf("Nothing is chosen: the earlier half is shorter than two weeks, and what is nearer there than %s may be so by one outage.", f.Asked.Text())
+	}
 	if f.Chosen.Text() == f.Asked.Text() {
 		return fmt.Sprintf("Of %d choices of policy and settings none was surely nearer on the earlier half than %s.", f.Tried, f.Asked.Text())
 	}
