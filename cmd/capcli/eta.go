@@ -23,7 +23,6 @@ type etaOptions struct {
 	seed      uint64
 	kueue     kueueOptions
 	queue     string
-	priority  int
 }
 
 func newETA(e *env) *cobra.Command {
@@ -52,7 +51,7 @@ func newETA(e *env) *cobra.Command {
 	f.IntVar(&q.Capacity, "capacity", 0, "GPUs that there are, `N` (default: the highest use so far, a lower bound)")
 	f.StringVar(&q.Policy, "policy", "", "also say when this policy would start it, and whom it would preempt: "+strings.Join(policy.Catalog.Names(), ", "))
 	complete(cmd, "policy", func() []string { return entries(&policy.Catalog) })
-	f.IntVar(&q.Priority, "priority", 0, "priority of the job, for the policy: `N`")
+	f.IntVar(&q.Priority, "priority", 0, "priority of the job, for the policy or Kueue: `N`")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of what is drawn at random: `N`")
 	addFormatFlag(cmd, &o.trace)
 	addReadFlag(cmd, &o.trace)

@@ -13,7 +13,6 @@ import (
 func (o *etaOptions) addKueue(e *env, cmd *cobra.Command) {
 	o.kueue.addObjectFlags(cmd)
 	cmd.Flags().StringVar(&o.queue, "queue", "", "with --kueue: the LocalQueue of the job, `NAMESPACE/NAME`")
-	cmd.Flags().IntVar(&o.priority, "priority", 0, "with --kueue: the job's priority, `N`")
 	log, wants := cmd.RunE, cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if o.kueue.asked(cmd) {
@@ -38,7 +37,7 @@ func runETAKueue(cmd *cobra.Command, e *env, o *etaOptions) error {
 	if err := o.ask.SetTimes(o.at, o.limit, nil); err != nil {
 		return err
 	}
-	q := kubernetes.Ask{Request: o.kueue.ask, Queue: o.queue, GPUs: o.ask.GPUs, Limit: o.ask.Limit, Priority: o.priority, At: o.ask.At}
+	q := kubernetes.Ask{Request: o.kueue.ask, Queue: o.queue, GPUs: o.ask.GPUs, Limit: o.ask.Limit, Priority: o.ask.Priority, At: o.ask.At}
 	s, err := q.Answer(cmd.Context(), e.open, e.note)
 	if err != nil {
 		return err
