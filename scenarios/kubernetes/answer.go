@@ -30,7 +30,7 @@ func (r *Result) Answer() string {
 			rest = fmt.Sprintf(" and %d others", len(names)-8)
 			names = names[:8]
 		}
-		text = fmt.Sprintf("The cluster does not settle %s after the start: %s%s are admitted and preempted without end. What follows goes up to there.\n", l.At, strings.Join(names, ", "), rest) + text
+		text = fmt.Sprintf("The cluster does not settle %s after the start: %s%s preempt one another without end. What follows goes up to there.\n", l.At, strings.Join(names, ", "), rest) + text
 	}
 	return text
 }

@@ -378,3 +378,32 @@ func checkAccounts(t *testing.T, s *Study) {
 		t.Errorf("jobs are %+v and %d lost, want %+v and %d", got.Jobs, got.Redone, c, r.Lost)
 	}
 }
+
+// TestWorldsThatNeverSettle holds that a result says so, with the workloads in the loop, and that its
+// accounts balance.
+func TestWorldsThatNeverSettle(t *testing.T) {
+	for _, c := range goldenCases(t, "livelocks.jsonl.gz") {
+		o := NewObjects()
+		if err := o.Read("objects", file(t, c.manifests(false), false)); err != nil {
+			t.Fatal(err)
+		}
+		cluster, err := o.Build(&Options{EvictTime: capcli.Seconds(c.Config.Evict)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := cluster.Decide(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAccounts(t, s)
+		r := s.Result()
+		if r.Livelock == nil || len(r.Livelock.Workloads) < 2 || !strings.Contains(r.Answer(), "does not settle") || !strings.Contains(r.Answer(), r.Livelock.Workloads[0]) {
+			t.Errorf("%s: %+v: %s", c.ID, r.Livelock, r.Answer())
+		}
+		for _, p := range r.Pending {
+			if p.Why != "the cluster does not settle" {
+				t.Errorf("%s: %s waits since %s", c.ID, p.ID, p.Why)
+			}
+		}
+	}
+}

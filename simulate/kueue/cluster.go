@@ -28,10 +28,9 @@ type queue struct {
 	groups []group
 	byRes  map[string]*group
 
-	active   []*workload
-	aside    []*workload
-	shapes   map[string]bool // of workloads that were set aside
-	admitted []*workload     // those that hold quota, in the order of admission
+	lines    []*line // those that wait
+	byShape  map[string]*line
+	admitted []*workload // those that hold quota, in the order of admission
 	sticky   *workload
 	changes  int // admissions, evictions, releases and ends so far
 }
@@ -175,7 +174,7 @@ func (c *cluster) setQuotas(n *node, groups []ResourceGroup) {
 
 func (c *cluster) addQueue(rules *ClusterQueue, cohorts map[string]*node) error {
 	n := newNode(rules.Name, rules.Weight, len(c.names))
-	q := &queue{rules: rules, node: n, byRes: map[string]*group{}, shapes: map[string]bool{}}
+	q := &queue{rules: rules, node: n, byRes: map[string]*group{}, byShape: map[string]*line{}}
 	n.queue = q
 	c.setQuotas(n, rules.ResourceGroups)
 	if rules.Cohort != "" {

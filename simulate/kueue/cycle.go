@@ -125,11 +125,19 @@ func (s *simulation) partial(w *workload, remembered []position) *assignment {
 // cycle runs one scheduling cycle and tells whether it admitted or preempted.
 func (s *simulation) cycle() bool {
 	s.total++
+	s.moved = false
 	var heads []*head
 	for _, q := range s.c.queues {
 		if w := q.pop(); w != nil {
+			before := w.positions
 			heads = append(heads, s.nominate(w))
+			s.moved = s.moved || !slices.Equal(before, w.positions)
 		}
+	}
+	s.moved = s.moved || !slices.EqualFunc(heads, s.heads, func(a *head, b *workload) bool { return a.w == b })
+	s.heads = s.heads[:0]
+	for _, h := range heads {
+		s.heads = append(s.heads, h.w)
 	}
 	r := &round{simulation: s, victims: map[*workload]bool{}, retry: map[*workload]bool{}}
 	left := slices.Clone(heads)
@@ -298,10 +306,11 @@ func (r *round) conclude(heads []*head) bool {
 func (s *simulation) requeue(h *head, atOnce bool) {
 	q := h.w.queue
 	if atOnce || q.rules.Strategy == StrictFIFO || h.a.unfinished() {
-		q.active = append(q.active, h.w)
+		q.push(h.w)
 		return
 	}
 	q.setAside(h.w)
+	s.moved = true
 }
 
 // admit starts a workload.
@@ -325,6 +334,7 @@ func (s *simulation) admit(h *head) {
 func (s *simulation) evict(t target, by *workload) {
 	w := t.w
 	w.evicted++
+	s.fruitless++
 	w.leaving, w.leaves = true, s.now+s.c.config.EvictTime
 	w.queue.changes++
 	s.decide(Decision{Event: Preempt, Workload: w.spec.ID, By: by.spec.ID, Reason: t.reason})
@@ -392,5 +402,8 @@ type simulation struct {
 	cycleNumber int            // within the instant
 	total       int            // cycles so far
 	idle        int            // cycles in a row that may change nothing before the instant is over
+	heads       []*workload    // of the last cycle
+	moved       bool           // whether the last cycle left queues or searches otherwise than it found them
+	fruitless   int            // preemptions since a workload last came or ended
 	result      Result
 }

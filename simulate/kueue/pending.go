@@ -12,8 +12,8 @@ func (s *simulation) whyPending(w *workload) string {
 		return why
 	}
 	if w.queue.rules.Strategy == StrictFIFO {
-		if head := w.queue.pending(); len(head) > 0 && head[0] != w {
-			return fmt.Sprintf("it waits behind %s, as %s is StrictFIFO", head[0].spec.ID, w.queue.node.name)
+		if head := w.queue.firstPending(); head != nil && head != w {
+			return fmt.Sprintf("it waits behind %s, as %s is StrictFIFO", head.spec.ID, w.queue.node.name)
 		}
 	}
 	counts := make([]int64, len(w.spec.PodSets))

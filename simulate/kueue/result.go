@@ -71,5 +71,5 @@ const (
 // Livelock is an instant at which the cycles never end.
 type Livelock struct {
 	At        capcli.Seconds `json:"t"`
-	Workloads []string       `json:"workloads"` // those admitted and preempted in the last cycles
+	Workloads []string       `json:"workloads"` // those that are admitted, preempted or preempt in the last cycles
 }

@@ -11,9 +11,14 @@ import (
 	"capcli"
 )
 
-// mostCycles is how many cycles an instant may have before it counts as one that
-// never settles.
-const mostCycles = 600
+const (
+	// mostCycles is how many cycles an instant may have before it is looked at whether it ever settles.
+	mostCycles = 600
+	// mostRounds is how often a workload may be preempted in such an instant.
+	mostRounds = 10
+	// mostFruitless is how many preemptions there may be while no workload comes or ends.
+	mostFruitless = 200_000
+)
 
 // Options are settings of a run that decide nothing.
 type Options struct {
@@ -151,6 +156,7 @@ func (s *simulation) instant() {
 	slices.SortFunc(ended, byName)
 	slices.SortFunc(gone, byName)
 	for _, w := range ended {
+		s.fruitless = 0
 		w.ended = true
 		s.giveBack(w)
 		s.c.free(w.queue.node)
@@ -163,7 +169,7 @@ func (s *simulation) instant() {
 	arrived := false
 	for ; s.next < len(s.all) && s.all[s.next].spec.Arrival <= s.now; s.next++ {
 		s.all[s.next].queue.push(s.all[s.next])
-		arrived = true
+		arrived, s.fruitless = true, 0
 	}
 	cycles := s.settle()
 	sortDecisions(s.result.Decisions[begun:])
@@ -175,15 +181,19 @@ func (s *simulation) instant() {
 // settle runs cycles until nothing changes any more. It returns the number of
 // the last that changed something.
 func (s *simulation) settle() int {
-	last, quiet := 0, 0
-	for quiet < s.idle && slices.ContainsFunc(s.c.queues, func(q *queue) bool { return len(q.active) > 0 }) {
+	last, quiet, same := 0, 0, 0
+	begun := len(s.result.Decisions)
+	for quiet < s.idle && same < 2 && slices.ContainsFunc(s.c.queues, (*queue).isActive) {
 		s.cycleNumber++
-		if s.cycle() {
-			last, quiet = s.cycleNumber, 0
-		} else {
-			quiet++
+		switch changed := s.cycle(); {
+		case changed:
+			last, quiet, same = s.cycleNumber, 0, 0
+		case s.moved:
+			quiet, same = quiet+1, 0
+		default: // the next cycle would be this one again
+			quiet, same = quiet+1, same+1
 		}
-		if s.cycleNumber >= mostCycles {
+		if s.cycleNumber%mostCycles == 0 && s.goesRound(s.result.Decisions[begun:]) || s.fruitless > mostFruitless {
 			s.livelock()
 			break
 		}
@@ -191,12 +201,31 @@ func (s *simulation) settle() int {
 	return last
 }
 
-// livelock notes who goes round in circles.
+// goesRound reports whether a workload was preempted so often within an instant that this will not end.
+func (s *simulation) goesRound(decisions []Decision) bool {
+	times := map[string]int{}
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Event == Preempt {
+			if times[d.Workload]++; times[d.Workload] >= mostRounds {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// livelock notes who goes round in circles: those in the later half of the instant's cycles, or in the
+// last decisions where it takes time to evict.
 func (s *simulation) livelock() {
 	names := map[string]bool{}
-	for _, d := range s.result.Decisions {
-		if d.At == s.now && d.Cycle > mostCycles/2 {
+	last := len(s.result.Decisions) - mostCycles
+	for i, d := range s.result.Decisions {
+		if d.At == s.now && d.Cycle > s.cycleNumber/2 || s.fruitless > mostFruitless && i >= last {
 			names[d.Workload] = true
+			if d.By != "" {
+				names[d.By] = true
+			}
 		}
 	}
 	s.result.Livelock = &Livelock{At: s.now, Workloads: slices.Sorted(maps.Keys(names))}
