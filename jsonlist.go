@@ -24,7 +24,8 @@ type ObjectReader struct {
 	n      int    // line ends read
 	within bool   // within the member List
 	outer  []byte // the part of the outer object read so far
-	opened int    // line at which the outer object began
+	opened int    // line at which the outer object or the array began
+	array  bool   // within an array that is not in an object
 }
 
 // NewObjectReader returns a reader of the objects in r. Its first line has the number line.
@@ -39,7 +40,7 @@ func (s *ObjectReader) Next() (bool, error) {
 		c, err := s.readByte()
 		switch {
 		case errors.Is(err, io.EOF):
-			if s.within {
+			if s.within || s.array {
 				s.Ended = fmt.Sprintf("is cut short: the list that begins at line %d does not end", s.opened)
 			}
 			return false, nil
@@ -57,7 +58,10 @@ func (s *ObjectReader) Next() (bool, error) {
 			if err != nil || whole || s.Ended != "" {
 				return whole, err
 			}
-		case !s.within && (c == '[' || c == ']'), c == 0xef || c == 0xbb || c == 0xbf: // an array; a byte-order mark
+		case !s.within && (c == '[' && !s.array || c == ']' && s.array):
+			s.array = c == '['
+			s.opened = s.n + 1
+		case c == 0xef || c == 0xbb || c == 0xbf: // a byte-order mark
 		default:
 			return false, &InputError{Line: s.n + 1, Text: fmt.Sprintf("want a JSON object, found %q", c)}
 		}

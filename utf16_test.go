@@ -60,6 +60,8 @@ func TestObjectReader(t *testing.T) {
 		`[{"a":1},` + "\n" + `{"b":"}]"}]`:                          {`1:{"a":1}`, `2:{"b":"}]"}`},
 		`{"x":{"jobs":[1]},"jobs" : [{"a":[{}]}, {}],"y":2}{"z":3}`: {`1:{"a":[{}]}`, `1:{}`, `1:{"z":3}`},
 		`{"jobs":[{"a":"\""}`:                                       {`1:{"a":"\""}`, "is cut short: the list that begins at line 1 does not end"},
+		`[{"a":1}`:                                                  {`1:{"a":1}`, "is cut short: the list that begins at line 1 does not end"},
+		`{}]`:                                                       {`1:{}`, "want a JSON object, found ']'"},
 		`{"jobs":[],"a`:                                             {"is cut short: the JSON object that begins at line 1 does not end"},
 		`{} x`:                                                      {`1:{}`, "line 1: want a JSON object, found 'x'"},
 	} {

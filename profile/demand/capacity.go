@@ -100,7 +100,7 @@ func (r *reader) readBeside() error {
 // optionsBeside returns the options for a table besides the history. usual are the common names
 // of its column of values.
 func (r *reader) optionsBeside(file string, usual []string) series.Options {
-	return series.Options{Name: file, ID: r.ID, Time: r.Time, Usual: usual, Loose: true, Zone: r.Trace.TZ, DSTLater: r.Trace.DSTLater}
+	return series.Options{Name: file, ID: r.ID, Time: r.Time, Usual: usual, Loose: true, Zone: r.Trace.TZ, DSTLater: r.Trace.DSTLater, Dates: r.Trace.Dates}
 }
 
 // readLevels reads a table besides the history, as text or Parquet.

@@ -187,7 +187,7 @@ func (r *reader) readFile(ctx context.Context, name string) (*Histories, error) 
 // readInput reads one file: a job log or a table, as text or Parquet.
 func (r *reader) readInput(ctx context.Context, in trace.Input) (*Histories, error) {
 	head := trace.Peek(&in)
-	opts := series.Options{Name: in.Name, ID: r.ID, Time: r.Time, Value: r.Value, Zone: r.Trace.TZ, DSTLater: r.Trace.DSTLater, More: r.columnsBeside()}
+	opts := series.Options{Name: in.Name, ID: r.ID, Time: r.Time, Value: r.Value, Zone: r.Trace.TZ, DSTLater: r.Trace.DSTLater, Dates: r.Trace.Dates, More: r.columnsBeside()}
 	if r.Curve {
 		opts.Usual = []string{"y", "mean"} // columns that capcli forecast writes
 	}

@@ -26,7 +26,7 @@ type putter struct {
 
 // newPutter returns a putter that adds rows to t.
 func newPutter(t *Table, o Options) *putter {
-	return &putter{t: t, clock: clock{zone: o.Zone, later: o.DSTLater}}
+	return &putter{t: t, clock: clock{zone: o.Zone, later: o.DSTLater, dates: o.Dates}}
 }
 
 // begin sets the columns of the table. names are all columns of the file.
@@ -108,7 +108,7 @@ func (p *putter) stamp(line int, text string) (reading, error) {
 	}
 	r, wrong := p.clock.read(text)
 	if wrong != "" {
-		return r, p.t.fault(line, p.time, wrong, "write times as 2026-11-20T13:00:00Z; a time without a zone is taken in the zone of --tz, else UTC")
+		return r, p.t.fault(line, p.time, wrong, p.clock.hint())
 	}
 	p.last, p.lastRead = text, r
 	return r, nil
@@ -151,17 +151,20 @@ var unixNames = []string{"timestamp", "time", "datetime", "ts"}
 // Smaller numbers count steps.
 const unixFrom, unixUntil = 500_000_000, 10_000_000_000
 
-// since1970 converts a whole number in one of the columns unixNames to a time, if the first
-// number in the column looks like seconds since 1970 in some unit. wrong says what is wrong
+// fewestMillis is the least number that is a time in any column: nothing counts that many steps.
+const fewestMillis = 100_000_000_000
+
+// since1970 converts a whole number to a time, if the first number in the column looks like seconds since
+// 1970 in some unit and the column is one of unixNames, or like milliseconds or a smaller unit. wrong says what is wrong
 // with the number, or is "".
 func (p *putter) since1970(r reading) (out reading, wrong string) {
-	if !r.number || !p.clock.unix {
+	if !r.number {
 		return r, ""
 	}
 	if p.unix == 0 {
 		p.unix = -1
 		for unit := int64(1); unit <= 1_000_000_000; unit *= 1000 {
-			if s := r.at / unit; s >= unixFrom && s < unixUntil {
+			if s := r.at / unit; s >= unixFrom && s < unixUntil && (p.clock.unix || r.at >= fewestMillis) {
 				p.unix = unit
 			}
 		}

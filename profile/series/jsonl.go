@@ -3,6 +3,7 @@ package series
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 
 	"capcli"
 )
@@ -30,13 +31,13 @@ func jsonNames(line []byte) []string {
 	return out
 }
 
-// readJSONL reads a long table in which each line is one JSON object.
+// readJSONL reads a long table in which each line is one JSON object, or one that is an array of objects.
 func readJSONL(text *capcli.LineReader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
 	put := newPutter(t, o)
 	var names []string
 	var l layout
-	err := t.eachLine(text, func(line []byte, n int) (err error) {
+	err := t.eachObject(text, func(line []byte, n int) (err error) {
 		line = bytes.TrimSpace(line)
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(line, &object); err != nil {
@@ -62,6 +63,31 @@ func readJSONL(text *capcli.LineReader, o Options) (*Table, error) {
 		return nil, err
 	}
 	return put.end()
+}
+
+// eachObject calls do with each line of text that is not blank, or with each object of an array, and its line.
+func (t *Table) eachObject(text *capcli.LineReader, do func(object []byte, n int) error) error {
+	if head := bytes.TrimLeft(bytes.TrimPrefix(text.Head(1024), []byte("\ufeff")), " \t\r\n"); len(head) == 0 || head[0] != '[' {
+		return t.eachLine(text, do)
+	}
+	in := capcli.NewObjectReader(text, "", 1)
+	for {
+		more, err := in.Next()
+		var bad *capcli.InputError
+		switch {
+		case errors.As(err, &bad):
+			return t.fault(bad.Line, "", bad.Text, "write an array of objects: [{…}, {…}]")
+		case err != nil:
+			return t.readError(text.Line(), err)
+		case !more && in.Ended != "":
+			return t.fault(0, "", in.Ended, "check the copy")
+		case !more:
+			return nil
+		}
+		if err := do(in.Raw, in.Line); err != nil {
+			return err
+		}
+	}
 }
 
 // jsonText returns a JSON scalar as the text of a cell: the content of a string, else the

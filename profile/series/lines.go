@@ -29,6 +29,8 @@ func Sniff(head []byte, o Options) bool {
 		return false
 	case first[0] == '{':
 		return sniffJSON(head, first, o)
+	case first[0] == '[' && bytes.IndexByte(head, '{') > 0:
+		return sniffJSON(nil, head[bytes.IndexByte(head, '{'):], o)
 	case isPlain(first, rest):
 		return true
 	}

@@ -26,6 +26,11 @@ func Read(r io.Reader, o Options) (*Table, error) {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return nil, newTable(o, Instant).fault(0, "", "expected text, found binary data", "export it as CSV with the columns unique_id, ds and y")
 	}
+	if o.Dates == capcli.UnknownOrder {
+		o.Dates = findDates(text, head)
+		head = text.Head(headBytes)
+		trimmed = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
+	}
 	first, rest, _ := bytes.Cut(trimmed, []byte{'\n'})
 	plain := o.Time == "" && o.Value == "" && isPlain(bytes.TrimSpace(first), rest)
 	if (plain || isProm(trimmed)) && len(o.More) > 0 {
@@ -34,12 +39,22 @@ func Read(r io.Reader, o Options) (*Table, error) {
 	switch {
 	case isProm(trimmed):
 		return ReadPrometheus(text, o)
-	case trimmed[0] == '{':
+	case trimmed[0] == '{', trimmed[0] == '[':
 		return readJSONL(text, o)
 	case plain:
 		return readPlain(text, o)
 	}
 	return readCSV(text, o)
+}
+
+// findDates returns the order of dates whose year comes last. Only where head has such dates, and they do not
+// tell, does it look at more of text.
+func findDates(text *capcli.LineReader, head []byte) capcli.DateOrder {
+	order, some := capcli.FindDateOrder(head, false)
+	if some && order == capcli.UnknownOrder {
+		order, _ = capcli.FindDateOrder(text.Head(capcli.MaxDates), false)
+	}
+	return order
 }
 
 // eachLine calls do with each line of text that is not blank, and its number.

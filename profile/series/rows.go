@@ -11,11 +11,12 @@ import (
 
 // Options say how to read a table. The zero value uses the common column names.
 type Options struct {
-	Name            string         // name of the file, for messages
-	ID, Time, Value string         // column names; "" is unique_id, ds and y, or another common name
-	Zone            *time.Location // zone of times without a zone; nil is UTC
-	DSTLater        bool           // a time in a repeated hour is in the second pass
-	MaxRows         int            // most rows; 0 is 50 million
+	Name            string           // name of the file, for messages
+	ID, Time, Value string           // column names; "" is unique_id, ds and y, or another common name
+	Zone            *time.Location   // zone of times without a zone; nil is UTC
+	DSTLater        bool             // a time in a repeated hour is in the second pass
+	Dates           capcli.DateOrder // of dates whose year comes last; UnknownOrder tells it from the dates
+	MaxRows         int              // most rows; 0 is 50 million
 
 	More   []string // further columns of values, each of which becomes a table in Table.More
 	Usual  []string // further common names of the column of values, tried first

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"capcli"
 )
@@ -329,5 +330,55 @@ func BenchmarkRead(b *testing.B) {
 		if _, err := table.Regular(Rules{}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The same table in other clothes: an array of objects, milliseconds, dates with the year last, UTF-16.
+func TestOtherClothes(t *testing.T) {
+	const plain = "unique_id,ds,y\na,2026-01-03,1\na,2026-01-04,2\na,2026-01-13,3\n"
+	want, err := Read(strings.NewReader(plain), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := []byte{0xfe, 0xff}
+	for _, unit := range utf16.Encode([]rune(plain)) {
+		wide = append(wide, byte(unit>>8), byte(unit))
+	}
+	for name, text := range map[string]string{
+		"array":     `[{"unique_id":"a","ds":"2026-01-03","y":1}, {"unique_id":"a","ds":"2026-01-04","y":2},` + "\n" + `{"unique_id":"a","ds":"2026-01-13","y":3}]`,
+		"day first": "unique_id,ds,y\na,03/01/2026,1\na,04/01/2026,2\na,13/01/2026,3\n",
+		"dots":      "unique_id;ds;y\na;3.1.2026;1\na;4.1.2026;2\na;13.1.2026;3\n",
+		"times":     "unique_id,ds,y\na,01/03/2026 00:00,1\na,01/04/2026 00:00,2\na,01/13/2026 00:00:00,3\n",
+		"millis":    "unique_id,ds,y\na,1767398400000,1\na,1767484800000,2\na,1768262400000,3\n",
+		"nanos":     "unique_id,ds,y\na,1767398400000000000,1\na,1767484800000000000,2\na,1768262400000000000,3\n",
+		"UTF-16":    string(wide),
+	} {
+		if name != "UTF-16" && !Sniff([]byte(text), Options{}) {
+			t.Errorf("%s: not recognised", name)
+		}
+		got, err := Read(strings.NewReader(text), Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for k, row := range want.Series[0].Rows {
+			if r := got.Series[0].Rows[k]; r.At != row.At || r.Value != row.Value || got.Stamp != Instant {
+				t.Errorf("%s: row %d is %+v, want %+v", name, k, r, row)
+			}
+		}
+	}
+	for text, wrong := range map[string]string{
+		"unique_id,ds,y\na,03/01/2026,1\na,04/01/2026,2\n":                 `the day and the month of "03/01/2026" cannot be told apart: no date of the file has a day over 12`,
+		"unique_id,ds,y\na,03/01/2026,1\na,13/01/2026,2\na,01/14/2026,2\n": "some dates of the file have the day first, others the month",
+		`[{"unique_id":"a","ds":"2026-01-03","y":1}`:                       "is cut short: the list that begins at line 1 does not end",
+		`[{"unique_id":"a","ds":"2026-01-03","y":1}, nothing]`:             "want a JSON object, found 'n'",
+	} {
+		_, err := Read(strings.NewReader(text), Options{})
+		if err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%s: got %v, want %s", text, err, wrong)
+		}
+	}
+	if got, err := Read(strings.NewReader("unique_id,ds,y\na,03/01/2026,1\n"), Options{Dates: capcli.MonthFirst}); err != nil || got.Series[0].Rows[0].At != 1772323200 {
+		t.Errorf("with an order named: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package series
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -10,9 +11,10 @@ import (
 
 // clock parses stamps.
 type clock struct {
-	zone  *time.Location // zone of times without a zone; nil is UTC
-	later bool           // a time in a repeated hour is in the second pass
-	unix  bool           // whole numbers may be times, and so may be over maxIndex
+	zone  *time.Location   // zone of times without a zone; nil is UTC
+	later bool             // a time in a repeated hour is in the second pass
+	dates capcli.DateOrder // of dates whose year comes last
+	unix  bool             // whole numbers may be times, and so may be over maxIndex
 }
 
 // maxIndex is the largest whole number that can count steps.
@@ -33,9 +35,6 @@ func (c clock) read(text string) (r reading, wrong string) {
 		return r, "the stamp is missing"
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		if (n > maxIndex || n < -maxIndex) && !c.unix {
-			return r, "expected a time or a whole number under 1e15, found " + quote(text)
-		}
 		return reading{at: n, number: true}, ""
 	}
 	bad := "expected a time (2026-11-20T13:00:00Z), a date or a whole number, found " + quote(text)
@@ -62,7 +61,20 @@ func (c clock) read(text string) (r reading, wrong string) {
 			return reading{at: at, local: true, date: !strings.Contains(layout, "15")}, ""
 		}
 	}
+	if first, second, year, rest, ok := capcli.CutDate([]byte(text)); ok {
+		day, month, ok := c.dates.Resolve(first, second, strings.Contains(text[:3], "."))
+		if !ok {
+			return r, "the day and the month of " + quote(text) + " cannot be told apart: " + c.dates.Ambiguity()
+		}
+		return c.read(fmt.Sprintf("%04d-%02d-%02d%s", year, month, day, rest))
+	}
 	return r, bad
+}
+
+// hint says how to write a stamp that is not read.
+func (c clock) hint() string {
+	return "write times as 2026-11-20T13:00:00Z; a time without a zone is taken in the zone of --tz, else UTC; " +
+		"of 03/04/2026 --dates dmy or mdy says which comes first"
 }
 
 // wholeDecimal parses a whole number with a fraction of zeros, such as "12.0".

@@ -9,11 +9,11 @@ import (
 // clock parses times: numbers (seconds since 1970 or from any origin, and smaller units since 1970), ISO 8601
 // with or without a zone, and dates whose year comes last.
 type clock struct {
-	zone  *time.Location // of times without a zone; nil rejects such times
-	later bool           // a time in a repeated hour is in the second pass
-	unit  int64          // units of a number per second; 0 tells them from its size
-	dates dateOrder      // of dates whose year comes last
-	days  [8]dayOffset   // cache of offsets, by day modulo 8
+	zone  *time.Location   // of times without a zone; nil rejects such times
+	later bool             // a time in a repeated hour is in the second pass
+	unit  int64            // units of a number per second; 0 tells them from its size
+	dates capcli.DateOrder // of dates whose year comes last
+	days  [8]dayOffset     // cache of offsets, by day modulo 8
 }
 
 // dayOffset caches the offset of a day on which the offset does not change.

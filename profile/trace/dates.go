@@ -4,24 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"time"
+
+	"capcli"
 )
-
-// dateOrder says which comes first in dates such as 03/04/2026.
-type dateOrder uint8
-
-// The orders.
-const (
-	unknownOrder dateOrder = iota
-	dayFirst
-	monthFirst
-	bothOrders // some dates can only be the one, some only the other
-)
-
-// dateOrders are the orders by their names in Request.Dates.
-var dateOrders = map[string]dateOrder{"": unknownOrder, "dmy": dayFirst, "mdy": monthFirst}
-
-// maxDates is how much of a file is searched for a date that tells the order.
-const maxDates = 8 << 20
 
 // eitherOrder is the flaw of a date whose day and month cannot be told apart.
 const eitherOrder flaw = "day and month cannot be told apart; --read dates=dmy or dates=mdy says which comes first"
@@ -29,69 +14,14 @@ const eitherOrder flaw = "day and month cannot be told apart; --read dates=dmy o
 // findDates sets the order of dates from the text ahead. Only where its beginning has such dates, and they do
 // not tell, does it look at more.
 func (r *Reader) findDates(head []byte) {
-	if r.dates = dateOrders[r.o.Dates]; r.dates != unknownOrder {
+	if r.dates = r.o.Dates; r.dates != capcli.UnknownOrder {
 		return
 	}
-	order, some := orderOf(head)
-	if some && order == unknownOrder {
-		order, _ = orderOf(r.text.Head(maxDates))
+	order, some := capcli.FindDateOrder(head, true)
+	if some && order == capcli.UnknownOrder {
+		order, _ = capcli.FindDateOrder(r.text.Head(capcli.MaxDates), true)
 	}
 	r.dates = order
-}
-
-// orderOf returns the order that the dates with a time of day in text have, and whether there is any.
-func orderOf(text []byte) (order dateOrder, some bool) {
-	for i := 0; i+12 < len(text); i++ {
-		if text[i]-'0' > 9 || i > 0 && isWordByte(text[i-1]) {
-			continue
-		}
-		a, b, _, rest, ok := cutDate(text[i:min(len(text), i+16)])
-		if !ok || text[i+sepAt(text[i:])] == '.' || len(rest) < 2 || rest[0] != ' ' && rest[0] != 'T' || rest[1]-'0' > 9 {
-			continue
-		}
-		some = true
-		switch {
-		case a > 12 && b <= 12:
-			order |= dayFirst
-		case b > 12 && a <= 12:
-			order |= monthFirst
-		}
-	}
-	return order, some
-}
-
-func isWordByte(c byte) bool {
-	return c-'0' <= 9 || c|0x20-'a' < 26 || c == '-' || c == '/' || c == '.' || c == '_'
-}
-
-// cutDate cuts a date such as 3/4/2026, 03-04-2026 or 03.04.2026 off the front of b.
-func cutDate(b []byte) (first, second, year int, rest []byte, ok bool) {
-	n := 0
-	cut := func(most int) (v int, found bool) {
-		i := n
-		for n < len(b) && n-i < most && b[n]-'0' <= 9 {
-			v = v*10 + int(b[n]-'0')
-			n++
-		}
-		return v, n > i
-	}
-	first, ok1 := cut(2)
-	if !ok1 || n >= len(b) || b[n] != '/' && b[n] != '-' && b[n] != '.' {
-		return 0, 0, 0, nil, false
-	}
-	sep := b[n]
-	n++
-	second, ok2 := cut(2)
-	if !ok2 || n >= len(b) || b[n] != sep {
-		return 0, 0, 0, nil, false
-	}
-	n++
-	from := n
-	year, _ = cut(4)
-	if n-from != 4 || n < len(b) && b[n]-'0' <= 9 {
-		return 0, 0, 0, nil, false
-	}
-	return first, second, year, b[n:], true
 }
 
 // hasDate reports whether b begins with a date whose year comes last. A number with a point has no second one.
@@ -114,25 +44,13 @@ func sepAt(b []byte) int {
 // yearLast parses a date whose year comes last and its time of day: 31/01/2026 16:05, 31.01.2026 16:05:09.5,
 // 1/31/2026 4:05 PM. Days with dots come first.
 func (c *clock) yearLast(b []byte) (moment, flaw) {
-	first, second, year, rest, ok := cutDate(b)
+	first, second, year, rest, ok := capcli.CutDate(b)
 	if !ok {
 		return noMoment, notTime
 	}
-	order := c.dates
-	switch {
-	case b[sepAt(b)] == '.':
-		order = dayFirst
-	case order == dayFirst || order == monthFirst:
-	case first > 12 && second <= 12:
-		order = dayFirst
-	case second > 12 && first <= 12:
-		order = monthFirst
-	default:
+	day, month, ok := c.dates.Resolve(first, second, b[sepAt(b)] == '.')
+	if !ok {
 		return noMoment, eitherOrder
-	}
-	day, month := first, second
-	if order == monthFirst {
-		day, month = second, first
 	}
 	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	if month < 1 || month > 12 || date.Day() != day {
@@ -183,10 +101,6 @@ func timeOfDay(b []byte) (seconds int64, rest []byte, ok bool) {
 
 // datesFault returns the error for a file whose dates have an order that cannot be told.
 func (r *Reader) datesFault(line int, field string, value []byte) error {
-	what := "no date of the file has a day over 12"
-	if r.dates == bothOrders {
-		what = "some dates of the file have the day first, others the month"
-	}
-	return r.fault(line, field, fmt.Sprintf("the day and the month of %s cannot be told apart: %s", shorten(value), what),
+	return r.fault(line, field, fmt.Sprintf("the day and the month of %s cannot be told apart: %s", shorten(value), r.dates.Ambiguity()),
 		"say which comes first: --read dates=dmy for the day, --read dates=mdy for the month")
 }

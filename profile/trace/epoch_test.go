@@ -53,30 +53,30 @@ func TestEpoch(t *testing.T) {
 func TestYearLast(t *testing.T) {
 	for _, tt := range []struct {
 		text  string
-		order dateOrder
+		order capcli.DateOrder
 		want  string
 		bad   flaw
 	}{
-		{"31/01/2026 16:05", unknownOrder, "2026-01-31T16:05:00Z", ""},
-		{"1/31/2026 4:05:09 PM", unknownOrder, "2026-01-31T16:05:09Z", ""},
-		{"3/4/2026 16:05:09", dayFirst, "2026-04-03T16:05:09Z", ""},
-		{"3/4/2026 16:05:09", monthFirst, "2026-03-04T16:05:09Z", ""},
-		{"03-04-2026T16:05:09.25+02:00", dayFirst, "2026-04-03T14:05:09Z", ""},
-		{"3.4.2026 00:00:00", monthFirst, "2026-04-03T00:00:00Z", ""},
-		{"3/4/2026 12:00 AM", dayFirst, "2026-04-03T00:00:00Z", ""},
-		{"3/4/2026, 12:00 pm", dayFirst, "2026-04-03T12:00:00Z", ""},
-		{"3/4/2026 16:05", unknownOrder, "", eitherOrder},
-		{"3/4/2026 16:05", bothOrders, "", eitherOrder},
-		{"31/01/2026 16:05", bothOrders, "2026-01-31T16:05:00Z", ""},
-		{"31/01/2026 16:05", monthFirst, "", notTime},
-		{"30/02/2026 16:05", dayFirst, "", notTime},
-		{"3/4/2026", dayFirst, "", notTime},
-		{"3/4/2026 25:00", dayFirst, "", notTime},
-		{"3/4/2026 13:00 PM", dayFirst, "", notTime},
-		{"3/4/2026 noon", dayFirst, "", notTime},
-		{"3/4-2026 16:05", dayFirst, "", notTime},
-		{"1.5", unknownOrder, "1970-01-01T00:00:02Z", ""},
-		{"10.123456789", unknownOrder, "1970-01-01T00:00:10Z", ""},
+		{"31/01/2026 16:05", capcli.UnknownOrder, "2026-01-31T16:05:00Z", ""},
+		{"1/31/2026 4:05:09 PM", capcli.UnknownOrder, "2026-01-31T16:05:09Z", ""},
+		{"3/4/2026 16:05:09", capcli.DayFirst, "2026-04-03T16:05:09Z", ""},
+		{"3/4/2026 16:05:09", capcli.MonthFirst, "2026-03-04T16:05:09Z", ""},
+		{"03-04-2026T16:05:09.25+02:00", capcli.DayFirst, "2026-04-03T14:05:09Z", ""},
+		{"3.4.2026 00:00:00", capcli.MonthFirst, "2026-04-03T00:00:00Z", ""},
+		{"3/4/2026 12:00 AM", capcli.DayFirst, "2026-04-03T00:00:00Z", ""},
+		{"3/4/2026, 12:00 pm", capcli.DayFirst, "2026-04-03T12:00:00Z", ""},
+		{"3/4/2026 16:05", capcli.UnknownOrder, "", eitherOrder},
+		{"3/4/2026 16:05", capcli.BothOrders, "", eitherOrder},
+		{"31/01/2026 16:05", capcli.BothOrders, "2026-01-31T16:05:00Z", ""},
+		{"31/01/2026 16:05", capcli.MonthFirst, "", notTime},
+		{"30/02/2026 16:05", capcli.DayFirst, "", notTime},
+		{"3/4/2026", capcli.DayFirst, "", notTime},
+		{"3/4/2026 25:00", capcli.DayFirst, "", notTime},
+		{"3/4/2026 13:00 PM", capcli.DayFirst, "", notTime},
+		{"3/4/2026 noon", capcli.DayFirst, "", notTime},
+		{"3/4-2026 16:05", capcli.DayFirst, "", notTime},
+		{"1.5", capcli.UnknownOrder, "1970-01-01T00:00:02Z", ""},
+		{"10.123456789", capcli.UnknownOrder, "1970-01-01T00:00:10Z", ""},
 	} {
 		c := clock{zone: time.UTC, dates: tt.order}
 		got, bad := c.read([]byte(tt.text))
@@ -107,7 +107,8 @@ func TestDatesTell(t *testing.T) {
 				text = strings.NewReplacer(",", "|").Replace("JobID,Submit,NCPUS,ElapsedRaw,Start,State\n" + strings.ReplaceAll(tt.text, ",5\n", ",5,1775210400,FAILED\n"))
 				tt.want = strings.Replace(tt.want, "submit:", "Submit:", 1)
 			}
-			r, err := Open(Input{Name: "f", R: strings.NewReader(text)}, Options{TZ: time.UTC, Dates: tt.dates, Format: format})
+			order, _ := capcli.ParseDateOrder(tt.dates)
+			r, err := Open(Input{Name: "f", R: strings.NewReader(text)}, Options{TZ: time.UTC, Dates: order, Format: format})
 			if err != nil {
 				t.Fatal(err)
 			}

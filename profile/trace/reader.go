@@ -33,12 +33,12 @@ type Reader struct {
 	reasons, assumed map[string]int64
 	seen             *idTable
 	work             capcli.GPUTime
-	lastID           string      // id of the last kept job
-	lastSubmit       capcli.Time // submit of the last kept job
-	lastReject       int         // line of the last rejected row
-	mayBeEmpty       bool        // the input is whole without a job
-	lastUnit         int64       // unit of times that was noted last, per second
-	dates            dateOrder   // of dates whose year comes last
+	lastID           string           // id of the last kept job
+	lastSubmit       capcli.Time      // submit of the last kept job
+	lastReject       int              // line of the last rejected row
+	mayBeEmpty       bool             // the input is whole without a job
+	lastUnit         int64            // unit of times that was noted last, per second
+	dates            capcli.DateOrder // of dates whose year comes last
 
 	yield         func(capcli.Job, error) bool
 	used, stopped bool

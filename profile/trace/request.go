@@ -49,10 +49,9 @@ func (q *Request) Parse() (Options, error) {
 	if out.Unit, known = epochUnits[q.Times]; !known {
 		return out, &capcli.RequestError{Field: "times", Text: fmt.Sprintf("wants s, ms, us or ns, found %q", q.Times)}
 	}
-	if _, known = dateOrders[q.Dates]; !known {
+	if out.Dates, known = capcli.ParseDateOrder(q.Dates); !known {
 		return out, &capcli.RequestError{Field: "dates", Text: fmt.Sprintf("wants dmy or mdy, found %q", q.Dates)}
 	}
-	out.Dates = q.Dates
 	var err error
 	if out.TZ, err = ParseZone(q.TZ); err != nil {
 		return out, err

@@ -46,7 +46,7 @@ type Options struct {
 	TZ       *time.Location    // zone of times without a zone; nil rejects such times in sacct, csv and jsonl, and means UTC elsewhere
 	DSTLater bool              // a time in a repeated hour is in the second pass, not in the first
 	Unit     int64             // units of times that are numbers, per second; 0 tells them from their size
-	Dates    string            // in dates whose year comes last the day (dmy) or the month (mdy) is first; "" tells it from the dates
+	Dates    capcli.DateOrder  // of dates whose year comes last; UnknownOrder tells it from the dates
 	Map      map[string]string // our column name -> their header (csv, jsonl, parquet; tenant, partition and class also for sacct)
 	Columns  []string          // column names of a sacct dump without a header: the list given to sacct --format
 	AllowCut bool              // accept a truncated input and read what is there; Report.Cut is then set
