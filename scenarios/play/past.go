@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -15,7 +16,8 @@ import (
 const pastMost = 300_000
 
 // OwnPast says how far the policy of the case is from the recorded waits of its log. Where pools of
-// the scenario belong to partitions, each partition is replayed by itself. It returns nil for
+// the scenario belong to partitions or are of GPU models, the jobs of each partition and of each model
+// are replayed by themselves, on their own highest use. It returns nil for
 // generated jobs and for a log without starts.
 func (c *Case) OwnPast(ctx context.Context) (*validate.OwnPast, error) {
 	if !c.FromLog() {
@@ -26,8 +28,11 @@ func (c *Case) OwnPast(ctx context.Context) (*validate.OwnPast, error) {
 		return nil, err
 	}
 	defer func() { _ = reading.Close() }()
-	parts := map[string]*validate.Collector{}
-	apart := slices.ContainsFunc(c.Scenario.Capacity, func(p scenarios.Capacity) bool { return p.Partition != "" })
+	type part struct{ partition, model string }
+	parts := map[part]*validate.Collector{}
+	pools := c.Scenario.Capacity
+	byPartition := slices.ContainsFunc(pools, func(p scenarios.Capacity) bool { return p.Partition != "" })
+	byModel := slices.ContainsFunc(pools, func(p scenarios.Capacity) bool { return p.GPUModel != "" })
 	started := 0
 	for j, err := range capcli.WatchJobs(ctx, reading.Jobs, func(int64) {}) {
 		if err != nil {
@@ -39,14 +44,17 @@ func (c *Case) OwnPast(ctx context.Context) (*validate.OwnPast, error) {
 		if started++; started > pastMost {
 			break
 		}
-		name := ""
-		if apart {
-			name = j.Partition
+		var of part
+		if byPartition {
+			of.partition = j.Partition
 		}
-		if parts[name] == nil {
-			parts[name] = &validate.Collector{}
+		if byModel {
+			of.model = j.GPUModel
 		}
-		parts[name].Add(&j)
+		if parts[of] == nil {
+			parts[of] = &validate.Collector{}
+		}
+		parts[of].Add(&j)
 	}
 	if started == 0 {
 		return nil, nil //nolint:nilnil // a log without starts says nothing of its waits
@@ -56,8 +64,10 @@ func (c *Case) OwnPast(ctx context.Context) (*validate.OwnPast, error) {
 		return nil, err
 	}
 	var pasts []*validate.Past
-	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		pasts = append(pasts, parts[name].History())
+	for _, of := range slices.SortedFunc(maps.Keys(parts), func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.model, b.model))
+	}) {
+		pasts = append(pasts, parts[of].History())
 	}
 	return validate.HoldAgainst(ctx, pasts, validate.Rules{Policy: cfg.Policy, Settings: cfg.Settings})
 }
