@@ -82,7 +82,7 @@ func offText(f *Fidelity) string {
 func (f *Fidelity) Text() string {
 	text := fmt.Sprintf("On this log's own past, waits came out at p95 %s for %s recorded", seconds(f.Simulated.P95), seconds(f.Recorded.P95))
 	if f.Recorded.Mean > 0 {
-		text += fmt.Sprintf(" (mean %+.0f%%)", 100*(f.Simulated.Mean/f.Recorded.Mean-1))
+		text += fmt.Sprintf(" (mean %+.0f%%)", math.Round(100*(f.Simulated.Mean/f.Recorded.Mean-1))+0) // never -0
 	}
 	return text + fmt.Sprintf("; over an hour or not is right for %.0f%% of jobs (always saying the more frequent: %.0f%%).",
 		100*(1-f.Brier), 100*max(f.OverHour, 1-f.OverHour))
