@@ -14,24 +14,26 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 	d.Tables = []report.Table{
 		queueTable("cluster_queues", "By ClusterQueue; undone is the work of what still waits", r.Queues),
 		queueTable("local_queues", "By LocalQueue", r.LocalQueues),
-		report.Fill(report.Table{Name: "flavors", Title: "Use by flavor (cpu in thousandths)"}, r.Flavors, []report.Field[kubernetes.FlavorRow]{
+		report.Fill(report.Table{Name: "flavors", Title: "Use by flavor"}, r.Flavors, []report.Field[kubernetes.FlavorRow]{
 			{Name: "flavor", Align: report.Left},
 			{Name: "resource", Align: report.Left},
-			{Name: "nominal", Head: "quota"},
+			{Name: "unit", Align: report.Left, Priority: 2},
+			{Name: "nominal", Head: "quota", As: report.AsTenths},
 			{Name: "used_mean", Head: "mean", As: report.AsTenths},
-			{Name: "used_max", Head: "most"},
+			{Name: "used_max", Head: "most", As: report.AsTenths},
 			{Name: "used_share", Head: "used", As: report.AsPercent},
 		}),
-		report.Fill(report.Table{Name: "quotas", Title: "Use by ClusterQueue and flavor (cpu in thousandths)", Aside: len(r.Quotas) > 24}, r.Quotas, []report.Field[kubernetes.QuotaRow]{
+		report.Fill(report.Table{Name: "quotas", Title: "Use by ClusterQueue and flavor", Aside: len(r.Quotas) > 24}, r.Quotas, []report.Field[kubernetes.QuotaRow]{
 			{Name: "cluster_queue", Head: "queue", Align: report.Left},
 			{Name: "flavor", Align: report.Left},
 			{Name: "resource", Align: report.Left},
-			{Name: "nominal", Head: "quota"},
+			{Name: "unit", Align: report.Left, Priority: 2},
+			{Name: "nominal", Head: "quota", As: report.AsTenths},
 			{Name: "used_mean", Head: "mean", As: report.AsTenths},
-			{Name: "used_max", Head: "most"},
+			{Name: "used_max", Head: "most", As: report.AsTenths},
 			{Name: "used_share", Head: "used", As: report.AsPercent, Priority: 2},
 			{Name: "borrowed_mean", Head: "borrowed", As: report.AsTenths, Priority: 1},
-			{Name: "borrowed_max", Head: "most borrowed", Priority: 2},
+			{Name: "borrowed_max", Head: "most borrowed", As: report.AsTenths, Priority: 2},
 		}),
 		report.Fill(report.Table{Name: "preemptions", Title: "Preemptions", Most: 10, Aside: len(r.Preemptions) == 0}, r.Preemptions, []report.Field[kubernetes.PreemptionRow]{
 			{Name: "by_cluster_queue", Head: "by", Align: report.Left}, {Name: "of_cluster_queue", Head: "of", Align: report.Left}, {Name: "reason", Align: report.Left}, {Name: "count"}, {Name: "lost_gpu_hours", Head: "lost GPUh"},
@@ -43,7 +45,7 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 			{Name: "workload", Align: report.Left}, {Name: "local_queue", Align: report.Left, Priority: 1}, {Name: "reason", Align: report.Left},
 		}),
 		report.Fill(report.Table{Name: "resource_quotas", Title: "ResourceQuotas, which Kueue does not look at", Aside: len(r.Namespaces) == 0}, r.Namespaces, []report.Field[kubernetes.NamespaceRow]{
-			{Name: "namespace", Align: report.Left}, {Name: "resource_quota", Head: "quota", Align: report.Left, Priority: 1}, {Name: "resource", Align: report.Left}, {Name: "hard"}, {Name: "used_max", Head: "most used"}, {Name: "over_s", Head: "over"},
+			{Name: "namespace", Align: report.Left}, {Name: "resource_quota", Head: "quota", Align: report.Left, Priority: 1}, {Name: "resource", Align: report.Left}, {Name: "unit", Align: report.Left, Priority: 1}, {Name: "hard", As: report.AsTenths}, {Name: "used_max", Head: "most used", As: report.AsTenths}, {Name: "over_s", Head: "over"},
 		}),
 	}
 	return d

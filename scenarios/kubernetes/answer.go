@@ -22,6 +22,9 @@ func (r *Result) Answer() string {
 	}
 	if c.Running+c.Pending+c.Unqueued > 0 {
 		text += fmt.Sprintf("; %d still run, %d still wait and %d are in no queue", c.Running, c.Pending, c.Unqueued)
+		if undone := r.Possible - r.Served; undone > 0 {
+			text += fmt.Sprintf(", with %.1f GPU-hours of work not done", undone.Hours())
+		}
 	}
 	text += "."
 	if l := r.Livelock; l != nil {

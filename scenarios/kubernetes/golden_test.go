@@ -350,7 +350,7 @@ func checkAccounts(t *testing.T, s *Study) {
 		t.Errorf("workloads do not add up: %+v", c)
 	}
 	for _, f := range r.Flavors {
-		if f.Most > f.Nominal || f.Mean > float64(f.Most) {
+		if f.Most > f.Nominal || f.Mean > f.Most*(1+1e-9) {
 			t.Errorf("more is used than there is: %+v", f)
 		}
 	}

@@ -74,15 +74,27 @@ type QueueRow struct {
 	tally simulate.WaitTally
 }
 
-// FlavorRow is the use of a resource in a flavor by all queues, in Kueue's units: thousandths of CPUs,
-// whole units of any other resource.
+// FlavorRow is the use of a resource in a flavor by all queues. The unit of cpu is a core, that of
+// memory a GiB.
 type FlavorRow struct {
 	Flavor   string  `json:"flavor"`
 	Resource string  `json:"resource"`
-	Nominal  int64   `json:"nominal"` // of all queues and cohorts
+	Unit     string  `json:"unit"`    // cores, GiB or "" for a number
+	Nominal  float64 `json:"nominal"` // of all queues and cohorts
 	Mean     float64 `json:"used_mean"`
-	Most     int64   `json:"used_max"`
+	Most     float64 `json:"used_max"`
 	Share    float64 `json:"used_share"` // Mean over Nominal; 0 without a quota
+}
+
+// unitOf returns how people count a resource, and how many of Kueue's units that is.
+func unitOf(resource string) (unit string, scale float64) {
+	switch {
+	case resource == "cpu":
+		return "cores", 1000
+	case resource == "memory", resource == "ephemeral-storage", strings.HasPrefix(resource, "hugepages-"):
+		return "GiB", 1 << 30
+	}
+	return "", 1
 }
 
 // QuotaRow is the use of a queue's quota.
@@ -90,7 +102,7 @@ type QuotaRow struct {
 	Queue string `json:"cluster_queue"`
 	FlavorRow
 	Borrowed     float64 `json:"borrowed_mean"`
-	BorrowedMost int64   `json:"borrowed_max"`
+	BorrowedMost float64 `json:"borrowed_max"`
 }
 
 // PreemptionRow counts preemptions by who, of whom and why.
@@ -116,8 +128,9 @@ type NamespaceRow struct {
 	Namespace string         `json:"namespace"`
 	Name      string         `json:"resource_quota"`
 	Resource  string         `json:"resource"`
-	Hard      int64          `json:"hard"`
-	Most      int64          `json:"used_max"`
+	Unit      string         `json:"unit"`
+	Hard      float64        `json:"hard"`
+	Most      float64        `json:"used_max"`
 	Over      capcli.Seconds `json:"over_s"` // how long more was held than Hard
 }
 

@@ -119,14 +119,15 @@ func (s *Study) useRows(r *Result) {
 	r.Flavors, r.Quotas = []FlavorRow{}, []QuotaRow{}
 	for _, k := range keys {
 		u := m.meters[k].measure(r.Length)
-		row := FlavorRow{Flavor: k.flavor, Resource: k.resource, Nominal: m.nominal[k], Mean: u.mean, Most: u.most}
+		unit, scale := unitOf(k.resource)
+		row := FlavorRow{Flavor: k.flavor, Resource: k.resource, Unit: unit, Nominal: float64(m.nominal[k]) / scale, Mean: u.mean / scale, Most: float64(u.most) / scale}
 		if row.Nominal > 0 {
 			row.Share = row.Mean / float64(row.Nominal)
 		}
 		if k.queue == "" {
 			r.Flavors = append(r.Flavors, row)
 		} else {
-			r.Quotas = append(r.Quotas, QuotaRow{k.queue, row, u.overMean, max(0, u.most-row.Nominal)})
+			r.Quotas = append(r.Quotas, QuotaRow{k.queue, row, u.overMean / scale, max(0, row.Most-row.Nominal)})
 		}
 	}
 	s.namespaceRows(r)
@@ -150,7 +151,8 @@ func (s *Study) namespaceRows(r *Result) {
 				}
 			}
 			u := m.measure(r.Length)
-			r.Namespaces = append(r.Namespaces, NamespaceRow{q.Namespace, q.Name, name, q.Hard[name], u.most, u.over})
+			unit, scale := unitOf(name)
+			r.Namespaces = append(r.Namespaces, NamespaceRow{q.Namespace, q.Name, name, unit, float64(q.Hard[name]) / scale, float64(u.most) / scale, u.over})
 			if u.over > 0 {
 				over++
 			}

@@ -69,6 +69,8 @@ type builder struct {
 	byQueue map[string]*localQueue
 	byName  map[string]*clusterQueue
 	bounded int
+	overdue int  // workloads that have run longer than said
+	guessed bool // whether the last duration is Options.Default
 }
 
 // Build makes a world of the objects. It fails with *capcli.InputError where they contradict one
@@ -113,6 +115,9 @@ func (o *Objects) Build(options *Options) (*Cluster, error) {
 		return nil, err
 	}
 	b.out.Notes = o.Notes()
+	if b.overdue > 0 {
+		b.out.Notes = append(b.out.Notes, fmt.Sprintf("%d workloads have run longer than they were said to last: they end at once here", b.overdue))
+	}
 	if b.bounded > 0 {
 		b.out.Notes = append(b.out.Notes, fmt.Sprintf("%d workloads last as long as maximumExecutionTimeSeconds lets them, which is an upper bound", b.bounded))
 	}
@@ -248,6 +253,13 @@ func (b *builder) add(w *workload) {
 	if b.o.Current {
 		out.Holds = b.holding(w, q)
 	}
+	if h := out.Holds; h != nil && h.Since+out.Duration < 0 {
+		if b.guessed { // it lasts as long again, from now
+			out.Duration -= h.Since
+		} else {
+			b.overdue++
+		}
+	}
 	b.out.World.Workloads = append(b.out.World.Workloads, out)
 	b.out.Infos = append(b.out.Infos, Info{w.namespace, w.queue, w.jobID(), w.tenant()})
 }
@@ -302,6 +314,7 @@ func (q *clusterQueue) selectsNamespace(name string, labels map[string]string) b
 
 // duration returns how long a workload lasts from its admission.
 func (b *builder) duration(w *workload) (capcli.Seconds, bool) {
+	b.guessed = false
 	if b.o.Durations != nil {
 		for _, id := range []string{w.jobID(), w.id()} {
 			if v, ok := b.o.Durations(id); ok {
@@ -328,6 +341,7 @@ func (b *builder) duration(w *workload) (capcli.Seconds, bool) {
 	case w.finished.isTrue() && begin.isTrue() && w.finished.at >= begin.at:
 		return capcli.Seconds(w.finished.at - begin.at), true
 	case b.o.Default > 0:
+		b.guessed = true
 		return b.o.Default, true
 	case w.most > 0:
 		b.bounded++
