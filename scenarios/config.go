@@ -92,6 +92,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 		Restarts:    s.Preemption,
 		Preempts:    s.Preempts,
 		Retries:     s.Retries,
+		Defragment:  s.Defragment,
 		Tenants:     slices.Clone(s.Tenants),
 		EachTenant:  s.EachTenant,
 		Priorities:  slices.Clone(s.PriorityClasses),

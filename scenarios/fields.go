@@ -36,6 +36,7 @@ func topFields(s *Scenario) []strict.Field {
 		{"policy", "who starts first: " + strings.Join(policy.Catalog.Names(), ", "), readPolicy(&s.Policy)},
 		{"placement", "where jobs go: " + strings.Join(placement.Catalog.Names(), ", "), strict.Choice(&s.Placement, "placement", placement.Catalog.Names()...)},
 		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflowSection.Reader(&s.Overflow)},
+		{"defragment", "moves of running jobs so that a waiting gang fits: {every: 1h, most_moves: 4}", defragmentSection.Reader(&s.Defragment)},
 		{"preemption", "what a job loses when it loses its GPUs", preemption(s)},
 		{"tenants", "who pays, with shares and quotas", tenants(&s.Tenants)},
 		{"each_tenant", "caps of every tenant that states none: {running_jobs: 20}", capsSection.Reader(&s.EachTenant)},

@@ -49,6 +49,13 @@ var retrySection = strict.Section[simulate.Retries]{Name: "preemption.retries", 
 	}
 }}
 
+var defragmentSection = strict.Section[simulate.Defragment]{Name: "defragment", Start: simulate.Defragment{MostMoves: 1}, Needs: []string{"every"}, Fields: func(f *simulate.Defragment) []strict.Field {
+	return []strict.Field{
+		{"every", "how often jobs are moved so that the first waiting job fits", strict.Duration(&f.Every, 1)},
+		{"most_moves", "most jobs moved at once; 1 where left out", strict.Integer(&f.MostMoves, 1, 1000)},
+	}
+}}
+
 var restartSection = strict.Section[simulate.RestartClass]{
 	Name: "preemption.classes", Check: checkRestart,
 	Fields: func(c *simulate.RestartClass) []strict.Field {

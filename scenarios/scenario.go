@@ -56,6 +56,7 @@ type Scenario struct {
 	Preemption      simulate.Restarts
 	Preempts        simulate.PreemptRules
 	Retries         simulate.Retries
+	Defragment      simulate.Defragment
 	Storage         capcli.USD // price of a GB of checkpoints in storage for a month; 0 where the file states none
 	Tenants         []simulate.Tenant
 	EachTenant      simulate.Caps // caps of every tenant that states none

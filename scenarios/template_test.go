@@ -82,6 +82,7 @@ func sections() []section {
 		{"capacity.failures", failuresSection.Fields(&Failures{})},
 		{"capacity.failures.rack", rackSection.Fields(&RackFailures{})},
 		{"capacity.failures.gpu", gpuSection.Fields(&GPUFailures{})},
+		{"defragment", defragmentSection.Fields(&simulate.Defragment{})},
 		{"preemption.retries", retrySection.Fields(&simulate.Retries{})},
 		{"capacity.hazard", hazardSection.Fields(&Hazard{})},
 		{"capacity.availability", availabilitySection.Fields(&Availability{})},

@@ -30,6 +30,7 @@ func interrupted(t *rapid.T, w *world) {
 		Most: rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "retries"), Backoff: capcli.Seconds(rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "backoff")),
 		MaxBackoff: capcli.Seconds(rapid.SampledFrom([]int{0, 12}).Draw(t, "longest backoff")),
 	}
+	defragment := simulate.Defragment{Every: capcli.Seconds(rapid.SampledFrom([]int{0, 7, 20}).Draw(t, "defragment")), MostMoves: rapid.IntRange(0, 3).Draw(t, "moves")}
 	broken := make([][]simulate.Change, len(w.pools))
 	for i := range w.pools {
 		if rapid.IntRange(0, 2).Draw(t, "GPUs fail") == 0 {
@@ -37,7 +38,7 @@ func interrupted(t *rapid.T, w *world) {
 		}
 	}
 	w.change = func(c *simulate.Config) {
-		c.Retries = retries
+		c.Retries, c.Defragment = retries, defragment
 		for i, list := range broken {
 			if s, ok := c.Pools[i].Supply.(*comings); ok {
 				list = append(slices.Clone(list), s.changes...)

@@ -29,6 +29,7 @@ type Config struct {
 	Tenants     []Tenant // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
 	Preempts    PreemptRules
 	Retries     Retries
+	Defragment  Defragment
 	Guard       capcli.Seconds // a job that has waited so long goes first: see guard; 0 is no guard
 	Priorities  []PriorityClass
 	EachTenant  Caps // caps of every tenant that states none of its own
@@ -102,6 +103,7 @@ type engine struct {
 	win        windows
 	preempts   preempts
 	gpus       gpuFailures
+	defrag     defrag
 	failed     int64 // jobs given up after too many failures
 	runningN   int
 	seq        uint64
@@ -253,6 +255,13 @@ func (e *engine) loop(ctx context.Context) error {
 			return err
 		}
 		e.turns()
+		if e.cfg.Defragment.Every > 0 {
+			if e.defrag.due {
+				e.defragment()
+				e.turns()
+			}
+			e.planDefrag()
+		}
 		if e.gate != nil {
 			e.settleGate()
 		}
@@ -375,6 +384,8 @@ func (e *engine) woken(p planned) {
 	case l == nil && p.node == gateWake:
 		e.wokenGate()
 	case l == nil && p.node == gateLetIn: // the queues are marked
+	case l == nil && p.node == defragWake:
+		e.defrag.due, e.defrag.planned = true, false
 	case l == nil && p.node == budgetWake:
 		e.renewBudget()
 	case l == nil:

@@ -11,12 +11,13 @@ type Interruptions struct {
 	Yielded  int64          `json:"preempted_by_policy,omitempty"`         // times that the policy took GPUs away; only with PreemptRules
 	Failed   int64          `json:"failed_jobs,omitempty"`                 // given up after too many failures: see Retries
 	Skipped  int64          `json:"gpu_failures_left_out,omitempty"`       // on nodes that share GPUs
+	Moves    *Moves         `json:"moves,omitempty"`                       // nil without Defragment
 	Grace    capcli.GPUTime `json:"grace_gpu_hours,omitempty"`             // held by preempted jobs in their grace
 }
 
 // IsEmpty reports whether nothing of the kind is switched on, or nothing happened.
 func (i *Interruptions) IsEmpty() bool {
-	return len(i.Savings) == 0 && i.StoredMB == 0 && i.Stopped == 0 && i.Yielded == 0 && i.Failed == 0 && i.Skipped == 0
+	return len(i.Savings) == 0 && i.StoredMB == 0 && i.Stopped == 0 && i.Yielded == 0 && i.Failed == 0 && i.Skipped == 0 && i.Moves == nil
 }
 
 // interruptions returns the figures at the end of the run.
@@ -28,5 +29,9 @@ func (e *engine) interruptions() Interruptions {
 			e.store(l)
 		}
 	}
-	return Interruptions{Savings: e.savingRows(), StoredMB: e.meter.storedMB, Stopped: e.win.killed, Yielded: e.preempts.done, Failed: e.failed, Skipped: e.gpus.skipped, Grace: e.preempts.graceUse}
+	var moves *Moves
+	if e.cfg.Defragment.Every > 0 {
+		moves = &e.defrag.Moves
+	}
+	return Interruptions{Moves: moves, Savings: e.savingRows(), StoredMB: e.meter.storedMB, Stopped: e.win.killed, Yielded: e.preempts.done, Failed: e.failed, Skipped: e.gpus.skipped, Grace: e.preempts.graceUse}
 }

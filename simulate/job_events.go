@@ -64,6 +64,7 @@ func (e *engine) enqueue(l *Live) {
 	q.fresh = append(q.fresh, l)
 	q.dirty = true
 	e.planGuard(l)
+	e.defrag.changed = true
 	e.wanted(l, 1)
 	e.meter.queued(e.c.now, 1)
 }
@@ -200,6 +201,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	e.meter.stayed(l, now)
 	l.saved = saved
 	l.Lost += lost
+	e.defrag.changed = true
 	concerned := e.c.state[p].queues
 	if l.tenant.Limited() {
 		concerned = e.queues // jobs held back by its quota may be in any queue

@@ -50,6 +50,10 @@ func (i *Interruptions) Notes() []string {
 	if i.Stopped > 0 {
 		out = append(out, fmt.Sprintf("* maintenance stopped running jobs %s (mode: kill)", timesText(i.Stopped)))
 	}
+	if m := i.Moves; m != nil {
+		out = append(out, fmt.Sprintf("* defragment: %s %s moved so that %s waiting could start, at %.1f GPU-hours of checkpoints and restarts",
+			capcli.Grouped(m.Jobs), capcli.Plural(m.Jobs, "job"), capcli.Grouped(m.Gangs), m.Paused.Hours()))
+	}
 	if i.Failed > 0 {
 		out = append(out, fmt.Sprintf("%s %s failed for good after too many failures (retries.most); what %s did is lost", capcli.Grouped(i.Failed), capcli.Plural(i.Failed, "job"), capcli.Agree(i.Failed, "it", "they")))
 	}
