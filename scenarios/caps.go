@@ -76,6 +76,8 @@ var priorityClassSection = strict.Section[simulate.PriorityClass]{Name: "priorit
 		{"value", "the priority of its jobs; larger is more urgent", strict.Integer(&c.Value, -1_000_000_000, 1_000_000_000)},
 		{"never_preempts", "its jobs take no GPUs away from others", strict.Bool(&c.NeverPreempts)},
 		{"preempts", "slurm: names of the classes from whose jobs its jobs may take GPUs", strict.Names(&c.Preempts, "priority classes")},
+		{"caps", "limits of all its jobs together, as of a tenant (GrpTRES, GrpJobs)", capsSection.Reader(&c.Caps)},
+		{"each_tenant", "limits of its jobs of one tenant (MaxTRESPU, MaxJobsPU)", capsSection.Reader(&c.EachTenant)},
 		{"classes", "kinds of work that it is for; all where left out", strict.Names(&c.Classes, "kinds of work")},
 		{"partitions", "partitions that it is for; all where left out", strict.Names(&c.Partitions, "partitions")},
 		{"tenants", "tenants that it is for, with those below them; all where left out", strict.Names(&c.Tenants, "tenants")},

@@ -219,7 +219,7 @@ func (l *Live) mayDegrade(now capcli.Seconds) (spent bool) {
 	if q := l.tenant.Quota; q > 0 && l.tenant.used+l.GPUs > q {
 		return false
 	}
-	for _, a := range l.tenant.allowances {
+	for _, a := range l.allowances {
 		if !a.capsAllow(l, now) {
 			return false
 		}

@@ -57,19 +57,22 @@ type gate struct {
 	timed   []*allowance // those that let jobs start as time passes
 	holding []*allowance // those that hold back jobs
 	byName  map[string]*allowance
-	wakeAt  capcli.Seconds // the next planned wake
+	byClass map[classTenant][]*allowance // of jobs of a priority class with caps
+	wakeAt  capcli.Seconds               // the next planned wake
 	pledges Pledges
 }
 
 // newGate returns the gate of a run; nil if no tenant has a cap or a budget.
 func newGate(cfg *Config) *gate {
-	g := &gate{each: cfg.EachTenant, byName: map[string]*allowance{}, wakeAt: -1}
+	g := &gate{each: cfg.EachTenant, byName: map[string]*allowance{}, byClass: map[classTenant][]*allowance{}, wakeAt: -1}
 	for i := range cfg.Tenants {
 		if t := &cfg.Tenants[i]; t.Caps.isSet() || t.Budget != nil {
-			g.add(t.Name, t.Caps, t.Budget).stated = true
+			a := g.add(t.Name, t.Caps, t.Budget)
+			a.stated, g.byName[t.Name] = true, a
 		}
 	}
-	if len(g.all) == 0 && !g.each.isSet() {
+	classes := slices.ContainsFunc(cfg.Priorities, func(c PriorityClass) bool { return c.Caps.isSet() || c.EachTenant.isSet() })
+	if len(g.all) == 0 && !g.each.isSet() && !classes {
 		return nil
 	}
 	return g
@@ -82,7 +85,6 @@ func (g *gate) add(name string, c Caps, b *Budget) *allowance {
 	}
 	a.index = len(g.all)
 	g.all = append(g.all, a)
-	g.byName[name] = a
 	return a
 }
 
@@ -103,6 +105,7 @@ func (g *gate) join(t *Tenant) {
 	own := g.byName[t.Name]
 	if own == nil && g.each.isSet() {
 		own = g.add(t.Name, g.each, nil)
+		g.byName[t.Name] = own
 	}
 	if own != nil {
 		t.allowances = append(t.allowances, own)
@@ -134,12 +137,48 @@ func (e *engine) heldNow() (n int64) {
 	return n
 }
 
+// IsLimited reports whether l can be held back by a quota, a cap or a budget.
+func (l *Live) IsLimited() bool { return l.tenant.Quota > 0 || len(l.allowances) > 0 }
+
+// classTenant is a priority class, and a tenant if its caps are those of each; nil is all tenants.
+type classTenant struct {
+	class  *PriorityClass
+	tenant *Tenant
+}
+
+// allowancesOf returns what l counts against: those of its tenant, and of its priority class.
+func (g *gate) allowancesOf(l *Live) []*allowance {
+	c := l.priority
+	if c == nil || !c.Caps.isSet() && !c.EachTenant.isSet() {
+		return l.tenant.allowances
+	}
+	key := classTenant{c, l.tenant}
+	all, known := g.byClass[key]
+	if known {
+		return all
+	}
+	all = slices.Clone(l.tenant.allowances)
+	if c.EachTenant.isSet() {
+		all = append(all, g.add("class "+c.Name+" of "+l.tenant.Name, c.EachTenant, nil))
+	}
+	if c.Caps.isSet() {
+		group := g.byClass[classTenant{c, nil}]
+		if group == nil {
+			group = []*allowance{g.add("class "+c.Name, c.Caps, nil)}
+			g.byClass[classTenant{c, nil}] = group
+		}
+		all = append(all, group...)
+	}
+	g.byClass[key] = all
+	return all
+}
+
 // isHeld reports whether a cap or a budget forbids the waiting job l to start now.
 func (l *Live) isHeld(now capcli.Seconds) bool {
 	if l.heldBack {
 		return true
 	}
-	for _, a := range l.tenant.allowances {
+	for _, a := range l.allowances {
 		if !a.allows(l, now) {
 			return true
 		}
@@ -244,7 +283,7 @@ func (e *engine) whyHeld(l *Live) string {
 	spot := slices.ContainsFunc(l.class.ranks, func(pools []int) bool {
 		return slices.ContainsFunc(pools, func(p int) bool { return e.c.pools[p].Terms == Spot })
 	})
-	for _, a := range l.tenant.allowances {
+	for _, a := range l.allowances {
 		if why := a.neverAllows(l, spot); why != "" {
 			return why
 		}
@@ -254,7 +293,7 @@ func (e *engine) whyHeld(l *Live) string {
 
 // arrived counts the new job l among the pending jobs, or holds it back.
 func (g *gate) arrived(l *Live) {
-	for _, a := range l.tenant.allowances {
+	for _, a := range l.allowances {
 		if a.caps.PendingJobs > 0 && (a.pending >= a.caps.PendingJobs || len(a.heldBack) > 0) {
 			l.heldBack = true
 			if a.heldBack = append(a.heldBack, l); len(a.heldBack) == 1 {
@@ -268,7 +307,7 @@ func (g *gate) arrived(l *Live) {
 
 // wait adds the waiting job l to the pending jobs (sign +1), or takes it away (-1).
 func (l *Live) wait(sign int) {
-	for _, a := range l.tenant.allowances {
+	for _, a := range l.allowances {
 		a.pending += sign
 	}
 }
@@ -280,7 +319,7 @@ func (e *engine) unwait(l *Live) {
 		return
 	}
 	l.heldBack = false
-	for _, a := range l.tenant.allowances {
+	for _, a := range l.allowances {
 		a.heldBack = slices.DeleteFunc(a.heldBack, func(h *Live) bool { return h == l })
 	}
 }
@@ -337,7 +376,7 @@ func (e *engine) letInAll() (any bool) {
 // isBeyond reports whether l, which a lets in, is over the cap of pending jobs of a tenant above.
 // It then waits for that tenant.
 func (g *gate) isBeyond(l *Live, a *allowance) bool {
-	for _, b := range l.tenant.allowances {
+	for _, b := range l.allowances {
 		if b != a && b.caps.PendingJobs > 0 && b.pending >= b.caps.PendingJobs {
 			if b.heldBack = append(b.heldBack, l); len(b.heldBack) == 1 {
 				g.holding = append(g.holding, b)
@@ -355,7 +394,9 @@ func (e *engine) letIn(l *Live) {
 		q.requests.remove(l)
 		q.requests.add(l)
 	}
-	q.fresh = append(q.fresh, l)
+	if !slices.Contains(q.fresh, l) { // it may have come since the queue's last turn
+		q.fresh = append(q.fresh, l)
+	}
 	q.dirty = true
 }
 

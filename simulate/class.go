@@ -172,7 +172,7 @@ func (e *engine) join(q *queue, p int) {
 func (e *engine) canEver(l *Live) bool {
 	c := l.class
 	if len(c.ranks) == 0 || l.GPUs > c.most || (l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota) ||
-		len(l.tenant.allowances) > 0 && e.whyHeld(l) != "" {
+		len(l.allowances) > 0 && e.whyHeld(l) != "" {
 		return false
 	}
 	reach := c.ranks

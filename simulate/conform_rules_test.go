@@ -23,7 +23,7 @@ func drawRules(t *rapid.T, w *world) {
 	}
 	if rapid.Bool().Draw(t, "classes") {
 		w.classes = []simulate.PriorityClass{
-			{Name: "b", Value: 2, Tenants: []string{"b"}, NeverPreempts: rapid.Bool().Draw(t, "never preempts")}, {Name: "x", Value: 1, Partitions: []string{"x"}, Preempts: []string{"b"}},
+			{Name: "b", Value: 2, Tenants: []string{"b"}, Caps: drawCaps(t, "class b"), EachTenant: drawCaps(t, "each of class b"), NeverPreempts: rapid.Bool().Draw(t, "never preempts")}, {Name: "x", Value: 1, Partitions: []string{"x"}, Preempts: []string{"b"}},
 		}
 	}
 	w.set.Rules = drawSlurm(t)
@@ -66,7 +66,7 @@ func (w *world) withoutRules() {
 			w.jobs[i].Deadline -= w.base
 		}
 	}
-	w.each, w.guard, w.base = simulate.Caps{}, 0, 0
+	w.each, w.guard, w.base, w.classes = simulate.Caps{}, 0, 0, nil
 	for i := range w.tenants {
 		w.tenants[i].Caps, w.tenants[i].Budget = simulate.Caps{}, nil
 	}
@@ -99,10 +99,11 @@ func drawBudget(t *rapid.T, w *world, who string) *simulate.Budget {
 
 // ruleBook audits caps and budgets on books of its own.
 type ruleBook struct {
-	a     *auditor
-	w     *world
-	books map[string]*book
-	since capcli.Seconds
+	a       *auditor
+	w       *world
+	books   map[string]*book
+	classes map[string]*book // by class, and by class and tenant
+	since   capcli.Seconds
 }
 
 // book is what the jobs of a tenant and of those below it hold.
@@ -116,7 +117,7 @@ type book struct {
 }
 
 func newRuleBook(a *auditor, w *world) *ruleBook {
-	r := &ruleBook{a: a, w: w, books: map[string]*book{}}
+	r := &ruleBook{a: a, w: w, books: map[string]*book{}, classes: map[string]*book{}}
 	stated := map[string]bool{}
 	for i := range w.tenants {
 		if t := &w.tenants[i]; t.Caps != (simulate.Caps{}) || t.Budget != nil {
@@ -141,6 +142,22 @@ func (r *ruleBook) booksOf(tenant string) (out []*book) {
 		if name == tenant || own && strings.HasPrefix(tenant, name+"/") {
 			out = append(out, r.books[name])
 		}
+	}
+	return out
+}
+
+// allBooks returns the books in which a job counts: those of its tenant and of its class.
+func (r *ruleBook) allBooks(l *simulate.Live) []*book {
+	out := r.booksOf(l.Tenant)
+	c, _ := l.PriorityClass()
+	if c == nil {
+		return out
+	}
+	for key, caps := range map[string]simulate.Caps{c.Name: c.Caps, c.Name + " of " + l.Tenant: c.EachTenant} {
+		if r.classes[key] == nil {
+			r.classes[key] = &book{caps: caps, running: map[*simulate.Live]bool{}, above: -1}
+		}
+		out = append(out, r.classes[key])
 	}
 	return out
 }
@@ -195,11 +212,11 @@ func (r *ruleBook) Observe(e simulate.Event, c *simulate.Cluster) {
 	switch e.Kind {
 	case simulate.Start:
 		spot := c.Pool(e.Job.Pool()).Terms == simulate.Spot
-		for _, b := range r.booksOf(e.Job.Tenant) {
+		for _, b := range r.allBooks(e.Job) {
 			r.start(b, e, spot)
 		}
 	case simulate.Finish, simulate.Preempt:
-		for _, b := range r.booksOf(e.Job.Tenant) {
+		for _, b := range r.allBooks(e.Job) {
 			delete(b.running, e.Job)
 			if n, _ := b.gpus(); n <= b.caps.Hoard.GPUs {
 				b.above = -1

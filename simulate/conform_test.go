@@ -339,6 +339,9 @@ func TestOnlyBelieversBelieve(t *testing.T) {
 		t.Run(pol.Name, rapid.MakeCheck(func(rt *rapid.T) {
 			w := drawWorld(rt)
 			w.each = simulate.Caps{}
+			for i := range w.classes {
+				w.classes[i].Caps, w.classes[i].EachTenant = simulate.Caps{}, simulate.Caps{}
+			}
 			for i := range w.tenants { // these rules use estimates, whatever the policy
 				w.tenants[i].Caps.GPUTime, w.tenants[i].Budget = 0, nil
 			}

@@ -30,6 +30,9 @@ func (e *engine) arrive() *Live {
 	l.queue = l.class.queue
 	l.tenant = e.tenantOf(l.Tenant)
 	e.prioritise(l)
+	if e.gate != nil {
+		l.allowances = e.gate.allowancesOf(l)
+	}
 	l.rc = e.cfg.Restarts.ClassOf(&l.Job)
 	if l.GPUMilli > 0 && e.c.shares == nil {
 		e.mendAll()
@@ -203,7 +206,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	l.Lost += lost
 	e.defrag.changed = true
 	concerned := e.c.state[p].queues
-	if l.tenant.Limited() {
+	if l.IsLimited() {
 		concerned = e.queues // jobs held back by its quota may be in any queue
 	}
 	for _, q := range concerned {
@@ -254,14 +257,14 @@ func (e *engine) touchPool(p int) { e.ledger.touch(p, &e.c.state[p].account, e.c
 // that stops (-1).
 func (e *engine) hold(l *Live, sign, p int) {
 	l.tenant.hold(l, sign)
-	if len(l.tenant.allowances) == 0 {
+	if len(l.allowances) == 0 {
 		return
 	}
 	if sign > 0 {
 		l.onSpot = e.c.pools[p].Terms == Spot
 		l.wait(-1)
 	}
-	for _, a := range l.tenant.allowances {
+	for _, a := range l.allowances {
 		a.hold(l, sign, e.c.now, l.onSpot)
 	}
 }

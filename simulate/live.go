@@ -53,6 +53,7 @@ type Live struct {
 	rc            *RestartClass  // how the job saves its work in the current stay, or in the last
 	stored        capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
 	slot          int32          // see Slot
+	allowances    []*allowance   // what it counts against: see gate
 	neverPreempts bool           // see PriorityClass
 	priority      *PriorityClass // nil if none matches
 	topClass      int            // see PriorityClass
@@ -110,7 +111,7 @@ func (l *Live) Wait() capcli.Seconds { return l.FirstStart - l.Submitted }
 
 // OverQuota reports whether a quota, a cap or a budget forbids the job to start now.
 func (l *Live) OverQuota() bool {
-	return l.resting || l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota || len(l.tenant.allowances) > 0 && l.isHeld(*l.tenant.now)
+	return l.resting || l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota || len(l.allowances) > 0 && l.isHeld(*l.tenant.now)
 }
 
 // Holder returns the tenant of the job.
@@ -142,7 +143,7 @@ func (l *Live) Reach() *Reach { return l.class }
 func (l *Live) Alike() *Live {
 	return &Live{
 		Job:   capcli.Job{GPUs: l.GPUs, GPUMilli: l.GPUMilli, CPUMilli: l.CPUMilli, MemMiB: l.MemMiB},
-		class: l.class, tenant: l.tenant,
+		class: l.class, tenant: l.tenant, allowances: l.allowances,
 	}
 }
 

@@ -40,7 +40,7 @@ func (p *Pledges) add(l *Live, sign int) {
 	if p == nil {
 		return
 	}
-	for _, a := range l.tenant.allowances {
+	for _, a := range l.allowances {
 		h := &p.held[a.index]
 		h.jobs += sign
 		h.gpus += sign * l.GPUs
@@ -57,7 +57,7 @@ func (p *Pledges) Allow(l *Live) bool {
 	if p == nil {
 		return true
 	}
-	for _, a := range l.tenant.allowances {
+	for _, a := range l.allowances {
 		c, h := &a.caps, &p.held[a.index]
 		if c.RunningJobs > 0 && h.jobs >= c.RunningJobs || c.GPUs > 0 && h.gpus+l.GPUs > c.GPUs || c.GPUTime > 0 && h.ahead+l.ahead(p.now) > c.GPUTime {
 			return false

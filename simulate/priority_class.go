@@ -14,6 +14,8 @@ type PriorityClass struct {
 	Value         int      // larger is more urgent
 	NeverPreempts bool     // its jobs go before others that wait, but take no GPUs away
 	Preempts      []string // slurm: names of the classes whose jobs it may preempt
+	Caps          Caps     // of all its jobs together (Slurm's GrpTRES, GrpJobs)
+	EachTenant    Caps     // of its jobs of one tenant (MaxTRESPU, MaxJobsPU)
 	Classes       []string
 	Partitions    []string
 	Tenants       []string

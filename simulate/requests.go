@@ -17,6 +17,7 @@ type request struct {
 	tenant     *Tenant        // nil for a tenant without a quota, a cap and a budget
 	ripe       bool           // patience has ended: may use pools beyond the first rank
 	heldBack   bool           // see Live.heldBack
+	rule       *PriorityClass // if caps or a budget hold for it
 	resting    bool           // see Live.resting
 	stay       capcli.Seconds // believed time left, where windows, caps or a budget make it matter: see Window
 }
@@ -46,9 +47,10 @@ func requestOf(l *Live) request {
 	if l.class.hosted {
 		r.cpu, r.mem = l.CPUMilli, l.MemMiB
 	}
-	if l.tenant.Limited() {
+	if l.IsLimited() {
 		r.tenant, r.heldBack = l.tenant, l.heldBack
-		if len(l.tenant.allowances) > 0 {
+		if len(l.allowances) > 0 {
+			r.rule = l.priority
 			r.stay = l.Believed - l.saved
 		}
 	}

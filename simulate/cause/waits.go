@@ -179,7 +179,7 @@ func (w *Waits) enter(l *simulate.Live) {
 	if len(key.class.Ranks()) > 1 {
 		key.opened, key.never = w.run.Overflows(l)
 	}
-	if l.Holder().Limited() {
+	if l.IsLimited() {
 		key.tenant = l.Holder()
 	}
 	k := w.kinds[key]

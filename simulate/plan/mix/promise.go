@@ -154,6 +154,11 @@ func (p *promised) fits(cfg *simulate.Config) string {
 	if cfg.EachTenant != (simulate.Caps{}) {
 		return "a tenant's cap can keep its jobs waiting"
 	}
+	for i := range cfg.Priorities {
+		if c := &cfg.Priorities[i]; c.Caps != (simulate.Caps{}) || c.EachTenant != (simulate.Caps{}) {
+			return "the cap of a priority class can keep its jobs waiting"
+		}
+	}
 	for i := range cfg.Tenants {
 		if cfg.Tenants[i].Limited() {
 			return "a tenant's quota, cap or budget can keep its jobs waiting"
