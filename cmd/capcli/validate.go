@@ -50,6 +50,7 @@ func newValidate(e *env) *cobra.Command {
 	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "the policy believes true run times, not the limits that users asked for")
 	f.BoolVar(&o.ask.Fit, "fit", false, "also choose policy and settings on the earlier half, and judge them on the later")
 	f.StringVar(&o.ask.Partition, "partition", "", "only jobs of the partition `NAME`")
+	f.StringVar(&o.ask.GPUModel, "gpu-model", "", "only jobs that want the GPU model `NAME`")
 	f.StringVar(&o.ask.From, "from", "", "replay from this `TIME` on (2026-03-01, or 14d after the first submission), with what ran and waited then")
 	f.StringVar(&o.warmUp, "warm-up", "auto", "leave out jobs queued in the first `TIME`: 7d; auto is a week of a log of four weeks or more in which jobs wait")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write recorded and simulated start of each job to this `FILE` (csv)")

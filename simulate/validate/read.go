@@ -11,18 +11,19 @@ import (
 
 // Past is what a job log tells of its queue.
 type Past struct {
-	Jobs         []Job  // with a recorded start, in the order of the queue
-	Unit         string // what Job.Units counts: GPUs, thousandths of a GPU, CPUs
-	Scale        int64  // of the unit, in one GPU or CPU
-	Eligible     int    // jobs of Jobs that were eligible later than they were submitted
-	WithoutStart int    // jobs left out: the log records no start
-	WithoutUnits int    // jobs left out: they hold nothing that is counted
-	Partitions   []PartitionJobs
+	Jobs         []Job       // with a recorded start, in the order of the queue
+	Unit         string      // what Job.Units counts: GPUs, thousandths of a GPU, CPUs
+	Scale        int64       // of the unit, in one GPU or CPU
+	Eligible     int         // jobs of Jobs that were eligible later than they were submitted
+	WithoutStart int         // jobs left out: the log records no start
+	WithoutUnits int         // jobs left out: they hold nothing that is counted
+	Partitions   []NamedJobs // most jobs first
+	Models       []NamedJobs // GPU models that jobs want, likewise
 	First        capcli.Time // the first submission of Jobs
 }
 
-// PartitionJobs is a partition and how many jobs with a recorded start it has.
-type PartitionJobs struct {
+// NamedJobs is a partition or a GPU model and how many jobs with a recorded start it has.
+type NamedJobs struct {
 	Name string
 	Jobs int
 }
@@ -30,8 +31,10 @@ type PartitionJobs struct {
 // Collector gathers the recorded past from jobs, one by one.
 type Collector struct {
 	Partition string // only jobs of this partition; "" is all
+	GPUModel  string // only jobs that want this GPU model; "" is all
 	jobs      []capcli.Job
 	parts     map[string]int
+	models    map[string]int
 	unstarted int
 	gpus      int // jobs that hold GPUs
 	shares    int // jobs that hold a share of a GPU
@@ -44,10 +47,13 @@ func (c *Collector) Add(j *capcli.Job) {
 		return
 	}
 	if c.parts == nil {
-		c.parts = map[string]int{}
+		c.parts, c.models = map[string]int{}, map[string]int{}
 	}
 	c.parts[j.Partition]++
 	if c.Partition != "" && c.Partition != j.Partition {
+		return
+	}
+	if c.models[j.GPUModel]++; c.GPUModel != "" && c.GPUModel != j.GPUModel {
 		return
 	}
 	c.jobs = append(c.jobs, *j)
@@ -69,12 +75,7 @@ func (c *Collector) History() *Past {
 	case c.shares > 0:
 		p.Unit, p.Scale = "thousandths of a GPU", 1000
 	}
-	for name, n := range c.parts {
-		p.Partitions = append(p.Partitions, PartitionJobs{name, n})
-	}
-	slices.SortFunc(p.Partitions, func(a, b PartitionJobs) int {
-		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Name, b.Name))
-	})
+	p.Partitions, p.Models = byJobs(c.parts), byJobs(c.models)
 	for i := range c.jobs {
 		j := &c.jobs[i]
 		units := j.Milli()
@@ -105,6 +106,18 @@ func (c *Collector) History() *Past {
 	}
 	sortQueue(p.Jobs)
 	return p
+}
+
+// byJobs returns names with their jobs, most jobs first.
+func byJobs(counts map[string]int) []NamedJobs {
+	var out []NamedJobs
+	for name, n := range counts {
+		out = append(out, NamedJobs{name, n})
+	}
+	slices.SortFunc(out, func(a, b NamedJobs) int {
+		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Name, b.Name))
+	})
+	return out
 }
 
 // sortQueue puts jobs in the order of the queue. Of jobs queued at the same second the smaller number

@@ -16,6 +16,7 @@ type Request struct {
 	Log          string
 	Read         trace.Options
 	Partition    string         // only jobs of this partition; "" is all
+	GPUModel     string         // only jobs that want this GPU model; "" is all
 	Capacity     int64          // GPUs, CPUs or nodes, as the log counts them; 0 is the highest use of the log
 	CapacityFile string         // file with the capacity, in place of Capacity; "" is none
 	Policy       string         // name in the catalogue of policies; "" is easy
@@ -151,7 +152,7 @@ func (r *Request) readJobs(ctx context.Context, open trace.Opener, note func(str
 	if err != nil {
 		return nil, err
 	}
-	c := &Collector{Partition: r.Partition}
+	c := &Collector{Partition: r.Partition, GPUModel: r.GPUModel}
 	for j, err := range capcli.WatchJobs(ctx, reader.Jobs(), progress) {
 		if err != nil {
 			return nil, err
@@ -173,8 +174,10 @@ func (r *Request) readJobs(ctx context.Context, open trace.Opener, note func(str
 func (r *Request) emptyError(p *Past) error {
 	e := &capcli.InputError{File: r.Log, Text: "no job has a recorded start", Hint: "a log can be held against a simulation if it has the columns submit, start and end"}
 	switch {
-	case r.Partition != "" && !slices.ContainsFunc(p.Partitions, func(q PartitionJobs) bool { return q.Name == r.Partition }):
+	case r.Partition != "" && !slices.ContainsFunc(p.Partitions, func(q NamedJobs) bool { return q.Name == r.Partition }):
 		e.Text, e.Hint = fmt.Sprintf("no job with a recorded start is in partition %s", capcli.Quoted(r.Partition)), "leave --partition out, or name one of the log: capcli trace describe "+r.Log
+	case r.GPUModel != "" && !slices.ContainsFunc(p.Models, func(q NamedJobs) bool { return q.Name == r.GPUModel }):
+		e.Text, e.Hint = fmt.Sprintf("no job with a recorded start wants GPU model %s", capcli.Quoted(r.GPUModel)), "leave --gpu-model out, or name one of the log: capcli trace describe "+r.Log
 	case p.WithoutUnits > 0:
 		e.Text, e.Hint = "no job with a recorded start says what it held", "name the column: --read gpus=THEIRS"
 	}

@@ -222,10 +222,13 @@ func (v *validation) remarks(note func(string)) {
 	if r.WithoutUnits > 0 {
 		note(fmt.Sprintf("%s %s left out that hold none of what is counted, %s", capcli.Grouped(int64(r.WithoutUnits)), capcli.Plural(int64(r.WithoutUnits), "job"), v.past.Unit))
 	}
-	if v.req.Partition == "" && len(v.past.Partitions) > 1 {
-		p := v.past.Partitions[0]
-		note(fmt.Sprintf("all %d partitions share one pool here; --partition takes one, the largest is %s with %s jobs", len(v.past.Partitions), capcli.Quoted(p.Name), capcli.Grouped(int64(p.Jobs))))
+	shared := func(chosen string, list []NamedJobs, what, flag string) {
+		if chosen == "" && len(list) > 1 {
+			note(fmt.Sprintf("all %d %s share one pool here; --%s takes one, the largest is %s with %s jobs", len(list), what, flag, capcli.Quoted(list[0].Name), capcli.Grouped(int64(list[0].Jobs))))
+		}
 	}
+	shared(v.req.Partition, v.past.Partitions, "partitions", "partition")
+	shared(v.req.GPUModel, v.past.Models, "GPU models", "gpu-model")
 	if v.req.From != "" {
 		note(fmt.Sprintf("the replay begins at %s with the %s jobs that ran then; jobs that waited then are first in line and not measured", r.From, capcli.Grouped(int64(r.Running))))
 	}
