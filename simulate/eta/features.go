@@ -13,7 +13,7 @@ type past struct {
 	lastStart     capcli.Time
 }
 
-func newPast(n int) *past {
+func newPast() *past {
 	return &past{waits: recent{n: 30}, errors: recent{n: 30}, lastStart: capcli.NoTime}
 }
 
@@ -35,7 +35,7 @@ type describer struct {
 
 func newDescriber(l *Log, b *beliefs, r *Replays) *describer {
 	d := &describer{
-		log: l, beliefs: b, replays: r, every: newPast(30), limitError: recent{n: 30},
+		log: l, beliefs: b, replays: r, every: newPast(), limitError: recent{n: 30},
 		tenants: make([]*past, l.tenantN), partitions: make([]*past, l.partitionN),
 		sizes: map[int]*past{}, alike: map[[2]int]*past{}, submitted: make([]int, l.tenantN),
 	}
@@ -68,17 +68,17 @@ func (d *describer) pasts(i int) [5]*past {
 	size := octave(l.Jobs[i].Units / l.PerGPU)
 	tenant, partition := &d.tenants[l.tenants[i]], &d.partitions[l.partitions[i]]
 	if *tenant == nil {
-		*tenant = newPast(30)
+		*tenant = newPast()
 	}
 	if *partition == nil {
-		*partition = newPast(30)
+		*partition = newPast()
 	}
 	if d.sizes[size] == nil {
-		d.sizes[size] = newPast(30)
+		d.sizes[size] = newPast()
 	}
 	key := [2]int{l.tenants[i], size}
 	if d.alike[key] == nil {
-		d.alike[key] = newPast(30)
+		d.alike[key] = newPast()
 	}
 	return [5]*past{d.every, *tenant, d.sizes[size], d.alike[key], *partition}
 }

@@ -51,17 +51,9 @@ func (p *Player) Forward(capacity int64, now capcli.Time, running []Running, wai
 	target := len(waiting) - 1
 	head := 0
 	for {
-		for head <= target && (p.started[head] || waiting[head].Units <= free) {
-			if !p.started[head] {
-				if head == target {
-					return now
-				}
-				free -= waiting[head].Units
-				p.begin(&waiting[head], now)
-				p.started[head] = true
-			}
-			head++
-			p.looks++
+		head, free = p.startFirst(waiting, head, now, free)
+		if head > target {
+			return now
 		}
 		if free > 0 {
 			left, done := p.backfill(waiting, head, now, free)
@@ -85,6 +77,21 @@ func (p *Player) Forward(capacity int64, now capcli.Time, running []Running, wai
 		p.run = p.run[:copy(p.run, p.run[n:])]
 		p.looks += n
 	}
+}
+
+// startFirst starts jobs in order from head on while they fit. It returns the first that is left, and
+// what is left free.
+func (p *Player) startFirst(waiting []Waiting, head int, now capcli.Time, free int64) (next int, left int64) {
+	for head < len(waiting) && (p.started[head] || waiting[head].Units <= free) {
+		if !p.started[head] {
+			free -= waiting[head].Units
+			p.begin(&waiting[head], now)
+			p.started[head] = true
+		}
+		head++
+		p.looks++
+	}
+	return head, free
 }
 
 // backfill starts jobs behind the first in line that do not delay it. It returns what is left free,
