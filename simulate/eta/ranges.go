@@ -1,10 +1,12 @@
 package eta
 
+import "math"
+
 // Settings of the ranges.
 const (
 	rangeMiss  = 0.20 // share of waits that a range misses
 	missBelow  = 0.08 // of that, below the range; the rest is above
-	missAbove  = 0.10 // share of waits above a range when its upper end is not corrected
+	missAbove  = 0.10 // share of waits above a range where all jobs wait
 	sureStart  = 0.10 // a job with a smaller chance to wait over a minute is taken to start at once
 	sureUpper  = 0.80 // quantile that is the upper end for a job that is taken to start at once
 	marginStep = 0.01 // change of a class's margin for one outcome
@@ -22,7 +24,8 @@ var classEdges = [...]float64{0.15, 0.3, 0.5, 0.7, 0.9, 0.97}
 
 // claim is a range that was given, to be held against the outcome.
 type claim struct {
-	class    int // -1: taken to start at once
+	class    int     // -1: taken to start at once
+	above    float64 // share of such jobs that wait over a minute and should be above hi
 	lo, hi   float64
 	exceeded bool // the wait is known to be above hi
 }
@@ -38,6 +41,9 @@ type claim struct {
 // Under Distribution Shift", NeurIPS 2021, with margins in place of levels, as in conformalised
 // quantile regression (Romano, Patterson, Candès, NeurIPS 2019). An outcome counts as above as soon
 // as the job has waited longer, not first when it starts.
+//
+// A class in which few wait may miss more of these: missAbove over the root of the chance to wait.
+// Its ranges would be very wide otherwise, for the few.
 //
 // The lower end is 0 unless the job will more likely wait than not. How likely it must be is
 // corrected by all outcomes: ranges that hold more than 80 % of all jobs leave 0 earlier.
@@ -66,11 +72,11 @@ func (r *ranges) propose(d *distribution) claim {
 	if waits < sureStart {
 		return claim{class: -1, hi: seconds(d.quantile(sureUpper))}
 	}
-	c := claim{}
+	c := claim{above: missAbove / math.Sqrt(waits)}
 	for c.class < len(classEdges) && waits >= classEdges[c.class] {
 		c.class++
 	}
-	c.hi = seconds(max(d.quantile(1-missAbove*waits)+r.upper[c.class]+r.common, d.quantile(0.5)))
+	c.hi = seconds(max(d.quantile(1-missAbove*math.Sqrt(waits))+r.upper[c.class]+r.common, d.quantile(0.5)))
 	delayed := d.chanceAbove(0)
 	switch {
 	case waits >= r.cut:
@@ -93,14 +99,14 @@ func (r *ranges) begin() {
 func (r *ranges) exceed(c *claim, waited float64) {
 	if c.class >= 0 && !c.exceeded && waited > max(c.hi, 60) {
 		c.exceeded = true
-		r.raise(c.class, 1)
+		r.raise(c, 1)
 	}
 }
 
 // raise corrects the upper end of a class by an outcome: 1 above it, 0 not.
-func (r *ranges) raise(class int, above float64) {
-	r.above[class]++
-	r.upper[class] = bounded(r.upper[class] + marginStep*(above-missAbove)/float64(r.above[class]))
+func (r *ranges) raise(c *claim, above float64) {
+	r.above[c.class]++
+	r.upper[c.class] = bounded(r.upper[c.class] + marginStep*(above-c.above)/float64(r.above[c.class]))
 }
 
 func bounded(margin float64) float64 { return min(max(margin, -marginMost), marginMost) }
@@ -123,9 +129,9 @@ func (r *ranges) settle(c *claim, waited float64) {
 	switch {
 	case c.exceeded: // counted already
 	case waited > c.hi:
-		r.raise(c.class, 1)
+		r.raise(c, 1)
 	default:
-		r.raise(c.class, 0)
+		r.raise(c, 0)
 	}
 	below := 0.0
 	if waited < c.lo {
