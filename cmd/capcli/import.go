@@ -58,10 +58,10 @@ func newImport(e *env) *cobra.Command {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return append([]string{"auto\ttold from the file", "slurm\tsacct"}, entries(&trace.Formats)...), cobra.ShellCompDirectiveDefault
+			return append([]string{"auto\ttold from the file", "slurm\tsacct", "sinfo\tthe nodes of squeue"}, entries(&trace.Formats)...), cobra.ShellCompDirectiveDefault
 		},
 	}
-	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS` (required)")
+	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS`")
 	cmd.Flags().StringVar(&o.rejects, "rejects", "", "where rejected rows go: `FILE` (default: JOBS with the ending .rejects.csv)")
 	for i, t := range importTables {
 		cmd.Flags().StringVar(&o.tables[i], t.name+"-out", "", t.usage+", as CSV in this `FILE`")

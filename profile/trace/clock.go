@@ -49,6 +49,9 @@ func (c *clock) read(b []byte) (moment, flaw) {
 	if len(b) >= 10 && b[4] == '-' && b[7] == '-' {
 		return c.iso(b)
 	}
+	if n, ok := shortDigits(b); ok && c.unit <= 1 { // the usual case: seconds
+		return moment{capcli.Time(n), capcli.NoTime, false, 1}, flawless
+	}
 	if hasDate(b) {
 		return c.yearLast(b)
 	}

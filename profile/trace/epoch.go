@@ -29,6 +29,20 @@ func EpochUnit(n int64) int64 {
 // before 1973.
 const eitherUnit flaw = "neither seconds up to 2200 nor milliseconds from 1973 on; --read times=ms, us or ns says which"
 
+// shortDigits parses a whole number that is a time in seconds whatever the clock says of units by size.
+func shortDigits(b []byte) (n int64, ok bool) {
+	if len(b) > 10 {
+		return 0, false
+	}
+	for _, c := range b {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	return n, n <= int64(lastTime)
+}
+
 // number parses a time that is a number.
 func (c *clock) number(b []byte) (moment, flaw) {
 	n, whole, bad := fixed(b, 1)
@@ -78,6 +92,9 @@ func wideNumber(b []byte) (n int64, whole bool, bad flaw) {
 
 // noteMoment counts what had to be assumed about a time.
 func (r *Reader) noteMoment(m moment) {
+	if !m.rounded && !m.other.IsKnown() && m.unit <= 1 {
+		return
+	}
 	if m.rounded {
 		r.Assume("fractions of a second: rounded to the nearest")
 	}
