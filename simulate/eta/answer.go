@@ -123,7 +123,9 @@ func (h *History) Answer(ctx context.Context, q Request, progress func(done, tot
 			Hint: "the queue at another time is not known",
 		}
 	}
-	h.dropLarge(int64(q.Capacity) * milli)
+	if err := h.dropLarge(int64(q.Capacity) * milli); err != nil {
+		return nil, err
+	}
 	l := h.logAt(&q)
 	out := &Answer{
 		Schema: "capcli/eta/v1", Source: q.Input, At: q.At, GPUs: q.GPUs, Limit: q.Limit, Partition: q.Partition, Tenant: q.Tenant,

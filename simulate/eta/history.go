@@ -122,14 +122,18 @@ func earliest(a, b capcli.Time) capcli.Time {
 	return min(a, b)
 }
 
-// dropLarge leaves out the jobs over a capacity given; 0 drops none.
-func (h *History) dropLarge(capacity int64) {
+// dropLarge leaves out the jobs over a capacity given; 0 drops none. It fails if none is left.
+func (h *History) dropLarge(capacity int64) error {
 	if capacity <= 0 {
-		return
+		return nil
 	}
 	n := len(h.Jobs)
 	h.Jobs = slices.DeleteFunc(h.Jobs, func(j Job) bool { return j.Units > capacity })
 	h.TooLarge += n - len(h.Jobs)
+	if len(h.Jobs) == 0 {
+		return &capcli.RequestError{Field: "capacity", Text: fmt.Sprintf("is below the size of each of the %d jobs", n)}
+	}
+	return nil
 }
 
 // notes returns what a reader must know of the jobs left out.

@@ -101,7 +101,7 @@ func (t *tally) score() Score {
 	if t.n > 0 {
 		s.Median = (t.errors[(t.n-1)/2] + t.errors[t.n/2]) / 2
 	}
-	if !t.point {
+	if !t.point && t.n > 0 {
 		cover, width, interval := float64(t.cover)/n, t.width/n, t.interval/n
 		s.Cover, s.Width, s.Interval = &cover, &width, &interval
 	}

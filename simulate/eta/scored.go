@@ -120,7 +120,9 @@ func (h *History) Score(ctx context.Context, q Request, progress func(done, tota
 	if err := q.CheckScore(); err != nil {
 		return nil, err
 	}
-	h.dropLarge(int64(q.Capacity) * milli)
+	if err := h.dropLarge(int64(q.Capacity) * milli); err != nil {
+		return nil, err
+	}
 	l := gpuLog(h.Jobs, q.Capacity)
 	f, err := Predict(ctx, l, q.Seed, progress)
 	if err != nil {
