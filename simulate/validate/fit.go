@@ -3,6 +3,7 @@ package validate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sort"
@@ -195,7 +196,9 @@ func (f *fitting) try(ctx context.Context, choices []Choice) error {
 		l := *f.earlier
 		l.Capacity = c.Capacity
 		starts, err := l.Replay(ctx, c.rules)
-		if err != nil {
+		if _, unfit := errors.AsType[*capcli.RequestError](err); unfit { // it starts not every job
+			return c, nil
+		} else if err != nil {
 			return c, err
 		}
 		c.starts = starts
@@ -211,7 +214,7 @@ func (f *fitting) try(ctx context.Context, choices []Choice) error {
 		return c, nil
 	})
 	for _, c := range done {
-		same := slices.ContainsFunc(f.tried, func(o Choice) bool { return slices.Equal(o.starts, c.starts) })
+		same := c.starts == nil || slices.ContainsFunc(f.tried, func(o Choice) bool { return slices.Equal(o.starts, c.starts) })
 		if !same {
 			f.tried = append(f.tried, c)
 		}

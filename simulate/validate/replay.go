@@ -3,6 +3,7 @@ package validate
 import (
 	"context"
 	"math"
+	"slices"
 
 	"capcli"
 	"capcli/simulate"
@@ -43,7 +44,7 @@ func (l *Log) replay(ctx context.Context, rules Rules, runs []capcli.Seconds, st
 	if len(l.Jobs) == 0 {
 		return nil, nil
 	}
-	watch := &startWatch{origin: l.begin(), starts: make([]capcli.Time, len(l.Jobs))}
+	watch := &startWatch{origin: l.begin(), starts: slices.Repeat([]capcli.Time{capcli.NoTime}, len(l.Jobs))}
 	list, held := make([]capcli.Job, len(l.Jobs)), int64(0)
 	for i := range l.Jobs {
 		list[i] = l.request(&l.Jobs[i], runs[i], rules.Delay)
@@ -67,6 +68,9 @@ func (l *Log) replay(ctx context.Context, rules Rules, runs []capcli.Seconds, st
 	}
 	for i := range l.Seeded {
 		watch.starts[i] = l.Jobs[i].Start
+	}
+	if i := slices.Index(watch.starts, capcli.NoTime); i >= 0 {
+		return nil, &capcli.RequestError{Field: "policy", Text: "never starts job " + l.Jobs[i].ID + ", so its wait cannot be compared", Hint: "take a policy that starts every job: --policy easy"}
 	}
 	return watch.starts, nil
 }
