@@ -85,6 +85,7 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 	if im.o.rejects == "" && r.File.Stem != "" {
 		im.o.rejects = r.File.Stem + ".rejects.csv"
 	}
+	r.Options.TablesOnly = o.out == ""
 	r.Begin, r.Options.Tables = im.begin, func(t trace.Table) { im.tables[t.Name] = t }
 	res, err := jobfile.Import(ctx, r)
 	if err != nil {

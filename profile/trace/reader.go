@@ -82,12 +82,13 @@ func (r *Reader) Jobs() capcli.Jobs {
 	}
 }
 
-// AllowEmpty says that the input is whole without a job: it tells of something else.
+// AllowEmpty says that the input tells of something else than jobs: it is whole without one where
+// Options.TablesOnly is set.
 func (r *Reader) AllowEmpty() { r.mayBeEmpty = true }
 
 // checkAny returns an error if no job was kept.
 func (r *Reader) checkAny() error {
-	if r.rep.Kept > 0 || r.mayBeEmpty && r.rep.Rejected == 0 {
+	if r.rep.Kept > 0 || r.mayBeEmpty && r.o.TablesOnly && r.rep.Rejected == 0 {
 		return nil
 	}
 	if r.rep.Rejected == 0 {

@@ -80,7 +80,7 @@ func TestNodes(t *testing.T) {
 	} {
 		for _, alone := range []bool{true, false} {
 			var table Table
-			o := Options{Tables: func(t Table) { table = t }}
+			o := Options{TablesOnly: true, Tables: func(t Table) { table = t }}
 			first := tt.text
 			if !alone {
 				first, o.More = queueText, []Input{{Name: "sinfo", R: strings.NewReader(tt.text)}}
@@ -104,6 +104,7 @@ func TestQueueFaults(t *testing.T) {
 		{"no GRES", "NODELIST|CPUS|STATE\nn1|4|idle\n", "lacks GRES"},
 		{"bad GRES", strings.Replace(nodesText, "gpu:h100:2|idle", "gpu:h100:x|idle", 1), "GRES: want GPUs"},
 		{"bad nodes", strings.Replace(nodesText, "n[2-3]", "n[3-2]", 1), "NODELIST: want a list of nodes"},
+		{"only nodes", nodesText, "there is no job in it"},
 		{"all of it waits for ever", "JOBID|STATE|SUBMIT_TIME|REASON\n7|PENDING|1767600000|x\n", "all 1 rows were rejected"},
 	} {
 		if _, err := drain([]byte(tt.text), Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {

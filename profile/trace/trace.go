@@ -42,19 +42,20 @@ func (open Opener) ReadFile(name string, limit int64) ([]byte, error) {
 
 // Options say how to read a log. The zero value detects the format.
 type Options struct {
-	Format   string            // name in Formats; "" detects the format
-	TZ       *time.Location    // zone of times without a zone; nil rejects such times in sacct, csv and jsonl, and means UTC elsewhere
-	DSTLater bool              // a time in a repeated hour is in the second pass, not in the first
-	Unit     int64             // units of times that are numbers, per second; 0 tells them from their size
-	Dates    capcli.DateOrder  // of dates whose year comes last; UnknownOrder tells it from the dates
-	Map      map[string]string // our column name -> their header (csv, jsonl, parquet; tenant, partition and class also for sacct)
-	Columns  []string          // column names of a sacct dump without a header: the list given to sacct --format
-	AllowCut bool              // accept a truncated input and read what is there; Report.Cut is then set
-	Aliases  bool              // csv: read the columns job and limit, where ours are missing, as job_id and limit_s; a note says so
-	ZeroRuns bool              // swf: keep jobs that held processors for 0 s; else they are rejected
-	Rejects  func(Reject)      // called for each rejected row, in order; nil only counts them
-	More     []Input           // inputs that are read together with the first, for a format that is Several
-	Tables   func(Table)       // called for each further table that a format derives; may be nil
+	Format     string            // name in Formats; "" detects the format
+	TZ         *time.Location    // zone of times without a zone; nil rejects such times in sacct, csv and jsonl, and means UTC elsewhere
+	DSTLater   bool              // a time in a repeated hour is in the second pass, not in the first
+	Unit       int64             // units of times that are numbers, per second; 0 tells them from their size
+	Dates      capcli.DateOrder  // of dates whose year comes last; UnknownOrder tells it from the dates
+	Map        map[string]string // our column name -> their header (csv, jsonl, parquet; tenant, partition and class also for sacct)
+	Columns    []string          // column names of a sacct dump without a header: the list given to sacct --format
+	AllowCut   bool              // accept a truncated input and read what is there; Report.Cut is then set
+	Aliases    bool              // csv: read the columns job and limit, where ours are missing, as job_id and limit_s; a note says so
+	ZeroRuns   bool              // swf: keep jobs that held processors for 0 s; else they are rejected
+	Rejects    func(Reject)      // called for each rejected row, in order; nil only counts them
+	More       []Input           // inputs that are read together with the first, for a format that is Several
+	Tables     func(Table)       // called for each further table that a format derives; may be nil
+	TablesOnly bool              // the jobs are not wanted: an input with tables needs none
 }
 
 // Table is a table that a format derives beside its jobs. The first row is the header.
