@@ -16,8 +16,8 @@ func newPlanSpot(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spot",
 		Short: "What a job under a deadline costs on spot capacity, policy by policy",
-		Long: "Plays the policies of \"Can't Be Late\" (NSDI 2024) from many starts in a recorded availability of spot: greedy,\n" +
-			"uniform progress (up), and beside them what on demand, spot alone and knowing all would cost, and how often each is late.",
+		Long: "Plays the policies of \"Can't Be Late\" (NSDI 2024) from many starts in a recorded availability of spot:\n" +
+			"greedy and uniform progress (up); beside them on demand, spot alone and the least cost with all known.",
 		Example: "  capcli plan spot --work 48h --deadline 60h --delay 12m --availability trace.json --price 0.97 --on-demand 3.06",
 		Args:    wantArgs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runPlanSpot(cmd.Context(), e, &ask, texts, output) },

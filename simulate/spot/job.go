@@ -45,14 +45,13 @@ type Stay struct {
 // state is a job in the middle of its run.
 type state struct {
 	*Job
-	tick     int64
-	last     Choice         // of the tick before; Idle at first
-	now      Choice         // last, or Idle if spot has gone since
-	rem      capcli.Seconds // delay still to serve
-	done     capcli.Seconds
-	has      bool // spot can be had in this tick
-	slack    []int64
-	finished bool
+	tick  int64
+	last  Choice         // of the tick before; Idle at first
+	now   Choice         // last, or Idle if spot has gone since
+	rem   capcli.Seconds // delay still to serve
+	done  capcli.Seconds
+	has   bool // spot can be had in this tick
+	slack []int64
 }
 
 // Play runs the job under the policy. At the start of a tick the progress of the tick before counts,
@@ -98,6 +97,7 @@ func (j *Job) Play(p *Policy) Stay {
 			out.SpotTicks++
 		case OnDemand:
 			out.DemandTicks++
+		case Idle:
 		}
 		out.Choices = append(out.Choices, want)
 		s.last = want

@@ -97,8 +97,8 @@ func (s *state) uniform() Choice {
 // (price on demand - price of spot), twice that to leave on demand.
 func (s *state) oracle() Choice {
 	lasts := func(times int64) bool {
-		saved := s.Job.OnDemand - s.Spot
-		return saved > 0 && compareProducts(capcli.Seconds(s.slack[s.tick])*s.Gap, capcli.Seconds(saved), capcli.Seconds(times)*s.Delay, capcli.Seconds(s.Job.OnDemand)) > 0
+		saved := s.OnDemand - s.Spot
+		return saved > 0 && compareProducts(capcli.Seconds(s.slack[s.tick])*s.Gap, capcli.Seconds(saved), capcli.Seconds(times)*s.Delay, capcli.Seconds(s.OnDemand)) > 0
 	}
 	switch {
 	case s.now == OnSpot:
