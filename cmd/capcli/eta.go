@@ -49,7 +49,7 @@ func newETA(e *env) *cobra.Command {
 	f.StringVar(&q.Partition, "partition", "", "look at the jobs of this partition only, a pool of its own: `NAME`")
 	f.StringVar(&q.Tenant, "tenant", "", "`NAME` of the job's tenant")
 	f.IntVar(&q.Capacity, "capacity", 0, "GPUs that there are, `N` (default: the highest use so far, a lower bound)")
-	f.StringVar(&q.Policy, "policy", "", "also say when this policy would start it, and whom it would preempt: "+strings.Join(policy.Catalog.Names(), ", "))
+	f.StringVar(&q.Policy, "policy", "", "also say when this policy would start it, and whom it would preempt: `NAME`, one of "+strings.Join(policy.Catalog.Names(), ", "))
 	complete(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	f.IntVar(&q.Priority, "priority", 0, "priority of the job, for the policy or Kueue: `N`")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of what is drawn at random: `N`")
