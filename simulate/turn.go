@@ -154,6 +154,15 @@ func (t *Turn) FitsWindows(l *Live, p int) bool {
 	return true
 }
 
+// AfterWindows returns the earliest time, not before at, from which no known Window of pool p keeps l
+// from running as long as it is believed to, if all the rest of the pool is free then.
+func (t *Turn) AfterWindows(l *Live, p int, at capcli.Seconds) capcli.Seconds {
+	if !t.e.win.guard {
+		return at
+	}
+	return t.e.afterWindows(l, p, at)
+}
+
 // RunningJobs returns the number of running jobs in all pools.
 func (t *Turn) RunningJobs() int { return t.e.runningN }
 

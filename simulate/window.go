@@ -384,6 +384,27 @@ func (e *engine) heldBeyond(p int, at capcli.Seconds, w *window) (milli int64) {
 	return milli
 }
 
+// afterWindows is Turn.AfterWindows.
+func (e *engine) afterWindows(l *Live, p int, at capcli.Seconds) capcli.Seconds {
+	list, now := e.win.byPool[p], e.c.now
+	stay := e.stayBelieved(l, p)
+	for _, w := range list { // in order of start, so a later time meets only later windows
+		if w.End == 0 || w.End <= at || w.Start >= at+stay || !w.open && !w.knownAt(now) {
+			continue
+		}
+		left := int64(e.c.pools[p].Capacity()) * 1000
+		for _, x := range list {
+			if x.countsAt(max(at, w.Start), now) && (len(x.For) == 0 || !x.admits(l.tenant)) {
+				left -= e.takes(x)
+			}
+		}
+		if left < l.Milli() {
+			at = w.End
+		}
+	}
+	return at
+}
+
 // mask hides the nodes of windows that are known and begin before end.
 func (e *engine) mask(list []*window, end capcli.Seconds) {
 	for _, w := range list {

@@ -69,6 +69,9 @@ func (p *easy) Schedule(t *simulate.Turn) {
 	if !t.CountsGPUs() && pr.pool >= 0 {
 		pr = p.promiseNodes(t, head)
 	}
+	if pr.pool >= 0 {
+		pr.shadow = t.AfterWindows(head, pr.pool, pr.shadow)
+	}
 	all := t.Freed() || pr.wider(&p.last, t.Now())
 	if p.shortest {
 		p.backfillShortest(t, head, &pr, all)
