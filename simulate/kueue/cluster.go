@@ -63,7 +63,11 @@ func newCluster(w *World) (*cluster, error) {
 		}
 	}
 	slices.SortFunc(c.queues, func(a, b *queue) int { return compareText(a.node.name, b.node.name) })
+	// Where nothing else decides, names do, whatever the order of the lists.
+	byName := func(a, b *node) int { return compareText(a.name, b.name) }
+	slices.SortStableFunc(c.nodes, byName)
 	for _, n := range c.nodes {
+		slices.SortStableFunc(n.children, byName)
 		if n.parent == nil {
 			n.finish()
 		}

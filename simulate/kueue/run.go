@@ -17,7 +17,7 @@ const (
 	// mostRounds is how often a workload may be preempted in such an instant.
 	mostRounds = 10
 	// mostFruitless is how many preemptions there may be while no workload comes or ends.
-	mostFruitless = 200_000
+	mostFruitless = 10_000
 )
 
 // Options are settings of a run that decide nothing.
