@@ -49,7 +49,6 @@ func deadlineRule(name string) (policy string, set simulate.Settings, r simulate
 // deadlineEnds are what happened to the jobs of a run.
 type deadlineEnds struct {
 	start, end, dropped map[string]int64
-	drops, preempted    int64
 }
 
 func (d *deadlineEnds) Observe(e simulate.Event, _ *simulate.Cluster) {

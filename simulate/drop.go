@@ -22,7 +22,7 @@ func (t *Turn) Drop(l *Live) {
 		panic("simulate: a policy dropped a job that is no longer there")
 	}
 	l.state = dropped
-	t.e.meter.dropped(t.e, l)
+	t.e.meter.dropped(l)
 	t.e.serve(l, 0)
 	t.e.tell(Drop, l, 0, 0)
 	t.dropped = append(t.dropped, l)
@@ -60,7 +60,7 @@ func (e *engine) halt(l *Live) {
 
 // dropped counts a job that a policy gave up. Its wait counts until the end of the run, as that of
 // a job that can never run.
-func (m *meter) dropped(e *engine, l *Live) {
+func (m *meter) dropped(l *Live) {
 	m.droppedN++
 	m.redone += capcli.GPUTime(int64(l.Lost) * l.Milli())
 	if !l.waited {

@@ -53,7 +53,7 @@ func (e *engine) giveUp(l *Live) {
 	l.Lost += l.saved
 	l.state = dropped
 	e.failed++
-	e.meter.dropped(e, l)
+	e.meter.dropped(l)
 	e.serve(l, 0)
 	e.tell(Drop, l, 0, 0)
 	e.slab.put(l)

@@ -161,13 +161,14 @@ func (t *shareTree) fairTree(now capcli.Seconds) {
 	t.rankBelow([]*shareNode{&t.root}, &rank)
 }
 
-// rankBelow ranks the users below accounts that tie.
-func (t *shareTree) rankBelow(accounts []*shareNode, rank *int) {
-	type child struct {
-		*shareNode
-		level float64
-	}
-	var all []child
+// ranked is a child of accounts that tie, with its level fairshare.
+type ranked struct {
+	*shareNode
+	level float64
+}
+
+// levels returns the children of accounts that tie in the order in which they are visited.
+func levels(accounts []*shareNode) (all []ranked) {
 	for _, a := range accounts {
 		var used float64
 		for _, c := range a.children {
@@ -175,13 +176,13 @@ func (t *shareTree) rankBelow(accounts []*shareNode, rank *int) {
 		}
 		for _, c := range a.children {
 			level := math.Inf(1)
-			if c.usage > 0 && used > 0 {
+			if c.usage > 0 {
 				level = (c.weight / a.all) / (c.usage / used)
 			}
-			all = append(all, child{c, level})
+			all = append(all, ranked{c, level})
 		}
 	}
-	slices.SortFunc(all, func(a, b child) int {
+	slices.SortFunc(all, func(a, b ranked) int {
 		switch {
 		case a.level != b.level:
 			return cmp.Compare(b.level, a.level)
@@ -192,6 +193,12 @@ func (t *shareTree) rankBelow(accounts []*shareNode, rank *int) {
 		}
 		return cmp.Compare(a.name, b.name)
 	})
+	return all
+}
+
+// rankBelow ranks the users below accounts that tie.
+func (t *shareTree) rankBelow(accounts []*shareNode, rank *int) {
+	all := levels(accounts)
 	for i := 0; i < len(all); {
 		k := i + 1
 		for k < len(all) && all[k].level == all[i].level && all[k].user == all[i].user {

@@ -234,7 +234,10 @@ func (*slurmPreempt) Preempts() {}
 func (p *slurmPreempt) Schedule(t *simulate.Turn) {
 	p.prepare(t)
 	for l := range t.Queue() {
-		if !t.Start(l) && !(p.makeRoom(t, l) && t.Start(l)) {
+		if t.Start(l) {
+			continue
+		}
+		if !p.makeRoom(t, l) || !t.Start(l) {
 			break
 		}
 	}
