@@ -41,9 +41,8 @@ func newSimulate(e *env) *cobra.Command {
 			"what it costs, how long jobs wait and what is stranded. Several scenarios, policies or placements give a comparison.",
 		Example: "  capcli simulate                                   # the default scenario, with made-up jobs\n" +
 			"  capcli simulate plan.yaml --trace jobs.parquet\n" +
-			"  capcli simulate --trace log.swf.gz --policy fifo,easy,conservative\n" +
+			"  capcli simulate --trace log.swf.gz --policy fifo,easy --runs 20 --out runs/\n" +
 			"  capcli simulate plan.yaml --set capacity[0].gpus=72 --fail-if 'wait_p95>30m'\n" +
-			"  capcli simulate queue-collapse --policy fifo,easy,fair --runs 20 --out runs/\n" +
 			"  capcli simulate --kueue objects.yaml --decisions-out decisions.csv",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.kueue.asked(cmd) {
@@ -58,14 +57,14 @@ func newSimulate(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.addCaseFlags(cmd, "job log to replay, `FILE` or - for stdin, in place of the scenario's",
 		"scheduling policies, `a,b,c`: "+strings.Join(policy.Catalog.Names(), ", "), "placements, `a,b`: "+strings.Join(placement.Catalog.Names(), ", "))
-	f.Lookup("set").Usage = "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)"
+	f.Lookup("set").Usage = "change a field: `path=value`, capacity[0].gpus=72 (may be repeated)"
 	addFormatFlag(cmd, &o.ask.Read)
 	addReadFlag(cmd, &o.ask.Read)
 	addPricesFlag(cmd, &o.prices)
-	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
+	f.IntVar(&o.runs, "runs", 1, "replications, `N`; figures then carry the range of 90% of them")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
 	f.StringVar(&o.queueOf, "explain-queue", "", "what stood before this `JOB` and what became of it")
-	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json (-o focus: any file) takes the result itself")
+	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of `DIR`; - or FILE.json takes the result")
 	f.StringArrayVar(&o.conditions.FailIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.conditions.Limits, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
@@ -189,8 +188,8 @@ func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, plac
 	f.StringVar(&o.ask.Trace, "trace", "", trace)
 	f.StringSliceVar(&o.policies, "policy", nil, policies)
 	f.StringSliceVar(&o.placements, "placement", nil, placements)
-	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
-	f.StringVar(&o.ask.Period, "period", "", "time looked at, in place of the scenario's: `'A to B'`, or trace for the days of the log")
+	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field: `path=value` (may be repeated)")
+	f.StringVar(&o.ask.Period, "period", "", "time looked at: `'A to B'`, or trace for the days of the log")
 	f.StringVar(&o.ask.Models, "models", "", "`any`: run jobs on GPUs of any model, whatever the log says that they want")
 	f.Var(seedFlag{&o.ask.Seed}, "seed", "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")

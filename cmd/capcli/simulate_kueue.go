@@ -22,8 +22,8 @@ type kueueOptions struct {
 // addObjectFlags adds the flags that say what the objects are and how workloads last.
 func (o *kueueOptions) addObjectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&o.ask.Files, "kueue", nil, "decide as Kueue does: `FILE` of its Kubernetes objects, YAML or kubectl get -o json (may be repeated)")
-	f.StringVar(&o.evictTime, "evict-time", "0s", "with --kueue: `TIME` from preemption until the pods are gone and the quota is free")
+	f.StringSliceVar(&o.ask.Files, "kueue", nil, "decide as Kueue does with the objects of `FILE` (may be repeated)")
+	f.StringVar(&o.evictTime, "evict-time", "0s", "with --kueue: `TIME` from preemption until the quota is free")
 	f.StringVar(&o.lasting, "duration", "", "with --kueue: `TIME` that workloads last of which nothing says how long")
 }
 
@@ -31,7 +31,7 @@ func (o *kueueOptions) addObjectFlags(cmd *cobra.Command) {
 func (o *kueueOptions) addFlags(cmd *cobra.Command) {
 	o.addObjectFlags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.ask.Current, "current", false, "with --kueue: begin with what the Workloads hold now, not with the first that was created")
+	f.BoolVar(&o.ask.Current, "current", false, "with --kueue: begin with what the Workloads hold now")
 	f.StringVar(&o.decisions, "decisions-out", "", "with --kueue: write each decision to this `FILE` (csv)")
 }
 

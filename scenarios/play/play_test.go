@@ -22,7 +22,7 @@ import (
 const small = `capcli: scenario/v1
 name: small
 period: 2027-01-01 to 2027-01-03
-jobs: {generate: {classes: [{name: a, jobs_per_day: 40, sizes: [{gpus: 1, weight: 1}, {gpus: 4, weight: 1}], run_median: 1h}]}}
+jobs: {generate: {classes: [{name: a, jobs_per_day: 40, sizes: [{gpus: 1, weight: 1}, {gpus: 4, weight: 1}], run_median: 1h, tenants: [{name: ann}, {name: bob}]}]}}
 capacity: [{name: base, kind: owned, gpus: 4, price: 1}, {name: more, kind: on_demand, gpus: 8, price: 3}]
 overflow: {patience: 30m}
 limits: {wait_p95: 30m}
