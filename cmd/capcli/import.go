@@ -41,7 +41,8 @@ func newImport(e *env) *cobra.Command {
 		Long: "import reads a job log, says what was kept, folded and rejected and why, and writes the jobs in\n" +
 			"order of submit. The ending of JOBS says as what: " + jobfile.Endings + ".\n" +
 			"FORMAT is auto (told from the file), slurm, or one of\n" + wrapNames(trace.Formats.Names(), 96) + ". FILE may be - for stdin.\n" +
-			"kubernetes and squeue take several FILEs of one cluster, and can write more tables: --history-out, --runs-out, --nodes-out.",
+			"kubernetes and squeue take several FILEs of one cluster, and write more tables with\n" +
+			"--history-out, --runs-out, --nodes-out.",
 		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n" +
 			"  capcli import swf KTH-SP2.swf.gz --out jobs.csv.gz\n" +
 			"  capcli import csv usage.csv --read submit=created_at,gpus=num_gpus,tz=UTC --out jobs.parquet\n" +
