@@ -12,8 +12,8 @@ func scoredDoc(s *eta.Scored) report.Doc {
 	})
 	scores := report.Fill(report.Table{Name: "scores", Title: "How good estimates were; errors in log10(wait + 60 s)"}, s.Scores, []report.Field[eta.Rated]{
 		{Name: "method", Align: report.Left},
-		{Name: "of", Head: "jobs", Align: report.Left},
-		{Name: "jobs", Head: "number", Priority: 3},
+		{Name: "of", Head: "over", Align: report.Left},
+		{Name: "jobs", Priority: 3},
 		{Name: "mae_log10", Head: "error", As: report.AsRatio},
 		{Name: "med_abs_log10", Head: "median error", As: report.AsRatio, Priority: 2},
 		{Name: "brier_1h", Head: "Brier >1 h", As: report.AsRatio},

@@ -73,6 +73,9 @@ type importing struct {
 // reader and of the pass, and with a *capcli.AccountingError where the counts of rows do not
 // add up.
 func Import(ctx context.Context, r *Request) (*Result, error) {
+	if err := trace.CheckCount(r.Options.Format, 1+len(r.More)); err != nil {
+		return nil, err
+	}
 	im := &importing{Request: r, ctx: ctx}
 	for again := true; again; {
 		var err error

@@ -123,10 +123,19 @@ func (r *Reader) choose(head []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(r.o.More) > 0 && !format.Several {
-		return &capcli.RequestError{Field: "file", Text: fmt.Sprintf(": format %s reads one file at a time, found %d", name, 1+len(r.o.More)), Hint: "put them together first, or import them one by one"}
+	if err := CheckCount(name, 1+len(r.o.More)); err != nil {
+		return err
 	}
 	r.format, r.rep.Format = format, name
+	return nil
+}
+
+// CheckCount reports an error if a format does not read so many files together. "" is a format that is
+// not known yet.
+func CheckCount(format string, files int) error {
+	if f, err := Formats.Get(format); files > 1 && format != "" && err == nil && !f.Several {
+		return &capcli.RequestError{Text: fmt.Sprintf("format %s reads one file at a time, found %d", format, files), Hint: "put them together first, or import them one by one"}
+	}
 	return nil
 }
 
