@@ -154,6 +154,28 @@ func (t *Turn) FitsWindows(l *Live, p int) bool {
 	return true
 }
 
+// Closure is a time in which a part of a pool is there for nobody. End 0 is never.
+type Closure struct {
+	Start, End capcli.Seconds
+	Milli      int64 // thousandths of GPUs
+}
+
+// Closures yields the closures of pool p that are known and have not ended; of nodes, those that have
+// not begun.
+func (t *Turn) Closures(p int) iter.Seq[Closure] {
+	return func(yield func(Closure) bool) {
+		if !t.e.win.guard {
+			return
+		}
+		for _, w := range t.e.win.byPool[p] {
+			known := w.knownAt(t.Now()) || w.open && w.Nodes == 0
+			if known && len(w.For) == 0 && !yield(Closure{w.Start, w.End, t.e.takes(w)}) {
+				return
+			}
+		}
+	}
+}
+
 // AfterWindows returns the earliest time, not before at, from which no known Window of pool p keeps l
 // from running as long as it is believed to, if all the rest of the pool is free then.
 func (t *Turn) AfterWindows(l *Live, p int, at capcli.Seconds) capcli.Seconds {

@@ -225,6 +225,9 @@ func (p *conservative) forgetAll(t *simulate.Turn) {
 	p.again = false
 	for _, q := range p.pools {
 		p.plans[q].reset(now, p.room[q])
+		for c := range t.Closures(q) {
+			p.plans[q].close(now, c)
+		}
 	}
 	p.running = p.running[:0]
 	p.order.Reset()

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"capcli"
+	"capcli/simulate"
 )
 
 // step is the free capacity from a time up to the next step.
@@ -52,6 +53,19 @@ func (p *plan) reset(now capcli.Seconds, free int64) {
 	}
 	p.changes++
 	p.parts = append(p.parts[:0], piece{steps: append(p.room(), step{now, free}), lo: free, hi: free})
+}
+
+// close takes a closure from the free capacity. One that has begun is not in it already, and comes back
+// at its end.
+func (p *plan) close(now capcli.Seconds, c simulate.Closure) {
+	switch {
+	case c.Start > now && c.End == 0:
+		p.add(c.Start, forever, -c.Milli)
+	case c.Start > now:
+		p.add(c.Start, c.End, -c.Milli)
+	case c.End > 0:
+		p.add(c.End, forever, c.Milli)
+	}
 }
 
 // room returns an empty slice of steps, reused if possible.
