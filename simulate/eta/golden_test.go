@@ -194,6 +194,9 @@ var goldenMethods = map[string]string{
 
 // TestScoresGolden holds the scores of the simple methods against a second program.
 func TestScoresGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole logs take long under the race detector")
+	}
 	for _, name := range []string{"curie-a", "kth"} {
 		t.Run(name, func(t *testing.T) {
 			l := goldenLog(t, name)
@@ -253,6 +256,9 @@ func scoreMap(t testing.TB, s Score) map[string]float64 {
 // TestPredictBeatsTheSimpleMethods holds our own estimates against the best of the simple methods
 // on each reference log, for all jobs and for those that waited over a minute.
 func TestPredictBeatsTheSimpleMethods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole logs take long under the race detector")
+	}
 	for _, c := range []struct {
 		log                            string
 		mae, brier, interval           float64 // the best of the simple methods

@@ -39,6 +39,9 @@ func grahamRows(t testing.TB) []Row {
 // reference. Our mean error is larger than the regression's (0.53 for 0.47); the ranges and the
 // chances are better.
 func TestRowsBeatTheRegression(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole logs take long under the race detector")
+	}
 	rows := grahamRows(t)
 	estimates, learnt, err := PredictRows(t.Context(), rows, 1)
 	if err != nil {

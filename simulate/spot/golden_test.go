@@ -164,6 +164,9 @@ func number(t *testing.T, text string) int64 {
 
 // TestTracesGolden plays all recorded cases: each column must be equal.
 func TestTracesGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole logs take long under the race detector")
+	}
 	known := recordings{}
 	decisions := map[string]string{}
 	for _, r := range rows(t, "decisions.csv.gz") {
@@ -238,6 +241,9 @@ func isNear(a, b capcli.USD) bool { return a-b <= 1 && b-a <= 1 }
 // TestMeansGolden plays the 300 published windows of the eight recordings of 2022: mean costs,
 // savings and hours on spot and on demand.
 func TestMeansGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole logs take long under the race detector")
+	}
 	var starts []int
 	for _, r := range rows(t, "windows.csv") {
 		starts = append(starts, int(number(t, r["start_tick"])))

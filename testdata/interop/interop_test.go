@@ -86,7 +86,7 @@ func someJobs(n int) []capcli.Job {
 		at := capcli.Time(1_700_000_000 + 60*i)
 		j := capcli.Job{
 			ID: fmt.Sprintf("j%d", i), Tenant: fmt.Sprintf("team%d", i%7), GPUs: i % 9,
-			Submit: at, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
+			Submit: at, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime, Eligible: capcli.NoTime,
 			Run: capcli.Seconds(rng.IntN(100_000)), Priority: i%5 - 2, State: "COMPLETED",
 		}
 		if i%3 == 0 {
@@ -287,7 +287,7 @@ func theirKind(jobs []capcli.Job) []capcli.Job {
 		j := &jobs[i]
 		*j = capcli.Job{
 			ID: j.ID, Tenant: j.Tenant, GPUs: j.GPUs, MemMiB: j.MemMiB, Submit: j.Submit, Start: j.Start, End: j.End,
-			Run: j.Run, State: j.State, Deadline: capcli.NoTime,
+			Run: j.Run, State: j.State, Deadline: capcli.NoTime, Eligible: capcli.NoTime,
 		}
 		if i%6 == 0 {
 			j.Tenant = ""
