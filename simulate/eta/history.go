@@ -34,6 +34,7 @@ func (q *Request) Read(ctx context.Context, open trace.Opener, name string, o tr
 		return nil, err
 	}
 	defer closer.Close() //nolint:errcheck // it was only read
+	o.ZeroRuns, o.Aliases = true, true
 	r, err := trace.Open(in, o)
 	if err != nil {
 		return nil, err
