@@ -1,6 +1,7 @@
 package kueue
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,9 +63,9 @@ func newCluster(w *World) (*cluster, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(c.queues, func(a, b *queue) int { return compareText(a.node.name, b.node.name) })
+	slices.SortFunc(c.queues, func(a, b *queue) int { return cmp.Compare(a.node.name, b.node.name) })
 	// Where nothing else decides, names do, whatever the order of the lists.
-	byName := func(a, b *node) int { return compareText(a.name, b.name) }
+	byName := func(a, b *node) int { return cmp.Compare(a.name, b.name) }
 	slices.SortStableFunc(c.nodes, byName)
 	for _, n := range c.nodes {
 		slices.SortStableFunc(n.children, byName)
@@ -207,7 +208,7 @@ func (c *cluster) addQueue(rules *ClusterQueue, cohorts map[string]*node) error 
 
 // queueNamed returns a queue by name, nil where there is none.
 func (c *cluster) queueNamed(name string) *queue {
-	i, ok := slices.BinarySearchFunc(c.queues, name, func(q *queue, name string) int { return compareText(q.node.name, name) })
+	i, ok := slices.BinarySearchFunc(c.queues, name, func(q *queue, name string) int { return cmp.Compare(q.node.name, name) })
 	if !ok {
 		return nil
 	}
@@ -245,13 +246,3 @@ func (c *cluster) fits(q *queue, u usage, borrow bool) bool {
 
 // usage is an amount by slot.
 type usage []int64
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}

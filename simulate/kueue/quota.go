@@ -1,6 +1,9 @@
 package kueue
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // slot is one resource in one flavor: an index into the world's list of them.
 type slot int
@@ -181,19 +184,9 @@ func (a share) compare(b share) int {
 		}
 		return -1
 	case infiniteA:
-		return compareFloats(a.unweighted, b.unweighted)
+		return cmp.Compare(a.unweighted, b.unweighted)
 	}
-	return compareFloats(a.value(), b.value())
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return cmp.Compare(a.value(), b.value())
 }
 
 func (a share) infinite() bool { return a.weight == 0 && a.unweighted > 0 }

@@ -278,15 +278,23 @@ func (p *conservative) makePromise(l *simulate.Live) *booking {
 
 // choose finds the earliest start that the plans leave for l and reserves it in b.
 func (p *conservative) choose(t *simulate.Turn, l *simulate.Live, b *booking) {
-	b.pool = -1
+	at, pool := p.earliest(t, l, b.est)
+	if b.pool = pool; pool >= 0 {
+		b.at = at
+		p.plans[pool].add(at, at+b.est, -l.Milli())
+	}
+}
+
+// earliest returns the earliest start that the plans leave for l, and its pool; of equal starts, the
+// first pool. The pool is -1 if there is none.
+func (p *conservative) earliest(t *simulate.Turn, l *simulate.Live, est capcli.Seconds) (start capcli.Seconds, pool int) {
+	pool = -1
 	for _, q := range t.Pools(l) {
-		if at, ok := p.plans[q].earliest(t.Now(), b.est, l.Milli()); ok && (b.pool < 0 || at < b.at) {
-			b.at, b.pool = at, q
+		if at, ok := p.plans[q].earliest(t.Now(), est, l.Milli()); ok && (pool < 0 || at < start) {
+			start, pool = at, q
 		}
 	}
-	if b.pool >= 0 {
-		p.plans[b.pool].add(b.at, b.at+b.est, -l.Milli())
-	}
+	return start, pool
 }
 
 // compress moves each job to the earliest start that the others leave. It tries only jobs for which

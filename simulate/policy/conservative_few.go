@@ -93,14 +93,9 @@ func (p *conservative) hasRoom(t *simulate.Turn) bool { return t.Room() > 0 || t
 
 // keep promises l the earliest start that the plans leave.
 func (p *conservative) keep(t *simulate.Turn, l *simulate.Live, est capcli.Seconds) {
-	m := span{pool: -1, milli: l.Milli()}
-	for _, q := range t.Pools(l) {
-		if at, ok := p.plans[q].earliest(t.Now(), est, m.milli); ok && (m.pool < 0 || at < m.from) {
-			m.from, m.to, m.pool = at, at+est, q
-		}
-	}
-	if m.pool >= 0 {
-		p.plans[m.pool].add(m.from, m.to, -m.milli)
+	if at, pool := p.earliest(t, l, est); pool >= 0 {
+		m := span{pool, at, at + est, l.Milli()}
+		p.plans[pool].add(m.from, m.to, -m.milli)
 		p.made = append(p.made, m)
 	}
 }
