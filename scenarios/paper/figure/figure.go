@@ -31,9 +31,9 @@ const (
 	Points    Kind = "points"    // a point for each value; Lo and Hi are its range, Labels its name
 	Bars      Kind = "bars"      // bars over the names of X, side by side; a series with Pile set is piled on the one before
 	Waterfall Kind = "waterfall" // one series of changes over the names of X; the first and the last are totals
-	Tornado   Kind = "tornado"   // one series: for each name of X the values Lo and Hi around Y
+	Tornado   Kind = "tornado"   // one series: for each name of X the values at the low and the high end in Lo and Hi; a mark on y is the base
 	Heat      Kind = "heat"      // a row for each series, a column for each name of X, a colour for each value
-	Spans     Kind = "spans"     // a row for each series, with a bar from Lo to Hi for each value; X is its axis
+	Spans     Kind = "spans"     // a row for each series, with a bar on X from Lo to Hi for each value, Y its amount in the unit of Y
 )
 
 // Axis is what an axis measures.
