@@ -100,6 +100,9 @@ type Outcome struct {
 
 	Interruptions *Interruptions `json:"interruptions,omitempty"` // nil if nothing of the kind is switched on
 
+	// Timeline is the run over time; nil unless it was asked for.
+	Timeline *Timeline `json:"timeline,omitempty"`
+
 	// Availability is the share of jobs that started within the limit on waits, or within an hour;
 	// nil if no job counts. It is not part of the document.
 	Availability *float64 `json:"-"`
