@@ -114,6 +114,8 @@ var layers = map[string][]string{
 
 	"scenarios/events": {"scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},
 
+	"cmd/report/page": {"scenarios/paper", "scenarios/paper/figure"},
+
 	"cmd/files":  {"cmd/report", "profile/trace", "unix"},
 	"cmd/report": {"tablewriter"},
 	"cmd/capcli": {"*"},

@@ -149,3 +149,28 @@ func TestText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestCell(t *testing.T) {
+	for n, want := range map[Number]string{1695168.4: "$1,695,168.40", -0.5: "-$0.50", 0: "$0.00", 0.001: "$0.001", unknown: "n/a"} {
+		if got := USD.Cell(n); got != want {
+			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"research", "research"},
+		{"Zürich 東京 👩‍🔬", "Zürich 東京 👩‍🔬"},
+		{"a\x1b[2J\x00b\tc\nd", "a[2Jb c d"},
+		{"a\u202eb\u2066c\u200fd", "abcd"},
+		{"\xff", "\ufffd"},
+		{"Z\u0301\u0302\u0303\u0304\u0305\u0306a\u0301", "Z\u0301\u0302\u0303\u0304a\u0301"},
+		{"a\uffffb\ufffec", "abc"},
+	}
+	for _, tt := range tests {
+		if got := Clean(tt.text); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}

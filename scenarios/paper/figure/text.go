@@ -37,6 +37,14 @@ func (u Unit) Text(n Number) string {
 	return rounded(v)
 }
 
+// Cell returns n for a cell of a table: as Text does, but dollars with cents.
+func (u Unit) Cell(n Number) string {
+	if u == USD && math.Abs(float64(n)) >= 0.01 && n.IsKnown() {
+		return signed(grouped(float64(n), 2))
+	}
+	return u.Text(n)
+}
+
 // Exact returns n for programs: all digits, times in RFC 3339 UTC, "" where it is unknown.
 func (u Unit) Exact(n Number) string {
 	switch {
@@ -89,6 +97,11 @@ func dollars(v float64) string {
 	if places == 6 {
 		text = strings.TrimRight(text, "0")
 	}
+	return signed(text)
+}
+
+// signed returns a number with the sign of dollars, after a minus.
+func signed(text string) string {
 	if rest, negative := strings.CutPrefix(text, "-"); negative {
 		return "-$" + rest
 	}

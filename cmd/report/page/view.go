@@ -1,0 +1,222 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+
+	"capcli/scenarios/paper"
+	"capcli/scenarios/paper/figure"
+)
+
+// Rows of a table that a page shows, and of those the rows that it prints.
+const (
+	defaultRows = 200
+	printedRows = 40
+)
+
+// view is what the template shows.
+type view struct {
+	*paper.Paper
+	Policy   string
+	Styles   []template.HTML
+	Scripts  []template.HTML
+	Blocks   []template.HTML
+	Sections []section
+	Pictures []picture
+	Tables   []tableView
+}
+
+// section is an Extra as the template shows it.
+type section struct {
+	ID, Title string
+	HTML      template.HTML
+}
+
+// picture is a figure as the template shows it.
+type picture struct {
+	figure.Figure
+	SVG    template.HTML
+	Legend []legendEntry
+	Notes  []string
+	Data   tableView
+}
+
+type legendEntry struct {
+	Class, Name string
+}
+
+// tableView is a table as the template shows it.
+type tableView struct {
+	ID, Title, Sentence string
+	Heads               []cell
+	Rows                []row
+	Foot                []cell // the total; nil where there is none
+	Left                string // what is left out; "" is nothing
+	Unprinted           int    // rows that are shown but not printed
+}
+
+type row struct {
+	Cells []cell
+	More  bool // not printed
+}
+
+// cell is a cell of a table: Number says that it holds a figure.
+type cell struct {
+	Text   string
+	Number bool
+}
+
+// cleanText returns text as it may stand on the page.
+func cleanText(text string) string { return figure.Clean(text) }
+
+func newView(p *paper.Paper, o Options) (*view, error) {
+	if o.Rows <= 0 {
+		o.Rows = defaultRows
+	}
+	v := &view{Paper: p}
+	if err := v.addParts(p, o.Extras); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for i := range p.Figures {
+		f := &p.Figures[i]
+		if err := f.Check(); err != nil {
+			return nil, err
+		}
+		if seen[f.ID] {
+			return nil, fmt.Errorf("two figures have the ID %s", f.ID)
+		}
+		seen[f.ID] = true
+		one, err := newPicture(f, o.Rows)
+		if err != nil {
+			return nil, err
+		}
+		v.Pictures = append(v.Pictures, one)
+	}
+	for i := range p.Tables {
+		v.Tables = append(v.Tables, paperTable(&p.Tables[i], o.Rows))
+	}
+	return v, nil
+}
+
+// addParts adds the styles, scripts and blocks of the page and of its extras, and the policy that
+// allows them.
+func (v *view) addParts(p *paper.Paper, extras []Extra) error {
+	styles, scripts := []string{pageStyle()}, []string{scriptText}
+	document, err := documentBlock(p)
+	if err != nil {
+		return err
+	}
+	blocks := []Data{document}
+	for _, e := range extras {
+		if !isID(e.ID) {
+			return fmt.Errorf("section %.40q: its ID must consist of small letters, digits and dashes", e.ID)
+		}
+		if e.Style != "" {
+			styles = append(styles, e.Style)
+		}
+		scripts = append(scripts, e.Scripts...)
+		blocks = append(blocks, e.Data...)
+		v.Sections = append(v.Sections, section{e.ID, e.Title, e.HTML})
+	}
+	var styleSources, scriptSources []string
+	for _, s := range styles {
+		v.Styles = append(v.Styles, template.HTML("<style>"+s+"</style>"))
+		styleSources = append(styleSources, hashSource(s))
+	}
+	for _, s := range scripts {
+		markup, source, err := script(s)
+		if err != nil {
+			return err
+		}
+		v.Scripts = append(v.Scripts, markup)
+		scriptSources = append(scriptSources, source)
+	}
+	for _, d := range blocks {
+		markup, err := block(d)
+		if err != nil {
+			return err
+		}
+		v.Blocks = append(v.Blocks, markup)
+	}
+	v.Policy = policy(styleSources, scriptSources, extras)
+	return nil
+}
+
+func pageStyle() string { return styleText }
+
+func newPicture(f *figure.Figure, rows int) (picture, error) {
+	one := picture{Figure: *f, Notes: f.Notes}
+	t := f.Table()
+	one.Data = tableView{ID: "data-" + f.ID, Title: f.Title}
+	for _, c := range t.Columns {
+		one.Data.Heads = append(one.Data.Heads, cell{c.Name, c.Unit != figure.Name})
+	}
+	units := make([]figure.Unit, len(t.Columns))
+	for i, c := range t.Columns {
+		units[i] = c.Unit
+	}
+	one.Data.addRows(t.Rows, units, rows)
+	return one, nil
+}
+
+// paperTable returns a table of the paper. A total stays apart from the rows, below them.
+func paperTable(t *paper.Table, rows int) tableView {
+	v := tableView{ID: "table-" + t.ID, Title: t.Title, Sentence: t.Sentence}
+	units := make([]figure.Unit, len(t.Columns))
+	for i, c := range t.Columns {
+		units[i] = c.Unit
+		v.Heads = append(v.Heads, cell{c.Name, c.Unit != figure.Name})
+	}
+	body := t.Rows
+	if t.Total && len(body) > 0 {
+		v.Foot = cells(body[len(body)-1], units)
+		body = body[:len(body)-1]
+	}
+	v.addRows(body, units, rows)
+	return v
+}
+
+// addRows adds the first rows of a table, and says how many are left out.
+func (v *tableView) addRows(rows [][]any, units []figure.Unit, most int) {
+	if len(rows) > most {
+		v.Left = fmt.Sprintf("The first %d of %s rows. All are in the document inside this page.",
+			most, figure.Count.Text(figure.Number(len(rows))))
+		rows = rows[:most]
+	}
+	for i, r := range rows {
+		v.Rows = append(v.Rows, row{cells(r, units), i >= printedRows})
+	}
+	v.Unprinted = max(0, len(v.Rows)-printedRows)
+}
+
+// cells returns the texts of a row: "n/a" where a value is unknown, "" where there is none.
+func cells(values []any, units []figure.Unit) []cell {
+	out := make([]cell, len(values))
+	for i, value := range values {
+		u := figure.Count
+		if i < len(units) {
+			u = units[i]
+		}
+		switch value := value.(type) {
+		case nil:
+			out[i].Number = u != figure.Name
+		case string:
+			out[i].Text = value
+		case figure.Number:
+			out[i] = cell{u.Cell(value), true}
+		case float64:
+			out[i] = cell{u.Cell(figure.Number(value)), true}
+		case int:
+			out[i] = cell{u.Cell(figure.Number(value)), true}
+		case int64:
+			out[i] = cell{u.Cell(figure.Number(value)), true}
+		case bool:
+			out[i].Text = strconv.FormatBool(value)
+		default:
+			out[i].Text = fmt.Sprint(value)
+		}
+	}
+	return out
+}
