@@ -1,0 +1,188 @@
+// Package live carries a scenario and its jobs to where no files are: into a page, where the engine
+// answers what-if questions. A World is all that a run reads. Its jobs are compact columns; jobs
+// without end are thinned so that the load stays.
+//
+//	w, err := live.NewWorld(ctx, c, question, o)
+//	maker, question, err := w.Maker()
+//	c, err := maker.Case(ctx, question) // the same case, without files
+package live
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"capcli"
+	"capcli/profile/trace"
+	"capcli/scenarios"
+	"capcli/scenarios/play"
+	"capcli/scenarios/prices"
+)
+
+// Schema is the schema of a World.
+const Schema = "capcli/live/v1"
+
+// World is all that runs of a case read.
+type World struct {
+	Schema    string      `json:"schema"`
+	Scenario  string      `json:"scenario"` // its text
+	File      string      `json:"file"`
+	Made      []string    `json:"notes"` // assumptions made when the text was written for a log
+	Sets      []string    `json:"set"`
+	Policy    string      `json:"policy"`
+	Placement string      `json:"placement"`
+	Perfect   bool        `json:"perfect_estimates"`
+	Seed      capcli.Seed `json:"seed"`
+	Trace     string      `json:"trace"` // name of the log of the jobs; "" if the scenario makes its jobs
+	Jobs      []byte      `json:"jobs"`  // a pack of the jobs; null if the scenario makes them
+	Count     int         `json:"count"` // of the jobs that a run reads
+	Thinned   *Thinned    `json:"thinned"`
+	Files     []File      `json:"files"`  // that the scenario names
+	Prices    []byte      `json:"prices"` // a list of prices as CSV that takes precedence; null is none
+}
+
+// File is a file that a scenario names.
+type File struct {
+	Name string `json:"name"`
+	Data []byte `json:"data"`
+}
+
+// maxFiles is the most bytes of the files that a World carries.
+const maxFiles = 4 << 20
+
+// NewWorld returns the world of a case that q asked for. It carries at most most jobs, thinned if
+// there are more, and the files that open opens when the scenario names them. It fails with
+// *capcli.RequestError for a case on which Kueue decides, and for files of more than 4 MiB.
+func NewWorld(ctx context.Context, c *play.Case, q *play.Question, most int) (*World, error) {
+	s := c.Scenario
+	if s.Kueue != nil {
+		return nil, &capcli.RequestError{Field: "live", Text: ": Kueue decides on the jobs of " + s.Name + ", which the page cannot play", Hint: "leave it out"}
+	}
+	w := &World{
+		Schema: Schema, Scenario: string(c.Text), File: s.File, Made: append([]string{}, c.Made...), Sets: append([]string{}, q.Sets...),
+		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: s.Policy.Perfect, Seed: c.Seed,
+		Files: []File{},
+	}
+	if s.Jobs.TZ != "" { // the jobs are read, and a browser's engine has no table of zones
+		w.Sets = append(w.Sets, "jobs.tz=null")
+	}
+	if q.Prices != nil {
+		var list bytes.Buffer
+		if err := q.Prices.WriteCSV(&list, func(cell string) string { return cell }); err != nil {
+			return nil, err
+		}
+		w.Prices = list.Bytes()
+	}
+	if err := w.keepJobs(ctx, c, most); err != nil {
+		return nil, err
+	}
+	return w, w.keepFiles(c, q)
+}
+
+// keepJobs packs the jobs of run 0 of the case. The scenario makes its own jobs again if there are
+// at most most of them.
+func (w *World) keepJobs(ctx context.Context, c *play.Case, most int) error {
+	reading, err := c.Source.Open(0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reading.Close() }()
+	var jobs []capcli.Job
+	for j, err := range trace.Sorted(capcli.WatchJobs(ctx, reading.Jobs, func(int64) {})) {
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, j)
+	}
+	w.Count = len(jobs)
+	if !c.FromLog() && len(jobs) <= most {
+		return nil
+	}
+	jobs, w.Thinned = Thin(jobs, most, c.Seed)
+	w.Count, w.Trace = len(jobs), c.Source.Name
+	w.Jobs, err = Pack(jobs)
+	return err
+}
+
+// keepFiles keeps the files that the scenario names: it parses the scenario again and sees what is
+// opened.
+func (w *World) keepFiles(c *play.Case, q *play.Question) error {
+	if c.Open == nil {
+		return nil
+	}
+	total := 0
+	seen := func(name string) ([]byte, error) {
+		data, err := c.Open(name)
+		if err != nil || slices.ContainsFunc(w.Files, func(f File) bool { return f.Name == name }) {
+			return data, err
+		}
+		if total += len(data); total > maxFiles {
+			return nil, &capcli.RequestError{Field: "live", Text: fmt.Sprintf(": the files that %s names have more than 4 MiB, too much for a page", c.Scenario.Name), Hint: "capcli serve plays it without a page that carries them"}
+		}
+		w.Files = append(w.Files, File{name, data})
+		return data, nil
+	}
+	s, err := scenarios.ParseWith(q.Prices, c.Scenario.File, c.Text, q.Sets...) // the case's own has its files already
+	if err != nil {
+		return err
+	}
+	if _, err := s.Rates(scenarios.Options{Seed: c.Seed, Open: seen}); err != nil || s.Energy == nil {
+		return err
+	}
+	_, err = s.Energy.Load(seen)
+	return err
+}
+
+// Maker returns a maker and a question whose case plays the world. It fails with *capcli.InputError
+// if the world is damaged.
+func (w *World) Maker() (*play.Maker, *play.Question, error) {
+	if w.Schema != Schema {
+		return nil, nil, &capcli.InputError{Field: "schema", Text: fmt.Sprintf("expected %s, found %q", Schema, w.Schema), Hint: "make the page again with capcli report --live"}
+	}
+	logs := &play.Logs{Open: w.open}
+	q := &play.Question{
+		Kept: &play.ScenarioText{YAML: []byte(w.Scenario), File: w.File, Made: w.Made}, Sets: slices.Clone(w.Sets),
+		Policy: w.Policy, Place: w.Placement, Perfect: w.Perfect, Seed: &w.Seed, Trace: w.Trace,
+	}
+	var err error
+	if w.Prices != nil {
+		if q.Prices, err = prices.Parse("prices.csv", w.Prices); err != nil {
+			return nil, nil, err
+		}
+	}
+	if w.Trace != "" {
+		jobs, err := Unpack(w.Jobs)
+		if err != nil {
+			return nil, nil, err
+		}
+		logs.Held = func(string) capcli.Jobs { return list(jobs) }
+	}
+	return &play.Maker{Logs: logs}, q, nil
+}
+
+// open opens a file that the world carries.
+func (w *World) open(name string) (trace.Input, io.Closer, error) {
+	for i := range w.Files {
+		f := &w.Files[i]
+		if f.Name == name || filepath.Join(filepath.Dir(w.File), f.Name) == name {
+			r := bytes.NewReader(f.Data)
+			return trace.Input{Name: name, R: r, At: r, Size: int64(len(f.Data))}, io.NopCloser(nil), nil
+		}
+	}
+	return trace.Input{}, nil, fmt.Errorf("cannot read %s: %w", name, fs.ErrNotExist)
+}
+
+// list returns jobs as a stream.
+func list(jobs []capcli.Job) capcli.Jobs {
+	return func(yield func(capcli.Job, error) bool) {
+		for i := range jobs {
+			if !yield(jobs[i], nil) {
+				return
+			}
+		}
+	}
+}
