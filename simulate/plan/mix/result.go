@@ -32,6 +32,7 @@ type Result struct {
 	Partial string  `json:"partial,omitempty"` // what was stopped: the plan is the best so far; "" where nothing was
 	Futures *Played `json:"futures,omitempty"`
 
+	Buys       []Bought           `json:"buys,omitempty"` // the committed pools of the best mix
 	Best       *Mix               `json:"best"`
 	Bound      *Bound             `json:"bound"`
 	Owed       []Owed             `json:"owed_after_the_runs,omitempty"`
@@ -42,6 +43,7 @@ type Result struct {
 	Closest    *Mix               `json:"closest"` // the mix nearest to the limits, where no mix holds them
 	Binding    *string            `json:"binding_limit"`
 	Frontier   []*Mix             `json:"frontier"`
+	Sizes      []Sized            `json:"by_committed_gpus"`
 	Marginal   []MarginalGPU      `json:"marginal"`
 	BreakEven  []Tie              `json:"break_even"`
 	Against    *int               `json:"break_even_against"` // number of the mix that the break-even prices compare with
@@ -175,6 +177,7 @@ func (s *study) result() *Result {
 	if s.req.All {
 		r.All = s.mixes(s.found.Entries)
 	}
+	r.Sizes = orEmpty(r.Sizes)
 	r.Marginal, r.BreakEven, r.Tornado, r.BestRuns = orEmpty(r.Marginal), orEmpty(r.BreakEven), orEmpty(r.Tornado), orEmpty(r.BestRuns)
 	r.Assumption, r.Notes = orEmpty(s.assumptions()), orEmpty(s.allNotes())
 	return r

@@ -43,6 +43,9 @@ func (p *Planner) Study(ctx context.Context, found *Found) (*Result, error) {
 		if s.out.Chosen, err = s.scenario(); err != nil {
 			return nil, p.Fault(err)
 		}
+		if s.out.Buys, err = s.purchases(); err != nil {
+			return nil, p.Fault(err)
+		}
 		if !found.Partial {
 			err = p.Fault(s.ask(ctx))
 		}
@@ -51,6 +54,12 @@ func (p *Planner) Study(ctx context.Context, found *Found) (*Result, error) {
 		}
 		if err != nil {
 			s.out.Partial = "the search is whole; what was to be asked about the mix that it found was stopped"
+		}
+	}
+	if err == nil {
+		s.out.Sizes, err = s.sized(ctx)
+		if err = p.Fault(err); err != nil && ctx.Err() == nil {
+			return nil, err
 		}
 	}
 	return s.result(), err
