@@ -107,7 +107,7 @@ var layers = map[string][]string{
 
 	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/policy", "simulate/billing", "simulate/outcome"},
 
-	"scenarios/live": {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices"},
+	"scenarios/live": {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "simulate/outcome"},
 
 	"scenarios/paper":        {"forecast/outlook", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/outcome", "simulate/plan/futures", "simulate/plan/mix", "simulate/plan/rationale"},
 	"scenarios/paper/figure": {},
@@ -120,6 +120,7 @@ var layers = map[string][]string{
 
 	"cmd/files":  {"cmd/report", "profile/trace", "unix"},
 	"cmd/report": {"tablewriter"},
+	"cmd/wasm":   {"scenarios/live"},
 	"cmd/capcli": {"*"},
 }
 

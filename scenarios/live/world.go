@@ -1,6 +1,6 @@
 // Package live carries a scenario and its jobs to where no files are: into a page, where the engine
-// answers what-if questions. A World is all that a run reads. Its jobs are compact columns; jobs
-// without end are thinned so that the load stays.
+// answers what-if questions. A World is all that a run reads. Its jobs are compact columns; if
+// there are too many they are thinned so that the load stays.
 //
 //	w, err := live.NewWorld(ctx, c, question, o)
 //	maker, question, err := w.Maker()
@@ -37,9 +37,9 @@ type World struct {
 	Placement string      `json:"placement"`
 	Perfect   bool        `json:"perfect_estimates"`
 	Seed      capcli.Seed `json:"seed"`
-	Trace     string      `json:"trace"` // name of the log of the jobs; "" if the scenario makes its jobs
-	Jobs      []byte      `json:"jobs"`  // a pack of the jobs; null if the scenario makes them
-	Count     int         `json:"count"` // of the jobs that a run reads
+	Trace     string      `json:"trace"` // name of the log of the jobs; generated if the scenario makes them
+	Jobs      []byte      `json:"jobs"`  // a pack of the jobs
+	Count     int         `json:"count"` // of the jobs
 	Thinned   *Thinned    `json:"thinned"`
 	Files     []File      `json:"files"`  // that the scenario names
 	Prices    []byte      `json:"prices"` // a list of prices as CSV that takes precedence; null is none
@@ -83,8 +83,8 @@ func NewWorld(ctx context.Context, c *play.Case, q *play.Question, most int) (*W
 	return w, w.keepFiles(c, q)
 }
 
-// keepJobs packs the jobs of run 0 of the case. The scenario makes its own jobs again if there are
-// at most most of them.
+// keepJobs packs the jobs of run 0 of the case, at most most of them. Those that the scenario makes are
+// packed too: the last digit of a logarithm, and with it a job, depends on the processor.
 func (w *World) keepJobs(ctx context.Context, c *play.Case, most int) error {
 	reading, err := c.Source.Open(0)
 	if err != nil {
@@ -99,9 +99,6 @@ func (w *World) keepJobs(ctx context.Context, c *play.Case, most int) error {
 		jobs = append(jobs, j)
 	}
 	w.Count = len(jobs)
-	if !c.FromLog() && len(jobs) <= most {
-		return nil
-	}
 	jobs, w.Thinned = Thin(jobs, most, c.Seed)
 	w.Count, w.Trace = len(jobs), c.Source.Name
 	w.Jobs, err = Pack(jobs)
@@ -137,7 +134,8 @@ func (w *World) keepFiles(c *play.Case, q *play.Question) error {
 	return err
 }
 
-// Maker returns a maker and a question whose case plays the world. It fails with *capcli.InputError
+// Maker returns a maker and a question whose case plays the world, once: it has the jobs of the first
+// run. It fails with *capcli.InputError
 // if the world is damaged.
 func (w *World) Maker() (*play.Maker, *play.Question, error) {
 	if w.Schema != Schema {
@@ -154,13 +152,11 @@ func (w *World) Maker() (*play.Maker, *play.Question, error) {
 			return nil, nil, err
 		}
 	}
-	if w.Trace != "" {
-		jobs, err := Unpack(w.Jobs)
-		if err != nil {
-			return nil, nil, err
-		}
-		logs.Held = func(string) capcli.Jobs { return list(jobs) }
+	jobs, err := Unpack(w.Jobs)
+	if err != nil {
+		return nil, nil, err
 	}
+	logs.Held = func(string) capcli.Jobs { return list(jobs) }
 	return &play.Maker{Logs: logs}, q, nil
 }
 

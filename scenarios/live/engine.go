@@ -1,0 +1,97 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"capcli"
+	"capcli/scenarios/play"
+	"capcli/simulate/outcome"
+)
+
+// Engine answers requests about one scenario and its jobs. It may serve several requests at once.
+type Engine struct {
+	maker *play.Maker
+	base  play.Question
+	runs  int // most runs of a request
+}
+
+// NewEngine returns the engine of a question's case. A request may ask for at most runs runs.
+func NewEngine(maker *play.Maker, q *play.Question, runs int) *Engine {
+	return &Engine{maker: maker, base: *q, runs: runs}
+}
+
+// Engine returns the engine of the world.
+func (w *World) Engine() (*Engine, error) {
+	maker, q, err := w.Maker()
+	if err != nil {
+		return nil, err
+	}
+	return NewEngine(maker, q, 1), nil
+}
+
+// SimulateRequest asks for runs of the scenario with changes.
+type SimulateRequest struct {
+	Sets      []string     `json:"set,omitempty"`       // changes of fields: capacity[0].gpus=72
+	Policy    string       `json:"policy,omitempty"`    // in place of the scenario's
+	Placement string       `json:"placement,omitempty"` // in place of the scenario's
+	Perfect   bool         `json:"perfect_estimates,omitempty"`
+	Seed      *capcli.Seed `json:"seed,omitempty"` // in place of the scenario's
+	Runs      int          `json:"runs,omitempty"` // 0 is 1
+}
+
+// maxSets is the most changes of a request.
+const maxSets = 256
+
+// Check fails with *capcli.RequestError if a field of the request is out of its range.
+func (r *SimulateRequest) Check() error {
+	switch {
+	case r.Runs < 0:
+		return &capcli.RequestError{Field: "runs", Text: fmt.Sprintf("wants 1 or more, found %d", r.Runs)}
+	case len(r.Sets) > maxSets:
+		return &capcli.RequestError{Field: "set", Text: fmt.Sprintf("wants at most %d changes, found %d", maxSets, len(r.Sets))}
+	}
+	return nil
+}
+
+// Simulate plays the scenario with the changes of r. It fails with *capcli.RequestError, with
+// *strict.Faults for a wrong change, and as play.Play does.
+func (e *Engine) Simulate(ctx context.Context, r SimulateRequest) (*outcome.Document, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if r.Runs > e.runs {
+		return nil, &capcli.RequestError{Field: "runs", Text: fmt.Sprintf("wants at most %d, found %d", e.runs, r.Runs)}
+	}
+	c, err := e.Case(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := play.Play(ctx, []*play.Case{c}, play.Request{Runs: r.Runs})
+	if err != nil {
+		return nil, err
+	}
+	out := play.Document(runs)
+	out.Notes = append(slices.Clone(c.Notes), play.Notes(runs[0])...)
+	return out, nil
+}
+
+// Case returns the case with the changes of r.
+func (e *Engine) Case(ctx context.Context, r SimulateRequest) (*play.Case, error) {
+	q := e.base
+	q.Sets = append(slices.Clone(q.Sets), r.Sets...)
+	q.Policy, q.Place = cmp.Or(r.Policy, q.Policy), cmp.Or(r.Placement, q.Place)
+	q.Perfect = q.Perfect || r.Perfect
+	if r.Seed != nil {
+		q.Seed = r.Seed
+	}
+	maker := *e.maker // its survey and its notes are of one request
+	c, err := maker.Case(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	c.Quiet = true
+	return c, nil
+}
