@@ -26,6 +26,7 @@ type Job struct {
 	Limit     Seconds // time asked for; 0 is unknown
 	Priority  int     // larger is more urgent
 	Deadline  Time    // NoTime is none
+	Tags      *Tags   // its project, team and the like; nil is none
 }
 
 // Milli returns the GPU capacity that j holds, in thousandths of a GPU.
