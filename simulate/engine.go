@@ -45,10 +45,11 @@ type Config struct {
 // Tenant is a user, team or account that pays for jobs.
 type Tenant struct {
 	Name   string
-	Weight float64 // its share relative to the weights of others; 0 is 1
-	Quota  int     // most GPUs at once; 0 is without limit
-	Caps   Caps    // further limits, which count the tenants below it too
-	Budget *Budget // GPU time in each period; nil is without limit
+	Weight float64      // its share relative to the weights of others; 0 is 1
+	Quota  int          // most GPUs at once; 0 is without limit
+	Caps   Caps         // further limits, which count the tenants below it too
+	Budget *Budget      // GPU time in each period; nil is without limit
+	Tags   *capcli.Tags // tags of its jobs, where they have none of that name
 
 	index int
 	used  int      // GPUs held, which count against the quota
@@ -90,6 +91,9 @@ type engine struct {
 	tenants    map[string]*Tenant
 	tenantList []*Tenant
 	lastTenant *Tenant
+	payers     map[payerKey]int32 // number of a tenant's tags: see Record.Payers
+	lastPayer  int32              // number that payerOf returned last, for lastTags
+	lastTags   *capcli.Tags
 	ledger     ledger
 	meter      meter
 	turn       Turn

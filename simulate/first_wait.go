@@ -66,7 +66,7 @@ type group struct {
 	wait                      firstWaits
 	jct                       capcli.Seconds // sum of completion times; an open job counts until the end of the run
 	slowdown                  float64        // sum
-	possible, done            capcli.GPUTime // see Served; by tenant alone
+	possible, done            capcli.GPUTime // see Served; by tenant and by tags alone
 }
 
 func (g *group) result() JobStats {
@@ -84,7 +84,7 @@ type JobStats struct {
 	Wait                      Stats
 	MeanJCT                   float64        // mean completion time (end - submission); an open job counts until the end of the run
 	MeanSlowdown              float64        // mean bounded slowdown over the same jobs
-	Possible, Done            capcli.GPUTime // see Served; of tenants alone
+	Possible, Done            capcli.GPUTime // see Served; of tenants and tags alone
 }
 
 // ServedShare returns the share of the possible work that was done; 1 if none was possible.
@@ -137,6 +137,7 @@ func (m *meter) sizes() []SizeResult {
 type refusal struct {
 	submitted, run capcli.Seconds
 	tenant, size   int32
+	payer          int32
 	due            bool // it has a deadline
 	started        bool // its wait has been counted before
 }
@@ -149,7 +150,7 @@ func (e *engine) closeJobs(end capcli.Seconds) {
 		if l.state == waiting {
 			waited = end - l.Since
 		}
-		m.cutOff(&refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), e.overdue(l, end), l.waited}, end)
+		m.cutOff(&refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, e.overdue(l, end), l.waited}, end)
 		m.queuedFor += int64(l.Queued + waited)
 		if !l.waited {
 			m.open = append(m.open, end-l.Submitted)
@@ -170,7 +171,7 @@ func (e *engine) overdue(l *Live, at capcli.Seconds) bool {
 // cutOff counts a job that was open at the end of the run, can never run, or was dropped.
 func (m *meter) cutOff(j *refusal, end capcli.Seconds) {
 	so := end - j.submitted
-	for _, g := range []*group{&m.all, &m.byTenant[j.tenant], &m.bySize[j.size]} {
+	for _, g := range m.groupsOf(int(j.tenant), int(j.size), int(j.payer)) {
 		g.jct += so
 		g.slowdown += slowdown(so, j.run)
 		if !j.started {

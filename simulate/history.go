@@ -158,7 +158,7 @@ func (s *historian) state(j *Past, groups []*group, end capcli.Seconds) capcli.S
 		return j.Run
 	}
 	started := len(j.Stays) > 0
-	m.cutOff(&refusal{j.Submit, j.Run, int32(j.Tenant), int32(sizeRange(j.GPUs)), false, started}, s.End)
+	m.cutOff(&refusal{j.Submit, j.Run, int32(j.Tenant), int32(sizeRange(j.GPUs)), 0, false, started}, s.End)
 	switch {
 	case j.NeverFits != "" && !started:
 		m.unplaceable++
@@ -194,7 +194,7 @@ func (s *historian) stay(j *Past, x *PastStay) {
 	}
 	for _, h := range x.Holds {
 		if x.To > from && h.Milli > 0 {
-			s.g.stay(h.Pool, j.Tenant, h.Milli, from, x.To, lost)
+			s.g.stay(h.Pool, j.Tenant, 0, h.Milli, from, x.To, lost)
 			s.changes[h.Pool] = append(s.changes[h.Pool], poolChange{from, h.Milli, 0}, poolChange{x.To, -h.Milli, 0})
 		}
 		s.m.redone += capcli.GPUTime(h.Milli * int64(lost))

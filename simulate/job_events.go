@@ -29,6 +29,9 @@ func (e *engine) arrive() *Live {
 	l.class = e.classOf(&l.Job)
 	l.queue = l.class.queue
 	l.tenant = e.tenantOf(l.Tenant)
+	if l.Tags != nil || l.tenant.Tags != nil {
+		l.payer = e.payerOf(l)
+	}
 	e.prioritise(l)
 	if e.gate != nil {
 		l.allowances = e.gate.allowancesOf(l)
@@ -199,7 +202,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	}
 	e.runningN--
 	if now > l.Since {
-		l.charge(e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, now, lost))
+		l.charge(e.ledger.stay(p, l.tenant.index, int(l.payer), l.Milli(), l.Since, now, lost))
 	}
 	e.meter.stayed(l, now)
 	l.saved = saved

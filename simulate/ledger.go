@@ -58,6 +58,8 @@ type Month struct {
 	Since capcli.Time // the last of Record.Cuts at or before Start; Record.Start if there is none
 	Pools []Span      // by pool
 	Use   [][]Use     // by pool, then tenant
+
+	Tagged [][]Use // part of Use of jobs with tags, by pool, then index in Record.Payers; nil where none ran
 }
 
 // Record says who held what, when and on which terms. It is all that billing needs, so a run can be
@@ -66,6 +68,7 @@ type Record struct {
 	Start   capcli.Time // time 0 of the run
 	Pools   []Pool
 	Tenants []string
+	Payers  []Payer // jobs with tags, by tenant and tags; nil where no job has tags
 	Months  []Month
 	Hourly  *Hourly       // the use by clock hour; nil unless Config.Hourly is set
 	Cuts    []capcli.Time // times after Start at which months are divided, in order
@@ -173,19 +176,21 @@ func (a *account) charge(s *Span, dt int64) {
 }
 
 // use returns the entry of tenant t for pool p in month m.
-func (g *ledger) use(m, p, t int) *Use {
-	u := &g.rec.Months[m].Use[p]
-	for len(*u) <= t {
-		*u = append(*u, Use{})
+func (g *ledger) use(m, p, t int) *Use { return useAt(&g.rec.Months[m].Use[p], t) }
+
+// useAt returns element i of a list, which grows to have it.
+func useAt(list *[]Use, i int) *Use {
+	for len(*list) <= i {
+		*list = append(*list, Use{})
 	}
-	return &(*u)[t]
+	return &(*list)[i]
 }
 
 // stay records that tenant t held milli thousandths of GPUs of pool p over [from, to), of which
-// lost seconds made no progress. In an elastic pool the stay also counts as offered, and the rest
+// lost seconds made no progress. payer is the number of its job's tags, from 1; 0 is none. In an elastic pool the stay also counts as offered, and the rest
 // of the minimum billing time as idle. It returns the stay divided at Record.Cuts, valid until the
 // next call.
-func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) []Hold {
+func (g *ledger) stay(p, t, payer int, milli int64, from, to, lost capcli.Seconds) []Hold {
 	pool := &g.rec.Pools[p]
 	g.held = g.held[:0]
 	g.eachMonth(from, to, func(m int, dt int64) {
@@ -200,6 +205,9 @@ func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) []Ho
 			s.Used += d
 		}
 	})
+	if payer > 0 {
+		g.tagged(p, payer-1, milli, from, to, lost)
+	}
 	if g.rec.Hourly != nil {
 		g.rec.Hourly.stay(p, t, milli, from, to)
 	}
@@ -249,6 +257,9 @@ func (r *Record) check(c *Counts) error {
 			if sum != s.Used {
 				return &AccountError{fmt.Sprintf("pool %s, month from %s: tenants held %d, the pool says %d (thousandths of GPU-seconds)",
 					r.Pools[p].Name, r.Months[m].Start, sum, s.Used)}
+			}
+			if err := r.checkTagged(m, p); err != nil {
+				return err
 			}
 		}
 	}

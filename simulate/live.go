@@ -34,6 +34,7 @@ type Live struct {
 	queue         *queue
 	class         *Reach
 	tenant        *Tenant
+	payer         int32 // number of its tags: see Record.Payers; 0 is none
 	slices        []Slice
 	holds         []Hold
 	run           uint32         // number of the current stay; an old Finish carries an old number

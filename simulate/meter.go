@@ -33,6 +33,8 @@ type meter struct {
 	queueArea         int64
 	queueSince        capcli.Seconds
 	byTenant          []group
+	byPayer           []group // by number of the job's tags: see Record.Payers; nil until a job has tags
+	counted           [4]*group
 	mix               [maxLevel + 2]int64
 }
 
@@ -65,15 +67,25 @@ func (m *meter) arrived(e *engine, l *Live) {
 	}
 }
 
-// groups returns the groups in which l counts.
-func (m *meter) groups(l *Live) [3]*group {
-	return [...]*group{&m.all, &m.byTenant[l.tenant.index], &m.bySize[sizeRange(l.GPUs)]}
+// groups returns the groups in which l counts. They are valid until the next call.
+func (m *meter) groups(l *Live) []*group {
+	return m.groupsOf(l.tenant.index, sizeRange(l.GPUs), int(l.payer))
+}
+
+// groupsOf returns the groups of a tenant, a range of sizes and a payer.
+func (m *meter) groupsOf(tenant, size, payer int) []*group {
+	m.counted = [...]*group{&m.all, &m.byTenant[tenant], &m.bySize[size], nil}
+	if m.byPayer == nil {
+		return m.counted[:3]
+	}
+	m.counted[3] = &m.byPayer[payer]
+	return m.counted[:]
 }
 
 func (m *meter) cannot(e *engine, l *Live) {
 	m.unplaceable++
 	due := l.Deadline.IsKnown() && l.Deadline != 0
-	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), due, false})
+	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, due, false})
 	if len(m.refused) < refusedShown {
 		m.refused = append(m.refused, Refused{l.ID, l.Tenant, l.Partition, l.GPUModel, l.GPUs, e.whyNot(l)})
 	}

@@ -34,6 +34,7 @@ type Result struct {
 	Interruptions   Interruptions
 	Served          Served
 	ServedBy        []ServedClass // Served by partition and model, in that order; sums to Served
+	Tags            []TagResult   // in order of tag, then value; nil if no job has tags
 	Record          *Record
 	Budgets         []BudgetPeriod // by tenant and period
 
@@ -164,6 +165,7 @@ func (e *engine) result() (*Result, error) {
 		}
 		r.Tenants = append(r.Tenants, tr)
 	}
+	r.Tags = m.tags(e.ledger.rec.Payers)
 	if err := e.closeWatch(); err != nil {
 		return r, err
 	}
@@ -184,7 +186,7 @@ func (e *engine) flush() (running, starting int64) {
 			running++
 		}
 		if p := int(l.slices[0].Pool); e.c.now > l.Since {
-			l.charge(e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, e.c.now, 0))
+			l.charge(e.ledger.stay(p, l.tenant.index, int(l.payer), l.Milli(), l.Since, e.c.now, 0))
 		}
 		e.meter.stayed(l, e.c.now)
 	}

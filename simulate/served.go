@@ -96,6 +96,11 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 	g := &e.meter.byTenant[l.tenant.index]
 	g.possible += might
 	g.done += did
+	if e.meter.byPayer != nil {
+		g = &e.meter.byPayer[l.payer]
+		g.possible += might
+		g.done += did
+	}
 	left := capcli.GPUTime(milli * int64(whole-min(progress, whole)))
 	switch l.state {
 	case waiting:
