@@ -249,6 +249,7 @@ var tenantSection = strict.Section[simulate.Tenant]{Name: "tenants", Start: simu
 		{"weight", "share it is entitled to against the others'; 1 where left out", strict.Number(&t.Weight, 1e-6, 1e6)},
 		{"quota", "most GPUs that it may hold at once", strict.Integer(&t.Quota, 1, maxGPUs)},
 		{"caps", "further limits, for it and the tenants below it: {running_jobs, gpus, gpu_hours_ahead, pending_jobs, hoard}", capsSection.Reader(&t.Caps)},
+		{"tags", "tags of its jobs, where they state none of that name: {cost_center: R42}", jobTags(&t.Tags)},
 		{"gpu_budget", "GPU-hours that it may use in a period: {gpu_hours: 500, every: monthly, then: queue}", gpuBudgetSection.Pointer(&t.Budget)},
 	}
 }}

@@ -44,6 +44,7 @@ var classSection = strict.Section[generate.Class]{Name: "jobs.generate.classes",
 		{"gpu_model", "model wanted; any where left out", strict.Name(&c.GPUModel)},
 		{"partition", "where they are sent", strict.Name(&c.Partition)},
 		{"priority", "larger is more urgent", strict.Integer(&c.Priority, -1_000_000, 1_000_000)},
+		{"tags", "tags of the jobs: {project: search, env: prod}", jobTags(&c.Tags)},
 		{"from", "the class begins so long after the start", strict.Duration(&c.From, 0)},
 		{"until", "and ends so long after the start", strict.Duration(&c.Until, 1)},
 		{"day_swing", "busiest over quietest instant of the day", strict.Number(&c.DaySwing, 1, 1000)},
@@ -85,6 +86,7 @@ var workTenantSection = strict.Section[generate.Tenant]{Name: "jobs.generate.cla
 	return []strict.Field{
 		{"name", "who pays", strict.Name(&t.Name)},
 		{"weight", "against the others'", strict.Number(&t.Weight, 1e-9, 1e9)},
+		{"tags", "tags of its jobs, before those of the class: {project: search}", jobTags(&t.Tags)},
 	}
 }}
 

@@ -28,7 +28,7 @@ func newCompare(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runCompare(e, o, by, args) },
 	}
 	addOutputFlags(cmd, &o)
-	cmd.Flags().StringVar(&by, "by", "", "split the cost by `WHAT`: tenant, pool, tier or month")
+	cmd.Flags().StringVar(&by, "by", "", "split the cost by `WHAT`: tenant, pool, tier, month or a tag of the jobs, such as project")
 	complete(cmd, "by", func() []string { return outcome.SplitNames })
 	return cmd
 }
@@ -36,9 +36,6 @@ func newCompare(e *env) *cobra.Command {
 func runCompare(e *env, o outputOptions, by string, args []string) error {
 	if err := o.check(); err != nil {
 		return err
-	}
-	if by != "" && !slices.Contains(outcome.SplitNames, by) {
-		return &usageError{text: fmt.Sprintf("unknown --by %q: have tenant, pool, tier, month", by)}
 	}
 	var plans []outcome.Plan
 	for _, name := range args {
@@ -52,6 +49,9 @@ func runCompare(e *env, o outputOptions, by string, args []string) error {
 		return &usageError{text: fmt.Sprintf("compare wants at least two plans, found %d", len(plans)), hint: "capcli compare runs/a runs/b"}
 	}
 	if by != "" {
+		if err := outcome.CheckSplit(plans, by); err != nil {
+			return err
+		}
 		return emit(e, o, compareBy(plans, by))
 	}
 	return emit(e, o, comparePlans(plans))
@@ -180,7 +180,7 @@ func leadOfCompare(data *outcome.Comparison) string {
 	return fmt.Sprintf("%s; the 95th percentile of waits goes from %s to %s.", text, from, to)
 }
 
-// compareBy splits the cost of each plan by tenant, pool, tier or month, as the mean over its runs.
+// compareBy splits the cost of each plan by tenant, pool, tier, month or a tag, as the mean over its runs.
 func compareBy(plans []outcome.Plan, by string) report.Doc {
 	data := outcome.SplitCosts(plans, by)
 	t := report.Fill(report.Table{Name: "by_" + by}, data.Rows, []report.Field[outcome.SplitCost]{

@@ -39,7 +39,9 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 		d.Tables = append(d.Tables, limitTable(r))
 	}
 	runs := results[0]
-	d.Tables = append(d.Tables, poolTable(runs), tenantTable(runs, people), sizeTable(runs), loadTable(runs))
+	d.Tables = append(d.Tables, poolTable(runs), tenantTable(runs, people))
+	d.Tables = append(d.Tables, tagTables(runs, people)...)
+	d.Tables = append(d.Tables, sizeTable(runs), loadTable(runs))
 	d.Tables = append(d.Tables, contractTables(runs)...)
 	d.Tables = append(d.Tables, moneyTablesOf(runs)...)
 	if len(runs) > 1 {

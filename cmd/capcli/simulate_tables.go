@@ -78,6 +78,29 @@ func tenantTable(runs []*play.Run, people bool) report.Table {
 	})
 }
 
+// tagTables shows what the jobs of each value of each tag pay. The values of a tag sum to the invoice.
+func tagTables(runs []*play.Run, people bool) []report.Table {
+	most := 0
+	if people {
+		most = tenantsShown
+	}
+	rows := play.TagsByCost(runs, most)
+	if len(rows) == 0 {
+		return nil
+	}
+	return []report.Table{fillRuns(report.Table{Name: "tags", Title: "Who pays, by tag: the values of each tag sum to the cost"}, rows, []report.Field[*play.TagLine]{
+		{Name: "tag"},
+		{Name: "value"},
+		{Name: "jobs"},
+		{Name: "used_gpu_hours", Head: "GPU-hours"},
+		{Name: "wait_mean_s", Head: "mean wait", Cell: func(t *play.TagLine) any { return meanWait(&t.Waits) }},
+		{Name: "wait_p95_s", Head: "wait p95", Cell: func(t *play.TagLine) any { return wait95(&t.Waits) }},
+		{Name: "direct_usd", Head: "held", Priority: 1},
+		{Name: "stranded_share_usd", Head: "share of unused", Priority: 2},
+		{Name: "cost_usd", Head: "cost"},
+	})}
+}
+
 // meanWait and wait95 are the cells of the mean and the 95th percentile of waits; nil where no job
 // came.
 func meanWait(w *outcome.Waits) any {

@@ -45,6 +45,7 @@ type Class struct {
 	GPUModel  string   // model wanted; "" is any
 	Partition string   // where they are sent; "" is the common queue
 	Priority  int      // larger is more urgent
+	Tags      *capcli.Tags
 	From      capcli.Seconds
 	Until     capcli.Seconds // the class lasts over [From, Until) after Workload.Start; 0 is the end
 
@@ -86,7 +87,8 @@ type Class struct {
 // Tenant is a tenant of a class with its share of the class.
 type Tenant struct {
 	Name   string
-	Weight float64 // relative to the others'; 0 is 1
+	Weight float64      // relative to the others'; 0 is 1
+	Tags   *capcli.Tags // tags of its jobs, before those of the class
 }
 
 // Size is a number of GPUs with its frequency.
@@ -144,6 +146,9 @@ func (w *Workload) source(c *Class, seed capcli.Seed) source {
 		end = min(end, c.Until)
 	}
 	t := recipe{c: c, start: w.Start, from: c.From, end: end, stem: append(make([]byte, 0, len(c.Name)+24), c.Name+"-"...)}
+	for i := range c.Tenants {
+		t.tags = append(t.tags, c.Tenants[i].Tags.Merge(c.Tags))
+	}
 	switch c.Kind {
 	case Steady:
 		return newSteady(t)
@@ -229,6 +234,7 @@ type recipe struct {
 	from, end capcli.Seconds // since start
 	stem      []byte         // of ids
 	made      int
+	tags      []*capcli.Tags // tags of the jobs of each tenant
 }
 
 // job returns the next job of the class, submitted at a time since the start.
@@ -239,6 +245,9 @@ func (t *recipe) job(at capcli.Seconds, gpus int, run capcli.Seconds) capcli.Job
 		ID: string(strconv.AppendInt(t.stem, int64(t.made), 10)), Tenant: c.Name, Partition: c.Partition, GPUModel: c.GPUModel, Class: c.Name,
 		GPUs: gpus, CPUMilli: int64(c.CPUsPerGPU*1000*float64(gpus) + 0.5), MemMiB: int64(c.MemPerGPU*1024*float64(gpus) + 0.5),
 		Submit: t.start + capcli.Time(at), Start: capcli.NoTime, End: capcli.NoTime, Run: run,
-		Priority: c.Priority, Eligible: capcli.NoTime, Deadline: capcli.NoTime,
+		Priority: c.Priority, Eligible: capcli.NoTime, Deadline: capcli.NoTime, Tags: c.Tags,
 	}
 }
+
+// setTenant gives a job to tenant i of the class.
+func (t *recipe) setTenant(j *capcli.Job, i int) { j.Tenant, j.Tags = t.c.Tenants[i].Name, t.tags[i] }

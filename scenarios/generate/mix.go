@@ -1,6 +1,10 @@
 package generate
 
-import "capcli"
+import (
+	"fmt"
+
+	"capcli"
+)
 
 // Mixes are classes of work fitted to published figures of real clusters, by name. Their rates are
 // those of the whole cluster; Workload.Scale lowers them for a smaller one.
@@ -36,7 +40,7 @@ func philly() []Class {
 		return Class{
 			Name: name, Kind: Random, JobsPerDay: perDay * share, Sizes: sizes,
 			RunMedian: median, RunMean: mean, RunMax: longest, DaySwing: 1.8, PeakHour: 5, Weekend: 0.52,
-			Tenants: []Tenant{{"vc1", 50}, {"vc2", 19.6}, {"vc3", 12.1}, {"vc4", 9}, {"vc5", 2.4}, {"vc6", 1.8}, {"vc7", 1.7}, {"vc8", 1.4}, {"vc9", 2}},
+			Tenants: virtualClusters(50, 19.6, 12.1, 9, 2.4, 1.8, 1.7, 1.4, 2),
 		}
 	}
 	return []Class{
@@ -66,7 +70,7 @@ func helios() []Class {
 		return Class{
 			Name: name, Kind: Random, JobsPerDay: perDay * share, Sizes: sizes,
 			RunMedian: median, RunMean: mean, RunMax: longest, DaySwing: 5.2, PeakHour: 17, Weekend: 0.66,
-			Tenants: []Tenant{{"vc1", 1}, {"vc2", 1. / 2}, {"vc3", 1. / 3}, {"vc4", 1. / 4}, {"vc5", 1. / 5}, {"vc6", 1. / 6}, {"vc7", 1. / 7}, {"vc8", 1. / 8}},
+			Tenants: virtualClusters(1, 1./2, 1./3, 1./4, 1./5, 1./6, 1./7, 1./8),
 		}
 	}
 	return []Class{
@@ -75,4 +79,13 @@ func helios() []Class {
 		class("helios-8", 0.110, 275, 14_800, Size{8, 1}),
 		class("helios-over-8", 0.044, 275, 46_800, Size{16, 250}, Size{32, 110}, Size{64, 50}, Size{128, 22}, Size{256, 6}),
 	}
+}
+
+// virtualClusters returns tenants vc1, vc2 and so on with these weights.
+func virtualClusters(weights ...float64) []Tenant {
+	out := make([]Tenant, len(weights))
+	for i, w := range weights {
+		out[i] = Tenant{Name: fmt.Sprintf("vc%d", i+1), Weight: w}
+	}
+	return out
 }

@@ -19,23 +19,23 @@ type random struct {
 	at               float64 // time of the last burst, in seconds since the start
 	rate             float64 // bursts a second at the highest rate of the rhythm
 	tenants, sizes   shares
-	left             int // jobs of the burst still to come
-	gpus             int // GPUs of the burst's jobs
-	tenant           string
+	left             int     // jobs of the burst still to come
+	gpus             int     // GPUs of the burst's jobs
+	tenant           int     // index of the burst's tenant; -1 is none
 	logStay          float64 // ln of the probability that a burst has a further job
 }
 
 func newRandom(t recipe, scale float64, seed capcli.Seed) *random {
 	c := t.c
 	r := &random{
-		recipe: t, runs: c.lognormal(), rhythm: c.rhythm(), at: float64(t.from),
+		recipe: t, runs: c.lognormal(), rhythm: c.rhythm(), at: float64(t.from), tenant: -1,
 		arrivals: seed.Stream("jobs/" + c.Name + "/arrivals"), shapes: seed.Stream("jobs/" + c.Name + "/shapes"),
 	}
 	burst := max(1, c.Burst)
 	r.rate = c.perDay() * scale / burst / float64(capcli.Day) / r.rhythm.mean() * r.rhythm.top()
 	r.logStay = math.Log(1 - 1/burst)
-	for _, t := range c.Tenants {
-		r.tenants.add(t.Weight)
+	for i := range c.Tenants {
+		r.tenants.add(c.Tenants[i].Weight)
 	}
 	for _, s := range c.Sizes {
 		r.sizes.add(s.Weight)
@@ -67,8 +67,8 @@ func (r *random) next() (capcli.Job, bool) {
 	r.left--
 	run := r.runs.draw(r.shapes)
 	j := r.job(capcli.Seconds(r.at), r.gpus, run)
-	if r.tenant != "" {
-		j.Tenant = r.tenant
+	if r.tenant >= 0 {
+		r.setTenant(&j, r.tenant)
 	}
 	if over := r.c.LimitOver; over > 0 {
 		j.Limit = capcli.Seconds(math.Ceil(float64(run) * (1 + (over-1)*r.shapes.Float64())))
@@ -100,7 +100,7 @@ func (r *random) burst() bool {
 	}
 	r.gpus = r.c.Sizes[r.sizes.draw(r.shapes)].GPUs
 	if len(r.c.Tenants) > 0 {
-		r.tenant = r.c.Tenants[r.tenants.draw(r.shapes)].Name
+		r.tenant = r.tenants.draw(r.shapes)
 	}
 	return true
 }

@@ -62,8 +62,8 @@ func newService(t recipe) *waves {
 
 func (w *waves) begin(t recipe) *waves {
 	w.recipe, w.at = t, t.from
-	for _, t := range t.c.Tenants {
-		w.tenants.add(t.Weight)
+	for i := range t.c.Tenants {
+		w.tenants.add(t.c.Tenants[i].Weight)
 	}
 	if w.at < w.end {
 		w.size = w.wave(w.at)
@@ -82,7 +82,7 @@ func (w *waves) next() (capcli.Job, bool) {
 	if len(w.c.Tenants) > 0 {
 		// The middle of the job's place in the wave, so that the shares are as close to the weights
 		// as whole jobs allow.
-		j.Tenant = w.c.Tenants[w.tenants.find((float64(w.come)+0.5)/float64(w.size))].Name
+		w.setTenant(&j, w.tenants.find((float64(w.come)+0.5)/float64(w.size)))
 	}
 	w.come++
 	return j, true

@@ -29,6 +29,7 @@ type Run struct {
 	budget    []billing.BudgetLine // nil if the scenario has no budget or a pool no price
 	energy    *billing.Footprints  // nil if the scenario has no energy section
 	contracts []outcome.Contract   // nil unless Scenario.HasContracts
+	tags      []outcome.TagBill    // nil if no job has tags
 	kinds     []string             // kinds of the pools, as the scenario states them
 	intake    scenarios.Intake
 }
@@ -226,6 +227,9 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 		return nil, err
 	}
 	if err := balance(out.Invoice); err != nil {
+		return nil, &capcli.AccountingError{Err: err}
+	}
+	if out.tags, err = out.tagBills(); err != nil {
 		return nil, &capcli.AccountingError{Err: err}
 	}
 	if err := out.measure(); err != nil {

@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -260,7 +261,7 @@ func LeadersOf(all []Ranking) Leaders {
 	return out
 }
 
-// Split is the cost of plans by tenant, pool, tier or month: the document of compare
+// Split is the cost of plans by tenant, pool, tier, month or a tag: the document of compare
 // --by.
 type Split struct {
 	Schema string      `json:"schema"`
@@ -278,8 +279,34 @@ type SplitCost struct {
 	Range Spread `json:"-"` // over the runs, in dollars
 }
 
-// SplitNames are the ways to split costs.
+// SplitNames are the ways to split costs, beside the tags of the jobs.
 var SplitNames = []string{"tenant", "pool", "tier", "month"}
+
+// CheckSplit fails with a *capcli.RequestError if by is none of SplitNames and no job of the plans has
+// a tag of that name. A tag with the name of another way is tag:NAME.
+func CheckSplit(plans []Plan, by string) error {
+	ways := slices.Clone(SplitNames)
+	for i := range plans {
+		for k := range plans[i].Runs {
+			for _, b := range plans[i].Runs[k].Tags {
+				if !slices.Contains(ways, b.Tag) {
+					ways = append(ways, b.Tag)
+				}
+			}
+		}
+	}
+	if name, isTag := strings.CutPrefix(by, tagPrefix); slices.Contains(ways, name) && (isTag || name == by) {
+		return nil
+	}
+	hint := "have " + strings.Join(ways, ", ") + capcli.DidYouMean(by, ways)
+	if len(ways) == len(SplitNames) {
+		hint += "; the jobs of these results have no tags"
+	}
+	return &capcli.RequestError{Field: "by", Text: fmt.Sprintf(": no way %q to split the cost", by), Hint: hint}
+}
+
+// tagPrefix marks the name of a tag that is also another way to split costs.
+const tagPrefix = "tag:"
 
 // SplitCosts splits the mean cost of each plan. The parts of a run sum to its cost, to the
 // millionth of a dollar.
@@ -317,7 +344,7 @@ func SplitCosts(plans []Plan, by string) *Split {
 	return out
 }
 
-// parts returns the cost of a run by tenant, pool, tier or month.
+// parts returns the cost of a run by tenant, pool, tier, month or the values of a tag.
 func (o *Outcome) parts(by string) map[string]capcli.USD {
 	out := map[string]capcli.USD{}
 	switch by {
@@ -330,12 +357,14 @@ func (o *Outcome) parts(by string) map[string]capcli.USD {
 		maps.Copy(out, o.Cost.ByTier)
 	case "month":
 		maps.Copy(out, o.Cost.ByMonth)
-	default:
+	case "pool":
 		for _, p := range o.Pools {
 			if p.Cost != nil {
 				out[p.Name] += *p.Cost
 			}
 		}
+	default:
+		o.tagParts(out, strings.TrimPrefix(by, tagPrefix))
 	}
 	return out
 }

@@ -82,6 +82,7 @@ type Outcome struct {
 	Contracts        []Contract          `json:"contracts,omitempty"`
 	Pools            []Pool              `json:"pools"`
 	Tenants          []Tenant            `json:"tenants"`
+	Tags             []TagBill           `json:"tags,omitempty"` // in order of tag; nil if no job has tags
 	Sizes            []Size              `json:"by_size"`
 	Loads            []Load              `json:"offered_load"`
 	UnplaceableJobs  []simulate.Refused  `json:"unplaceable_jobs"`
