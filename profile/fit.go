@@ -94,9 +94,9 @@ func (j *JobUse) need() (n Need, why string) {
 	case u.Shared > 0:
 		why = "shared its GPU: what it used alone cannot be told"
 	case n.Whole == 0:
-		why = "memory was not told"
+		why = "memory was not reported"
 	case math.IsNaN(n.SM):
-		why = "activity was not told"
+		why = "activity was not reported"
 	}
 	return n, why
 }

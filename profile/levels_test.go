@@ -165,7 +165,7 @@ func TestLevelsOfPowerAndSlices(t *testing.T) {
 	}
 }
 
-// What was not told is no zero.
+// What was not reported is no zero.
 func TestLevelsNotTold(t *testing.T) {
 	f := newFleet(t, profile.LevelSM)
 	f.run("a", start, 2*time.Hour, 2, 1, 50)

@@ -112,11 +112,11 @@ func (u *Use) Merge(o *Use) {
 	}
 }
 
-// BusyShare is the mean utilisation, from 0 to 1; NaN where it was not told.
+// BusyShare is the mean utilisation, from 0 to 1; NaN where it was not reported.
 func (u *Use) BusyShare() float64 { return u.Busy / float64(u.BusyFor) }
 
 // HeldHours and UsedHours are GPU-hours with a process, and those of them in
-// which kernels ran. Used is NaN where utilisation was not told.
+// which kernels ran. Used is NaN where utilisation was not reported.
 func (u *Use) HeldHours() float64 { return hours(float64(u.Held)) }
 
 // UsedHours is described with HeldHours.

@@ -18,7 +18,7 @@ const (
 	MemoryBound  VerdictKind = "memory_bound"        // as fast as device memory is
 	Working      VerdictKind = "working"
 	Free         VerdictKind = "free"    // nobody held it
-	NotMeasured  VerdictKind = "unknown" // activity was not told
+	NotMeasured  VerdictKind = "unknown" // activity was not reported
 	TooShortSeen VerdictKind = "too_short"
 )
 

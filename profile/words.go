@@ -176,7 +176,7 @@ func (f *FitResult) Note() string {
 	case f.Reserved:
 		return "memory looks reserved by its allocator: it may need less"
 	case f.ByUtil:
-		return "SM was not told: the time a kernel ran stands in, which is more"
+		return "SM was not reported: the time a kernel ran stands in, which is more"
 	}
 	return ""
 }

@@ -42,7 +42,7 @@ func (e *env) whereFlag(where string) (shown string, u *url.URL, err error) {
 		return where, nil, nil
 	}
 	return "", nil, &usageError{
-		text: "--where is no file that is there, and no address that begins with http:// or https:// (it is not repeated here: it may hold a secret)",
-		hint: "in names and passwords of an address write @ as %40, / as %2F, % as %25",
+		text: "--where names neither a file nor an address that begins with http:// or https:// (it is not shown here, because it may hold a secret)",
+		hint: "in the user name and password of an address, write @ as %40, / as %2F, % as %25",
 	}
 }

@@ -61,16 +61,16 @@ func newBill(e *env) *cobra.Command {
 	addOutputFlags(cmd, &o.output)
 	o.output.allowFocus(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.portfolio, "portfolio", "", "what was bought: YAML `FILE` (default: nothing, all on demand); see the README")
+	f.StringVar(&o.portfolio, "portfolio", "", "commitments: YAML `FILE` (default: none, all on demand); see docs/from-a-bill.md")
 	f.StringVar(&o.onDemand, "on-demand", "", "on-demand price of a unit-hour for use that states none, `$` or the key of a price")
 	complete(cmd, "on-demand", func() []string { return priceKeys("on_demand") })
-	f.StringVar(&o.discount, "discount", "", "cost of capital a year, `10%`: adds the present value of payments")
+	f.StringVar(&o.discount, "discount", "", "cost of capital per year, `10%`: adds the present value of payments")
 	f.StringVar(&o.requests, "requests", "", "requests served, for the cost of 1000: a `NUMBER`, or a CSV file of time,requests")
 	f.StringVar(&o.tag, "tag", "", "FOCUS: the tag whose value is the tenant, `KEY` (default: tenant, team or project)")
-	f.StringVar(&o.from, "from", "", "the bill begins on this `DAY` (default: with the use, or what was bought that day)")
-	f.StringVar(&o.until, "until", "", "and ends with this `DAY`")
+	f.StringVar(&o.from, "from", "", "the bill begins on this `DAY` (default: with the first use or commitment)")
+	f.StringVar(&o.until, "until", "", "the bill ends with this `DAY`")
 	f.StringVar(&o.grain, "grain", "month", "charge periods of the rows (--table rows, -o focus): `PERIOD` hour, day or month")
-	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "FOCUS: take dates such as 4/1/25 (month first) and amounts such as $1,000.00 too")
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "FOCUS: also accept dates such as 4/1/25 (month first) and amounts such as $1,000.00")
 	complete(cmd, "grain", func() []string { return []string{"hour", "day", "month"} })
 	explainedBy(cmd, "capcli bill check", "spreadsheet")
 	cmd.AddCommand(newBillCheck(e))
@@ -93,7 +93,7 @@ func runBill(ctx context.Context, e *env, o *billOptions, name string) error {
 		return context.Cause(ctx)
 	}
 	for _, l := range bought.Left {
-		notes = append(notes, fmt.Sprintf("%s is left on %s, before its end on %s: %s comes back, and the bill has what was used up and what did not come back, spread over the time until then",
+		notes = append(notes, fmt.Sprintf("%s ends early, on %s instead of %s: %s is refunded; the cost that is not refunded is spread over the time until then",
 			l.ID, l.Refund.At.Date(), l.End.Date(), l.Refund.Amount))
 	}
 	s, err := billing.State(r)
@@ -235,5 +235,5 @@ func overflown(file string, err error) error {
 	if !errors.Is(err, capcli.ErrOverflow) {
 		return err
 	}
-	return &capcli.InputError{File: file, Text: err.Error(), Hint: "is a price or a quantity wrong by a factor?", Err: err}
+	return &capcli.InputError{File: file, Text: err.Error(), Hint: "check the units of the prices and quantities", Err: err}
 }

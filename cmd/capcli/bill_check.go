@@ -38,8 +38,8 @@ func newBillCheck(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "take dates such as 4/1/25 (month first) and amounts such as $1,000.00 too")
-	f.BoolVar(&o.enforce, "enforce", false, "exit 5 when a commitment does not conserve or a row breaks a rule of FOCUS 1.2")
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "also accept dates such as 4/1/25 (month first) and amounts such as $1,000.00")
+	f.BoolVar(&o.enforce, "enforce", false, "exit 5 when a commitment does not balance or a row breaks a rule of FOCUS 1.2")
 	return cmd
 }
 
@@ -62,9 +62,9 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 	switch broken := d.Broken(); {
 	case !o.enforce:
 	case len(broken) > 0:
-		return &capcli.ResultError{Kind: capcli.ConditionTrue, Text: fmt.Sprintf("%s does not conserve: commitment %s: %s", name, broken[0].ID, broken[0].Why)}
+		return &capcli.ResultError{Kind: capcli.ConditionTrue, Text: fmt.Sprintf("%s does not balance: commitment %s: %s", name, broken[0].ID, broken[0].Why)}
 	case !d.Conforms:
-		return &capcli.ResultError{Kind: capcli.ConditionTrue, Text: fmt.Sprintf("%s is not what FOCUS 1.2 wants: %s", name, d.breach())}
+		return &capcli.ResultError{Kind: capcli.ConditionTrue, Text: fmt.Sprintf("%s breaks a rule of FOCUS 1.2: %s", name, d.breach())}
 	}
 	return nil
 }
@@ -103,9 +103,9 @@ func (d *focusDoc) lead() string {
 	case len(d.Commitments) == 0:
 		return text + "; no commitments."
 	case len(broken) > 0:
-		return fmt.Sprintf("%s; %d of %d commitments do not conserve, first %s: %s.", text, len(broken), len(d.Commitments), broken[0].ID, broken[0].Why)
+		return fmt.Sprintf("%s; %d of %d commitments do not balance, the first is %s: %s.", text, len(broken), len(d.Commitments), broken[0].ID, broken[0].Why)
 	}
-	return fmt.Sprintf("%s; %s unused; every commitment conserves that the bill has purchases and usage of.", text, d.Unused.Decimal(2))
+	return fmt.Sprintf("%s; %s unused; every commitment with purchases and usage in the bill balances.", text, d.Unused.Decimal(2))
 }
 
 func rowCount(n int64) string { return capcli.Grouped(n) + " " + capcli.Plural(n, "row") }
@@ -159,7 +159,7 @@ func (d *focusDoc) commitments(name, title string, list []*focus.Commitment) rep
 }
 
 func (d *focusDoc) odd() report.Table {
-	return report.Fill(report.Table{Name: "odd", Title: "rows that are not what FOCUS wants", Aside: true}, d.Odd, []report.Field[focus.Oddity]{
+	return report.Fill(report.Table{Name: "odd", Title: "rows that break a rule of FOCUS", Aside: true}, d.Odd, []report.Field[focus.Oddity]{
 		{Name: "line", Cell: func(o focus.Oddity) any { return int64(o.Line) }},
 		{Name: "text"},
 	})

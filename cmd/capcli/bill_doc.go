@@ -79,7 +79,7 @@ func (b *billDoc) figures() report.Table {
 		{Name: "effective_usd", Head: "cost, amortised", Cell: func(s *billing.Statement) any { return s.Total.Effective }},
 		{Name: "billed_usd", Head: "cost, cash (invoiced)", Cell: func(s *billing.Statement) any { return s.Total.Billed }},
 		{Name: "on_demand_equivalent_usd", Head: "on-demand equivalent", Cell: func(s *billing.Statement) any { return s.Total.Equivalent }},
-		{Name: "unused_usd", Head: "paid for, used by nobody"},
+		{Name: "unused_usd", Head: "unused commitments"},
 		{Name: "commitment_utilisation", Head: "utilisation", As: report.AsPercent},
 		{Name: "commitment_coverage", Head: "coverage", As: report.AsPercent},
 		{Name: "effective_savings_rate", Head: "effective savings rate", As: report.AsPercent},
@@ -91,7 +91,7 @@ func (b *billDoc) figures() report.Table {
 		add("present_value_usd", "present value of invoices at "+b.discount+" a year", *b.Worth)
 	}
 	if b.Paid != nil {
-		add("bill_as_it_was", "the bill as it was, for this use", *b.Paid)
+		add("bill_as_it_was", "original bill, for the same use", *b.Paid)
 	}
 	if last := len(b.Months) - 1; last >= 0 {
 		add("lock_in_usd", "lock-in at the end", b.Months[last].Unexpired)
@@ -115,7 +115,7 @@ func (b *billDoc) commitmentTable() report.Table {
 	if b.discount != "" {
 		columns = append(columns, report.Field[billing.CommitmentBill]{Name: "term_present_value_usd", Head: "term, present value", Priority: 5})
 	}
-	return report.Fill(report.Table{Name: "commitments", Title: "invoice by commitment", Aside: len(b.Commitments) == 0}, b.Commitments, columns)
+	return report.Fill(report.Table{Name: "commitments", Title: "cost by commitment", Aside: len(b.Commitments) == 0}, b.Commitments, columns)
 }
 
 // tenantName is the name to show for a tenant: "(none)" for use that names no tenant.
@@ -127,9 +127,9 @@ func (b *billDoc) tenantTable() report.Table {
 		payers[i].Name = tenantName(payers[i].Name)
 	}
 	if b.Unallocated != 0 || b.UnpaidCash != 0 {
-		payers = append(payers, billing.Payer{Name: "(nobody used anything)", Share: b.Unallocated, Total: b.Unallocated, Cash: b.UnpaidCash})
+		payers = append(payers, billing.Payer{Name: "(no usage)", Share: b.Unallocated, Total: b.Unallocated, Cash: b.UnpaidCash})
 	}
-	return report.Fill(report.Table{Name: "tenants", Title: "who pays", Most: shownGroups}, payers, []report.Field[billing.Payer]{
+	return report.Fill(report.Table{Name: "tenants", Title: "cost by tenant", Most: shownGroups}, payers, []report.Field[billing.Payer]{
 		{Name: "tenant"},
 		{Name: "used_unit_hours", Head: "unit-hours", Priority: 2},
 		{Name: "on_demand_equivalent_usd", Head: "on-demand equivalent", Priority: 3},
@@ -149,12 +149,12 @@ func (b *billDoc) monthTable() report.Table {
 		{Name: "unused_usd", Head: "unused"},
 		{Name: "used_unit_hours", Head: "unit-hours", Priority: 3},
 		{Name: "lock_in_usd", Head: "lock-in after"},
-		{Name: "lock_in_unpaid_usd", Head: "of it unpaid", Priority: 1},
+		{Name: "lock_in_unpaid_usd", Head: "unpaid", Priority: 1},
 	})
 }
 
 func (b *billDoc) unitTable() report.Table {
-	return report.Fill(report.Table{Name: "unit_costs", Title: "what one costs, amortised"}, b.Units, []report.Field[billing.UnitCost]{
+	return report.Fill(report.Table{Name: "unit_costs", Title: "unit costs, amortised"}, b.Units, []report.Field[billing.UnitCost]{
 		{Name: "unit"},
 		{Name: "month", Priority: 2, Cell: func(u billing.UnitCost) any {
 			if u.Month == nil {
@@ -164,7 +164,7 @@ func (b *billDoc) unitTable() report.Table {
 		}},
 		{Name: "count", Priority: 1},
 		{Name: "cost_usd", Head: "cost"},
-		{Name: "per_unit_usd", Head: "of one"},
+		{Name: "per_unit_usd", Head: "per unit"},
 	})
 }
 

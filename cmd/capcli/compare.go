@@ -19,9 +19,9 @@ func newCompare(e *env) *cobra.Command {
 	var by string
 	cmd := &cobra.Command{
 		Use:   "compare RUNS RUNS…",
-		Short: "Set saved results side by side, run against run",
-		Long: "Compares results that capcli simulate wrote (--out DIR, or -o json into a file). The first is what the others are\n" +
-			"compared with. Runs with the same seed met the same chance, so they are compared in pairs.",
+		Short: "Compare saved results, run by run",
+		Long: "Compares results that capcli simulate wrote (--out DIR, or -o json into a file). The first is the baseline.\n" +
+			"Runs with the same seed had the same random events, so they are compared in pairs.",
 		Example: "  capcli simulate a.yaml b.yaml --runs 20 --out runs/\n" +
 			"  capcli compare runs/a runs/b\n" +
 			"  capcli compare runs/a runs/b --by tenant -o csv",
@@ -46,7 +46,7 @@ func runCompare(e *env, o outputOptions, by string, args []string) error {
 		plans = append(plans, more...)
 	}
 	if len(plans) < 2 {
-		return &usageError{text: fmt.Sprintf("compare wants at least two plans, found %d", len(plans)), hint: "capcli compare runs/a runs/b"}
+		return &usageError{text: fmt.Sprintf("compare needs at least two plans, found %d", len(plans)), hint: "capcli compare runs/a runs/b"}
 	}
 	if by != "" {
 		if err := outcome.CheckSplit(plans, by); err != nil {
@@ -89,8 +89,8 @@ func readRuns(e *env, name string) ([]outcome.Plan, error) {
 
 // comparedHeads are the row titles of the comparison, by metric.
 var comparedHeads = map[string]string{
-	"cost": "cost", "cost_per_year": "  a year of it", "per_used_gpu_hour": "  per used GPU-hour", "on_demand_equivalent": "  all on demand",
-	"effective_savings_rate": "  saved", "unserved_share": "work not done", "unserved_gpu_hours": "  GPU-hours", "unserved_jobs": "  jobs",
+	"cost": "cost", "cost_per_year": "  per year", "per_used_gpu_hour": "  per used GPU-hour", "on_demand_equivalent": "  all on demand",
+	"effective_savings_rate": "  saved", "unserved_share": "unserved work", "unserved_gpu_hours": "  GPU-hours", "unserved_jobs": "  jobs",
 	"stranded_usd": "stranded", "stranded_gpu_hours": "  GPU-hours", "allocation_rate": "used", "wait_mean": "mean wait", "wait_p50": "wait p50",
 	"wait_p95": "wait p95", "queue_time_mean": "time in queues", "jct_mean": "turnaround", "bounded_slowdown_mean": "slowdown",
 	"preemptions": "preemptions", "redone_gpu_hours": "GPU-hours redone", "finished": "jobs finished",
@@ -144,10 +144,10 @@ func lengthsNote(plans []outcome.Plan) string {
 	all := plans[0].Length()
 	for i := range plans {
 		if n := plans[i].Length(); n == 0 || n != all {
-			return "the runs are of different lengths, so compare what a year of each costs: the cost x 365.25 d / its length"
+			return "the runs differ in length: compare the cost per year, which is cost x 365.25 d / length"
 		}
 	}
-	return fmt.Sprintf("costs are for the %s of each run; a year of it is the cost x 365.25 d / that, for comparison alone", lengthText(all))
+	return fmt.Sprintf("costs are for the %s of each run; the cost per year is cost x 365.25 d / length, for comparison only", lengthText(all))
 }
 
 // leadOfCompare compares cost, work served and waits of two plans; with more plans it names the
@@ -196,7 +196,7 @@ func compareBy(plans []outcome.Plan, by string) report.Doc {
 	})
 	d := report.Doc{Title: "capcli compare", Tables: []report.Table{t}, Data: data}
 	if slices.ContainsFunc(plans, func(p outcome.Plan) bool { return len(p.Runs) > 1 }) {
-		d.Notes = append(d.Notes, "costs are the means of the runs of each plan; ranges hold 90% of them")
+		d.Notes = append(d.Notes, "costs are the means over the runs of each plan; ranges hold 90% of the runs")
 	}
 	d.Notes = append(d.Notes, lengthsNote(plans))
 	return d

@@ -26,8 +26,8 @@ func newDoctor(e *env) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what can be measured on this box, what is missing, and how to get it",
-		Long: "doctor looks at the driver, at each GPU and at what this user may see, and changes nothing. Exit 1 says that no GPU\n" +
+		Short: "Say what can be measured on this host, what is missing, and how to get it",
+		Long: "doctor examines the driver, each GPU and this user's rights, and changes nothing. Exit 1 means that no GPU\n" +
 			"can be sampled here.",
 		Example: "  capcli doctor\n" +
 			"  capcli doctor --out /var/lib/capcli/profile -o json",
@@ -35,8 +35,8 @@ func newDoctor(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), e, &o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.where, "where", "", "NVIDIA's library, where it is not found by itself: `FILE`")
-	f.StringVar(&o.out, "folder", defaultProfile, "the `FOLDER` that profile would write: is there room?")
+	f.StringVar(&o.where, "where", "", "path of NVIDIA's library, if it is not found automatically: `FILE`")
+	f.StringVar(&o.out, "folder", defaultProfile, "check the free space of this `FOLDER`, to which profile would write")
 	addFormFlags(cmd, &o.output)
 	return cmd
 }
@@ -90,7 +90,7 @@ func roomCheck(folder string) nvml.Check {
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		return nvml.Check{Name: "disk", State: nvml.Partly, Text: "how much is free is not told here"}
+		return nvml.Check{Name: "disk", State: nvml.Partly, Text: "the free space is not known here"}
 	case err != nil:
 		return nvml.Check{Name: "disk", State: nvml.Bad, Text: fmt.Sprintf("%s: %v", at, err)}
 	case free < leastRoom:
@@ -111,7 +111,7 @@ func doctorDoc(d *nvml.Document) report.Doc {
 		{Name: "fix", Head: "what to do", Align: report.Left, Priority: 1},
 	})}
 	if len(d.GPUs) > 0 {
-		out.Tables = append(out.Tables, report.Fill(report.Table{Name: "gpus", Title: "what each GPU tells", Most: shownGPUs}, d.GPUs, []report.Field[nvml.SeenGPU]{
+		out.Tables = append(out.Tables, report.Fill(report.Table{Name: "gpus", Title: "metrics of each GPU", Most: shownGPUs}, d.GPUs, []report.Field[nvml.SeenGPU]{
 			{Name: "gpu", Align: report.Left, Cell: func(g nvml.SeenGPU) any { return strings.TrimSpace(fmt.Sprintf("%d %s", g.GPU, g.Profile)) }},
 			{Name: "gpu_model", Head: "model", Align: report.Left},
 			{Name: "measured", Head: "metrics", Cell: func(g nvml.SeenGPU) any { return len(g.Measured) }},

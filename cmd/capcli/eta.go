@@ -29,7 +29,7 @@ func newETA(e *env) *cobra.Command {
 	var o etaOptions
 	cmd := &cobra.Command{
 		Use:   "eta LOG",
-		Short: "When a job would start, learnt from a job log",
+		Short: "Estimate when a job would start, learnt from a job log",
 		Long: "eta reads a job log with recorded starts and says when a job would start that is submitted at --at: its place in\n" +
 			"the queue, the estimated start with a range that holds it with 80%, the chance of over an hour, what must end\n" +
 			"first, and the size that would start at once. It uses only what was known at that time.\n" +
@@ -42,17 +42,17 @@ func newETA(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runETA(cmd.Context(), e, &o, args[0]) },
 	}
 	f, q := cmd.Flags(), &o.ask
-	f.BoolVar(&o.score, "score", false, "estimate every job of the log as of its submission, and score that")
+	f.BoolVar(&o.score, "score", false, "estimate every job of the log at its submission, and score the estimates")
 	f.StringVar(&o.at, "at", "", "when the job is submitted, a date or a `TIME` (default: the log's last submission)")
-	f.IntVar(&q.GPUs, "gpus", 0, "size of the job: `N` GPUs")
+	f.IntVar(&q.GPUs, "gpus", 0, "GPUs of the job: `N`")
 	f.StringVar(&o.limit, "limit", "", "its time limit: `TIME`, 4h (default: unknown)")
-	f.StringVar(&q.Partition, "partition", "", "look at the jobs of this partition only, a pool of its own: `NAME`")
-	f.StringVar(&q.Tenant, "tenant", "", "`NAME` of the job's tenant")
-	f.IntVar(&q.Capacity, "capacity", 0, "GPUs that there are, `N` (default: the highest use so far, a lower bound)")
-	f.StringVar(&q.Policy, "policy", "", "also say when this policy would start it, and whom it would preempt: `NAME`, one of "+strings.Join(policy.Catalog.Names(), ", "))
+	f.StringVar(&q.Partition, "partition", "", "use only the jobs of this partition, as a pool of its own: `NAME`")
+	f.StringVar(&q.Tenant, "tenant", "", "tenant of the job: `NAME`")
+	f.IntVar(&q.Capacity, "capacity", 0, "capacity in GPUs, `N` (default: the highest use so far, a lower bound)")
+	f.StringVar(&q.Policy, "policy", "", "also say when this policy would start it, and which jobs it would preempt: `NAME`, one of "+strings.Join(policy.Catalog.Names(), ", "))
 	complete(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	f.IntVar(&q.Priority, "priority", 0, "priority of the job, for the policy or Kueue: `N`")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of what is drawn at random: `N`")
+	f.Uint64Var(&o.seed, "seed", 1, "random seed: `N`")
 	addFormatFlag(cmd, &o.trace)
 	addReadFlag(cmd, &o.trace)
 	addOutputFlags(cmd, &o.output)

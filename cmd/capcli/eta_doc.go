@@ -7,10 +7,10 @@ import (
 
 // scoredDoc is the report of a log's estimates. Its first table has the estimate of each job.
 func scoredDoc(s *eta.Scored) report.Doc {
-	jobs := report.Fill(report.Table{Name: "jobs", Title: "Each job as estimated at its submission", Aside: true}, s.Estimates, []report.Field[eta.JobEstimate]{
+	jobs := report.Fill(report.Table{Name: "jobs", Title: "Estimate of each job at its submission", Aside: true}, s.Estimates, []report.Field[eta.JobEstimate]{
 		{Name: "job_id", Align: report.Left}, {Name: "estimate_s"}, {Name: "lo_s"}, {Name: "hi_s"}, {Name: "p_over_1h"}, {Name: "wait_s"},
 	})
-	scores := report.Fill(report.Table{Name: "scores", Title: "How good estimates were; errors in log10(wait + 60 s)"}, s.Scores, []report.Field[eta.Rated]{
+	scores := report.Fill(report.Table{Name: "scores", Title: "Accuracy of the estimates; errors in log10(wait + 60 s)"}, s.Scores, []report.Field[eta.Rated]{
 		{Name: "method", Align: report.Left},
 		{Name: "of", Head: "over", Align: report.Left},
 		{Name: "jobs", Priority: 3},
@@ -29,28 +29,28 @@ func answerDoc(a *eta.Answer) report.Doc {
 	figures := report.Figures("start", a, []report.Field[*eta.Answer]{
 		{Name: "at", Head: "submitted"},
 		{Name: "position", Head: "position in the queue"},
-		{Name: "ahead_gpus", Head: "GPUs asked for ahead"},
+		{Name: "ahead_gpus", Head: "GPUs requested ahead in the queue"},
 		{Name: "running_gpus", Head: "GPUs in use"},
-		{Name: "capacity_gpus", Head: "GPUs there are, " + a.CapacityIs},
+		{Name: "capacity_gpus", Head: "capacity in GPUs, " + a.CapacityIs},
 		{Name: "start", Head: "estimated start"},
 		{Name: "start_lo", Head: "80% range: from"},
 		{Name: "start_hi", Head: "80% range: to"},
 		{Name: "estimate_s", Head: "estimated wait"},
 		{Name: "p_over_1min", Head: "chance to wait over a minute", As: report.AsPercent},
 		{Name: "p_over_1h", Head: "chance to wait over an hour", As: report.AsPercent},
-		{Name: "replay_limits_s", Head: "if every job lasts its limit"},
-		{Name: "replay_predicted_s", Head: "if every job lasts as its tenant's last two"},
-		{Name: "under_policy", Head: "wait under the policy asked for", Cell: func(a *eta.Answer) any { return a.UnderRule.Cell() }},
-		{Name: "preempts", Head: "jobs that it would preempt"},
-		{Name: "starts_now_gpus", Head: "GPUs that would start at once, with this limit"},
-		{Name: "starts_now_limit_s", Head: "limit that would start at once, with these GPUs"},
+		{Name: "replay_limits_s", Head: "wait if every job runs to its limit"},
+		{Name: "replay_predicted_s", Head: "wait if jobs run as long as their tenant's last two"},
+		{Name: "under_policy", Head: "wait under --policy", Cell: func(a *eta.Answer) any { return a.UnderRule.Cell() }},
+		{Name: "preempts", Head: "jobs it would preempt"},
+		{Name: "starts_now_gpus", Head: "most GPUs that would start at once, with this limit"},
+		{Name: "starts_now_limit_s", Head: "longest limit that would start at once, with these GPUs"},
 	})
-	ends := report.Fill(report.Table{Name: "must_end_first", Title: "What must end first", Most: 10}, a.MustEnd, []report.Field[eta.Blocker]{
+	ends := report.Fill(report.Table{Name: "must_end_first", Title: "Running jobs that must end first", Most: 10}, a.MustEnd, []report.Field[eta.Blocker]{
 		{Name: "job_id", Align: report.Left},
 		{Name: "tenant", Align: report.Left, Priority: 2},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "started", Priority: 1},
-		{Name: "believed_end", Head: "believed to end"},
+		{Name: "believed_end", Head: "expected end"},
 		{Name: "ends_in_s", Head: "in"},
 	})
 	return report.Doc{Lead: a.Lead(), Notes: a.Notes, Data: a, Tables: []report.Table{figures, ends}}

@@ -30,10 +30,10 @@ func newExplain(e *env) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain RUN METRIC",
-		Short: "Say why a figure is what it is, and what one change would make of it",
-		Long: "Plays the runs again that capcli simulate --out left in a folder (or those of a scenario), gives each second that\n" +
-			"jobs waited, and each dollar, to its cause, and then changes one thing at a time under the same seeds.\n" +
-			"Of a plan.json that capcli plan wrote it says why that plan and not the next. Metrics are those of --fail-if.",
+		Short: "Explain a figure: its causes, and the effect of single changes",
+		Long: "Repeats the runs that capcli simulate --out saved in a folder (or those of a scenario), assigns each second that\n" +
+			"jobs waited, and each dollar, to its cause, and then applies one change at a time under the same seeds.\n" +
+			"For a plan.json that capcli plan wrote, it says why that plan is better than the next. Metrics are those of --fail-if.",
 		Example: "  capcli explain runs/flex-spot wait_p95\n" +
 			"  capcli explain plan.yaml stranded_usd --trace jobs.parquet --runs 5\n" +
 			"  capcli explain queue-collapse wait_mean --policy fifo -o json\n" +
@@ -50,8 +50,8 @@ func newExplain(e *env) *cobra.Command {
 		"scheduling `POLICY` of a scenario, in place of its own", "`PLACEMENT` of a scenario, in place of its own")
 	addFormatFlag(cmd, &o.sim.ask.Read)
 	addReadFlag(cmd, &o.sim.ask.Read)
-	f.IntVar(&o.sim.runs, "runs", 1, "replications to play: `N`; those of the folder, 20 at most, where left out")
-	f.BoolVar(&o.causes, "causes-only", false, "leave out what single changes would do")
+	f.IntVar(&o.sim.runs, "runs", 1, "replications: `N` (default: those of the folder, at most 20)")
+	f.BoolVar(&o.causes, "causes-only", false, "leave out the effects of single changes")
 	complete(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	complete(cmd, "placement", func() []string { return entries(&placement.Catalog) })
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -74,7 +74,7 @@ func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) e
 		return &usageError{text: "explain takes one --policy and one --placement", hint: "explain one plan at a time"}
 	}
 	if len(args) == 0 || len(args) > 2 {
-		return &usageError{text: fmt.Sprintf("explain wants RUN METRIC, found %d arguments", len(args)), hint: "capcli explain --help"}
+		return &usageError{text: fmt.Sprintf("explain needs RUN METRIC, found %d arguments", len(args)), hint: "capcli explain --help"}
 	}
 	text, err := planText(e, args[0])
 	if err != nil {
@@ -85,7 +85,7 @@ func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) e
 	}
 	if len(args) < 2 {
 		return &usageError{
-			text: "explain wants RUN METRIC: METRIC is missing",
+			text: "explain needs RUN METRIC: METRIC is missing",
 			hint: fmt.Sprintf("capcli explain %s wait_p95; there is %s", args[0], strings.Join(metricNames(), ", ")),
 		}
 	}

@@ -17,7 +17,7 @@ func explainDoc(runs []*play.Run, data *explain.Result) report.Doc {
 	m := outcome.MetricNamed(data.Metric)
 	d := report.Doc{Lead: explainLead(m, runs, data), Data: data}
 	for _, by := range []struct{ by, title string }{
-		{"pool", "What it is made of, by pool"}, {"month", "The same by month"}, {"tenant", "The same by who pays"},
+		{"pool", "Breakdown by pool"}, {"month", "Breakdown by month"}, {"tenant", "Breakdown by tenant"},
 	} {
 		if t := partsTable(m, data.Parts, by.by, by.title); len(t.Rows) > 0 {
 			d.Tables = append(d.Tables, t)
@@ -32,7 +32,7 @@ func explainDoc(runs []*play.Run, data *explain.Result) report.Doc {
 			rest.Text = "others, each under 2% (-o json has them)"
 			shown = append(shown, rest)
 		}
-		d.Tables = append(d.Tables, report.Fill(report.Table{Name: "again", Title: "Beside that, jobs waited after they had lost their GPUs"}, shown, causeFields[:3]))
+		d.Tables = append(d.Tables, report.Fill(report.Table{Name: "again", Title: "Waits after a preemption or a failure, not counted above"}, shown, causeFields[:3]))
 	}
 	if len(data.Changes) > 0 {
 		d.Tables = append(d.Tables, changesTable(m, data))
@@ -51,7 +51,7 @@ func explainDoc(runs []*play.Run, data *explain.Result) report.Doc {
 }
 
 var causeFields = []report.Field[explain.Cause]{
-	{Name: "cause", Head: "what they waited for", Cell: func(c explain.Cause) any { return c.Text }},
+	{Name: "cause", Head: "cause of the wait", Cell: func(c explain.Cause) any { return c.Text }},
 	{Name: "share", As: report.AsPercent},
 	{Name: "job_hours", Head: "job-hours", As: report.AsRatio, Cell: func(c explain.Cause) any { return c.Time.Hours() }},
 	{Name: "jobs", Priority: 2, Cell: func(c explain.Cause) any {
@@ -90,7 +90,7 @@ func causesTable(data *explain.Result) report.Table {
 	if len(data.Causes) > 1 {
 		shown = append(shown, explain.Cause{Text: "all", Share: 1, Time: data.LookedAt.Time, Jobs: data.LookedAt.Jobs})
 	}
-	return report.Fill(report.Table{Name: "causes", Title: "What " + data.LookedAt.Which + " waited for"}, shown, causeFields)
+	return report.Fill(report.Table{Name: "causes", Title: "Why " + data.LookedAt.Which + " waited"}, shown, causeFields)
 }
 
 // changesTable lists the changes, those that improve the figure first and those that serve less
@@ -110,7 +110,7 @@ func changesTable(m *outcome.Metric, data *explain.Result) report.Table {
 	return report.Fill(t, data.Changes, []report.Field[explain.Change]{
 		{Name: "change", Cell: func(c explain.Change) any {
 			if c.ServesLess {
-				return "does less of the work: " + c.Text
+				return "serves less work: " + c.Text
 			}
 			return c.Text
 		}},
@@ -128,7 +128,7 @@ func changesTable(m *outcome.Metric, data *explain.Result) report.Table {
 			}
 			return report.Change{Of: *c.Cost}
 		}},
-		{Name: "unserved_share", Head: "not done", Align: report.Right, As: report.AsPercent},
+		{Name: "unserved_share", Head: "unserved", Align: report.Right, As: report.AsPercent},
 	})
 }
 
@@ -155,7 +155,7 @@ func explainLead(m *outcome.Metric, runs []*play.Run, data *explain.Result) stri
 		text += fmt.Sprintf("; most of it: %s, %s (%.0f%%)", part.Name, part.What, 100*part.Share)
 	case data.LookedAt == nil || explain.IsSum(m):
 	case data.LookedAt.Time == 0:
-		text += "; none of the jobs in question waited"
+		text += "; none of these jobs waited"
 	default:
 		t := data.LookedAt
 		text += fmt.Sprintf("; %s (%s) waited %s job-hours, most for: %s", t.Which, outcome.JobsText(float64(t.Jobs)), hoursText(t.Time), data.Causes[0].Text)
@@ -208,16 +208,16 @@ func bestChange(m *outcome.Metric, data *explain.Result) string {
 	if !*c.Better {
 		less := ""
 		if slices.ContainsFunc(data.Changes, func(c explain.Change) bool { return c.ServesLess }) {
-			less = " without doing less of the work"
+			less = " without serving less work"
 		}
-		return fmt.Sprintf("None of %d single changes betters it%s.", len(data.Changes), less)
+		return fmt.Sprintf("None of %d single changes improves it%s.", len(data.Changes), less)
 	}
-	text := fmt.Sprintf("Of %d single changes most is done by: %s, to %s", len(data.Changes), c.Text, outcome.Figure{Value: *c.After, AtLeast: c.AfterOver}.Text(func(v float64) string { return explain.Text(m, &v) }))
+	text := fmt.Sprintf("The most effective of %d single changes: %s, to %s", len(data.Changes), c.Text, outcome.Figure{Value: *c.After, AtLeast: c.AfterOver}.Text(func(v float64) string { return explain.Text(m, &v) }))
 	if c.Cost != nil {
 		text += fmt.Sprintf(" (cost* %s)", signedUSD(*c.Cost))
 	}
 	if c.Undone > c.UndoneWas {
-		text += fmt.Sprintf(", with %s of the work left undone, %s before", outcome.ShareText(c.Undone), outcome.ShareText(c.UndoneWas))
+		text += fmt.Sprintf(", with %s of the work left undone instead of %s", outcome.ShareText(c.Undone), outcome.ShareText(c.UndoneWas))
 	}
 	return text + "."
 }

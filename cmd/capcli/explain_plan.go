@@ -28,8 +28,8 @@ func whyPlan(file string, text []byte, more []string) (*rationale.Answer, error)
 		return nil, err
 	case schema == "capcli/simulate/v1":
 		return nil, &play.MissingInputError{
-			Text: file + " is a result without what it was made from, so it cannot be played again",
-			Hint: "capcli simulate … --out DIR leaves a folder that can: capcli explain DIR/plan " + orOne(more)[0],
+			Text: file + " is a result without its inputs, so its runs cannot be repeated",
+			Hint: "capcli simulate … --out DIR writes a folder with its inputs: capcli explain DIR/plan " + orOne(more)[0],
 		}
 	case len(more) > 0 && rationale.IsPlan(schema):
 		return nil, &usageError{text: fmt.Sprintf("a plan is explained as a whole, found also %q", more[0]), hint: "capcli explain " + file}
@@ -43,7 +43,7 @@ func rationaleDoc(d *rationale.Answer) report.Doc {
 		report.Fill(report.Table{Name: "why", Title: "Why this plan"}, d.Why, []report.Field[string]{
 			{Name: "reason", Cell: func(why string) any { return why }},
 		}),
-		report.Fill(report.Table{Name: "others", Title: "What other plans lose", Most: 12}, d.Others, []report.Field[rationale.Other]{
+		report.Fill(report.Table{Name: "others", Title: "Other plans, and what they cost more", Most: 12}, d.Others, []report.Field[rationale.Other]{
 			{Name: "plan"},
 			{Name: "cost_usd", Head: "cost*"},
 			{Name: "loses_usd", Head: "loses*"},
@@ -52,18 +52,18 @@ func rationaleDoc(d *rationale.Answer) report.Doc {
 		report.Fill(report.Table{Name: "terms", Title: "The terms on offer"}, d.Terms, []report.Field[rationale.Term]{
 			{Name: "term"},
 			{Name: "usd_per_gpu_hour", Head: "$/GPU-hour*"},
-			{Name: "break_even_utilisation", Head: "pays from a use of", As: report.AsPercent},
+			{Name: "break_even_utilisation", Head: "break-even use", As: report.AsPercent},
 			{Name: "gpus_bought", Head: "GPUs bought"},
 			{Name: "cost_usd", Head: "cost*"},
 		}),
-		report.Fill(report.Table{Name: "one_more", Title: "One more GPU, on each term at its best start"}, d.Candidates, []report.Field[rationale.Candidate]{
+		report.Fill(report.Table{Name: "one_more", Title: "Marginal value of one more GPU on each term, at its best start"}, d.Candidates, []report.Field[rationale.Candidate]{
 			{Name: "term"},
 			{Name: "start"},
 			{Name: "cost_usd", Head: "cost*"},
 			{Name: "saves_usd", Head: "saves*"},
 			{Name: "loses_usd", Head: "loses*"},
 		}),
-		report.Fill(report.Table{Name: "moves", Title: "What moves the cost of this plan"}, d.Swings, []report.Field[mix.Swing]{
+		report.Fill(report.Table{Name: "moves", Title: "Sensitivity of the cost"}, d.Swings, []report.Field[mix.Swing]{
 			{Name: "change"},
 			{Name: "difference_usd", Head: "cost*", Cell: func(w mix.Swing) any { return report.Change{Of: w.Difference} }},
 			{Name: "held_share", Head: "limits held", As: report.AsPercent},

@@ -64,8 +64,8 @@ func (x *explaining) open(e *env, name string) error {
 	}
 	if in == nil {
 		return &play.MissingInputError{
-			Text: fmt.Sprintf("%s does not say what its runs were made from (%s is not there), so they cannot be played again", name, play.InputsFile),
-			Hint: "make the folder again: capcli simulate … --out; or explain the scenario itself: capcli explain plan.yaml --trace jobs.parquet " + x.metric.Name,
+			Text: fmt.Sprintf("%s does not record the inputs of its runs (%s is missing), so they cannot be repeated", name, play.InputsFile),
+			Hint: "write the folder again with capcli simulate … --out, or explain the scenario itself: capcli explain plan.yaml --trace jobs.parquet " + x.metric.Name,
 		}
 	}
 	if !x.o.replayed {

@@ -32,9 +32,9 @@ func newForecast(e *env) *cobra.Command {
 	var o forecastOptions
 	cmd := &cobra.Command{
 		Use:   "forecast HISTORY…",
-		Short: "Say how many GPUs will be wanted, how sure that is, and how right it was before",
-		Long: "HISTORY is a job log (demand is then what was wanted had nobody waited), a long table (unique_id, ds, y), one value\n" +
-			"a line, or folders of capcli profile. Usage shows demand only where there was room: give that, and what waited.",
+		Short: "Forecast GPU demand, with ranges and the error of past forecasts",
+		Long: "HISTORY is a job log (demand is then unconstrained: no job waits), a long table (unique_id, ds, y), one value\n" +
+			"per line, or folders of capcli profile. A full cluster hides demand: give its capacity, and the queue if known.",
 		Example: "  capcli forecast jobs.parquet --by pool --step 1w --horizon 2027-12-31\n" +
 			"  capcli forecast usage.csv --capacity capacity.csv --pending queue.csv --horizon 48 --level 80,95 -o csv\n" +
 			"  capcli forecast gpu-profile --by tenant,total --horizon 2w",
@@ -47,7 +47,7 @@ func newForecast(e *env) *cobra.Command {
 	complete(cmd, "model", func() []string { return entries(&forecast.Models) })
 	f.StringVar(&o.ask.Until, "until", "", "forecast to this `DATE`, instead of --horizon")
 	f.IntVar(&o.ask.Paths, "paths", 0, "write `N` possible futures of each series to --out")
-	f.StringVar(&o.out, "out", "", "write the futures of --paths, else the result, to this `FILE`")
+	f.StringVar(&o.out, "out", "", "write the futures of --paths, or else the result, to this `FILE`")
 	renamed(cmd, "until", "--horizon DATE")
 	explainedBy(cmd, "capcli forecast backtest", "origins", "peak", "measure", "fit", "sums", "capacity", "pending")
 	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e), newForecastEvents(e))
@@ -59,19 +59,19 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	o.history.addFlags(cmd)
 	addFormFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.IntSliceVar(&o.ask.Seasons, "season", nil, "lengths of season in steps, `24,168`; 0 is none (default: of the step)")
-	f.StringVar(&o.ask.Horizon, "horizon", "", "forecast `N` steps ahead, a time, 2w, or to a date; each week and month of a list, 4w,3mo")
-	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "ranges that hold so many percent: `80,95`")
-	f.StringVar(&o.events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
-	f.StringVar(&o.ask.Changes, "changes", "", "moves of the level: `WHAT`, show, none or use (learn from what came since)")
+	f.IntSliceVar(&o.ask.Seasons, "season", nil, "season lengths in steps, `24,168`; 0 is none (default: by the step)")
+	f.StringVar(&o.ask.Horizon, "horizon", "", "horizon: `N` steps, a length such as 2w, a date, or periods such as 4w,3mo")
+	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "levels of the ranges in percent: `80,95`")
+	f.StringVar(&o.events, "events", "", "known launches, campaigns and holidays: `FILE` (capcli forecast events init)")
+	f.StringVar(&o.ask.Changes, "changes", "", "level shifts: `WHAT`, show, none or use (fit only the values since the last one)")
 	complete(cmd, "changes", func() []string { return outlook.ChangesChoices })
-	f.StringVar(&o.ask.Reconcile, "reconcile", "", "make parts and sums agree by `WAY`: mint (default), wls, ols, bottom-up, none")
+	f.StringVar(&o.ask.Reconcile, "reconcile", "", "reconcile parts and sums by `METHOD`: mint (default), wls, ols, bottom-up, none")
 	complete(cmd, "reconcile", outlook.Reconciliations)
-	f.IntVar(&o.ask.Origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
-	f.BoolVar(&o.ask.Negative, "allow-negative", false, "ranges of a history that was never negative may be")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
-	addBundle(cmd, "fit", "how the model is fitted, `KEY=VALUE`,…: season=24,168, changes=use, allow-negative", true, sameKeys("season", "changes", "allow-negative")...)
-	addBundle(cmd, "sums", "series of sums, `KEY=VALUE`,…: total (of all), sep=/ (levels in ids), reconcile=mint", true,
+	f.IntVar(&o.ask.Origins, "origins", 0, "backtest origins: `N` (default 4; 10 in forecast backtest)")
+	f.BoolVar(&o.ask.Negative, "allow-negative", false, "allow negative ranges for a history that was never negative")
+	f.Uint64Var(&o.seed, "seed", 1, "random seed: a whole `NUMBER` from 0")
+	addBundle(cmd, "fit", "settings of the fit, `KEY=VALUE`,…: season=24,168, changes=use, allow-negative", true, sameKeys("season", "changes", "allow-negative")...)
+	addBundle(cmd, "sums", "sums of series, `KEY=VALUE`,…: total (of all), sep=/ (levels in ids), reconcile=mint", true,
 		key{"total", "total"}, key{"sep", "id-sep"}, key{"reconcile", "reconcile"})
 	explainedBy(cmd, "capcli simulate", "seed")
 }
@@ -107,7 +107,7 @@ func (o *forecastOptions) check() error {
 func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string) error {
 	args = o.history.takePeak(args)
 	if len(args) == 0 && o.history.ask.Prometheus == "" {
-		return &usageError{text: "forecast wants HISTORY: HISTORY is missing", hint: "capcli forecast --help"}
+		return &usageError{text: "forecast needs HISTORY: HISTORY is missing", hint: "capcli forecast --help"}
 	}
 	if err := o.check(); err != nil {
 		return err

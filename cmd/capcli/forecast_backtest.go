@@ -16,9 +16,9 @@ func newForecastBacktest(e *env) *cobra.Command {
 	var o forecastOptions
 	cmd := &cobra.Command{
 		Use:   "backtest HISTORY…",
-		Short: "Try models on the past: forecast from past starts, never seeing what came after",
-		Long: "backtest forecasts from past starts, each from the values before it alone, and measures the models against what came:\n" +
-			"error (absolute, over that of repeating the last season), MASE, sMAPE, OWA, CRPS, and how much of it the ranges held.",
+		Short: "Backtest models: forecast from past origins, each from earlier values alone",
+		Long: "backtest forecasts from past origins, each from the values before it alone, and scores the models:\n" +
+			"error (relative to repeating the last season), MASE, sMAPE, OWA, CRPS, and the coverage of the ranges.",
 		Example: "  capcli forecast backtest jobs.parquet --by tenant,total --model ets,theta,snaive --horizon 48 --origins 10",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runBacktest(cmd.Context(), e, &o, args) },
@@ -33,14 +33,14 @@ func newForecastBacktest(e *env) *cobra.Command {
 
 func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string) error {
 	if _, err := capcli.ParseTime(o.ask.Horizon, nil, true); err == nil {
-		return &usageError{text: "a backtest wants --horizon as steps or a length of time, found " + o.ask.Horizon, hint: "--horizon 2w"}
+		return &usageError{text: "a backtest needs --horizon as steps or a length of time, found " + o.ask.Horizon, hint: "--horizon 2w"}
 	}
 	args = o.history.takePeak(args)
 	if o.history.peakBy != "" || strings.Contains(o.ask.Horizon, ",") {
 		return &usageError{text: "a backtest measures single steps, not periods", hint: "give one --horizon, and --peak without a period"}
 	}
 	if len(args) == 0 && o.history.ask.Prometheus == "" {
-		return &usageError{text: "forecast backtest wants HISTORY: HISTORY is missing", hint: "capcli forecast backtest --help"}
+		return &usageError{text: "forecast backtest needs HISTORY: HISTORY is missing", hint: "capcli forecast backtest --help"}
 	}
 	if err := o.check(); err != nil {
 		return err

@@ -160,7 +160,7 @@ func levelColumns(prefix string, levels []float64) []report.Column {
 // linesTable shows the conservative, expected and aggressive capacity of each series: for each, the
 // maximum over the steps of the horizon.
 func (r *forecastResult) linesTable() report.Table {
-	t := report.Table{Name: "lines", Title: "enough in each step with a chance of", Most: shownSeries, Columns: []report.Column{{Name: "unique_id", Head: "series"}}}
+	t := report.Table{Name: "lines", Title: "GPUs that suffice in every step, with probability", Most: shownSeries, Columns: []report.Column{{Name: "unique_id", Head: "series"}}}
 	names, quantiles := outlook.LineQuantiles()
 	for k, name := range names {
 		t.Columns = append(t.Columns, report.Column{Name: name, Head: fmt.Sprintf("%s %.0f%%", name, 100*quantiles[k])})
@@ -222,10 +222,10 @@ func (r *forecastResult) censoredTable() report.Table {
 	if len(rows) == 0 {
 		return report.Table{}
 	}
-	return report.Fill(report.Table{Name: "censoring", Title: "demand told from usage", Most: shownSeries}, rows, []report.Field[censoredSeries]{
+	return report.Fill(report.Table{Name: "censoring", Title: "demand estimated from usage", Most: shownSeries}, rows, []report.Field[censoredSeries]{
 		{Name: "unique_id", Head: "series"},
-		{Name: "flag", Head: "told by", Align: report.Left},
-		{Name: "held_down", Head: "held down", As: report.AsPercent, Cell: func(c censoredSeries) any { return c.Share }},
+		{Name: "flag", Head: "estimated from", Align: report.Left},
+		{Name: "held_down", Head: "censored", As: report.AsPercent, Cell: func(c censoredSeries) any { return c.Share }},
 		{Name: "at_capacity", Head: "at capacity", Priority: 1, As: report.AsPercent, Cell: func(c censoredSeries) any {
 			if c.AtCapacity == nil {
 				return nil
@@ -234,7 +234,7 @@ func (r *forecastResult) censoredTable() report.Table {
 		}},
 		{Name: "usage_mean", Head: "usage, mean"},
 		{Name: "demand_mean", Head: "demand, mean"},
-		{Name: "demand_over_usage", Head: "more", As: report.AsPercent},
+		{Name: "demand_over_usage", Head: "demand over usage", As: report.AsPercent},
 	})
 }
 
@@ -265,7 +265,7 @@ func (r *forecastResult) eventsTable() report.Table {
 	if r.Events == nil {
 		return report.Table{}
 	}
-	t := report.Table{Name: "events", Title: "events", Most: shownSeries, Columns: []report.Column{
+	t := report.Table{Name: "events", Title: "events and what they change", Most: shownSeries, Columns: []report.Column{
 		{Name: "event"},
 		{Name: "kind", Priority: 2},
 		{Name: "unique_id", Head: "series"},
@@ -273,8 +273,8 @@ func (r *forecastResult) eventsTable() report.Table {
 		{Name: "to", Align: report.Left, Priority: 1},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "share", Priority: 1},
-		{Name: "most", Head: "most added"},
-		{Name: "gpu_hours", Head: "GPU-hours ahead"},
+		{Name: "most", Head: "largest change"},
+		{Name: "gpu_hours", Head: "GPU-hours"},
 		{Name: "first_ds", Head: "changes from", Align: report.Left, Priority: 1},
 		{Name: "last_ds", Head: "to", Align: report.Left, Priority: 1},
 	}}

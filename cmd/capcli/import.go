@@ -28,9 +28,9 @@ type importOptions struct {
 
 // importTables are the tables that some formats have beside the jobs: the flag --NAME-out writes them.
 var importTables = [3]struct{ name, usage, hint string }{
-	{kubernetes.HistoryTable, "kubernetes: one row per job, with all that the cluster tells", "kubernetes has it"},
-	{kubernetes.RunsTable, "kubernetes: one row per run, with why it stopped", "kubernetes has it"},
-	{trace.NodesTable, "squeue, kubernetes: the nodes that take jobs, for nodes_file and --capacity", "give squeue a file of sinfo too, or kubernetes one of kubectl get nodes"},
+	{kubernetes.HistoryTable, "kubernetes: one row per job, with everything the cluster records of it", "kubernetes has it"},
+	{kubernetes.RunsTable, "kubernetes: one row per run, with the reason why it stopped", "kubernetes has it"},
+	{trace.NodesTable, "squeue, kubernetes: the nodes that accept jobs, for nodes_file and --capacity", "give squeue a file of sinfo too, or kubernetes one of kubectl get nodes"},
 }
 
 func newImport(e *env) *cobra.Command {
@@ -39,8 +39,8 @@ func newImport(e *env) *cobra.Command {
 		Use:   "import [FORMAT] FILE… --out JOBS",
 		Short: "Read a job log and write it as a jobs file",
 		Long: "import reads a job log, says what was kept, folded and rejected and why, and writes the jobs in\n" +
-			"order of submit. The ending of JOBS says as what: " + jobfile.Endings + ".\n" +
-			"FORMAT is auto (told from the file), slurm, or one of\n" + wrapNames(trace.Formats.Names(), 96) + ". FILE may be - for stdin.\n" +
+			"order of submission. The ending of JOBS chooses the form:\n" + jobfile.Endings + ".\n" +
+			"FORMAT is auto (detected from the file), slurm, or one of\n" + wrapNames(trace.Formats.Names(), 96) + ". FILE may be - for stdin.\n" +
 			"kubernetes and squeue take several FILEs of one cluster, and write more tables with\n" +
 			"--history-out, --runs-out, --nodes-out.",
 		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n" +
@@ -59,11 +59,11 @@ func newImport(e *env) *cobra.Command {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return append([]string{"auto\ttold from the file", "slurm\tsacct", "sinfo\tthe nodes of squeue"}, entries(&trace.Formats)...), cobra.ShellCompDirectiveDefault
+			return append([]string{"auto\tdetected from the file", "slurm\tsacct", "sinfo\tthe nodes of squeue"}, entries(&trace.Formats)...), cobra.ShellCompDirectiveDefault
 		},
 	}
-	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS`")
-	cmd.Flags().StringVar(&o.rejects, "rejects", "", "where rejected rows go: `FILE` (default: JOBS with the ending .rejects.csv)")
+	cmd.Flags().StringVar(&o.out, "out", "", "jobs file to write, or - for CSV on stdout: `JOBS`")
+	cmd.Flags().StringVar(&o.rejects, "rejects", "", "file for rejected rows: `FILE` (default: JOBS with the ending .rejects.csv)")
 	for i, t := range importTables {
 		cmd.Flags().StringVar(&o.tables[i], t.name+"-out", "", t.usage+", as CSV in this `FILE`")
 	}
@@ -103,7 +103,7 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 	}
 	if res.Partial {
 		return &capcli.ResultError{
-			Kind: capcli.Incomplete, Text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], o.firstOut()),
+			Kind: capcli.Incomplete, Text: fmt.Sprintf("%s is truncated; %s holds only what could be read", args[1], o.firstOut()),
 			Hint: "waits and demand after " + res.Last.String() + " are too low",
 		}
 	}
@@ -117,7 +117,7 @@ func (o *importOptions) request(e *env, names []string) (*jobfile.Request, error
 		return nil, err
 	}
 	if o.firstOut() == "" {
-		return nil, &usageError{text: "import wants --out JOBS: the file to write", hint: "for example --out jobs.parquet"}
+		return nil, &usageError{text: "import needs --out JOBS: the file to write", hint: "for example --out jobs.parquet"}
 	}
 	if err := o.output.check(); err != nil {
 		return nil, err

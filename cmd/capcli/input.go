@@ -64,7 +64,7 @@ func addReadFlag(cmd *cobra.Command, o *trace.Request, more ...key) {
 	for _, c := range trace.Columns {
 		keys = append(keys, key{c, "map"})
 	}
-	addBundle(cmd, "read", "how the input is read, `KEY=VALUE`,…: tz, dst, times, dates, format, columns; submit=created_at (our column=theirs)", true, keys...)
+	addBundle(cmd, "read", "settings of the reader, `KEY=VALUE`,…: tz, dst, times, dates, format, columns; submit=created_at (our column=theirs)", true, keys...)
 	renamed(cmd, "map", "--read OURS=THEIRS")
 	explainedBy(cmd, "capcli trace describe", "read")
 }
@@ -73,20 +73,20 @@ func addReadFlag(cmd *cobra.Command, o *trace.Request, more ...key) {
 func addTraceFlags(cmd *cobra.Command, o *trace.Request) {
 	f := cmd.Flags()
 	f.StringVar(&o.TZ, "tz", "", "`ZONE` of times that have none: Europe/Berlin, UTC")
-	f.StringVar(&o.DST, "dst", "", "in the hour that comes twice: earlier (default) or later `PASS`")
-	f.StringVar(&o.Times, "times", "", "times that are numbers are in this `UNIT`: s, ms, us or ns (default: told from their size)")
-	f.StringVar(&o.Dates, "dates", "", "in dates such as 03/04/2026 the `ORDER` is dmy or mdy (default: told from the dates)")
-	f.StringArrayVar(&o.Map, "map", nil, "our column is called so in the file: `submit=created_at` (may be repeated)")
-	f.StringVar(&o.Columns, "columns-in", "", "columns of a sacct dump without a head: the `LIST` given to sacct --format")
-	f.BoolVar(&o.AllowCut, "allow-cut", false, "go on with what is there of a file that is cut short (exit 4)")
+	f.StringVar(&o.DST, "dst", "", "in the repeated hour when clocks go back: earlier (default) or later `PASS`")
+	f.StringVar(&o.Times, "times", "", "`UNIT` of numeric times: s, ms, us or ns (default: detected from their size)")
+	f.StringVar(&o.Dates, "dates", "", "`ORDER` of dates such as 03/04/2026: dmy or mdy (default: detected from the dates)")
+	f.StringArrayVar(&o.Map, "map", nil, "column names of the file: `submit=created_at` (may be repeated)")
+	f.StringVar(&o.Columns, "columns-in", "", "columns of a sacct dump without a header: the `LIST` given to sacct --format")
+	f.BoolVar(&o.AllowCut, "allow-cut", false, "accept a truncated file, with what can be read of it (exit 4)")
 	complete(cmd, "tz", func() []string { return zones })
 	complete(cmd, "dst", func() []string { return []string{"earlier", "later"} })
 }
 
 // addFormatFlag adds --format to cmd, for commands that do not take the format as an argument.
 func addFormatFlag(cmd *cobra.Command, o *trace.Request) {
-	cmd.Flags().StringVar(&o.Format, "format", "", "`NAME` of the job log's format, else told from the file: "+strings.Join(trace.Formats.Names(), ", "))
-	complete(cmd, "format", func() []string { return append([]string{"auto\ttold from the file"}, entries(&trace.Formats)...) })
+	cmd.Flags().StringVar(&o.Format, "format", "", "format of the job log, `NAME` (default: detected from the file): "+strings.Join(trace.Formats.Names(), ", "))
+	complete(cmd, "format", func() []string { return append([]string{"auto\tdetected from the file"}, entries(&trace.Formats)...) })
 }
 
 // checked returns jobs as a stream that ends when ctx ends and reports its progress to p.

@@ -86,11 +86,11 @@ func (o *outputOptions) check() error {
 		}
 	}
 	if o.form == focusForm && (len(o.columns) > 0 || o.table != "") {
-		return &usageError{text: "-o focus always has all columns of FOCUS; --table and --columns do not go with it"}
+		return &usageError{text: "-o focus always has all columns of FOCUS; it cannot be combined with --table or --columns"}
 	}
 	if o.form == "json" && (len(o.columns) > 0 || o.table != "") {
 		return &usageError{
-			text: "-o json always has all tables and columns; --table and --columns do not go with it",
+			text: "-o json always has all tables and columns; it cannot be combined with --table or --columns",
 			hint: "use -o jsonl or -o csv, or choose with jq",
 		}
 	}

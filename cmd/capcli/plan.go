@@ -21,10 +21,10 @@ type planOptions struct {
 func newPlan(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [SCENARIO]",
-		Short: "Say what to commit to, on which terms and when, and prove how good that is",
-		Long: "Does what it is given: with a SCENARIO or a --trace, plan mix finds the mix that is best for its jobs under limits;\n" +
-			"with --futures alone, plan futures plans for a demand that is not known; with --demand, plan curve finds the\n" +
-			"cheapest purchases for a demand curve, exactly. The flags are those of that command (capcli plan mix --help).",
+		Short: "Recommend what to commit to, on which terms and when, with a proven bound",
+		Long: "The input chooses the command: a SCENARIO or a --trace runs plan mix, which finds the best mix for the jobs under\n" +
+			"limits; --futures alone runs plan futures, which plans for uncertain demand; --demand runs plan curve, which finds\n" +
+			"the exact cheapest purchases for a demand curve. The flags are those of that command (capcli plan mix --help).",
 		Example: "  capcli plan plan.yaml --trace jobs.parquet --max wait_p95=30m --max cost=1.7M --min availability=0.95\n" +
 			"  capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42\n" +
 			"  capcli plan --futures futures.parquet --on-demand 3.90 --term 12mo=2.20 --risk cvar95",

@@ -28,7 +28,7 @@ func newPlanCurve(e *env) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
 		Use:   "curve DEMAND",
-		Short: "The cheapest purchases for a demand curve, exactly",
+		Short: "Find the cheapest purchases for a demand curve, exactly",
 		Long: "DEMAND is a table (ds, y), one value a line, JSON ({start, step_s, values}, [{ds, y}] or a forecast), Parquet or a\n" +
 			"job log. A term is LENGTH=PRICE (36h, 2w, 12mo, 3y) or NAME=LENGTH@PRICE, then upfront=none|partial|all|40%, max=64\n" +
 			"(GPUs bought at one time), and prices from a date on, 2026-06-01=0.40. Prices are dollars for a GPU-hour of the term.",
@@ -53,8 +53,8 @@ func newPlanCurve(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
-	cmd.Flags().BoolVar(&o.curve.ask.Rules, "baselines", false, "beside it: peak, three-tier, rightsize-90d and online rules")
-	addBundle(cmd, "compare", "with `RULES`: baselines (peak, three-tier, rightsize-90d and online rules)", true, sameKeys("baselines")...)
+	cmd.Flags().BoolVar(&o.curve.ask.Rules, "baselines", false, "compare with the rules peak, three-tier, rightsize-90d and online")
+	addBundle(cmd, "compare", "compare with `RULES`: baselines (peak, three-tier, rightsize-90d and online)", true, sameKeys("baselines")...)
 	return cmd
 }
 
@@ -62,27 +62,27 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.demand, "demand", "", "the demand curve: `FILE`, or - for stdin")
 	f.StringVar(&o.series, "series", "", "only the series called `NAME` (default: the sum of all)")
-	f.Float64Var(&o.quantile, "quantile", 0, "of a forecast, the demand that is not exceeded with this chance, `0.8` (default: the mean)")
+	f.Float64Var(&o.quantile, "quantile", 0, "quantile of a forecast to plan for, `0.8` (default: the mean)")
 	f.StringVar(&o.ask.Market.OnDemand, "on-demand", "", "price of a GPU-hour, `$` or key (capcli prices list); then 1,2026-06=0.56")
-	f.StringArrayVar(&o.ask.Market.Falls, "on-demand-fall", nil, "what if it falls: `DATE=SHARE`, 2026-06=44%")
+	f.StringArrayVar(&o.ask.Market.Falls, "on-demand-fall", nil, "what if the on-demand price falls: `DATE=SHARE`, 2026-06=44%")
 	f.StringArrayVar(&o.ask.Market.Changes, "what-if", nil, "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06'")
 	addPricesFlag(cmd, &o.prices)
 	complete(cmd, "on-demand", func() []string { return priceKeys("on_demand") })
-	f.StringArrayVar(&o.ask.Market.Terms, "term", nil, "a way to commit: `LENGTH=$`, NAME=LENGTH@$,upfront=50%, LENGTH=KEY")
+	f.StringArrayVar(&o.ask.Market.Terms, "term", nil, "term to commit on: `LENGTH=$`, NAME=LENGTH@$,upfront=50%, LENGTH=KEY")
 	complete(cmd, "term", termKeys)
-	f.StringVar(&o.ask.Market.Every, "every", "1mo", "something may be bought each `PERIOD`: 1h, 1d, 1mo")
-	f.BoolVar(&o.ask.Market.Overrun, "overrun", false, "a purchase may last beyond the end of the curve; all of it is paid")
-	f.StringVar(&o.ask.Market.Lot, "lot", "1", "GPUs are bought by so many: `8` for whole nodes, 0.001 where a part can be bought")
-	f.StringVar(&o.ask.Market.Discount, "discount", "", "cost of capital a year, `10%`: payments to come count less")
-	f.StringArrayVar(&o.ask.Market.Held, "held", nil, "GPUs committed already, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
-	f.StringVar(&o.ask.Sensitivity, "sensitivity", "", "the same purchases when demand or a price is `SHARE` lower or higher, 20%")
+	f.StringVar(&o.ask.Market.Every, "every", "1mo", "purchases start at each `PERIOD`: 1h, 1d, 1mo")
+	f.BoolVar(&o.ask.Market.Overrun, "overrun", false, "allow purchases that last beyond the end of the curve; they are paid in full")
+	f.StringVar(&o.ask.Market.Lot, "lot", "1", "GPUs per lot: `8` for whole nodes, 0.001 if parts of a GPU can be bought")
+	f.StringVar(&o.ask.Market.Discount, "discount", "", "cost of capital per year, `10%`: discounts future payments")
+	f.StringArrayVar(&o.ask.Market.Held, "held", nil, "existing commitments, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
+	f.StringVar(&o.ask.Sensitivity, "sensitivity", "", "sensitivity: the same purchases with demand or a price `SHARE` lower or higher, 20%")
 	h := &o.history
-	f.StringSliceVar(&h.ask.By, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")
+	f.StringSliceVar(&h.ask.By, "by", nil, "one series of a job log per `KEY`: pool, gpu_model, tenant, class; --series takes one")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1mo (default: as in a table; else 1h)")
 	addDemandFlags(cmd, h)
-	addBundle(cmd, "what-if", "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06'; fall=2026-06=44% of on demand; all=20%", false,
+	addBundle(cmd, "what-if", "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06', fall=2026-06=44% (on demand) or all=20%", false,
 		key{"fall", "on-demand-fall"}, key{"all", "sensitivity"})
-	addBundle(cmd, "buy", "how things are bought, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (so many GPUs), overrun (beyond the end)", true,
+	addBundle(cmd, "buy", "rules of purchases, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (GPUs), overrun (beyond the end)", true,
 		sameKeys("every", "lot", "overrun")...)
 }
 
@@ -91,7 +91,7 @@ func addDemandFlags(cmd *cobra.Command, h *historyOptions) {
 	f := cmd.Flags()
 	f.StringVar((*string)(&h.ask.Combine), "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
 	f.StringVar((*string)(&h.ask.Gaps), "gaps", "", "steps without a value: `WHAT`, error (default), zero, linear or previous")
-	f.StringVar(&h.ask.ID, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
+	f.StringVar(&h.ask.ID, "id-col", "", "`NAME` of the column that identifies the series (unique_id)")
 	f.StringVar(&h.ask.Time, "time-col", "", "`NAME` of the column of times (ds)")
 	f.StringVar(&h.ask.Value, "value-col", "", "`NAME` of the column of values (y)")
 	addFormatFlag(cmd, &h.read)
@@ -111,7 +111,7 @@ func (o *planCurveOptions) request(e *env) (*curve.Request, error) {
 		return nil, &usageError{text: "--every: " + err.Error()}
 	}
 	if q.Market.Lot == "" {
-		return nil, &usageError{text: `--lot wants a number of GPUs, at most three places, found ""`}
+		return nil, &usageError{text: `--lot needs a number of GPUs with at most three decimals, found ""`}
 	}
 	return q, nil
 }

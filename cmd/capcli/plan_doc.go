@@ -33,7 +33,7 @@ func curveDoc(r *curve.Result, form string) report.Doc {
 func curveLead(r *curve.Result) string {
 	b, length := &r.Optimum, r.Curve.Len()
 	if len(b.Purchases) == 0 {
-		return fmt.Sprintf("Buy nothing: the demand costs %s on demand %s, and no purchase at these prices makes it cheaper (proven).", b.Cost, overTime(b.Cost, length))
+		return fmt.Sprintf("Buy nothing: the demand costs %s on demand %s; no purchase at these prices lowers the cost (proven).", b.Cost, overTime(b.Cost, length))
 	}
 	text := "Buy " + firstPurchases(b.Purchases, r.Demand.Start)
 	if n := len(b.Purchases); n > 1 {
@@ -104,18 +104,18 @@ func purchaseTable(list []market.Purchase) report.Table {
 func curveTotals(o *curve.Optimum) report.Table {
 	figures := []report.Field[*curve.Optimum]{
 		{Name: "cost_usd", Head: "cost"},
-		{Name: "committed_cost_usd", Head: "of it committed"},
-		{Name: "on_demand_cost_usd", Head: "of it on demand"},
+		{Name: "committed_cost_usd", Head: "commitments"},
+		{Name: "on_demand_cost_usd", Head: "on demand"},
 		{Name: "all_on_demand_cost_usd", Head: "all on demand"},
-		{Name: "gpu_hours", Head: "GPU-hours wanted", Cell: func(o *curve.Optimum) any { return o.Wanted }},
+		{Name: "gpu_hours", Head: "GPU-hours of demand", Cell: func(o *curve.Optimum) any { return o.Wanted }},
 		{Name: "committed_gpu_hours", Head: "GPU-hours committed"},
-		{Name: "unused_gpu_hours", Head: "of them unused"},
+		{Name: "unused_gpu_hours", Head: "GPU-hours unused"},
 		{Name: "coverage", Head: "coverage", As: report.AsPercent},
 		{Name: "utilisation", Head: "utilisation", As: report.AsPercent},
 		{Name: "effective_savings_rate", Head: "effective savings rate", As: report.AsPercent},
 	}
 	if o.BreakEven != nil {
-		figures = append(figures, report.Field[*curve.Optimum]{Name: "break_even_on_demand_usd", Head: "pays off above, on demand"})
+		figures = append(figures, report.Field[*curve.Optimum]{Name: "break_even_on_demand_usd", Head: "break-even on-demand price"})
 	}
 	return report.Figures("totals", o, figures)
 }
@@ -123,7 +123,7 @@ func curveTotals(o *curve.Optimum) report.Table {
 // baselineTable compares the optimum with the baselines.
 func baselineTable(r *curve.Result) report.Table {
 	rows := append([]curve.Baseline{{Name: "optimum", Cost: r.Optimum.Cost, Over: new(float64)}}, r.Baselines...)
-	return report.Fill(report.Table{Name: "baselines", Title: "Beside it"}, rows, []report.Field[curve.Baseline]{
+	return report.Fill(report.Table{Name: "baselines", Title: "Against other plans"}, rows, []report.Field[curve.Baseline]{
 		{Name: "plan", Align: report.Left},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "cost_usd", Head: "cost"},
@@ -134,7 +134,7 @@ func baselineTable(r *curve.Result) report.Table {
 // termTable shows the cost and the break-even utilisation of each term.
 func termTable(terms []market.Term) report.Table {
 	terms = slices.DeleteFunc(slices.Clone(terms), func(t market.Term) bool { return t.Payment == nil }) // no purchase fits an amount
-	return report.Fill(report.Table{Name: "terms", Title: "The terms, for a GPU bought at the start"}, terms, []report.Field[market.Term]{
+	return report.Fill(report.Table{Name: "terms", Title: "Terms, for a GPU bought at the start"}, terms, []report.Field[market.Term]{
 		{Name: "term", Align: report.Left},
 		{Name: "length", Priority: 2},
 		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour", Cell: func(t market.Term) any { return t.Rate }},
@@ -142,13 +142,13 @@ func termTable(terms []market.Term) report.Table {
 		{Name: "months_to_recover", Head: "months to recover", Priority: 1, As: report.AsRatio},
 		{Name: "upfront_usd", Head: "upfront", Priority: 3, Cell: func(t market.Term) any { return t.Payment.Upfront }},
 		{Name: "total_usd", Head: "total", Priority: 1},
-		{Name: "present_value_usd", Head: "worth today", Priority: 3},
+		{Name: "present_value_usd", Head: "present value", Priority: 3},
 	})
 }
 
 // periodTable shows, for each period, the commitment and the marginal value of one more GPU.
 func periodTable(periods []curve.Period) report.Table {
-	return report.Fill(report.Table{Name: "periods", Title: "What one more committed GPU is worth", Aside: true}, periods, []report.Field[curve.Period]{
+	return report.Fill(report.Table{Name: "periods", Title: "Marginal value of one more committed GPU", Aside: true}, periods, []report.Field[curve.Period]{
 		{Name: "start", Cell: func(p curve.Period) any { return dayCell(p.Start) }},
 		{Name: "committed_gpus", Head: "committed"},
 		{Name: "worth_of_one_more_usd", Head: "one more saves"},
@@ -157,12 +157,12 @@ func periodTable(periods []curve.Period) report.Table {
 }
 
 func sensitivityTable(r *curve.Result) report.Table {
-	return report.Fill(report.Table{Name: "sensitivity", Title: "The same purchases when something is otherwise"}, r.Changes, []report.Field[plan.Change]{
+	return report.Fill(report.Table{Name: "sensitivity", Title: "Sensitivity: the same purchases under other demand and prices"}, r.Changes, []report.Field[plan.Change]{
 		{Name: "what", Align: report.Left},
 		{Name: "share", Head: "by", Cell: func(c plan.Change) any { return report.Change{Of: report.Percent(c.Share)} }},
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "difference_usd", Head: "difference", Cell: func(c plan.Change) any { return report.Change{Of: c.Kept - r.Optimum.Cost} }},
-		{Name: "optimum_cost_usd", Head: "best then"},
+		{Name: "optimum_cost_usd", Head: "optimum then"},
 		{Name: "regret_usd", Head: "regret"},
 	})
 }
@@ -171,7 +171,7 @@ func sensitivityTable(r *curve.Result) report.Table {
 func curveChart(r *curve.Result) report.Chart {
 	wanted, committed := r.Levels()
 	return report.Chart{
-		Title: "GPUs wanted and committed", Lines: []report.Line{{Name: "wanted", Values: wanted}, {Name: "committed", Values: committed}},
+		Title: "Demand and commitments, GPUs", Lines: []report.Line{{Name: "demand", Values: wanted}, {Name: "committed", Values: committed}},
 		From: dayText(r.Demand.Start), To: dayText(r.Demand.End),
 	}
 }

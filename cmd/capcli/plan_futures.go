@@ -15,10 +15,10 @@ type futuresOptions struct{ ask futures.Request } // filled by the flags
 func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
 	f := cmd.Flags()
 	f.StringVar(&o.ask.File, "futures", "", "plan for possible futures: `FILE` of capcli forecast --paths")
-	f.StringVar(&o.ask.DemandError, "demand-error", "", "plan for a demand that may be so wrong, `10%`, in place of a FILE")
-	f.StringVar(&o.ask.HalfLife, "half-life", "90d", "of error=: half an error is gone after this `TIME`")
-	f.IntVar(&o.ask.Paths, "paths", 0, "futures to plan for: `N` (default all; 200 of error=)")
-	f.StringVar(&o.ask.Risk, "risk", "mean", "what of the cost to make least: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
+	f.StringVar(&o.ask.DemandError, "demand-error", "", "standard deviation of the demand's error, `10%`, in place of a FILE")
+	f.StringVar(&o.ask.HalfLife, "half-life", "90d", "half-life of the error of error=: `TIME`")
+	f.IntVar(&o.ask.Paths, "paths", 0, "number of futures: `N` (default: all; 200 for error=)")
+	f.StringVar(&o.ask.Risk, "risk", "mean", "figure of the cost to minimise: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
 	addBundle(cmd, "futures", "possible futures: `FILE` of capcli forecast --paths, or error=10% around the demand; paths=N, half-life=90d", true,
 		append([]key{{"error", "demand-error"}, {"paths", "paths"}, {"half-life", "half-life"}}, more...)...)
 	complete(cmd, "risk", func() []string { return []string{"mean", "q80", "cvar95"} })
@@ -28,13 +28,13 @@ func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
 func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	o.addAheadFlags(cmd)
 	f := cmd.Flags()
-	f.Float64SliceVar(&o.ask.SizedFor, "sized-for", []float64{0.5, 0.8, 0.95}, "quantiles of demand to size three more plans for: `a,b,c`")
+	f.Float64SliceVar(&o.ask.SizedFor, "sized-for", []float64{0.5, 0.8, 0.95}, "also size three plans for these quantiles of demand: `a,b,c`")
 	f.BoolVar(&o.ask.Baselines, "baselines", false, "compare with peak, three-tier, rightsize-90d and online rules")
-	f.StringVar(&o.ask.Wait, "wait", "3mo", "decide again after each such `TIME`, and say what that is worth")
-	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
-	f.StringArrayVar(&o.ask.Most, "max", nil, "limit from above, `METRIC=VALUE`: cost=1.7M, stranded=50k (repeat)")
-	f.StringArrayVar(&o.ask.Least, "min", nil, "limit from below, `METRIC=VALUE`: coverage=80% (repeat)")
-	addBundle(cmd, "compare", "with more plans, `KEY=VALUE`,…: baselines (rules), sized-for=0.5,0.8,0.95 (quantiles of demand)", true,
+	f.StringVar(&o.ask.Wait, "wait", "3mo", "also plan with a revision after each `TIME`, and show what revising is worth")
+	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "random seed: a whole `NUMBER` from 0")
+	f.StringArrayVar(&o.ask.Most, "max", nil, "upper limit, `METRIC=VALUE`: cost=1.7M, stranded=50k (may be repeated)")
+	f.StringArrayVar(&o.ask.Least, "min", nil, "lower limit, `METRIC=VALUE`: coverage=80% (may be repeated)")
+	addBundle(cmd, "compare", "more plans to compare, `KEY=VALUE`,…: baselines (rules), sized-for=0.5,0.8,0.95 (quantiles of demand)", true,
 		sameKeys("baselines", "sized-for")...)
 }
 
@@ -47,9 +47,9 @@ func newPlanFutures(e *env) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
 		Use:   "futures [FUTURES]",
-		Short: "Plan for a demand that is not known, from possible futures",
+		Short: "Plan purchases for uncertain demand, from possible futures",
 		Long: "FUTURES is a file of capcli forecast --paths; with --futures error=, futures are drawn around --demand. The plan has the\n" +
-			"least mean, quantile or CVaR of the cost, and says how far from the best it can be at most.",
+			"least mean, quantile or CVaR of the cost, and comes with a bound on its distance from the optimum.",
 		Example: "  capcli forecast demand.csv --horizon 365 --paths 200 --out futures.parquet\n" +
 			"  capcli plan futures futures.parquet --on-demand 3.90 --term 1mo=3.40 --term 12mo=2.20 --risk cvar95 --max cost=1.7M\n" +
 			"  capcli plan futures --demand demand.csv --futures error=15% --on-demand 3.90 --term 12mo=2.20 --compare baselines",
@@ -59,7 +59,7 @@ func newPlanFutures(e *env) *cobra.Command {
 				o.futures.ask.File = args[0]
 			}
 			if !o.futures.wanted() {
-				return &usageError{text: "plan futures wants FUTURES: FUTURES is missing", hint: "capcli plan futures futures.parquet, or --demand demand.csv --demand-error 10%"}
+				return &usageError{text: "plan futures needs FUTURES: FUTURES is missing", hint: "capcli plan futures futures.parquet, or --demand demand.csv --demand-error 10%"}
 			}
 			if err := o.output.check(); err != nil {
 				return err

@@ -21,9 +21,9 @@ func futuresDoc(r *futures.Result) report.Doc {
 
 func futuresLead(r *futures.Result) string {
 	o := &r.Optimum
-	how := "proven: no purchases at these prices have less"
+	how := "the minimum at these prices (proven)"
 	if !o.Exact {
-		how = fmt.Sprintf("at most %s above the least that there is, %s", o.GapText(), o.Bound)
+		how = fmt.Sprintf("at most %s above the lower bound of %s", o.GapText(), o.Bound)
 	}
 	text := fmt.Sprintf("Buy %s first: over %d futures the %s of the cost is %s %s", firstPurchases(o.Purchases, r.Futures.Start), r.Futures.Count, r.RiskWords, o.Cost, overTime(o.Cost, r.Length))
 	for _, l := range r.Plans[0].Held {
@@ -37,23 +37,23 @@ func futurePlanTable(r *futures.Result) report.Table {
 		{Name: "plan", Align: report.Left},
 		{Name: "buys_at_start", Head: "buys first", Align: report.Left, Cell: func(p futures.Plan) any {
 			if p.First == nil {
-				return "as it goes"
+				return "step by step"
 			}
 			return firstPurchases(p.First, r.Futures.Start)
 		}},
 		{Name: "mean_cost_usd", Head: "mean cost"},
-		{Name: "cost_p80_usd", Head: "in 80% under", Priority: 2},
+		{Name: "cost_p80_usd", Head: "80th percentile", Priority: 2},
 		{Name: "cvar95_cost_usd", Head: "worst 5%", Priority: 1},
 		{Name: "regret_mean_usd", Head: "mean regret", Priority: 2},
 		{Name: "regret_max_usd", Head: "max regret"},
 		{Name: "unused_mean_usd", Head: "unused", Priority: 4},
-		{Name: "above_bound", Head: "above the best", Priority: 1, As: report.AsPercent},
+		{Name: "above_bound", Head: "above the bound", Priority: 1, As: report.AsPercent},
 	}
 	for i, l := range r.Plans[0].Held {
 		name, _, _ := strings.Cut(l.Limit, " ")
 		fields = append(fields, report.Field[futures.Plan]{Name: "held_" + name, Head: l.Limit, As: report.AsPercent, Cell: func(p futures.Plan) any { return p.Held[i].Share }})
 	}
-	return report.Fill(report.Table{Name: "plans", Title: "Plans over the futures"}, r.Plans, fields)
+	return report.Fill(report.Table{Name: "plans", Title: "Plans, over all futures"}, r.Plans, fields)
 }
 
 // datedPurchase is a purchase of the calendar, with the payments up to and including it and the
@@ -73,7 +73,7 @@ func calendarTable(months []futures.Month) report.Table {
 			rows = append(rows, datedPurchase{p, soFar, m.GPUs})
 		}
 	}
-	return report.Fill(report.Table{Name: "calendar", Title: "What to buy when"}, rows, []report.Field[datedPurchase]{
+	return report.Fill(report.Table{Name: "calendar", Title: "Purchase calendar"}, rows, []report.Field[datedPurchase]{
 		{Name: "start"},
 		{Name: "term", Align: report.Left},
 		{Name: "gpus", Head: "GPUs"},
@@ -81,18 +81,18 @@ func calendarTable(months []futures.Month) report.Table {
 		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour", Priority: 2},
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "so_far_usd", Head: "so far", Priority: 2},
-		{Name: "committed_gpus", Head: "committed then", Priority: 1},
+		{Name: "committed_gpus", Head: "GPUs committed", Priority: 1},
 	})
 }
 
 func cliffTable(cliffs []futures.Cliff) report.Table {
-	return report.Fill(report.Table{Name: "cliffs", Title: "When commitments end"}, cliffs, []report.Field[futures.Cliff]{
+	return report.Fill(report.Table{Name: "cliffs", Title: "Expiry cliffs: when commitments end"}, cliffs, []report.Field[futures.Cliff]{
 		{Name: "date"},
-		{Name: "ends_gpus", Head: "fall away"},
+		{Name: "ends_gpus", Head: "GPUs expiring"},
 		{Name: "before_gpus", Head: "before", Priority: 1},
 		{Name: "after_gpus", Head: "after"},
-		{Name: "wanted_mean_gpus", Head: "wanted then", As: report.AsRatio},
-		{Name: "wanted_p80_gpus", Head: "in 80% under", Priority: 1, As: report.AsRatio},
+		{Name: "wanted_mean_gpus", Head: "mean demand", As: report.AsRatio},
+		{Name: "wanted_p80_gpus", Head: "80th percentile", Priority: 1, As: report.AsRatio},
 	})
 }
 
@@ -109,7 +109,7 @@ func regretTable(r *futures.Result) report.Table {
 	for future := range all {
 		all[future] = future
 	}
-	return report.Fill(report.Table{Name: "regret", Title: "Regret: cost over that of the best plan of each future", Aside: true}, all, fields)
+	return report.Fill(report.Table{Name: "regret", Title: "Regret: cost above that of the best plan for each future", Aside: true}, all, fields)
 }
 
 // againText says what to buy now if the plan is revised at regular intervals, and what revising
@@ -119,7 +119,7 @@ func againText(w *futures.Waiting) string {
 		return ""
 	}
 	first := &w.Decisions[0]
-	return fmt.Sprintf(" If the plan is decided again every %s, buy %s now; the mean is then %s, %s (%.1f%%) less than with all settled now.",
+	return fmt.Sprintf(" If the plan is revised every %s, buy %s now: the mean cost is then %s, %s (%.1f%%) less than with all decided now.",
 		w.For, firstPurchases(first.Purchases, first.Date), w.Again, w.Deciding, 100*float64(w.Deciding)/float64(w.Now))
 }
 
@@ -129,10 +129,10 @@ func stageTable(r *futures.Result) report.Table {
 	if r.Waiting != nil {
 		first = slices.DeleteFunc(slices.Clone(r.Waiting.Decisions), func(d futures.Decision) bool { return d.After != nil && *d.After > 0 })
 	}
-	return report.Fill(report.Table{Name: "again", Title: "What to buy if the plan is decided again every " + r.Wait}, first, []report.Field[futures.Decision]{
+	return report.Fill(report.Table{Name: "again", Title: "What to buy if the plan is revised every " + r.Wait}, first, []report.Field[futures.Decision]{
 		{Name: "decide", Cell: func(d futures.Decision) any { return d.Date }},
 		{Name: "share_of_futures", Head: "futures", As: report.AsPercent, Cell: func(d futures.Decision) any { return float64(len(d.Futures)) / float64(r.Futures.Count) }},
-		{Name: "wanted_before_gpus", Head: "wanted before", Priority: 1, As: report.AsRatio},
+		{Name: "wanted_before_gpus", Head: "demand so far", Priority: 1, As: report.AsRatio},
 		{Name: "least_gpus", Head: "least", Priority: 2, As: report.AsRatio, Cell: func(d futures.Decision) any { return d.Least }},
 		{Name: "most_gpus", Head: "most", Priority: 2, As: report.AsRatio, Cell: func(d futures.Decision) any { return d.Most }},
 		{Name: "buy", Align: report.Left, Cell: func(d futures.Decision) any { return firstPurchases(d.Purchases, d.Date) }},
@@ -140,7 +140,7 @@ func stageTable(r *futures.Result) report.Table {
 }
 
 func waitTable(r *futures.Result) report.Table {
-	t := report.Table{Name: "waiting", Title: "What it is worth to wait " + r.Wait + "*", Columns: []report.Column{
+	t := report.Table{Name: "waiting", Title: "Value of waiting " + r.Wait + "*", Columns: []report.Column{
 		{Name: "decide", Align: report.Left},
 		{Name: "mean_cost_usd", Head: "mean cost"},
 		{Name: "saves_usd", Head: "saves"},
@@ -152,10 +152,10 @@ func waitTable(r *futures.Result) report.Table {
 	add := func(name, head string, cost capcli.USD) {
 		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, cost, report.Change{Of: w.Now - cost}})
 	}
-	add("all_now", "all of it now", w.Now)
-	add("again", "some now, again every "+w.For, w.Again)
-	add("first_now_rest_later", "what the plan buys first now, then again", w.Rest)
-	add("all_later", "nothing for "+w.For+", then again", w.Later)
-	add("known", "if the future were known", w.Known)
+	add("all_now", "decide all now", w.Now)
+	add("again", "decide some now, revise every "+w.For, w.Again)
+	add("first_now_rest_later", "buy the plan's first purchases now, then revise", w.Rest)
+	add("all_later", "buy nothing for "+w.For+", then revise", w.Later)
+	add("known", "perfect information", w.Known)
 	return t
 }

@@ -24,10 +24,10 @@ func newPlanJoint(e *env) *cobra.Command {
 	var o jointOptions
 	cmd := &cobra.Command{
 		Use:   "joint DEMAND",
-		Short: "One plan over several GPU models and products: reservations, blocks, machines, savings plans",
+		Short: "Plan several GPU models and products together: reservations, blocks, machines, savings plans",
 		Long: "DEMAND is a table (unique_id, ds, y) with the GPUs of each model. The market says what each model costs on demand\n" +
 			"and what can be bought: reservations, capacity blocks with dates, machines, and plans that commit to money and that\n" +
-			"all models share. The plan is the cheapest that was found, with a bound that no plan can go under.",
+			"all models share. The plan is the cheapest found, with a lower bound on the cost of any plan.",
 		Example: "  capcli plan joint demand.csv --market market.yaml\n" +
 			"  capcli plan joint jobs.parquet --by gpu_model --step 1h --market market.yaml -o json",
 		Args: wantArgs("DEMAND"),
@@ -35,9 +35,9 @@ func newPlanJoint(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.StringVar(&o.market, "market", "", "what can be bought: YAML `FILE`; see the README")
+	f.StringVar(&o.market, "market", "", "what can be bought: YAML `FILE`; see docs/plan.md")
 	h := &o.curve.history
-	f.StringSliceVar(&h.ask.By, "by", nil, "a series of a job log for each `KEY`: gpu_model")
+	f.StringSliceVar(&h.ask.By, "by", nil, "one series of a job log per `KEY`: gpu_model")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d (default: as in a table; else 1h)")
 	addDemandFlags(cmd, h)
 	return cmd
@@ -48,7 +48,7 @@ func runPlanJoint(ctx context.Context, e *env, o *jointOptions, file string) err
 		return err
 	}
 	if o.market == "" {
-		return &usageError{text: "plan joint wants what can be bought: --market is missing", hint: "--market market.yaml; see the README"}
+		return &usageError{text: "plan joint needs a market: --market is missing", hint: "--market market.yaml; see docs/plan.md"}
 	}
 	text, err := readFile(e, o.market, play.ScenarioMax)
 	if err != nil {
@@ -76,11 +76,11 @@ func jointDoc(r *joint.Result) report.Doc {
 		report.Figures("totals", r, []report.Field[*joint.Result]{
 			{Name: "cost_usd", Head: "cost"},
 			{Name: "cost_usd_per_year", Head: "a year"},
-			{Name: "commitments_usd", Head: "of it commitments"},
-			{Name: "on_demand_usd", Head: "of it on demand"},
+			{Name: "commitments_usd", Head: "commitments"},
+			{Name: "on_demand_usd", Head: "on demand"},
 			{Name: "all_on_demand_cost_usd", Head: "all on demand"},
-			{Name: "bound_usd", Head: "no plan costs less than"},
-			{Name: "gap", Head: "at most above the cheapest", As: report.AsPercent},
+			{Name: "bound_usd", Head: "lower bound"},
+			{Name: "gap", Head: "optimality gap, at most", As: report.AsPercent},
 		}),
 	}}
 }
@@ -89,15 +89,15 @@ func jointLead(r *joint.Result) string {
 	proof := "no plan costs less"
 	switch {
 	case r.Gap > 0 && r.Gap <= 1e-6:
-		proof = "no plan costs less by more than a millionth of it"
+		proof = "no plan costs less (to a millionth of the cost)"
 	case r.Gap > 0:
-		proof = fmt.Sprintf("no plan costs under %s, so it is at most %.3g%% above the cheapest", r.Bound, 100*r.Gap)
+		proof = fmt.Sprintf("no plan costs less than %s, so this one is at most %.3g%% above the cheapest", r.Bound, 100*r.Gap)
 	}
 	n := int64(len(r.Purchases))
 	if n == 0 {
-		return fmt.Sprintf("Buy nothing: all on demand is %s over %s; %s.", r.Cost, r.Length, proof)
+		return fmt.Sprintf("Buy nothing: all on demand costs %s over %s; %s.", r.Cost, r.Length, proof)
 	}
-	return fmt.Sprintf("Make %d %s: %s over %s, %s a year; all on demand is %s; %s.", n, capcli.Plural(n, "purchase"), r.Cost, r.Length, r.CostYear, r.AllOnDemand, proof)
+	return fmt.Sprintf("Make %d %s: %s over %s, %s a year; all on demand costs %s; %s.", n, capcli.Plural(n, "purchase"), r.Cost, r.Length, r.CostYear, r.AllOnDemand, proof)
 }
 
 func jointPurchases(list []joint.Purchase) report.Table {
@@ -108,7 +108,7 @@ func jointPurchases(list []joint.Purchase) report.Table {
 		{Name: "product", Priority: 2},
 		{Name: "gpu_model", Head: "model"},
 		{Name: "gpus", Head: "GPUs"},
-		{Name: "commitment_usd_per_hour", Head: "$ an hour"},
+		{Name: "commitment_usd_per_hour", Head: "$/hour"},
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "ended_early", Head: "ended early", Priority: 3},
 		{Name: "extended", Priority: 3},
@@ -116,11 +116,11 @@ func jointPurchases(list []joint.Purchase) report.Table {
 }
 
 func jointModels(list []joint.Model) report.Table {
-	return report.Fill(report.Table{Name: "gpu_models", Title: "What serves each model, GPU-hours"}, list, []report.Field[joint.Model]{
+	return report.Fill(report.Table{Name: "gpu_models", Title: "GPU-hours of each model, by what serves them"}, list, []report.Field[joint.Model]{
 		{Name: "gpu_model", Head: "model"},
-		{Name: "wanted_gpu_hours", Head: "wanted"},
-		{Name: "reserved_gpu_hours", Head: "purchases of its own"},
-		{Name: "plan_gpu_hours", Head: "under plans"},
+		{Name: "wanted_gpu_hours", Head: "demand"},
+		{Name: "reserved_gpu_hours", Head: "reservations"},
+		{Name: "plan_gpu_hours", Head: "savings plans"},
 		{Name: "on_demand_gpu_hours", Head: "on demand"},
 	})
 }

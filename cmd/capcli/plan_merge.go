@@ -22,9 +22,9 @@ func newPlanMerge(e *env) *cobra.Command {
 	var o mergeOptions
 	cmd := &cobra.Command{
 		Use:   "merge DIR",
-		Short: "Join the shards in a folder: the same plan, byte for byte, as one process makes",
-		Long: "Joins what capcli plan --shards N --shard K --out DIR wrote. Every shard must be there, whole, and of the same\n" +
-			"inputs, which are read once more from where they were: else all that is wrong is named, and nothing is written.",
+		Short: "Join the shards in a folder into the plan, byte for byte as one process would write it",
+		Long: "Joins the files of capcli plan --shards N --shard K --out DIR. Every shard must be there, whole, and of the same\n" +
+			"inputs, which are read again from their paths. Otherwise every fault is listed and nothing is written.",
 		Example: "  capcli plan merge sweep -o json --out plan.json\n" +
 			"  capcli plan merge sweep --missing                 # 3,7,12-15: what to run again, as for sbatch --array",
 		Args: wantArgs("DIR"),
@@ -32,8 +32,8 @@ func newPlanMerge(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.IntVar(&o.shards, "shards", 0, "how many shards there should be, `N`, where not one is there yet")
-	f.BoolVar(&o.missing, "missing", false, "only print the numbers of shards that are missing or damaged")
+	f.IntVar(&o.shards, "shards", 0, "number of shards, `N`, if none is there yet")
+	f.BoolVar(&o.missing, "missing", false, "print only the numbers of the shards that are missing or damaged")
 	return cmd
 }
 

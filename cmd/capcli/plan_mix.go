@@ -33,22 +33,22 @@ type mixOptions struct {
 
 func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.ask.Vary, "vary", nil, "try these values: `PATH=VALUES`, overflow.patience=0,15m,1h (repeat)")
-	f.StringArrayVar(&o.ask.Max, "max", nil, "limit from above, `METRIC=VALUE`: wait_p95=30m, stranded=50k (repeat)")
-	f.StringArrayVar(&o.ask.Min, "min", nil, "limit from below, `METRIC=VALUE`: availability=0.95 (repeat)")
+	f.StringArrayVar(&o.ask.Vary, "vary", nil, "values to try: `PATH=VALUES`, overflow.patience=0,15m,1h (may be repeated)")
+	f.StringArrayVar(&o.ask.Max, "max", nil, "upper limit, `METRIC=VALUE`: wait_p95=30m, stranded=50k (may be repeated)")
+	f.StringArrayVar(&o.ask.Min, "min", nil, "lower limit, `METRIC=VALUE`: availability=0.95 (may be repeated)")
 	f.StringVar(&o.hold, "hold", "95%", "`SHARE` of the runs in which all limits must hold")
-	f.BoolVar(&o.ask.PriceUnserved, "price-unserved", false, "work left undone costs the on-demand price, in place of the limit of "+mix.UndoneMost+" on its share")
-	f.StringVar(&o.within, "within", "", "availability: share of jobs that start within `WAIT` (default: the wait limit, or 1h)")
-	f.IntVar(&o.sim.runs, "runs", 0, "runs of each mix that is not dropped: `N` (default 20; 1 where nothing is left to chance)")
-	f.StringVar(&o.confidence, "confidence", "99%", "`SHARE`, of all early dropping together; 0 drops by proof alone")
-	f.StringVar(&o.goal, "goal", "frontier", "dropping may not lose this `WHAT`: frontier, of cost against wait, or cheapest")
-	f.BoolVar(&o.ask.Exhaustive, "exhaustive", false, "try every mix, not only those around the best of a coarse grid (as with --vary)")
-	f.BoolVar(&o.ask.All, "all", false, "list every mix that was run in full, also those that others beat")
-	f.StringVar(&o.from, "from", "", "plan for what the runs in this `DIR` of capcli simulate --out were made from")
-	f.StringVar(&o.save, "save", "", "write the plan as JSON into this `FILE` as well")
-	o.sim.addCaseFlags(cmd, "job log to plan for, `FILE`, in place of the scenario's", "try these scheduling policies, `a,b,c`", "try these placements, `a,b`")
+	f.BoolVar(&o.ask.PriceUnserved, "price-unserved", false, "price unserved work at the on-demand price, in place of the limit of "+mix.UndoneMost+" on its share")
+	f.StringVar(&o.within, "within", "", "availability is the share of jobs that start within `WAIT` (default: the wait limit, or 1h)")
+	f.IntVar(&o.sim.runs, "runs", 0, "runs of each mix: `N` (default: 20; 1 if nothing is random)")
+	f.StringVar(&o.confidence, "confidence", "99%", "confidence of early dropping, `SHARE`; 0 drops by proof alone")
+	f.StringVar(&o.goal, "goal", "frontier", "early dropping keeps this `WHAT`: frontier (of cost against wait) or cheapest")
+	f.BoolVar(&o.ask.Exhaustive, "exhaustive", false, "try every mix, not only those around the best of a coarse grid")
+	f.BoolVar(&o.ask.All, "all", false, "list every mix that was run in full, dominated ones too")
+	f.StringVar(&o.from, "from", "", "plan for the inputs of the runs in this `DIR` of capcli simulate --out")
+	f.StringVar(&o.save, "save", "", "also write the plan as JSON to this `FILE`")
+	o.sim.addCaseFlags(cmd, "job log to plan for, `FILE`, in place of the scenario's", "scheduling policies to try, `a,b,c`", "placements to try, `a,b`")
 	addPricesFlag(cmd, &o.sim.prices)
-	addBundle(cmd, "search", "how is searched, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved", true,
+	addBundle(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved", true,
 		sameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved")...)
 	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed", "perfect-estimates")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
@@ -64,9 +64,9 @@ func newPlanMix(e *env) *cobra.Command { return newPlanMixOf(e, &planOptions{}) 
 func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mix [SCENARIO]",
-		Short: "The best mix of capacity for the jobs of a scenario, under limits",
-		Long: "Tries mixes of a scenario on its jobs: the sizes of its committed pools and the patience, or what --vary says. A mix\n" +
-			"is dropped once it is proven, or with some confidence shown, that another costs less and waits no longer.",
+		Short: "Find the best mix of capacity for the jobs of a scenario, under limits",
+		Long: "Simulates mixes of a scenario on its jobs: the sizes of its committed pools and the patience, or what --vary says. A mix\n" +
+			"is dropped early once a proof or a test shows that another costs less and waits no longer.",
 		Example: "  capcli plan mix plan.yaml --trace jobs.parquet --max wait_p95=30m --search hold=95%\n" +
 			"  capcli plan mix plan.yaml --vary capacity.base.gpus=0..128:8 --vary overflow.patience=0,15m,1h --policy easy,sjf",
 		Args: cobra.ArbitraryArgs,
@@ -104,7 +104,7 @@ func (o *mixOptions) request(e *env, c *play.Case, runs int) (*mix.Request, erro
 	if o.within != "" {
 		s, err := capcli.ParseSeconds(o.within)
 		if err != nil || s < 0 {
-			return nil, &usageError{text: fmt.Sprintf("--within %q is no length of time", o.within), hint: "--within 30m"}
+			return nil, &usageError{text: fmt.Sprintf("--within %q is not a length of time", o.within), hint: "--within 30m"}
 		}
 		q.Within = &s
 	}
@@ -285,7 +285,7 @@ func (m *mixCall) tellSpeed(found *mix.Found, took, plain time.Duration) {
 		count(c.Tried), count(found.Size), dropped, count(c.Full), times, count(sims), took.Seconds(), rate)
 	if plain > 0 && sims > 0 {
 		each := took.Seconds() / float64(sims)
-		text += fmt.Sprintf("; one plain run takes %.1f ms, one of these %.1f ms (%.2f of it)", 1e3*plain.Seconds(), 1e3*each, each/plain.Seconds())
+		text += fmt.Sprintf("; one plain run takes %.1f ms, one of these %.1f ms (%.2f times)", 1e3*plain.Seconds(), 1e3*each, each/plain.Seconds())
 	}
 	m.e.say(text)
 }
@@ -330,8 +330,8 @@ func (o *simulateOptions) fromRuns(e *env, path string) error {
 	}
 	if in == nil {
 		return &capcli.InputError{
-			File: filepath.Join(path, play.InputsFile), Text: "expected what the runs were made from, found no such file",
-			Hint: "make the folder with capcli simulate … --out " + path,
+			File: filepath.Join(path, play.InputsFile), Text: "expected the inputs of the runs, found no such file",
+			Hint: "write the folder with capcli simulate … --out " + path,
 		}
 	}
 	if o.runs == 0 {

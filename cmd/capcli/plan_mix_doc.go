@@ -46,9 +46,9 @@ func mixAnswer(r *mix.Result) string {
 	if r.Best == nil {
 		each := ""
 		if r.Runs > 1 && slices.ContainsFunc(r.Limits, func(l mix.Limit) bool { return l.Each }) {
-			each = " and does the work in each"
+			each = " and serves the work in each"
 		}
-		return fmt.Sprintf("No mix holds the limits in %s of runs%s.", mix.PercentText(r.Hold), each)
+		return fmt.Sprintf("No mix holds the limits in %s of the runs%s.", mix.PercentText(r.Hold), each)
 	}
 	e, risk := r.Best.Entry, ""
 	if r.Risk.Kind != plan.Mean {
@@ -59,9 +59,9 @@ func mixAnswer(r *mix.Result) string {
 	switch b := r.Bound; {
 	case b.Cost <= 0:
 	case b.Service():
-		text += fmt.Sprintf("; at most %.1f%% above any mix that does the work as soon (%s)", 100*b.Gap, b.Cost)
+		text += fmt.Sprintf("; at most %.1f%% above any mix that serves the work as early (lower bound %s)", 100*b.Gap, b.Cost)
 	default:
-		text += fmt.Sprintf("; at most %.1f%% above the least that is possible (%s)", 100*b.Gap, b.Cost)
+		text += fmt.Sprintf("; at most %.1f%% above the lower bound of any mix (%s)", 100*b.Gap, b.Cost)
 	}
 	return text + "."
 }
@@ -85,7 +85,7 @@ func mixPurchase(r *mix.Result) string {
 		}
 		pools = append(pools, fmt.Sprintf("%s (%s)", what, terms))
 	}
-	text := "Buy nothing ahead"
+	text := "Commit to nothing"
 	if len(pools) > 0 {
 		text = "Buy " + strings.Join(pools, " and ")
 	}
@@ -118,7 +118,7 @@ func limitsHeld(r *mix.Result) string {
 // that adds to the cost.
 func undoneInPlan(e *mix.Entry) string {
 	if share, _ := e.Mean("unserved_share"); share == 0 {
-		return "all work that could be done by the end is done"
+		return "all possible work is done"
 	}
 	text := e.UndoneText() + " of the work is left undone"
 	if p := e.Penalty(); p > 0 {
@@ -142,7 +142,7 @@ func forLength(r *mix.Result) string {
 			return fmt.Sprintf("; amounts are for %s", lengthText(e.Length()))
 		}
 	}
-	return "; amounts are for the time that each takes for its jobs"
+	return "; amounts are for the time that each mix takes for its jobs"
 }
 
 // mixFields are the columns that identify a mix: its number and its value on each axis.
@@ -190,7 +190,7 @@ var heldField = report.Field[*mix.Mix]{Name: "held_share", Head: "limits held", 
 func mixesTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "plans", Title: "Mixes, cheapest first" + forLength(r), Most: 12}, r.Listed(), append(mixFields(r),
 		meanField("cost_usd", "cost", 0, "cost", report.AsMoney),
-		report.Field[*mix.Mix]{Name: "cost_per_year_usd", Head: "~ a year", Priority: 4},
+		report.Field[*mix.Mix]{Name: "cost_per_year_usd", Head: "per year", Priority: 4},
 		meanField("unserved_share", "not done", 0, "unserved_share", report.AsPercent),
 		waitField(r),
 		meanField("stranded_usd", "stranded", 2, "stranded", report.AsMoney),
@@ -202,7 +202,7 @@ func mixesTable(r *mix.Result) report.Table {
 
 // closestTable shows how far the nearest mix is from each limit.
 func closestTable(r *mix.Result) report.Table {
-	t := report.Table{Name: "limits", Title: "The mix that comes nearest", Columns: []report.Column{
+	t := report.Table{Name: "limits", Title: "Nearest mix", Columns: []report.Column{
 		{Name: "limit"}, {Name: "found", Align: report.Right}, {Name: "beyond_by", Head: "beyond by", Align: report.Right}, {Name: "held_share", Head: "held"}, {Name: "binds"},
 	}}
 	if r.Closest == nil {
@@ -229,7 +229,7 @@ func closestTable(r *mix.Result) report.Table {
 func frontierTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "frontier", Aside: true}, r.Frontier, append(mixFields(r),
 		report.Field[*mix.Mix]{Name: "cost_usd", Head: "cost", Cell: func(m *mix.Mix) any { return m.Entry.Cost() }},
-		report.Field[*mix.Mix]{Name: "unserved_share", Head: "not done", As: report.AsPercent},
+		report.Field[*mix.Mix]{Name: "unserved_share", Head: "unserved", As: report.AsPercent},
 		report.Field[*mix.Mix]{Name: "wait_p95_s", Head: "wait p95", As: report.AsSeconds, Cell: func(m *mix.Mix) any { return m.Entry.Wait() }},
 		heldField,
 	))
@@ -269,19 +269,19 @@ func marginalTable(r *mix.Result) report.Table {
 		case m.Best:
 			cut = "<- this plan"
 		case !m.Serves:
-			cut = "leaves too much undone"
+			cut = "too much unserved"
 		case i > 0 && m.Saved != nil && *m.Saved <= 0 && r.Marginal[i-1].Best:
-			cut = "does not pay"
+			cut = "does not pay off"
 		}
 		rows = append(rows, cutGPU{m, cut})
 	}
-	return report.Fill(report.Table{Name: "marginal", Title: "What the last GPUs are worth, over the same runs" + forLength(r)}, rows, []report.Field[cutGPU]{
+	return report.Fill(report.Table{Name: "marginal", Title: "Marginal value of GPUs, over the same runs" + forLength(r)}, rows, []report.Field[cutGPU]{
 		{Name: "pool"},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "needed_share_of_time", Head: "needed", As: report.AsPercent},
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "saved_usd", Head: "saved"},
-		{Name: "unserved_share", Head: "not done", As: report.AsPercent},
+		{Name: "unserved_share", Head: "unserved", As: report.AsPercent},
 		{Name: "wait_p95_s", Head: "wait p95", As: report.AsSeconds},
 		{Name: "cut", Head: " "},
 	})
@@ -291,7 +291,7 @@ func marginalTable(r *mix.Result) report.Table {
 func tieTable(r *mix.Result) report.Table {
 	title := "Break-even prices"
 	if r.Rival != nil {
-		title = fmt.Sprintf("Price at which mix %d (%s) costs the same, each with the others as they are", r.Rival.Index, r.Rival.Cost())
+		title = fmt.Sprintf("Break-even prices against the runner-up, mix %d (%s); the other prices stay", r.Rival.Index, r.Rival.Cost())
 	}
 	return report.Fill(report.Table{Name: "break_even", Title: title}, r.BreakEven, []report.Field[mix.Tie]{
 		{Name: "pool"},
@@ -312,23 +312,23 @@ func tornadoTable(r *mix.Result) report.Table {
 	for _, w := range r.Tornado {
 		most = max(most, w.Difference, -w.Difference)
 	}
-	return report.Fill(report.Table{Name: "sensitivity", Title: "The same mix when something is otherwise" + forLength(r)}, r.Tornado, []report.Field[mix.Swing]{
+	return report.Fill(report.Table{Name: "sensitivity", Title: "Sensitivity: the same mix under other demand, prices and losses" + forLength(r)}, r.Tornado, []report.Field[mix.Swing]{
 		{Name: "change"},
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "difference_usd", Head: "difference", Cell: func(w mix.Swing) any { return report.Change{Of: w.Difference} }},
 		{Name: "bar", Head: " ", Picture: true, Cell: func(w mix.Swing) any {
 			return report.Bar(max(w.Difference, -w.Difference).Float(), most.Float(), 20)
 		}},
-		{Name: "unserved_share", Head: "not done", As: report.AsPercent},
+		{Name: "unserved_share", Head: "unserved", As: report.AsPercent},
 		{Name: "wait_p95_s", Head: "wait p95", As: report.AsSeconds},
 		{Name: "held_share", Head: "limits held", As: report.AsPercent},
 	})
 }
 
 func playedTable(r *mix.Result) report.Table {
-	return report.Fill(report.Table{Name: "futures", Title: "The best mix in each future, against the cheapest that was tried", Aside: true}, r.Futures.Runs, []report.Field[mix.PlayedFuture]{
+	return report.Fill(report.Table{Name: "futures", Title: "The best mix in each future, against the cheapest mix tried", Aside: true}, r.Futures.Runs, []report.Field[mix.PlayedFuture]{
 		{Name: "future"},
-		{Name: "asked_gpu_hours", Head: "asked GPUh"},
+		{Name: "asked_gpu_hours", Head: "forecast GPUh"},
 		{Name: "drawn_gpu_hours", Head: "drawn GPUh"},
 		{Name: "jobs"},
 		{Name: "cost_usd", Head: "cost"},

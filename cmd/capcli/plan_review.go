@@ -28,18 +28,18 @@ func newPlanReview(e *env) *cobra.Command {
 	var o reviewOptions
 	cmd := &cobra.Command{
 		Use:   "review USED",
-		Short: "What is committed against what was used, and what to change",
+		Short: "Compare commitments with past use, and say what to change",
 		Long: "USED is what was in use: a job log (from start to end of each job), a table of GPUs (ds, y), a folder that\n" +
 			"capcli simulate --out wrote, or with --focus a bill. " +
-			"Looks at the last 90 days, and finds the best purchases for a\n" +
-			"year to come in which use is as it was: what to buy, renew or let expire.",
+			"Takes the last 90 days, and finds the best purchases for a\n" +
+			"year ahead with the same use: what to buy, renew or let expire.",
 		Example: "  capcli plan review sacct.psv.gz --held 64@2026-01-01..2027-01-01=2.20 --on-demand 3.90 --term 12mo=2.20\n" +
 			"  capcli plan review used.csv --commitments plan.yaml --on-demand 3.90 --term 1mo=3.40 --term 12mo=2.20 -o json",
 		Args: wantArgs("USED"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.plan.curve.demand = cmp.Or(o.plan.curve.demand, args[0])
 			if o.plan.curve.demand != args[0] {
-				return &usageError{text: "plan review takes what was used as its argument, found also --demand " + o.plan.curve.demand}
+				return &usageError{text: "plan review takes the use as its argument, found also --demand " + o.plan.curve.demand}
 			}
 			if err := o.plan.output.check(); err != nil {
 				return err
@@ -50,10 +50,10 @@ func newPlanReview(e *env) *cobra.Command {
 	addOutputFlags(cmd, &o.plan.output)
 	o.plan.curve.addFlags(cmd)
 	f := cmd.Flags()
-	f.Lookup("held").Usage = "GPUs committed, with their price: `64@2026-01-01..2027-01-01=2.20` (may be repeated)"
-	f.StringVar(&o.scenario, "commitments", "", "the owned and reserved pools of a scenario, `FILE`")
+	f.Lookup("held").Usage = "commitments, with their price: `64@2026-01-01..2027-01-01=2.20` (may be repeated)"
+	f.StringVar(&o.scenario, "commitments", "", "commitments: the owned and reserved pools of a scenario, `FILE`")
 	f.BoolVar(&o.focus, "focus", false, "USED is a bill in FOCUS: an hour of use is a GPU-hour")
-	f.StringVar(&o.last, "last", "90d", "look at the last `TIME` of what was used")
+	f.StringVar(&o.last, "last", "90d", "use the last `TIME` of the history")
 	explainedBy(cmd, "capcli plan curve", "demand", "series", "quantile", "what-if", "buy", "discount")
 	return cmd
 }

@@ -19,16 +19,16 @@ func reviewDoc(r *review.Result) report.Doc {
 func reviewLead(r *review.Result) string {
 	text := fmt.Sprintf("%s GPU-hours were used in %s", capcli.Grouped(int64(r.Used.Hours()+0.5)), review.Span(r.Length))
 	if r.Committed > 0 {
-		text += fmt.Sprintf(", %.1f%% of them on commitments, of which %.1f%% was used; unused %s", 100*float64(r.Covered)/float64(max(1, r.Used)), 100*float64(r.Covered)/float64(r.Committed), r.Unused)
+		text += fmt.Sprintf(", %.1f%% of them on commitments; %.1f%% of the commitments were used, %s unused", 100*float64(r.Covered)/float64(max(1, r.Used)), 100*float64(r.Covered)/float64(r.Committed), r.Unused)
 	}
 	if r.Costs > 0 {
-		return fmt.Sprintf("%s. To do nothing costs %s more than the best* over %s.", text, r.Costs, review.Span(r.Ahead))
+		return fmt.Sprintf("%s. Doing nothing costs %s more than the best* over %s.", text, r.Costs, review.Span(r.Ahead))
 	}
 	return text + ". No purchase would save anything."
 }
 
 func commitmentTable(list []review.Commitment) report.Table {
-	return report.Fill(report.Table{Name: "commitments", Title: "What is committed"}, list, []report.Field[review.Commitment]{
+	return report.Fill(report.Table{Name: "commitments", Title: "Current commitments"}, list, []report.Field[review.Commitment]{
 		{Name: "commitment", Align: report.Left},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "from", Priority: 3},
@@ -37,7 +37,7 @@ func commitmentTable(list []review.Commitment) report.Table {
 		{Name: "utilisation", Head: "used", As: report.AsPercent},
 		{Name: "unused_gpu_hours", Head: "unused GPUh", Priority: 2},
 		{Name: "unused_usd", Head: "unused"},
-		{Name: "idle_gpus", Head: "not worth their price"},
+		{Name: "idle_gpus", Head: "GPUs not worth their price"},
 	})
 }
 
@@ -59,8 +59,8 @@ func reviewTotals(r *review.Result) report.Table {
 		{Name: "utilisation", Head: "utilisation", As: report.AsPercent},
 		{Name: "unused_usd", Head: "unused"},
 		{Name: "on_demand_usd", Head: "on demand"},
-		{Name: "do_nothing_usd", Head: "to do nothing*"},
-		{Name: "best_usd", Head: "the best*"},
-		{Name: "doing_nothing_costs_usd", Head: "doing nothing costs*"},
+		{Name: "do_nothing_usd", Head: "cost of doing nothing*"},
+		{Name: "best_usd", Head: "cost of the best*"},
+		{Name: "doing_nothing_costs_usd", Head: "difference*"},
 	})
 }

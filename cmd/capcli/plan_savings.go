@@ -22,8 +22,8 @@ func newPlanSavings(e *env) *cobra.Command {
 	var o savingsOptions
 	cmd := &cobra.Command{
 		Use:   "savings USE",
-		Short: "The best savings plan in dollars an hour for the use of several kinds of GPU",
-		Long: "USE is a table (unique_id, ds, y) with the GPUs of each kind by the hour. A savings plan is so many dollars an hour,\n" +
+		Short: "Find the best savings plan, in dollars an hour, for several kinds of GPU",
+		Long: "USE is a table (unique_id, ds, y) with the GPUs of each kind by the hour. A savings plan commits to dollars an hour,\n" +
 			"used or lost each hour; it covers the kind with the highest discount first. Its best size is found exactly.",
 		Example: "  capcli plan savings use.csv --sku h100=3.90:2.45 --sku a100=1.80:1.25",
 		Args:    wantArgs("USE"),
@@ -31,13 +31,13 @@ func newPlanSavings(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.StringArrayVar(&o.skus, "sku", nil, "a series and its prices a GPU-hour, `NAME=ON_DEMAND:PLAN` (repeat)")
+	f.StringArrayVar(&o.skus, "sku", nil, "series and its prices per GPU-hour, `NAME=ON_DEMAND:PLAN` (may be repeated)")
 	h := &o.curve.history
 	f.StringVar((*string)(&h.ask.Gaps), "gaps", "", "steps without a value: `WHAT`, error (default), zero, linear or previous")
-	f.StringVar(&h.ask.ID, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
+	f.StringVar(&h.ask.ID, "id-col", "", "`NAME` of the column that identifies the series (unique_id)")
 	f.StringVar(&h.ask.Time, "time-col", "", "`NAME` of the column of times (ds)")
 	f.StringVar(&h.ask.Value, "value-col", "", "`NAME` of the column of values (y)")
-	addBundle(cmd, "read", "how the table is read, `KEY=VALUE`,…: id=NAME, time=NAME, value=NAME of columns, gaps=zero", true,
+	addBundle(cmd, "read", "settings of the reader, `KEY=VALUE`,…: id=NAME, time=NAME, value=NAME of columns, gaps=zero", true,
 		key{"id", "id-col"}, key{"time", "time-col"}, key{"value", "value-col"}, key{"gaps", "gaps"})
 	return cmd
 }

@@ -59,10 +59,10 @@ var shardFlags = []string{
 
 func addShardFlags(cmd *cobra.Command, o *shardOptions) {
 	f := cmd.Flags()
-	f.IntVar(&o.shards, "shards", 0, "cut the work into `N` shards and do one, into the folder --out; capcli plan merge joins them")
-	f.IntVar(&o.shard, "shard", -1, "which shard, from 0: `K` (in a Slurm array or an indexed Job: the task's own)")
-	f.BoolVar(&o.force, "force", false, "compute the shard again though it is there and whole")
-	addBundle(cmd, "shards", "cut the work into `N` shards and do one into the folder --out: 100,shard=3; force does it again", true, sameKeys("shard", "force")...)
+	f.IntVar(&o.shards, "shards", 0, "split the work into `N` shards and compute one, into the folder --out; capcli plan merge joins them")
+	f.IntVar(&o.shard, "shard", -1, "number of the shard, from 0: `K` (default in a Slurm array or an indexed Job: the task's own)")
+	f.BoolVar(&o.force, "force", false, "compute the shard again even if it is there and whole")
+	addBundle(cmd, "shards", "split the work into `N` shards and compute one, into the folder --out: 100,shard=3; force computes it again", true, sameKeys("shard", "force")...)
 }
 
 // Environment variables with the number of shards and the number of a task.
@@ -91,7 +91,7 @@ func (o *shardOptions) place(e *env, out string) (s shard.Shard, cut bool, err e
 		return s, false, nil // no task, or CAPCLI_SHARDS alone
 	case s.Index < 0:
 		return s, false, &usageError{
-			text: fmt.Sprintf("--shards %d wants --shard too: which of them", s.Count),
+			text: fmt.Sprintf("--shards %d needs --shard: the number of the shard", s.Count),
 			hint: fmt.Sprintf("--shard 0 to %d; in a Slurm array or an indexed Job it is read by itself", s.Count-1),
 		}
 	case s.Count == 0:
@@ -107,7 +107,7 @@ func (o *shardOptions) place(e *env, out string) (s shard.Shard, cut bool, err e
 		return s, false, &usageError{text: "a shard cannot read stdin: the other shards and the merge need the same", hint: "write it to a file first"}
 	}
 	if !isFolder(out) {
-		return s, false, &usageError{text: "a shard wants --out DIR: the folder for its file", hint: "the same folder for every shard; then capcli plan merge DIR"}
+		return s, false, &usageError{text: "a shard needs --out DIR: the folder for its file", hint: "the same folder for every shard; then capcli plan merge DIR"}
 	}
 	if source != "" {
 		e.note(fmt.Sprintf("shard %d of %d, from %s", s.Index, s.Count, source))
@@ -153,7 +153,7 @@ func taskShard(e *env, s shard.Shard, folder bool) (shard.Shard, string, error) 
 	index, err := envNumber(e, envIndex)
 	if err == nil && s.Count == 0 {
 		err = &usageError{
-			text: fmt.Sprintf("%s says that this is pod %d, but not of how many", envIndex, index),
+			text: fmt.Sprintf("%s says that this is pod %d, but the number of pods is unknown", envIndex, index),
 			hint: "give --shards N or set " + envShards + ", the same as completions of the Job",
 		}
 	}
@@ -178,7 +178,7 @@ func slurmShard(e *env, s shard.Shard) (shard.Shard, string, error) {
 	whole := count > 0 && least <= 1 && most-least+1 == count
 	if s.Count == 0 && !whole {
 		return s, "", &usageError{
-			text: fmt.Sprintf("this is task %d of an array of %d that is no row of numbers from 0 or 1, so it does not tell the number of shards", id, count),
+			text: fmt.Sprintf("this is task %d of an array of %d whose numbers do not run from 0 or 1 without gaps, so the number of shards is unknown", id, count),
 			hint: "give --shards N or set " + envShards + ": of how many shards are these some?",
 		}
 	}

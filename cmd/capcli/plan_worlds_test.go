@@ -205,7 +205,7 @@ func TestPlansDoTheWork(t *testing.T) {
 func (w *drawnWorld) saysWhatIsUndone(t *testing.T, p *mix.Result, line string) {
 	t.Helper()
 	said := strings.Contains(line, "of the work is left undone")
-	if *p.Best.Unserved > 0 != said || !said && !strings.Contains(line, "all work that could be done by the end is done") {
+	if *p.Best.Unserved > 0 != said || !said && !strings.Contains(line, "all possible work is done") {
 		t.Errorf("world %d: the best leaves %v undone, and the first line is %q", w.seed, *p.Best.Unserved, line)
 	}
 }

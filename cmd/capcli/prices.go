@@ -37,13 +37,13 @@ func addPriceFlags(cmd *cobra.Command, o *priceOptions) {
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
 	addPricesFlag(cmd, &o.file)
-	f.StringVar(&o.asOf, "as-of", "", "how old a price is counts to this `DATE`; today where left out")
-	f.IntVar(&o.maxAge, "max-age", 12, "warn of prices older than so many `MONTHS`")
+	f.StringVar(&o.asOf, "as-of", "", "date to which the age of prices counts: `DATE` (default: today)")
+	f.IntVar(&o.maxAge, "max-age", 12, "warn of prices older than this number of `MONTHS`")
 }
 
 // addPricesFlag adds --prices, the flag for a price file, which is the same in all commands.
 func addPricesFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVar(file, "prices", "", "your own prices, `FILE` (csv, yaml), that go before the catalogue")
+	cmd.Flags().StringVar(file, "prices", "", "your own prices, `FILE` (csv, yaml); they override the catalogue")
 }
 
 // ages returns the day at which ages of prices are measured, and the age in months that is warned

@@ -32,8 +32,8 @@ func newPricesImport(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import LIST --out PRICES",
 		Short: "Read a price list and write it as a price file of your own",
-		Long: "LIST is CSV, packed or not, - for stdin. Columns are told by their names; --map names the others. A column that\n" +
-			"is called like a term (on_demand, spot, 1y, 3y, 1y-none …) holds its prices; of a month, they are divided: /730.\n" +
+		Long: "LIST is CSV, compressed or not, - for stdin. Columns are recognised by name; --map names the others. A column that\n" +
+			"is named after a term (on_demand, spot, 1y, 3y, 1y-none …) holds its prices; monthly prices are divided: /730.\n" +
 			"Formats: " + strings.Join(prices.Formats.Names(), ", ") + ". Every price is kept, repeated or rejected, and counted.",
 		Example: "  capcli prices import pricing.csv --format gcp --out prices.csv\n" +
 			"  capcli prices import quote.csv --map machine=type,1y=monthly/730 --set provider=acme --out prices.yaml\n" +
@@ -47,12 +47,12 @@ func newPricesImport(e *env) *cobra.Command {
 	}
 	addFormFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "`NAME` of the list's form, else told from its header: "+strings.Join(prices.Formats.Names(), ", "))
-	f.StringArrayVar(&o.maps, "map", nil, "our column, or a term, is called so in the list: `machine=type,1y=monthly/730` (may be repeated)")
-	f.StringArrayVar(&o.sets, "set", nil, "our column is this in all rows: `provider=acme,date=2026-10-01` (may be repeated)")
-	f.BoolVar(&o.perGPU, "per-gpu", false, "prices are for one GPU, not for a machine")
-	f.StringVar(&o.out, "out", "", "the price file to write, .csv or .yaml, or - for CSV on stdout: `PRICES` (required)")
-	f.StringVar(&o.rejects, "rejects", "", "where rejected prices go: `FILE` (default: PRICES with the ending .rejects.csv)")
+	f.StringVar(&o.format, "format", "", "format of the list, `NAME` (default: detected from its header): "+strings.Join(prices.Formats.Names(), ", "))
+	f.StringArrayVar(&o.maps, "map", nil, "column of the list for each of ours: `machine=type,1y=monthly/730` (may be repeated)")
+	f.StringArrayVar(&o.sets, "set", nil, "value of one of our columns in all rows: `provider=acme,date=2026-10-01` (may be repeated)")
+	f.BoolVar(&o.perGPU, "per-gpu", false, "prices are per GPU, not per machine")
+	f.StringVar(&o.out, "out", "", "price file to write, .csv or .yaml, or - for CSV on stdout: `PRICES` (required)")
+	f.StringVar(&o.rejects, "rejects", "", "file for rejected prices: `FILE` (default: PRICES with the ending .rejects.csv)")
 	complete(cmd, "format", func() []string { return entries(&prices.Formats) })
 	return cmd
 }
@@ -193,7 +193,7 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 	d := report.Doc{Tables: []report.Table{t}, Data: rep}
 	d.Lead = fmt.Sprintf("%s of %s kept from %s.", capcli.Grouped(rep.Kept), numbered(rep.Prices, "price"), name)
 	if len(rep.Ignored) > 0 {
-		d.Notes = append(d.Notes, "columns passed over: "+strings.Join(rep.Ignored, ", "))
+		d.Notes = append(d.Notes, "columns ignored: "+strings.Join(rep.Ignored, ", "))
 	}
 	if rep.Rejected > 0 && refused.Path != "" {
 		d.Notes = append(d.Notes, "the rejected are in "+refused.Path)

@@ -14,9 +14,9 @@ func newPricesShow(e *env) *cobra.Command {
 	var o priceOptions
 	cmd := &cobra.Command{
 		Use:   "show KEY",
-		Short: "One machine on all terms: discount, break-even use, months to recover, history",
-		Long: "KEY is provider/region/machine, with or without a term. A GPU model may stand for the machine where all\n" +
-			"machines of it are meant.",
+		Short: "Show one machine on all terms: discount, break-even use, months to recover, history",
+		Long: "KEY is provider/region/machine, with or without a term. A GPU model in place of the machine stands for\n" +
+			"all machines with it.",
 		Example: "  capcli prices show gcp/us-central1/a3-highgpu-8g\n" +
 			"  capcli prices show aws/us-east-1/p5.48xlarge/on_demand -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +53,7 @@ func termsLead(terms []prices.TermPrice) string {
 	text := fmt.Sprintf("%s in %s (%s) has %d × %s", first.Machine, first.Region, first.Provider, first.GPUs, first.GPU)
 	for _, t := range terms[1:] {
 		if t.Machine != first.Machine {
-			return fmt.Sprintf("%s in %s (%s): several machines have it.", first.GPU, first.Region, first.Provider)
+			return fmt.Sprintf("%s in %s (%s) is in several machines.", first.GPU, first.Region, first.Provider)
 		}
 	}
 	var pays []string
@@ -63,7 +63,7 @@ func termsLead(terms []prices.TermPrice) string {
 		}
 	}
 	if len(pays) > 0 {
-		text += "; a GPU used for a larger share of the hours is cheaper committed: " + strings.Join(pays, ", ")
+		text += "; a commitment is cheaper above these shares of hours in use: " + strings.Join(pays, ", ")
 	}
 	return text + "."
 }
@@ -76,7 +76,7 @@ func termsTables(d *prices.Comparison) []report.Table {
 		{Name: "gpu_hour_usd", Head: "GPU-hour"},
 		{Name: "machine_hour_usd", Head: "machine-hour", Priority: 1},
 		{Name: "discount", As: report.AsPercent},
-		{Name: "break_even_utilisation", Head: "pays from", As: report.AsPercent},
+		{Name: "break_even_utilisation", Head: "break-even use", As: report.AsPercent},
 		{Name: "recover_months", Head: "months to recover", Priority: 2, As: report.AsRatio},
 		{Name: "date", Priority: 1},
 		{Name: "source", Priority: 4},
@@ -84,7 +84,7 @@ func termsTables(d *prices.Comparison) []report.Table {
 	if len(d.History) == 0 {
 		return tables
 	}
-	history := report.Table{Name: "history", Title: "Dated prices, the last at or before an instant holds", Most: 12}
+	history := report.Table{Name: "history", Title: "Dated prices: each holds from its date to the next", Most: 12}
 	return append(tables, report.Fill(history, d.History, []report.Field[prices.DatedChange]{
 		{Name: "key"},
 		{Name: "date"},

@@ -48,9 +48,9 @@ func newProfile(e *env) *cobra.Command {
 	var o profileOptions
 	cmd := &cobra.Command{
 		Use:   "profile",
-		Short: "Record what the GPUs really do, and say it in words",
+		Short: "Record what GPUs really do, and summarise it in words",
 		Long: "profile samples the GPUs of this box into a folder of Parquet files until it is stopped (Ctrl-C, SIGTERM) or --for\n" +
-			"is over, then says what they did. Nothing recorded is lost to a crash: an append log is saved at the next start.",
+			"is over, then summarises what they did. A crash loses nothing recorded: the next start saves the append log.",
 		Example: "  capcli profile --source fake --for 10s\n" +
 			"  capcli profile --for 10m --out gpu-07 --price 2.20\n" +
 			"  capcli profile --source dcgm --where http://127.0.0.1:9400/metrics --metrics-listen 127.0.0.1:9835",
@@ -65,10 +65,10 @@ func newProfile(e *env) *cobra.Command {
 	}
 	o.sample.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.out, "out", defaultProfile, "`FOLDER` that holds the files; it is added to")
-	f.DurationVar(&o.length, "for", 0, "stop after so long: `10m`, 24h (default: until it is stopped)")
+	f.StringVar(&o.out, "out", defaultProfile, "`FOLDER` for the files; new samples are added to it")
+	f.DurationVar(&o.length, "for", 0, "stop after this time: `10m`, 24h (default: when stopped)")
 	f.StringVar(&o.listen, "metrics-listen", "", "serve OpenMetrics at this `ADDRESS`, such as 127.0.0.1:9835")
-	f.StringVar(&o.price, "price", "", "`USD` of a GPU-hour: says what held and idle GPUs cost")
+	f.StringVar(&o.price, "price", "", "price of a GPU-hour, `USD`: adds the cost of held and idle GPUs")
 	addFormFlags(cmd, &o.summary)
 	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileTop(e), newProfileJobs(e), newProfileCompact(e))
 	return cmd
@@ -80,17 +80,17 @@ func (o *sampleOptions) addFlags(cmd *cobra.Command) {
 	o.flags = f
 	f.StringVar(&o.source, "source", "", "`NAME` of the source (default: nvml, and smi where it is not built in)")
 	f.StringVar(&o.where, "where", "", "`URL` or file that the source reads")
-	f.DurationVar(&o.every, "every", time.Second, "between samples, at least 100ms: `TIME`")
-	f.DurationVar(&o.processes, "processes", 5*time.Second, "between looks at processes; 0 is never: `TIME`")
+	f.DurationVar(&o.every, "every", time.Second, "interval between samples: `TIME`, at least 100ms")
+	f.DurationVar(&o.processes, "processes", 5*time.Second, "interval between looks at processes: `TIME`; 0 is never")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the source fake: a whole `NUMBER`")
-	f.BoolVar(&o.slow, "slow", false, "also ask what takes a driver long (PCIe throughput)")
+	f.BoolVar(&o.slow, "slow", false, "also read metrics that are slow in the driver (PCIe throughput)")
 	f.StringVar(&o.tz, "tz", "", "time `ZONE` of a recording whose times have none, and of the hours shown")
-	f.Float64Var(&o.speed, "speed", 1, "of fake and recordings: `N` times as fast, 0 is at once")
-	f.StringVar(&o.start, "start", "", "of the source fake: the `TIME` that it begins at")
-	f.StringVar(&o.from, "from", "", "of a past (replay, prometheus): only from this `TIME` on")
-	f.StringVar(&o.to, "to", "", "of a past: only before this `TIME`; of a date, its end")
+	f.Float64Var(&o.speed, "speed", 1, "fake and recordings: play `N` times as fast; 0 is at once")
+	f.StringVar(&o.start, "start", "", "for the source fake: start `TIME`")
+	f.StringVar(&o.from, "from", "", "for replay and prometheus: only from this `TIME` on")
+	f.StringVar(&o.to, "to", "", "for replay and prometheus: only before this `TIME`; a date stands for its end")
 	f.StringVar(&o.tokenFile, "prom-token-file", "", "`FILE` with the bearer token for the source prometheus")
-	f.StringVar(&o.host, "host", "", "`NAME` of this box in the files (default: its own); of a recording, which")
+	f.StringVar(&o.host, "host", "", "`NAME` of this host in the files (default: its own); of a recording, a host")
 	complete(cmd, "source", func() []string { return entries(&profile.Sources) })
 }
 
@@ -106,7 +106,7 @@ func runProfile(ctx context.Context, e *env, o *profileOptions) error {
 		return err
 	}
 	if o.sample.source == "replay" && sameFile(e, o.sample.where, o.out) {
-		return &usageError{text: fmt.Sprintf("--out %s is the folder that is played", o.out), hint: "write to another: --out again"}
+		return &usageError{text: fmt.Sprintf("--out %s is the folder that is replayed", o.out), hint: "write to another: --out again"}
 	}
 	src, clock, err := o.sample.open(ctx, e)
 	if err != nil {
@@ -158,7 +158,7 @@ func (r *recording) hostName() string {
 // returns other errors as they are.
 func storeError(err error, path string) error {
 	if bad, ok := errors.AsType[*store.DiskError](err); ok {
-		return &files.WriteError{Path: path, Err: bad, Hint: "what was recorded before is untouched: capcli verify " + path}
+		return &files.WriteError{Path: path, Err: bad, Hint: "earlier recordings are untouched: capcli verify " + path}
 	}
 	return err
 }

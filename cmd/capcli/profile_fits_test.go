@@ -47,7 +47,7 @@ func TestSharedJobsFeedSimulate(t *testing.T) {
 	}{{"whole.csv", nil, 3600}, {"shared.parquet", []string{"--share"}, 0}, {"shared.csv", []string{"--share"}, 0}} {
 		jobs := filepath.Join(t.TempDir(), c.name)
 		_, note := capcliRun(t, 0, append([]string{"profile", "jobs", dir, "--out", jobs}, c.args...)...)
-		if c.args != nil && !strings.Contains(note, "2 of them could share a GPU: they want 0.6 GPUs together where they held 2") {
+		if c.args != nil && !strings.Contains(note, "2 of them could share a GPU: they need 0.6 GPUs together and held 2") {
 			t.Errorf("%s: %s", c.name, note)
 		}
 		scenario := writeFile(t, "two.yaml", "capcli: scenario/v1\nname: two\ncapacity:\n  - {name: h100, kind: owned, nodes: 1, gpus_per_node: 2, price: 1 USD/gpu-h}\n")

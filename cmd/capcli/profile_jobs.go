@@ -23,12 +23,12 @@ func newProfileJobs(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jobs DIR… --out JOBS",
 		Short: "Write the jobs that were seen as a jobs file, for simulate and forecast",
-		Long: "jobs writes one row for each job that held a GPU: when it was seen, on how many GPUs, whose it was, and as its class\n" +
-			"what it did (the verdict). The ending of JOBS says as what:\n" + jobfile.Endings + ".\n" +
-			"Times are those between its first and last sample; when it was submitted, a profile cannot know.\n" +
-			"With --share a job of one GPU that used half of it or less wants that part alone: the most of its memory in use and\n" +
-			"a tenth more, and of SM and DRAM activity at p95, up to the next 5%. Memory is what its allocator held: as much as\n" +
-			"it needed, or more. What is shared is not kept apart: see what it does to the others before you do it.",
+		Long: "jobs writes one row for each job that held a GPU: its times, its GPUs, its tenant, and as its class\n" +
+			"the verdict on it. The ending of JOBS chooses the form:\n" + jobfile.Endings + ".\n" +
+			"Times run from its first to its last sample; a profile does not know when it was submitted.\n" +
+			"With --share, a job of one GPU that used half of it or less asks for that part: the most of its memory in use and\n" +
+			"a tenth more, and its SM and DRAM activity at p95, rounded up to 5%. Memory is what its allocator held: as much as\n" +
+			"it needed, or more. Sharing isolates nothing: test the effect on the other jobs first.",
 		Example: "  capcli profile jobs gpu-profile --out jobs.parquet\n" +
 			"  capcli profile jobs gpu-profile --share --out shared.parquet\n" +
 			"  capcli simulate reserve.yaml --trace jobs.parquet",
@@ -36,8 +36,8 @@ func newProfileJobs(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runProfileJobs(cmd.Context(), e, &o, args) },
 	}
 	o.query.addFlags(cmd)
-	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS` (required)")
-	cmd.Flags().BoolVar(&o.share, "share", false, "jobs that need half of a GPU or less want that part alone")
+	cmd.Flags().StringVar(&o.out, "out", "", "jobs file to write, or - for CSV on stdout: `JOBS` (required)")
+	cmd.Flags().BoolVar(&o.share, "share", false, "jobs that need half of a GPU or less ask for that part alone")
 	return cmd
 }
 
@@ -59,7 +59,7 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 	}
 	jobs, parts := sum.Record(o.share)
 	if len(jobs) == 0 {
-		return &capcli.InputError{File: args[0], Text: "expected jobs that held a GPU, found none", Hint: "processes are told to who may see them: run profile as root, with --processes 5s"}
+		return &capcli.InputError{File: args[0], Text: "expected jobs that held a GPU, found none", Hint: "only some users may see processes: run profile as root, with --processes 5s"}
 	}
 	stream := func(yield func(capcli.Job, error) bool) {
 		for _, j := range jobs {
@@ -73,7 +73,7 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 		return err
 	}
 	if o.share {
-		e.note(fmt.Sprintf("%s of them could share a GPU: they want %.1f GPUs together where they held %s", capcli.Grouped(parts.Jobs), float64(parts.Milli)/1000, capcli.Grouped(parts.Jobs)))
+		e.note(fmt.Sprintf("%s of them could share a GPU: they need %.1f GPUs together and held %s", capcli.Grouped(parts.Jobs), float64(parts.Milli)/1000, capcli.Grouped(parts.Jobs)))
 	}
 	e.note(fmt.Sprintf("wrote %s %s: %s", capcli.Grouped(int64(len(jobs))), capcli.Plural(int64(len(jobs)), "job"), o.out))
 	return nil

@@ -87,7 +87,7 @@ func TestProfileIsStopped(t *testing.T) {
 	}{
 		{syscall.SIGTERM, 0, ""},
 		{syscall.SIGINT, 0, ""},
-		{syscall.SIGKILL, -1, "note: an earlier run did not end in order: "},
+		{syscall.SIGKILL, -1, "note: an earlier run ended abruptly: "},
 	} {
 		dir := filepath.Join(t.TempDir(), "box")
 		args := []string{"profile", "--source", "fake", "--every", "100ms", "--host", "a", "--out", dir}

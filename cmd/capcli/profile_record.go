@@ -101,7 +101,7 @@ func (r *recording) sink(host string) (profile.Sink, error) {
 		SegmentTime: segment, SegmentRows: rows,
 		Host: host, Program: versionText(), Holder: fmt.Sprintf("capcli profile, process %d", os.Getpid()),
 		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.now), // real time, whatever time is recorded
-		Trouble: func(err error) { r.e.note(fmt.Sprintf("%v; nothing is lost, it is tried again", err)) },
+		Trouble: func(err error) { r.e.note(fmt.Sprintf("%v; nothing is lost, capcli tries again", err)) },
 	})
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (r *recording) noteRecovered(found *store.Recovery) {
 	if found == nil || found.Segments == 0 {
 		return
 	}
-	text := fmt.Sprintf("an earlier run did not end in order: %d ticks were saved", found.Ticks)
+	text := fmt.Sprintf("an earlier run ended abruptly: %d ticks were saved", found.Ticks)
 	if found.Dropped > 0 {
 		text += fmt.Sprintf(", %d bytes of an unfinished write were dropped", found.Dropped)
 	}
@@ -230,7 +230,7 @@ func (r *recording) summaryLine(got profile.Sampled, took time.Duration) string 
 		text += fmt.Sprintf(", %.1f%% of a core", 100*cpu.Seconds()/took.Seconds())
 	}
 	if got.Every != r.o.sample.every {
-		text += fmt.Sprintf("; the source was too slow for --every %v: it was asked every %v at the end", r.o.sample.every, got.Every)
+		text += fmt.Sprintf("; the source was too slow for --every %v: the interval grew to %v", r.o.sample.every, got.Every)
 	}
 	return text
 }

@@ -24,9 +24,9 @@ func newProfileShow(e *env) *cobra.Command {
 	var o showOptions
 	cmd := &cobra.Command{
 		Use:   "show DIR…",
-		Short: "Draw what one recorded GPU did over time; without --gpu the summary",
+		Short: "Draw the activity of one recorded GPU over time; without --gpu, print the summary",
 		Long: "show draws the activity, memory and power of one GPU. Samples that share a column of the picture are shown by\n" +
-			"their mean, and their highest value by a second line, so that no burst is lost. Where nothing was sampled is a gap.",
+			"their mean, and a second line shows their highest value, so that no burst is lost. Times without samples are gaps.",
 		Example: "  capcli profile show gpu-profile --gpu 4 --last 30s\n" +
 			"  capcli profile show fleet --host gpu-07 --gpu GPU-5a1c… --from 2026-11-01 -o csv",
 		Args: cobra.ArbitraryArgs,
@@ -35,7 +35,7 @@ func newProfileShow(e *env) *cobra.Command {
 	o.query.addFlags(cmd)
 	f := cmd.Flags()
 	f.Lookup("gpu").Usage = "draw the GPU with this number or UUID: `N`"
-	f.DurationVar(&o.last, "last", 0, "only so long before its last sample: `30s`, 2h")
+	f.DurationVar(&o.last, "last", 0, "length of time before its last sample: `30s`, 2h")
 	f.StringVar(&o.price, "price", "", "`USD` of a GPU-hour, for the summary")
 	addOutputFlags(cmd, &o.output)
 	return cmd
@@ -82,7 +82,7 @@ func trackDoc(t *store.Track, zone *time.Location) report.Doc {
 	d := report.Doc{Lead: fmt.Sprintf("%s of %s, %s: %s to %s.", name, t.Host, t.Device.Model, text(t.From), text(t.To)), Data: t}
 	for _, l := range t.Lines {
 		if !l.Known {
-			d.Notes = append(d.Notes, l.Title+" was not told")
+			d.Notes = append(d.Notes, l.Title+" was not reported")
 			continue
 		}
 		lines := []report.Line{{Name: "mean", Values: l.Mean}}

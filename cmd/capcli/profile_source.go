@@ -20,17 +20,17 @@ func (o *sampleOptions) check() error {
 	recorded := past || o.source == "smi" && o.where != ""
 	switch {
 	case o.every < 100*time.Millisecond:
-		return &usageError{text: fmt.Sprintf("--every wants at least 100ms, found %v", o.every), hint: "drivers take longer than that to answer; the figures would mean nothing"}
+		return &usageError{text: fmt.Sprintf("--every wants at least 100ms, found %v", o.every), hint: "drivers take longer than that to answer, so the figures would be meaningless"}
 	case o.processes < 0 || !(o.speed >= 0):
 		return &usageError{text: "--processes and --speed want 0 or more"}
 	case o.speed != 1 && !recorded && o.source != "fake":
-		return &usageError{text: "--speed is for the source fake and for recordings: other GPUs have no other time"}
+		return &usageError{text: "--speed is for the source fake and for recordings: live GPUs run in real time"}
 	case o.start != "" && o.source != "fake":
 		return &usageError{text: "--start is for the source fake"}
 	case o.tokenFile != "" && o.source != "prometheus":
 		return &usageError{text: "--prom-token-file is for the source prometheus"}
 	case (o.from != "" || o.to != "") && !past:
-		return &usageError{text: "--from and --to are for the sources replay and prometheus: what is yet to come has no past"}
+		return &usageError{text: "--from and --to are for the sources replay and prometheus, which have a past"}
 	}
 	if o.source != "" {
 		if _, err := profile.Sources.Get(o.source); err != nil {
@@ -80,7 +80,7 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 	src, err := open(opts)
 	if err != nil {
 		if o.source == "" {
-			return nil, nil, fmt.Errorf("%w\n%s cannot be read here. What can be measured: capcli doctor. Without a GPU: capcli profile --source fake", err, name)
+			return nil, nil, fmt.Errorf("%w\n%s cannot be read here. capcli doctor says what can be measured; capcli profile --source fake works without a GPU", err, name)
 		}
 		return nil, nil, storeError(err, o.where)
 	}

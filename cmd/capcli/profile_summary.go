@@ -26,7 +26,7 @@ type queryOptions struct {
 func (o *queryOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "", "only samples from this `TIME` on")
-	f.StringVar(&o.to, "to", "", "only samples before this `TIME`; of a date, its end")
+	f.StringVar(&o.to, "to", "", "only samples before this `TIME`; a date stands for its end")
 	f.StringSliceVar(&o.hosts, "host", nil, "only these boxes: `a,b`")
 	f.StringSliceVar(&o.gpus, "gpu", nil, "only GPUs with these UUIDs: `a,b`")
 	f.StringVar(&o.tz, "tz", "", "time `ZONE` of the times given, and of the hours shown (default: UTC)")
@@ -55,7 +55,7 @@ func newProfileSummary(e *env) *cobra.Command {
 	var o summaryOptions
 	cmd := &cobra.Command{
 		Use:   "summary DIR…",
-		Short: "Say what recorded GPUs, jobs and tenants really did, and what idling cost",
+		Short: "Summarise what recorded GPUs, jobs and tenants did, and what idle GPUs cost",
 		Long: "summary reads folders that capcli profile wrote, also while it writes, and says for each GPU, job and tenant how\n" +
 			"busy it was, what memory it needed, and a verdict: working, bound by memory, short of input, never busy, free.",
 		Example: "  capcli profile summary gpu-profile\n" +
@@ -65,7 +65,7 @@ func newProfileSummary(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runProfileSummary(cmd.Context(), e, &o, args) },
 	}
 	o.query.addFlags(cmd)
-	cmd.Flags().StringVar(&o.price, "price", "", "`USD` of a GPU-hour: says what held and idle GPUs cost")
+	cmd.Flags().StringVar(&o.price, "price", "", "price of a GPU-hour, `USD`: adds the cost of held and idle GPUs")
 	addOutputFlags(cmd, &o.output)
 	return cmd
 }
@@ -135,9 +135,9 @@ func newProfileCompact(e *env) *cobra.Command {
 	var o compactOptions
 	cmd := &cobra.Command{
 		Use:   "compact DIR",
-		Short: "Make one file of each day and box out of many small ones",
-		Long: "compact merges the files of a folder that capcli profile wrote. It may run while profile writes, and be stopped or\n" +
-			"killed at any time: nothing is lost or counted twice.",
+		Short: "Merge the small files of each day and host into one",
+		Long: "compact merges the files of a folder that capcli profile wrote. It may run while profile writes, and may be\n" +
+			"stopped or killed at any time: nothing is lost or counted twice.",
 		Example: "  capcli profile compact gpu-profile",
 		Args:    wantArgs("DIR"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCompact(cmd.Context(), e, &o, args[0]) },
@@ -168,7 +168,7 @@ func runCompact(ctx context.Context, e *env, o *compactOptions, dir string) erro
 		e.note(bad.Error())
 	}
 	if len(got.Bad) > 0 {
-		return &capcli.ResultError{Kind: capcli.Incomplete, Text: fmt.Sprintf("%d files cannot be read and were left as they are", len(got.Bad)), Hint: "capcli verify " + dir}
+		return &capcli.ResultError{Kind: capcli.Incomplete, Text: fmt.Sprintf("%d files cannot be read and were left unchanged", len(got.Bad)), Hint: "capcli verify " + dir}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func useFields[R any](r *profile.Result, use func(R) *profile.UseResult, first .
 	out := append(
 		first,
 		field("held_gpu_hours", "held h", 1, nil, func(u *profile.UseResult) any { return u.Held }),
-		field("used_gpu_hours", "used h", 2, nil, func(u *profile.UseResult) any { return u.Used }),
+		field("used_gpu_hours", "used GPUh", 2, nil, func(u *profile.UseResult) any { return u.Used }),
 		field("util_gpu", "busy", 0, hundredths, func(u *profile.UseResult) any { return u.Util }),
 		field("sm_active", "SM", 0, hundredths, func(u *profile.UseResult) any { return u.SM }),
 		field("tensor_active", "tensor", 0, hundredths, func(u *profile.UseResult) any { return u.Tensor }),
@@ -80,7 +80,7 @@ func jobsCell(jobs []string) any {
 }
 
 func jobTable(r *profile.Result) report.Table {
-	return report.Fill(report.Table{Name: "jobs", Title: "jobs, those that held most first", Most: shownJobs}, r.Jobs, useFields(
+	return report.Fill(report.Table{Name: "jobs", Title: "jobs, by GPU-hours held", Most: shownJobs}, r.Jobs, useFields(
 		r, func(j profile.JobResult) *profile.UseResult { return &j.UseResult },
 		report.Field[profile.JobResult]{Name: "job_id", Head: "job", Align: report.Left},
 		report.Field[profile.JobResult]{Name: "tenant", Align: report.Left},
@@ -107,13 +107,13 @@ func fitTable(r *profile.Result) report.Table {
 	return report.Fill(report.Table{Name: "fits", Aside: true}, jobs, []report.Field[profile.JobResult]{
 		{Name: "job_id", Head: "job", Align: report.Left},
 		{Name: "gpu_model", Align: report.Left, Priority: 2},
-		{Name: "held_gpu_hours", Head: "held h", Priority: 1},
+		{Name: "held_gpu_hours", Head: "held GPUh", Priority: 1},
 		{Name: "mem_max_gib", Head: "mem max GiB", Cell: func(j profile.JobResult) any { return memoryCell(&j.UseResult) }},
 		{Name: "sm_active_p95", Head: "SM p95", As: report.AsPercent, Cell: func(j profile.JobResult) any { return figure(j.Fits.Need.SM) }},
 		{Name: "dram_active_p95", Head: "DRAM p95", Priority: 1, As: report.AsPercent, Cell: func(j profile.JobResult) any { return figure(j.Fits.Need.DRAM) }},
 		{Name: "fits_on", Align: report.Left, Cell: func(j profile.JobResult) any { return textCell(j.Fits.Text()) }},
 		{Name: "binding", Align: report.Left, Cell: func(j profile.JobResult) any { return j.Fits.Binding() }},
-		{Name: "freed_gpu_hours", Head: "frees h", Cell: func(j profile.JobResult) any { return j.Fits.Freed }},
+		{Name: "freed_gpu_hours", Head: "frees GPUh", Cell: func(j profile.JobResult) any { return j.Fits.Freed }},
 		{Name: "shareable_gpu_milli", Head: "milli", Priority: 1, Cell: func(j profile.JobResult) any { return j.Fits.Milli }},
 		{Name: "note", Align: report.Left, Priority: 1, Cell: func(j profile.JobResult) any { return textCell(j.Fits.Note()) }},
 	})

@@ -24,15 +24,15 @@ func newProfileTop(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Watch the GPUs live; nothing is written",
-		Long: "top samples as profile does and redraws one screen in place: how busy each GPU is, who holds it, and its last\n" +
-			"minute. Ctrl-C ends it. Without a terminal, or with --once, it prints one picture and ends.",
+		Long: "top samples as profile does and redraws one screen: how busy each GPU is, who holds it, and its last\n" +
+			"minute. Ctrl-C ends it. Without a terminal, or with --once, it prints one picture and exits.",
 		Example: "  capcli profile top\n" +
 			"  capcli profile top --source fake --once",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runTop(cmd.Context(), e, &o) },
 	}
 	o.sample.addFlags(cmd)
-	cmd.Flags().BoolVar(&o.once, "once", false, "print one picture and end")
+	cmd.Flags().BoolVar(&o.once, "once", false, "print one picture and exit")
 	explainedBy(cmd, "capcli profile", "source", "where", "every", "processes", "seed", "slow", "tz", "speed", "start", "from", "to", "host", "prom-token-file")
 	return cmd
 }

@@ -36,9 +36,9 @@ func newRoot(e *env) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f := root.PersistentFlags()
 	f.BoolVarP(&e.quiet, "quiet", "q", false, "errors only on stderr")
-	f.BoolVarP(&e.verbose, "verbose", "v", false, "more on stderr: exit codes, what was chosen")
+	f.BoolVarP(&e.verbose, "verbose", "v", false, "more on stderr: exit codes, and the choices made")
 	f.BoolVar(&e.noColor, "no-color", false, "no colors (NO_COLOR=1 does the same)")
-	f.StringVar(&e.progress, "progress", "", "signs of life on stderr: `MODE` is "+progressModes)
+	f.StringVar(&e.progress, "progress", "", "progress on stderr: `MODE` is "+progressModes)
 	complete(root, "progress", func() []string { return strings.Split(progressModes, ", ") })
 	group(root)
 	root.AddCommand(commands(e)...)
@@ -102,12 +102,12 @@ func wantArgs(names ...string) cobra.PositionalArgs {
 		switch {
 		case len(args) < len(names):
 			return &usageError{
-				text: fmt.Sprintf("%s wants %s: %s is missing", pathUnder(cmd), strings.Join(names, " "), names[len(args)]),
+				text: fmt.Sprintf("%s needs %s: %s is missing", pathUnder(cmd), strings.Join(names, " "), names[len(args)]),
 				hint: path + " --help",
 			}
 		case len(args) > len(names):
 			return &usageError{
-				text: fmt.Sprintf("%s wants only %s, found also %q", pathUnder(cmd), strings.Join(names, " "), args[len(names)]),
+				text: fmt.Sprintf("%s takes only %s, found also %q", pathUnder(cmd), strings.Join(names, " "), args[len(names)]),
 				hint: path + " --help",
 			}
 		}

@@ -16,7 +16,7 @@ import (
 func newScenarios(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scenarios",
-		Short: "The library of scenarios; start one, check one",
+		Short: "List the library of scenarios; start a scenario, check one",
 		Example: "  capcli scenarios list\n" +
 			"  capcli scenarios show three-tier > mine.yaml\n" +
 			"  capcli scenarios init --trace jobs.parquet --out mine.yaml\n" +
@@ -31,7 +31,7 @@ func newScenariosList(e *env) *cobra.Command {
 	var o outputOptions
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "The scenarios that come with capcli",
+		Short: "List the scenarios that come with capcli",
 		Example: "  capcli scenarios list\n" +
 			"  capcli scenarios list -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {

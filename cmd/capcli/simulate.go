@@ -61,10 +61,10 @@ func newSimulate(e *env) *cobra.Command {
 	addFormatFlag(cmd, &o.ask.Read)
 	addReadFlag(cmd, &o.ask.Read)
 	addPricesFlag(cmd, &o.prices)
-	f.IntVar(&o.runs, "runs", 1, "replications, `N`; figures then carry the range of 90% of them")
-	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
-	f.StringVar(&o.queueOf, "explain-queue", "", "what stood before this `JOB` and what became of it")
-	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of `DIR`; - or FILE.json takes the result")
+	f.IntVar(&o.runs, "runs", 1, "replications, `N`; figures then have the range of 90% of them")
+	f.StringVar(&o.jobsOut, "jobs-out", "", "write the outcome of each job to this `FILE` (csv; one run only)")
+	f.StringVar(&o.queueOf, "explain-queue", "", "explain the wait of this `JOB`: what was ahead of it, and when it started")
+	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of `DIR`; - or FILE.json for the result")
 	f.StringArrayVar(&o.conditions.FailIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.conditions.Limits, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
@@ -189,10 +189,10 @@ func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, plac
 	f.StringSliceVar(&o.policies, "policy", nil, policies)
 	f.StringSliceVar(&o.placements, "placement", nil, placements)
 	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field: `path=value` (may be repeated)")
-	f.StringVar(&o.ask.Period, "period", "", "time looked at: `'A to B'`, or trace for the days of the log")
-	f.StringVar(&o.ask.Models, "models", "", "`any`: run jobs on GPUs of any model, whatever the log says that they want")
-	f.Var(seedFlag{&o.ask.Seed}, "seed", "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
-	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
+	f.StringVar(&o.ask.Period, "period", "", "period of the run: `'A to B'`, or trace for the days of the log")
+	f.StringVar(&o.ask.Models, "models", "", "`any`: run jobs on GPUs of any model, whatever model the log names")
+	f.Var(seedFlag{&o.ask.Seed}, "seed", "random seed, in place of the scenario's: a whole `NUMBER`")
+	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "policies know true run times, not only the limits that users asked for")
 	complete(cmd, "period", func() []string { return []string{"trace\tthe days on which the jobs of --trace were submitted"} })
 	complete(cmd, "models", func() []string { return []string{"any\tjobs run on GPUs of any model"} })
 }
@@ -203,7 +203,7 @@ func (o *simulateOptions) emitFocus(e *env, r *play.Run) error {
 		e.note(n)
 	}
 	if !r.Priced() {
-		return &capcli.InputError{File: r.Case.Scenario.File, Field: "price", Text: "a bill wants a price for every pool", Hint: r.Cost.WhyNoTotal}
+		return &capcli.InputError{File: r.Case.Scenario.File, Field: "price", Text: "a bill needs a price for every pool", Hint: r.Cost.WhyNoTotal}
 	}
 	return writeFocus(e, o.output.out, func(add func(*focus.Row)) { r.FocusRows(focusAccount, add) })
 }

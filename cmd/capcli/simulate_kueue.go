@@ -22,16 +22,16 @@ type kueueOptions struct {
 // addObjectFlags adds the flags that say what the objects are and how workloads last.
 func (o *kueueOptions) addObjectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&o.ask.Files, "kueue", nil, "decide as Kueue does with the objects of `FILE` (may be repeated)")
+	f.StringSliceVar(&o.ask.Files, "kueue", nil, "simulate Kueue's decisions on the objects of `FILE` (may be repeated)")
 	f.StringVar(&o.evictTime, "evict-time", "0s", "with --kueue: `TIME` from preemption until the quota is free")
-	f.StringVar(&o.lasting, "duration", "", "with --kueue: `TIME` that workloads last of which nothing says how long")
+	f.StringVar(&o.lasting, "duration", "", "with --kueue: run `TIME` of workloads without a stated run time")
 }
 
 // addFlags adds the flags of simulate --kueue.
 func (o *kueueOptions) addFlags(cmd *cobra.Command) {
 	o.addObjectFlags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.ask.Current, "current", false, "with --kueue: begin with what the Workloads hold now")
+	f.BoolVar(&o.ask.Current, "current", false, "with --kueue: start from what the Workloads hold now")
 	f.StringVar(&o.decisions, "decisions-out", "", "with --kueue: write each decision to this `FILE` (csv)")
 }
 
@@ -55,7 +55,7 @@ func (o *kueueOptions) settle(cmd *cobra.Command, allowed []string) error {
 		}
 	})
 	if wrong != nil {
-		return &usageError{text: "--" + wrong.Name + " does not go with --kueue", hint: "the objects say what the queues and their rules are"}
+		return &usageError{text: "--" + wrong.Name + " does not go with --kueue", hint: "the objects define the queues and their rules"}
 	}
 	return o.ask.Settle(o.evictTime, o.lasting)
 }

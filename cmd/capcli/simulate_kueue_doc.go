@@ -12,7 +12,7 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 		d.Notes = append(d.Notes, r.Notes...)
 	}
 	d.Tables = []report.Table{
-		queueTable("cluster_queues", "By ClusterQueue; undone is the work of what still waits", r.Queues),
+		queueTable("cluster_queues", "By ClusterQueue; undone is the work of workloads that still wait", r.Queues),
 		queueTable("local_queues", "By LocalQueue", r.LocalQueues),
 		report.Fill(report.Table{Name: "flavors", Title: "Use by flavor"}, r.Flavors, []report.Field[kubernetes.FlavorRow]{
 			{Name: "flavor", Align: report.Left},
@@ -38,13 +38,13 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 		report.Fill(report.Table{Name: "preemptions", Title: "Preemptions", Most: 10, Aside: len(r.Preemptions) == 0}, r.Preemptions, []report.Field[kubernetes.PreemptionRow]{
 			{Name: "by_cluster_queue", Head: "by", Align: report.Left}, {Name: "of_cluster_queue", Head: "of", Align: report.Left}, {Name: "reason", Align: report.Left}, {Name: "count"}, {Name: "lost_gpu_hours", Head: "lost GPUh"},
 		}),
-		report.Fill(report.Table{Name: "pending", Title: "Still waiting at the end, the longest first", Most: 10, Aside: len(r.Pending) == 0}, r.Pending, []report.Field[kubernetes.PendingRow]{
+		report.Fill(report.Table{Name: "pending", Title: "Still waiting at the end, longest wait first", Most: 10, Aside: len(r.Pending) == 0}, r.Pending, []report.Field[kubernetes.PendingRow]{
 			{Name: "workload", Align: report.Left}, {Name: "cluster_queue", Head: "queue", Align: report.Left, Priority: 2}, {Name: "waiting_s", Head: "waits"}, {Name: "has_run", Priority: 3}, {Name: "why", Align: report.Left},
 		}),
 		report.Fill(report.Table{Name: "unqueued", Title: "In no queue", Most: 10, Aside: len(r.Unqueued) == 0}, r.Unqueued, []report.Field[kubernetes.Unqueued]{
 			{Name: "workload", Align: report.Left}, {Name: "local_queue", Align: report.Left, Priority: 1}, {Name: "reason", Align: report.Left},
 		}),
-		report.Fill(report.Table{Name: "resource_quotas", Title: "ResourceQuotas, which Kueue does not look at", Aside: len(r.Namespaces) == 0}, r.Namespaces, []report.Field[kubernetes.NamespaceRow]{
+		report.Fill(report.Table{Name: "resource_quotas", Title: "ResourceQuotas, which Kueue ignores", Aside: len(r.Namespaces) == 0}, r.Namespaces, []report.Field[kubernetes.NamespaceRow]{
 			{Name: "namespace", Align: report.Left}, {Name: "resource_quota", Head: "quota", Align: report.Left, Priority: 1}, {Name: "resource", Align: report.Left}, {Name: "unit", Align: report.Left, Priority: 1}, {Name: "hard", As: report.AsTenths}, {Name: "used_max", Head: "most used", As: report.AsTenths}, {Name: "over_s", Head: "over"},
 		}),
 	}

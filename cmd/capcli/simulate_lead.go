@@ -22,12 +22,12 @@ func leadOf(p *play.Case, runs []*play.Run) string {
 	if cost, ok := outcome.SpreadOf(runs, "cost"); ok {
 		text += "cost " + spreadText(cost, usdText) + inLength(play.MeanLength(runs), cost.Mean.Value)
 	} else {
-		text += "in " + lengthText(play.MeanLength(runs)) + ", at a cost that is not known"
+		text += "in " + lengthText(play.MeanLength(runs)) + ", at an unknown cost"
 	}
 	text += "; " + waitedText(runs)
 	if committed := outcome.Mean(runs, "committed"); runs[0].Priced() && committed > 0 {
 		stranded := outcome.Mean(runs, "stranded_usd")
-		text += fmt.Sprintf("; %s (%.0f%%) of what was committed was stranded", usdText(stranded), 100*stranded/committed)
+		text += fmt.Sprintf("; %s (%.0f%%) of the commitments was stranded", usdText(stranded), 100*stranded/committed)
 	}
 	if u := outcome.MeanUnserved(runs); u.Share >= 0.0005 || u.Waiting+u.Unplaceable+u.Dropped > 0 {
 		text += "; " + unservedText(&u) + " was left undone"

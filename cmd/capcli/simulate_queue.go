@@ -17,20 +17,20 @@ func (o *simulateOptions) explainQueue(ctx context.Context, e *env, plan *play.C
 	}
 	p.end(0)
 	figures := report.Figures("queue", q, []report.Field[*explain.Queue]{
-		{Name: "submitted_s", Head: "submitted, from the begin of the run"},
+		{Name: "submitted_s", Head: "submitted, from the start of the run"},
 		{Name: "position", Head: "position in the queue"},
-		{Name: "ahead_gpus", Head: "GPUs asked for ahead"},
+		{Name: "ahead_gpus", Head: "GPUs requested ahead in the queue"},
 		{Name: "running_gpus", Head: "GPUs in use"},
 		{Name: "free_gpus", Head: "GPUs free"},
-		{Name: "starts_now_gpus", Head: "GPUs that would have started at once"},
-		{Name: "believed_wait_s", Head: "wait, as the policy believed then"},
-		{Name: "would_preempt", Head: "whom it would have preempted"},
-		{Name: "wait_s", Head: "wait, as it came"},
-		{Name: "preempted", Head: "whom it preempted"},
-		{Name: "overtaken_by", Head: "who came later and started first"},
+		{Name: "starts_now_gpus", Head: "most GPUs that would have started at once"},
+		{Name: "believed_wait_s", Head: "wait expected by the policy"},
+		{Name: "would_preempt", Head: "jobs it would have preempted"},
+		{Name: "wait_s", Head: "actual wait"},
+		{Name: "preempted", Head: "jobs it preempted"},
+		{Name: "overtaken_by", Head: "later jobs that started first"},
 		{Name: "times_preempted", Head: "times it was preempted"},
 	})
-	ended := report.Fill(report.Table{Name: "ended_before", Title: "What ended before it started", Most: 10}, q.EndedBefore, []report.Field[explain.Ended]{
+	ended := report.Fill(report.Table{Name: "ended_before", Title: "Jobs that ended before it started", Most: 10}, q.EndedBefore, []report.Field[explain.Ended]{
 		{Name: "job_id", Align: report.Left}, {Name: "tenant", Priority: 1}, {Name: "gpus", Head: "GPUs"}, {Name: "believed_end_s", Head: "believed"}, {Name: "end_s", Head: "ended"}, {Name: "how"},
 	})
 	return emit(e, o.output, report.Doc{Lead: q.Lead(), Notes: q.Notes, Data: q, Tables: []report.Table{figures, ended}})

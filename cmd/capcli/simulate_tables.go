@@ -66,7 +66,7 @@ func tenantTable(runs []*play.Run, people bool) report.Table {
 	if people {
 		most = tenantsShown
 	}
-	return fillRuns(report.Table{Name: "tenants", Title: "Who pays: time held, and a share of what nobody held"}, play.TenantsByCost(runs, most), []report.Field[*outcome.Tenant]{
+	return fillRuns(report.Table{Name: "tenants", Title: "Cost by tenant: GPU time held, plus a share of unused capacity"}, play.TenantsByCost(runs, most), []report.Field[*outcome.Tenant]{
 		{Name: "tenant"},
 		{Name: "jobs"},
 		{Name: "used_gpu_hours", Head: "GPU-hours"},
@@ -133,7 +133,7 @@ func sizeTable(runs []*play.Run) report.Table {
 		}
 		rows = append(rows, row)
 	}
-	return fillRuns(report.Table{Name: "sizes", Title: "Waits and turnaround (submission to end), by the GPUs that a job wants"}, rows, []report.Field[*outcome.Size]{
+	return fillRuns(report.Table{Name: "sizes", Title: "Waits and turnaround (submission to end), by job size"}, rows, []report.Field[*outcome.Size]{
 		{Name: "gpus", Head: "GPUs", Cell: func(s *outcome.Size) any {
 			switch {
 			case s.Most == nil:
@@ -168,7 +168,7 @@ func loadTable(runs []*play.Run) report.Table {
 	for _, k := range kinds {
 		rows = append(rows, parts[k])
 	}
-	return fillRuns(report.Table{Name: "load", Title: "Work that came against committed capacity, over the time of the arrivals"}, rows, []report.Field[*outcome.Load]{
+	return fillRuns(report.Table{Name: "load", Title: "Offered load against committed capacity"}, rows, []report.Field[*outcome.Load]{
 		{Name: "partition", Cell: func(l *outcome.Load) any { return cmp.Or(l.Partition, "(all)") }},
 		{Name: "gpu_model", Head: "model", Cell: func(l *outcome.Load) any { return cmp.Or(l.Model, "(all)") }},
 		{Name: "jobs"},
@@ -184,7 +184,7 @@ func contractTables(runs []*play.Run) []report.Table {
 		return nil
 	}
 	contracts := partsOf(runs, func(r *play.Run) []outcome.Contract { return r.Contracts })
-	return []report.Table{fillRuns(report.Table{Name: "contracts", Title: "Commitments: paid in the run, used up in it, and yet to come"}, rowsOf(contracts), []report.Field[*outcome.Contract]{
+	return []report.Table{fillRuns(report.Table{Name: "contracts", Title: "Commitments: paid and used up in the run, and what is left"}, rowsOf(contracts), []report.Field[*outcome.Contract]{
 		{Name: "contract"},
 		{Name: "kind"},
 		{Name: "start", Priority: 4, Cell: func(c *outcome.Contract) any { return c.Start.Date() }},
@@ -193,7 +193,7 @@ func contractTables(runs []*play.Run) []report.Table {
 		{Name: "paid_usd", Head: "paid"},
 		{Name: "used_up_usd", Head: "used up"},
 		{Name: "utilisation", Head: "used", As: report.AsPercent},
-		{Name: "lock_in_usd", Head: "yet to expire"},
-		{Name: "unpaid_usd", Head: "yet to pay", Priority: 3},
+		{Name: "lock_in_usd", Head: "lock-in"},
+		{Name: "unpaid_usd", Head: "unpaid", Priority: 3},
 	})}
 }

@@ -14,7 +14,7 @@ import (
 func newTrace(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trace",
-		Short:   "Look into a job log",
+		Short:   "Inspect a job log",
 		Example: "  capcli trace describe jobs.parquet",
 	}
 	group(cmd)
@@ -32,9 +32,9 @@ func newDescribe(e *env) *cobra.Command {
 	var o describeOptions
 	cmd := &cobra.Command{
 		Use:   "describe FILE",
-		Short: "Say what is in a job log: sizes, lengths, arrivals, tenants, demand",
+		Short: "Describe a job log: sizes, lengths, arrivals, tenants, demand",
 		Long: "describe reads a job log in any format that import reads, and says how many jobs it holds, how\n" +
-			"large and how long they are, when they come, whose they are, and how many GPUs they wanted and\n" +
+			"large and how long they are, when they arrive, whose they are, and how many GPUs they asked for and\n" +
 			"held. FILE may be - for stdin.",
 		Example: "  capcli trace describe jobs.parquet\n" +
 			"  capcli trace describe cluster_log.csv -o json\n" +
@@ -77,7 +77,7 @@ func runDescribe(ctx context.Context, e *env, o describeOptions, name string) er
 		return err
 	}
 	if d.Read.Cut {
-		return &capcli.ResultError{Kind: capcli.Incomplete, Text: in.Name + " is cut short; this describes only what was there"}
+		return &capcli.ResultError{Kind: capcli.Incomplete, Text: in.Name + " is truncated; this describes only what could be read"}
 	}
 	return nil
 }
@@ -89,13 +89,13 @@ type description struct{ *trace.Description }
 func (d *description) lead() string {
 	jobs := d.Jobs - d.CPUOnlyJobs
 	if jobs == 0 {
-		return fmt.Sprintf("%s %s, none of which wants a GPU.", capcli.Grouped(d.Jobs), capcli.Plural(d.Jobs, "job"))
+		return fmt.Sprintf("%s %s, none of which asks for a GPU.", capcli.Grouped(d.Jobs), capcli.Plural(d.Jobs, "job"))
 	}
 	text := fmt.Sprintf("%s GPU %s, submitted %s", capcli.Grouped(jobs), capcli.Plural(jobs, "job"), d.FirstSubmit.Date())
 	if d.FirstSubmit.Date() != d.LastSubmit.Date() {
 		text += " to " + d.LastSubmit.Date()
 	}
-	return text + fmt.Sprintf(", wanted %s GPU-hours: %s GPUs on average, %s in the busiest hour.",
+	return text + fmt.Sprintf(", demand of %s GPU-hours: %s GPUs on average, %s in the busiest hour.",
 		amountText(d.GPUHours), amountText(d.Demand.MeanGPUs), amountText(d.Demand.PeakGPUs))
 }
 

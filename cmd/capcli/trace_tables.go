@@ -20,11 +20,11 @@ func (d *description) figures() report.Table {
 		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, value})
 	}
 	add("jobs", "jobs", d.Jobs)
-	add("cpu_only_jobs", "of them without a GPU", d.CPUOnlyJobs)
+	add("cpu_only_jobs", "jobs without a GPU", d.CPUOnlyJobs)
 	add("first_submit", "first submit", d.FirstSubmit)
 	add("last_submit", "last submit", d.LastSubmit)
 	add("span_s", "span", capcli.Seconds(d.SpanS))
-	add("gpu_hours", "GPU-hours wanted", d.GPUHours)
+	add("gpu_hours", "GPU-hours of demand", d.GPUHours)
 	quantiles := func(name string, q *trace.Quantiles) {
 		if q == nil {
 			add(name+"_p50_s", name+" p50", nil)

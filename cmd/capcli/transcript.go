@@ -73,7 +73,7 @@ func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 		line("covers", "%s", covered(r))
 	}
 	if r.Resorted {
-		line("sorted", "the submits were not in order; the jobs were put in order")
+		line("sorted", "the rows were not in order of submission; the jobs were sorted")
 	}
 	for _, n := range r.Notes {
 		line("note", "%s", n)

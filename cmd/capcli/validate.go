@@ -28,7 +28,7 @@ func newValidate(e *env) *cobra.Command {
 	var o validateOptions
 	cmd := &cobra.Command{
 		Use:   "validate LOG",
-		Short: "Replay a log that records starts, and say how far the simulated waits are from its own",
+		Short: "Validate the simulation: replay a log that records starts, and compare the waits",
 		Long: "Replays the past with the capacity that was there, and compares the waits with those that the log\n" +
 			"records: their quantiles, job by job, and against the floor that 30 s of jitter in the run times\n" +
 			"alone would cause. Apart from that it says what of the waiting was no lack of GPUs: jobs that would\n" +
@@ -47,7 +47,7 @@ func newValidate(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.capacity, "capacity", "", "GPUs (processors, CPUs) that there were: `N`, or a CSV FILE with time,capacity or a list of nodes with gpus; else the log's highest use")
 	f.StringVar(&o.ask.Policy, "policy", "easy", "`NAME` of the policy of the replay")
-	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "the policy believes true run times, not the limits that users asked for")
+	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "the policy knows true run times, not only the limits that users asked for")
 	f.BoolVar(&o.ask.Fit, "fit", false, "also choose policy and settings on the earlier half, and judge them on the later")
 	f.StringVar(&o.ask.Partition, "partition", "", "only jobs of the partition `NAME`")
 	f.StringVar(&o.ask.GPUModel, "gpu-model", "", "only jobs that want the GPU model `NAME`")

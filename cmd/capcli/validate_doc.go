@@ -21,14 +21,14 @@ func validateDoc(r *validate.Result, form string) report.Doc {
 	weeks := waitGroups("weeks", "By week, from the first job", r.Weeks)
 	weeks.Aside = true
 	d.Tables = append(
-		d.Tables, waitGroups("sizes", "By size, in "+r.SizeUnit(), r.Sizes), waitGroups("tenants", "By tenant: those that waited longest in all", r.Tenants), weeks,
-		report.Fill(report.Table{Name: "most_wrong", Title: "Where most waiting is wrong: tenant and week", Most: 5}, r.Wrong, []report.Field[validate.TenantWeek]{
+		d.Tables, waitGroups("sizes", "By size, in "+r.SizeUnit(), r.Sizes), waitGroups("tenants", "By tenant, longest total wait first", r.Tenants), weeks,
+		report.Fill(report.Table{Name: "most_wrong", Title: "Largest errors by tenant and week", Most: 5}, r.Wrong, []report.Field[validate.TenantWeek]{
 			{Name: "week"}, {Name: "tenant", Align: report.Left}, {Name: "recorded_s", Head: "recorded wait"}, {Name: "simulated_s", Head: "simulated wait"},
 		}),
-		report.Fill(report.Table{Name: "no_starts", Title: "No starts although jobs of two tenants would have fitted", Most: 5, Aside: len(r.NoStarts) == 0}, r.NoStarts, []report.Field[validate.Pause]{
+		report.Fill(report.Table{Name: "no_starts", Title: "Times without a start, although jobs of two tenants would have fitted", Most: 5, Aside: len(r.NoStarts) == 0}, r.NoStarts, []report.Field[validate.Pause]{
 			{Name: "from"}, {Name: "to"}, {Name: "from_s", Priority: 2}, {Name: "to_s", Priority: 2},
 		}),
-		report.Fill(report.Table{Name: "overtaken", Title: "Overtaken by later jobs, no smaller and no shorter: held back by something else", Most: 5, Aside: len(r.Overtaken) == 0}, r.Overtaken, []report.Field[validate.Held]{
+		report.Fill(report.Table{Name: "overtaken", Title: "Jobs overtaken by later jobs that are no smaller and no shorter: held back by a rule or a hold", Most: 5, Aside: len(r.Overtaken) == 0}, r.Overtaken, []report.Field[validate.Held]{
 			{Name: "job_id", Head: "job", Align: report.Left}, {Name: "tenant", Align: report.Left}, {Name: "wait_s", Head: "wait"}, {Name: "by", Head: "by jobs"}, {Name: "not_eligible_before", Head: "not before"}, {Name: "not_eligible_before_s", Priority: 3},
 		}),
 	)
@@ -37,7 +37,7 @@ func validateDoc(r *validate.Result, form string) report.Doc {
 
 // measureTable has a row a measure: the whole log, its floor, and the later half.
 func measureTable(r *validate.Result) report.Table {
-	t := report.Table{Name: "measures", Title: "Recorded against simulated (apart and error: of log10(wait + 60 s))", Columns: []report.Column{
+	t := report.Table{Name: "measures", Title: "Recorded against simulated waits (distance and error of log10(wait + 60 s))", Columns: []report.Column{
 		{Name: "measure"},
 		{Name: "recorded"},
 		{Name: "simulated"},
@@ -54,13 +54,13 @@ func measureTable(r *validate.Result) report.Table {
 }
 
 func explainedTable(list []validate.Explanation) report.Table {
-	return report.Fill(report.Table{Name: "explained", Title: "With hindsight, to see why it differs (not a measure of the model)"}, list, []report.Field[validate.Explanation]{
-		{Name: "with", Align: report.Left, Head: "replay that knows of"},
+	return report.Fill(report.Table{Name: "explained", Title: "With hindsight, to see why they differ (not a measure of the model)"}, list, []report.Field[validate.Explanation]{
+		{Name: "with", Align: report.Left, Head: "replay that knows"},
 		{Name: "p95_s", Head: "wait p95", Cell: func(x validate.Explanation) any { return x.Simulated.P95 }},
 		{Name: "mean_s", Head: "mean", Cell: func(x validate.Explanation) any { return report.MeanTime(x.Simulated.Mean) }},
-		{Name: "qdist", Head: "quantiles apart", As: report.AsRatio},
+		{Name: "qdist", Head: "quantile distance", As: report.AsRatio},
 		{Name: "mae_log10", Head: "error by job", As: report.AsRatio},
-		{Name: "brier_1h", Head: "over 1 h wrong", As: report.AsRatio, Priority: 1},
+		{Name: "brier_1h", Head: "Brier >1 h", As: report.AsRatio, Priority: 1},
 	})
 }
 
@@ -79,12 +79,12 @@ func waitGroups(name, title string, list []validate.Group) report.Table {
 
 func choiceTable(f *validate.Fit) report.Table {
 	rows := append([]validate.Choice{f.Asked}, f.Chosen)
-	return report.Fill(report.Table{Name: "fit", Title: fmt.Sprintf("Asked, and chosen of %d on the jobs before %s", f.Tried, f.Cut.Date())}, rows, []report.Field[validate.Choice]{
+	return report.Fill(report.Table{Name: "fit", Title: fmt.Sprintf("Asked for, and best of %d on the jobs before %s", f.Tried, f.Cut.Date())}, rows, []report.Field[validate.Choice]{
 		{Name: "choice", Align: report.Left, Cell: func(c validate.Choice) any { return c.Text() }},
-		{Name: "earlier_qdist", Head: "earlier half: apart", Cell: func(c validate.Choice) any { return report.Ratio(c.Earlier.Distance) }},
+		{Name: "earlier_qdist", Head: "earlier half: distance", Cell: func(c validate.Choice) any { return report.Ratio(c.Earlier.Distance) }},
 		{Name: "earlier_mae_log10", Head: "error", Cell: func(c validate.Choice) any { return report.Ratio(c.Earlier.Error) }},
-		{Name: "later_qdist", Head: "later half: apart", Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Distance) }},
+		{Name: "later_qdist", Head: "later half: distance", Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Distance) }},
 		{Name: "later_mae_log10", Head: "error", Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Error) }},
-		{Name: "later_brier_1h", Head: "over 1 h wrong", Priority: 1, Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Brier) }},
+		{Name: "later_brier_1h", Head: "Brier >1 h", Priority: 1, Cell: func(c validate.Choice) any { return report.Ratio(c.Later.Brier) }},
 	})
 }

@@ -16,14 +16,14 @@ import (
 func newVerify(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify PATH…",
-		Short: "Check files that capcli wrote: is each byte what it was?",
-		Long: "verify reads Parquet files that capcli wrote, or whole folders of capcli profile, and holds them against their\n" +
-			"checksums, their order and each other. Exit 3 says that something is damaged, and what.",
+		Short: "Check that files which capcli wrote are unchanged",
+		Long: "verify reads Parquet files that capcli wrote, or whole folders of capcli profile, and checks them against their\n" +
+			"checksums, their order and each other. Exit 3 means damage; the output names it.",
 		Example: "  capcli verify gpu-profile\n" +
 			"  capcli verify jobs.parquet",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{text: "verify wants PATH: a file or a folder is missing", hint: "capcli verify --help"}
+				return &usageError{text: "verify needs PATH: a file or a folder is missing", hint: "capcli verify --help"}
 			}
 			return nil
 		},
@@ -91,7 +91,7 @@ func verifyFile(e *env, path string) error {
 	}
 	defer closer.Close() //nolint:errcheck // it was only read
 	if in.At == nil {
-		return &capcli.InputError{File: path, Text: "expected a file, found something that reads only forward"}
+		return &capcli.InputError{File: path, Text: "expected a file, found a stream that cannot be read backwards"}
 	}
 	if err := parquet.Verify(in.At, in.Size); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -14,7 +14,7 @@ var version = ""
 func newVersion(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Say which capcli this is",
+		Short:   "Print the version of capcli",
 		Example: "  capcli version",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

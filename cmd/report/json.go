@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	Forms.Add("json", "one document with all there is; its schema field says which version", writeJSON)
+	Forms.Add("json", "one document with everything; its field schema has the version", writeJSON)
 	Forms.Add("jsonl", "one JSON object on each line, one line for each run or row", writeJSONL)
 }
 

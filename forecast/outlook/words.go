@@ -43,11 +43,11 @@ func (r *BacktestResult) Lead() string {
 
 // measureWords name the figures of a job log or of samples, by measure.
 var measureWords = map[string]string{
-	"demand": "GPUs wanted (had nobody waited)",
+	"demand": "GPU demand (unconstrained)",
 	"usage":  "GPUs held",
-	"queue":  "GPUs that wait",
-	"busy":   "GPUs busy, by the share of time in which a kernel ran",
-	"sm":     "GPUs by the share of their SMs that were active",
+	"queue":  "GPUs queued",
+	"busy":   "Busy GPUs (GPUs x share of time with a kernel running)",
+	"sm":     "Active GPUs (GPUs x share of SMs active)",
 	"power":  "Power in W",
 }
 
@@ -60,7 +60,7 @@ func figureText(hs *demand.Histories) string {
 	}
 	switch {
 	case hs.Measure == "usage" && estimated:
-		return "GPUs wanted (those held and those waited for)" + each
+		return "GPU demand (held and queued)" + each
 	case measureWords[hs.Measure] != "":
 		return measureWords[hs.Measure] + each
 	case hs.Measure == "arrivals":
@@ -70,7 +70,7 @@ func figureText(hs *demand.Histories) string {
 	}
 	text := fmt.Sprintf("%s series from %s", capcli.Grouped(int64(len(hs.List))), strings.Join(hs.Inputs, ", "))
 	if estimated {
-		return "Demand behind the usage in " + text
+		return "Demand estimated from the usage in " + text
 	}
 	return text
 }

@@ -171,5 +171,5 @@ func capacityFrom(given int) string {
 	if given > 0 {
 		return "given"
 	}
-	return "highest use so far: there may be more"
+	return "the highest use so far (a lower bound)"
 }
