@@ -265,7 +265,7 @@ func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.
 	rules := newRuleBook(a, w)
 	cfg := simulate.Config{
 		Start: w.base, Pools: pools, EachTenant: w.each, Guard: w.guard, Priorities: w.classes, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
-		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a, rules}, Hourly: true,
+		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a, rules}, Hourly: true, Timeline: true,
 	}
 	if w.change != nil {
 		w.change(&cfg)

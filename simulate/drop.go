@@ -36,7 +36,7 @@ func (t *Turn) leave(l *Live) {
 		return
 	}
 	t.e.wanted(l, -1)
-	t.e.meter.queued(t.e.c.now, -1)
+	t.e.meter.queued(t.e.c.now, -1, l.Milli())
 	l.Queued += t.e.c.now - l.Since
 	t.e.unwait(l)
 	if l.ripe {

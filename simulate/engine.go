@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"time"
 
 	"capcli"
 )
@@ -39,7 +40,9 @@ type Config struct {
 	// then billed exactly: see Record.Cuts.
 	Cuts      []capcli.Time
 	Observers []Observer
-	Hourly    bool // also record the use by clock hour
+	Hourly    bool           // also record the use by clock hour
+	Timeline  bool           // also record the run over time: see Result.Timeline
+	Zone      *time.Location // of the hours of the week of Timeline; nil is UTC
 }
 
 // Tenant is a user, team or account that pays for jobs.
@@ -212,6 +215,10 @@ func (e *engine) pullFirst() error {
 		e.ledger.rec.Hourly = newHourly(start)
 	}
 	e.ledger.cut(e.cfg.Cuts)
+	if e.cfg.Timeline {
+		e.ledger.over = newOverTime(&e.ledger, e.cfg.Zone, e.cfg.Until)
+		e.meter.over = e.ledger.over
+	}
 	if e.next, e.more = j, ok; ok {
 		e.nextAt = capcli.Seconds(j.Submit - start)
 		if e.nextAt < 0 {

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"capcli"
 )
@@ -10,14 +11,16 @@ import (
 // History is what became of jobs that another scheduler placed. Result gives it the figures and the
 // record of a run.
 type History struct {
-	Start   capcli.Time
-	End     capcli.Seconds // of the accounts
-	Pools   []Pool
-	Tenants []Tenant
-	Jobs    []Past // in order of submission
-	Cuts    []capcli.Time
-	Hourly  bool
-	CPUJobs bool // also count jobs that want no GPU; else they are left out
+	Start    capcli.Time
+	End      capcli.Seconds // of the accounts
+	Pools    []Pool
+	Tenants  []Tenant
+	Jobs     []Past // in order of submission
+	Cuts     []capcli.Time
+	Hourly   bool
+	Timeline bool           // also the history over time: see Result.Timeline
+	Zone     *time.Location // of the hours of the week of Timeline; nil is UTC
+	CPUJobs  bool           // also count jobs that want no GPU; else they are left out
 }
 
 // Past is a job whose stays are known.
@@ -61,7 +64,7 @@ type historian struct {
 	m       meter
 	g       ledger
 	changes [][]poolChange // by pool
-	queue   []poolChange   // number of waiting jobs, as wanted
+	queue   []poolChange   // number of waiting jobs, as wanted, and the GPUs they want, as used
 	classes []ServedClass
 	running int64
 }
@@ -78,6 +81,9 @@ func (h *History) Result() (*Result, error) {
 		s.g.rec.Hourly = newHourly(h.Start)
 	}
 	s.g.cut(h.Cuts)
+	if h.Timeline {
+		s.g.over = newOverTime(&s.g, h.Zone, h.End)
+	}
 	s.m.byTenant = make([]group, len(h.Tenants))
 	for i := range h.Jobs {
 		s.job(&h.Jobs[i])
@@ -100,6 +106,9 @@ func (s *historian) job(j *Past) {
 	}
 	m.arrivedN++
 	m.lastAt = j.Submit
+	if s.g.over != nil {
+		s.g.over.want(j.Milli, j.Submit, j.Run)
+	}
 	groups := []*group{&m.all, &m.byTenant[j.Tenant], &m.bySize[sizeRange(j.GPUs)]}
 	waited, since := capcli.Seconds(0), j.Submit
 	for i := range j.Stays {
@@ -179,7 +188,7 @@ func (s *historian) waits(j *Past, from, to capcli.Seconds) {
 	if to <= from {
 		return
 	}
-	s.queue = append(s.queue, poolChange{from, 0, 1}, poolChange{to, 0, -1})
+	s.queue = append(s.queue, poolChange{from, j.Milli, 1}, poolChange{to, -j.Milli, -1})
 	for _, p := range j.Pools {
 		s.changes[p] = append(s.changes[p], poolChange{from, 0, j.Milli}, poolChange{to, 0, -j.Milli})
 	}
@@ -206,6 +215,7 @@ func (s *historian) stay(j *Past, x *PastStay) {
 func (s *historian) pool(p int) {
 	pool := &s.Pools[p]
 	if !pool.Terms.Committed() {
+		s.elastic(p)
 		return
 	}
 	list := append(s.changes[p], poolChange{at: pool.From}, poolChange{at: s.End})
@@ -226,6 +236,17 @@ func (s *historian) pool(p int) {
 			a.offered = max(a.used, 1000*int64(pool.Capacity()))
 		}
 		a.usable = a.offered - a.used
+	}
+}
+
+// elastic counts the use of an on-demand or spot pool over time.
+func (s *historian) elastic(p int) {
+	if s.g.over == nil {
+		return
+	}
+	slices.SortFunc(s.changes[p], func(a, b poolChange) int { return cmp.Compare(a.at, b.at) })
+	for _, c := range s.changes[p] {
+		s.g.over.hold(p, c.used, c.at)
 	}
 }
 
@@ -285,6 +306,12 @@ func (s *historian) result() (*Result, error) {
 		r.Tenants = append(r.Tenants, t)
 	}
 	r.Loads = s.load()
+	if s.g.over != nil {
+		r.Timeline = s.g.over.result(s.End)
+		if err := r.Timeline.check(&s.g.rec); err != nil {
+			return nil, err
+		}
+	}
 	return r, s.g.rec.check(&r.Jobs)
 }
 
@@ -293,6 +320,9 @@ func (s *historian) queueLength() (most int64, mean float64) {
 	slices.SortFunc(s.queue, func(a, b poolChange) int { return cmp.Compare(a.at, b.at) })
 	var now, area int64
 	for i, c := range s.queue {
+		if s.g.over != nil {
+			s.g.over.queued(max(0, c.at), c.wanted, c.used)
+		}
 		now += c.wanted
 		next := s.End
 		if i+1 < len(s.queue) {

@@ -62,11 +62,11 @@ func TestHistoryOfARun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := simulate.Run(t.Context(), simulate.Config{Start: capcli.NoTime, Pools: pools, List: jobs, Policy: newPolicy, Placement: newPlacement(), Observers: []simulate.Observer{watch}, Hourly: true})
+		want, err := simulate.Run(t.Context(), simulate.Config{Start: capcli.NoTime, Pools: pools, List: jobs, Policy: newPolicy, Placement: newPlacement(), Observers: []simulate.Observer{watch}, Hourly: true, Timeline: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &simulate.History{Start: want.Record.Start, End: want.Ended, Pools: pools, Tenants: []simulate.Tenant{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Hourly: true}
+		h := &simulate.History{Start: want.Record.Start, End: want.Ended, Pools: pools, Tenants: []simulate.Tenant{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Hourly: true, Timeline: true}
 		for i := range jobs {
 			h.Jobs = append(h.Jobs, *watch.jobs[jobs[i].ID])
 		}
@@ -98,6 +98,7 @@ func TestHistoryOfARun(t *testing.T) {
 			{"makespan", got.Makespan, want.Makespan},
 			{"jct", got.MeanJCT, want.MeanJCT},
 			{"queue time", got.MeanQueueTime, want.MeanQueueTime},
+			{"timeline", got.Timeline, want.Timeline},
 			{"loads", got.Loads, want.Loads},
 		} {
 			if !reflect.DeepEqual(f.got, f.want) {

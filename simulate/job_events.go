@@ -72,7 +72,7 @@ func (e *engine) enqueue(l *Live) {
 	e.planGuard(l)
 	e.defrag.changed = true
 	e.wanted(l, 1)
-	e.meter.queued(e.c.now, 1)
+	e.meter.queued(e.c.now, 1, l.Milli())
 }
 
 // wanted adds l's GPUs to the waiting demand on its committed pools (sign +1), or subtracts them
@@ -171,7 +171,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	if l.starting = begins > now; l.starting {
 		e.agenda.add(begins, Wake, l, l.run, 0)
 	} else {
-		e.meter.queued(now, -1)
+		e.delivered(l, p)
 	}
 	e.tell(Start, l, p, int(s[0].Node))
 }
@@ -180,7 +180,15 @@ func (e *engine) start(l *Live, s []Slice) {
 func (e *engine) begin(l *Live) {
 	if l.starting {
 		l.starting = false
-		e.meter.queued(e.c.now, -1)
+		e.delivered(l, int(l.slices[0].Pool))
+	}
+}
+
+// delivered ends l's wait: it has its GPUs in pool p from now on.
+func (e *engine) delivered(l *Live, p int) {
+	e.meter.queued(e.c.now, -1, l.Milli())
+	if e.ledger.over != nil && !e.c.pools[p].Terms.Committed() {
+		e.ledger.over.hold(p, l.Milli(), e.c.now)
 	}
 }
 
@@ -194,6 +202,9 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	e.c.release(l.slices)
 	e.c.state[p].account.used -= l.Milli()
 	e.hold(l, -1, p)
+	if e.ledger.over != nil && !e.c.pools[p].Terms.Committed() {
+		e.ledger.over.hold(p, -l.Milli(), now)
+	}
 	if cell := l.queue.cell; cell.ordered {
 		cell.ends.Remove(int64(l.believes), l.seq)
 	}

@@ -80,6 +80,7 @@ type ledger struct {
 	ends []capcli.Seconds // end of each month, since the start
 	last int              // month found by the last monthAt
 	held []Hold           // parts of the last stay recorded
+	over *overTime        // nil unless asked for
 }
 
 // monthAt returns the index of the month that contains a time. It adds months up to then.
@@ -155,6 +156,9 @@ func (g *ledger) touch(p int, a *account, now capcli.Seconds) {
 		return
 	}
 	if a.offered != 0 {
+		if g.over != nil {
+			g.over.charge(p, a, a.since, now)
+		}
 		if m := g.monthAt(a.since); now <= g.ends[m] { // nearly always one month; avoids the closure
 			a.charge(&g.rec.Months[m].Pools[p], int64(now-a.since))
 		} else {
@@ -223,6 +227,9 @@ func (g *ledger) stay(p, t, payer int, milli int64, from, to, lost capcli.Second
 		g.hold(m, p).add(0, d)
 		if g.rec.Hourly != nil {
 			g.rec.Hourly.rest(p, t, to, d)
+		}
+		if g.over != nil {
+			g.over.rest(p, to, d)
 		}
 	}
 	return g.held

@@ -35,6 +35,7 @@ type meter struct {
 	byTenant          []group
 	byPayer           []group // by number of the job's tags: see Record.Payers; nil until a job has tags
 	counted           [4]*group
+	over              *overTime // nil unless asked for
 	mix               [maxLevel + 2]int64
 }
 
@@ -65,6 +66,9 @@ func (m *meter) arrived(e *engine, l *Live) {
 	for _, g := range m.groups(l) {
 		g.jobs++
 	}
+	if m.over != nil {
+		m.over.want(l.Milli(), l.Submitted, l.Run)
+	}
 }
 
 // groups returns the groups in which l counts. They are valid until the next call.
@@ -91,7 +95,11 @@ func (m *meter) cannot(e *engine, l *Live) {
 	}
 }
 
-func (m *meter) queued(now capcli.Seconds, n int64) {
+// queued counts n more waiting jobs, which want milli thousandths of GPUs in all.
+func (m *meter) queued(now capcli.Seconds, n, milli int64) {
+	if m.over != nil {
+		m.over.queued(now, n, n*milli)
+	}
 	m.queueArea += m.queueNow * int64(now-m.queueSince)
 	m.queueSince = now
 	m.queueNow += n

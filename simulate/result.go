@@ -37,6 +37,7 @@ type Result struct {
 	Tags            []TagResult   // in order of tag, then value; nil if no job has tags
 	Record          *Record
 	Budgets         []BudgetPeriod // by tenant and period
+	Timeline        *Timeline      // nil unless Config.Timeline is set
 
 	waits *tally           // of the jobs that started
 	open  []capcli.Seconds // waits so far of jobs that have not started; noDue of a dropped job
@@ -133,7 +134,7 @@ func (e *engine) result() (*Result, error) {
 	}
 	e.c.now = end
 	runningNow, startingNow := e.flush()
-	m.queued(end, 0)
+	m.queued(end, 0, 0)
 	e.closeJobs(end)
 	r := &Result{
 		Ended: end, Stopped: e.stopped, Endless: e.endless,
@@ -168,6 +169,12 @@ func (e *engine) result() (*Result, error) {
 	r.Tags = m.tags(e.ledger.rec.Payers)
 	if err := e.closeWatch(); err != nil {
 		return r, err
+	}
+	if o := e.ledger.over; o != nil {
+		r.Timeline = o.result(end)
+		if err := r.Timeline.check(&e.ledger.rec); err != nil {
+			return r, err
+		}
 	}
 	for i := range r.ServedBy {
 		if err := r.ServedBy[i].check(); err != nil {

@@ -43,6 +43,7 @@ type Case struct {
 
 	energy *billing.Energy     // nil if the scenario has no energy section
 	kueue  *kubernetes.Cluster // nil unless Kueue decides
+	zone   *time.Location      // of the log's times; nil is UTC
 }
 
 // Options are the inputs of a case other than its scenario.
@@ -106,7 +107,7 @@ func (c *Case) findJobs(o *Options) error {
 		if o.Logs == nil {
 			return &capcli.RequestError{Field: "trace", Text: "names " + file + ", but nothing opens it", Hint: "set Options.Logs"}
 		}
-		c.Source = o.Logs.Source(file, read)
+		c.Source, c.zone = o.Logs.Source(file, read), read.TZ
 		return nil
 	}
 	if _, made := s.Generated(scenarios.Options{Seed: c.Seed}); !made {

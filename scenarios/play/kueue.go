@@ -90,7 +90,7 @@ func (c *Case) reading(run int) (*Reading, error) {
 const maxUnqueued = 5
 
 // decide lets Kueue decide on the workloads, and sums up what came of them in the pools of cfg.
-func (c *Case) decide(ctx context.Context, cfg *simulate.Config, curve *Curve, progress func(n int64)) (*simulate.Result, *kubernetes.Study, error) {
+func (c *Case) decide(ctx context.Context, cfg *simulate.Config, curve *Curve, lines *jobLines, progress func(n int64)) (*simulate.Result, *kubernetes.Study, error) {
 	study, err := c.kueue.Decide(ctx, func(done, _ int64) { progress(done) })
 	if err != nil {
 		return nil, nil, err
@@ -99,8 +99,11 @@ func (c *Case) decide(ctx context.Context, cfg *simulate.Config, curve *Curve, p
 	if err != nil {
 		return nil, nil, capcli.NameFile(err, c.Scenario.File)
 	}
-	h.Cuts, h.Hourly, h.CPUJobs = cfg.Cuts, cfg.Hourly, cfg.CPUJobs
+	h.Cuts, h.Hourly, h.CPUJobs, h.Timeline, h.Zone = cfg.Cuts, cfg.Hourly, cfg.CPUJobs, cfg.Timeline, cfg.Zone
 	result, err := h.Result()
 	curve.fill(h)
+	if cfg.Timeline {
+		lines.fill(h)
+	}
 	return result, study, err
 }

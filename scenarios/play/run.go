@@ -37,6 +37,9 @@ type Run struct {
 // Request says how often to play cases and where to report progress.
 type Request struct {
 	Runs int // of each case; 0 is 1
+	// Timeline also records the first run of each case over time: Outcome.Timeline.
+	Timeline bool
+	Lines    int // with Timeline, follow each job of a run that has at most so many
 	// Note receives notes about the logs; it may be nil. Several runs may call it at once.
 	Note func(text string)
 	// Progress receives the number of runs done and the total; for a single run, the number of jobs
@@ -204,13 +207,14 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	}
 	cfg.Observers = append(cfg.Observers, out.Curve)
 	cfg.Hourly = cfg.Hourly || c.energy != nil
+	lines := q.watchTime(c, run, &cfg)
 	if c.Prepare != nil {
 		if err := c.Prepare(run, &cfg); err != nil {
 			return nil, err
 		}
 	}
 	if c.kueue != nil {
-		out.Result, out.Study, err = c.decide(ctx, &cfg, out.Curve, p.jobs)
+		out.Result, out.Study, err = c.decide(ctx, &cfg, out.Curve, lines, p.jobs)
 	} else {
 		out.Result, err = simulate.Run(ctx, cfg)
 	}
@@ -237,11 +241,32 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	}
 	out.Recorded = out.intake.RecordedWaits()
 	out.Outcome = out.figures(run)
+	out.drawTimeline(lines)
 	if reading.Reader != nil && run == 0 && !c.Quiet {
 		reading.describe(c.Source.Name, q.note)
 		out.Cut = reading.Reader.Report().Cut
 	}
 	return out, nil
+}
+
+// watchTime makes the first run of a case record itself over time, if asked.
+func (q *Request) watchTime(c *Case, run int, cfg *simulate.Config) *jobLines {
+	lines := newJobLines(q.Lines)
+	if q.Timeline && run == 0 {
+		cfg.Timeline, cfg.Zone = true, c.zone
+		if !lines.over {
+			cfg.Observers = append(cfg.Observers, lines)
+		}
+	}
+	return lines
+}
+
+// drawTimeline sets the timeline of the outcome, if the run recorded itself over time.
+func (r *Run) drawTimeline(lines *jobLines) {
+	if t := r.Result.Timeline; t != nil {
+		r.Timeline = outcome.TimelineOf(t, r.Result.Record, r.Invoice, r.Priced())
+		r.Timeline.Jobs = lines.lines
+	}
 }
 
 // measure computes the budget lines and the energy of a run, if the scenario has a budget or an
