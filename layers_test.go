@@ -107,7 +107,8 @@ var layers = map[string][]string{
 
 	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/policy", "simulate/billing", "simulate/outcome"},
 
-	"scenarios/live": {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "simulate/outcome"},
+	"scenarios/live":   {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/outcome"},
+	"scenarios/whatif": {"scenarios", "scenarios/play", "simulate", "simulate/outcome", "simulate/placement", "simulate/policy"},
 
 	"scenarios/paper":        {"forecast/outlook", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/outcome", "simulate/plan/futures", "simulate/plan/mix", "simulate/plan/rationale"},
 	"scenarios/paper/figure": {},

@@ -117,6 +117,7 @@ func TestNodeAnswersAsPlayDoes(t *testing.T) {
 				}
 				lines = append(lines, "simulate "+string(text))
 			}
+			lines = append(lines, "knobs {}", `whatif {"changes":[{"path":"policy","value":"sjf"}]}`, "nonsense {}", "simulate {\"runz\":1}", "simulate [")
 			answers, times := n.ask(t, w, lines)
 			for i, line := range lines {
 				operation, request, _ := strings.Cut(line, " ")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"capcli"
+	"capcli/scenarios/whatif"
 )
 
 // errorSchema is the schema of the document of an error, which capcli -o json writes too.
@@ -81,8 +82,16 @@ func (e *Engine) Call(ctx context.Context, operation, request string) string {
 				return nil, err
 			}
 			return e.Simulate(ctx, r)
+		case "whatif":
+			var r whatif.Request
+			if err := decode(request, &r); err != nil {
+				return nil, err
+			}
+			return e.WhatIf(ctx, r)
+		case "knobs":
+			return e.Knobs(ctx)
 		}
-		return nil, &capcli.RequestError{Field: "operation", Text: fmt.Sprintf("wants simulate, found %.40q", operation)}
+		return nil, &capcli.RequestError{Field: "operation", Text: fmt.Sprintf("wants simulate, whatif or knobs, found %.40q", operation)}
 	})
 }
 

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"capcli"
 	"capcli/scenarios/play"
+	"capcli/scenarios/whatif"
 	"capcli/simulate/outcome"
 )
 
@@ -15,7 +17,8 @@ import (
 type Engine struct {
 	maker *play.Maker
 	base  play.Question
-	runs  int // most runs of a request
+	runs  int        // most runs of a request
+	made  *play.Case // if the jobs are held that its scenario made; else nil
 }
 
 // NewEngine returns the engine of a question's case. A request may ask for at most runs runs.
@@ -29,7 +32,13 @@ func (w *World) Engine() (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewEngine(maker, q, 1), nil
+	e := NewEngine(maker, q, 1)
+	if !w.Generated {
+		return e, nil
+	}
+	first := *maker
+	e.made, err = first.Case(context.Background(), q) // it reads no jobs
+	return e, err
 }
 
 // SimulateRequest asks for runs of the scenario with changes.
@@ -78,6 +87,29 @@ func (e *Engine) Simulate(ctx context.Context, r SimulateRequest) (*outcome.Docu
 	return out, nil
 }
 
+// WhatIf plays the scenario with the changes of r, once: see whatif.Ask.
+func (e *Engine) WhatIf(ctx context.Context, r whatif.Request) (*whatif.Answer, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	q := e.base
+	r.Apply(&q)
+	c, err := e.newCase(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	return r.Answer(ctx, c)
+}
+
+// Knobs returns what WhatIf can change.
+func (e *Engine) Knobs(ctx context.Context) ([]whatif.Knob, error) {
+	c, err := e.Case(ctx, SimulateRequest{})
+	if err != nil {
+		return nil, err
+	}
+	return whatif.Knobs(c.Scenario), nil
+}
+
 // Case returns the case with the changes of r.
 func (e *Engine) Case(ctx context.Context, r SimulateRequest) (*play.Case, error) {
 	q := e.base
@@ -87,11 +119,28 @@ func (e *Engine) Case(ctx context.Context, r SimulateRequest) (*play.Case, error
 	if r.Seed != nil {
 		q.Seed = r.Seed
 	}
-	maker := *e.maker // its survey and its notes are of one request
-	c, err := maker.Case(ctx, &q)
+	c, err := e.newCase(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
 	c.Quiet = true
 	return c, nil
+}
+
+// newCase returns the case of a question. If the jobs are held it fails with *capcli.RequestError for
+// a question that asks for other jobs of the scenario's generator.
+func (e *Engine) newCase(ctx context.Context, q *play.Question) (*play.Case, error) {
+	maker := *e.maker // its survey is of one request
+	c, err := maker.Case(ctx, q)
+	if err != nil || e.made == nil {
+		return c, err
+	}
+	s := c.Scenario
+	if s.Seed == e.made.Scenario.Seed && c.Seed == e.made.Seed && s.Period == e.made.Scenario.Period && reflect.DeepEqual(s.Jobs.Generate, e.made.Scenario.Jobs.Generate) {
+		return c, nil
+	}
+	return nil, &capcli.RequestError{
+		Field: "set", Text: "changes which jobs the scenario makes, but the jobs here are those of one run",
+		Hint: "capcli simulate takes any change of jobs.generate, period and seed",
+	}
 }

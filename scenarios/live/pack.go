@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -27,8 +28,47 @@ type intColumn struct {
 	base func(*capcli.Job) int64
 }
 
-// textColumn is a field of a job that is a text.
-type textColumn func(*capcli.Job) *string
+// textColumn is a field of a job that is a text, or that a text stands for.
+type textColumn struct {
+	get func(*capcli.Job) string
+	set func(*capcli.Job, string) error
+	// copy gives a job the value of another.
+	copy func(to, from *capcli.Job)
+}
+
+// plainText returns the column of a field that is a text.
+func plainText(field func(*capcli.Job) *string) textColumn {
+	return textColumn{
+		get: func(j *capcli.Job) string { return *field(j) },
+		set: func(j *capcli.Job, s string) error {
+			*field(j) = s
+			return nil
+		},
+		copy: func(to, from *capcli.Job) { *field(to) = *field(from) },
+	}
+}
+
+// tagText returns the tags of a job as JSON; "" for none.
+func tagText(j *capcli.Job) string {
+	if j.Tags == nil {
+		return ""
+	}
+	b, _ := json.Marshal(j.Tags.All()) // it holds texts only
+	return string(b)
+}
+
+// setTags gives a job the tags of a text that tagText made.
+func setTags(j *capcli.Job, s string) error {
+	if s == "" {
+		return nil
+	}
+	var list []capcli.Tag
+	if err := json.Unmarshal([]byte(s), &list); err != nil {
+		return err
+	}
+	j.Tags = capcli.NewTags(list...)
+	return nil
+}
 
 func zero(*capcli.Job) int64     { return 0 }
 func submit(j *capcli.Job) int64 { return int64(j.Submit) }
@@ -53,12 +93,13 @@ var (
 		{func(j *capcli.Job) int64 { return int64(j.Deadline) }, func(j *capcli.Job, v int64) { j.Deadline = capcli.Time(v) }, submit},
 	}
 	textColumns = []textColumn{
-		func(j *capcli.Job) *string { return &j.ID },
-		func(j *capcli.Job) *string { return &j.Tenant },
-		func(j *capcli.Job) *string { return &j.Partition },
-		func(j *capcli.Job) *string { return &j.GPUModel },
-		func(j *capcli.Job) *string { return &j.Class },
-		func(j *capcli.Job) *string { return &j.State },
+		plainText(func(j *capcli.Job) *string { return &j.ID }),
+		plainText(func(j *capcli.Job) *string { return &j.Tenant }),
+		plainText(func(j *capcli.Job) *string { return &j.Partition }),
+		plainText(func(j *capcli.Job) *string { return &j.GPUModel }),
+		plainText(func(j *capcli.Job) *string { return &j.Class }),
+		plainText(func(j *capcli.Job) *string { return &j.State }),
+		{tagText, setTags, func(to, from *capcli.Job) { to.Tags = from.Tags }},
 	}
 )
 
@@ -103,7 +144,7 @@ func appendTexts(b []byte, jobs []capcli.Job, text textColumn) []byte {
 	var list, index []byte
 	last := int64(0)
 	for i := range jobs {
-		s := *text(&jobs[i])
+		s := text.get(&jobs[i])
 		place, known := places[s]
 		if !known {
 			place = int64(len(places))
@@ -196,12 +237,15 @@ func (r *unpacker) count(most uint64, size int) int {
 	return int(v)
 }
 
-// texts reads a column of texts.
+// texts reads a column of texts. Each text is read once; other jobs with it share what was made of it.
 func (r *unpacker) texts(jobs []capcli.Job, text textColumn) {
-	list := make([]string, r.count(maxJobs, 1))
+	list := make([]capcli.Job, r.count(maxJobs, 1))
 	for i := range list {
 		n := r.count(maxBytes, 1)
-		list[i] = string(r.rest[:n])
+		if err := text.set(&list[i], string(r.rest[:n])); err != nil {
+			r.fail(err.Error())
+			return
+		}
 		r.rest = r.rest[n:]
 	}
 	place := int64(0)
@@ -211,6 +255,6 @@ func (r *unpacker) texts(jobs []capcli.Job, text textColumn) {
 			r.fail(fmt.Sprintf("expected the place of a text, found %d of %d", place, len(list)))
 			return
 		}
-		*text(&jobs[i]) = list[place]
+		text.copy(&jobs[i], &list[place])
 	}
 }

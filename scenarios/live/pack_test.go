@@ -24,6 +24,11 @@ func everyField(t *testing.T, n int64) capcli.Job {
 			f.SetInt(n + int64(i))
 		case reflect.String:
 			f.SetString("field " + strconv.FormatInt(n+int64(i), 10))
+		case reflect.Pointer:
+			if f.Type() != reflect.TypeFor[*capcli.Tags]() {
+				t.Fatalf("capcli.Job has a field %s of the type %s: add it to the columns of a pack, and here", v.Type().Field(i).Name, f.Type())
+			}
+			f.Set(reflect.ValueOf(capcli.NewTags(capcli.Tag{Name: "project", Value: "x<" + strconv.FormatInt(n, 10)}, capcli.Tag{Name: "team", Value: "y"})))
 		default:
 			t.Fatalf("capcli.Job has a field %s of the kind %s: add it to the columns of a pack, and here", v.Type().Field(i).Name, f.Kind())
 		}

@@ -31,15 +31,16 @@ type World struct {
 	Schema    string      `json:"schema"`
 	Scenario  string      `json:"scenario"` // its text
 	File      string      `json:"file"`
-	Made      []string    `json:"notes"` // assumptions made when the text was written for a log
+	Notes     []string    `json:"notes"` // assumptions made when the text was written for a log
 	Sets      []string    `json:"set"`
 	Policy    string      `json:"policy"`
 	Placement string      `json:"placement"`
 	Perfect   bool        `json:"perfect_estimates"`
 	Seed      capcli.Seed `json:"seed"`
-	Trace     string      `json:"trace"` // name of the log of the jobs; generated if the scenario makes them
-	Jobs      []byte      `json:"jobs"`  // a pack of the jobs
-	Count     int         `json:"count"` // of the jobs
+	Trace     string      `json:"trace"`     // name of the log of the jobs, or of their generator
+	Generated bool        `json:"generated"` // whether the scenario makes the jobs
+	Jobs      []byte      `json:"jobs"`      // a pack of the jobs
+	Count     int         `json:"count"`     // of the jobs
 	Thinned   *Thinned    `json:"thinned"`
 	Files     []File      `json:"files"`  // that the scenario names
 	Prices    []byte      `json:"prices"` // a list of prices as CSV that takes precedence; null is none
@@ -63,7 +64,7 @@ func NewWorld(ctx context.Context, c *play.Case, q *play.Question, most int) (*W
 		return nil, &capcli.RequestError{Field: "live", Text: ": Kueue decides on the jobs of " + s.Name + ", which the page cannot play", Hint: "leave it out"}
 	}
 	w := &World{
-		Schema: Schema, Scenario: string(c.Text), File: s.File, Made: append([]string{}, c.Made...), Sets: append([]string{}, q.Sets...),
+		Schema: Schema, Scenario: string(c.Text), File: s.File, Notes: append([]string{}, c.Made...), Sets: append([]string{}, q.Sets...),
 		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: s.Policy.Perfect, Seed: c.Seed,
 		Files: []File{},
 	}
@@ -100,7 +101,7 @@ func (w *World) keepJobs(ctx context.Context, c *play.Case, most int) error {
 	}
 	w.Count = len(jobs)
 	jobs, w.Thinned = Thin(jobs, most, c.Seed)
-	w.Count, w.Trace = len(jobs), c.Source.Name
+	w.Count, w.Trace, w.Generated = len(jobs), c.Source.Name, !c.FromLog()
 	w.Jobs, err = Pack(jobs)
 	return err
 }
@@ -143,7 +144,7 @@ func (w *World) Maker() (*play.Maker, *play.Question, error) {
 	}
 	logs := &play.Logs{Open: w.open}
 	q := &play.Question{
-		Kept: &play.ScenarioText{YAML: []byte(w.Scenario), File: w.File, Made: w.Made}, Sets: slices.Clone(w.Sets),
+		Kept: &play.ScenarioText{YAML: []byte(w.Scenario), File: w.File, Made: w.Notes}, Sets: slices.Clone(w.Sets),
 		Policy: w.Policy, Place: w.Placement, Perfect: w.Perfect, Seed: &w.Seed, Trace: w.Trace,
 	}
 	var err error

@@ -142,3 +142,23 @@ func TestThinnedWorld(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Where the jobs are those of one run of a generator, a change of the generator is refused.
+func TestWorldKeepsItsJobs(t *testing.T) {
+	w, _, _ := carried(t, nil, &play.Question{Scenario: "default"}, live.MaxJobs)
+	e, err := w.Engine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := capcli.Seed(7)
+	for _, r := range []live.SimulateRequest{
+		{Seed: &seed}, {Runs: 2}, {Sets: []string{"jobs.generate.classes[0].mean_gpus=3"}}, {Sets: []string{"period=2027-03-01 to 2027-03-07"}}, {Sets: []string{"seed=3"}},
+	} {
+		if _, err := e.Simulate(t.Context(), r); err == nil || live.FailureOf(err).Error.Exit != 2 {
+			t.Errorf("%+v: %v, want a refusal", r, err)
+		}
+	}
+	if _, err := e.Simulate(t.Context(), live.SimulateRequest{Sets: []string{"capacity.base.gpus=3", "jobs.any_model=true"}}); err != nil {
+		t.Error(err)
+	}
+}
