@@ -117,7 +117,8 @@ var layers = map[string][]string{
 
 	"scenarios/events": {"scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},
 
-	"cmd/report/page": {"scenarios/paper", "scenarios/paper/figure"},
+	"cmd/report/draw": {"scenarios/paper/figure", "image"},
+	"cmd/report/page": {"cmd/report/draw", "scenarios/paper", "scenarios/paper/figure"},
 
 	"cmd/files":  {"cmd/report", "profile/trace", "unix"},
 	"cmd/report": {"tablewriter"},

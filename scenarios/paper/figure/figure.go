@@ -66,7 +66,7 @@ type Series struct {
 	Lo     []Number `json:"lo,omitempty"`
 	Hi     []Number `json:"hi,omitempty"`
 	Labels []string `json:"labels,omitempty"`
-	Over   bool     `json:"over,omitempty"`
+	Over   bool     `json:"over,omitempty"` // in points: joined by a line
 	Pile   bool     `json:"pile,omitempty"`
 	Dashed bool     `json:"dashed,omitempty"`
 	Chosen []int    `json:"chosen,omitempty"` // indices of the points to stand out, such as the best plan

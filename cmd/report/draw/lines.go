@@ -1,0 +1,204 @@
+package draw
+
+import (
+	"slices"
+
+	"capcli/scenarios/paper/figure"
+)
+
+// maxDots is how many points a line may have to get a dot on each, which tells its value.
+const maxDots = 40
+
+// spans returns the ranges of the values of all series, with marks that are not far away.
+func (s *sketch) spans() (x, y span) {
+	x, y = emptySpan(), emptySpan()
+	for i := range s.f.Series {
+		one := &s.f.Series[i]
+		for j, at := range s.xValues(one) {
+			if !drawable(at) {
+				continue
+			}
+			found := false
+			for _, list := range [][]figure.Number{one.Y, one.Lo, one.Hi} {
+				if len(list) > 0 && drawable(list[j]) {
+					y.add(float64(list[j]))
+					found = true
+				}
+			}
+			if found {
+				x.add(float64(at))
+			}
+		}
+	}
+	return x, y
+}
+
+// addMarks widens x and y to the marks, unless a mark would press the values into less than a third.
+func (s *sketch) addMarks(x, y *span) {
+	for _, m := range s.f.Marks {
+		axis := x
+		if m.Axis == "y" {
+			axis = y
+		}
+		if !drawable(m.At) || axis.isEmpty() {
+			continue
+		}
+		wider := *axis
+		wider.add(float64(m.At))
+		if wider.hi-wider.lo <= 3*(axis.hi-axis.lo) || axis.hi == axis.lo {
+			*axis = wider
+		}
+	}
+}
+
+func (s *sketch) paintLines() {
+	s.noteHuge()
+	x, y := s.spans()
+	if x.isEmpty() {
+		s.noData()
+		return
+	}
+	y = zeroBased(y)
+	s.addMarks(&x, &y)
+	if n := len(s.f.X.Names); n > 0 {
+		x = span{-0.5, float64(n) - 0.5}
+	}
+	s.frame(x, y)
+	s.addLegend(func(i int) Style {
+		if s.isDashed(i) {
+			return Dashed
+		}
+		return Stroke
+	})
+	for i := range s.f.Series {
+		s.drawBand(i)
+	}
+	s.drawSeriesLines(func(*figure.Series) bool { return true })
+	s.drawMarks(s.y, s.x.pixel, false)
+	s.drawChosen()
+}
+
+func (s *sketch) isDashed(i int) bool {
+	_, dash := seriesRoleAt(i)
+	return dash != "" || s.f.Series[i].Dashed
+}
+
+// drawBand draws the range around series i.
+func (s *sketch) drawBand(i int) {
+	one := &s.f.Series[i]
+	if len(one.Lo) == 0 {
+		return
+	}
+	xs := s.xValues(one)
+	r, _ := seriesRoleAt(i)
+	runs(len(xs), func(j int) bool { return drawable(xs[j]) && drawable(one.Lo[j]) && drawable(one.Hi[j]) }, func(from, to int) {
+		highs := s.path(xs, one.Hi, from, to)
+		lows := s.path(xs, one.Lo, from, to)
+		slices.Reverse(lows)
+		if ring := append(highs, lows...); to-from > 1 {
+			s.c.area(ring, paint{role: r, opacity: 0.18})
+		} else {
+			s.c.line([]point{highs[0], lows[0]}, pen{role: r, width: 6, opacity: 0.25})
+		}
+	})
+}
+
+// path returns the pixels of a run of points, thinned.
+func (s *sketch) path(xs, ys []figure.Number, from, to int) []point {
+	px, py := make([]float64, to-from), make([]float64, to-from)
+	for i := range px {
+		px[i], py[i] = s.x.pixel(float64(xs[from+i])), s.y.pixel(float64(ys[from+i]))
+	}
+	kept := thinned(px, py, s.inner.x1-s.inner.x0)
+	out := make([]point, len(kept))
+	for i, k := range kept {
+		out[i] = point{px[k], py[k]}
+	}
+	return out
+}
+
+// drawSeriesLines draws the lines of the series that are wanted, and says how many points of them the
+// picture needs.
+func (s *sketch) drawSeriesLines(wanted func(*figure.Series) bool) {
+	points, drawn := 0, 0
+	for i := range s.f.Series {
+		one := &s.f.Series[i]
+		if !wanted(one) {
+			continue
+		}
+		xs := s.xValues(one)
+		r, dash := seriesRoleAt(i)
+		if one.Dashed && dash == "" {
+			dash = "6 4"
+		}
+		known := func(j int) bool { return drawable(xs[j]) && drawable(one.Y[j]) }
+		runs(len(xs), known, func(from, to int) {
+			path := s.path(xs, one.Y, from, to)
+			points, drawn = points+to-from, drawn+len(path)
+			if to-from > 1 {
+				s.c.line(path, pen{role: r, width: 2, dash: dash})
+			}
+			if len(xs) <= maxDots || to-from == 1 {
+				s.drawDots(one, r, from, to)
+			}
+		})
+	}
+	if drawn < points {
+		s.note("Of %s, %s are drawn: the first, lowest, highest and last of each %d pixels, which look the same.",
+			plural(points, "point"), figure.Count.Text(figure.Number(drawn)), column)
+	}
+}
+
+// drawDots draws a dot that tells its value on each point of a run.
+func (s *sketch) drawDots(one *figure.Series, r role, from, to int) {
+	xs := s.xValues(one)
+	for j := from; j < to; j++ {
+		s.c.dot(point{s.x.pixel(float64(xs[j])), s.y.pixel(float64(one.Y[j]))}, 2.5, paint{role: r}, s.tip(one, j))
+	}
+}
+
+// tip returns what a point says: its series, its place and its value with its range.
+func (s *sketch) tip(one *figure.Series, i int) string {
+	text := s.xText(s.xValues(one)[i]) + ": "
+	if one.Name != "" {
+		text += one.Name + " "
+	}
+	if len(one.Labels) > 0 && one.Labels[i] != "" {
+		text = one.Labels[i] + ", " + text
+	}
+	text += s.f.Y.Unit.Text(one.Y[i])
+	if len(one.Lo) > 0 {
+		text += " (" + s.f.Y.Unit.Text(one.Lo[i]) + " to " + s.f.Y.Unit.Text(one.Hi[i]) + ")"
+	}
+	return text
+}
+
+// drawChosen makes the chosen points of lines stand out, with their label or their value.
+func (s *sketch) drawChosen() {
+	for i := range s.f.Series {
+		one := &s.f.Series[i]
+		xs := s.xValues(one)
+		r, _ := seriesRoleAt(i)
+		for j := range xs {
+			chosen := slices.Contains(one.Chosen, j)
+			labelled := len(one.Labels) > 0 && one.Labels[j] != ""
+			if !chosen && !labelled || !drawable(xs[j]) || !drawable(one.Y[j]) {
+				continue
+			}
+			at := point{s.x.pixel(float64(xs[j])), s.y.pixel(float64(one.Y[j]))}
+			text := shortText(s.f.Y.Unit, one.Y[j])
+			if labelled {
+				text = one.Labels[j]
+			}
+			if chosen {
+				s.c.dot(at, 6, paint{role: r, edge: inkRole}, s.tip(one, j))
+				s.placed = append(s.placed, rect{at.x - 6, at.y - 6, at.x + 6, at.y + 6})
+			}
+			gap := 9.0
+			if chosen {
+				gap = 12
+			}
+			s.place(at, text, lettering{bold: chosen}, gap)
+		}
+	}
+}
