@@ -9,14 +9,16 @@ CONCURRENT := Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-
 # the C compiler warns once for each.
 export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check cross
+.PHONY: help build engine build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check cross
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
-## build: the program, in bin/capcli
-build: ; CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
+## build: the program with the engine of pages, in bin/capcli
+build: engine ; CGO_ENABLED=0 go build -tags engine -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
+## engine: the engine that a page of report --live carries, as WebAssembly
+engine: ; go run ./cmd/wasm/pack cmd/panel/engine
 ## build-gpu: the same with the source nvml, on Linux with a C compiler
-build-gpu: ; CGO_ENABLED=1 go build -tags nvml -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
+build-gpu: engine ; CGO_ENABLED=1 go build -tags nvml,engine -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
 ## check: all that must hold before a commit
 check: fmt lint race
 ## fmt: format

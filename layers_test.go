@@ -108,7 +108,7 @@ var layers = map[string][]string{
 	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/policy", "simulate/billing", "simulate/outcome"},
 
 	"scenarios/live":   {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/outcome"},
-	"scenarios/whatif": {"scenarios", "scenarios/play", "simulate", "simulate/outcome", "simulate/placement", "simulate/policy"},
+	"scenarios/whatif": {"scenarios", "scenarios/paper/figure", "scenarios/play", "simulate", "simulate/outcome", "simulate/placement", "simulate/policy"},
 
 	"scenarios/paper":        {"forecast/outlook", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/outcome", "simulate/plan/futures", "simulate/plan/mix", "simulate/plan/rationale"},
 	"scenarios/paper/figure": {},
@@ -122,7 +122,13 @@ var layers = map[string][]string{
 
 	"cmd/files":  {"cmd/report", "profile/trace", "unix"},
 	"cmd/report": {"tablewriter"},
-	"cmd/wasm":   {"scenarios/live"},
+	"cmd/wasm":   {"cmd/panel/reply", "scenarios/live"},
+
+	"cmd/panel":        {"cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "scenarios/live", "scenarios/whatif"},
+	"cmd/panel/engine": {},
+	"cmd/panel/reply":  {"scenarios/live", "scenarios/whatif"},
+	"cmd/wasm/pack":    {},
+
 	"cmd/capcli": {"*"},
 }
 

@@ -13,6 +13,7 @@ import (
 	"context"
 	"syscall/js"
 
+	"capcli/cmd/panel/reply"
 	"capcli/scenarios/live"
 )
 
@@ -25,7 +26,7 @@ func main() {
 			return text
 		}),
 		"call": js.FuncOf(func(_ js.Value, args []js.Value) any {
-			return engine.Call(context.Background(), args[0].String(), args[1].String())
+			return reply.Call(context.Background(), engine, args[0].String(), args[1].String())
 		}),
 	})
 	select {} // the functions stay until the worker ends

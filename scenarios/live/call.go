@@ -54,9 +54,9 @@ func FailureOf(err error) *Failure {
 // Open returns the engine of a world, whose JSON is text, and the JSON {"ok":true}; or the document
 // of the error and nil.
 func Open(text string) (answer string, e *Engine) {
-	answer = guarded(func() (any, error) {
+	answer = Guard(func() (any, error) {
 		var w World
-		if err := decode(text, &w); err != nil {
+		if err := Decode(text, &w); err != nil {
 			return nil, err
 		}
 		next, err := w.Engine()
@@ -71,32 +71,34 @@ func Open(text string) (answer string, e *Engine) {
 
 // Call answers a request in JSON by the document of its result or of its error.
 func (e *Engine) Call(ctx context.Context, operation, request string) string {
-	return guarded(func() (any, error) {
+	return Guard(func() (any, error) {
 		if e == nil {
 			return nil, errors.New("the engine was not opened")
 		}
 		switch operation {
 		case "simulate":
 			var r SimulateRequest
-			if err := decode(request, &r); err != nil {
+			if err := Decode(request, &r); err != nil {
 				return nil, err
 			}
 			return e.Simulate(ctx, r)
 		case "whatif":
 			var r whatif.Request
-			if err := decode(request, &r); err != nil {
+			if err := Decode(request, &r); err != nil {
 				return nil, err
 			}
 			return e.WhatIf(ctx, r)
 		case "knobs":
 			return e.Knobs(ctx)
+		case "jobs":
+			return e.JobsCSV(ctx)
 		}
-		return nil, &capcli.RequestError{Field: "operation", Text: fmt.Sprintf("wants simulate, whatif or knobs, found %.40q", operation)}
+		return nil, &capcli.RequestError{Field: "operation", Text: fmt.Sprintf("wants simulate, whatif, knobs or jobs, found %.40q", operation)}
 	})
 }
 
-// decode reads a request, whose members must be known.
-func decode(text string, to any) error {
+// Decode reads a request, whose members must be known.
+func Decode(text string, to any) error {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
@@ -105,8 +107,8 @@ func decode(text string, to any) error {
 	return nil
 }
 
-// guarded returns the JSON of what answer returns. A crash becomes an error.
-func guarded(answer func() (any, error)) (text string) {
+// Guard returns the JSON of what answer returns. A crash becomes an error.
+func Guard(answer func() (any, error)) (text string) {
 	failed := func(err error) string {
 		b, _ := json.Marshal(FailureOf(err)) // it holds texts and numbers only
 		return string(b)

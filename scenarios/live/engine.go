@@ -3,11 +3,14 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"capcli"
+	"capcli/profile/trace"
 	"capcli/scenarios/play"
 	"capcli/scenarios/whatif"
 	"capcli/simulate/outcome"
@@ -19,11 +22,7 @@ type Engine struct {
 	base  play.Question
 	runs  int        // most runs of a request
 	made  *play.Case // if the jobs are held that its scenario made; else nil
-}
-
-// NewEngine returns the engine of a question's case. A request may ask for at most runs runs.
-func NewEngine(maker *play.Maker, q *play.Question, runs int) *Engine {
-	return &Engine{maker: maker, base: *q, runs: runs}
+	words []string   // see World.Words
 }
 
 // Engine returns the engine of the world.
@@ -32,7 +31,7 @@ func (w *World) Engine() (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := NewEngine(maker, q, 1)
+	e := &Engine{maker: maker, base: *q, runs: 1, words: w.Words}
 	if !w.Generated {
 		return e, nil
 	}
@@ -88,7 +87,7 @@ func (e *Engine) Simulate(ctx context.Context, r SimulateRequest) (*outcome.Docu
 }
 
 // WhatIf plays the scenario with the changes of r, once: see whatif.Ask.
-func (e *Engine) WhatIf(ctx context.Context, r whatif.Request) (*whatif.Answer, error) {
+func (e *Engine) WhatIf(ctx context.Context, r whatif.Request) (*Answer, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -98,7 +97,17 @@ func (e *Engine) WhatIf(ctx context.Context, r whatif.Request) (*whatif.Answer, 
 	if err != nil {
 		return nil, err
 	}
-	return r.Answer(ctx, c)
+	a, err := r.Answer(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Answer{a, e.command(&r)}, nil
+}
+
+// Answer is an answer with the command line that gives it too.
+type Answer struct {
+	*whatif.Answer
+	Command string `json:"command"`
 }
 
 // Knobs returns what WhatIf can change.
@@ -143,4 +152,31 @@ func (e *Engine) newCase(ctx context.Context, q *play.Question) (*play.Case, err
 		Field: "set", Text: "changes which jobs the scenario makes, but the jobs here are those of one run",
 		Hint: "capcli simulate takes any change of jobs.generate, period and seed",
 	}
+}
+
+// JobsText is the jobs of an engine as a file.
+type JobsText struct {
+	File string `json:"file"`
+	Text string `json:"text"` // CSV, as capcli import writes it
+}
+
+// JobsCSV returns the jobs as CSV, which capcli simulate --trace reads.
+func (e *Engine) JobsCSV(ctx context.Context) (*JobsText, error) {
+	c, err := e.Case(ctx, SimulateRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, eligible := range []bool{false, true} {
+		reading, err := c.Source.Open(0)
+		if err != nil {
+			return nil, err
+		}
+		var b strings.Builder
+		err = errors.Join(trace.WriteCSV(&b, reading.Jobs, eligible), reading.Close())
+		if errors.Is(err, trace.ErrEligible) {
+			continue
+		}
+		return &JobsText{JobsFile, b.String()}, err
+	}
+	return nil, trace.ErrEligible
 }

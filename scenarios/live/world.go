@@ -42,8 +42,9 @@ type World struct {
 	Jobs      []byte      `json:"jobs"`      // a pack of the jobs
 	Count     int         `json:"count"`     // of the jobs
 	Thinned   *Thinned    `json:"thinned"`
-	Files     []File      `json:"files"`  // that the scenario names
-	Prices    []byte      `json:"prices"` // a list of prices as CSV that takes precedence; null is none
+	Files     []File      `json:"files"`   // that the scenario names
+	Words     []string    `json:"command"` // that plays the case, without the policy and the placement
+	Prices    []byte      `json:"prices"`  // a list of prices as CSV that takes precedence; null is none
 }
 
 // File is a file that a scenario names.
@@ -81,6 +82,7 @@ func NewWorld(ctx context.Context, c *play.Case, q *play.Question, most int) (*W
 	if err := w.keepJobs(ctx, c, most); err != nil {
 		return nil, err
 	}
+	w.Words = w.words(c, q)
 	return w, w.keepFiles(c, q)
 }
 

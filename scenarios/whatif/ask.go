@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/paper/figure"
 	"capcli/scenarios/play"
 	"capcli/simulate/outcome"
 )
@@ -76,6 +77,7 @@ type Answer struct {
 	Args     []string          `json:"args"`      // of capcli simulate, which make the changes
 	Heads    []Headline        `json:"headlines"` // the figures to look at first
 	Document *outcome.Document `json:"result"`    // as capcli simulate -o json writes it
+	Figures  []figure.Figure   `json:"figures"`
 }
 
 // Headline is a figure to look at first.
@@ -122,11 +124,12 @@ func Ask(ctx context.Context, maker *play.Maker, q play.Question, r Request) (*A
 // Answer plays c, a case with the changes of r, once.
 func (r *Request) Answer(ctx context.Context, c *play.Case) (*Answer, error) {
 	c.Quiet = true
-	runs, err := c.Play(ctx, 1)
+	all, err := play.Play(ctx, []*play.Case{c}, play.Request{Timeline: true})
 	if err != nil {
 		return nil, err
 	}
-	out := &Answer{Schema: Schema, Args: r.Args(), Document: play.Document([][]*play.Run{runs})}
+	runs := all[0]
+	out := &Answer{Schema: Schema, Args: r.Args(), Document: play.Document(all), Figures: figures(runs[0].Timeline)}
 	out.Document.Notes = append(slices.Clone(c.Notes), play.Notes(runs)...)
 	for _, h := range headlines {
 		out.Heads = append(out.Heads, headline(h.metric, h.label, &runs[0].Outcome))

@@ -1,0 +1,8 @@
+//go:build !engine
+
+package engine
+
+var (
+	wasm []byte
+	exec string
+)

