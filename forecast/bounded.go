@@ -62,10 +62,10 @@ func Shipped(name string, y capcli.Series, h int, o Options) (Bounded, error) {
 }
 
 // heldNote is the note on a forecast that Reach bounded.
-const heldNote = "the model's forecast or its ranges go ten times the range of the history away from it: they are held there; another model suits better"
+const heldNote = "the forecast or its ranges leave the history by ten times its range and are cut there; another model suits better"
 
 // filledNote is the note on gaps that were filled for a model that accepts none.
-const filledNote = "the model takes no missing values: for the fit, gaps were filled on a straight line (choose with --gaps)"
+const filledNote = "the model needs a series without gaps: gaps were filled linearly for the fit (--gaps chooses)"
 
 // Fit fits the model to y, or to the demand behind y where Behind is set.
 func (b Bounded) Fit(y capcli.Series) (model.Fitted, error) {

@@ -86,13 +86,13 @@ func (j *JobUse) need() (n Need, why string) {
 	n.Reserved = n.Reserved || most >= fullMemory && u.Memory.Quantile(0.5)/100 >= flatMemory*most
 	switch {
 	case u.Seen < leastSeen:
-		why = "seen for too short a time"
+		why = "observed for too short a time"
 	case j.MIG:
 		why = "runs on a MIG instance already"
 	case j.Devices > 1:
 		why = "holds several GPUs at once, which instances cannot: they do not reach each other"
 	case u.Shared > 0:
-		why = "shared its GPU: what it used alone cannot be told"
+		why = "shared its GPU: its own part of the use is unknown"
 	case n.Whole == 0:
 		why = "memory was not reported"
 	case math.IsNaN(n.SM):

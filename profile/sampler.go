@@ -183,7 +183,7 @@ func (r *run) failed(now time.Duration, err error) error {
 		return nil
 	}
 	r.down, r.since = true, r.asked
-	return r.event(Stalled, 0, fmt.Sprintf("the source fails, it is tried again: %.200v", err))
+	return r.event(Stalled, 0, fmt.Sprintf("the source failed, trying again: %.200v", err))
 }
 
 // noteUp records that the source answers again after a failure.
@@ -253,7 +253,7 @@ func (r *run) stretch(at Instant, took time.Duration) {
 	}
 	r.slow = 0
 	r.every *= 2
-	r.pending = append(r.pending, Event{At: at, Kind: Slow, Value: took.Microseconds(), Text: fmt.Sprintf("reads take over a quarter of the interval, which is %v now", r.every)})
+	r.pending = append(r.pending, Event{At: at, Kind: Slow, Value: took.Microseconds(), Text: fmt.Sprintf("reads take over a quarter of the interval, so the interval is now %v", r.every)})
 }
 
 // awaitLastRead waits briefly for a read that is under way and writes its result.

@@ -48,14 +48,14 @@ type Verdict struct {
 func (u *Use) Judge() Verdict {
 	held, seen := float64(u.Held), float64(u.Seen)
 	if u.Seen < leastSeen {
-		return Verdict{TooShortSeen, "seen for too short a time to tell"}
+		return Verdict{TooShortSeen, "observed for too short a time"}
 	}
 	if u.Util.Time() == 0 && u.SM.Time() == 0 {
-		return Verdict{NotMeasured, "activity is not told here"}
+		return Verdict{NotMeasured, "activity is not reported here"}
 	}
 	if held < freeShare*seen {
 		if u.BusyShare() > freeShare {
-			return Verdict{Working, fmt.Sprintf("busy %.0f%% of the time, by whom is not told", percentOfWhole*u.BusyShare())}
+			return Verdict{Working, fmt.Sprintf("busy %.0f%% of the time, by an unknown process", percentOfWhole*u.BusyShare())}
 		}
 		return Verdict{Free, "free"}
 	}
@@ -90,7 +90,7 @@ func (u *Use) judgeWork() Verdict {
 	case sm < lightSM:
 		return Verdict{Light, fmt.Sprintf("light: %.0f%% of SMs active when a kernel runs %.0f%% of the time", sm, util)}
 	case math.IsNaN(sm):
-		return Verdict{Working, fmt.Sprintf("a kernel ran %.0f%% of the time; how much of the GPU it filled is not told", util)}
+		return Verdict{Working, fmt.Sprintf("a kernel ran %.0f%% of the time; how much of the GPU it used is unknown", util)}
 	}
 	return Verdict{Working, "working"}
 }

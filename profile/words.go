@@ -75,22 +75,22 @@ func (r *Result) Notes() []string {
 		out = append(out, `"busy" is NVML's GPU utilisation: a kernel was running. It does not say how much of the GPU worked; SM and tensor do.`)
 	}
 	if total.SM.Time() == 0 && total.Seen > 0 {
-		out = append(out, "SM and tensor activity were not told: they need a Hopper GPU or later, or a source such as dcgm with profiling fields (capcli doctor)")
+		out = append(out, "SM and tensor activity were not reported: they need a Hopper GPU or later, or a source such as dcgm with profiling fields (capcli doctor)")
 	}
 	if r.Guessed {
-		out = append(out, "the source tells of no processes: a GPU with over 2% of its memory in use counts as held")
+		out = append(out, "the source reports no processes: a GPU with over 2% of its memory in use counts as held")
 	}
 	if text := r.fitsNote(); text != "" {
 		out = append(out, text)
 	}
 	if total.Shared > 0 {
-		out = append(out, fmt.Sprintf("%.1f GPU-hours were held by more than one job: they are divided evenly, and activity, power and memory of a GPU cannot be told apart by job", float64(total.Shared)/3.6e9))
+		out = append(out, fmt.Sprintf("%.1f GPU-hours were held by more than one job: they are divided evenly, and activity, power and memory of a GPU cannot be split by job", float64(total.Shared)/3.6e9))
 	}
 	if r.Summary.Gaps > 0 {
-		out = append(out, fmt.Sprintf("%s were not sampled; they count as nothing seen", capcli.Seconds(r.Summary.Gaps/1e6)))
+		out = append(out, fmt.Sprintf("%s were not sampled and count as unobserved", capcli.Seconds(r.Summary.Gaps/1e6)))
 	}
 	if total.ByPower {
-		out = append(out, "some energy is summed from power, for want of a counter; sensors see a part of the time, so it may be off by some percent")
+		out = append(out, "some energy is summed from power, because there is no counter; sensors sample part of the time, so it may be off by some percent")
 	}
 	found := 0
 	for _, e := range r.Events {

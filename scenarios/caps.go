@@ -29,7 +29,7 @@ var capsSection = strict.Section[simulate.Caps]{Name: "tenants.caps", Fields: fu
 		{"gpus", "most GPUs held at once, with the tenants below", strict.Integer(&c.GPUs, 1, maxGPUs)},
 		{"gpu_hours_ahead", "most GPU-hours that the running jobs may still need by their limits (GrpTRESRunMins)", gpuHours(&c.GPUTime)},
 		{"pending_jobs", "most waiting jobs that are considered; more are held until one starts", strict.Integer(&c.PendingJobs, 1, 1_000_000_000)},
-		{"hoard", "{gpus, for}: after holding more GPUs for so long, nothing starts until it holds at most so many", hoardSection.Reader(&c.Hoard)},
+		{"hoard", "{gpus, for}: if a tenant holds more than gpus for longer than for, none of its jobs starts until it holds at most gpus", hoardSection.Reader(&c.Hoard)},
 	}
 }}
 
@@ -50,8 +50,8 @@ var gpuBudgetSection = strict.Section[simulate.Budget]{
 	Fields: func(b *simulate.Budget) []strict.Field {
 		return []strict.Field{
 			{"gpu_hours", "GPU-hours that may be used in each period, apart from spot", gpuHours(&b.GPUTime)},
-			{"every", "the period, of the calendar in UTC: daily, weekly, monthly, quarterly, yearly; monthly where left out", ordinal(&b.Every, "period", budgetPeriods)},
-			{"then", "when it is spent: queue (jobs wait for the next period), stop (running jobs are preempted too), spot (jobs start on spot alone); queue where left out", ordinal(&b.Then, "rule", spentRules)},
+			{"every", "the period, of the calendar in UTC: daily, weekly, monthly, quarterly, yearly; default: monthly", ordinal(&b.Every, "period", budgetPeriods)},
+			{"then", "when it is spent: queue (jobs wait for the next period), stop (running jobs are preempted too), spot (jobs start on spot alone); default: queue", ordinal(&b.Then, "rule", spentRules)},
 			{"reserve", "start a job only if it can end within the budget, by its limit", strict.Bool(&b.Reserve)},
 		}
 	},
@@ -78,9 +78,9 @@ var priorityClassSection = strict.Section[simulate.PriorityClass]{Name: "priorit
 		{"preempts", "slurm: names of the classes from whose jobs its jobs may take GPUs", strict.Names(&c.Preempts, "priority classes")},
 		{"caps", "limits of all its jobs together, as of a tenant (GrpTRES, GrpJobs)", capsSection.Reader(&c.Caps)},
 		{"each_tenant", "limits of its jobs of one tenant (MaxTRESPU, MaxJobsPU)", capsSection.Reader(&c.EachTenant)},
-		{"classes", "kinds of work that it is for; all where left out", strict.Names(&c.Classes, "kinds of work")},
-		{"partitions", "partitions that it is for; all where left out", strict.Names(&c.Partitions, "partitions")},
-		{"tenants", "tenants that it is for, with those below them; all where left out", strict.Names(&c.Tenants, "tenants")},
+		{"classes", "kinds of work that it is for; default: all", strict.Names(&c.Classes, "kinds of work")},
+		{"partitions", "partitions that it is for; default: all", strict.Names(&c.Partitions, "partitions")},
+		{"tenants", "tenants that it is for, with those below them; default: all", strict.Names(&c.Tenants, "tenants")},
 	}
 }}
 

@@ -15,7 +15,7 @@ var failuresSection = strict.Section[Failures]{Name: "failures", Needs: []string
 		{"repair", "mean time to repair", strict.Duration(&f.Repair, 1)},
 		{"rack", "failures of racks, which take all their nodes: {nodes: 8, mtbf: 1y, repair: 8h}", rackSection.Pointer(&f.Rack)},
 		{"gpu", "failures of single GPUs: {mtbf: 400d, repair: 1d, takes: gpu}", gpuSection.Pointer(&f.GPU)},
-		{"crews", "nodes, racks and GPUs repaired at once; all where left out", strict.Integer(&f.Crews, 1, maxGPUs)},
+		{"crews", "nodes, racks and GPUs repaired at once; default: all", strict.Integer(&f.Crews, 1, maxGPUs)},
 	}
 }}
 
@@ -31,7 +31,7 @@ var gpuSection = strict.Section[GPUFailures]{Name: "failures.gpu", Start: GPUFai
 	return []strict.Field{
 		{"mtbf", "mean time between failures of one GPU", strict.Duration(&g.MTBF, 1)},
 		{"repair", "mean time to repair it", strict.Duration(&g.Repair, 1)},
-		{"takes", "what a failed GPU takes away: gpu, itself with the job that holds it, or node; node where left out", strict.Choice(&g.Takes, "takes", "gpu", "node")},
+		{"takes", "what a failed GPU takes away: gpu, itself with the job that holds it, or node; default: node", strict.Choice(&g.Takes, "takes", "gpu", "node")},
 	}
 }}
 

@@ -23,10 +23,10 @@ import (
 func topFields(s *Scenario) []strict.Field {
 	return []strict.Field{
 		{"capcli", "the form of this file: " + version, strict.Version},
-		{"name", "what the plan is called; the file's name where left out", strict.Name(&s.Name)},
+		{"name", "what the plan is called; default: the file's name", strict.Name(&s.Name)},
 		{"description", "one sentence", strict.Text(&s.Description, maxSentence)},
-		{"period", "first and last day looked at, 2027-01-01 to 2027-12-31; all jobs where left out", period(&s.Period)},
-		{"seed", "where chance comes from; 42 where left out", strict.Seed(&s.Seed)},
+		{"period", "first and last day looked at, 2027-01-01 to 2027-12-31; default: all jobs", period(&s.Period)},
+		{"seed", "random seed; default: 42", strict.Seed(&s.Seed)},
 		{"jobs", "the jobs: a file, or {from: file} or {generate: …}", jobs(&s.Jobs)},
 		{"trace", "the same as jobs: {from: file}", file(&s.Jobs.From)},
 		{"kueue", "the jobs are the workloads of these Kubernetes objects, and Kueue's rules decide: a file, or {objects: […]}", readKueue(&s.Kueue)},
@@ -51,7 +51,7 @@ func topFields(s *Scenario) []strict.Field {
 func jobsFields(j *Jobs) []strict.Field {
 	return []strict.Field{
 		{"from", "file of a job trace, relative to this file", file(&j.From)},
-		{"format", "its format; by its looks where left out", strict.Name(&j.Format)},
+		{"format", "its format; default: detected", strict.Name(&j.Format)},
 		{"tz", "zone of times that state none: Europe/Berlin", strict.Name(&j.TZ)},
 		{"cpu_jobs", "run jobs that want no GPU too", strict.Bool(&j.CPUJobs)},
 		{"any_model", "run jobs on GPUs of any model, whatever they want", strict.Bool(&j.AnyModel)},
@@ -73,7 +73,7 @@ func policyFields(p *Policy) []strict.Field {
 	}
 	return append(fields, []strict.Field{
 		{"slurm", "slurm: its weights, partitions and preemption", slurmSection.Pointer(&p.Slurm)},
-		{"guard", "a job that has waited so long goes first, and its pools close to others until it starts", strict.Duration(&p.Guard, 1)},
+		{"guard", "a job that has waited this long goes first, and its pools close to other jobs until it starts", strict.Duration(&p.Guard, 1)},
 		{"round", "preemptive policies decide only at multiples of this", strict.Duration(&p.Round, 0)},
 		{"skip", "pass over a job that does not fit", strict.Bool(&p.Skip)},
 		{"by_gpus", "weigh times by GPUs (shortest service first)", strict.Bool(&p.ByGPUs)},
@@ -246,7 +246,7 @@ func tenants(dst *[]simulate.Tenant) strict.Reader {
 var tenantSection = strict.Section[simulate.Tenant]{Name: "tenants", Start: simulate.Tenant{Weight: 1}, Fields: func(t *simulate.Tenant) []strict.Field {
 	return []strict.Field{
 		{"name", "as in the trace", strict.Name(&t.Name)},
-		{"weight", "share it is entitled to against the others'; 1 where left out", strict.Number(&t.Weight, 1e-6, 1e6)},
+		{"weight", "share it is entitled to against the others'; default: 1", strict.Number(&t.Weight, 1e-6, 1e6)},
 		{"quota", "most GPUs that it may hold at once", strict.Integer(&t.Quota, 1, maxGPUs)},
 		{"caps", "further limits, for it and the tenants below it: {running_jobs, gpus, gpu_hours_ahead, pending_jobs, hoard}", capsSection.Reader(&t.Caps)},
 		{"tags", "tags of its jobs, where they state none of that name: {cost_center: R42}", jobTags(&t.Tags)},

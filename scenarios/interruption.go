@@ -31,20 +31,20 @@ func preemptionFields(mode *string, s *Scenario) []strict.Field {
 	return []strict.Field{
 		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", strict.Choice(mode, "mode", restartModes...)},
 		{"classes", "how jobs save their work, the first that matches", restartSection.List(&s.Preemption.Classes, maxList, "classes")},
-		{"grace", "a job that a policy preempts keeps its GPUs for so long, and may save its work in that time", strict.Duration(&s.Preempts.Grace, 0)},
+		{"grace", "a job that a policy preempts keeps its GPUs for this time, and may save its work in it", strict.Duration(&s.Preempts.Grace, 0)},
 		{"near_end", "a job believed to end within this is not preempted", strict.Duration(&s.Preempts.Spare, 0)},
-		{"per_job", "most preemptions of one job by policies; any number where left out", strict.Integer(&s.Preempts.PerJob, 1, 1_000_000)},
+		{"per_job", "most preemptions of one job by policies; default: any number", strict.Integer(&s.Preempts.PerJob, 1, 1_000_000)},
 		{"per_tenant_hour", "most preemptions of a tenant's jobs in any hour", strict.Integer(&s.Preempts.PerTenant, 1, 1_000_000)},
 		{"per_hour", "most preemptions in any hour", strict.Integer(&s.Preempts.PerHour, 1, 1_000_000)},
-		{"retries", "how often a job tries again after failures: {most: 6, backoff: 10s, max_backoff: 6m}; for ever, at once where left out", retrySection.Reader(&s.Retries)},
+		{"retries", "how often a job tries again after failures: {most: 6, backoff: 10s, max_backoff: 6m}; default: for ever, at once", retrySection.Reader(&s.Retries)},
 		{"storage_price", "US dollars for a GB of checkpoints in storage for a month", money(&s.Storage)},
 	}
 }
 
 var retrySection = strict.Section[simulate.Retries]{Name: "preemption.retries", Fields: func(r *simulate.Retries) []strict.Field {
 	return []strict.Field{
-		{"most", "after more failures than this a job fails for good; any number where left out", strict.Integer(&r.Most, 1, 1_000_000)},
-		{"backoff", "wait before the first retry, doubled each time; none where left out", strict.Duration(&r.Backoff, 1)},
+		{"most", "after more failures than this a job fails for good; default: any number", strict.Integer(&r.Most, 1, 1_000_000)},
+		{"backoff", "wait before the first retry, doubled each time; default: none", strict.Duration(&r.Backoff, 1)},
 		{"max_backoff", "and no longer than this", strict.Duration(&r.MaxBackoff, 1)},
 	}
 }}
@@ -52,7 +52,7 @@ var retrySection = strict.Section[simulate.Retries]{Name: "preemption.retries", 
 var defragmentSection = strict.Section[simulate.Defragment]{Name: "defragment", Start: simulate.Defragment{MostMoves: 1}, Needs: []string{"every"}, Fields: func(f *simulate.Defragment) []strict.Field {
 	return []strict.Field{
 		{"every", "how often jobs are moved so that the first waiting job fits", strict.Duration(&f.Every, 1)},
-		{"most_moves", "most jobs moved at once; 1 where left out", strict.Integer(&f.MostMoves, 1, 1000)},
+		{"most_moves", "most jobs moved at once; default: 1", strict.Integer(&f.MostMoves, 1, 1000)},
 	}
 }}
 
@@ -60,16 +60,16 @@ var restartSection = strict.Section[simulate.RestartClass]{
 	Name: "preemption.classes", Check: checkRestart,
 	Fields: func(c *simulate.RestartClass) []strict.Field {
 		return []strict.Field{
-			{"class", "kind of work, as in the trace; any where left out", strict.Name(&c.Class)},
-			{"max_gpus", "for jobs of at most so many GPUs; any where left out", strict.Integer(&c.MaxGPUs, 1, maxGPUs)},
-			{"checkpoint_every", "work between checkpoints, or auto: the best for the pool's failures or hazard; none where left out", readInterval(c)},
+			{"class", "kind of work, as in the trace; default: any", strict.Name(&c.Class)},
+			{"max_gpus", "for jobs of at most this many GPUs; default: any", strict.Integer(&c.MaxGPUs, 1, maxGPUs)},
+			{"checkpoint_every", "work between checkpoints, or auto: the best for the pool's failures or hazard; default: none", readInterval(c)},
 			{"checkpoint_cost", "pause for each", strict.Duration(&c.Cost, 0)},
 			{"checkpoint_write", "time after the pause in which it is written while the job works on", strict.Duration(&c.Write, 0)},
 			{"gb_per_gpu", "state of each GPU in GB; cost and write then follow from the rates", strict.Number(&c.Shards.GB, 1e-6, 1e6)},
 			{"gpu_gb_per_s", "GB a second that each GPU writes", strict.Number(&c.Shards.GPURate, 1e-6, 1e6)},
 			{"store_gb_per_s", "GB a second that the storage takes from one job", strict.Number(&c.Shards.StoreRate, 1e-6, 1e9)},
-			{"background", "share of the writing that is done while the job works on; 0% where left out", portion(&c.Shards.Background)},
-			{"keep", "checkpoints kept in storage for each job; 1 where left out", strict.Integer(&c.Shards.Keep, 1, 1000)},
+			{"background", "share of the writing that is done while the job works on; default: 0%", portion(&c.Shards.Background)},
+			{"keep", "checkpoints kept in storage for each job; default: 1", strict.Integer(&c.Shards.Keep, 1, 1000)},
 			{"restart", "time to get going again", strict.Duration(&c.Restart, 0)},
 		}
 	},

@@ -91,7 +91,7 @@ func readMarket(d *strict.Decoder, root *yaml.Node, m *Market) {
 	o := d.ReadObject(root, "the top level", []strict.Field{
 		{"capcli", "the form of this file: " + marketVersion, strict.Version},
 		{"name", "what the market is called", strict.Name(&m.Name)},
-		{"every", "something may be bought each so long: 1mo where left out", stepOf(&m.Every)},
+		{"every", "purchases may start at each such interval; default: 1mo", stepOf(&m.Every)},
 		{"overrun", "true: a purchase may last beyond the end of the demand, and all of it is paid", strict.Bool(&m.Overrun)},
 		{"gpus", "models that are wanted: [{gpu_model: H100, on_demand: 3.90, lot: 8}]", marketGPUs(m)},
 		{"offers", "what can be bought: [{product: reserved_instance, gpu_model: H100, term: 1y, price: 2.20}]", marketOffers(m)},
@@ -120,7 +120,7 @@ func marketGPUs(m *Market) strict.Reader {
 			o := d.ReadObject(n, "gpus", []strict.Field{
 				{"gpu_model", "the model, which is the name of its series in the demand", strict.Name(&g.Model)},
 				{"on_demand", "of a GPU for an hour", price(&g.OnDemand)},
-				{"lot", "GPUs are bought by so many: 8 for whole nodes; 1 where left out", thousandths(&g.Lot)},
+				{"lot", "GPUs per lot: 8 for whole nodes; default: 1", thousandths(&g.Lot)},
 			})
 			o.Require("gpu_model", "on_demand")
 			if slices.ContainsFunc(m.GPUs, func(x MarketGPU) bool { return x.Model == g.Model }) {
@@ -151,7 +151,7 @@ func marketOffers(m *Market) strict.Reader {
 			x := offerText{MarketOffer: MarketOffer{From: capcli.NoTime, Until: capcli.NoTime, node: n, Line: n.Line}}
 			names := slices.Sorted(maps.Keys(marketProducts))
 			o := d.ReadObject(n, "offers", []strict.Field{
-				{"name", "what the plan calls it; its product and term where left out", strict.Name(&x.Name)},
+				{"name", "what the plan calls it; default: its product and term", strict.Name(&x.Name)},
 				{"product", "", strict.Choice(&x.Product, "product", names...)},
 				{"gpu_model", "the model that it is for; plans say it in rates", strict.Name(&x.gpuModel)},
 				{"term", "its length: 1y, 6mo, 2w", stepOf(&x.Length)},
@@ -161,7 +161,7 @@ func marketOffers(m *Market) strict.Reader {
 				{"max", "most GPUs, of plans most dollars an hour, that can be bought at one time", thousandths(&x.Max)},
 				{"machine", "owned: what one GPU costs to own over its term: {capital: 31k, residual: 4k, watts: 1275, pue: 1.3, price_kwh: 0.11}", machineSection.Pointer(&x.machine)},
 				{"rates", "plans: [{gpu_model: H100, discount: 28%}], the first that fits a model counts", planRates(&x.rates)},
-				{"price_per_dollar", "plans: what a dollar of commitment costs, below 1 where paying ahead is rewarded; 1 where left out", price(&x.perHour)},
+				{"price_per_dollar", "plans: price of a dollar of commitment, below 1 for payment in advance; default: 1", price(&x.perHour)},
 				{"extend", "an option to extend: {term: 6mo, price: 2.20}", x.extension()},
 				{"terminate", "it may be ended early: {every: 3mo, fee: 50%}, a share of what was yet to be paid", x.exit()},
 			})
@@ -182,7 +182,7 @@ func (x *offerText) extension() strict.Reader {
 
 func (x *offerText) exit() strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
-		o := d.ReadObject(n, "terminate", []strict.Field{{"every", "it may be ended each so long after its start", stepOf(&x.every)}, {"fee", "share of what is yet to be paid", share(&x.fee)}})
+		o := d.ReadObject(n, "terminate", []strict.Field{{"every", "it may be ended at multiples of this time after its start", stepOf(&x.every)}, {"fee", "share of what is yet to be paid", share(&x.fee)}})
 		o.Require("every", "fee")
 	}
 }

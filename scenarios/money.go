@@ -83,7 +83,7 @@ func budgetFields(b *billing.Budget, every, view *string) []strict.Field {
 		period(billing.Monthly, "calendar month"), period(billing.Quarterly, "quarter"), period(billing.Yearly, "year"),
 		{"every", "period of budgets by tenant where none is for all: monthly, quarterly, yearly", strict.Choice(every, "period", "monthly", "quarterly", "yearly")},
 		{"tenants", "and what each of these may: {research: 40k}", tenantBudgets(&b.Tenants)},
-		{"view", "what counts: amortised (where left out) or cash", strict.Choice(view, "view", "amortised", "cash")},
+		{"view", "what counts: amortised (default) or cash", strict.Choice(view, "view", "amortised", "cash")},
 	}
 }
 
@@ -128,7 +128,7 @@ func approvals(dst *billing.Approvals) strict.Reader {
 
 var approvalSection = strict.Section[billing.Approval]{Name: "approvals", Needs: []string{"by"}, Fields: func(a *billing.Approval) []strict.Field {
 	return []strict.Field{
-		{"below", "for fewer GPUs than this; any number where left out, in the last", strict.Integer(&a.Below, 1, maxGPUs)},
+		{"below", "for fewer GPUs than this; default: any number, in the last", strict.Integer(&a.Below, 1, maxGPUs)},
 		{"by", "who must sign", strict.Name(&a.By)},
 	}
 }}
@@ -136,9 +136,9 @@ var approvalSection = strict.Section[billing.Approval]{Name: "approvals", Needs:
 var energySection = strict.Section[Energy]{Name: "energy", Start: Energy{Energy: billing.Energy{PUE: 1000}}, Fields: func(e *Energy) []strict.Field {
 	return []strict.Field{
 		{"watts_held", "power of a GPU that is held, with its share of the node", watts(&e.Energy.Held)},
-		{"watts_idle", "of one that is up and that nobody holds; 0 where left out", watts(&e.Energy.Idle)},
+		{"watts_idle", "of one that is up and that nobody holds; default: 0", watts(&e.Energy.Idle)},
 		{"models", "of other models: [{gpu_model: H100, watts_held: 700, watts_idle: 90}]", powerModels(&e.Energy.Models)},
-		{"pue", "power of the building for each watt; 1 where left out", measure(&e.Energy.PUE, 1000, 1, 10)},
+		{"pue", "power of the building for each watt; default: 1", measure(&e.Energy.PUE, 1000, 1, 10)},
 		{"price_kwh", "dollars for a kilowatt-hour", money(&e.Energy.Price)},
 		{"intensity", "grams of CO2e for a kilowatt-hour: a number, or a CSV file of an hourly series", intensity(e)},
 		{"zone", "grid zone of that file: DE, US-CAL-CISO", strict.Name(&e.Zone)},

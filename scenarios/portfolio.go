@@ -69,7 +69,7 @@ func readPortfolio(d *strict.Decoder, root *yaml.Node, p *Portfolio) {
 	o := d.ReadObject(root, "the top level", []strict.Field{
 		{"capcli", "the form of this file: " + portfolioVersion, strict.Version},
 		{"name", "what the portfolio is called", strict.Name(&p.Name)},
-		{"currency", "of every amount: USD where left out", currency(&p.Portfolio.Currency)},
+		{"currency", "of every amount; default: USD", currency(&p.Portfolio.Currency)},
 		{"commitments", "what is bought", commitments(p, &nodes)},
 		{"spot_prices", "steps of spot prices: {instance_type: p5.48xlarge, region: us-east-1, at: 2027-01-01, price: 12.50}", spotPrices(&p.SpotPrices)},
 		{"budget", "what may be spent, with alerts: {monthly: 100k, tenants: {research: 40k}}", budget(&p.Budget)},

@@ -106,7 +106,7 @@ func (c *bought) spend() bool { return slices.Contains(products[c.product].field
 func (c *bought) fields() []strict.Field {
 	k := &c.commitment
 	list := []strict.Field{
-		{"id", "what bills call it; its product where left out", strict.Name(&k.ID)},
+		{"id", "what bills call it; default: its product", strict.Name(&k.ID)},
 		{"product", strings.Join(productNames(), ", "), productOf(&c.product)},
 		{"from", "first day of the term", instantOf(&k.Start)},
 		{"until", "last day of the term, or term", lastDay(&c.until)},
@@ -114,10 +114,10 @@ func (c *bought) fields() []strict.Field {
 		{"units", "instances or GPUs, up to three decimals", thousandths((*int64)(&c.units))},
 		{"gpus", "the same as units", thousandths((*int64)(&c.units))},
 		{"owner", "account that bought it: its use comes first", strict.Name(&k.Owner)},
-		{"account", "covers use of this account only; all share it where left out", strict.Name(&c.account)},
-		{"currency", "that of the portfolio where left out", currency(&k.Currency)},
+		{"account", "covers use of this account only; default: all share it", strict.Name(&c.account)},
+		{"currency", "default: that of the portfolio", currency(&k.Currency)},
 		{"price", "of a unit for an hour, with what is paid up front spread over the term", price(&c.price)},
-		{"payment", "of price or commit: none, partial (half) or all is paid up front; none where left out", strict.Choice(&c.payment, "payment", "none", "partial", "all")},
+		{"payment", "of price or commit: none, partial (half) or all is paid up front; default: none", strict.Choice(&c.payment, "payment", "none", "partial", "all")},
 		{"upfront", "in place of price: paid at the start, for all units together", money(&c.upfront)},
 		{"hourly", "in place of price: paid each hour, for all units together", money(&c.hourly)},
 		{"monthly", "in place of price: paid at the start of each month of the term, for all units together", money(&c.monthly)},
@@ -125,16 +125,16 @@ func (c *bought) fields() []strict.Field {
 		{"commit", "plans: dollars of use at plan rates, an hour", money(&c.commit)},
 		{"rates", "plans: [{instance_type: m5.large, rate: 0.061}, {discount: 28%}], the first that fits counts", planRates(&c.rates)},
 		{"reservation", "committed_use: the reservation attached to it; GPUs want one", strict.Name(&c.reserved)},
-		{"ends_early", "capacity_block: use ends so long before the block; 30m where left out", strict.Duration(&c.early, 0)},
+		{"ends_early", "capacity_block: use ends this long before the block; default: 30m", strict.Duration(&c.early, 0)},
 		{"rule", "capacity_block: lengths that are sold: aws, calendar (Google) or any", strict.Choice(&c.rule, "rule", "aws", "calendar", "any")},
 		{"contracted_price", "capacity_reservation: negotiated on-demand price", price(&c.contracted)},
 		{"targeted", "capacity_reservation: only use that names it runs in it", strict.Bool(&c.targeted)},
-		{"committed", "capacity_reservation: cancelled before so long, it costs wind_down", strict.Duration(&c.least, 0)},
+		{"committed", "capacity_reservation: if cancelled before this time, it costs wind_down", strict.Duration(&c.least, 0)},
 		{"wind_down", "capacity_reservation: that charge", money(&c.windDown)},
 		{"sizes", "azure_reservation: its flexibility group by the reservation catalogue: [{size: Standard_NC24ads_A100_v4, ratio: 1}, {size: Standard_NC48ads_A100_v4, ratio: 2}]", sizeSection.List(&c.sizes, maxList, "sizes")},
 		{"size_flexibility", "azure_reservation: false covers its own size only", strict.Bool(&c.flexible)},
 		{"minimum", "minimum_spend: what is paid at least in each period", money(&c.minimum)},
-		{"every", "minimum_spend: the period, month, quarter, year or term; term where left out", strict.Choice(&c.every, "every", "month", "quarter", "year", "term")},
+		{"every", "minimum_spend: the period, month, quarter, year or term; default: term", strict.Choice(&c.every, "every", "month", "quarter", "year", "term")},
 		{"machine", "owned: what one unit costs: {capital: 250k, residual: 40k, watts: 10200, pue: 1.3, price_kwh: 0.11, space: 0.40}", machineSection.Pointer(&c.machine)},
 		{"escape", "it is left before its end: {leave: 2027-04-01, every: 90d, refund: 100%, fee: 0, limit: 50k}", escape(&k.Escape, &c.leave)},
 	}
@@ -218,7 +218,7 @@ var machineSection = strict.Section[billing.Machine]{Name: "machine", Fields: fu
 		{"capital", "what one unit costs to buy", money(&m.Capital)},
 		{"residual", "and is worth at the end", money(&m.Residual)},
 		{"watts", "drawn, used or not", strict.Integer(&m.Watts, 0, 10_000_000)},
-		{"pue", "power of the building for each watt of the machine; 1 where left out", measure(&m.PUE, 1000, 1, 10)},
+		{"pue", "power of the building for each watt of the machine; default: 1", measure(&m.PUE, 1000, 1, 10)},
 		{"price_kwh", "dollars for a kilowatt-hour", money(&m.Energy)},
 		{"space", "rent, staff and network, dollars an hour", money(&m.Space)},
 	}
@@ -229,8 +229,8 @@ func escape(dst *billing.Escape, leave *capcli.Time) strict.Reader {
 		refund := int64(1_000_000)
 		o := d.ReadObject(n, "escape", []strict.Field{
 			{"leave", "the day on which it is left, a whole number of every after its start", instantOf(leave)},
-			{"every", "it may be left each so long after its start", strict.Duration(&dst.Every, capcli.Day)},
-			{"refund", "share of the unexpired value that comes back, all where left out", share(&refund)},
+			{"every", "it may be left at multiples of this time after its start", strict.Duration(&dst.Every, capcli.Day)},
+			{"refund", "share of the unexpired value that comes back; default: all", share(&refund)},
 			{"fee", "flat, for leaving", money(&dst.Fee)},
 			{"limit", "most that comes back to an owner in any 12 months", money(&dst.Limit)},
 		})

@@ -47,9 +47,9 @@ func (x *deal) fields() []strict.Field {
 
 func (s *rampStep) fields() []strict.Field {
 	return []strict.Field{
-		{"units", "instances or GPUs from then on; as before where left out", thousandths((*int64)(&s.units))},
+		{"units", "instances or GPUs from then on; default: as before", thousandths((*int64)(&s.units))},
 		{"gpus", "the same as units", thousandths((*int64)(&s.units))},
-		{"price", "of a unit for an hour from then on; as before where left out", price(&s.price)},
+		{"price", "of a unit for an hour from then on; default: as before", price(&s.price)},
 		{"commit", "plans: dollars of use at plan rates, an hour, from then on", money(&s.commit)},
 	}
 }

@@ -111,7 +111,7 @@ func keyedPrice(d *strict.Decoder, n *yaml.Node, dst *Price) {
 func priceFields(key *string, at *When, history *bool) []strict.Field {
 	return []strict.Field{
 		{"key", "of a price: gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", strict.Name(key)},
-		{"at", "the price of this day; the latest where left out", readWhen(at)},
+		{"at", "the price of this day; default: the latest", readWhen(at)},
 		{"history", "on_demand, spot: true where usage is billed at the price of its day, as far as dates are known", strict.Bool(history)},
 	}
 }

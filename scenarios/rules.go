@@ -15,7 +15,7 @@ import (
 var overflowSection = strict.Section[Overflow]{Name: "overflow", Fields: func(o *Overflow) []strict.Field {
 	return []strict.Field{
 		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", strict.Names(&o.Order, "kinds or names of pools")},
-		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; 0 where left out", patiences(&o.Patience)},
+		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; default: 0", patiences(&o.Patience)},
 		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", perHour(&o.PerGPUHour)},
 		{"queue_max", "with more jobs waiting than this, the last go on at once", strict.Integer(&o.QueueMax, 1, 1_000_000_000)},
 	}
@@ -81,7 +81,7 @@ func patiences(dst *[]simulate.Patience) strict.Reader {
 
 var patienceSection = strict.Section[simulate.Patience]{Name: "overflow.patience", Fields: func(p *simulate.Patience) []strict.Field {
 	return []strict.Field{
-		{"max_run", "for jobs believed to run no longer; all where left out", strict.Duration(&p.MaxRun, 1)},
+		{"max_run", "for jobs believed to run no longer; default: all", strict.Duration(&p.MaxRun, 1)},
 		{"wait", "how long they wait for committed capacity, or never", patience(&p.Wait)},
 	}
 }}

@@ -13,9 +13,9 @@ const maxWeight = 4_294_967_295 // of slurm.conf
 var slurmSection = strict.Section[policy.Slurm]{Name: "policy.slurm", Start: *policy.DefaultSlurm(), Fields: func(s *policy.Slurm) []strict.Field {
 	return []strict.Field{
 		{"weights", "PriorityWeight of each factor; age and fair_share are 1000 where all are left out", slurmWeights(&s.Weights)},
-		{"max_age", "PriorityMaxAge: waiting longer adds no more; 7d where left out", strict.Duration(&s.MaxAge, 1)},
-		{"decay_half_life", "PriorityDecayHalfLife of usage; 7d where left out, 0 forgets nothing", strict.Duration(&s.HalfLife, 0)},
-		{"calc_period", "PriorityCalcPeriod: time between two computations; 5m where left out", strict.Duration(&s.CalcPeriod, 1)},
+		{"max_age", "PriorityMaxAge: waiting longer adds no more; default: 7d", strict.Duration(&s.MaxAge, 1)},
+		{"decay_half_life", "PriorityDecayHalfLife of usage; default: 7d, 0 forgets nothing", strict.Duration(&s.HalfLife, 0)},
+		{"calc_period", "PriorityCalcPeriod: time between two computations; default: 5m", strict.Duration(&s.CalcPeriod, 1)},
 		{"classic", "the classic fair-share factor in place of Fair Tree", strict.Bool(&s.Classic)},
 		{"dampening", "FairShareDampeningFactor, of the classic factor", strict.Number(&s.Dampening, 0.001, 1e6)},
 		{"favor_small", "PriorityFavorSmall", strict.Bool(&s.FavorSmall)},
@@ -54,7 +54,7 @@ var slurmPartitionSection = strict.Section[policy.SlurmPartition]{
 		return []strict.Field{
 			{"name", "as in the trace", strict.Name(&p.Name)},
 			{"factor", "PriorityJobFactor", strict.Integer(&p.Factor, 0, 65533)},
-			{"tier", "PriorityTier: jobs of a higher one go first; 1 where left out", strict.Integer(&p.Tier, 0, 65533)},
+			{"tier", "PriorityTier: jobs of a higher one go first; default: 1", strict.Integer(&p.Tier, 0, 65533)},
 			{"max_time", "longest limit of a job; jobs beyond it are dropped", strict.Duration(&p.MaxTime, 1)},
 			{"max_gpus", "most GPUs of a job; larger jobs are dropped", strict.Integer(&p.MaxGPUs, 1, maxGPUs)},
 		}
@@ -64,8 +64,8 @@ var slurmPartitionSection = strict.Section[policy.SlurmPartition]{
 var slurmPreemptSection = strict.Section[policy.SlurmPreempt]{Name: "policy.slurm.preempt", Needs: []string{"by"}, Fields: func(p *policy.SlurmPreempt) []strict.Field {
 	return []strict.Field{
 		{"by", "partition (a higher tier takes from a lower) or qos (a priority class takes from those that it preempts)", strict.Choice(&p.By, "preemption", "partition", "qos")},
-		{"mode", "requeue (jobs wait again, as the section preemption says) or cancel (they are dropped); requeue where left out", cancelMode(&p.Cancel)},
-		{"exempt_time", "PreemptExemptTime: a job runs at least so long", strict.Duration(&p.Exempt, 0)},
+		{"mode", "requeue (jobs wait again, as the section preemption says) or cancel (they are dropped); default: requeue", cancelMode(&p.Cancel)},
+		{"exempt_time", "PreemptExemptTime: least run time of a job before it can be preempted", strict.Duration(&p.Exempt, 0)},
 	}
 }}
 

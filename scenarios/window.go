@@ -18,7 +18,7 @@ type Window struct {
 	First       int            // number of the first of Nodes
 	Mode        string         // "drain" or "kill"
 	Announced   capcli.Seconds // so long before From; 0 is from the beginning
-	Every       capcli.Seconds // comes again after so long, to the end of the period; 0 is once
+	Every       capcli.Seconds // repeats at this interval, to the end of the period; 0 is once
 	Tenants     []string       // a reservation: who may use it
 }
 
@@ -27,7 +27,7 @@ const maxWindows = 10_000
 
 var maintenanceSection = strict.Section[Window]{Name: "capacity.maintenance", Start: Window{Mode: "drain"}, Needs: []string{"from", "until"}, Fields: func(w *Window) []strict.Field {
 	return append([]strict.Field{
-		{"nodes", "so many nodes, first to first + nodes - 1", strict.Integer(&w.Nodes, 1, maxGPUs)},
+		{"nodes", "number of nodes: first to first + nodes - 1", strict.Integer(&w.Nodes, 1, maxGPUs)},
 		{"first", "number of the first of these nodes, from 0", strict.Integer(&w.First, 0, maxGPUs)},
 		{"mode", "drain: only jobs that end before it start; kill: jobs are stopped when it begins, the last started first", strict.Choice(&w.Mode, "mode", "drain", "kill")},
 	}, windowFields(w)...)
@@ -43,9 +43,9 @@ func windowFields(w *Window) []strict.Field {
 	return []strict.Field{
 		{"from", "begins then: a date or a time since the start", readWhen(&w.From)},
 		{"until", "ends then: a date (inclusive) or a time since the start", readWhen(&w.Until)},
-		{"gpus", "so many GPUs, of whatever nodes", strict.Integer(&w.GPUs, 1, maxGPUs)},
-		{"announced", "known so long before it begins; from the start of the run where left out", strict.Duration(&w.Announced, 1)},
-		{"every", "comes again after so long, to the end of the period", strict.Duration(&w.Every, 1)},
+		{"gpus", "number of GPUs, on any nodes", strict.Integer(&w.GPUs, 1, maxGPUs)},
+		{"announced", "known this long before it begins; default: from the start of the run", strict.Duration(&w.Announced, 1)},
+		{"every", "repeats at this interval, to the end of the period", strict.Duration(&w.Every, 1)},
 	}
 }
 

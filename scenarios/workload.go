@@ -11,9 +11,9 @@ import (
 // workloadSection is the section of the job generator.
 var workloadSection = strict.Section[generate.Workload]{Name: "jobs.generate", Start: generate.Workload{Start: capcli.NoTime}, Fields: func(w *generate.Workload) []strict.Field {
 	return []strict.Field{
-		{"start", "first day; that of the period where left out", instantOf(&w.Start)},
-		{"span", "for so long; the period's length where left out", strict.Duration(&w.Span, 1)},
-		{"scale", "all random classes come so many times as often", strict.Number(&w.Scale, 1e-6, 1e6)},
+		{"start", "first day; default: that of the period", instantOf(&w.Start)},
+		{"span", "length; default: that of the period", strict.Duration(&w.Span, 1)},
+		{"scale", "factor on the arrival rate of all random classes", strict.Number(&w.Scale, 1e-6, 1e6)},
 		{"mix", "a mix of classes fitted to a real cluster: " + strings.Join(generate.Mixes.Names(), ", "), strict.Choice(&w.Mix, "mix", generate.Mixes.Names()...)},
 		{"classes", "kinds of work that come side by side", workClasses(&w.Classes)},
 	}
@@ -41,12 +41,12 @@ var classSection = strict.Section[generate.Class]{Name: "jobs.generate.classes",
 		{"name", "the jobs' class and the stem of their ids", strict.Name(&c.Name)},
 		{"kind", "random, steady or service", strict.Choice(&c.Kind, "kind of work", string(generate.Random), string(generate.Steady), string(generate.Service))},
 		{"tenants", "who pays, drawn job by job: [{name: research, weight: 2}]", workTenantSection.List(&c.Tenants, maxTenants, "tenants")},
-		{"gpu_model", "model wanted; any where left out", strict.Name(&c.GPUModel)},
+		{"gpu_model", "model wanted; default: any", strict.Name(&c.GPUModel)},
 		{"partition", "where they are sent", strict.Name(&c.Partition)},
 		{"priority", "larger is more urgent", strict.Integer(&c.Priority, -1_000_000, 1_000_000)},
 		{"tags", "tags of the jobs: {project: search, env: prod}", jobTags(&c.Tags)},
-		{"from", "the class begins so long after the start", strict.Duration(&c.From, 0)},
-		{"until", "and ends so long after the start", strict.Duration(&c.Until, 1)},
+		{"from", "the class begins this long after the start", strict.Duration(&c.From, 0)},
+		{"until", "the class ends this long after the start", strict.Duration(&c.Until, 1)},
 		{"day_swing", "busiest over quietest instant of the day", strict.Number(&c.DaySwing, 1, 1000)},
 		{"peak_hour", "hour (UTC) when it is busiest", strict.Number(&c.PeakHour, 0, 24)},
 		{"weekend", "Saturday and Sunday against a weekday", strict.Number(&c.Weekend, 0, 1000)},
@@ -57,8 +57,8 @@ var classSection = strict.Section[generate.Class]{Name: "jobs.generate.classes",
 
 func randomFields(c *generate.Class) []strict.Field {
 	return []strict.Field{
-		{"jobs_per_day", "random: jobs a day, on average over whole weeks", strict.Number(&c.JobsPerDay, 1e-6, 1e8)},
-		{"mean_gpus", "random: or as many as keep so many GPUs busy", strict.Number(&c.MeanGPUs, 1e-6, 1e6)},
+		{"jobs_per_day", "random: jobs a day, mean over whole weeks", strict.Number(&c.JobsPerDay, 1e-6, 1e8)},
+		{"mean_gpus", "random: or mean number of busy GPUs", strict.Number(&c.MeanGPUs, 1e-6, 1e6)},
 		{"burst", "random: mean of the jobs that come together", strict.Number(&c.Burst, 1, 1e4)},
 		{"sizes", "random: GPUs of a job and how often: [{gpus: 8, weight: 0.3}]", workSizeSection.List(&c.Sizes, maxList, "sizes")},
 		{"run_median", "random: median of the log-normal run times", strict.Duration(&c.RunMedian, 1)},

@@ -41,7 +41,7 @@ func TestForecastKeepsWithinReach(t *testing.T) {
 			}
 		}
 		if model == "tbats" {
-			if doc, _ := capcliRun(t, 0, append(args, "-o", "json")...); !strings.Contains(doc, "they are held there") {
+			if doc, _ := capcliRun(t, 0, append(args, "-o", "json")...); !strings.Contains(doc, "are cut there") {
 				t.Errorf("a model that ran away is not said to:\n%s", doc)
 			}
 			continue

@@ -192,7 +192,7 @@ func TestForecastTotalOfATable(t *testing.T) {
 	if _, errs := capcliRun(t, 2, "forecast", ends, "--reconcile", "ols"); !strings.Contains(errs, "no sums") {
 		t.Errorf("nothing to reconcile: %s", errs)
 	}
-	if _, errs := capcliRun(t, 2, "forecast", ends, "--total", "--agg", "max"); !strings.Contains(errs, "do not add up") {
+	if _, errs := capcliRun(t, 2, "forecast", ends, "--total", "--agg", "max"); !strings.Contains(errs, "do not sum") {
 		t.Errorf("sums of peaks: %s", errs)
 	}
 	short := write("unique_id,ds,y\na,1,1\na,2,2\na,3,1\na,4,3\na,5,1\na,6,2\nb,6,4\n")
@@ -289,7 +289,7 @@ func TestForecastOfAJobLogBySeveralKeys(t *testing.T) {
 	addsUp(t, rows, "mean", "total", "h100", "a100")
 	addsUp(t, rows, "mean", "p1", "p1/h100", "p1/a100")
 	_, errs := capcliRun(t, 0, "forecast", file, "--by", "tenant,total", "--peak", "--model", "ses", "--horizon", "3", "-o", "csv")
-	if !strings.Contains(errs, "highest levels of parts do not add up") || strings.Contains(errs, "reconciled") {
+	if !strings.Contains(errs, "peaks of parts do not sum") || strings.Contains(errs, "reconciled") {
 		t.Errorf("peaks: %s", errs)
 	}
 	_, errs = capcliRun(t, 0, "forecast", file, "--by", "tenant,total", "--model", "ses", "--horizon", "3", "-o", "csv")

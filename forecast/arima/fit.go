@@ -103,7 +103,7 @@ func (fit *Fit) fitWithoutError() {
 			fit.grain = 4 * 0x1p-52
 		}
 	}
-	fit.info.Notes = append(fit.info.Notes, "the model leaves no error: the intervals have no width")
+	fit.info.Notes = append(fit.info.Notes, "the model fits exactly: the intervals have no width")
 }
 
 // constantStep returns the mean of a constant series, or the step of a series that rises

@@ -131,10 +131,10 @@ func (q *question) demandBehind(v *view, opts forecast.Options) (*latentDemand, 
 	notes := append([]string(nil), t.info.Notes...)
 	c := q.censoring(v, t)
 	if c.Queue > c.Guessed && c.Excess > muchWaiting {
-		notes = append(notes, fmt.Sprintf("%.0f%% more than usage: what waits is counted in each step that it waits, which is what was asked for at one time, not the work that came", 100*c.Excess))
+		notes = append(notes, fmt.Sprintf("%.0f%% more than usage: a queued job counts in each step that it waits, so this is the demand at one time, not the work submitted", 100*c.Excess))
 	}
 	if guessed := float64(c.Guessed) / float64(c.Steps); guessed > muchGuessed {
-		notes = append(notes, fmt.Sprintf("usage stands at the capacity in %.0f%% of the steps: what more was wanted cannot be told from so little; give the queue (--pending, --pending-col)", math.Floor(100*guessed)))
+		notes = append(notes, fmt.Sprintf("usage is at the capacity in %.0f%% of the steps, too many to estimate the demand behind it; give the queue (--pending, --pending-col)", math.Floor(100*guessed)))
 	}
 	return t, c, notes, nil
 }
@@ -154,5 +154,5 @@ func (v *view) atCap() []string {
 	if at == 0 || float64(at) < oftenAtCap*float64(steps) {
 		return nil
 	}
-	return []string{fmt.Sprintf("usage stands at %.6g, the cap, or over it in %d of %d steps: if there was no more, --past-capacity %.6g forecasts the demand behind it", most, at, steps, most)}
+	return []string{fmt.Sprintf("usage is at or above %.6g, the cap, in %d of %d steps: if the cap was the capacity, --past-capacity %.6g forecasts the demand behind it", most, at, steps, most)}
 }

@@ -48,7 +48,7 @@ func (q *question) looksForChanges() (looks bool, note string) {
 	if q.Model == DefaultModel || values <= lookedValues {
 		return true, ""
 	}
-	return false, fmt.Sprintf("%s series were not looked through for moves of their level and odd values: --changes show", capcli.Grouped(int64(len(q.views))))
+	return false, fmt.Sprintf("%s series were not searched for level shifts and outliers: --changes show", capcli.Grouped(int64(len(q.views))))
 }
 
 // changesOf returns the changes of y, the history of v or the demand behind it, except those on
@@ -88,7 +88,7 @@ func learntSince(v *view, seen []float64, fit model.Fitted) []string {
 		}
 		at++ // missing values at the start were cut off before
 	}
-	return []string{fmt.Sprintf("forecast from the values since the level moved, %s: %d of %d", v.StampText(at), n-at, n)}
+	return []string{fmt.Sprintf("forecast from the values since the level shift of %s: %d of %d", v.StampText(at), n-at, n)}
 }
 
 func lastItems[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

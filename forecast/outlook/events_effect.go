@@ -99,7 +99,7 @@ func (q *question) holidayEffects(v *view, fit model.Fitted) ([]EventChange, []s
 			case a.Learnt == nil || a.Learnt.Days == 0:
 				a.Why = "no such day in the history can be compared with usual ones; say how much it is with share or gpus"
 			default:
-				a.Why = "such days were as usual"
+				a.Why = "such days did not differ from others"
 			}
 			notes = append(notes, a.warning())
 		}
@@ -146,9 +146,9 @@ func (ev *seriesEvents) effectOn(v *view, e *roadmap.Event, add []float64) (Even
 	case e.Start >= ev.bounds[len(add)]:
 		out.Why = fmt.Sprintf("it begins after the last step forecast, %s", v.StampText(n+len(add)-1))
 	case e.Start < known:
-		out.Why = fmt.Sprintf("it lies before the end of the history, %s, which has it already", v.StampText(n-1))
+		out.Why = fmt.Sprintf("it ended before the end of the history, %s, which contains it", v.StampText(n-1))
 	default:
-		out.Why = "what is expected of it is nothing"
+		out.Why = "its expected effect is zero"
 	}
 	return out, []string{out.warning()}
 }

@@ -107,7 +107,7 @@ func (q *question) document(s *seriesForecast, sum bool) Series {
 		Lines: Lines{quantiles[0].Hi, quantiles[1].Hi, quantiles[2].Hi}, Source: s.History, Demand: s.seen, Sum: sum, Moves: s.moves, Odd: s.odd,
 	}
 	if s.test == nil {
-		out.Backwhy = "the history is too short to be tried on its past"
+		out.Backwhy = "the history is too short for a backtest"
 	}
 	out.Changepoints, out.Anomalies = lastItems(s.moves, givenChanges), lastItems(s.odd, givenChanges)
 	out.MoreChanges = len(s.moves) + len(s.odd) - len(out.Changepoints) - len(out.Anomalies)

@@ -166,7 +166,7 @@ func (q *question) jointNoise(with []*seriesForecast) (*forecast.Innovations, []
 	}
 	joint, err := forecast.NewInnovations(errs, begin)
 	if err != nil {
-		return nil, []string{"futures of the series were drawn each alone: " + err.Error()}
+		return nil, []string{"futures of the series were drawn independently: " + err.Error()}
 	}
 	return joint, nil
 }

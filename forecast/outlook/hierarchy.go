@@ -75,7 +75,7 @@ func (q *question) agreementOn(errs, known [][]float64) (*agreement, error) {
 		fillErrors(errs[i], known[i])
 	}
 	if len(t.Sums) > hierarchy.MaxSums && way != hierarchy.BottomUp {
-		a.notes = append(a.notes, fmt.Sprintf("%s sums are over the %s that can be reconciled so: added up from the bottom", capcli.Grouped(int64(len(t.Sums))), capcli.Grouped(hierarchy.MaxSums)))
+		a.notes = append(a.notes, fmt.Sprintf("%s sums are more than the %s that this method can reconcile: they are summed from the bottom up", capcli.Grouped(int64(len(t.Sums))), capcli.Grouped(hierarchy.MaxSums)))
 		way = hierarchy.BottomUp
 	}
 	var err error
@@ -332,7 +332,7 @@ func (a *agreement) words() string {
 		}
 	}
 	if wider > 0 {
-		text += fmt.Sprintf("; ranges of %d series widened, for their reconciled errors are larger", wider)
+		text += fmt.Sprintf("; the ranges of %d series are wider, because their reconciled errors are larger", wider)
 	}
 	return text
 }

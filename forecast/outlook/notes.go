@@ -101,7 +101,7 @@ func (r *Result) backtestNote() string {
 	if tried == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("error: 1.00 is what repeating %s gives; from %d past %s, up to %s ahead. The %s%% ranges held %.0f%% of what came",
+	text := fmt.Sprintf("error: 1.00 is the error of repeating %s; measured from %d past %s, up to %s ahead. The %s%% ranges held %.0f%% of the actual values",
 		seasonText(r.histories, season), origins, capcli.Plural(int64(origins), "start"), StepsText(r.histories, steps), LevelText(r.Levels[0]), 100*held/float64(tried))
 	switch {
 	case worse == 1 && tried == 1:
@@ -131,9 +131,9 @@ func (r *Result) periodNote() string {
 		tried += t.Tried
 	}
 	if tried > 0 {
-		text += fmt.Sprintf(", set by how far %s past ones were off", capcli.Grouped(int64(tried)))
+		text += fmt.Sprintf(", as wide as the errors of %s past ones", capcli.Grouped(int64(tried)))
 	} else {
-		text += ", as the models say: the history is too short to try them on"
+		text += ", as wide as the models say: the history is too short for a backtest"
 	}
 	if strings.Contains(r.asked.Horizon, ",") && r.histories.Clock {
 		text += "; whole weeks (from Monday), months, quarters and years that begin after the history"
@@ -179,13 +179,13 @@ func censoringNotes(each []*Censoring, trials []*Trial) []string {
 	case n == 0:
 		return nil
 	case flag == flagNone:
-		return []string{"usage is taken for demand: neither a queue nor a capacity is known in any step"}
+		return []string{"usage is used as demand: neither a queue nor a capacity is known in any step"}
 	}
 	total := ""
 	if n > 1 {
 		total = ", all series together"
 	}
-	out := []string{fmt.Sprintf("this is demand, not usage: usage was held down in %s of the steps, told by %s; usage is %.5g on average%s, demand %.5g (%+.1f%%)",
+	out := []string{fmt.Sprintf("this is demand, not usage: usage was censored in %s of the steps, known from %s; mean usage is %.5g%s, mean demand %.5g (%+.1f%%)",
 		shareText(cut, steps), flagWords[flag], usage, total, demand, 100*(demand/usage-1))}
 	scored, hidden := 0, 0
 	for _, t := range trials {
@@ -195,9 +195,9 @@ func censoringNotes(each []*Censoring, trials []*Trial) []string {
 	}
 	switch {
 	case hidden > 0:
-		out = append(out, fmt.Sprintf("tried on the past in the %s of the steps in which demand is known; in the others usage stood at the capacity, and nobody knows what more was wanted", shareText(scored, scored+hidden)))
+		out = append(out, fmt.Sprintf("the backtest scores the %s of the steps in which demand is known; in the others usage was at the capacity and demand is unknown", shareText(scored, scored+hidden)))
 	case queue && scored > 0:
-		out = append(out, "tried on the past against usage and queue together; each trial told demand from what came before it alone")
+		out = append(out, "the backtest scores against usage + queue; each trial estimates demand from earlier data alone")
 	}
 	return out
 }
@@ -247,21 +247,21 @@ func (r *Result) changeNotes() []string {
 		if n := len(s.Odd); n > 0 {
 			odd.count, odd.series = odd.count+n, odd.series+1
 			a := s.Odd[0]
-			odd.texts = append(odd.texts, fmt.Sprintf("%son %s (%s where %s was to be expected)", name, a.DS, amountText(a.Value), amountText(a.Expected)))
+			odd.texts = append(odd.texts, fmt.Sprintf("%son %s (%s, expected %s)", name, a.DS, amountText(a.Value), amountText(a.Expected)))
 		}
 	}
 	var out []string
 	switch {
 	case moves.count == 1:
-		out = append(out, moves.note("the level moved once", "", len(r.Series)))
+		out = append(out, moves.note("the level shifted once", "", len(r.Series)))
 	case moves.count > 1:
-		out = append(out, moves.note(fmt.Sprintf("the level moved %d times", moves.count), ", lastly ", len(r.Series)))
+		out = append(out, moves.note(fmt.Sprintf("the level shifted %d times", moves.count), ", lastly ", len(r.Series)))
 	}
 	switch {
 	case odd.count == 1:
-		out = append(out, odd.note("1 value stands out", "", len(r.Series)))
+		out = append(out, odd.note("1 outlier", "", len(r.Series)))
 	case odd.count > 1:
-		out = append(out, odd.note(capcli.Grouped(int64(odd.count))+" values stand out", ", the first ", len(r.Series)))
+		out = append(out, odd.note(capcli.Grouped(int64(odd.count))+" outliers", ", the first ", len(r.Series)))
 	}
 	return out
 }

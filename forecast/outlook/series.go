@@ -42,7 +42,7 @@ type seriesForecast struct {
 	fc     *model.Forecast
 	within func(i int, v float64) float64 // returns v within the bounds of step i ahead
 	seriesEvents
-	test *trial       // nil where the history is too short to be tried on its past
+	test *trial       // nil where the history is too short for a backtest
 	fit  model.Fitted // until futures are drawn; nil where none are requested
 	errs []float64    // the last one-step errors; nil where neither reconciliation nor futures need them
 }
@@ -228,13 +228,13 @@ func (s *seriesForecast) doubts() []string {
 		}
 	}
 	if 2*zeros > known {
-		out = append(out, fmt.Sprintf("nothing is wanted in %.0f%% of the steps; plan from the range, not the middle", math.Floor(100*float64(zeros)/float64(known))))
+		out = append(out, fmt.Sprintf("demand is 0 in %.0f%% of the steps; plan from the range, not the middle", math.Floor(100*float64(zeros)/float64(known))))
 	}
 	switch {
 	case s.test == nil:
-		out = append(out, "too short to be tried on its past: how right the forecast is, and what its ranges hold, is not known")
+		out = append(out, "too short for a backtest: the accuracy of the forecast and the coverage of its ranges are unknown")
 	case s.steps > s.test.Steps:
-		out = append(out, fmt.Sprintf("%d steps is further than it was tried (%d steps): treat the far end as a guess", s.steps, s.test.Steps))
+		out = append(out, fmt.Sprintf("%d steps is beyond the backtest (%d steps): treat the far end as a guess", s.steps, s.test.Steps))
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func (w Walk) Fit(y capcli.Series) (model.Fitted, error) {
 		info.Fitted[i] = v[i-w.Lag] + slope
 	}
 	if len(steps) == 0 {
-		info.Notes = append(info.Notes, "no two values to tell the spread from: the intervals have no width")
+		info.Notes = append(info.Notes, "fewer than two values: the spread is unknown and the intervals have no width")
 	}
 	return &model.Gaussian{
 		Fit: info,
@@ -137,7 +137,7 @@ func (s SeasonalWalk) Fit(y capcli.Series) (model.Fitted, error) {
 	if s.Period > 1 && len(y.Values) <= s.Period {
 		f, err := Walk{Name: "snaive", Lag: 1}.Fit(y)
 		if g, ok := f.(*model.Gaussian); ok && err == nil {
-			g.Fit.Notes = append(g.Fit.Notes, "the series is no longer than a season: the plain walk instead")
+			g.Fit.Notes = append(g.Fit.Notes, "the series is not longer than a season: the random walk is used instead")
 		}
 		return f, err
 	}

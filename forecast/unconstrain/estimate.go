@@ -106,7 +106,7 @@ func (u *Estimate) impute(v []float64, guess []bool, c *Censoring) {
 	}
 	fits := fitCut(y, cut, at, c.Seasons)
 	if len(fits) == 0 {
-		u.Notes = append(u.Notes, fmt.Sprintf("%d of %d steps are at the limit, which leaves too little to tell what more was wanted: usage stands there", u.Guessed, len(at)))
+		u.Notes = append(u.Notes, fmt.Sprintf("%d of %d steps are at the limit, too many to estimate the demand behind them: usage is used there", u.Guessed, len(at)))
 		return
 	}
 	u.average(v, y, cut, at, fits, c)
@@ -170,7 +170,7 @@ func (u *Estimate) warn(v []float64, at []int, full []fullColumn) {
 			below += (u.Uncertainty.Below[ahead] - below) / n
 			above += (u.Uncertainty.Above[ahead] - above) / n
 		}
-		u.Notes = append(u.Notes, fmt.Sprintf("usage stands at the limit in (almost) every step of %d of the %d phases of the season: how much was wanted there is not in the data; it is put at %.4g, may be from %.4g to %.4g (95%%), and the ranges of the forecast carry that; give the queue to know it",
+		u.Notes = append(u.Notes, fmt.Sprintf("usage is at the limit in (almost) every step of %d of the %d phases of the season, so the data do not show the demand there; it is estimated at %.4g (95%%: %.4g to %.4g), and the ranges of the forecast include that uncertainty; give the queue to know it",
 			f.phases, f.season, told, told-model.ZScore(95)*below, told+model.ZScore(95)*above))
 	}
 }

@@ -136,10 +136,10 @@ func (h *History) warnUnknown() {
 		if c.Pending != nil {
 			what = "queue nor capacity"
 		}
-		h.Warnings = append(h.Warnings, fmt.Sprintf("no %s known in %s of %s steps: usage is taken for demand there", what, capcli.Grouped(int64(unknown)), capcli.Grouped(int64(steps))))
+		h.Warnings = append(h.Warnings, fmt.Sprintf("no %s known in %s of %s steps: usage is used as demand there", what, capcli.Grouped(int64(unknown)), capcli.Grouped(int64(steps))))
 	}
 	if over > 0 {
-		h.Warnings = append(h.Warnings, fmt.Sprintf("usage is over the capacity in %s of %s steps, most at %s (%.6g of %.6g): is the capacity right? They count as at it",
+		h.Warnings = append(h.Warnings, fmt.Sprintf("usage exceeds the capacity in %s of %s steps, most at %s (%.6g of %.6g): check the capacity. These steps count as full",
 			capcli.Grouped(int64(over)), capcli.Grouped(int64(steps)), h.Set.FormatStamp(c.Fine.Stamp(worst)), c.Fine.Values[worst], c.Limit[worst]))
 	}
 }

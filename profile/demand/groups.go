@@ -160,7 +160,7 @@ func (g *grouper) arrange(hs *Histories, made map[string]*History) {
 	switch {
 	case len(t.Parts) == 0 || len(t.Sums) == 0:
 	case hs.Peak:
-		hs.Notes = append(hs.Notes, "highest levels of parts do not add up to that of the whole: each series is forecast alone")
+		hs.Notes = append(hs.Notes, "peaks of parts do not sum to the peak of the whole: each series is forecast alone")
 	default:
 		hs.Tree = t
 	}

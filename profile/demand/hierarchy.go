@@ -30,7 +30,7 @@ func (r *reader) arrange(hs *Histories) error {
 	case hs.Measure != "" && r.Separator != "":
 		return &capcli.RequestError{Text: "--id-sep divides the ids of a table; a job log is divided by --by"}
 	case hs.Tree == nil && asked && hs.Measure == "" && r.Combine == "max":
-		return &capcli.RequestError{Text: "the highest values of parts do not add up to that of the whole", Hint: "leave --agg max out, or --total and --id-sep"}
+		return &capcli.RequestError{Text: "the peaks of parts do not sum to the peak of the whole", Hint: "leave --agg max out, or --total and --id-sep"}
 	case hs.Tree == nil && asked && hs.Measure == "":
 		if err := r.grow(hs); err != nil {
 			return err
@@ -212,7 +212,7 @@ func (g *grower) align() error {
 				first = h
 			}
 			if h.Censoring != nil {
-				return g.fault(h, fmt.Sprintf("%s ends before other series: what was wanted after its end cannot be told", h.Name), "leave it out, or give its usage to the end")
+				return g.fault(h, fmt.Sprintf("%s ends before other series: its demand after that is unknown", h.Name), "leave it out, or give its usage to the end")
 			}
 			if g.gaps == "zero" || g.gaps == "linear" || g.gaps == "previous" {
 				h.extend(n, g.gaps)

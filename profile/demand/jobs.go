@@ -115,9 +115,9 @@ func (r *reader) checkJobs(file string) error {
 	case r.Pending != "" || len(r.columnsBeside()) > 0:
 		return &capcli.RequestError{Text: file + " is a job log, which says itself what waited; --pending, --pending-col and --capacity-col are for tables", Hint: "--measure usage --past-capacity 64"}
 	case r.Measure != "usage" && r.Measure != "demand":
-		return &capcli.RequestError{Text: "a past capacity says what held usage down, and --measure is " + r.Measure, Hint: "--measure usage, or leave the capacity out"}
+		return &capcli.RequestError{Text: "a past capacity limits usage, and --measure is " + r.Measure, Hint: "--measure usage, or leave the capacity out"}
 	case r.Measure == "usage" && r.Peak:
-		return &capcli.RequestError{Text: "demand is not told from peaks of usage", Hint: "leave --measure usage out: what was wanted has peaks too"}
+		return &capcli.RequestError{Text: "demand cannot be estimated from peaks of usage", Hint: "leave --measure usage out: demand has peaks too"}
 	}
 	return nil
 }
@@ -135,10 +135,10 @@ func (r *reader) queueBeside(d *capcli.Demand) *capcli.Demand {
 // note that the past capacity was not needed.
 func (hs *Histories) attachQueue(queue *capcli.Demand) {
 	if queue == nil {
-		hs.Notes = append(hs.Notes, fmt.Sprintf("the past capacity was not needed: %s says what was wanted had nobody waited (--measure usage tells it from usage)", hs.Inputs[0]))
+		hs.Notes = append(hs.Notes, fmt.Sprintf("the past capacity was not needed: %s gives the unconstrained demand itself (--measure usage estimates it from usage)", hs.Inputs[0]))
 		return
 	}
-	hs.Notes = append(hs.Notes, "usage and queue together count work that waits anew in each step; --measure demand, the default, counts it once")
+	hs.Notes = append(hs.Notes, "usage + queue counts a queued job in each step that it waits; --measure demand, the default, counts it once")
 	for _, h := range hs.List {
 		s := queue.Series(h.group)
 		skip := 0

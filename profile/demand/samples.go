@@ -32,9 +32,9 @@ func (r *reader) checkSamples(dir string) error {
 	case r.PendingColumn != "" || r.CapacityColumn != "" && r.Past.File == "":
 		return &capcli.RequestError{Text: "--pending-col and --capacity-col are for tables, not for a folder of GPU samples", Hint: "--past-capacity " + measuredText}
 	case r.censored() && m != profile.LevelHeld:
-		return &capcli.RequestError{Text: "a past capacity says what held usage down, and --measure is " + r.Measure, Hint: "--measure usage, or leave the capacity out"}
+		return &capcli.RequestError{Text: "a past capacity limits usage, and --measure is " + r.Measure, Hint: "--measure usage, or leave the capacity out"}
 	case r.censored() && r.Peak:
-		return &capcli.RequestError{Text: "demand is not told from peaks of usage", Hint: "leave --peak out, or --past-capacity"}
+		return &capcli.RequestError{Text: "demand cannot be estimated from peaks of usage", Hint: "leave --peak out, or --past-capacity"}
 	}
 	for _, k := range r.By {
 		if !slices.Contains([]string{"host", "gpu_model", "tenant", TotalName}, k) {
@@ -196,16 +196,16 @@ func (r *reader) sampleNotes(l *profile.Levels, hs *Histories, levels map[string
 		}
 	}
 	if scaled > 0 {
-		out = append(out, fmt.Sprintf("%s of %s steps were sampled in part, over half of them: what was not sampled counts as what was", capcli.Grouped(int64(scaled)), capcli.Grouped(int64(steps))))
+		out = append(out, fmt.Sprintf("%s of %s steps were sampled only in part, each over half: the sampled part stands for the whole step", capcli.Grouped(int64(scaled)), capcli.Grouped(int64(steps))))
 	}
 	if late := l.LateBoxes(); len(late) > 0 {
-		out = append(out, fmt.Sprintf("%d of %d boxes were not there all the time, such as %s: before its first sample and after its last a box counts as not there", len(late), l.Hosts(), strings.Join(capcli.Abridge(late, 3), ", ")))
+		out = append(out, fmt.Sprintf("%d of %d hosts were not sampled all the time, such as %s: a host counts only from its first sample to its last", len(late), l.Hosts(), strings.Join(capcli.Abridge(late, 3), ", ")))
 	}
 	if len(full) > 0 && !r.censored() {
-		out = append(out, fmt.Sprintf("all GPUs were held: %s steps. What more was wanted then is not in these figures; --past-capacity %s tells it from the other steps", strings.Join(capcli.Abridge(full, 3), ", "), measuredText))
+		out = append(out, fmt.Sprintf("all GPUs were held (%s steps), which hides demand; --past-capacity %s estimates it from the other steps", strings.Join(capcli.Abridge(full, 3), ", "), measuredText))
 	}
 	if r.Peak {
-		out = append(out, "the highest level of a step is the highest mean of five minutes in it")
+		out = append(out, "the peak of a step is its highest five-minute mean")
 	}
 	if l.Measure == profile.LevelBusy {
 		out = append(out, `"busy" is NVML's GPU utilisation: a kernel was running. It does not say how much of the GPU worked; --measure sm does`)

@@ -226,7 +226,7 @@ func (j *jobs) readsAsText() bool {
 				return true
 			}
 			if tz == nil {
-				j.r.Note("the times name no zone and were read as UTC; --tz says otherwise")
+				j.r.Note("the times have no zone and were read as UTC; --tz overrides it")
 			}
 		}
 	}

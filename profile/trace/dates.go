@@ -9,7 +9,7 @@ import (
 )
 
 // eitherOrder is the flaw of a date whose day and month cannot be told apart.
-const eitherOrder flaw = "day and month cannot be told apart; --read dates=dmy or dates=mdy says which comes first"
+const eitherOrder flaw = "the order of day and month is ambiguous; --read dates=dmy or dates=mdy says which comes first"
 
 // findDates sets the order of dates from the text ahead. Only where its beginning has such dates, and they do
 // not tell, does it look at more.
@@ -101,6 +101,6 @@ func timeOfDay(b []byte) (seconds int64, rest []byte, ok bool) {
 
 // datesFault returns the error for a file whose dates have an order that cannot be told.
 func (r *Reader) datesFault(line int, field string, value []byte) error {
-	return r.fault(line, field, fmt.Sprintf("the day and the month of %s cannot be told apart: %s", shorten(value), r.dates.Ambiguity()),
+	return r.fault(line, field, fmt.Sprintf("the order of day and month in %s is ambiguous: %s", shorten(value), r.dates.Ambiguity()),
 		"say which comes first: --read dates=dmy for the day, --read dates=mdy for the month")
 }

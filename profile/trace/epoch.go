@@ -113,5 +113,5 @@ func (r *Reader) NoteUnit(perSecond int64) {
 	}
 	r.lastUnit = perSecond
 	name := map[int64]string{1e3: "milliseconds", 1e6: "microseconds", 1e9: "nanoseconds"}[perSecond]
-	r.Note(fmt.Sprintf("times were read as %s since 1970, told from their size; --read times= says otherwise", name))
+	r.Note(fmt.Sprintf("times were read as %s since 1970, detected from their size; --read times= overrides it", name))
 }

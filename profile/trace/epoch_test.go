@@ -96,7 +96,7 @@ func TestDatesTell(t *testing.T) {
 	}{
 		{"day", early + "y,13/04/2026 10:00,1,5\n", "", "2026-04-03T10:00:00Z"},
 		{"month", early + "y,04/13/2026 10:00,1,5\n", "", "2026-03-04T10:00:00Z"},
-		{"neither", early, "", `line 2: submit: the day and the month of 03/04/2026 10:00 cannot be told apart: no date of the file has a day over 12`},
+		{"neither", early, "", `line 2: submit: the order of day and month in 03/04/2026 10:00 is ambiguous: no date of the file has a day over 12`},
 		{"both", early + "y,04/13/2026 10:00,1,5\ny,13/04/2026 10:00,1,5\n", "", "some dates of the file have the day first, others the month"},
 		{"named", early, "mdy", "2026-03-04T10:00:00Z"},
 		{"none of it", "x,2026-04-03 10:00:00,1,5\nhost-1/2/2026 10,1,1,5\n", "", "2026-04-03T10:00:00Z"},

@@ -28,7 +28,7 @@ r1,ada,,,2,,,,1795168800,,,60,,0,,
 # rows 3, kept 2, folded 0, rejected 1, machine 0, unsorted false
 # line 3: gpus_used: not a number
 # assumed 1: run time 0: taken as 1 s
-# note: the times name no zone and were read as UTC; --tz says otherwise
+# note: the times have no zone and were read as UTC; --tz overrides it
 `,
 	}
 }

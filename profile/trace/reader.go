@@ -131,7 +131,7 @@ func (r *Reader) Keep(line int, row []byte, job *capcli.Job) bool {
 // note adds job to the report.
 func (r *Reader) note(job *capcli.Job) {
 	if job.Start.IsKnown() && job.Start < job.Submit {
-		r.Assume("started before its submit: kept as it stands")
+		r.Assume("started before its submit: kept unchanged")
 	}
 	if r.lastID != "" && job.Submit < r.lastSubmit {
 		r.rep.Unsorted = true

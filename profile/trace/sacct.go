@@ -251,7 +251,7 @@ func firstEligible(was, now *capcli.Job) capcli.Time {
 // writes such pieces for a job that was resized, or cut by sacct -T. The resources are those
 // of the later piece.
 func (s *sacct) join(was, now *capcli.Job) {
-	s.r.Assume("told in pieces that follow each other: put together")
+	s.r.Assume("recorded in consecutive pieces: joined")
 	early, late := *was, *now
 	if late.Start < early.Start {
 		early, late = late, early

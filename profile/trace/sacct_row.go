@@ -55,7 +55,7 @@ func findSacctCols(t *table) (c sacctCols, err error) {
 			"export again: SLURM_TIME_FORMAT=%s sacct -a -D -X -P --format="+sacctFields)
 	}
 	if c.allocTRES < 0 && c.reqTRES < 0 && c.allocGRES < 0 && c.reqGRES < 0 {
-		t.r.Note("no column tells of GPUs (AllocTRES, ReqTRES, AllocGRES): every job is read as a CPU job")
+		t.r.Note("no column has GPUs (AllocTRES, ReqTRES, AllocGRES): every job is read as a CPU job")
 	}
 	return c, t.sacctMap(&c)
 }

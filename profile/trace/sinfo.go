@@ -62,7 +62,7 @@ func (c *nodeList) read(in *Reader, head []byte) error {
 				names = append(names, string(name))
 			}
 			if capcli.FindColumn(names, "GRES") < 0 {
-				return in.fault(n, "", "the listing of sinfo lacks GRES, which tells of the GPUs; it has "+strings.Join(capcli.Abridge(names, 20), ", "), sinfoHint)
+				return in.fault(n, "", "the listing of sinfo lacks GRES, which has the GPUs; it has "+strings.Join(capcli.Abridge(names, 20), ", "), sinfoHint)
 			}
 			continue
 		}

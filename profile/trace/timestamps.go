@@ -22,7 +22,7 @@ func newZoned(r *Reader) *zoned {
 func (z *zoned) read(b []byte) (capcli.Time, flaw) {
 	m, bad := z.clock.read(b)
 	if bad == noZone {
-		z.r.Note("the times name no zone and were read as UTC; --tz says otherwise")
+		z.r.Note("the times have no zone and were read as UTC; --tz overrides it")
 		z.r.o.TZ, z.clock.zone = time.UTC, time.UTC
 		m, bad = z.clock.read(b)
 	}

@@ -118,7 +118,7 @@ func (r *Report) Remarks() []string {
 			}
 			why = append(why, fmt.Sprintf("%s: %s", capcli.Grouped(c.N), c.Reason))
 		}
-		out = append(out, fmt.Sprintf("%s of %s rows are not in this (%s); capcli import lists them",
+		out = append(out, fmt.Sprintf("%s of %s rows are left out (%s); capcli import lists them",
 			capcli.Grouped(r.Rejected), capcli.Grouped(r.Rows), strings.Join(why, "; ")))
 	}
 	for _, c := range r.Assumed {

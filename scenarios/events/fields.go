@@ -33,7 +33,7 @@ var kinds = []string{"step", "pulse", "ramp", "campaign", "team", "holiday"}
 func topFields(out *roadmap.Plan) []strict.Field {
 	return []strict.Field{
 		{"capcli", "the form of this file: " + version, strict.Version},
-		{"timezone", "zone of days and times that state none: Europe/Berlin; --tz of the call where left out, else UTC", checkZone},
+		{"timezone", "zone of days and times that state none: Europe/Berlin; default: --tz of the call, else UTC", checkZone},
 		{"events", "what is known of the demand to come", readEntries(&out.List)},
 	}
 }
@@ -73,8 +73,8 @@ func (p *planning) fields() []strict.Field {
 	e := &p.Event
 	out = append(out,
 		strict.Field{"from", "first day or instant: 2027-01-15 or 2027-01-15T08:00:00Z", p.readStart},
-		strict.Field{"probability", "that it happens at all, 0 to 1 or 70%; sure where left out", readRatio(&e.Chance, 1e-6, 1)},
-		strict.Field{"late", "by how much it slips on average, 14d; on time where left out", strict.Duration(&e.Delay, 0)},
+		strict.Field{"probability", "that it happens at all, 0 to 1 or 70%; default: sure", readRatio(&e.Chance, 1e-6, 1)},
+		strict.Field{"late", "by how much it slips on average, 14d; default: on time", strict.Duration(&e.Delay, 0)},
 	)
 	switch p.Kind {
 	case "campaign":
@@ -84,14 +84,14 @@ func (p *planning) fields() []strict.Field {
 			strict.Field{"to", "day on which the last has come", p.readEnd},
 			strict.Field{"people", "from how many to how many: 6 to 14", strict.Text(&p.people, strict.MaxName)},
 			strict.Field{"gpus_per_person", "what one uses on average", strict.Number(&p.perPerson, 0, mostUnits)},
-			strict.Field{"sd", "standard deviation of that between people; none where left out", strict.Number(&e.SizeSD, 0, mostUnits)},
+			strict.Field{"sd", "standard deviation of that between people; default: none", strict.Number(&e.SizeSD, 0, mostUnits)},
 		)
 	}
 	return append(out,
 		strict.Field{"to", "last day; of a step where it ends again, of a ramp where it is at its full size", p.readEnd},
 		strict.Field{"gpus", "GPUs more than without it; under 0 they are taken away", strict.Number(&e.Size, -mostUnits, mostUnits)},
 		strict.Field{"share", "instead of gpus, a share of the forecast: 20% is a fifth more, -0.3 a third less", readRatio(&p.share, -1, 1000)},
-		strict.Field{"low", "with high, the range that holds 80%; gpus is its middle where left out", strict.Number(&p.low, -mostUnits, mostUnits)},
+		strict.Field{"low", "with high, the range that holds 80%; default: gpus is its middle", strict.Number(&p.low, -mostUnits, mostUnits)},
 		strict.Field{"high", "the upper end of that range", strict.Number(&p.high, -mostUnits, mostUnits)},
 		strict.Field{"sd", "instead of low and high, the standard deviation, in the unit of gpus or share", readRatio(&e.SizeSD, 0, mostUnits)},
 	)
@@ -106,9 +106,9 @@ func (p *planning) campaignFields() []strict.Field {
 		{"peak_flops", "of one GPU in the format trained in: 989e12 or 989T; not needed with past", readLarge(&c.PeakFLOPS)},
 		{"mfu", "share of that which the model's own operations reach: 0.4 or 40%", readRatio(&c.MFU, 1e-6, 1)},
 		{"past", "instead of peak_flops and mfu, a run that was measured: {parameters: 7B, tokens: 2T, gpu_hours: 184320, gpus: 512}", readPast(&c.Past)},
-		{"parallel", "share of the work that more GPUs speed up (Amdahl); all where left out", readRatio(&c.Parallel, 1e-6, 1)},
-		{"buffer", "share added for runs that fail: 15% to 25%; 20% where left out", p.readBuffer},
-		{"runs", "such runs one after another; 1 where left out", strict.Integer(&c.Runs, 1, 10_000)},
+		{"parallel", "share of the work that more GPUs speed up (Amdahl); default: all", readRatio(&c.Parallel, 1e-6, 1)},
+		{"buffer", "share added for runs that fail: 15% to 25%; default: 20%", p.readBuffer},
+		{"runs", "such runs one after another; default: 1", strict.Integer(&c.Runs, 1, 10_000)},
 	}
 }
 

@@ -28,7 +28,7 @@ func (x *explanation) assumed() []string {
 		if name == "-" {
 			name = "stdin"
 		}
-		out = append(out, fmt.Sprintf("the jobs are those of %s: they come when they came then, however long they wait here", name))
+		out = append(out, fmt.Sprintf("the jobs are those of %s: they arrive at their recorded times, however long they wait here", name))
 		if believes(s) {
 			out = append(out, "where a job of the log has no limit, the policy believes its true run time")
 		}
@@ -53,7 +53,7 @@ func (x *explanation) assumedPrices(s *scenarios.Scenario) []string {
 		switch {
 		case !c.Price.Known || c.Free || c.Price.Quote != nil:
 		case len(x.base.Made) > 0:
-			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: assumed, for there is no scenario", c.Name, c.Price.Rate))
+			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: assumed, because there is no scenario", c.Name, c.Price.Rate))
 		default:
 			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: as %s states it", c.Name, c.Price.Rate, s.Name))
 		}
@@ -70,10 +70,10 @@ func (x *explanation) assumedPrices(s *scenarios.Scenario) []string {
 func assumedSupply(c *scenarios.Capacity) []string {
 	var out []string
 	if h := c.Hazard; h != nil {
-		out = append(out, fmt.Sprintf("nodes of %s are taken away after %s on average and come back after %s: drawn by chance, not recorded", c.Name, h.MeanUp, h.MeanDown))
+		out = append(out, fmt.Sprintf("nodes of %s are reclaimed after %s on average and return after %s: drawn at random, not recorded", c.Name, h.MeanUp, h.MeanDown))
 	}
 	if f := c.Failures; f != nil {
-		out = append(out, fmt.Sprintf("nodes of %s fail after %s on average and are repaired in %s: drawn by chance, not recorded", c.Name, f.MTBF, f.Repair))
+		out = append(out, fmt.Sprintf("nodes of %s fail after %s on average and are repaired in %s: drawn at random, not recorded", c.Name, f.MTBF, f.Repair))
 	}
 	if n := len(c.Maintenance) + len(c.Reservations); n > 0 {
 		out = append(out, fmt.Sprintf("%d %s of %s for maintenance or reserved: as the scenario states them", n, capcli.Agree(n, "time", "times"), c.Name))
@@ -82,7 +82,7 @@ func assumedSupply(c *scenarios.Capacity) []string {
 		out = append(out, fmt.Sprintf("nodes of %s come and go as recorded in %s", c.Name, t.File))
 	}
 	if !c.Kind.Committed() && c.GPUs == 0 && c.Nodes == 0 {
-		out = append(out, fmt.Sprintf("GPUs of %s can be had without limit", c.Name))
+		out = append(out, fmt.Sprintf("GPUs of %s are available without limit", c.Name))
 	}
 	return out
 }
@@ -94,7 +94,7 @@ func (x *explanation) assumedRestarts(s *scenarios.Scenario) string {
 		return ""
 	}
 	if len(s.Preemption.Classes) == 0 {
-		return "no checkpoints are stated: a job whose node goes begins again"
+		return "no checkpoints are stated: a job that loses its node starts again from the beginning"
 	}
 	var texts []string
 	for _, c := range s.Preemption.Classes {

@@ -100,23 +100,23 @@ func (x *explanation) causeText(c cause.Cause) string {
 func (x *explanation) oneCause(c cause.Cause) string {
 	switch c {
 	case cause.Order:
-		return "could have started: the policy (" + x.base.Scenario.PolicyName() + ") kept it behind others"
+		return "held back by the policy (" + x.base.Scenario.PolicyName() + "), though it could have started"
 	case cause.Capacity:
-		return "no GPU of the right kind free"
+		return "no free GPU of the right kind"
 	case cause.Ceiling:
-		return "no GPU free, and on-demand at its limit"
+		return "no free GPU, and on-demand at its limit"
 	case cause.SpotShort:
-		return "no GPU free, and no spot GPU to be had"
+		return "no free GPU, and no spot GPU available"
 	case cause.Together:
 		return "free GPUs, but not together"
 	case cause.Host:
 		return "free GPUs, but not the CPUs or memory beside them"
 	case cause.Patience:
-		return "room on demand or spot, but it may not go there yet"
+		return "on-demand or spot GPUs available, but its patience had not ended"
 	case cause.Down:
 		return "node down"
 	case cause.SpotGone:
-		return "spot GPUs taken away"
+		return "spot GPUs reclaimed"
 	case cause.Outside:
 		return "capacity not delivered yet, or ended"
 	case cause.OtherModel:
@@ -126,7 +126,7 @@ func (x *explanation) oneCause(c cause.Cause) string {
 	case cause.Quota:
 		return "tenant at its quota"
 	case cause.Lead:
-		return "ordered, not there yet (lead time)"
+		return "ordered, not yet delivered (lead time)"
 	}
 	return c.String()
 }

@@ -172,13 +172,13 @@ func (x *explanation) poolChanges(i int, c *scenarios.Capacity) []Variation {
 		}
 	}
 	if c.Failures != nil {
-		try(fmt.Sprintf("no failures in %s (not to be had: what they cost)", c.Name), "failures", "null")
+		try(fmt.Sprintf("no failures in %s (hypothetical, shows their cost)", c.Name), "failures", "null")
 	}
 	if c.Hazard != nil {
-		try(fmt.Sprintf("%s never taken away (not to be had: what it costs)", c.Name), "hazard", "null")
+		try(fmt.Sprintf("%s never reclaimed (hypothetical, shows the cost)", c.Name), "hazard", "null")
 	}
 	if c.Lead > 0 {
-		try(fmt.Sprintf("%s there at once (lead time %s -> 0)", c.Name, c.Lead), "lead_time", "0s")
+		try(fmt.Sprintf("%s delivered at once (lead time %s -> 0)", c.Name, c.Lead), "lead_time", "0s")
 	}
 	return out
 }
@@ -201,16 +201,16 @@ func (x *explanation) overflowChanges(s *scenarios.Scenario) []Variation {
 	}
 	switch {
 	case most == 0:
-		return []Variation{set("jobs wait up to 30 min for committed GPUs before they go on (now 0)", "30m")}
+		return []Variation{set("jobs wait up to 30 min for committed GPUs before they overflow (now 0)", "30m")}
 	case most < 0:
-		return []Variation{set("jobs wait at most 1h for committed GPUs before they go on (now some for ever)", "1h")}
+		return []Variation{set("jobs wait at most 1h for committed GPUs before they overflow (now some for ever)", "1h")}
 	case len(s.Overflow.Patience) > 1:
-		return []Variation{set(fmt.Sprintf("all jobs wait at most %s before they go on", most/2), seconds(most/2)), set("jobs go on at once", "0s")}
+		return []Variation{set(fmt.Sprintf("all jobs wait at most %s before they overflow", most/2), seconds(most/2)), set("jobs overflow at once", "0s")}
 	}
 	return []Variation{
-		set(fmt.Sprintf("jobs wait at most %s before they go on (now %s)", most/2, most), seconds(most/2)),
-		set(fmt.Sprintf("jobs wait at most %s before they go on (now %s)", 2*most, most), seconds(2*most)),
-		set(fmt.Sprintf("jobs go on at once (now after %s)", most), "0s"),
+		set(fmt.Sprintf("jobs wait at most %s before they overflow (now %s)", most/2, most), seconds(most/2)),
+		set(fmt.Sprintf("jobs wait at most %s before they overflow (now %s)", 2*most, most), seconds(2*most)),
+		set(fmt.Sprintf("jobs overflow at once (now after %s)", most), "0s"),
 	}
 }
 

@@ -170,7 +170,7 @@ func (x *explanation) checkSaved() {
 		before, after := waitText(was.WaitP95, was.WaitP95From), waitText(is.WaitP95, is.WaitP95From)
 		if was.Seed == is.Seed && (before != after || was.Jobs != is.Jobs || was.Ended != is.Ended) {
 			x.notes = append(x.notes, fmt.Sprintf(
-				"played again, run %d is not as it was kept (wait p95 %s then, %s now; %s jobs then, %s now): the folder was made by another version or from other jobs; what follows is of the runs as played now",
+				"repeated, run %d differs from the saved one (wait p95 %s then, %s now; %s jobs then, %s now): the folder was written by another version or from other jobs; the figures below are of the repeated runs",
 				i, before, after, capcli.Grouped(was.Jobs.Read), capcli.Grouped(is.Jobs.Read)))
 			return
 		}
@@ -204,17 +204,17 @@ func (x *explanation) openQuestions() []string {
 		several = several || (s.cause &^ cause.Quota).Several()
 	}
 	if several {
-		out = append(out, "where a row says either of, each of its causes alone would have let the jobs start; which one was to blame cannot be told")
+		out = append(out, "'either of' means that removing any one of these causes would have let the jobs start")
 	}
 	if x.Metric.Waiting() == outcome.NoWaits && !IsSum(x.Metric) {
-		out = append(out, fmt.Sprintf("%s is no sum of causes; only what single changes make of it is known", x.Metric.Name))
+		out = append(out, fmt.Sprintf("%s is not a sum over causes; only the effects of single changes are known", x.Metric.Name))
 	}
 	switch {
 	case x.Metric.Waiting() != outcome.PartlyWaits:
 	case !IsSum(x.Metric):
-		out = append(out, fmt.Sprintf("the causes are those of all waits for a first start; how much of %s each of them makes is not told apart", x.Metric.Name))
+		out = append(out, fmt.Sprintf("the causes are those of all waits for a first start; their parts of %s are not separated", x.Metric.Name))
 	case len(x.totals()) > 0:
-		out = append(out, "the causes are why jobs waited over the same time; which of them left a GPU-hour blocked is not told apart")
+		out = append(out, "the causes explain the waits over the same time; they are not assigned to single blocked GPU-hours")
 	}
 	return out
 }
@@ -226,7 +226,7 @@ func (x *explanation) remarks() []string {
 		out = append(out, fmt.Sprintf("the parts are of the first of %d runs, where %s is %s", n, x.Metric.Name, Text(x.Metric, x.mean(x.Runs[:1]))))
 	}
 	if len(x.waits) > 0 && len(x.totals()) > 0 {
-		out = append(out, "each second of a wait is given to the causes that held then, each job looked at by itself: many may have waited for the same few GPUs, so what a change would do is in the table of changes; days and quarters (UTC) are those of submission")
+		out = append(out, "each second of a wait is assigned to the causes that held then, for each job by itself. Many jobs may have waited for the same few GPUs: see the table of changes for effects. Days and quarters (UTC) are those of submission")
 		if x.Metric.Name != stillWaiting {
 			if n := x.stillWaiting(); n > 0 {
 				out = append(out, fmt.Sprintf("%s had not started when the runs ended and are not in these waits, though they count in wait_p95 and its like: capcli explain %s waiting", outcome.JobsText(float64(n)), x.Subject))
@@ -256,7 +256,7 @@ func (x *explanation) lengthNote() string {
 	if lo == hi {
 		return ""
 	}
-	return fmt.Sprintf("there is no period, so capacity is paid until the last job has ended, and the changes make that %s to %s: give the scenario a period to compare costs over one length of time", lo, hi)
+	return fmt.Sprintf("there is no period, so capacity is paid until the last job has ended, which the changes move from %s to %s: give the scenario a period to compare costs over one length of time", lo, hi)
 }
 
 func (x *explanation) stillWaiting() int64 {

@@ -69,7 +69,7 @@ func (n Names) Cell() any { return strings.Join(capcli.Abridge(n, 8), ", ") }
 func (q *Queue) Lead() string {
 	text := fmt.Sprintf("Job %s was number %d in the queue", q.JobID, q.Position)
 	if q.BelievedWait != nil {
-		text += fmt.Sprintf("; by what %s believed it would wait %s", q.Policy, *q.BelievedWait)
+		text += fmt.Sprintf("; %s expected it to wait %s", q.Policy, *q.BelievedWait)
 	}
 	if q.Wait == nil {
 		return text + ". It did not start."
@@ -288,7 +288,7 @@ func (w *queueWatch) believe(ctx context.Context, c *play.Case) error {
 		}
 	}
 	w.out.StartsNow = low
-	w.out.Notes = append(w.out.Notes, "what the policy believed leaves out failures, other arrivals, and what it has learnt of tenants before")
+	w.out.Notes = append(w.out.Notes, "the policy's expectation leaves out failures, later arrivals, and what it has learnt of tenants")
 	return nil
 }
 

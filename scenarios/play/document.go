@@ -28,7 +28,7 @@ func Notes(runs []*Run) []string {
 	}
 	out = slices.Concat(out, slices.Compact(starred), r.owedNotes())
 	if s.Budget != nil && s.Budget.Cash && s.HasContracts() {
-		out = append(out, "* the budget counts what time used up here: what is paid at the start of a contract is spread over its term")
+		out = append(out, "* the budget counts amortised cost: an upfront payment is spread over its term")
 	}
 	out = append(out, s.Approvals.Notes(r.CommittedGPUs())...)
 	if len(runs) > 1 { // notes on chance outcomes describe no single run
@@ -47,7 +47,7 @@ func (r *Run) owedNotes() []string {
 		if c.End <= end || c.Unexpired == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s (%s) goes on until %s and is charged here for the time of the run alone: ", c.Name, c.Kind, c.End.Date())
+		text := fmt.Sprintf("%s (%s) runs until %s and is charged here for the length of the run only: ", c.Name, c.Kind, c.End.Date())
 		switch c.Unpaid {
 		case c.Unexpired:
 			text += fmt.Sprintf("%s remains to be paid after it", c.Unpaid)

@@ -119,7 +119,7 @@ func (r *Run) MissingJobs() error {
 		return missing(fmt.Sprintf("%s of %s can never run on %s; the first is job %s: %s", capcli.Grouped(j.Unplaceable), outcome.JobsText(float64(j.Read)), name, first.ID, first.Why),
 			"the result has all other jobs; -o json lists the first of these under unplaceable_jobs")
 	case r.Result.Endless:
-		return missing(fmt.Sprintf("fifty years after the last job came %s still waited on %s and %s ran; the run was ended there", capcli.Grouped(j.Waiting), name, capcli.Grouped(j.Running)),
+		return missing(fmt.Sprintf("fifty years after the last job arrived %s still waited on %s and %s ran; the run was ended there", capcli.Grouped(j.Waiting), name, capcli.Grouped(j.Running)),
 			"their work may be lost as often as it is done: look at failures, hazard and preemption")
 	case j.Waiting > 0 && !r.Result.Stopped:
 		return missing(fmt.Sprintf("%s still waited on %s when nothing more could happen", outcome.JobsText(float64(j.Waiting)), name),

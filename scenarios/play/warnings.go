@@ -27,14 +27,14 @@ func Warnings(runs []*Run) []string {
 		out = append(out, fmt.Sprintf("%s: no price is stated for %s, so what it costs is not known", s.Name, strings.Join(un, ", ")))
 	}
 	if n := mean(func(r *Run) int64 { return r.Result.Jobs.CPUOnly }); n > 0 {
-		out = append(out, fmt.Sprintf("%s: left out, for they want no GPU: %s", name, outcome.JobsText(n)))
+		out = append(out, fmt.Sprintf("%s: left out, because they ask for no GPU: %s", name, outcome.JobsText(n)))
 	}
 	if n := mean(func(r *Run) int64 { return r.OutsideThePeriod }); n > 0 {
-		out = append(out, fmt.Sprintf("%s: left out, for they are outside the period: %s", name, outcome.JobsText(n)))
+		out = append(out, fmt.Sprintf("%s: left out, because they are outside the period: %s", name, outcome.JobsText(n)))
 	}
 	endless := slices.ContainsFunc(runs, func(r *Run) bool { return r.Result.Endless })
 	if span := MeanLength(runs).Hours() / (365.25 * 24); span > 50 && !endless {
-		out = append(out, fmt.Sprintf("%s: the run spans %.0f years: is one of the log's times wrong?", name, span))
+		out = append(out, fmt.Sprintf("%s: the run spans %.0f years: check the times of the log", name, span))
 	}
 	for _, r := range first.Result.Remarks {
 		out = append(out, fmt.Sprintf("%s: %s", name, r))
@@ -80,7 +80,7 @@ func loadWarnings(runs []*Run) []string {
 		if l.GPUModel != "" {
 			where += " for " + l.GPUModel
 		}
-		out = append(out, fmt.Sprintf("%s: the work that came is %.2f times what %s (%d GPUs) can do in that time: without overflow the queue cannot drain while jobs come",
+		out = append(out, fmt.Sprintf("%s: the offered load is %.2f times what %s (%d GPUs) can serve: without overflow the queue grows while jobs arrive",
 			runs[0].Case.Label(), load, where, l.GPUs))
 	}
 	return out

@@ -123,7 +123,7 @@ func Share(amount capcli.USD, part, whole int64) capcli.USD { return scale(amoun
 const Year capcli.Seconds = 31_557_600
 
 // YearNote explains "~ a year" beside an amount of PerYear.
-const YearNote = "~ a year: the amount times 365.25 days over the time that it is for; for comparison, not a forecast"
+const YearNote = "per year: amount x 365.25 d / the time that it covers; for comparison, not a forecast"
 
 // PerYear returns an amount over a length of time scaled to a Year, rounded half up. It is for
 // comparison only, since the cost of one period says nothing about other times. It returns

@@ -219,13 +219,13 @@ func (a *Answer) play(ctx context.Context, name string, b *beliefs, s *queueStat
 // remark adds what a reader must know.
 func (a *Answer) remark(h *History) {
 	if a.LearntFrom < learnFirst {
-		a.Notes = append(a.Notes, fmt.Sprintf("only %d jobs had started: the estimate is the replay's, and nothing is learnt", a.LearntFrom))
+		a.Notes = append(a.Notes, fmt.Sprintf("only %d jobs had started, too few to learn from: the estimate is that of the replay", a.LearntFrom))
 	}
 	if a.At >= h.Last {
 		a.Notes = append(a.Notes, "the log ends here: jobs that ran or waited and are not in it count as gone")
 	}
 	if a.UnderRule == nil {
-		a.Notes = append(a.Notes, "the queue's order is by submission, and nobody is preempted: the log does not tell the scheduler's priorities (--policy NAME says what a policy would do)")
+		a.Notes = append(a.Notes, "the queue's order is by submission, and nobody is preempted: the log does not record the scheduler's priorities (--policy NAME says what a policy would do)")
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 func init() {
 	OwnSettings.Add("half_life", "fair: decay of past use", 1)
-	Catalog.Add("fair", "weighted fair share of GPUs among tenants, past use forgotten by half in a week", func(s simulate.Settings) simulate.Policy {
+	Catalog.Add("fair", "weighted fair share of GPUs among tenants; past use decays by half in a week", func(s simulate.Settings) simulate.Policy {
 		half := s.Own["half_life"]
 		if half <= 0 {
 			half = 7 * capcli.Day

@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	Catalog.Add("las", "least attained service (Tiresias): who has had little GPU time goes first, preempting others", func(s simulate.Settings) simulate.Policy {
+	Catalog.Add("las", "least attained service (Tiresias): jobs with the least GPU time so far go first and preempt others", func(s simulate.Settings) simulate.Policy {
 		return newLAS(s.Limits, s.BySubmit)
 	})
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func init() {
-	OwnSettings.Add("aging", "priority: each such time of waiting adds a point of priority; 0 adds none", 0)
+	OwnSettings.Add("aging", "priority: each interval of waiting of this length adds a point of priority; 0 adds none", 0)
 	Catalog.Add("priority", "larger priority first; the head of the line waits, or with skip is passed over", func(s simulate.Settings) simulate.Policy {
 		return priority{s.Skip, s.Own["aging"]}
 	})

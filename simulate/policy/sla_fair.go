@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	OwnSettings.Add("small_run", "sla-fair: estimated run time below which a job is small; 1h where left out", 1)
+	OwnSettings.Add("small_run", "sla-fair: estimated run time below which a job is small; default: 1h", 1)
 	OwnChoices.Add("leftover", "sla-fair: who may use what the shares and the small jobs leave: all jobs, or nobody", []string{"all", "nobody"})
 	OwnChoices.Add("promise", "sla-fair: the first job without room in its team's share keeps its estimated start", []string{"true", "false"})
 	Catalog.Add("sla-fair", "jobs with deadlines first, then each team up to its fair share, then small jobs into what is left", func(s simulate.Settings) simulate.Policy {

@@ -63,5 +63,5 @@ func (p *OwnPast) Factor() float64 { return math.Pow(10, p.Distance) }
 
 // WidenedText says how far ranges of waits were widened, and why.
 func (p *OwnPast) WidenedText() string {
-	return fmt.Sprintf("ranges of waits are widened by a factor of %.2f: so far were simulated waits from those that the log records (qdist %.3f; capcli validate says why)", p.Factor(), p.Distance)
+	return fmt.Sprintf("ranges of waits are widened by a factor of %.2f, the distance of simulated from recorded waits (qdist %.3f; capcli validate says why)", p.Factor(), p.Distance)
 }

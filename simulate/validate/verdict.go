@@ -22,18 +22,18 @@ func (v *validation) conclude() {
 	switch {
 	case idle && (recorded == nil || *recorded >= fitsNearlyAll || r.Recorded.Mean < 1):
 		r.Verdict = NotQueued
-		r.Answer = "Not for lack of GPUs: nobody waited, as recorded or in the replay."
+		r.Answer = "Not for lack of GPUs: no job waited, neither in the log nor in the replay."
 		if recorded != nil {
-			r.Answer = fmt.Sprintf("Not for lack of GPUs: in %.0f%% of the recorded waiting the job would have fitted into what was free. "+
-				"What was waited (p95 %s) is scheduling, start-up, holds or rules, and no model of the queue will show it.", 100**recorded, seconds(r.Recorded.P95))
+			r.Answer = fmt.Sprintf("Not for lack of GPUs: in %.0f%% of the recorded waiting the job would have fitted into the free GPUs. "+
+				"The waits (p95 %s) come from scheduling, start-up, holds or rules, which no model of the queue shows.", 100**recorded, seconds(r.Recorded.P95))
 		}
 		if r.CapacityFrom != "highest use" && r.HighestUse < r.Capacity*9/10 {
-			r.Answer += fmt.Sprintf(" It rests on the capacity: of %s at most %s were ever in use.", unitText(r.Capacity, v.past), unitText(r.HighestUse, v.past))
+			r.Answer += fmt.Sprintf(" This depends on the capacity: of %s, at most %s were in use at once.", unitText(r.Capacity, v.past), unitText(r.HighestUse, v.past))
 		}
 		return
 	case r.Distance <= r.Floor.Distance:
 		r.Verdict = AtFloor
-		r.Answer = fmt.Sprintf("As near as can be told: the quantiles of the waits differ by a factor of %.2f, and 30 s of jitter in the run times alone would cause %.2f.",
+		r.Answer = fmt.Sprintf("As near as can be measured: the quantiles of the waits differ by a factor of %.2f, and 30 s of jitter in the run times alone would cause %.2f.",
 			math.Pow(10, r.Distance), math.Pow(10, r.Floor.Distance))
 	default:
 		r.Verdict = Off
@@ -80,11 +80,11 @@ func offText(f *Fidelity) string {
 
 // Text is the fidelity in one sentence.
 func (f *Fidelity) Text() string {
-	text := fmt.Sprintf("On this log's own past, waits came out at p95 %s for %s recorded", seconds(f.Simulated.P95), seconds(f.Recorded.P95))
+	text := fmt.Sprintf("On this log's own past, the p95 wait is %s simulated and %s recorded", seconds(f.Simulated.P95), seconds(f.Recorded.P95))
 	if f.Recorded.Mean > 0 {
 		text += fmt.Sprintf(" (mean %+.0f%%)", math.Round(100*(f.Simulated.Mean/f.Recorded.Mean-1))+0) // never -0
 	}
-	return text + fmt.Sprintf("; over an hour or not is right for %.0f%% of jobs (always saying the more frequent: %.0f%%).",
+	return text + fmt.Sprintf("; whether a job waits over an hour is right for %.0f%% of jobs (always guessing the more frequent answer: %.0f%%).",
 		100*(1-f.Brier), 100*max(f.OverHour, 1-f.OverHour))
 }
 

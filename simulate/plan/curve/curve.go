@@ -296,10 +296,10 @@ func (s *solver) notes() []string {
 	}
 	notes = append(notes, s.q.Sketch.Notes()...)
 	if d := s.Market.Discount; d != 0 {
-		notes = append(notes, fmt.Sprintf("amounts are worth of today: money costs %s%% a year (--discount), and use on demand is paid at the start of its month", strconv.FormatFloat(100*d, 'f', -1, 64)))
+		notes = append(notes, fmt.Sprintf("amounts are present values at %s%% a year (--discount); on-demand use is paid at the start of its month", strconv.FormatFloat(100*d, 'f', -1, 64)))
 	}
 	if len(s.Held) > 0 {
-		notes = append(notes, fmt.Sprintf("what is held serves %s of %s GPU-hours; its cost is spent and not in this", wholeHours(s.served), wholeHours(s.demand.Curve.Sum())))
+		notes = append(notes, fmt.Sprintf("existing commitments serve %s of %s GPU-hours; their cost is sunk and not included", wholeHours(s.served), wholeHours(s.demand.Curve.Sum())))
 	}
 	if !s.Market.Overrun {
 		for _, t := range s.Market.Terms {

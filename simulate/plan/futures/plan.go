@@ -137,7 +137,7 @@ func (s *solver) decideAgain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := s.field.AssessStaged("again", "the least mean of the cost of a plan that is decided again every "+s.q.request.Wait, s.waiting.Plan)
+	a, err := s.field.AssessStaged("again", "the least mean cost of a plan that is revised every "+s.q.request.Wait, s.waiting.Plan)
 	s.plans = append(s.plans, a)
 	return err
 }

@@ -266,11 +266,11 @@ func (s *solver) waitingDocument() *Waiting {
 
 // assumptions returns the assumptions of the figures.
 func (s *solver) assumptions() []string {
-	out := []string{"every future is as likely as any other, and demand does not react to what is bought; each level is taken to the thousandth of a GPU"}
+	out := []string{"all futures are equally likely, and demand does not depend on the purchases; levels are rounded to a thousandth of a GPU"}
 	if s.set.Drawn {
-		out = append(out, fmt.Sprintf("futures are the demand times a factor of mean 1 and standard deviation %s, log-normal, of which half of an error is gone after %s", s.q.request.DemandError, s.q.request.HalfLife))
+		out = append(out, fmt.Sprintf("futures are the demand times a log-normal factor of mean 1 and standard deviation %s; half of an error decays in %s", s.q.request.DemandError, s.q.request.HalfLife))
 	}
-	out = append(out, "on-demand GPUs can always be had at the stated price")
+	out = append(out, "on-demand GPUs are always available at the stated price")
 	for _, a := range s.q.Sketch.Assumed {
 		out = append(out, a.Text)
 	}
@@ -279,12 +279,12 @@ func (s *solver) assumptions() []string {
 		return out
 	}
 	last := w.Plan.Nodes[len(w.Plan.Nodes)-1].Stage
-	text := fmt.Sprintf("deciding again*: %d decisions after the first; what is known then is the demand so far, which divides the futures into groups of equal size, by the demand that it foretells", last)
+	text := fmt.Sprintf("revising*: %d decisions after the first; each knows the demand so far, which divides the futures into groups of equal size by the demand that it predicts", last)
 	if s.field.Count() <= plan.MaxScenarios {
-		text = fmt.Sprintf("deciding again*: %d decisions after the first; each future is a scenario, known as soon as its demand differs", last)
+		text = fmt.Sprintf("revising*: %d decisions after the first; each future is recognised as soon as its demand differs", last)
 	}
 	if !w.Plan.Exact() {
-		text += "; no plan that decides so costs under " + w.Bound.String()
+		text += "; no plan with these decisions costs less than " + w.Bound.String()
 	}
 	return append(out, text)
 }

@@ -43,9 +43,9 @@ func (b *Bound) describe() *Bound {
 	case b.Cost == 0:
 		b.Says = "no lower bound on the cost is known here"
 	case b.Service():
-		b.Says = fmt.Sprintf("no mix of these pools, in any sizes and under any policy, that has no job's work done later than this plan does can cost less than %s", b.Cost)
+		b.Says = fmt.Sprintf("lower bound: no mix of these pools, of any size and under any policy, that finishes no job's work later than this plan costs less than %s", b.Cost)
 	default:
-		b.Says = fmt.Sprintf("no mix of these pools, in any sizes and under any policy, in which every job starts within its patience (%s at most) can cost less than %s", b.MaxWait, b.Cost)
+		b.Says = fmt.Sprintf("lower bound: no mix of these pools, of any size and under any policy, in which every job starts within its patience (at most %s) costs less than %s", b.MaxWait, b.Cost)
 	}
 	return b
 }

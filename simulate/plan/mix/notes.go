@@ -19,21 +19,21 @@ func (s *study) allNotes() []string {
 	}
 	notes = append(notes, billing.YearNote)
 	if s.req.PriceUnserved {
-		notes = append(notes, "the cost has the work that could have been done by the end and was not, at the on-demand price; break-even prices and the sensitivity to prices leave that part as it is")
+		notes = append(notes, "the cost includes unserved work at the on-demand price; break-even prices and the sensitivity to prices keep that part unchanged")
 	}
 	notes = append(notes, s.owed...)
 	if s.best != nil && s.out.Partial == "" {
 		notes = append(notes, s.bound.Says)
 		if s.bound.Why != "" && s.bound.Service() {
-			notes = append(notes, "the bound is over mixes that serve as well as the plan, for "+s.bound.Why)
+			notes = append(notes, "the lower bound covers mixes that serve as well as the plan, because "+s.bound.Why)
 		}
 	}
 	if n := s.problem.Runs; n > 1 {
-		notes = append(notes, fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean; all mixes meet the same runs", n))
+		notes = append(notes, fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean; all mixes run the same jobs and failures", n))
 	}
 	notes = append(notes, s.countNotes()...)
 	if s.outside > 0 {
-		notes = append(notes, "left out, for they are outside the period: "+capcli.Grouped(s.outside)+" "+capcli.Plural(s.outside, "job"))
+		notes = append(notes, "left out, because they are outside the period: "+capcli.Grouped(s.outside)+" "+capcli.Plural(s.outside, "job"))
 	}
 	if a := s.out.Approval; a != nil {
 		notes = append(notes, "approval: "+s.req.Case.Scenario.Approvals.Say(a.GPUs))
@@ -67,7 +67,7 @@ func grouped(n int) string { return capcli.Grouped(int64(n)) }
 
 // StarvedText returns a sentence on how many mixes are too small for the work.
 func (c *Counts) StarvedText() string {
-	return fmt.Sprintf("%s %s so little capacity that no schedule can do the work in the period: the limit on work left undone keeps %s out",
+	return fmt.Sprintf("%s %s so little capacity that no schedule can do the work in the period: the limit on unserved work excludes %s",
 		grouped(c.Starved), capcli.Agree(c.Starved, "mix has", "mixes have"), capcli.Agree(c.Starved, "it", "them"))
 }
 
@@ -78,7 +78,7 @@ func (s *study) passedOverText() string {
 	case f.Partial:
 		return "--exhaustive tries all"
 	case f.Unweighed:
-		return "the others are too many to be weighed, so what they may save is not known; --exhaustive tries all"
+		return "the others are too many to bound, so their possible savings are unknown; --exhaustive tries all"
 	case f.Open > 0 && s.best == nil:
 		return fmt.Sprintf("of the others %s may hold the limits; --exhaustive tries all", grouped(f.Open))
 	case f.Open > 0:

@@ -53,7 +53,7 @@ func (p *Planner) Study(ctx context.Context, found *Found) (*Result, error) {
 			return nil, err
 		}
 		if err != nil {
-			s.out.Partial = "the search is whole; what was to be asked about the mix that it found was stopped"
+			s.out.Partial = "the search is complete; the analysis of its best mix was stopped"
 		}
 	}
 	if err == nil {

@@ -106,7 +106,7 @@ func (d *Answer) candidates(p *curve.Result) {
 	}
 	end := p.Demand.End.Time
 	if !p.Demand.End.Dated() || len(starts) != len(p.Periods) || p.Market.Discount != 0 || p.Market.Lot != 1 {
-		d.Unknown = append(d.Unknown, "what one more GPU on each term would lose: that is told for dated curves, whole GPUs and amounts that are not discounted")
+		d.Unknown = append(d.Unknown, "the marginal value of one more GPU on each term: computed only for dated curves, whole GPUs and undiscounted amounts")
 		return
 	}
 	for _, t := range p.Market.Terms {

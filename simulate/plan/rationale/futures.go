@@ -42,7 +42,7 @@ func explainFutures(file string, text []byte) (*Answer, error) {
 	}
 	slices.SortStableFunc(d.Others, func(a, b Other) int { return cmp.Compare(*a.Loses, *b.Loses) })
 	d.nearest("the plan")
-	d.Why = append(d.Why, fmt.Sprintf("against knowing the future it loses %s* in the mean, and %s* in future %d at most", chosen.MeanRegret, chosen.MaxRegret, chosen.MaxFuture))
+	d.Why = append(d.Why, fmt.Sprintf("compared with perfect information it costs %s* more on average, and %s* more in future %d, the worst", chosen.MeanRegret, chosen.MaxRegret, chosen.MaxFuture))
 	if w := p.Waiting; w != nil {
 		d.Why = append(d.Why, fmt.Sprintf("waiting %s to commit is worth %s*", w.For, w.Value))
 	}

@@ -177,14 +177,14 @@ func (q *Question) notes(r *Result, used *curve.Demand) []string {
 		out = append(out, fmt.Sprintf("only %s are known of the last %s", r.Length, q.last))
 	}
 	if len(r.Commitments) == 0 {
-		out = append(out, "nothing is said to be committed: --held 64@2026-01-01..2027-01-01=2.20, or --commitments plan.yaml")
+		out = append(out, "no commitments are given: --held 64@2026-01-01..2027-01-01=2.20, or --commitments plan.yaml")
 	}
 	if len(r.Market.Terms) == 0 {
 		out = append(out, "no term is given to buy on (--term 12mo=2.20): the advice is only what to let expire")
 	}
 	return append(out,
-		fmt.Sprintf("assumed*: for %s from here on, use is as it was in the time looked at, again and again; of what is bought the part beyond that is not counted", Span(r.Ahead)),
-		"commitments serve use in order of their rate, the lowest first; what is committed is paid whether used or not, and not part of what is to pay")
+		fmt.Sprintf("assumed*: for the next %s, use repeats that of the past period; purchases count only within it", Span(r.Ahead)),
+		"commitments serve use in order of their rate, lowest first; they are paid whether used or not, and are not part of the cost to come")
 }
 
 // Span returns a duration in words, in days where it is whole days.
