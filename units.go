@@ -209,15 +209,15 @@ func (u USD) Brief() string {
 
 // Decimal returns u exactly, as a decimal with two to six places: "25.20", "0.000001".
 func (u USD) Decimal() string {
-	sign := ""
+	sign, size := "", uint64(u)
 	if u < 0 {
-		sign, u = "-", -u
+		sign, size = "-", -size // also of the least amount, whose opposite is no USD
 	}
-	frac := fmt.Sprintf("%06d", u%Dollar)
+	frac := fmt.Sprintf("%06d", size%uint64(Dollar))
 	for len(frac) > 2 && frac[len(frac)-1] == '0' {
 		frac = frac[:len(frac)-1]
 	}
-	return sign + strconv.FormatInt(int64(u/Dollar), 10) + "." + frac
+	return sign + strconv.FormatUint(size/uint64(Dollar), 10) + "." + frac
 }
 
 // Grouped returns n with commas between thousands: "1,695,168".

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"embed"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,6 +26,32 @@ func Names() []string {
 	}
 	slices.Sort(names) // the files are in order with their ending: board-decision-delay.yaml comes before board-decision.yaml
 	return names
+}
+
+// Listing is the document capcli/scenarios/v1: the scenarios of the library.
+type Listing struct {
+	Schema    string   `json:"schema"`
+	Scenarios []Listed `json:"scenarios"`
+}
+
+// Listed is a scenario of the library.
+type Listed struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// List returns the scenarios of the library with their descriptions.
+func List() (*Listing, error) {
+	out := &Listing{Schema: "capcli/scenarios/v1"}
+	for _, name := range Names() {
+		b, _ := Library(name)
+		s, err := Parse(name+".yaml", b)
+		if err != nil {
+			return nil, fmt.Errorf("library scenario %s: %w", name, err)
+		}
+		out.Scenarios = append(out.Scenarios, Listed{name, s.Description})
+	}
+	return out, nil
 }
 
 // Library returns the text of a scenario of the library.

@@ -142,6 +142,7 @@ var samples = map[string]sample{
 	"capcli eta":             {args: "eta - --score", stdin: sampleJobs},
 	"capcli import":          {args: "import csv - --out - -o json", stdin: sampleJobs},
 	"capcli scenarios list":  {args: "scenarios list"},
+	"capcli schema":          {args: "schema"},
 	"capcli prices list":     {args: "prices list --gpu T4"},
 	"capcli prices show":     {args: "prices show gcp/us-central1/a2-highgpu-1g"},
 	"capcli forecast models": {args: "forecast models"},

@@ -148,22 +148,11 @@ func printable(text string) string {
 }
 
 func writeErrorJSON(e *env, err error, code int) {
-	type body struct {
-		Text  string `json:"text"`
-		Hint  string `json:"hint,omitempty"`
-		File  string `json:"file,omitempty"`
-		Line  int    `json:"line,omitempty"`
-		Field string `json:"field,omitempty"`
-		Exit  int    `json:"exit"`
-	}
-	b := body{Text: e.redact(messageOf(e, err)), Hint: e.redact(newSpelling(e.cmd, hintOf(err))), Exit: code}
+	b := report.Problem{Text: e.redact(messageOf(e, err)), Hint: e.redact(newSpelling(e.cmd, hintOf(err))), Exit: code}
 	if in, ok := errors.AsType[*capcli.InputError](err); ok {
 		b.File, b.Line, b.Field = e.redact(in.File), in.Line, in.Field
 	}
-	line, failed := json.Marshal(struct {
-		Schema string `json:"schema"`
-		Error  body   `json:"error"`
-	}{"capcli/error/v1", b})
+	line, failed := json.Marshal(report.Failure{Schema: "capcli/error/v1", Error: b})
 	if failed == nil {
 		_, _ = fmt.Fprintf(e.stderr, "%s\n", line)
 	}

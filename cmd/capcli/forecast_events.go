@@ -82,10 +82,7 @@ func newEventsValidate(e *env) *cobra.Command {
 
 // eventsDoc lists the events of a file.
 func eventsDoc(file string, list []outlook.Event) report.Doc {
-	data := struct {
-		Schema string          `json:"schema"`
-		Events []outlook.Event `json:"events"`
-	}{"capcli/forecast_events/v1", list}
+	data := outlook.EventList{Schema: "capcli/forecast_events/v1", Events: list}
 	t := report.Table{Name: "events", Columns: []report.Column{
 		{Name: "event"},
 		{Name: "kind"},

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
-	"capcli/forecast"
+	"capcli/forecast/outlook"
 )
 
 func newForecastModels(e *env) *cobra.Command {
@@ -21,18 +21,10 @@ func newForecastModels(e *env) *cobra.Command {
 }
 
 func modelsDoc() report.Doc {
-	type row struct {
-		Name string `json:"name"`
-		Doc  string `json:"doc"`
-	}
-	data := struct {
-		Schema string `json:"schema"`
-		Models []row  `json:"models"`
-	}{Schema: "capcli/forecast_models/v1", Models: []row{}}
+	data := outlook.ListModels()
 	t := report.Table{Name: "models", Columns: []report.Column{{Name: "model"}, {Name: "doc", Head: "what it does"}}}
-	for _, m := range forecast.Models.All() {
+	for _, m := range data.Models {
 		t.Rows = append(t.Rows, []any{m.Name, m.Doc})
-		data.Models = append(data.Models, row{m.Name, m.Doc})
 	}
 	return report.Doc{Tables: []report.Table{t}, Data: data}
 }

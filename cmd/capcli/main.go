@@ -55,7 +55,10 @@ type screen struct {
 	width          int  // columns of stdout; 0 is unknown
 }
 
-func main() {
+func main() { os.Exit(runProgram()) }
+
+// runProgram runs the program in the real world and returns its exit code.
+func runProgram() int {
 	out, isOut := terminal(os.Stdout.Fd())
 	_, isErr := terminal(os.Stderr.Fd())
 	e := &env{
@@ -73,7 +76,7 @@ func main() {
 		e.temps.RemoveAll(e.disk)
 		os.Exit(first.code())
 	}()
-	os.Exit(run(ctx, e, os.Args[1:]))
+	return run(ctx, e, os.Args[1:])
 }
 
 // stopped is the error of a signal that ended the program.

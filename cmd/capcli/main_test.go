@@ -28,12 +28,14 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files and the expected parts of scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"capcli": main})
+	testscript.Main(m, map[string]func(){"capcli": recorded})
 }
 
 // TestScript runs each transcript in testdata/script: the program as a user
 // types it, its output and its exit code.
 func TestScript(t *testing.T) {
+	seen := &seenDocuments{ids: map[string]int{}}
+	t.Cleanup(func() { seen.report(t) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		UpdateScripts:       *update,
@@ -43,7 +45,7 @@ func TestScript(t *testing.T) {
 			s.Setenv("GORACE", "atexit_sleep_ms=0") // else each call under -race takes a second
 			logs, err := filepath.Abs(filepath.Join("..", "..", "testdata", "logs"))
 			s.Setenv("LOGS", logs)
-			return err
+			return errors.Join(err, seen.watch(s))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,

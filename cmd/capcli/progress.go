@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/cmd/report"
 )
 
 // How often progress is shown, and the shortest wait that shows any.
@@ -106,14 +107,9 @@ func (p *progress) show(done, total int64, took time.Duration) {
 		if total > 0 {
 			all = &total
 		}
-		line, err := json.Marshal(struct {
-			Schema  string  `json:"schema"`
-			Unit    string  `json:"unit"`
-			Done    int64   `json:"done"`
-			Total   *int64  `json:"total"`
-			AtMost  bool    `json:"total_is_at_most,omitempty"`
-			Elapsed float64 `json:"elapsed_s"`
-		}{"capcli/progress/v1", p.unit, done, all, p.bounded && total > 0, took.Round(time.Millisecond).Seconds()})
+		line, err := json.Marshal(report.Progress{
+			Schema: "capcli/progress/v1", Unit: p.unit, Done: done, Total: all, AtMost: p.bounded && total > 0, Elapsed: took.Round(time.Millisecond).Seconds(),
+		})
 		if err == nil {
 			_, _ = fmt.Fprintf(p.e.stderr, "%s\n", line)
 		}

@@ -45,26 +45,14 @@ func newScenariosList(e *env) *cobra.Command {
 	return cmd
 }
 
-// listedScenario is an entry of the list in JSON.
-type listedScenario struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-}
-
 func runScenariosList(e *env, o outputOptions) error {
-	data := struct {
-		Schema    string           `json:"schema"`
-		Scenarios []listedScenario `json:"scenarios"`
-	}{Schema: "capcli/scenarios/v1"}
+	data, err := scenarios.List()
+	if err != nil {
+		return err
+	}
 	t := report.Table{Name: "scenarios", Columns: []report.Column{{Name: "name"}, {Name: "description", Head: "what it shows"}}}
-	for _, name := range scenarios.Names() {
-		b, _ := scenarios.Library(name)
-		s, err := scenarios.Parse(name+".yaml", b)
-		if err != nil {
-			return fmt.Errorf("library scenario %s: %w", name, err)
-		}
-		data.Scenarios = append(data.Scenarios, listedScenario{name, s.Description})
-		t.Rows = append(t.Rows, []any{name, s.Description})
+	for _, s := range data.Scenarios {
+		t.Rows = append(t.Rows, []any{s.Name, s.Description})
 	}
 	return emit(e, o, report.Doc{Title: "Scenarios", Tables: []report.Table{t}, Data: data})
 }

@@ -31,7 +31,7 @@ func writeJSON(w io.Writer, d Doc, _ Options) error {
 	e := json.NewEncoder(&buf)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	if err := e.Encode(data); err != nil {
+	if err := e.Encode(FillLists(data)); err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	_, err := buf.WriteTo(w)
@@ -59,7 +59,7 @@ func writeJSONL(w io.Writer, d Doc, o Options) error {
 		}
 	}
 	for i, l := range lines {
-		if err := e.Encode(l); err != nil {
+		if err := e.Encode(FillLists(l)); err != nil {
 			return fmt.Errorf("write JSON line %d: %w", i+1, err)
 		}
 	}
@@ -69,20 +69,13 @@ func writeJSONL(w io.Writer, d Doc, o Options) error {
 
 // jsonTables returns the JSON document of a Doc without Data: its tables, row by row.
 func (d *Doc) jsonTables() (any, error) {
-	type table struct {
-		Name string            `json:"name"`
-		Rows []json.RawMessage `json:"rows"`
-	}
-	out := struct {
-		Schema string  `json:"schema"`
-		Tables []table `json:"tables"`
-	}{Schema: "capcli/tables/v1", Tables: []table{}}
+	out := TableDocument{Schema: "capcli/tables/v1", Tables: []TableRows{}}
 	for _, t := range d.Tables {
 		rows, err := t.objects()
 		if err != nil {
 			return nil, err
 		}
-		out.Tables = append(out.Tables, table{t.Name, rows})
+		out.Tables = append(out.Tables, TableRows{t.Name, rows})
 	}
 	return out, nil
 }

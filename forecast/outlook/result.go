@@ -62,8 +62,8 @@ type Series struct {
 	Lines      Lines            `json:"lines"`
 	Warnings   []string         `json:"warnings"`
 
-	Changepoints []Move     `json:"changepoints"` // the last ones; null where the history was not searched
-	Anomalies    []OddValue `json:"anomalies"`
+	Changepoints []Move     `json:"changepoints" schema:"nullable"` // the last ones; null where the history was not searched
+	Anomalies    []OddValue `json:"anomalies" schema:"nullable"`
 	MoreChanges  int        `json:"more_changes,omitempty"` // number of earlier changes that are not listed
 
 	Source  *demand.History `json:"-"` // the history; only its last values where there are very many

@@ -172,6 +172,19 @@ func (t *Track) intervalsBefore(at profile.Instant) int64 {
 	return int64(math.Round(float64(t.To-at) / float64(t.Every.Microseconds())))
 }
 
+// TrackDocument is the document capcli/profile_show/v1, as which a Track is written.
+type TrackDocument struct {
+	Schema string           `json:"schema"`
+	Host   string           `json:"host"`
+	GPU    int              `json:"gpu"`
+	UUID   string           `json:"gpu_uuid"`
+	Model  string           `json:"gpu_model"`
+	From   string           `json:"from"`    // first sample shown
+	To     string           `json:"to"`      // last sample shown
+	EveryS float64          `json:"every_s"` // seconds between samples
+	Rows   []map[string]any `json:"samples"` // one object for each column
+}
+
 // MarshalJSON writes each column of the track as one object of an array.
 func (t *Track) MarshalJSON() ([]byte, error) {
 	rows := make([]map[string]any, len(t.Starts))
@@ -181,15 +194,5 @@ func (t *Track) MarshalJSON() ([]byte, error) {
 			rows[i][l.Name+"_mean"], rows[i][l.Name+"_max"] = capcli.Figure(l.Mean[i]), capcli.Figure(l.Max[i])
 		}
 	}
-	return json.Marshal(struct {
-		Schema string           `json:"schema"`
-		Host   string           `json:"host"`
-		GPU    int              `json:"gpu"`
-		UUID   string           `json:"gpu_uuid"`
-		Model  string           `json:"gpu_model"`
-		From   string           `json:"from"`
-		To     string           `json:"to"`
-		EveryS float64          `json:"every_s"`
-		Rows   []map[string]any `json:"samples"`
-	}{"capcli/profile_show/v1", t.Host, t.Device.Index, t.Device.UUID, t.Device.Model, t.From.Stamp(), t.To.Stamp(), t.Every.Seconds(), rows})
+	return json.Marshal(TrackDocument{"capcli/profile_show/v1", t.Host, t.Device.Index, t.Device.UUID, t.Device.Model, t.From.Stamp(), t.To.Stamp(), t.Every.Seconds(), rows})
 }

@@ -100,6 +100,14 @@ type Head struct {
 	Digest  string   `json:"digest"` // over all the above but Shard
 }
 
+// Document is the file of a shard: its head, what came of each of its pieces, and the SHA-256 of all
+// before it.
+type Document struct {
+	Head
+	Outcomes []json.RawMessage `json:"outcomes"`
+	SHA256   string            `json:"sha256"`
+}
+
 // An Input is a file that the outcomes depend on.
 type Input struct {
 	Name   string `json:"name"`
@@ -110,7 +118,7 @@ type Input struct {
 func NewHead(s Shard, version string, pieces int, args []string, inputs []Input) Head {
 	h := Head{
 		Schema: schema, Version: version, Shards: s.Count, Shard: s.Index, Pieces: pieces,
-		Args: slices.Clone(args), Inputs: slices.Clone(inputs),
+		Args: append([]string{}, args...), Inputs: append([]Input{}, inputs...),
 	}
 	h.Digest = h.digest()
 	return h
