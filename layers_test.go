@@ -113,6 +113,8 @@ var layers = map[string][]string{
 	"scenarios/paper":        {"forecast/outlook", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/outcome", "simulate/plan/futures", "simulate/plan/mix", "simulate/plan/rationale"},
 	"scenarios/paper/figure": {},
 
+	"scenarios/paper/figure/figuretest": {"scenarios/paper/figure"},
+
 	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
 	"scenarios/events": {"scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"capcli/scenarios/paper/figure/figuretest"
 )
 
 func TestShow(t *testing.T) {
@@ -11,7 +13,7 @@ func TestShow(t *testing.T) {
 	if dir == "" {
 		t.Skip()
 	}
-	for _, f := range samples() {
+	for _, f := range figuretest.Samples() {
 		var b bytes.Buffer
 		if err := PNG(&b, &f, Options{Scale: 1}); err != nil {
 			t.Error(err)

@@ -1,10 +1,13 @@
 package page
 
 import (
+	"encoding/json"
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 
+	"capcli/cmd/report/draw"
 	"capcli/scenarios/paper"
 	"capcli/scenarios/paper/figure"
 )
@@ -37,13 +40,10 @@ type section struct {
 type picture struct {
 	figure.Figure
 	SVG    template.HTML
-	Legend []legendEntry
+	Legend []draw.Entry
 	Notes  []string
+	Plot   string // where values lie, as JSON
 	Data   tableView
-}
-
-type legendEntry struct {
-	Class, Name string
 }
 
 // tableView is a table as the template shows it.
@@ -144,10 +144,18 @@ func (v *view) addParts(p *paper.Paper, extras []Extra) error {
 	return nil
 }
 
-func pageStyle() string { return styleText }
+func pageStyle() string { return styleText + draw.CSS() }
 
 func newPicture(f *figure.Figure, rows int) (picture, error) {
-	one := picture{Figure: *f, Notes: f.Notes}
+	d, err := draw.Inline(f, draw.Options{})
+	if err != nil {
+		return picture{}, err
+	}
+	plot, err := json.Marshal(d.Plot)
+	if err != nil {
+		return picture{}, fmt.Errorf("figure %s: %w", f.ID, err)
+	}
+	one := picture{Figure: *f, SVG: template.HTML(d.SVG), Legend: d.Legend, Notes: append(slices.Clone(f.Notes), d.Notes...), Plot: string(plot)}
 	t := f.Table()
 	one.Data = tableView{ID: "data-" + f.ID, Title: f.Title}
 	for _, c := range t.Columns {
