@@ -50,7 +50,7 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	addPricesFlag(cmd, &o.sim.prices)
 	addBundle(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved", true,
 		sameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved")...)
-	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed", "perfect-estimates")
+	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
 	completeSign(cmd, "max", "=")
@@ -368,7 +368,7 @@ func (m *mixCall) nextCommand(r *mix.Result) string {
 		words = append(words, "--set", capcli.ShellWord(s))
 	}
 	if ask.Perfect {
-		words = append(words, "--perfect-estimates")
+		words = append(words, "--set", "policy.perfect_estimates=true")
 	}
 	if ask.Seed != nil {
 		words = append(words, fmt.Sprintf("--seed %d", *ask.Seed))

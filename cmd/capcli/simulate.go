@@ -30,6 +30,7 @@ type simulateOptions struct {
 	conditions play.Conditions
 	opened     *files.Opened // the files read, if --out is to list them; else nil
 	kueue      kueueOptions
+	timeline   string // how to show the run over time: auto, gantt; "" is not
 }
 
 func newSimulate(e *env) *cobra.Command {
@@ -65,10 +66,13 @@ func newSimulate(e *env) *cobra.Command {
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write the outcome of each job to this `FILE` (csv; one run only)")
 	f.StringVar(&o.queueOf, "explain-queue", "", "explain the wait of this `JOB`: what was ahead of it, and when it started")
 	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of `DIR`; - or FILE.json for the result")
+	f.StringVar(&o.timeline, "timeline", "", "also the run over time; `=gantt` draws each job")
+	f.Lookup("timeline").NoOptDefVal = timelineAuto
 	f.StringArrayVar(&o.conditions.FailIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.conditions.Limits, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
+	complete(cmd, "timeline", func() []string { return []string{timelineAuto, timelineGantt} })
 	completeSign(cmd, "fail-if", ">")
 	cmd.ValidArgsFunction = completeScenarios
 	return cmd
@@ -114,6 +118,7 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 		}
 	}
 	doc := describeRuns(plans, results, o.output.shape(e))
+	o.addTimeline(&doc, results[0][0].Timeline, o.output.shape(e))
 	if part != nil {
 		doc.Lead = joinSentences(partialLead(part), doc.Lead)
 		doc.Data.(*outcome.Document).Partial = part
@@ -141,6 +146,8 @@ func (o *simulateOptions) oneRun(n int) error {
 		what = "--explain-queue"
 	case o.output.form == focusForm:
 		what = "-o focus"
+	case o.timeline != "" && n != o.runs:
+		what, n = "--timeline", n/o.runs
 	}
 	if what == "" {
 		return nil
@@ -172,6 +179,9 @@ func (o *simulateOptions) check() error {
 	if err := o.conditions.Check(); err != nil {
 		return err
 	}
+	if o.timeline != "" && o.timeline != timelineAuto && o.timeline != timelineGantt {
+		return &usageError{text: fmt.Sprintf("--timeline wants auto or gantt, found %q", o.timeline), hint: "--timeline, or --timeline=gantt for a row for each job"}
+	}
 	if strings.HasSuffix(o.dir, ".json") || o.dir == "-" || o.output.form == focusForm {
 		o.output.out, o.dir = o.dir, ""
 	}
@@ -193,6 +203,7 @@ func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, plac
 	f.StringVar(&o.ask.Models, "models", "", "`any`: run jobs on GPUs of any model, whatever model the log names")
 	f.Var(seedFlag{&o.ask.Seed}, "seed", "random seed, in place of the scenario's: a whole `NUMBER`")
 	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "policies know true run times, not only the limits that users asked for")
+	renamed(cmd, "perfect-estimates", "--set policy.perfect_estimates=true")
 	complete(cmd, "period", func() []string { return []string{"trace\tthe days on which the jobs of --trace were submitted"} })
 	complete(cmd, "models", func() []string { return []string{"any\tjobs run on GPUs of any model"} })
 }

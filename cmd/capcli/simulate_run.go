@@ -90,7 +90,7 @@ func (o *simulateOptions) play(ctx context.Context, e *env, plans []*play.Case) 
 		unit = "runs"
 	}
 	p, done := newProgress(e, unit), int64(0)
-	out, err := play.Play(ctx, plans, play.Request{Runs: o.runs, Timeline: o.dir != "", Lines: linesKept, Note: e.note, Progress: func(n, total int64) {
+	out, err := play.Play(ctx, plans, play.Request{Runs: o.runs, Timeline: o.dir != "" || o.timeline != "", Lines: o.lines(), Note: e.note, Progress: func(n, total int64) {
 		done = n
 		p.report(n, total)
 	}})
@@ -132,6 +132,3 @@ func (o *simulateOptions) recordJobs(e *env, plans []*play.Case) func(error) err
 		return out.Commit()
 	}
 }
-
-// linesKept is the most jobs of a run that a folder of --out follows one by one.
-const linesKept = 40

@@ -18,6 +18,14 @@ type Chart struct {
 	// Grid draws each line as a row of blocks after its name, two columns for each value. All
 	// rows have the same scale, so that they can be compared.
 	Grid bool
+	// Stack draws the lines without Over as areas upon each other, the first at the bottom, and those
+	// with Over as lines before them.
+	Stack bool
+	// Columns draws a heat map: each line is a row, and each of its values a cell in the column of
+	// that name, with a shade and its figure. Where they do not fit, neighbours are joined to their
+	// mean.
+	Columns []string
+	Spans   *Spans // draws bars over time in place of lines
 }
 
 // Line is one line of a Chart.
@@ -25,6 +33,7 @@ type Line struct {
 	Name   string
 	Values []float64
 	Peaks  []float64 // highest value within the interval of each value; nil is Values
+	Over   bool      // see Chart.Stack
 }
 
 // pen is the set of characters that draw one line.
@@ -52,8 +61,15 @@ func (c Chart) Draw(width int) string {
 	if height == 1 && len(c.Lines) > 0 {
 		return Strip(c.Title) + " " + Spark(c.Lines[0].Values) + "\n"
 	}
-	if c.Grid {
+	switch {
+	case c.Grid:
 		return c.grid()
+	case len(c.Columns) > 0:
+		return c.heat(width)
+	case c.Spans != nil:
+		return c.spans(width)
+	case c.Stack:
+		return c.stack(width)
 	}
 	if height <= 1 {
 		height = 8
@@ -76,7 +92,7 @@ func (c Chart) Draw(width int) string {
 	}
 	var b strings.Builder
 	if c.Title != "" {
-		b.WriteString(Strip(c.Title) + "\n")
+		b.WriteString(wrap(Strip(c.Title), width, "") + "\n")
 	}
 	for i, row := range canvas {
 		pad := strings.Repeat(" ", labelWidth-len(labels[i]))
