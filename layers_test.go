@@ -128,7 +128,7 @@ var layers = map[string][]string{
 
 	"cmd/panel":        {"cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "scenarios/live", "scenarios/whatif"},
 	"cmd/panel/engine": {},
-	"cmd/panel/reply":  {"scenarios/live", "scenarios/whatif"},
+	"cmd/panel/reply":  {"cmd/report/draw", "scenarios/live", "scenarios/whatif"},
 	"cmd/wasm/pack":    {},
 
 	"cmd/schema":   {"cmd/report", "forecast/outlook", "profile", "profile/demand", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/spot", "simulate/validate"},

@@ -22,6 +22,7 @@
     resolve(answer);
   };
   const startWorker = () => {
+    if (post) return;
     const text = new TextDecoder().decode(bytes('live-worker'));
     const address = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
     const worker = new Worker(address);
@@ -47,7 +48,7 @@
   };
   const ask = (operation, request) => {
     if (server) return fetchAnswer(operation, request);
-    if (!post) startWorker();
+    startWorker();
     return send({ operation, request: JSON.stringify(request) });
   };
 
@@ -84,6 +85,12 @@
       if (!section) continue;
       section.querySelector('.sentence').textContent = picture.sentence;
       section.querySelector('.live-plot').innerHTML = picture.svg;
+      section.querySelector('.legend').replaceChildren(...picture.legend.map((entry) => {
+        const item = document.createElement('li'), colour = document.createElement('i');
+        colour.className = entry.class;
+        item.append(colour, entry.name);
+        return item;
+      }));
     }
   };
 
@@ -117,6 +124,8 @@
     else if (sliders.has(t.id)) sliders.get(t.id).value = t.value;
     changed();
   });
+  // The engine starts when a reader comes to the knobs, so that the first answer takes no longer.
+  if (!server) for (const sign of ['pointerover', 'focusin']) form.addEventListener(sign, startWorker, { once: true });
   form.addEventListener('reset', () => setTimeout(changed));
   form.addEventListener('submit', (e) => e.preventDefault());
   const save = at('live-save');

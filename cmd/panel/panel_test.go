@@ -93,7 +93,7 @@ func TestSectionOfTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := writePage(t, x)
-	if !strings.Contains(text, "connect-src &#39;self&#39;") || strings.Contains(text, "wasm") || strings.Contains(text, "runs/<b>") {
+	if !strings.Contains(text, "connect-src &#39;self&#39;") || strings.Contains(text, "wasm-unsafe-eval") || strings.Contains(text, "runs/<b>") {
 		t.Error("the page of the server is not as it must be")
 	}
 }

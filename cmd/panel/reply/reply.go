@@ -5,6 +5,7 @@ package reply
 import (
 	"context"
 
+	"capcli/cmd/report/draw"
 	"capcli/scenarios/live"
 	"capcli/scenarios/whatif"
 )
@@ -28,6 +29,7 @@ type Picture struct {
 type Entry struct {
 	Class string `json:"class"`
 	Name  string `json:"name"`
+	Style string `json:"style"`
 }
 
 // Call answers a request in JSON by the document of its result or of its error: panel by a Reply, and
@@ -51,5 +53,18 @@ func Answer(ctx context.Context, e *live.Engine, r whatif.Request) (*Reply, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Reply{Answer: a, Pictures: []Picture{}}, nil
+	out := &Reply{Answer: a, Pictures: []Picture{}}
+	for i := range a.Figures {
+		f := &a.Figures[i]
+		d, err := draw.Inline(f, draw.Options{})
+		if err != nil {
+			return nil, err
+		}
+		p := Picture{ID: f.ID, Title: f.Title, Sentence: f.Sentence, SVG: d.SVG, Legend: []Entry{}}
+		for _, x := range d.Legend {
+			p.Legend = append(p.Legend, Entry{x.Class, x.Name, string(x.Style)})
+		}
+		out.Pictures = append(out.Pictures, p)
+	}
+	return out, nil
 }
