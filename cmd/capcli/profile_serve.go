@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,23 +53,28 @@ func (x *exporter) server() *http.Server {
 	}
 }
 
-// serve listens at --metrics-listen. An address without a host is bound to 127.0.0.1. stop closes
-// the server.
+// listen listens at the address of a flag. An address without a host is bound to 127.0.0.1.
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, &usageError{text: fmt.Sprintf("--%s wants an address such as 127.0.0.1:9835, found %q", flag, address)}
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen at %s: %w", address, err)
+	}
+	return l, nil
+}
+
+// serve listens at --metrics-listen. stop closes the server.
 func (r *recording) serve(ctx context.Context) (stop func(), err error) {
 	if r.o.listen == "" {
 		return func() {}, nil
 	}
-	host, port, err := net.SplitHostPort(r.o.listen)
+	l, err := listen(ctx, "metrics-listen", r.o.listen)
 	if err != nil {
-		return nil, &usageError{text: fmt.Sprintf("--metrics-listen wants an address such as 127.0.0.1:9835, found %q", r.o.listen)}
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen at %s: %w", r.o.listen, err)
+		return nil, err
 	}
 	r.seen = &exporter{host: r.host}
 	server := r.seen.server()

@@ -70,8 +70,8 @@ func inFile(ctx context.Context, w *live.World, files *engine.Files) (page.Extra
 }
 
 // Served returns the section for a page of the server, which answers for the run called run.
-func Served(ctx context.Context, e *live.Engine, run string, jobs int) (page.Extra, error) {
-	about := fmt.Sprintf("Change a number: capcli serve plays the %s jobs of %s again.", capcli.Grouped(int64(jobs)), run)
+func Served(ctx context.Context, e *live.Engine, run string) (page.Extra, error) {
+	about := "Change a number: capcli serve plays the jobs of " + run + " again."
 	x, err := section(ctx, e, about, nil)
 	if err != nil {
 		return page.Extra{}, err

@@ -88,7 +88,7 @@ func TestSectionOfTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := Served(t.Context(), e, "runs/<b>", 8106)
+	x, err := Served(t.Context(), e, "runs/<b>")
 	if err != nil {
 		t.Fatal(err)
 	}

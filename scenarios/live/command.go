@@ -89,3 +89,6 @@ func (e *Engine) command(r *whatif.Request) string {
 	}
 	return strings.Join(words, " ")
 }
+
+// Command returns the command line that plays the scenario without changes.
+func (e *Engine) Command() string { return e.command(&whatif.Request{}) }

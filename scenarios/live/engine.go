@@ -23,6 +23,7 @@ type Engine struct {
 	runs  int        // most runs of a request
 	made  *play.Case // if the jobs are held that its scenario made; else nil
 	words []string   // see World.Words
+	most  int        // most jobs of a run; 0 is any number
 }
 
 // Engine returns the engine of the world.
@@ -38,6 +39,50 @@ func (w *World) Engine() (*Engine, error) {
 	first := *maker
 	e.made, err = first.Case(context.Background(), q) // it reads no jobs
 	return e, err
+}
+
+// NewEngine returns an engine for a server, with the jobs of a case that q asked for in memory. A
+// request may ask for at most runs runs of at most jobs jobs each; jobs that the scenario makes are made
+// again for each run. It fails with *capcli.RequestError if there are more jobs, and as NewWorld does.
+func NewEngine(ctx context.Context, c *play.Case, q *play.Question, runs, jobs int) (*Engine, error) {
+	c.Source = atMost(c.Source, jobs)
+	w, err := newWorld(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	maker, ask, err := w.Maker()
+	if err != nil {
+		return nil, err
+	}
+	if w.Generated {
+		maker.Logs.Held, ask.Trace, w.held = nil, "", nil
+	}
+	return &Engine{maker: maker, base: *ask, runs: runs, words: w.Words, most: jobs}, nil
+}
+
+// atMost returns a source that fails with *capcli.RequestError after most jobs.
+func atMost(s play.Source, most int) play.Source {
+	open := s.Open
+	s.Open = func(run int) (*play.Reading, error) {
+		r, err := open(run)
+		if err != nil {
+			return nil, err
+		}
+		jobs := r.Jobs
+		r.Jobs = func(yield func(capcli.Job, error) bool) {
+			n := 0
+			for j, err := range jobs {
+				if n++; n > most {
+					err = &capcli.RequestError{Field: "max-jobs", Text: fmt.Sprintf("is %d, but %s has more jobs", most, s.Name), Hint: "--max-jobs N allows more; each takes about 250 bytes"}
+				}
+				if !yield(j, err) || err != nil {
+					return
+				}
+			}
+		}
+		return r, nil
+	}
+	return s
 }
 
 // SimulateRequest asks for runs of the scenario with changes.
@@ -141,6 +186,9 @@ func (e *Engine) Case(ctx context.Context, r SimulateRequest) (*play.Case, error
 func (e *Engine) newCase(ctx context.Context, q *play.Question) (*play.Case, error) {
 	maker := *e.maker // its survey is of one request
 	c, err := maker.Case(ctx, q)
+	if err == nil && e.most > 0 {
+		c.Source = atMost(c.Source, e.most)
+	}
 	if err != nil || e.made == nil {
 		return c, err
 	}

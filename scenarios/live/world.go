@@ -45,6 +45,8 @@ type World struct {
 	Files     []File      `json:"files"`   // that the scenario names
 	Words     []string    `json:"command"` // that plays the case, without the policy and the placement
 	Prices    []byte      `json:"prices"`  // a list of prices as CSV that takes precedence; null is none
+
+	held []capcli.Job // before they are packed
 }
 
 // File is a file that a scenario names.
@@ -60,6 +62,20 @@ const maxFiles = 4 << 20
 // there are more, and the files that open opens when the scenario names them. It fails with
 // *capcli.RequestError for a case on which Kueue decides, and for files of more than 4 MiB.
 func NewWorld(ctx context.Context, c *play.Case, q *play.Question, most int) (*World, error) {
+	w, err := newWorld(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	w.held, w.Thinned = Thin(w.held, most, c.Seed)
+	w.Count = len(w.held)
+	w.Words = w.words(c, q)
+	w.Jobs, err = Pack(w.held)
+	w.held = nil
+	return w, err
+}
+
+// newWorld returns the world of a case with all its jobs, not packed.
+func newWorld(ctx context.Context, c *play.Case, q *play.Question) (*World, error) {
 	s := c.Scenario
 	if s.Kueue != nil {
 		return nil, &capcli.RequestError{Field: "live", Text: ": Kueue decides on the jobs of " + s.Name + ", which the page cannot play", Hint: "leave it out"}
@@ -79,33 +95,29 @@ func NewWorld(ctx context.Context, c *play.Case, q *play.Question, most int) (*W
 		}
 		w.Prices = list.Bytes()
 	}
-	if err := w.keepJobs(ctx, c, most); err != nil {
+	if err := w.keepJobs(ctx, c); err != nil {
 		return nil, err
 	}
 	w.Words = w.words(c, q)
 	return w, w.keepFiles(c, q)
 }
 
-// keepJobs packs the jobs of run 0 of the case, at most most of them. Those that the scenario makes are
-// packed too: the last digit of a logarithm, and with it a job, depends on the processor.
-func (w *World) keepJobs(ctx context.Context, c *play.Case, most int) error {
+// keepJobs keeps the jobs of run 0 of the case. Those that the scenario makes are kept too: the last
+// digit of a logarithm, and with it a job, depends on the processor.
+func (w *World) keepJobs(ctx context.Context, c *play.Case) error {
 	reading, err := c.Source.Open(0)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = reading.Close() }()
-	var jobs []capcli.Job
 	for j, err := range trace.Sorted(capcli.WatchJobs(ctx, reading.Jobs, func(int64) {})) {
 		if err != nil {
 			return err
 		}
-		jobs = append(jobs, j)
+		w.held = append(w.held, j)
 	}
-	w.Count = len(jobs)
-	jobs, w.Thinned = Thin(jobs, most, c.Seed)
-	w.Count, w.Trace, w.Generated = len(jobs), c.Source.Name, !c.FromLog()
-	w.Jobs, err = Pack(jobs)
-	return err
+	w.Count, w.Trace, w.Generated = len(w.held), c.Source.Name, !c.FromLog()
+	return nil
 }
 
 // keepFiles keeps the files that the scenario names: it parses the scenario again and sees what is
@@ -155,9 +167,11 @@ func (w *World) Maker() (*play.Maker, *play.Question, error) {
 			return nil, nil, err
 		}
 	}
-	jobs, err := Unpack(w.Jobs)
-	if err != nil {
-		return nil, nil, err
+	jobs := w.held
+	if jobs == nil {
+		if jobs, err = Unpack(w.Jobs); err != nil {
+			return nil, nil, err
+		}
 	}
 	logs.Held = func(string) capcli.Jobs { return list(jobs) }
 	return &play.Maker{Logs: logs}, q, nil
