@@ -349,28 +349,15 @@ func (s *Server) compare(ctx context.Context, q *CompareRequest) (*outcome.Compa
 	return outcome.Compare(plans), nil
 }
 
-// RunList is the result of runs.
-type RunList struct {
-	Schema string    `json:"schema"`
-	Runs   []RunInfo `json:"runs"`
-}
-
-// RunInfo is a run that the server answers for.
-type RunInfo struct {
-	Name    string        `json:"run"`
-	Command string        `json:"command"` // that plays it
-	Knobs   []whatif.Knob `json:"knobs"`
-}
-
-func (s *Server) list(ctx context.Context) (*RunList, error) {
-	out := &RunList{Schema: "capcli/runs/v1", Runs: []RunInfo{}}
+func (s *Server) list(ctx context.Context) (*live.RunList, error) {
+	out := &live.RunList{Schema: live.RunsSchema, Runs: []live.RunInfo{}}
 	for i := range s.o.Runs {
 		r := &s.o.Runs[i]
 		knobs, err := r.Engine.Knobs(ctx)
 		if err != nil {
 			return nil, err
 		}
-		out.Runs = append(out.Runs, RunInfo{r.Name, r.Engine.Command(), knobs})
+		out.Runs = append(out.Runs, live.RunInfo{Name: r.Name, Command: r.Engine.Command(), Knobs: knobs})
 	}
 	return out, nil
 }

@@ -3,6 +3,9 @@ package serve
 import (
 	"encoding/json"
 	"reflect"
+
+	"capcli/cmd/schema"
+	"capcli/scenarios/live"
 )
 
 // object is a JSON object; encoding/json writes a map in the order of its keys.
@@ -11,17 +14,19 @@ type object map[string]any
 // openAPI returns the description of the API: OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0), whose
 // schemas are JSON Schema.
 func (s *Server) openAPI() ([]byte, error) {
-	m := newSchemas()
+	m := schema.NewMaker("#/components/schemas/")
 	paths := object{}
-	failed := object{"description": "The error: what is wrong, and what to do.", "content": content(object{"$ref": "#/components/schemas/error"})}
+	failed := object{"description": "The error: what is wrong, and what to do.", "content": content(m.Describe(reflect.TypeFor[live.Failure]()))}
 	for _, o := range operations {
 		if o.hidden {
 			continue
 		}
-		answers := object{"200": object{"description": "The result.", "content": content(m.describe(o.result))}, "default": failed}
+		answers := object{"200": object{"description": "The result.", "content": content(m.Describe(o.result))}, "default": failed}
 		one := object{"operationId": o.name, "summary": o.about, "responses": answers}
 		if o.request != nil {
-			one["requestBody"] = object{"required": true, "content": content(m.describe(o.request))}
+			m.Closed = true // a request with an unknown member is refused
+			one["requestBody"] = object{"required": true, "content": content(m.Describe(o.request))}
+			m.Closed = false
 			for code, text := range map[string]string{
 				"400": "The request is wrong.", "413": "The body is too large.", "415": "The body is not application/json.",
 				"422": "The inputs do not allow an answer.", "429": "The queue is full: try again after Retry-After seconds.", "504": "The request took too long.",
@@ -36,8 +41,7 @@ func (s *Server) openAPI() ([]byte, error) {
 		}
 		paths[o.path] = object{method: one}
 	}
-	schemas, err := m.definitions()
-	if err != nil {
+	if err := m.Fault(); err != nil {
 		return nil, err
 	}
 	return json.Marshal(object{
@@ -49,7 +53,7 @@ func (s *Server) openAPI() ([]byte, error) {
 		"servers":    []any{object{"url": "/"}},
 		"security":   []any{object{"token": []string{}}, object{"cookie": []string{}}},
 		"paths":      paths,
-		"components": object{"schemas": schemas, "securitySchemes": securitySchemes()},
+		"components": object{"schemas": m.Defs, "securitySchemes": securitySchemes()},
 	})
 }
 
@@ -61,12 +65,3 @@ func securitySchemes() object {
 }
 
 func content(schema any) object { return object{"application/json": object{"schema": schema}} }
-
-// schemas describe the documents.
-type schemas struct{ all object }
-
-func newSchemas() *schemas { return &schemas{object{"error": object{"type": "object"}}} }
-
-func (m *schemas) describe(reflect.Type) any { return object{"type": "object"} }
-
-func (m *schemas) definitions() (object, error) { return m.all, nil }

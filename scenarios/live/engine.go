@@ -228,3 +228,19 @@ func (e *Engine) JobsCSV(ctx context.Context) (*JobsText, error) {
 	}
 	return nil, trace.ErrEligible
 }
+
+// RunsSchema is the schema of a RunList.
+const RunsSchema = "capcli/runs/v1"
+
+// RunList is the runs that a server answers for.
+type RunList struct {
+	Schema string    `json:"schema"`
+	Runs   []RunInfo `json:"runs"`
+}
+
+// RunInfo is a run that a server answers for.
+type RunInfo struct {
+	Name    string        `json:"run"`
+	Command string        `json:"command"` // that plays it
+	Knobs   []whatif.Knob `json:"knobs"`   // what a what-if question can change
+}
