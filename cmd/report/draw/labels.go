@@ -14,44 +14,81 @@ func (s *sketch) place(at point, text string, l lettering, gap float64) {
 	if text == "" {
 		return
 	}
-	for _, away := range []float64{gap, gap + 14, gap + 28, gap + 46} {
-		for _, side := range []struct {
-			dx, dy float64
-			anchor anchor
-		}{
-			{0, -1, middleAnchor},
-			{1, 0, startAnchor},
-			{0, 1, middleAnchor},
-			{-1, 0, endAnchor},
-			{0.7, -0.7, startAnchor},
-			{-0.7, -0.7, endAnchor},
-			{0.7, 0.7, startAnchor},
-			{-0.7, 0.7, endAnchor},
-		} {
-			l.anchor = side.anchor
-			p := point{at.x + side.dx*away, at.y + side.dy*(away-1) + 4 + 4*side.dy}
-			b := l.bounds(p, text)
-			if b.x0 < 0 || b.x1 > s.width || b.y0 < 0 || b.y1 > s.height || s.isTaken(b) {
-				continue
+	for _, free := range []func(rect) bool{s.isClear, s.isFree} {
+		for _, away := range []float64{gap, gap + 14, gap + 28, gap + 46} {
+			if s.placeAround(at, text, l, gap, away, free) {
+				return
 			}
-			if away > gap {
-				s.c.line([]point{{at.x + side.dx*gap, at.y + side.dy*gap}, {at.x + side.dx*(away-2), at.y + side.dy*(away-2)}}, pen{role: softRole, width: 1})
-			}
-			s.c.text(p, text, l)
-			s.placed = append(s.placed, b)
-			return
 		}
 	}
 	s.left++
 }
 
-func (s *sketch) isTaken(b rect) bool {
-	for _, p := range s.placed {
-		if b.overlaps(p) {
-			return true
+// placeAround writes a label at a distance from its point, at the first side that is free, and reports
+// whether there is one. A label further away than gap gets a line to its point.
+func (s *sketch) placeAround(at point, text string, l lettering, gap, away float64, free func(rect) bool) bool {
+	for _, side := range []struct {
+		dx, dy float64
+		anchor anchor
+	}{
+		{0, -1, middleAnchor},
+		{1, 0, startAnchor},
+		{0, 1, middleAnchor},
+		{-1, 0, endAnchor},
+		{0.7, -0.7, startAnchor},
+		{-0.7, -0.7, endAnchor},
+		{0.7, 0.7, startAnchor},
+		{-0.7, 0.7, endAnchor},
+	} {
+		l.anchor = side.anchor
+		p := point{at.x + side.dx*away, at.y + side.dy*(away-1) + 4 + 4*side.dy}
+		b := l.bounds(p, text)
+		if b.x0 < s.inner.x0 || b.y1 > s.inner.y1 || !free(b) {
+			continue
 		}
+		if away > gap {
+			s.c.line([]point{{at.x + side.dx*gap, at.y + side.dy*gap}, {at.x + side.dx*(away-2), at.y + side.dy*(away-2)}}, pen{role: softRole, width: 1})
+		}
+		s.c.text(p, text, l)
+		s.placed = append(s.placed, b)
+		return true
 	}
 	return false
+}
+
+// isFree reports whether a label at b is inside the picture and covers no other.
+func (s *sketch) isFree(b rect) bool {
+	if b.x0 < 0 || b.x1 > s.width || b.y0 < 0 || b.y1 > s.height {
+		return false
+	}
+	for _, p := range s.placed {
+		if b.overlaps(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// isClear reports whether a label at b is free and covers no line either.
+func (s *sketch) isClear(b rect) bool {
+	for _, p := range s.lines {
+		if p.x > b.x0-2 && p.x < b.x1+2 && p.y > b.y0-2 && p.y < b.y1+2 {
+			return false
+		}
+	}
+	return s.isFree(b)
+}
+
+// addLine keeps points of a line, six pixels apart, for labels to keep away from.
+func (s *sketch) addLine(path []point) {
+	const apart, most = 6, 20000
+	for i := 1; i < len(path) && len(s.lines) < most; i++ {
+		a, b := path[i-1], path[i]
+		n := math.Ceil(math.Hypot(b.x-a.x, b.y-a.y) / apart)
+		for k := 0.0; k < n; k++ {
+			s.lines = append(s.lines, point{a.x + (b.x-a.x)*k/n, a.y + (b.y-a.y)*k/n})
+		}
+	}
 }
 
 // drawMarks draws the lines across the picture, with their labels. values is the scale of the axis Y;
@@ -138,7 +175,7 @@ func (s *sketch) drawUpright(x float64, label string, above bool) {
 // write writes a text where it is free and inside the picture, and reports whether it could.
 func (s *sketch) write(at point, text string, l lettering) bool {
 	b := l.bounds(at, text)
-	if b.x0 < 0 || b.x1 > s.width || b.y0 < 0 || b.y1 > s.height || s.isTaken(b) {
+	if !s.isFree(b) {
 		return false
 	}
 	s.c.text(at, text, l)

@@ -137,6 +137,7 @@ func (s *sketch) drawSeriesLines(wanted func(*figure.Series) bool) {
 			points, drawn = points+to-from, drawn+len(path)
 			if to-from > 1 {
 				s.c.line(path, pen{role: r, width: 2, dash: dash})
+				s.addLine(path)
 			}
 			if len(xs) <= maxDots || to-from == 1 {
 				s.drawDots(one, r, from, to)

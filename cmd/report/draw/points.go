@@ -56,7 +56,9 @@ func (s *sketch) drawSeriesJoined() {
 		xs := s.xValues(one)
 		r, dash := seriesRoleAt(i)
 		runs(len(xs), func(j int) bool { return drawable(xs[j]) && drawable(one.Y[j]) }, func(from, to int) {
-			s.c.line(s.path(xs, one.Y, from, to), pen{role: r, width: 1.5, dash: dash, opacity: 0.6})
+			path := s.path(xs, one.Y, from, to)
+			s.c.line(path, pen{role: r, width: 1.5, dash: dash, opacity: 0.6})
+			s.addLine(path)
 		})
 	}
 }

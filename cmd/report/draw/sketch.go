@@ -19,10 +19,11 @@ type sketch struct {
 	notes  []string
 	plot   Plot
 
-	inner  rect   // of the axes
-	x, y   scale  // of the axes that have numbers
-	placed []rect // labels that stand already, and what they must not cover
-	left   int    // labels for which there was no room
+	inner  rect    // of the axes
+	x, y   scale   // of the axes that have numbers
+	placed []rect  // labels that stand already, and what they must not cover
+	lines  []point // of lines that labels keep away from
+	left   int     // labels for which there was no room
 }
 
 // scale maps values to pixels.
@@ -36,7 +37,7 @@ func newSketch(f *figure.Figure, o Options) *sketch {
 
 // paint draws the figure on c, without its title and legend.
 func (s *sketch) paint(c canvas) {
-	s.c, s.legend, s.notes, s.placed, s.left, s.plot = c, nil, nil, nil, 0, Plot{}
+	s.c, s.legend, s.notes, s.placed, s.lines, s.left, s.plot = c, nil, nil, nil, nil, 0, Plot{}
 	s.height = float64(s.o.Height)
 	switch s.f.Kind {
 	case figure.Lines:
@@ -172,6 +173,7 @@ func (s *sketch) frame(x, y span) {
 	s.x = scale{x.lo, x.hi, s.inner.x0, s.inner.x1}
 	s.plot.X, s.plot.Y = [2]float64{x.lo, x.hi}, [2]float64{y.lo, y.hi}
 	s.drawLevels(ticks)
+	s.c.line([]point{{s.inner.x0, s.inner.y1}, {s.inner.x1, s.inner.y1}}, pen{role: axisRole, width: 1})
 	if len(s.f.X.Names) > 0 {
 		s.drawNames()
 	} else {
@@ -196,7 +198,7 @@ func (s *sketch) drawLevels(ticks []tick) {
 	for _, t := range ticks {
 		at := s.y.pixel(t.at)
 		r := gridRole
-		if t.at == 0 || at == s.inner.y1 {
+		if t.at == 0 {
 			r = axisRole
 		}
 		s.c.line([]point{{s.inner.x0, at}, {s.inner.x1, at}}, pen{role: r, width: 1})

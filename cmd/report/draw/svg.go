@@ -22,8 +22,11 @@ func coordinate(v float64) string {
 	return strconv.FormatFloat(r/10, 'f', -1, 64)
 }
 
+// maxTip is how many characters of a text a picture holds.
+const maxTip = 300
+
 // escaped returns a text for SVG: without signs that XML refuses.
-func escaped(text string) string { return html.EscapeString(figure.Clean(text)) }
+func escaped(text string) string { return html.EscapeString(figure.Brief(text, maxTip)) }
 
 func (c *svg) points(points []point) {
 	for i, p := range points {
@@ -158,7 +161,7 @@ func (c *svg) element(f *figure.Figure, width, height float64, file, dark bool) 
 	}
 	fmt.Fprintf(&b, ` width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="title-%s desc-%s">`,
 		coordinate(width), coordinate(height), coordinate(width), coordinate(height), f.ID, f.ID)
-	fmt.Fprintf(&b, "\n<title id=\"title-%s\">%s</title><desc id=\"desc-%s\">%s</desc>\n", f.ID, escaped(f.Title), f.ID, escaped(description(f)))
+	fmt.Fprintf(&b, "\n<title id=\"title-%s\">%s</title><desc id=\"desc-%s\">%s</desc>\n", f.ID, escaped(f.Title), f.ID, html.EscapeString(figure.Brief(description(f), 5*maxTip)))
 	if file {
 		fmt.Fprintf(&b, "<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" class=\"fp\"/>\n", fileCSS(dark))
 	}

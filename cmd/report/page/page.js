@@ -184,7 +184,7 @@
       else if (s.dot) mark('circle', {cx: s.x, cy: s.y, r: 9});
       else if (s.flip) mark('line', {x1: p.left, x2: p.right, y1: s.y, y2: s.y});
       else mark('line', {x1: s.x, x2: s.x, y1: p.top, y2: p.bottom});
-      out.textContent = clean(s.text);
+      out.textContent = clean(s.text).slice(0, 3000);
     };
     const nearest = (x, y) => {
       const {stops} = ready();

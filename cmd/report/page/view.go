@@ -15,7 +15,7 @@ import (
 // Rows of a table that a page shows, and of those the rows that it prints.
 const (
 	defaultRows = 200
-	printedRows = 40
+	printedRows = 24
 )
 
 // view is what the template shows.
@@ -67,8 +67,11 @@ type cell struct {
 	Number bool
 }
 
+// maxText is how many characters of a text the page shows.
+const maxText = 1500
+
 // cleanText returns text as it may stand on the page.
-func cleanText(text string) string { return figure.Clean(text) }
+func cleanText(text string) string { return figure.Brief(text, maxText) }
 
 func newView(p *paper.Paper, o Options) (*view, error) {
 	if o.Rows <= 0 {
@@ -95,7 +98,12 @@ func newView(p *paper.Paper, o Options) (*view, error) {
 		v.Pictures = append(v.Pictures, one)
 	}
 	for i := range p.Tables {
-		v.Tables = append(v.Tables, paperTable(&p.Tables[i], o.Rows))
+		t := &p.Tables[i]
+		if !isID(t.ID) || seen["table-"+t.ID] {
+			return nil, fmt.Errorf("table %.40q: its ID must be its own, of small letters, digits and dashes", t.ID)
+		}
+		seen["table-"+t.ID] = true
+		v.Tables = append(v.Tables, paperTable(t, o.Rows))
 	}
 	return v, nil
 }

@@ -37,6 +37,23 @@ func Clean(text string) string {
 	return b.String()
 }
 
+// Brief returns text as Clean does, cut after most characters, with what is left out said: "aaa…
+// (10,800 characters)".
+func Brief(text string, most int) string {
+	text = Clean(text)
+	n := utf8.RuneCountInString(text)
+	if n <= most {
+		return text
+	}
+	for i := range text {
+		if most--; most < 0 {
+			text = text[:i]
+			break
+		}
+	}
+	return text + "… (" + Count.Text(Number(n)) + " characters)"
+}
+
 func isClean(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] < ' ' || text[i] >= 0x7f {

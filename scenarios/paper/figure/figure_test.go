@@ -174,3 +174,12 @@ func TestClean(t *testing.T) {
 		}
 	}
 }
+
+func TestBrief(t *testing.T) {
+	if got := Brief(strings.Repeat("é", 1200), 3); got != "ééé… (1,200 characters)" {
+		t.Error(got)
+	}
+	if got := Brief("abc", 3); got != "abc" {
+		t.Error(got)
+	}
+}
