@@ -70,12 +70,12 @@ func (t *Tags) Key() string {
 // name and tags without a value are left out. It returns nil for no tags.
 func NewTags(list ...Tag) *Tags {
 	var s TagSets
-	names, values := make([]string, len(list)), make([][]byte, len(list))
+	names, values := make([]string, len(list)), make([]string, len(list))
 	for i, t := range list {
-		names[i], values[i] = t.Name, []byte(t.Value)
+		names[i], values[i] = t.Name, t.Value
 	}
 	s.SetNames(names)
-	out, _ := s.Find(values)
+	out, _ := s.FindTexts(values)
 	return out
 }
 
@@ -113,8 +113,8 @@ func CheckTagName(name string) string {
 		return "a tag needs a name"
 	case cut:
 		return fmt.Sprintf("a name has at most %d bytes", MaxTagName)
-	case clean != name, strings.ContainsAny(name, ",=:"), !utf8.ValidString(name):
-		return "a name has no commas, colons, equals signs, control characters or blanks at its ends"
+	case clean != name, strings.ContainsAny(name, ",=:;|\""), !utf8.ValidString(name):
+		return "a name has none of , = : ; | and quotes, no control characters and no blanks at its ends"
 	}
 	return ""
 }
@@ -177,7 +177,12 @@ func (s *TagSets) SetNames(names []string) {
 
 // Find returns the tags of a row: one value for each name, empty where the row lacks that tag. It
 // returns nil for a row without tags.
-func (s *TagSets) Find(values [][]byte) (*Tags, TagFlaw) {
+func (s *TagSets) Find(values [][]byte) (*Tags, TagFlaw) { return findTags(s, values) }
+
+// FindTexts is Find for values that are texts.
+func (s *TagSets) FindTexts(values []string) (*Tags, TagFlaw) { return findTags(s, values) }
+
+func findTags[T string | []byte](s *TagSets, values []T) (*Tags, TagFlaw) {
 	s.next = s.next[:0]
 	has := false
 	for _, v := range values {
@@ -192,7 +197,11 @@ func (s *TagSets) Find(values [][]byte) (*Tags, TagFlaw) {
 	}
 	f, known := s.raw[string(s.next)]
 	if !known {
-		f = s.find(values)
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = string(v)
+		}
+		f = s.find(texts)
 		if s.raw == nil {
 			s.raw = map[string]found{}
 		}
@@ -205,10 +214,10 @@ func (s *TagSets) Find(values [][]byte) (*Tags, TagFlaw) {
 }
 
 // find returns the tags of a row that Find has not seen.
-func (s *TagSets) find(values [][]byte) (f found) {
+func (s *TagSets) find(values []string) (f found) {
 	var list []Tag
 	for i, v := range values[:min(len(values), len(s.names), MaxTags)] {
-		value, cut := CleanTag(string(v), MaxTagValue)
+		value, cut := CleanTag(v, MaxTagValue)
 		name := s.names[i]
 		if value == "" || name == "" || slices.ContainsFunc(list, func(t Tag) bool { return t.Name == name }) {
 			continue

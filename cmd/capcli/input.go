@@ -57,14 +57,14 @@ func (e *env) open(name string) (trace.Input, io.Closer, error) { return openInp
 // cmd has that flag; more are keys for other flags of cmd.
 func addReadFlag(cmd *cobra.Command, o *trace.Request, more ...key) {
 	addTraceFlags(cmd, o)
-	keys := append([]key{{"tz", "tz"}, {"dst", "dst"}, {"times", "times"}, {"dates", "dates"}, {"columns", "columns-in"}, {"allow-cut", "allow-cut"}}, more...)
+	keys := append([]key{{"tz", "tz"}, {"dst", "dst"}, {"times", "times"}, {"dates", "dates"}, {"columns", "columns-in"}, {"tag", "tag"}, {"allow-cut", "allow-cut"}}, more...)
 	if cmd.Flags().Lookup("format") != nil {
 		keys = append([]key{{"format", "format"}}, keys...)
 	}
 	for _, c := range trace.Columns {
 		keys = append(keys, key{c, "map"})
 	}
-	addBundle(cmd, "read", "settings of the reader, `KEY=VALUE`,…: tz, dst, times, dates, format, columns; submit=created_at (our column=theirs)", true, keys...)
+	addBundle(cmd, "read", "settings of the reader, `KEY=VALUE`,…: tz, dst, times, dates, format, columns, tag; submit=created_at (our column=theirs)", true, keys...)
 	renamed(cmd, "map", "--read OURS=THEIRS")
 	explainedBy(cmd, "capcli trace describe", "read")
 }
@@ -77,6 +77,7 @@ func addTraceFlags(cmd *cobra.Command, o *trace.Request) {
 	f.StringVar(&o.Times, "times", "", "`UNIT` of numeric times: s, ms, us or ns (default: detected from their size)")
 	f.StringVar(&o.Dates, "dates", "", "`ORDER` of dates such as 03/04/2026: dmy or mdy (default: detected from the dates)")
 	f.StringArrayVar(&o.Map, "map", nil, "column names of the file: `submit=created_at` (may be repeated)")
+	f.StringArrayVar(&o.Tags, "tag", nil, "tags of the jobs, as columns of the input: `project,team`, or project:Account (default: columns called tag_NAME)")
 	f.StringVar(&o.Columns, "columns-in", "", "columns of a sacct dump without a header: the `LIST` given to sacct --format")
 	f.BoolVar(&o.AllowCut, "allow-cut", false, "accept a truncated file, with what can be read of it (exit 4)")
 	complete(cmd, "tz", func() []string { return zones })

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ func newTrace(e *env) *cobra.Command {
 // describeOptions are the flags of capcli trace describe.
 type describeOptions struct {
 	trace  trace.Request
+	by     []string
 	output outputOptions
 }
 
@@ -38,12 +40,14 @@ func newDescribe(e *env) *cobra.Command {
 			"held. FILE may be - for stdin.",
 		Example: "  capcli trace describe jobs.parquet\n" +
 			"  capcli trace describe cluster_log.csv -o json\n" +
+			"  capcli trace describe sacct.psv --read tz=UTC,tag=project:WCKey --by project\n" +
 			"  capcli trace describe jobs.parquet --table tenants -o csv --out tenants.csv",
 		Args: wantArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDescribe(cmd.Context(), e, o, args[0]) },
 	}
 	addFormatFlag(cmd, &o.trace)
 	addReadFlag(cmd, &o.trace)
+	cmd.Flags().StringSliceVar(&o.by, "by", nil, "first show the jobs by the values of these tags: `TAG`,…")
 	addOutputFlags(cmd, &o.output)
 	return cmd
 }
@@ -71,8 +75,13 @@ func runDescribe(ctx context.Context, e *env, o describeOptions, name string) er
 	if err != nil {
 		return err
 	}
+	if len(o.by) > 0 {
+		if err := sum.KeepTags(o.by); err != nil {
+			return err
+		}
+	}
 	rep := r.Report()
-	d := description{&trace.Description{Schema: "capcli/trace_describe/v1", Input: in.Name, Read: rep, Summary: sum}}
+	d := description{o.by != nil, &trace.Description{Schema: "capcli/trace_describe/v1", Input: in.Name, Read: rep, Summary: sum}}
 	if err := emit(e, o.output, d.doc()); err != nil {
 		return err
 	}
@@ -83,7 +92,10 @@ func runDescribe(ctx context.Context, e *env, o describeOptions, name string) er
 }
 
 // description presents the description of a job log.
-type description struct{ *trace.Description }
+type description struct {
+	byTag bool // the tags come first
+	*trace.Description
+}
 
 // lead describes the whole log in one sentence.
 func (d *description) lead() string {
@@ -109,7 +121,7 @@ func amountText(v float64) string {
 
 // doc is the report of the description.
 func (d *description) doc() report.Doc {
-	return report.Doc{
+	doc := report.Doc{
 		Lead: d.lead(), Notes: d.Read.Remarks(), Data: d.Description, Charts: d.arrivals(),
 		Tables: []report.Table{
 			d.figures(), gpuSizeTable(d.Sizes), lengthTable(d.RunClasses),
@@ -120,4 +132,13 @@ func (d *description) doc() report.Doc {
 			d.hours(), d.weekdays(),
 		},
 	}
+	at := len(doc.Tables)
+	if d.byTag {
+		at = 0
+	}
+	for _, t := range d.Tags {
+		doc.Tables = slices.Insert(doc.Tables, at, shareTable("tag_"+t.Tag, t.Tag, t.Labelled()))
+		at++
+	}
+	return doc
 }

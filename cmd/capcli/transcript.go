@@ -72,6 +72,9 @@ func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 	if r.Kept > 0 {
 		line("covers", "%s", covered(r))
 	}
+	if len(r.Tags) > 0 {
+		line("tags", "%s", strings.Join(r.Tags, ", "))
+	}
 	if r.Resorted {
 		line("sorted", "the rows were not in order of submission; the jobs were sorted")
 	}

@@ -22,13 +22,13 @@ const Endings = ".parquet, .csv, .csv.gz, .csv.zst, .jsonl, .jsonl.gz, .jsonl.zs
 var kinds = []struct {
 	ending string
 	packs  bool // may be compressed
-	write  func(w io.Writer, jobs capcli.Jobs, eligible bool, meta map[string]string) error
+	write  func(w io.Writer, jobs capcli.Jobs, extra trace.Extra, meta map[string]string) error
 }{
 	{"parquet", false, writeParquet},
-	{"csv", true, func(w io.Writer, jobs capcli.Jobs, eligible bool, _ map[string]string) error {
-		return trace.WriteCSV(w, jobs, eligible)
+	{"csv", true, func(w io.Writer, jobs capcli.Jobs, extra trace.Extra, _ map[string]string) error {
+		return trace.WriteCSV(w, jobs, extra)
 	}},
-	{"jsonl", true, func(w io.Writer, jobs capcli.Jobs, _ bool, _ map[string]string) error {
+	{"jsonl", true, func(w io.Writer, jobs capcli.Jobs, _ trace.Extra, _ map[string]string) error {
 		return trace.WriteJSONL(w, jobs)
 	}},
 }
@@ -38,10 +38,10 @@ type File struct {
 	Stem string // name of the file without its ending; "" for stdout
 	Meta bool   // the kind stores metadata, such as the source of the jobs
 
-	Eligible bool // the file has a column for the times at which jobs became eligible
+	Extra trace.Extra // columns that not every jobs file has
 
 	packing string // gz, zst or "" for no compression
-	write   func(w io.Writer, jobs capcli.Jobs, eligible bool, meta map[string]string) error
+	write   func(w io.Writer, jobs capcli.Jobs, extra trace.Extra, meta map[string]string) error
 }
 
 // FileOf returns the kind of jobs file for the ending of name; "-" is CSV. It fails with a
@@ -76,8 +76,8 @@ func cutFold(s, ending string) (string, bool) {
 }
 
 // Write writes jobs to w, with meta where the kind stores metadata. It fails with the first
-// error from jobs or w, and with trace.ErrEligible where the file has no column for an eligible time
-// and needs one.
+// error from jobs or w, and with trace.ErrEligible or trace.ErrTags where the file needs a
+// column that it does not have.
 func (f *File) Write(w io.Writer, jobs capcli.Jobs, meta map[string]string) error {
 	var pack io.WriteCloser
 	switch f.packing {
@@ -91,16 +91,16 @@ func (f *File) Write(w io.Writer, jobs capcli.Jobs, meta map[string]string) erro
 		pack = z
 	}
 	if pack == nil {
-		return f.write(w, jobs, f.Eligible, meta)
+		return f.write(w, jobs, f.Extra, meta)
 	}
-	if err := f.write(pack, jobs, f.Eligible, meta); err != nil {
+	if err := f.write(pack, jobs, f.Extra, meta); err != nil {
 		return err
 	}
 	return pack.Close()
 }
 
-func writeParquet(w io.Writer, jobs capcli.Jobs, eligible bool, meta map[string]string) error {
-	out, err := parquet.NewJobWriter(w, meta, eligible)
+func writeParquet(w io.Writer, jobs capcli.Jobs, extra trace.Extra, meta map[string]string) error {
+	out, err := parquet.NewJobWriter(w, meta, extra)
 	if err != nil {
 		return err
 	}

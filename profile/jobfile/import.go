@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"capcli"
 	"capcli/profile/trace"
@@ -20,7 +22,7 @@ type Request struct {
 	Options trace.Options // how to read the log
 	File    File          // what to write
 	// Begin starts a pass over the log. Import reads the log as a stream. Where its jobs are
-	// not in order, one has an eligible time, or the log is truncated, Import begins another pass, and the caller drops
+	// not in order, one has an eligible time or a tag, or the log is truncated, Import begins another pass, and the caller drops
 	// the output of the pass before.
 	Begin func() (*Pass, error)
 }
@@ -43,6 +45,7 @@ type Result struct {
 	Partitions int64          `json:"partitions"`
 	Tenants    int64          `json:"tenants"`
 	GPUHours   capcli.GPUTime `json:"gpu_hours"`
+	Tags       []string       `json:"tags,omitempty"` // tags that jobs have, each a column of the file
 	Machine    *int64         `json:"machine_gpus"`
 	Resorted   bool           `json:"resorted"` // the jobs of the log were not in order and were sorted
 	Partial    bool           `json:"partial"`  // the log is truncated
@@ -87,6 +90,7 @@ func Import(ctx context.Context, r *Request) (*Result, error) {
 	return &Result{
 		Schema: "capcli/import/v1", Input: r.Input, Tally: rep.Tally, First: rep.First, Last: rep.Last,
 		Partitions: countNamed(im.seen.partitions), Tenants: countNamed(im.seen.tenants), GPUHours: im.seen.work,
+		Tags:    capcli.TagNames(slices.Collect(maps.Keys(im.seen.tags))),
 		Machine: rep.MachineGPUs, Resorted: rep.Unsorted, Partial: rep.Cut, Notes: rep.Notes,
 	}, nil
 }
@@ -102,7 +106,7 @@ func (im *importing) read() (again bool, err error) {
 	if im.pass, err = im.Begin(); err != nil {
 		return false, err
 	}
-	im.seen, im.rejected, im.failed = census{tenants: map[string]bool{}, partitions: map[string]bool{}}, 0, nil
+	im.seen, im.rejected, im.failed = census{tenants: map[string]bool{}, partitions: map[string]bool{}, tags: map[*capcli.Tags]bool{}}, 0, nil
 	opts := im.Options
 	opts.Rejects = im.reject
 	for _, name := range im.More {
@@ -119,7 +123,7 @@ func (im *importing) read() (again bool, err error) {
 	}
 	jobs := capcli.WatchJobs(im.ctx, r.Jobs(), im.pass.Done)
 	if im.sort || once {
-		jobs = trace.Sorted(im.markEligible(jobs))
+		jobs = trace.Sorted(im.markExtra(jobs, r))
 	}
 	if once {
 		var stop func()
@@ -132,8 +136,12 @@ func (im *importing) read() (again bool, err error) {
 	}
 	err = im.File.Write(im.pass.Jobs, im.watch(jobs), meta)
 	im.pass.End(im.seen.jobs)
-	if errors.Is(err, trace.ErrEligible) && !once {
-		im.File.Eligible = true
+	if !once && errors.Is(err, trace.ErrEligible) {
+		im.File.Extra.Eligible = true
+		return true, nil
+	}
+	if !once && errors.Is(err, trace.ErrTags) {
+		im.File.Extra.Tags = r.TagNames()
 		return true, nil
 	}
 	if errors.Is(err, errUnsorted) {
@@ -151,12 +159,15 @@ func (im *importing) read() (again bool, err error) {
 	return false, im.balance()
 }
 
-// markEligible yields jobs, and gives the file the column for eligible times where one has such a time.
-func (im *importing) markEligible(jobs capcli.Jobs) capcli.Jobs {
+// markExtra yields jobs of r, and gives the file the columns that they need.
+func (im *importing) markExtra(jobs capcli.Jobs, r *trace.Reader) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		for job, err := range jobs {
 			if err == nil && job.Eligible > job.Submit {
-				im.File.Eligible = true
+				im.File.Extra.Eligible = true
+			}
+			if err == nil && job.Tags != nil && len(im.File.Extra.Tags) != len(r.TagNames()) {
+				im.File.Extra.Tags = r.TagNames()
 			}
 			if !yield(job, err) {
 				return
@@ -236,7 +247,9 @@ type census struct {
 	jobs                int64
 	work                capcli.GPUTime
 	tenants, partitions map[string]bool
+	tags                map[*capcli.Tags]bool
 	tenant, partition   string // of the last job: a repeated name needs no look-up
+	last                *capcli.Tags
 }
 
 func (c *census) add(job *capcli.Job) {
@@ -249,6 +262,10 @@ func (c *census) add(job *capcli.Job) {
 	if c.jobs == 1 || job.Partition != c.partition {
 		c.partition = job.Partition
 		c.partitions[job.Partition] = true
+	}
+	if job.Tags != c.last {
+		c.last = job.Tags
+		c.tags[job.Tags] = true
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,7 +23,7 @@ const (
 
 func init() {
 	trace.Formats.Add("kubernetes", "a cluster's own history: kubectl get workloads,jobs,pods -A -o json, watch streams and exports of events", trace.Format{
-		Sniff: sniff, Read: readJobs, Several: true, Tables: []string{HistoryTable, RunsTable, trace.NodesTable},
+		Sniff: sniff, Read: readJobs, Several: true, Tagged: true, Tables: []string{HistoryTable, RunsTable, trace.NodesTable},
 	})
 }
 
@@ -71,8 +72,7 @@ func readJobs(r *trace.Reader) error {
 			return nil
 		}
 	}
-	h.yield(r)
-	return nil
+	return h.yield(r)
 }
 
 // readInput adds one input to c.
@@ -92,8 +92,41 @@ func readInput(r *trace.Reader, c *Reader, name string, in io.Reader) error {
 	return nil
 }
 
-// yield passes the jobs to r, in order of submission.
-func (h *History) yield(r *trace.Reader) {
+// tagger returns what makes the tags of the jobs of r from their labels, and the names of these.
+func (h *History) tagger(r *trace.Reader) (*trace.Tagger, []string, error) {
+	found := map[string]bool{}
+	for i := range h.Jobs {
+		for _, labels := range h.Jobs[i].labels {
+			for name := range labels {
+				found[name] = true
+			}
+		}
+	}
+	if len(h.Jobs) == 0 {
+		return nil, nil, nil
+	}
+	names := slices.Sorted(maps.Keys(found))
+	t, err := r.Tagger(names, nil)
+	return t, names, err
+}
+
+// label returns the value of a label of the job; "" where no object of the job has it.
+func (j *Job) label(name string) string {
+	for _, labels := range j.labels {
+		if v := labels[name]; v != "" {
+			return string(v)
+		}
+	}
+	return ""
+}
+
+// yield passes the jobs to r, in order of submission. It fails where no job has a label that is asked
+// for as a tag.
+func (h *History) yield(r *trace.Reader) error {
+	tags, names, err := h.tagger(r)
+	if err != nil {
+		return err
+	}
 	last := h.lastRun()
 	order := slices.Clone(h.Jobs)
 	slices.SortStableFunc(order, func(a, b Job) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), strings.Compare(a.ID, b.ID)) })
@@ -109,10 +142,11 @@ func (h *History) yield(r *trace.Reader) {
 			for _, what := range j.assumed(&job) {
 				r.Assume(what)
 			}
+			job.Tags = tags.Texts(func(i int) string { return j.label(names[i]) })
 			more = r.Keep(j.line, []byte(j.ID), &job)
 		}
 		if !more {
-			return
+			return nil
 		}
 		if j.Earlier > 0 && job.Start.IsKnown() && j.State != cancelled {
 			again++
@@ -122,6 +156,7 @@ func (h *History) yield(r *trace.Reader) {
 	if again > 0 {
 		r.Note(fmt.Sprintf("%s had runs that were preempted or evicted; those held %.1f GPU-hours and are not in the jobs, only the last runs are", counted(again, "job"), earlier.Hours()))
 	}
+	return nil
 }
 
 // states are the states in Slurm's words.

@@ -34,6 +34,7 @@ type Job struct {
 	Earlier                        capcli.Seconds // admitted time of all earlier runs
 	Managed                        bool           // it has a Workload
 
+	labels   []map[string]scalar // of its objects; the first that has a label decides
 	line     int
 	workload string // namespace/name
 	why      string // how it ended, in Kueue's words
@@ -168,13 +169,16 @@ func (d *deriver) managedJob(w *workload) Job {
 	}
 	j.ID = j.workload
 	j.Submit, _ = parseTime(w.Metadata.Created)
+	j.labels = append(j.labels, w.Metadata.Labels)
 	if len(w.Spec.PodSets) > 0 {
+		j.labels = append(j.labels, w.Spec.PodSets[0].Template.Metadata.Labels)
 		j.Team = string(w.Spec.PodSets[0].Template.Metadata.Labels["team"])
 	}
 	if owner := w.owner(); owner != nil {
 		j.ID = w.Metadata.Namespace + "/" + owner.Name
 		if job := d.owner(owner, j.ID); job != nil {
 			j.Submit, _ = parseTime(job.Metadata.Created)
+			j.labels = append([]map[string]scalar{job.Metadata.Labels}, j.labels...)
 			j.Team = string(job.Metadata.Labels["team"])
 			if j.Limit == 0 {
 				j.Limit = capcli.Seconds(max(job.Spec.Deadline, 0))
@@ -343,6 +347,7 @@ func (b *batchJob) job() Job {
 		ID: b.Metadata.id(), Tenant: b.Metadata.Namespace, Team: string(b.Metadata.Labels["team"]), Pods: 1,
 		Limit: capcli.Seconds(max(b.Spec.Deadline, 0)), Product: string(b.Spec.Template.Spec.NodeSelector["nvidia.com/gpu.product"]),
 		Reserved: capcli.NoTime, FirstContainer: capcli.NoTime, line: b.line,
+		labels: []map[string]scalar{b.Metadata.Labels, b.Spec.Template.Metadata.Labels},
 	}
 	if n := b.Spec.Parallelism; n != nil {
 		j.Pods = *n

@@ -45,7 +45,7 @@ func BenchmarkWriteMillion(b *testing.B) {
 	var size int
 	for b.Loop() {
 		size = 0
-		w, err := NewJobWriter(writerFunc(func(p []byte) (int, error) { size += len(p); return len(p), nil }), nil, true)
+		w, err := NewJobWriter(writerFunc(func(p []byte) (int, error) { size += len(p); return len(p), nil }), nil, trace.Extra{Eligible: true})
 		if err != nil {
 			b.Fatal(err)
 		}

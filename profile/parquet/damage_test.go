@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"strings"
 	"testing"
 
 	"capcli"
@@ -25,6 +26,15 @@ func readColumns(b []byte) error {
 			if err := j.fields[i].open(f, l); err != nil {
 				return err
 			}
+		}
+	}
+	for i := range f.columns {
+		if strings.HasPrefix(f.columns[i].name, "tag_") {
+			d := &field{want: want{name: f.columns[i].name, what: texts}}
+			if err := d.open(f, f.columns[i]); err != nil {
+				return err
+			}
+			j.read = append(j.read, d)
 		}
 	}
 	for {

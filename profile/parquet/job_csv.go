@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,9 +18,10 @@ func (j *jobs) asCSV() error {
 	o := j.r.Options()
 	rows := &csvRows{j: j}
 	rows.header()
+	tags := j.columnsOfTags()
 	going := true
 	inner, err := trace.Open(trace.Input{Name: j.r.Input().Name, R: rows}, trace.Options{
-		Format: "csv", TZ: o.TZ, DSTLater: o.DSTLater, Unit: o.Unit, Dates: o.Dates,
+		Format: "csv", Tags: tags, TZ: o.TZ, DSTLater: o.DSTLater, Unit: o.Unit, Dates: o.Dates,
 		Rejects: func(x trace.Reject) {
 			going = going && j.r.Reject(x.Line-1, []byte(x.Text), x.Reason)
 		},
@@ -51,6 +53,21 @@ func (j *jobs) asCSV() error {
 	return rows.err
 }
 
+// tagColumn returns the name of column i of those of tags.
+func tagColumn(i int) string { return "column" + strconv.Itoa(i) }
+
+// columnsOfTags returns the tags with the columns in which csvRows has them.
+func (j *jobs) columnsOfTags() []trace.TagWish {
+	var out []trace.TagWish
+	if j.tags == nil {
+		return nil
+	}
+	for t, at := range j.tags.Columns() {
+		out = append(out, trace.TagWish{Name: t, Column: tagColumn(slices.Index(j.read, j.columns[at]))})
+	}
+	return out
+}
+
 // csvRows reads the wanted columns of the file as CSV text.
 type csvRows struct {
 	j    *jobs
@@ -77,6 +94,9 @@ func (c *csvRows) header() {
 			names = append(names, wants[i].name)
 		}
 	})
+	for i := range c.j.read {
+		names = append(names, tagColumn(i))
+	}
 	c.b = append(c.b, strings.Join(names, ",")+"\n"...)
 }
 
@@ -116,5 +136,8 @@ func (c *csvRows) row(k int) {
 		}
 		c.b = d.write(c.b, k)
 	})
+	for _, d := range c.j.read {
+		c.b = d.write(append(c.b, ','), k)
+	}
 	c.b = append(c.b, '\n')
 }

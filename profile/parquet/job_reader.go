@@ -21,6 +21,7 @@ func init() {
 		Read:   readJobs,
 		Binary: true,
 		Mapped: true,
+		Tagged: true,
 	})
 }
 
@@ -124,8 +125,11 @@ type jobs struct {
 	r       *trace.Reader
 	f       *file
 	fields  [numColumns]field
-	row     int64 // rows read so far
-	rejects bool  // the caller wants the text of rejected rows
+	tags    *trace.Tagger  // nil where the rows have no tags
+	columns map[int]*field // columns of tags, by their index in the file
+	read    []*field       // the same, in order of index
+	row     int64          // rows read so far
+	rejects bool           // the caller wants the text of rejected rows
 	line    []byte
 }
 
@@ -156,6 +160,9 @@ func (j *jobs) open() error {
 	if err := checkMap(names); err != nil {
 		return err
 	}
+	if err := j.openTags(used); err != nil {
+		return err
+	}
 	var unknown []string
 	for _, l := range j.f.columns {
 		if !used[l.name] {
@@ -166,6 +173,29 @@ func (j *jobs) open() error {
 		j.r.Note("columns not read: " + strings.Join(unknown, ", "))
 	}
 	return j.checkColumns()
+}
+
+// openTags finds the columns of tags and marks them in used.
+func (j *jobs) openTags(used map[string]bool) (err error) {
+	names := make([]string, len(j.f.columns))
+	for i, l := range j.f.columns {
+		names[i] = l.name
+	}
+	var places []int
+	if j.tags, err = j.r.Tagger(names, func(i int) { places = append(places, i) }); err != nil {
+		return err
+	}
+	slices.Sort(places)
+	j.columns = map[int]*field{}
+	for _, i := range slices.Compact(places) {
+		d := &field{want: want{name: names[i], what: texts}}
+		if err := d.open(j.f, j.f.columns[i]); err != nil {
+			return err
+		}
+		used[names[i]], j.columns[i] = true, d
+		j.read = append(j.read, d)
+	}
+	return nil
 }
 
 func checkMap(names map[string]string) error {
@@ -247,6 +277,13 @@ func (j *jobs) nextBatch() (int, error) {
 			j.r.NoteUnit(j.fields[i].found)
 		}
 	}
+	for _, d := range j.read {
+		if n > 0 {
+			if err := d.read(n); err != nil {
+				return 0, err
+			}
+		}
+	}
 	j.row += int64(n)
 	return n, nil
 }
@@ -272,6 +309,7 @@ func (j *jobs) keep(k int, line int64) bool {
 	if reason := j.job(&job, k, line); reason != "" {
 		return j.r.Reject(int(line), j.text(k), reason)
 	}
+	job.Tags = j.tags.Texts(func(i int) string { return j.columns[i].text[k] })
 	var row []byte
 	if j.rejects {
 		row = j.text(k)

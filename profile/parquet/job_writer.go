@@ -15,15 +15,16 @@ const mostParts = 1 << 50
 // JobWriter writes a job trace that trace.Open reads back exactly. DuckDB and pandas read it too.
 // An unknown value (0 or "" in a Job) is null in a nullable column.
 type JobWriter struct {
-	t        *Table
-	eligible bool // the file has the column eligible
+	t     *Table
+	extra trace.Extra
+	n     int // columns before those of tags
 }
 
-// NewJobWriter starts a file on w. meta is added to its metadata, as in NewTable. The file has the
-// column eligible if that is set.
-func NewJobWriter(w io.Writer, meta map[string]string, eligible bool) (*JobWriter, error) {
+// NewJobWriter starts a file on w with the columns of every job file and those of extra. meta is
+// added to its metadata, as in NewTable.
+func NewJobWriter(w io.Writer, meta map[string]string, extra trace.Extra) (*JobWriter, error) {
 	n := numColumns
-	if !eligible {
+	if !extra.Eligible {
 		n = colEligible
 	}
 	columns := make([]Column, n)
@@ -47,24 +48,28 @@ func NewJobWriter(w io.Writer, meta map[string]string, eligible bool) (*JobWrite
 		}
 		columns[i] = c
 	}
+	for _, tag := range extra.Tags {
+		columns = append(columns, Column{Name: trace.TagColumn(tag), Nullable: true, Kind: Text, Repeats: true})
+	}
 	t, err := NewTable(w, columns, meta)
 	if err != nil {
 		return nil, err
 	}
-	return &JobWriter{t, eligible}, nil
+	return &JobWriter{t, extra, n}, nil
 }
 
-// Write adds one job. It fails for a job whose CPU or memory could not be read back exactly, and with
-// trace.ErrEligible where the file has no column for its eligible time.
+// Write adds one job. It fails for a job whose CPU or memory could not be read back exactly, and as
+// trace.Extra.Check where the file has no column for its eligible time or for a tag.
 func (w *JobWriter) Write(job capcli.Job) error {
 	t, eligible := w.t, job.Eligible
 	if err := w.check(&job); err != nil {
 		return err
 	}
+	if err := w.extra.Check(&job); err != nil {
+		return err
+	}
 	if eligible <= job.Submit {
 		eligible = capcli.NoTime
-	} else if !w.eligible {
-		return trace.ErrEligible
 	}
 	t.Text(colID, job.ID)
 	w.text(colTenant, job.Tenant)
@@ -83,8 +88,11 @@ func (w *JobWriter) Write(job capcli.Job) error {
 	t.Int(colRun, int64(job.Run))
 	w.int(colLimit, int64(job.Limit))
 	t.Int(colPriority, int64(job.Priority))
-	if w.eligible {
+	if w.extra.Eligible {
 		t.Time(colEligible, eligible)
+	}
+	for i, tag := range w.extra.Tags {
+		w.text(w.n+i, job.Tags.Value(tag))
 	}
 	return t.Next()
 }

@@ -46,8 +46,17 @@ func someJobs(n int) []capcli.Job {
 		if rng.IntN(3) == 0 {
 			j.Limit, j.Deadline = capcli.Seconds(1+rng.IntN(90_000)), at+90_000
 		}
+		if rng.IntN(3) == 0 {
+			j.Tags = someTags[rng.IntN(len(someTags))]
+		}
 	}
 	return jobs
+}
+
+// someTags are the tags of some jobs of someJobs.
+var someTags = []*capcli.Tags{
+	capcli.NewTags(capcli.Tag{Name: "project", Value: "search"}),
+	capcli.NewTags(capcli.Tag{Name: "project", Value: "ads, all"}, capcli.Tag{Name: "cost center", Value: `R"42`}),
 }
 
 func pick(rng *rand.Rand, of ...string) string { return of[rng.IntN(len(of))] }
@@ -55,7 +64,7 @@ func pick(rng *rand.Rand, of ...string) string { return of[rng.IntN(len(of))] }
 func encode(t testing.TB, jobs []capcli.Job, meta map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := NewJobWriter(&b, meta, true)
+	w, err := NewJobWriter(&b, meta, trace.Extra{Eligible: true, Tags: tagsOf(jobs)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +77,15 @@ func encode(t testing.TB, jobs []capcli.Job, meta map[string]string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// tagsOf returns the names of the tags of jobs.
+func tagsOf(jobs []capcli.Job) []string {
+	var sets []*capcli.Tags
+	for i := range jobs {
+		sets = append(sets, jobs[i].Tags)
+	}
+	return capcli.TagNames(sets)
 }
 
 // decode reads b as trace reads a file.
@@ -92,8 +110,13 @@ func checkSameJobs(t *testing.T, got, want []capcli.Job) {
 		t.Fatalf("got %d jobs, want %d", len(got), len(want))
 	}
 	for i := range got {
-		if got[i] != want[i] {
+		g, w := got[i], want[i]
+		g.Tags, w.Tags = nil, nil
+		if g != w || got[i].Tags.Key() != want[i].Tags.Key() {
 			t.Fatalf("job %d:\n got %+v\nwant %+v", i, got[i], want[i])
+		}
+		if i > 0 && got[i].Tags.Key() == got[i-1].Tags.Key() && got[i].Tags != got[i-1].Tags {
+			t.Fatalf("job %d does not share its tags", i)
 		}
 	}
 }
@@ -183,7 +206,7 @@ func TestWriterRefuses(t *testing.T) {
 	}
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
-			w, err := NewJobWriter(&bytes.Buffer{}, nil, true)
+			w, err := NewJobWriter(&bytes.Buffer{}, nil, trace.Extra{Eligible: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +217,7 @@ func TestWriterRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := NewJobWriter(&bytes.Buffer{}, map[string]string{sealKey: "x"}, true); err == nil {
+	if _, err := NewJobWriter(&bytes.Buffer{}, map[string]string{sealKey: "x"}, trace.Extra{Eligible: true}); err == nil {
 		t.Error("metadata under our own key was taken")
 	}
 }
@@ -215,7 +238,7 @@ func TestWriterTellsOfFailedWrites(t *testing.T) {
 	jobs := someJobs(3000)
 	size := len(encode(t, jobs, nil))
 	for left := 0; left < size; left += size/20 + 1 {
-		w, err := NewJobWriter(&failing{left}, nil, true)
+		w, err := NewJobWriter(&failing{left}, nil, trace.Extra{Eligible: true, Tags: tagsOf(jobs)})
 		for i := 0; err == nil && i < len(jobs); i++ {
 			err = w.Write(jobs[i])
 		}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +20,18 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs")
+
+// extraOf returns the columns that jobs need.
+func extraOf(jobs []capcli.Job) Extra {
+	var x Extra
+	var sets []*capcli.Tags
+	for i := range jobs {
+		x.Eligible = x.Eligible || jobs[i].Eligible > jobs[i].Submit
+		sets = append(sets, jobs[i].Tags)
+	}
+	x.Tags = capcli.TagNames(sets)
+	return x
+}
 
 // sample is a file of a format, and the jobs and the report that it reads as.
 type sample struct{ data, want string }
@@ -113,7 +124,7 @@ func conform(t *testing.T, format, name string, data []byte) {
 	}
 	stopEarly(t, data)
 	var out bytes.Buffer
-	if err := WriteCSV(&out, jobsOneByOne(jobs), slices.ContainsFunc(jobs, func(j capcli.Job) bool { return j.Eligible > j.Submit })); err != nil {
+	if err := WriteCSV(&out, jobsOneByOne(jobs), extraOf(jobs)); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&out, "# rows %d, kept %d, folded %d, rejected %d, machine %d, unsorted %t\n", rep.Rows, rep.Kept, rep.Folded, rep.Rejected, machine(&rep), rep.Unsorted)

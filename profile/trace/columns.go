@@ -37,7 +37,7 @@ func addTable(name, doc string, f tableFormat) {
 	if f.sniff == nil {
 		f.sniff = func(head []byte) bool { return headHas(head, f.needs...) }
 	}
-	Formats.Add(name, doc, Format{Sniff: f.sniff, Read: f.read})
+	Formats.Add(name, doc, Format{Sniff: f.sniff, Read: f.read, Tagged: true})
 }
 
 // read implements Format.Read.
@@ -56,6 +56,9 @@ func (f *tableFormat) read(r *Reader) error {
 	if err := t.need(f.needs...); err != nil {
 		return err
 	}
+	if err := t.findTags(nil); err != nil {
+		return err
+	}
 	places := make([]int, len(f.columns))
 	for i, c := range f.columns {
 		places[i] = t.col(strings.Split(c.name, "|")...)
@@ -71,7 +74,7 @@ func (f *tableFormat) read(r *Reader) error {
 // row yields the job of the current row, or rejects the row. places are the indices of the
 // columns in the header, -1 where a column is missing. It reports whether reading goes on.
 func (f *tableFormat) row(t *tableReader, places []int) bool {
-	job := capcli.Job{Eligible: capcli.NoTime, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
+	job := capcli.Job{Eligible: capcli.NoTime, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime, Tags: t.tags.Row(t.Row)}
 	for i, c := range f.columns {
 		t.at = i
 		if bad := c.read(t, &job, t.cell(places[i])); bad != flawless {

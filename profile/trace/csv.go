@@ -11,7 +11,7 @@ import (
 
 func init() {
 	Formats.Add("csv", "capcli's own columns as CSV (or with tabs or semicolons); --map reads other headers",
-		Format{Sniff: sniffCSV, Read: readCSV, Mapped: true})
+		Format{Sniff: sniffCSV, Read: readCSV, Mapped: true, Tagged: true})
 }
 
 func sniffCSV(head []byte) bool {
@@ -36,6 +36,7 @@ func readCSV(r *Reader) error {
 				cells[i] = t.Row[col]
 			}
 		}
+		d.tags = t.tags.Row(t.Row)
 		more, err := d.keep(t.line, t.rows, t.Raw, &cells)
 		if err != nil || !more {
 			return err
@@ -76,6 +77,9 @@ func (t *table) places() (place [numColumns]int, err error) {
 	if gone != nil {
 		return place, t.r.fault(t.line, "", fmt.Sprintf("the header lacks %s; it has %s", strings.Join(gone, ", "), t.headerText()),
 			"name the columns with --map, such as --map submit=created_at,gpus=num_gpus")
+	}
+	if err := t.findTags(used); err != nil {
+		return place, err
 	}
 	t.noteUnknown(used)
 	return place, nil

@@ -31,6 +31,8 @@ type Summary struct {
 	GPUModels  []Share `json:"gpu_models"`
 	States     []Share `json:"states"`
 
+	Tags []TagShares `json:"tags,omitempty"` // in order of tag; nil if no job has tags
+
 	Demand Level  `json:"demand"`   // GPUs that jobs would hold if none waited: each job from its submit for its run time
 	Use    *Level `json:"use"`      // GPUs held from the start to the end of each job; nil if no job has both
 	UsedBy int64  `json:"use_jobs"` // jobs with a start and an end, which Use counts
@@ -100,7 +102,7 @@ func Describe(jobs capcli.Jobs, zone *time.Location) (Summary, error) {
 	}
 	d := describer{
 		zone: zone, sizes: map[int64]*tallied{},
-		tenants: map[string]*tallied{}, partitions: map[string]*tallied{}, models: map[string]*tallied{}, states: map[string]*tallied{},
+		tags: map[*capcli.Tags]*tallied{}, tenants: map[string]*tallied{}, partitions: map[string]*tallied{}, models: map[string]*tallied{}, states: map[string]*tallied{},
 		classes: make([]tallied, len(runBounds)),
 		first:   capcli.NoTime, last: capcli.NoTime,
 	}
@@ -110,7 +112,9 @@ func Describe(jobs capcli.Jobs, zone *time.Location) (Summary, error) {
 		}
 		d.add(&job)
 	}
-	return d.summary(), nil
+	s := d.summary()
+	s.Tags = d.tagShares()
+	return s, nil
 }
 
 // tallied counts jobs and their work.
@@ -132,6 +136,7 @@ type describer struct {
 	work                                capcli.GPUTime
 	sizes                               map[int64]*tallied // by thousandths of a GPU
 	tenants, partitions, models, states map[string]*tallied
+	tags                                map[*capcli.Tags]*tallied
 	classes                             []tallied
 	run, wait                           lengths
 	demand, use                         levels
@@ -156,6 +161,7 @@ func (d *describer) add(job *capcli.Job) {
 	addTally(d.partitions, job.Partition, work)
 	addTally(d.models, job.GPUModel, work)
 	addTally(d.states, job.State, work)
+	addTally(d.tags, job.Tags, work)
 	d.classes[runClass(job.Run)].add(work)
 	d.run.add(job.Run)
 	d.demand.add(job.Submit, job.Submit+capcli.Time(job.Run), job.Milli())

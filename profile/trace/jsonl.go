@@ -13,7 +13,7 @@ import (
 
 func init() {
 	Formats.Add("jsonl", "capcli's own columns, one JSON object a line or an array of objects; --map reads other keys",
-		Format{Sniff: sniffJSONL, Read: readJSONL, Mapped: true})
+		Format{Sniff: sniffJSONL, Read: readJSONL, Mapped: true, Tagged: true})
 }
 
 func sniffJSONL(head []byte) bool {
@@ -32,6 +32,7 @@ type jsonl struct {
 	cols    map[string]int     // index in Columns of each key
 	cells   [numColumns][]byte // values of the current object, by index in Columns
 	unknown map[string]bool    // skipped keys, at most 100
+	tags    keyTagger
 }
 
 func readJSONL(r *Reader) error {
@@ -47,6 +48,7 @@ func readJSONL(r *Reader) error {
 		}
 	}
 	d := newRecord(r)
+	j.tags.begin(r)
 	defer j.note()
 	if bytes.HasPrefix(beginsJSON(r.text.Head(HeadBytes)), []byte("[")) {
 		return j.array(d)
@@ -54,7 +56,7 @@ func readJSONL(r *Reader) error {
 	for row := int64(0); ; {
 		line, n, ok := r.Line()
 		if !ok {
-			return nil
+			return j.tags.check(j.unknown)
 		}
 		if len(trim(line)) == 0 {
 			continue
@@ -66,6 +68,7 @@ func readJSONL(r *Reader) error {
 			}
 			continue
 		}
+		d.tags = j.tags.row()
 		if more, err := d.keep(n, row, line, &j.cells); err != nil || !more {
 			return err
 		}
@@ -79,8 +82,9 @@ func (j *jsonl) array(d *record) error {
 		if row++; !j.object(raw) {
 			return j.r.Reject(line, raw, "not a JSON object"), nil
 		}
+		d.tags = j.tags.row()
 		return d.keep(line, row, raw, &j.cells)
-	}, func() error { return nil })
+	}, func() error { return j.tags.check(j.unknown) })
 }
 
 // note adds a note that lists the skipped keys.
@@ -100,6 +104,7 @@ func (j *jsonl) note() {
 // line is such an object.
 func (j *jsonl) object(line []byte) bool {
 	clear(j.cells[:])
+	j.tags.clear()
 	b, ok := skip(trim(line), '{')
 	if !ok {
 		return false
@@ -131,8 +136,12 @@ func (j *jsonl) object(line []byte) bool {
 
 // put sets the cell of a key, or records the key as unknown.
 func (j *jsonl) put(key, value []byte) {
+	isTag := j.tags.put(key, value)
 	if col, ok := j.cols[string(key)]; ok {
 		j.cells[col] = value
+		return
+	}
+	if isTag {
 		return
 	}
 	if len(j.unknown) < 100 && !j.unknown[string(key)] {

@@ -126,6 +126,9 @@ func (r *Reader) choose(head []byte) error {
 	if err := CheckCount(name, 1+len(r.o.More)); err != nil {
 		return err
 	}
+	if !format.Tagged && len(r.o.Tags) > 0 {
+		return &capcli.RequestError{Field: "tag", Text: r.o.Tags[0].Name + ": the format " + name + " has no tags", Hint: "import the log as csv, parquet or jsonl with a column for each tag"}
+	}
 	r.format, r.rep.Format = format, name
 	return nil
 }

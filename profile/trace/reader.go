@@ -36,6 +36,7 @@ type Reader struct {
 	lastID           string           // id of the last kept job
 	lastSubmit       capcli.Time      // submit of the last kept job
 	lastReject       int              // line of the last rejected row
+	tagNames         []string         // see TagNames
 	mayBeEmpty       bool             // the input is whole without a job
 	lastUnit         int64            // unit of times that was noted last, per second
 	dates            capcli.DateOrder // of dates whose year comes last

@@ -33,6 +33,7 @@ type record struct {
 	clock clock
 	ids   arena
 	names [numColumns]names
+	tags  *capcli.Tags // of the row
 }
 
 func newRecord(r *Reader) *record {
@@ -43,7 +44,7 @@ func newRecord(r *Reader) *record {
 // the number of the row, from 1; it becomes the id of a job without an id. keep reports
 // whether reading goes on. It fails where a time has no zone and Options.TZ is nil.
 func (d *record) keep(line int, row int64, raw []byte, cells *[numColumns][]byte) (bool, error) {
-	job := capcli.Job{Eligible: capcli.NoTime, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
+	job := capcli.Job{Eligible: capcli.NoTime, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime, Tags: d.tags}
 	if col, bad := d.numbers(&job, cells); bad != flawless {
 		return d.r.Reject(line, raw, Columns[col]+": "+string(bad)), nil
 	}

@@ -17,13 +17,14 @@ type Request struct {
 	Times    string   `json:"times,omitempty"`      // unit of times that are numbers: s, ms, us or ns; "" tells it from their size
 	Dates    string   `json:"dates,omitempty"`      // order of dates whose year comes last: dmy or mdy; "" tells it from the dates
 	Map      []string `json:"map,omitempty"`        // pairs of our column=their column, separated by commas
+	Tags     []string `json:"tags,omitempty"`       // tags to read, separated by commas: project, or project:COLUMN
 	Columns  string   `json:"columns_in,omitempty"` // columns of a sacct dump without a header, separated by commas
 	AllowCut bool     `json:"allow_cut,omitempty"`  // accept a truncated log and read what is there
 }
 
 // IsEmpty reports whether the request has no setting.
 func (q *Request) IsEmpty() bool {
-	return q.Format == "" && q.TZ == "" && q.DST == "" && q.Times == "" && q.Dates == "" && q.Columns == "" && !q.AllowCut && len(q.Map) == 0
+	return q.Format == "" && q.TZ == "" && q.DST == "" && q.Times == "" && q.Dates == "" && q.Columns == "" && !q.AllowCut && len(q.Map) == 0 && len(q.Tags) == 0
 }
 
 // Parse returns the options that the request asks for. It fails with
@@ -57,6 +58,9 @@ func (q *Request) Parse() (Options, error) {
 		return out, err
 	}
 	if out.Map, err = parseMap(q.Map); err != nil {
+		return out, err
+	}
+	if out.Tags, err = parseTags(q.Tags); err != nil {
 		return out, err
 	}
 	for c := range strings.SplitSeq(q.Columns, ",") {

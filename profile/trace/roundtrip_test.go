@@ -13,6 +13,9 @@ import (
 	"capcli"
 )
 
+// roundTripTags are the tags of anyJob.
+var roundTripTags = []string{"cost center", "project", "a/b.c-d"}
+
 // anyJob draws a job that our columns can say.
 func anyJob(t *rapid.T, id string) capcli.Job {
 	word := rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[a-zA-Zé"|,;#=][a-z0-9 "',|;\n]{0,8}[a-z"]`))
@@ -40,6 +43,11 @@ func anyJob(t *rapid.T, id string) capcli.Job {
 		j.Start, j.End = j.End, j.Start
 	}
 	j.Eligible = capcli.NoTime
+	for _, name := range roundTripTags {
+		if rapid.Bool().Draw(t, "tag "+name) {
+			j.Tags = capcli.NewTags(capcli.Tag{Name: name, Value: rapid.StringMatching(`[a-zA-Zé"|,;#=][a-z0-9 "',|;]{0,8}[a-z"]`).Draw(t, "value")}).Merge(j.Tags)
+		}
+	}
 	if last := min(lastTime, max(j.Start, j.Submit)); last > j.Submit && rapid.Bool().Draw(t, "eligible") {
 		j.Eligible = capcli.Time(rapid.Int64Range(int64(j.Submit)+1, int64(last)).Draw(t, "eligible at"))
 	}
@@ -49,7 +57,9 @@ func anyJob(t *rapid.T, id string) capcli.Job {
 // TestRoundTrip: what WriteCSV and WriteJSONL write reads back the same.
 func TestRoundTrip(t *testing.T) {
 	for name, write := range map[string]func(io.Writer, capcli.Jobs) error{
-		"csv":   func(w io.Writer, jobs capcli.Jobs) error { return WriteCSV(w, jobs, true) },
+		"csv": func(w io.Writer, jobs capcli.Jobs) error {
+			return WriteCSV(w, jobs, Extra{Eligible: true, Tags: roundTripTags})
+		},
 		"jsonl": WriteJSONL,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +93,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestWriteRefuses(t *testing.T) {
-	err := WriteCSV(io.Discard, jobsOneByOne([]capcli.Job{{ID: "a", GPUs: 3, GPUMilli: 500}}), false)
+	err := WriteCSV(io.Discard, jobsOneByOne([]capcli.Job{{ID: "a", GPUs: 3, GPUMilli: 500}}), Extra{})
 	if err == nil {
 		t.Error("shares of three GPUs were written as something else")
 	}
@@ -91,7 +101,7 @@ func TestWriteRefuses(t *testing.T) {
 	if err := WriteJSONL(io.Discard, bad); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v, want the error of the stream", err)
 	}
-	if err := WriteCSV(brokenWriter{}, jobsOneByOne([]capcli.Job{{ID: "a"}}), false); !errors.Is(err, io.ErrShortWrite) {
+	if err := WriteCSV(brokenWriter{}, jobsOneByOne([]capcli.Job{{ID: "a"}}), Extra{}); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("got %v, want the error of the writer", err)
 	}
 }
@@ -113,7 +123,7 @@ func TestEligibleColumn(t *testing.T) {
 		{late, false, "state\n", ErrEligible},
 	} {
 		var out bytes.Buffer
-		err := WriteCSV(&out, jobsOneByOne([]capcli.Job{tt.job}), tt.col)
+		err := WriteCSV(&out, jobsOneByOne([]capcli.Job{tt.job}), Extra{Eligible: tt.col})
 		if got := out.String(); !errors.Is(err, tt.err) || !strings.HasSuffix(got, ","+tt.want) {
 			t.Errorf("eligible at %d, column %t: got %q and %v, want …%q and %v", tt.job.Eligible, tt.col, got, err, tt.want, tt.err)
 		}

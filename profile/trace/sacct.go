@@ -10,7 +10,7 @@ import (
 
 func init() {
 	Formats.Add("sacct", "Slurm accounting: sacct -P, with its header line or with the names given to --format; sacct --json",
-		Format{Sniff: sniffSacct, Read: readSacct, Mapped: true})
+		Format{Sniff: sniffSacct, Read: readSacct, Mapped: true, Tagged: true})
 }
 
 // sacctHeld is the number of jobs that are held back for later rows of the same jobs
@@ -87,6 +87,9 @@ func readSacct(r *Reader) error {
 func newSacct(r *Reader, t *table) (*sacct, error) {
 	cols, err := findSacctCols(t)
 	if err != nil {
+		return nil, err
+	}
+	if err := t.findTags(nil); err != nil {
 		return nil, err
 	}
 	return &sacct{

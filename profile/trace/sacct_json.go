@@ -89,6 +89,44 @@ func (s *slurmWords) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// slurmNotes is texts by their kind, such as the comments of a job. Some versions have one text.
+type slurmNotes map[string]string
+
+// UnmarshalJSON implements json.Unmarshaler. It skips what is no text.
+func (s *slurmNotes) UnmarshalJSON(b []byte) error {
+	*s = slurmNotes{}
+	if b[0] == '"' {
+		var text string
+		if err := json.Unmarshal(b, &text); err != nil {
+			return err
+		}
+		(*s)[""] = text
+		return nil
+	}
+	var parts map[string]json.RawMessage
+	if b[0] != '{' {
+		return nil
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for kind, raw := range parts {
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			(*s)[kind] = text
+		}
+	}
+	return nil
+}
+
+// text returns the text of a kind. One text is that of a job, or the only one.
+func (s slurmNotes) text(kind string) []byte {
+	if one := s[""]; one != "" && (kind == "job" || kind == "wckey") {
+		return []byte(one)
+	}
+	return []byte(s[kind])
+}
+
 // slurmTRES is one resource of a list.
 type slurmTRES struct {
 	Type  string      `json:"type"`
@@ -105,6 +143,8 @@ type accountedJob struct {
 	Partition string      `json:"partition"`
 	Name      string      `json:"name"`
 	QOS       string      `json:"qos"`
+	WCKey     slurmNotes  `json:"wckey"`
+	Comment   slurmNotes  `json:"comment"`
 	Nodes     string      `json:"nodes"`
 	NodeCount slurmNumber `json:"allocation_nodes"`
 	Priority  slurmNumber `json:"priority"`
@@ -141,6 +181,7 @@ type accountedJob struct {
 var accountedFields = []string{
 	"JobID", "JobIDRaw", "Cluster", "Account", "User", "Partition", "JobName", "QOS", "State", "Submit", "Eligible", "Start", "End",
 	"ElapsedRaw", "TimelimitRaw", "Priority", "AllocNodes", "NodeList", "NCPUS", "AllocTRES", "ReqTRES",
+	"WCKey", "Comment", "AdminComment", "SystemComment",
 }
 
 // cells returns the values of accountedFields.
@@ -158,6 +199,7 @@ func (j *accountedJob) cells() [][]byte {
 		[]byte(j.QOS), []byte(j.State.Current), at(j.Time.Submission), at(j.Time.Eligible), at(j.Time.Start), at(j.Time.End),
 		num(j.Time.Elapsed), num(j.Time.Limit), num(j.Priority), num(j.NodeCount), []byte(j.Nodes), num(j.Required.CPUs),
 		tresText(j.TRES.Allocated), tresText(j.TRES.Requested),
+		j.WCKey.text("wckey"), j.Comment.text("job"), j.Comment.text("administrator"), j.Comment.text("system"),
 	}
 }
 

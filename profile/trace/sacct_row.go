@@ -94,6 +94,7 @@ func (s *sacct) parse() (row slurmRow, err error) {
 	job := &row.job
 	job.Deadline = capcli.NoTime
 	job.ID = s.last
+	job.Tags = t.tags.Row(t.Row)
 	job.State = s.names.state.intern(stateWord(t.cell(c.state)))
 	if row.bad, err = s.times(job); row.bad != "" || err != nil {
 		return row, err

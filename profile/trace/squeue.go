@@ -15,7 +15,7 @@ const NodesTable = "nodes"
 
 func init() {
 	Formats.Add("squeue", "Slurm as it is now: squeue as text with SUBMIT_TIME, or --json; beside it sinfo, as text with GRES or --json",
-		Format{Sniff: sniffNow, Read: readNow, Several: true, Tables: []string{NodesTable}})
+		Format{Sniff: sniffNow, Read: readNow, Several: true, Tagged: true, Tables: []string{NodesTable}})
 }
 
 // squeueHint is how to print what readQueue reads.

@@ -15,6 +15,7 @@ type table struct {
 	names []string    // names in the header, as written
 	line  int         // number of the current row's first line
 	rows  int64       // rows read, kept or not
+	tags  *Tagger     // nil where the rows have no tags
 	mend  func() bool // repairs a row with too many columns and reports success; nil repairs none
 }
 
@@ -35,6 +36,16 @@ func newTable(r *Reader, f capcli.Fields) (*table, error) {
 		}
 		return t, t.header(line, n)
 	}
+}
+
+// findTags finds the columns of tags and marks them in used, which may be nil.
+func (t *table) findTags(used []bool) (err error) {
+	t.tags, err = t.r.Tagger(t.names, func(i int) {
+		if used != nil {
+			used[i] = true
+		}
+	})
+	return err
 }
 
 // header sets the separator and the names from the header line, which is line n.

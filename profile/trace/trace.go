@@ -48,6 +48,7 @@ type Options struct {
 	Unit       int64             // units of times that are numbers, per second; 0 tells them from their size
 	Dates      capcli.DateOrder  // of dates whose year comes last; UnknownOrder tells it from the dates
 	Map        map[string]string // our column name -> their header (csv, jsonl, parquet; tenant, partition and class also for sacct)
+	Tags       []TagWish         // tags to read; none reads those in columns called tag_NAME
 	Columns    []string          // column names of a sacct dump without a header: the list given to sacct --format
 	AllowCut   bool              // accept a truncated input and read what is there; Report.Cut is then set
 	Aliases    bool              // csv: read the columns job and limit, where ours are missing, as job_id and limit_s; a note says so
@@ -140,6 +141,8 @@ type Format struct {
 	Binary bool
 	// Mapped says that the format uses Options.Map.
 	Mapped bool
+	// Tagged says that the format reads Options.Tags.
+	Tagged bool
 	// Several says that the format reads several inputs together: Options.More.
 	Several bool
 	// Tables are the names of the tables that the format derives beside its jobs.

@@ -15,27 +15,34 @@ import (
 // ErrEligible is the error of a job with an eligible time in a file without that column.
 var ErrEligible = errors.New("a job has an eligible time, and the file has no column for it")
 
-// WriteCSV writes jobs as CSV with the header Columns, without eligible unless that is set. Times are whole seconds since 1970,
+// WriteCSV writes jobs as CSV with the header Columns, without eligible unless x has it, and with a column for each tag of x. Times are whole seconds since 1970,
 // unknown values are empty, and gpus under 1 are a share of one GPU. The csv format reads the
 // output back to the same jobs. WriteCSV fails with the first error from jobs or w, for a job that
-// holds shares of several GPUs, and with ErrEligible; jobs before an error in jobs are written.
-func WriteCSV(w io.Writer, jobs capcli.Jobs, eligible bool) error {
+// holds shares of several GPUs, and with the errors of Extra.Check; jobs before an error in jobs are written.
+func WriteCSV(w io.Writer, jobs capcli.Jobs, x Extra) error {
 	columns := numColumns
-	if !eligible {
+	if !x.Eligible {
 		columns = colEligible
-		jobs = withoutEligible(jobs)
 	}
-	return writeJobs(w, strings.Join(Columns[:columns], ",")+"\n", jobs, func(b []byte, j *capcli.Job) []byte {
-		return appendCSV(b, j, columns)
+	head := []byte(strings.Join(Columns[:columns], ","))
+	for _, tag := range x.Tags {
+		head = appendCell(append(head, ','), TagColumn(tag))
+	}
+	return writeJobs(w, string(head)+"\n", x.checked(jobs), func(b []byte, j *capcli.Job) []byte {
+		b = appendCSV(b, j, columns)
+		for _, tag := range x.Tags {
+			b = appendCell(append(b, ','), j.Tags.Value(tag))
+		}
+		return append(b, '\n')
 	})
 }
 
-// withoutEligible yields jobs up to the first that has an eligible time, and then ErrEligible.
-func withoutEligible(jobs capcli.Jobs) capcli.Jobs {
+// checked yields jobs up to the first that the file cannot hold, and then the error of Check.
+func (x *Extra) checked(jobs capcli.Jobs) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		for job, err := range jobs {
-			if err == nil && job.Eligible > job.Submit {
-				err = ErrEligible
+			if err == nil {
+				err = x.Check(&job)
 			}
 			if !yield(job, err) || err != nil {
 				return
@@ -96,7 +103,7 @@ func appendCSV(b []byte, j *capcli.Job, columns int) []byte {
 			b = appendNumber(b, j, col)
 		}
 	}
-	return append(b, '\n')
+	return b
 }
 
 func appendJSON(b []byte, j *capcli.Job) []byte {
@@ -116,6 +123,10 @@ func appendJSON(b []byte, j *capcli.Job) []byte {
 		if len(b) == empty {
 			b = b[:before]
 		}
+	}
+	for _, t := range j.Tags.All() {
+		b = appendString(append(b, ','), TagColumn(t.Name))
+		b = appendString(append(b, ':'), t.Value)
 	}
 	return append(b, '}', '\n')
 }

@@ -214,19 +214,20 @@ func (e *Engine) JobsCSV(ctx context.Context) (*JobsText, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, eligible := range []bool{false, true} {
+	var extra trace.Extra
+	var b strings.Builder
+	for _, use := range []func(jobs capcli.Jobs) error{
+		extra.AddAll, func(jobs capcli.Jobs) error { return trace.WriteCSV(&b, jobs, extra) },
+	} {
 		reading, err := c.Source.Open(0)
 		if err != nil {
 			return nil, err
 		}
-		var b strings.Builder
-		err = errors.Join(trace.WriteCSV(&b, reading.Jobs, eligible), reading.Close())
-		if errors.Is(err, trace.ErrEligible) {
-			continue
+		if err := errors.Join(use(reading.Jobs), reading.Close()); err != nil {
+			return nil, err
 		}
-		return &JobsText{JobsFile, b.String()}, err
 	}
-	return nil, trace.ErrEligible
+	return &JobsText{JobsFile, b.String()}, nil
 }
 
 // RunsSchema is the schema of a RunList.

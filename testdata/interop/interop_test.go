@@ -79,6 +79,9 @@ func theirs(t *testing.T, file []byte) map[string]tally {
 	return out
 }
 
+// interopTags are the tags of each fifth job.
+var interopTags = capcli.NewTags(capcli.Tag{Name: "project", Value: "search"}, capcli.Tag{Name: "cost center", Value: "R42"})
+
 func someJobs(n int) []capcli.Job {
 	rng := capcli.Seed(3).Stream("interop")
 	jobs := make([]capcli.Job, n)
@@ -97,6 +100,9 @@ func someJobs(n int) []capcli.Job {
 		}
 		if i%4 == 0 {
 			j.GPUs, j.GPUMilli, j.Limit, j.Deadline = 1, 250, 3600, at+7200
+		}
+		if i%5 == 0 {
+			j.Tags = interopTags
 		}
 		jobs[i] = j
 	}
@@ -122,6 +128,7 @@ func cells(j capcli.Job) map[string]any {
 		"class": text(j.Class), "state": text(j.State), "gpus": int32(j.GPUs), "gpu_milli": nil, "cpus": nil, "mem_gb": nil,
 		"submit": at(j.Submit), "start": at(j.Start), "end": at(j.End), "deadline": at(j.Deadline),
 		"run_s": int64(j.Run), "limit_s": nil, "priority": int32(j.Priority),
+		"tag_project": text(j.Tags.Value("project")), "tag_cost center": text(j.Tags.Value("cost center")),
 	}
 	if j.GPUMilli > 0 {
 		c["gpu_milli"] = int32(j.GPUMilli)
@@ -152,7 +159,7 @@ func TestTheyReadJobs(t *testing.T) {
 	for _, n := range []int{1, 5000, 140_000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			var file bytes.Buffer
-			w, err := ours.NewJobWriter(&file, map[string]string{"origin": "interop"}, true)
+			w, err := ours.NewJobWriter(&file, map[string]string{"origin": "interop"}, trace.Extra{Eligible: true, Tags: []string{"cost center", "project"}})
 			if err != nil {
 				t.Fatal(err)
 			}
