@@ -136,12 +136,7 @@ func (im *importing) read() (again bool, err error) {
 	}
 	err = im.File.Write(im.pass.Jobs, im.watch(jobs), meta)
 	im.pass.End(im.seen.jobs)
-	if !once && errors.Is(err, trace.ErrEligible) {
-		im.File.Extra.Eligible = true
-		return true, nil
-	}
-	if !once && errors.Is(err, trace.ErrTags) {
-		im.File.Extra.Tags = r.TagNames()
+	if !once && im.widen(err, r) {
 		return true, nil
 	}
 	if errors.Is(err, errUnsorted) {
@@ -157,6 +152,19 @@ func (im *importing) read() (again bool, err error) {
 		return true, nil
 	}
 	return false, im.balance()
+}
+
+// widen gives the file the column that err says it lacks, for jobs of r. It reports whether there is one.
+func (im *importing) widen(err error, r *trace.Reader) bool {
+	switch {
+	case errors.Is(err, trace.ErrEligible):
+		im.File.Extra.Eligible = true
+	case errors.Is(err, trace.ErrTags):
+		im.File.Extra.Tags = r.TagNames()
+	default:
+		return false
+	}
+	return true
 }
 
 // markExtra yields jobs of r, and gives the file the columns that they need.
