@@ -24,6 +24,15 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
+// UnmarshalJSON reads what MarshalJSON writes: null is NaN.
+func (f *Figure) UnmarshalJSON(b []byte) error {
+	if bytes.Equal(b, []byte("null")) {
+		*f = Figure(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(f))
+}
+
 // MarshalJSON returns u as an exact decimal string: "1695168.00".
 func (u USD) MarshalJSON() ([]byte, error) { return []byte(`"` + u.Decimal() + `"`), nil }
 

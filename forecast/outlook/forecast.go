@@ -63,6 +63,7 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 		out.draws = q.futuresOf(len(out.Series[0].Mean))
 	}
 	out.Events = q.eventsOf(list, out.Series)
+	out.addHistory()
 	return out, nil
 }
 
@@ -102,7 +103,10 @@ func (q *question) document(s *seriesForecast, sum bool) Series {
 	out := Series{
 		ID: s.Name, Model: s.model, Method: s.info.Method, Parameters: []Parameter{},
 		LogLik: capcli.Figure(s.info.LogLik), AIC: capcli.Figure(s.info.AIC), AICc: capcli.Figure(s.info.AICc), BIC: capcli.Figure(s.info.BIC), Sigma2: capcli.Figure(s.info.Sigma2),
-		History:   History{n, s.Missing(), s.Filled, s.StampText(0), s.StampText(n - 1), capcli.Figure(demand.LastKnown(s.seen)), s.options.Period()},
+		History: History{
+			Values: n, Missing: s.Missing(), Filled: s.Filled, Start: s.StampText(0), End: s.StampText(n - 1),
+			Now: capcli.Figure(demand.LastKnown(s.seen)), Season: s.options.Period(),
+		},
 		Censoring: s.censoring, Backtest: s.test.document(), Mean: s.fc.Mean, Intervals: s.fc.Intervals[:levels:levels], Warnings: append([]string{}, s.warnings...),
 		Lines: Lines{quantiles[0].Hi, quantiles[1].Hi, quantiles[2].Hi}, Source: s.History, Demand: s.seen, Sum: sum, Moves: s.moves, Odd: s.odd,
 	}
@@ -118,6 +122,28 @@ func (q *question) document(s *seriesForecast, sum bool) Series {
 		out.DS = append(out.DS, s.StampText(n+i))
 	}
 	return out
+}
+
+// mostHistories is the most series of a result that have the end of their history in it, and
+// mostLast the most values of one.
+const (
+	mostHistories = 50
+	mostLast      = 400
+)
+
+// addHistory adds the end of each history to the result: four times as long as the forecast.
+func (r *Result) addHistory() {
+	if len(r.Series) > mostHistories {
+		return
+	}
+	for i := range r.Series {
+		s := &r.Series[i]
+		n := len(s.Demand)
+		for k := n - min(n, mostLast, max(4*len(s.Mean), 60)); k < n; k++ {
+			s.History.Last = append(s.History.Last, capcli.Figure(s.Demand[k]))
+			s.History.LastDS = append(s.History.LastDS, s.Source.StampText(k))
+		}
+	}
 }
 
 // eventsOf returns the events with their changes, in the order of the series in the result; nil

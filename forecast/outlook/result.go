@@ -89,6 +89,10 @@ type History struct {
 	End     string        `json:"end"`
 	Now     capcli.Figure `json:"now"`    // the last known value, as demand
 	Season  int           `json:"season"` // in steps
+	// Last are the last values, as demand, and LastDS their stamps: so many as a chart of the
+	// forecast shows. They are left out of forecasts of many series.
+	Last   []capcli.Figure `json:"last_values,omitempty"`
+	LastDS []string        `json:"last_ds,omitempty"`
 }
 
 // Lines are the capacity lines: the capacity that suffices in each step with a probability of

@@ -76,4 +76,5 @@ type Term struct {
 type Input struct {
 	File   string `json:"file"`
 	SHA256 string `json:"sha256"`
+	Of     string `json:"of,omitempty"` // the result that was made from it; "" is a result itself
 }

@@ -122,6 +122,7 @@ type Choice struct {
 // cost after them, and what of that is yet to be paid.
 type Owed struct {
 	Name   string      `json:"commitment"`
+	Start  capcli.Time `json:"start"`
 	End    capcli.Time `json:"end"`
 	UsedUp capcli.USD  `json:"used_up_usd"`
 	LockIn capcli.USD  `json:"lock_in_usd"`

@@ -152,7 +152,7 @@ func (s *study) owe() error {
 		if c.Unexpired <= 0 {
 			continue
 		}
-		s.out.Owed = append(s.out.Owed, Owed{c.Name, c.End, c.UsedUp, c.Unexpired, c.Unpaid})
+		s.out.Owed = append(s.out.Owed, Owed{c.Name, c.Start, c.End, c.UsedUp, c.Unexpired, c.Unpaid})
 		s.owed = append(s.owed, fmt.Sprintf("%s (%s) runs to %s and is charged here for its time up to %s: %s; %s of it is for the time after that, of which %s is yet to be paid",
 			c.Name, c.Kind, c.End.Date(), (rec.Start+capcli.Time(ended)).Date(), c.UsedUp, c.Unexpired, c.Unpaid))
 	}

@@ -1,0 +1,33 @@
+package paper
+
+import (
+	"cmp"
+	"slices"
+
+	"capcli/scenarios/paper/figure"
+)
+
+// Drawing makes figures of one kind. Each has a file of its own, figure_NAME.go, that registers it.
+type Drawing struct {
+	ID    string // of its first figure; of others with a number behind it
+	Rank  int    // place in the paper: low ones come first
+	Needs string // what it is drawn from, for the note where that is missing
+	// Draw returns the figures; none where the material does not have what it needs. why says what
+	// was missing where that is not simply the whole of Needs.
+	Draw func(m *material) (figures []figure.Figure, why string)
+}
+
+var drawings []Drawing
+
+// register adds a drawing to the catalogue.
+func register(d Drawing) Drawing {
+	drawings = append(drawings, d)
+	return d
+}
+
+// Drawings returns the catalogue in the order of a paper.
+func Drawings() []Drawing {
+	return slices.SortedFunc(slices.Values(drawings), func(a, b Drawing) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.ID, b.ID))
+	})
+}
