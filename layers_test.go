@@ -110,7 +110,7 @@ var layers = map[string][]string{
 	"scenarios/live":   {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/outcome"},
 	"scenarios/whatif": {"scenarios", "scenarios/paper/figure", "scenarios/play", "simulate", "simulate/outcome", "simulate/placement", "simulate/policy"},
 
-	"scenarios/paper":        {"forecast/outlook", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/outcome", "simulate/plan/futures", "simulate/plan/mix", "simulate/plan/rationale"},
+	"scenarios/paper":        {"forecast/outlook", "profile/trace", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/validate"},
 	"scenarios/paper/figure": {},
 
 	"scenarios/paper/figure/figuretest": {"scenarios/paper/figure"},
@@ -119,8 +119,10 @@ var layers = map[string][]string{
 
 	"scenarios/events": {"scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},
 
-	"cmd/report/draw": {"scenarios/paper/figure", "image"},
-	"cmd/report/page": {"cmd/report/draw", "scenarios/paper", "scenarios/paper/figure"},
+	"cmd/report/memo":  {"cmd/report", "scenarios/paper", "scenarios/paper/figure"},
+	"cmd/report/sheet": {"cmd/report", "scenarios/paper", "scenarios/paper/figure", "excelize"},
+	"cmd/report/draw":  {"scenarios/paper/figure", "image"},
+	"cmd/report/page":  {"cmd/report/draw", "scenarios/paper", "scenarios/paper/figure"},
 
 	"cmd/files":  {"cmd/report", "profile/trace", "unix"},
 	"cmd/report": {"tablewriter"},

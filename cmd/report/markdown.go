@@ -19,10 +19,10 @@ func writeMarkdown(w io.Writer, d Doc, o Options) error {
 	}
 	var b bytes.Buffer
 	if d.Title != "" {
-		fmt.Fprintf(&b, "# %s\n\n", escapeMarkdown(d.Title))
+		fmt.Fprintf(&b, "# %s\n\n", EscapeMarkdown(d.Title))
 	}
 	if d.Lead != "" {
-		fmt.Fprintf(&b, "%s\n\n", escapeMarkdown(d.Lead))
+		fmt.Fprintf(&b, "%s\n\n", EscapeMarkdown(d.Lead))
 	}
 	for _, t := range tables {
 		if err := markdownTable(&b, t, o); err != nil {
@@ -33,7 +33,7 @@ func writeMarkdown(w io.Writer, d Doc, o Options) error {
 		fmt.Fprintf(&b, "```text\n%s```\n\n", c.Draw(o.Width))
 	}
 	for _, n := range d.Notes {
-		fmt.Fprintf(&b, "* %s\n", escapeMarkdown(n))
+		fmt.Fprintf(&b, "* %s\n", EscapeMarkdown(n))
 	}
 	_, err = w.Write(append(bytes.TrimRight(b.Bytes(), "\n"), '\n'))
 	return err
@@ -46,11 +46,11 @@ func markdownTable(b *bytes.Buffer, t Table, o Options) error {
 		return err
 	}
 	if t.Title != "" {
-		fmt.Fprintf(b, "## %s\n\n", escapeMarkdown(t.Title))
+		fmt.Fprintf(b, "## %s\n\n", EscapeMarkdown(t.Title))
 	}
 	row := func(cells []string) {
 		for _, c := range cells {
-			b.WriteString("| " + escapeMarkdown(c) + " ")
+			b.WriteString("| " + EscapeMarkdown(c) + " ")
 		}
 		b.WriteString("|\n")
 	}
@@ -77,4 +77,6 @@ func markdownTable(b *bytes.Buffer, t Table, o Options) error {
 var markdownEscapes = strings.NewReplacer(
 	`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `[`, `\[`, `<`, `&lt;`, `&`, `&amp;`)
 
-func escapeMarkdown(s string) string { return markdownEscapes.Replace(Strip(s)) }
+// EscapeMarkdown returns a text for Markdown: without control characters, and so that nothing in it
+// ends a cell or starts HTML, a link, code or emphasis.
+func EscapeMarkdown(s string) string { return markdownEscapes.Replace(Strip(s)) }

@@ -67,7 +67,7 @@ func (m *material) mixAnswer(r *mix.Result) Answer {
 		parts = append(parts, fmt.Sprintf("95%% of the jobs wait at most %s", wait(number(b.WaitP95))))
 	}
 	if b.Held != nil && len(r.Limits) > 0 {
-		parts = append(parts, fmt.Sprintf("the limits hold in %s of %s", share(number(b.Held)), over))
+		parts = append(parts, heldText(number(b.Held), r.Runs, over))
 	}
 	switch bound, ok := yearlyBound(r); {
 	case ok && r.Bound.Service():
@@ -81,6 +81,17 @@ func (m *material) mixAnswer(r *mix.Result) Answer {
 		parts = append(parts, fmt.Sprintf("the order binds until %s: %s of it is for the time after the runs", end.Date(), dollarsText(owed)))
 	}
 	return Answer{Sentence: sentence(parts...), Heads: m.mixHeads(r, over)}
+}
+
+// heldText says in which share of the runs the limits hold.
+func heldText(held figure.Number, runs int, over string) string {
+	switch {
+	case runs > 1:
+		return fmt.Sprintf("the limits hold in %s of %s", share(held), over)
+	case held < 1:
+		return "the limits do not hold"
+	}
+	return "the limits hold in the one run"
 }
 
 // overText names what ranges are over: runs, or futures.
@@ -157,6 +168,14 @@ func servedText(b *mix.Mix, runs int) string {
 	return text
 }
 
+// undoneText writes a share of the work that is not served; none is 0%.
+func undoneText(v float64) string {
+	if v == 0 {
+		return "0%"
+	}
+	return outcome.ShareText(v)
+}
+
 // owedAfter returns what the commitments of the plan cost after the runs, and when the last of them
 // ends.
 func owedAfter(r *mix.Result) (owed capcli.USD, end capcli.Time) {
@@ -184,7 +203,7 @@ func (m *material) mixHeads(r *mix.Result, over string) []Headline {
 	put("GPUs to commit to", figure.Number(gpus), figure.Count, orNone(poolNames(r)))
 	put("Cost a year", dollarsOr(b.PerYear), figure.USD, fmt.Sprintf("at the rate of %s, mean of %s", lengthText(b.Length), over))
 	if b.Unserved != nil {
-		heads = append(heads, Headline{"Work not served", number(b.Unserved), figure.Share, outcome.ShareText(*b.Unserved), about})
+		heads = append(heads, Headline{"Work not served", number(b.Unserved), figure.Share, undoneText(*b.Unserved), about})
 	}
 	put("Wait, 95th percentile", number(b.WaitP95), figure.Seconds, "mean of "+over)
 	if len(r.Limits) > 0 {

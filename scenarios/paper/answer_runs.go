@@ -59,9 +59,9 @@ func (m *material) trialAnswer(t *trial) Answer {
 		length = max(length, t.Runs[i].Ended)
 	}
 	cost, lo, hi, _ := t.spread("cost_per_year")
-	text := m.name(t) + " has no known cost"
+	text := "the plan " + m.name(t) + " has no known cost"
 	if cost.IsKnown() {
-		text = fmt.Sprintf("%s costs %s a year at the rate of %s", m.name(t), usd(cost), lengthText(length))
+		text = fmt.Sprintf("the plan %s costs %s a year at the rate of %s", m.name(t), usd(cost), lengthText(length))
 		if len(t.Runs) > 1 {
 			text += fmt.Sprintf(", %s to %s in 90%% of %s", usd(lo), usd(hi), runsText(len(t.Runs)))
 		}
@@ -80,7 +80,7 @@ func (m *material) trialAnswer(t *trial) Answer {
 		parts = append(parts, clause)
 	}
 	if held := t.heldShare(); held.IsKnown() {
-		parts = append(parts, fmt.Sprintf("the limits hold in %s of %s", share(held), runsText(len(t.Runs))))
+		parts = append(parts, heldText(held, len(t.Runs), runsText(len(t.Runs))))
 	}
 	stranded, _, _, _ := t.spread("stranded_usd")
 	total, _, _, _ := t.spread("cost")
@@ -90,7 +90,7 @@ func (m *material) trialAnswer(t *trial) Answer {
 	undone, _, _, _ := t.spread("unserved_share")
 	heads := known([]Headline{
 		{"Cost a year", cost, figure.USD, headText(cost, figure.USD), "at the rate of " + lengthText(length)},
-		{"Work not served", undone, figure.Share, outcome.ShareText(float64(undone)), "over " + lengthText(length)},
+		{"Work not served", undone, figure.Share, undoneText(float64(undone)), "over " + lengthText(length)},
 		{"Wait, 95th percentile", p95, figure.Seconds, cmp.Or(map[bool]string{true: "over "}[atLeast], "") + wait(p95), "mean of " + runsText(len(t.Runs))},
 	})
 	return Answer{Sentence: sentence(parts...), Heads: heads}

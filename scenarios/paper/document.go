@@ -2,6 +2,8 @@ package paper
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,6 +73,22 @@ func ReadFile(open trace.Opener, name string) (*File, error) {
 		}
 	}
 	return f, nil
+}
+
+// currentSum returns the checksum that input i of a folder of runs has now; "" where it is gone.
+func currentSum(open trace.Opener, name string, in *play.Inputs, i int) string {
+	for _, path := range []string{filepath.Join(filepath.Dir(name), filepath.FromSlash(in.Files[i].Here)), in.Files[i].File} {
+		in, done, err := open(path)
+		if err != nil {
+			continue
+		}
+		sum := sha256.New()
+		_, err = io.Copy(sum, in.R)
+		if err = errors.Join(err, done.Close()); err == nil {
+			return hex.EncodeToString(sum.Sum(nil))
+		}
+	}
+	return ""
 }
 
 func readText(open trace.Opener, name string) ([]byte, error) {

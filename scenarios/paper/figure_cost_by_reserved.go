@@ -178,10 +178,10 @@ func holdText(f *figure.Figure) []string {
 	}
 	out := []string{text}
 	if first > 0 {
-		out = append(out, fmt.Sprintf("at %s and fewer %s breaks", count(x[first-1]), labels[first-1]))
+		out = append(out, fmt.Sprintf("%s and fewer break a limit (%s)", count(x[first-1]), labels[first-1]))
 	}
 	if last+1 < len(x) {
-		out = append(out, fmt.Sprintf("at %s and more %s breaks", count(x[last+1]), labels[last+1]))
+		out = append(out, fmt.Sprintf("%s and more break a limit (%s)", count(x[last+1]), labels[last+1]))
 	}
 	return out
 }

@@ -33,7 +33,7 @@ func drawCostWait(m *material) ([]figure.Figure, string) {
 			}
 		}
 		f.Sentence = sentence(
-			fmt.Sprintf("%s costs least, %s a year with a wait of %s", runs.Labels[least], usd(runs.Y[least]), wait(runs.X[least])),
+			fmt.Sprintf("the run %s costs least, %s a year with a wait of %s", runs.Labels[least], usd(runs.Y[least]), wait(runs.X[least])),
 			fmt.Sprintf("%s waits least, %s for %s a year", runs.Labels[quick], wait(runs.X[quick]), usd(runs.Y[quick])))
 		out = append(out, f)
 	}

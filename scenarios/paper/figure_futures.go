@@ -43,7 +43,7 @@ func futuresFigure(r *futures.Result) figure.Figure {
 	if r.Optimum.Bound > 0 {
 		f.Marks = []figure.Mark{{Label: "Lower bound (" + r.Risk + ")", Axis: "y", At: dollars(r.Optimum.Bound)}}
 	}
-	text := fmt.Sprintf("%s costs %s on average, at most %s in 95%% of the futures, and %s on average in the worst 5%%", f.X.Names[0], usd(series[0].Y[0]), usd(series[2].Y[0]), usd(series[3].Y[0]))
+	text := fmt.Sprintf("the plan %q costs %s on average, at most %s in 95%% of the futures, and %s on average in the worst 5%%", f.X.Names[0], usd(series[0].Y[0]), usd(series[2].Y[0]), usd(series[3].Y[0]))
 	parts := []string{text}
 	if len(r.Plans) > 1 {
 		k := 1
@@ -52,7 +52,7 @@ func futuresFigure(r *futures.Result) figure.Figure {
 				k = i
 			}
 		}
-		parts = append(parts, fmt.Sprintf("the least mean of the other plans is that of %s, %s", f.X.Names[k], usd(series[0].Y[k])))
+		parts = append(parts, fmt.Sprintf("the least mean of the other plans is that of %q, %s", f.X.Names[k], usd(series[0].Y[k])))
 	}
 	f.Sentence = sentence(parts...)
 	f.Notes = []string{"demand is served at once: what is not committed is bought on demand, and no job waits"}

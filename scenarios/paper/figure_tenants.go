@@ -119,7 +119,7 @@ func tenantsFigure(bills []tenantBill) figure.Figure {
 	}
 	f.Series = []figure.Series{held, rest}
 	largest := cents[0] + cents[1]
-	text := fmt.Sprintf("%s pays most: %s", f.X.Names[0], largest)
+	text := fmt.Sprintf("the largest bill is that of %s: %s", f.X.Names[0], largest)
 	if total > 0 {
 		text += fmt.Sprintf(", %s of the %s that are paid in all", share(dollars(largest)/dollars(total)), total)
 	}

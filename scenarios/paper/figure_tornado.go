@@ -116,7 +116,7 @@ func tornadoSentence(f *figure.Figure) string {
 		}
 		return usd(base-v) + " less"
 	}
-	text := fmt.Sprintf("%s moves the cost of a year most", f.X.Names[0])
+	text := fmt.Sprintf("the largest change is that of %s", f.X.Names[0])
 	lo, hi := side(s.Lo[0]), side(s.Hi[0])
 	switch {
 	case lo != "" && hi != "":

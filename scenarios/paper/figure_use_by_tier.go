@@ -13,7 +13,7 @@ var _ = register(Drawing{ID: "use-by-tier", Rank: 20, Needs: "a run with a timel
 // Names of lines that figures over time share.
 const (
 	demandSeries    = "Demand (unconstrained)"
-	committedSeries = "Committed"
+	committedSeries = "Committed GPUs"
 )
 
 func drawUse(line *outcome.Timeline, _ *outcome.Outcome) (figure.Figure, bool) {
@@ -28,7 +28,7 @@ func drawUse(line *outcome.Timeline, _ *outcome.Outcome) (figure.Figure, bool) {
 	}
 	for _, t := range line.Tiers {
 		if len(t.Used) == n {
-			f.Series = append(f.Series, figure.Series{Name: tierName(t.Tier), X: x, Y: figure.Numbers(t.Used)})
+			f.Series = append(f.Series, figure.Series{Name: tierName(t.Tier) + ", in use", X: x, Y: figure.Numbers(t.Used)})
 		}
 	}
 	if len(f.Series) == 0 {

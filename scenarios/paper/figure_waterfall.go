@@ -33,15 +33,15 @@ func newBill(name string, parts []capcli.USD, length capcli.Seconds) bill {
 func drawWaterfall(m *material) ([]figure.Figure, string) {
 	var out []figure.Figure
 	for _, x := range m.mixes {
-		own, okOwn := mixBill(x.Doc, x.Doc.Own, x.Doc.Scenario+" as it is")
-		best, ok := mixBill(x.Doc, x.Doc.Best, "The plan")
+		own, okOwn := mixBill(x.Doc, x.Doc.Own, "the scenario "+x.Doc.Scenario)
+		best, ok := mixBill(x.Doc, x.Doc.Best, "the plan")
 		if ok && okOwn && x.Doc.Own.Mix != x.Doc.Best.Mix {
 			out = append(out, waterfall(&own, &best))
 		}
 	}
 	var bills []bill
 	for i := range m.trials {
-		if b, ok := trialBill(m.name(&m.trials[i]), &m.trials[i]); ok {
+		if b, ok := trialBill("the run "+m.name(&m.trials[i]), &m.trials[i]); ok {
 			bills = append(bills, b)
 		}
 	}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli/cmd/files"
+	"capcli/cmd/report/draw"
+	"capcli/cmd/report/memo"
+	"capcli/scenarios/paper"
+)
+
+// reportOptions are the flags of report.
+type reportOptions struct {
+	form, out, title, xlsx, figures, check string
+}
+
+func newReport(e *env) *cobra.Command {
+	var o reportOptions
+	cmd := &cobra.Command{
+		Use:   "report RESULT…",
+		Short: "Make one page of saved results, for the meeting that decides",
+		Long: "Makes a paper of saved results: folders of capcli simulate --out, and files of capcli plan --save, forecast -o json\n" +
+			"and validate -o json, in any order. It says first what to buy, what it costs a year, what is not served, and the risk.",
+		Example: "  capcli report runs/a runs/b plan.json --out meeting.html\n" +
+			"  capcli report runs/a plan.json --title 'H100 for 2027' --out meeting.html --xlsx meeting.xlsx\n" +
+			"  capcli report plan.json --figures png --out pictures/\n" +
+			"  capcli report --check meeting.html",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error { return runReport(e, &o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.form, "output", "o", "", "`FORM` of the paper: html, md, json (default: by the ending of --out, else md)")
+	f.StringVar(&o.out, "out", "-", "write the paper to this `FILE`; with --figures a folder")
+	f.StringVar(&o.title, "title", "", "`TITLE` of the paper")
+	f.StringVar(&o.xlsx, "xlsx", "", "also write all tables as a workbook to this `FILE`")
+	f.StringVar(&o.figures, "figures", "", "write each picture as svg or png into the folder --out: `KIND`")
+	f.StringVar(&o.check, "check", "", "make the paper in this `FILE` again from its inputs, and say what differs")
+	complete(cmd, "output", func() []string { return []string{"html", "md", "json"} })
+	complete(cmd, "figures", func() []string { return []string{"svg", "png"} })
+	return cmd
+}
+
+// paperWriters write a paper by -o.
+var paperWriters = map[string]func(w io.Writer, p *paper.Paper) error{
+	"md":   func(w io.Writer, p *paper.Paper) error { return memo.Write(w, p, memo.Options{}) },
+	"json": writePaperJSON,
+}
+
+// shape returns the form of the paper: -o, else the ending of --out, else md.
+func (o *reportOptions) shape() (string, error) {
+	form := o.form
+	if form == "" {
+		form = strings.TrimPrefix(filepath.Ext(o.out), ".")
+	}
+	if form == "" || o.form == "" && o.figures != "" {
+		form = "md"
+	}
+	if paperWriters[form] == nil {
+		return "", &usageError{text: fmt.Sprintf("unknown form %q of a paper: have html, md, json", form), hint: "capcli report plan.json --out meeting.html"}
+	}
+	return form, nil
+}
+
+func runReport(e *env, o *reportOptions, args []string) error {
+	if o.check != "" {
+		return checkReport(e, o, args)
+	}
+	form, err := o.shape()
+	if err != nil {
+		return err
+	}
+	if o.figures != "" && (o.figures != "svg" && o.figures != "png" || o.out == "-") {
+		return &usageError{text: "--figures wants svg or png, and a folder --out", hint: "capcli report plan.json --figures svg --out pictures/"}
+	}
+	q := paper.Request{Title: o.title, Version: versionText(), Command: o.command(args)}
+	for _, name := range args {
+		f, err := paper.ReadFile(e.open, e.resultPath(name))
+		if err != nil {
+			return err
+		}
+		q.Files = append(q.Files, *f)
+	}
+	p, err := paper.Make(&q)
+	if err != nil {
+		return err
+	}
+	if o.xlsx != "" {
+		if err := writeWorkbook(e, o.xlsx, p); err != nil {
+			return err
+		}
+	}
+	if o.figures != "" {
+		return o.writeFigures(e, p, form)
+	}
+	if err := writeOutput(e, o.out, func(w io.Writer) error { return paperWriters[form](w, p) }); err != nil {
+		return err
+	}
+	if form == "html" && o.out != "-" {
+		e.say("wrote " + o.out + ": one file, opens without a network, prints on A4. next: capcli report --check " + o.out)
+	}
+	return nil
+}
+
+// resultPath returns the file of a saved result: name, or the result in the folder name.
+func (e *env) resultPath(name string) string {
+	if info, err := e.disk.Stat(name); err == nil && info.IsDir() {
+		return filepath.Join(name, resultFile)
+	}
+	return name
+}
+
+// command returns the command that makes the paper again.
+func (o *reportOptions) command(args []string) string {
+	words := append([]string{"capcli", "report"}, args...)
+	for _, f := range []struct{ name, value string }{{"--title", o.title}, {"--out", o.out}} {
+		if f.value != "" && f.value != "-" {
+			words = append(words, f.name, f.value)
+		}
+	}
+	for i, w := range words {
+		if strings.ContainsAny(w, " \t\n'\"\\$`&|;<>()*?[]{}#~!") {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func writePaperJSON(w io.Writer, p *paper.Paper) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(p)
+}
+
+// writeFigures writes each picture into the folder of --out, and the paper in Markdown that shows
+// them.
+func (o *reportOptions) writeFigures(e *env, p *paper.Paper, form string) error {
+	if err := e.disk.Mkdir(o.out); err != nil {
+		return &files.WriteError{Path: o.out, Err: err}
+	}
+	write := draw.SVG
+	if o.figures == "png" {
+		write = draw.PNG
+	}
+	for i := range p.Figures {
+		f := &p.Figures[i]
+		err := writeOutput(e, filepath.Join(o.out, f.ID+"."+o.figures), func(w io.Writer) error { return write(w, f, draw.Options{}) })
+		if err != nil {
+			return err
+		}
+	}
+	text := memo.Options{Picture: func(id string) string { return id + "." + o.figures }}
+	err := writeOutput(e, filepath.Join(o.out, "README.md"), func(w io.Writer) error { return memo.Write(w, p, text) })
+	if err == nil {
+		e.say(fmt.Sprintf("wrote %d pictures and README.md into %s", len(p.Figures), o.out))
+	}
+	return err
+}
