@@ -12,6 +12,7 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/report/draw"
 	"capcli/cmd/report/memo"
+	"capcli/cmd/report/page"
 	"capcli/scenarios/paper"
 )
 
@@ -48,6 +49,7 @@ func newReport(e *env) *cobra.Command {
 
 // paperWriters write a paper by -o.
 var paperWriters = map[string]func(w io.Writer, p *paper.Paper) error{
+	"html": func(w io.Writer, p *paper.Paper) error { return page.Write(w, p, page.Options{}) },
 	"md":   func(w io.Writer, p *paper.Paper) error { return memo.Write(w, p, memo.Options{}) },
 	"json": writePaperJSON,
 }

@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/report"
+	"capcli/cmd/report/page"
 	"capcli/cmd/report/sheet"
 	"capcli/scenarios/paper"
 )
@@ -45,7 +46,11 @@ func paperDocument(name string, text []byte) ([]byte, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return text, nil
 	}
-	return nil, &capcli.InputError{File: name, Text: "expected a paper of capcli report as HTML or JSON, found something else"}
+	doc, err := page.Document(text)
+	if err != nil {
+		return nil, &capcli.InputError{File: name, Text: "expected a paper of capcli report as HTML or JSON, found something else", Hint: "capcli report --check meeting.html", Err: err}
+	}
+	return doc, nil
 }
 
 // checkDoc is the report of a check.

@@ -78,6 +78,7 @@ var outputs = []struct {
 	{"capcli/progress/v1", "a line of --progress json", reflect.TypeFor[report.Progress]()},
 	{"capcli/queue/v1", "capcli explain queue: why jobs wait", reflect.TypeFor[explain.Queue]()},
 	{"capcli/report/v1", "capcli report: what a page or a paper of the planning meeting shows", reflect.TypeFor[paper.Paper]()},
+	{"capcli/report_check/v1", "capcli report --check: whether a paper is what its inputs make today", reflect.TypeFor[paper.Recheck]()},
 	{"capcli/runs/v1", "GET /v1/runs of capcli serve: the runs that it answers for", reflect.TypeFor[live.RunList]()},
 	{"capcli/scenarios/v1", "capcli scenarios: the library", reflect.TypeFor[scenarios.Listing]()},
 	{"capcli/simulate/v1", "capcli simulate: figures of the runs", reflect.TypeFor[outcome.Document]()},

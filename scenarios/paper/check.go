@@ -15,13 +15,13 @@ const CheckSchema = "capcli/report_check/v1"
 
 // Recheck says whether a paper is what its inputs make today.
 type Recheck struct {
-	Schema  string          `json:"schema"`
-	Same    bool            `json:"same"`    // every input is unchanged, and the paper made again is equal
-	Version string          `json:"capcli"`  // version of the program that made the paper
-	Now     string          `json:"now"`     // version of the program that checked it
-	Inputs  []CheckedInput  `json:"inputs"`  // in the order of the paper
-	Differs []string        `json:"differs"` // parts of the paper that are made otherwise today
-	Command string          `json:"command"` // makes the paper
+	Schema  string         `json:"schema"`
+	Same    bool           `json:"same"`    // every input is unchanged, and the paper made again is equal
+	Version string         `json:"capcli"`  // version of the program that made the paper
+	Now     string         `json:"now"`     // version of the program that checked it
+	Inputs  []CheckedInput `json:"inputs"`  // in the order of the paper
+	Differs []string       `json:"differs"` // parts of the paper that are made otherwise today
+	Command string         `json:"command"` // makes the paper
 }
 
 // CheckedInput is an input of a paper, and what has become of it.

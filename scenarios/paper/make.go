@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/paper/figure"
 	"capcli/scenarios/play"
 )
 
@@ -35,7 +36,7 @@ func Make(r *Request) (*Paper, error) {
 	}
 	p := &Paper{
 		Schema: Schema, Version: r.Version, Title: r.Title, Command: r.Command, Seed: m.seed(),
-		Tables: []Table{}, Assumptions: m.assumptions(), Inputs: inputsOf(r.Files),
+		Figures: []figure.Figure{}, Tables: []Table{}, Assumptions: m.assumptions(), Inputs: inputsOf(r.Files),
 	}
 	if p.Title == "" {
 		p.Title = m.title()
