@@ -277,11 +277,11 @@ func futuresAnswer(r *futures.Result) Answer {
 		{"Cost in 95% of futures, at most", dollarsOr(p.P95), figure.USD, headText(dollarsOr(p.P95), figure.USD), ""},
 		{"Unused commitments", dollars(p.Unused), figure.USD, headText(dollars(p.Unused), figure.USD), "mean over the futures"},
 	}
-	return Answer{Sentence: sentence(parts...), Heads: known(heads)}
+	return Answer{Sentence: sentence(parts...), Heads: knownHeads(heads)}
 }
 
-// known leaves out headlines without a value.
-func known(heads []Headline) []Headline {
+// knownHeads leaves out headlines without a value.
+func knownHeads(heads []Headline) []Headline {
 	out := []Headline{}
 	for _, h := range heads {
 		if h.Value.IsKnown() {

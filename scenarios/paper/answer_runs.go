@@ -88,7 +88,7 @@ func (m *material) trialAnswer(t *trial) Answer {
 		parts = append(parts, fmt.Sprintf("%s of the cost of %s is for committed GPUs that nobody held", usd(stranded), usd(total)))
 	}
 	undone, _, _, _ := t.spread("unserved_share")
-	heads := known([]Headline{
+	heads := knownHeads([]Headline{
 		{"Cost a year", cost, figure.USD, headText(cost, figure.USD), "at the rate of " + lengthText(length)},
 		{"Work not served", undone, figure.Share, undoneText(float64(undone)), "over " + lengthText(length)},
 		{"Wait, 95th percentile", p95, figure.Seconds, cmp.Or(map[bool]string{true: "over "}[atLeast], "") + wait(p95), "mean of " + runsText(len(t.Runs))},
