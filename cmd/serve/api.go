@@ -263,7 +263,10 @@ func (s *Server) plan(ctx context.Context, q *PlanRequest) (*mix.Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	return out, out.NoPlan()
+	if out.Best == nil {
+		return nil, out.NoPlan()
+	}
+	return out, nil
 }
 
 // ForecastRequest is the request of forecast. Fields are those of the flags of capcli forecast.

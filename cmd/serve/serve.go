@@ -39,6 +39,8 @@ type Options struct {
 	Waiting     int           // requests in the queue; 32
 	Connections int           // 256
 	Grace       time.Duration // for the requests at work when the server stops; 5 s
+	Header      time.Duration // longest that the head of a request may take; 5 s
+	Read        time.Duration // longest that a whole request may take to come; 15 s
 
 	Note func(text string) // receives faults of the server; it may be nil
 }
@@ -118,6 +120,12 @@ func (o *Options) setDefaults() {
 	if o.Grace <= 0 {
 		o.Grace = 5 * time.Second
 	}
+	if o.Header <= 0 {
+		o.Header = 5 * time.Second
+	}
+	if o.Read <= 0 {
+		o.Read = 15 * time.Second
+	}
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
@@ -130,7 +138,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	s.guard.listenAt(l.Addr())
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: s.o.Time + 30*time.Second,
+		Handler: s, ReadHeaderTimeout: s.o.Header, ReadTimeout: s.o.Read, WriteTimeout: s.o.Time + 30*time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return work },
 		ErrorLog:    log.New(io.Discard, "", 0), // it would name what clients sent
