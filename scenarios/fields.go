@@ -182,6 +182,7 @@ func jobs(dst *Jobs) strict.Reader {
 		o := d.ReadObject(n, "jobs", jobsFields(dst))
 		switch {
 		case o == nil:
+			return
 		case o.Has("from") && o.Has("generate"):
 			o.FaultName("generate", "from and generate both say where the jobs come from; leave one out")
 		case o.Has("generate") && (o.Has("format") || o.Has("tz")):
@@ -232,9 +233,10 @@ func tenants(dst *[]simulate.Tenant) strict.Reader {
 	lines := map[string]int{}
 	section := tenantSection
 	section.Check = func(o *strict.Object, t *simulate.Tenant) {
-		if !o.Has("name") {
-			o.FaultMissing("name", "a tenant needs a name")
-		} else if line, twice := lines[t.Name]; twice && t.Name != "" {
+		if o.RequireWith("name", "a tenant needs a name"); !o.Has("name") {
+			return
+		}
+		if line, twice := lines[t.Name]; twice && t.Name != "" {
 			o.Fault("name", "tenant %s is there twice, first in line %d", capcli.Quoted(t.Name), line)
 		} else {
 			lines[t.Name] = o.Node.Line

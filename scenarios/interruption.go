@@ -78,6 +78,7 @@ var restartSection = strict.Section[simulate.RestartClass]{
 // readInterval reads the work between two checkpoints, or auto.
 func readInterval(c *simulate.RestartClass) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
+		d.Accepts(n, "auto")
 		if n.Kind == yaml.ScalarNode && n.Value == "auto" {
 			c.Auto = true
 			return

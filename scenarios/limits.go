@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -13,6 +15,9 @@ import (
 // bound where more is better.
 func limits(dst *[]outcome.Check) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
+		if d.AcceptsMap(n, limitNames(), func(d *strict.Decoder, n *yaml.Node) { d.ReadScalar(n, "a bound such as 30m, $1.7M or 93%") }) {
+			return
+		}
 		if n.Kind != yaml.MappingNode {
 			d.FaultWant(n, "bounds such as {wait_p95: 30m}")
 			return
@@ -37,6 +42,15 @@ func limits(dst *[]outcome.Check) strict.Reader {
 			d.Leave()
 		}
 	}
+}
+
+// limitNames returns the regular expression of the names of bounds, which are those of metrics.
+func limitNames() string {
+	var names []string
+	for _, m := range outcome.Metrics {
+		names = append(names, regexp.QuoteMeta(m.Name))
+	}
+	return "^(" + strings.Join(names, "|") + ")(_s|_usd)?$" // see outcome.FindMetric
 }
 
 // limit reads one bound. The node it returns is the place of an error.

@@ -165,7 +165,7 @@ func marketOffers(m *Market) strict.Reader {
 				{"extend", "an option to extend: {term: 6mo, price: 2.20}", x.extension()},
 				{"terminate", "it may be ended early: {every: 3mo, fee: 50%}, a share of what was yet to be paid", x.exit()},
 			})
-			if o != nil && x.check(o) {
+			if o != nil && !d.IsDescribing(n) && x.check(o) {
 				m.Offers = append(m.Offers, x.MarketOffer)
 			}
 		})

@@ -90,6 +90,9 @@ func budgetFields(b *billing.Budget, every, view *string) []strict.Field {
 // tenantBudgets reads amounts by tenant, in the file's order.
 func tenantBudgets(dst *[]billing.TenantBudget) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
+		if d.AcceptsMap(n, ".", money(new(capcli.USD))) {
+			return
+		}
 		if n.Kind != yaml.MappingNode || len(n.Content) > 2*maxTenants {
 			d.FaultWant(n, fmt.Sprintf("at most %d amounts by tenant: {research: 40k}", maxTenants))
 			return

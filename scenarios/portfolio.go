@@ -61,7 +61,7 @@ func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
 
 // readPortfolio reads the whole file.
 func readPortfolio(d *strict.Decoder, root *yaml.Node, p *Portfolio) {
-	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "commitments") == nil {
+	if !d.IsDescribing(root) && (root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "commitments") == nil) {
 		d.Fault(root, "this is no portfolio: it begins with capcli: %s and has a list called commitments", portfolioVersion)
 		return
 	}
@@ -78,9 +78,7 @@ func readPortfolio(d *strict.Decoder, root *yaml.Node, p *Portfolio) {
 		{"spot_file", "CSV of more: at,price,instance_type,gpu_model,region,zone", file(&p.SpotFile)},
 	})
 	o.RequireVersion("file")
-	if !o.Has("commitments") {
-		o.FaultMissing("commitments", "commitments is missing; give a list, [] for none, or such as - {product: savings_plan, from: 2027-01-01, term: 1y, commit: 10, rates: [{discount: 28%%}]}")
-	}
+	o.RequireWith("commitments", "commitments is missing; give a list, [] for none, or such as - {product: savings_plan, from: 2027-01-01, term: 1y, commit: 10, rates: [{discount: 28%%}]}")
 	if d.FaultCount() == 0 {
 		checkPortfolio(d, p, nodes)
 	}

@@ -37,6 +37,7 @@ var overflowSection = strict.Section[Overflow]{Name: "overflow", Fields: func(o 
 // 273.6s or 0.076h.
 func perHour(dst *float64) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
+		d.AcceptsText(n, "a length of time for each GPU-hour, such as 273.6s")
 		unit := 1.0
 		number, hours := strings.CutSuffix(n.Value, "h")
 		if !hours {
@@ -133,6 +134,7 @@ const Never capcli.Seconds = -1
 // patience reads a length of time, or never.
 func patience(dst *capcli.Seconds) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
+		d.Accepts(n, "never")
 		if n.Kind == yaml.ScalarNode && n.Value == "never" {
 			*dst = Never
 			return

@@ -180,14 +180,15 @@ func (s *Scenario) With(overrides ...string) (*Scenario, error) {
 func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	s.Period = Period{capcli.NoTime, capcli.NoTime}
 	s.Seed = defaultSeed
-	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "capacity") == nil {
+	if !d.IsDescribing(root) && (root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "capacity") == nil) {
 		d.Fault(root, "this is no scenario: it begins with capcli: %s and has fields such as capacity", version)
 		return
 	}
 	o := d.ReadObject(root, "the top level", topFields(s))
 	o.RequireVersion("scenario")
-	if !o.Has("capacity") {
-		o.FaultMissing("capacity", "capacity is missing; give at least one, such as - {kind: reserved, gpus: 64, price: 2.20}")
+	o.RequireWith("capacity", "capacity is missing; give at least one, such as - {kind: reserved, gpus: 64, price: 2.20}")
+	if d.IsDescribing(root) {
+		return
 	}
 	if given := o.Value("jobs"); o.Has("trace") && given != nil &&
 		(given.Kind == yaml.ScalarNode || strict.Child(given, "from") != nil || strict.Child(given, "generate") != nil) {

@@ -12,6 +12,9 @@ import (
 // jobTags reads the tags of jobs: {project: search, env: prod}.
 func jobTags(dst **capcli.Tags) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
+		if d.AcceptsMap(n, ".", strict.Text(new(string), capcli.MaxTagValue)) {
+			return
+		}
 		if n.Kind != yaml.MappingNode || len(n.Content) == 0 || len(n.Content) > 2*capcli.MaxTags {
 			d.FaultWant(n, fmt.Sprintf("one to %d tags: {project: search, env: prod}", capcli.MaxTags))
 			return

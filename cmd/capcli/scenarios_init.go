@@ -29,7 +29,7 @@ func newScenariosInit(e *env) *cobra.Command {
 		Short: "Write a scenario to start from: a template, or one that fits a job log",
 		Long: "Without --trace it writes a commented template with every field. With --trace it reads a job log and writes a scenario\n" +
 			"that fits it: its period, partitions, GPU models and tenants, pools of the size that was in use, and prices where the\n" +
-			"catalogue knows the model.",
+			"catalogue knows the model. Beside FILE it writes its JSON Schema, by which editors with a YAML server check it.",
 		Example: "  capcli scenarios init --trace jobs.parquet --out plan.yaml\n" +
 			"  capcli scenarios init --kueue objects.yaml --out kueue.yaml\n" +
 			"  capcli scenarios init --out mine.yaml",
@@ -78,10 +78,16 @@ func runScenariosInit(cmd *cobra.Command, e *env, o *initOptions) (err error) {
 			e.note(n)
 		}
 	}
+	if o.out != "-" {
+		text = append([]byte("# yaml-language-server: $schema="+editorSchema+"\n"), text...)
+	}
 	if err := writeWhole(e, o.out, text); err != nil {
 		return err
 	}
 	if o.out != "-" {
+		if err := writeForEditors(e, o.out); err != nil {
+			return err
+		}
 		e.say(fmt.Sprintf("wrote %s%s. next: %s", o.out, said, next))
 	}
 	return nil

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -68,16 +70,27 @@ func runSchema(e *env, o schemaOptions) error {
 	if to == "" {
 		to = "-"
 	}
-	out, err := e.create(to)
+	return writeSchema(e, to, s)
+}
+
+// writeSchema writes s to the file path.
+func writeSchema(e *env, path string, s *schema.Schema) error {
+	return writeOutput(e, path, func(out io.Writer) error {
+		w := json.NewEncoder(out)
+		w.SetIndent("", "  ")
+		w.SetEscapeHTML(false)
+		return w.Encode(s)
+	})
+}
+
+// editorSchema is the file beside a scenario of scenarios init by which editors check it.
+const editorSchema = "capcli-scenario.schema.json"
+
+// writeForEditors writes the schema of scenarios beside the scenario in file, whose first line names it.
+func writeForEditors(e *env, file string) error {
+	s, err := schema.Print("scenario", false)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
-	w := json.NewEncoder(out)
-	w.SetIndent("", "  ")
-	w.SetEscapeHTML(false)
-	if err := w.Encode(s); err != nil {
-		return out.Failed(err)
-	}
-	return out.Commit()
+	return writeSchema(e, filepath.Join(filepath.Dir(file), editorSchema), s)
 }

@@ -42,7 +42,7 @@ func zoneOf(d *strict.Decoder) *time.Location {
 
 // readEvents reads the whole file.
 func readEvents(d *strict.Decoder, root *yaml.Node, out *roadmap.Plan) {
-	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "events") == nil {
+	if !d.IsDescribing(root) && (root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "events") == nil) {
 		d.Fault(root, "this is no file of events: it begins with capcli: %s and has a list called events", version)
 		return
 	}
@@ -53,12 +53,8 @@ func readEvents(d *strict.Decoder, root *yaml.Node, out *roadmap.Plan) {
 	}
 	out.Zone = zoneOf(d)
 	o := d.ReadObject(root, "the top level", topFields(out))
-	if !o.Has("capcli") {
-		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", version)
-	}
-	if !o.Has("events") {
-		o.FaultMissing("events", "events is missing; give at least one, such as - {name: launch, kind: step, from: 2027-01-15, gpus: 64}")
-	}
+	o.RequireWith("capcli", "the line capcli: %s is missing; it says which form of file this is", version)
+	o.RequireWith("events", "events is missing; give at least one, such as - {name: launch, kind: step, from: 2027-01-15, gpus: 64}")
 }
 
 //go:embed events.yaml.txt

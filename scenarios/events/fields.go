@@ -156,6 +156,9 @@ func readEntries(dst *[]roadmap.Entry) strict.Reader {
 
 // readPlanned reads one event; nil if its kind is unknown or it has no name.
 func readPlanned(d *strict.Decoder, n *yaml.Node) *planning {
+	if d.AcceptsForms(n, "kind", kinds, func(kind string) []strict.Field { return newPlanning(kind).fields() }, "name") {
+		return nil
+	}
 	kind := strict.Child(n, "kind")
 	switch {
 	case n.Kind != yaml.MappingNode:

@@ -14,7 +14,16 @@ func readYAML(d *strict.Decoder, p *List, b []byte) {
 	if root == nil {
 		return
 	}
-	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "prices") == nil {
+	readPrices(d, root, p)
+}
+
+// Shape describes a price file in YAML.
+func Shape() strict.Shape {
+	return strict.Describe(&form, nil, func(d *strict.Decoder, n *yaml.Node) { readPrices(d, n, &List{}) })
+}
+
+func readPrices(d *strict.Decoder, root *yaml.Node, p *List) {
+	if !d.IsDescribing(root) && (root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "prices") == nil) {
 		d.Fault(root, "this is no price file: it begins with capcli: %s and has a list called prices", version)
 		return
 	}
@@ -25,9 +34,7 @@ func readYAML(d *strict.Decoder, p *List, b []byte) {
 		{"prices", "the prices", readList(p)},
 	})
 	o.RequireVersion("file")
-	if !o.Has("prices") {
-		o.FaultMissing("prices", "prices is missing; give at least one, such as - {provider: gcp, region: us-central1, machine: a3-highgpu-8g, gpu: H100, gpus: 8, term: 1y, usd_per_hour: 61.38, date: 2026-07-30, source: contract}")
-	}
+	o.RequireWith("prices", "prices is missing; give at least one, such as - {provider: gcp, region: us-central1, machine: a3-highgpu-8g, gpu: H100, gpus: 8, term: 1y, usd_per_hour: 61.38, date: 2026-07-30, source: contract}")
 }
 
 func readList(p *List) strict.Reader {

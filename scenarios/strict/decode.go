@@ -18,6 +18,8 @@ type Decoder struct {
 	Elsewhere map[string]string // fields of other sections and the section of each, for hints
 	Context   any               // lookup data of the caller's readers
 
+	probes  []*probe // where only the Shape of readers is wanted
+	checks  bool     // within the Check of a section, whose needs may depend on other fields
 	faults  []Fault
 	more    int      // number of faults past the first maxFaults
 	steps   []string // path of the current field: "capacity", "[0]", "gpus"
@@ -80,6 +82,10 @@ func (d *Decoder) ReadObject(n *yaml.Node, name string, fields []Field) *Object 
 		return nil
 	}
 	o := &Object{Decoder: d, Node: n, path: d.path(), entries: map[string]entry{}}
+	if s := d.probing(n); s != nil {
+		d.describeObject(s, name, fields)
+		return o
+	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if d.DecimalComma(n, i) || !d.key(o, key) {
@@ -163,6 +169,10 @@ func (d *Decoder) rejectUnknown(o *Object, key *yaml.Node, name string, fields [
 func (d *Decoder) ReadList(n *yaml.Node, limit int, what string, read func(i int, n *yaml.Node)) {
 	if n.Kind != yaml.SequenceNode {
 		d.FaultWant(n, "a list of "+what)
+		return
+	}
+	if s := d.probing(n); s != nil {
+		d.describeList(s, limit, read)
 		return
 	}
 	if len(n.Content) > limit {
@@ -260,10 +270,21 @@ func (o *Object) Require(names ...string) {
 	if o == nil {
 		return
 	}
+	if !o.Decoder.checks {
+		o.require(names)
+	}
 	for _, name := range names {
 		if !o.Has(name) {
 			o.FaultMissing(name, "%s is missing", name)
 		}
+	}
+}
+
+// RequireWith adds a fault with the text format if a field is missing.
+func (o *Object) RequireWith(name, format string, args ...any) {
+	o.require([]string{name})
+	if !o.Has(name) {
+		o.FaultMissing(name, format, args...)
 	}
 }
 
@@ -285,14 +306,15 @@ func (o *Object) IsClean(names ...string) bool {
 
 // RequireVersion adds a fault if the line with the version is missing.
 func (o *Object) RequireVersion(what string) {
-	if !o.Has("capcli") {
-		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of %s this is", o.Decoder.Form.Version, what)
-	}
+	o.RequireWith("capcli", "the line capcli: %s is missing; it says which form of %s this is", o.Decoder.Form.Version, what)
 }
 
 // Version reads and checks the version line.
 func Version(d *Decoder, n *yaml.Node) {
 	want := d.Form.Version
+	if d.value(n, Single{Want: want, Words: []string{want}}) {
+		return
+	}
 	if s, ok := d.ReadScalar(n, want); ok && s != want {
 		d.Fault(n, "this is capcli %s; here the program reads %s", capcli.Quoted(s), want)
 	}

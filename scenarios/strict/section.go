@@ -16,7 +16,10 @@ func (s *Section[T]) Read(d *Decoder, n *yaml.Node, v *T) *Object {
 	o := d.ReadObject(n, s.Name, s.Fields(v))
 	o.Require(s.Needs...)
 	if o != nil && s.Check != nil {
+		checks := d.checks
+		d.checks = true
 		s.Check(o, v)
+		d.checks = checks
 	}
 	return o
 }

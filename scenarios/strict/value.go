@@ -15,6 +15,9 @@ import (
 
 // ReadScalar returns the text of a single value. It reports false, with a fault, for anything else.
 func (d *Decoder) ReadScalar(n *yaml.Node, want string) (string, bool) {
+	if d.value(n, Single{Want: want}) {
+		return "", false
+	}
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		d.FaultWant(n, want)
 		return "", false
@@ -26,6 +29,9 @@ func (d *Decoder) ReadScalar(n *yaml.Node, want string) (string, bool) {
 // a text.
 func Text(dst *string, limit int) Reader {
 	return func(d *Decoder, n *yaml.Node) {
+		if d.value(n, Single{Want: "a text", Kind: Line, MaxLen: limit}) {
+			return
+		}
 		s, ok := d.ReadScalar(n, "a text")
 		switch {
 		case !ok:
@@ -50,12 +56,20 @@ func Name(dst *string) Reader { return Text(dst, MaxName) }
 // Bool reads true or false.
 func Bool(dst *bool) Reader {
 	const form = "true or false"
-	return Value(dst, form, form, func(s string) (bool, bool) { return s == "true", s == "true" || s == "false" })
+	read := Value(dst, form, form, func(s string) (bool, bool) { return s == "true", s == "true" || s == "false" })
+	return func(d *Decoder, n *yaml.Node) {
+		if !d.value(n, Single{Want: form, Kind: Truth}) {
+			read(d, n)
+		}
+	}
 }
 
 // Integer reads a whole number of lo to hi.
 func Integer[T ~int | ~int64](dst *T, lo, hi T) Reader {
 	return func(d *Decoder, n *yaml.Node) {
+		if d.value(n, Single{Want: "a whole number", Kind: Whole, Lo: float64(lo), Hi: float64(hi)}) {
+			return
+		}
 		s, ok := d.ReadScalar(n, "a whole number")
 		if !ok {
 			return
@@ -74,15 +88,23 @@ func Integer[T ~int | ~int64](dst *T, lo, hi T) Reader {
 
 // Seed reads a whole number below 2^64.
 func Seed(dst *capcli.Seed) Reader {
-	return Value(dst, "a whole number", "a whole number below 2^64", func(s string) (capcli.Seed, bool) {
+	read := Value(dst, "a whole number", "a whole number below 2^64", func(s string) (capcli.Seed, bool) {
 		v, err := strconv.ParseUint(s, 10, 64)
 		return capcli.Seed(v), err == nil
 	})
+	return func(d *Decoder, n *yaml.Node) {
+		if !d.value(n, Single{Want: "a whole number below 2^64", Kind: Whole, Hi: 1<<64 - 1}) {
+			read(d, n)
+		}
+	}
 }
 
 // Number reads a finite number of lo to hi.
 func Number(dst *float64, lo, hi float64) Reader {
 	return func(d *Decoder, n *yaml.Node) {
+		if d.value(n, Single{Want: "a number", Kind: Fraction, Lo: lo, Hi: hi}) {
+			return
+		}
 		s, ok := d.ReadScalar(n, "a number")
 		if !ok {
 			return
@@ -107,6 +129,9 @@ const Longest = 50 * 366 * capcli.Day
 // Duration reads a length of time of at least lo.
 func Duration(dst *capcli.Seconds, lo capcli.Seconds) Reader {
 	return func(d *Decoder, n *yaml.Node) {
+		if d.value(n, Single{Want: "a length of time such as 30m", Kind: Length, Lo: float64(lo)}) {
+			return
+		}
 		s, ok := d.ReadScalar(n, "a length of time such as 30m")
 		if !ok {
 			return
@@ -130,6 +155,9 @@ func Duration(dst *capcli.Seconds, lo capcli.Seconds) Reader {
 // Choice reads one of words.
 func Choice[T ~string](dst *T, kind string, words ...string) Reader {
 	return func(d *Decoder, n *yaml.Node) {
+		if d.value(n, Single{Want: strings.Join(words, ", "), Words: words}) {
+			return
+		}
 		s, ok := d.ReadScalar(n, strings.Join(words, ", "))
 		if !ok {
 			return
