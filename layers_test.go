@@ -129,7 +129,7 @@ var layers = map[string][]string{
 	"cmd/wasm":   {"cmd/panel/reply", "scenarios/live"},
 
 	"cmd/serve":        {"cmd/panel", "cmd/panel/reply", "cmd/report/page", "cmd/schema", "forecast/outlook", "profile/demand", "profile/trace", "scenarios/live", "scenarios/paper", "scenarios/play", "scenarios/strict", "scenarios/whatif", "simulate/outcome", "simulate/plan/mix"},
-	"cmd/panel":        {"cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "scenarios/live", "scenarios/whatif"},
+	"cmd/panel":        {"cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "scenarios/live", "scenarios/play", "scenarios/whatif"},
 	"cmd/panel/engine": {},
 	"cmd/panel/reply":  {"cmd/report/draw", "scenarios/live", "scenarios/whatif"},
 	"cmd/wasm/pack":    {},

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/files"
+	"capcli/cmd/panel"
 	"capcli/cmd/report/draw"
 	"capcli/cmd/report/memo"
 	"capcli/cmd/report/page"
@@ -19,6 +22,9 @@ import (
 // reportOptions are the flags of report.
 type reportOptions struct {
 	form, out, title, xlsx, figures, check string
+
+	live   bool
+	extras []page.Extra // sections of --live
 }
 
 func newReport(e *env) *cobra.Command {
@@ -33,7 +39,7 @@ func newReport(e *env) *cobra.Command {
 			"  capcli report plan.json --figures png --out pictures/\n" +
 			"  capcli report --check meeting.html",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error { return runReport(e, &o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), e, &o, args) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.form, "output", "o", "", "`FORM` of the paper: html, md, json (default: by the ending of --out, else md)")
@@ -41,6 +47,7 @@ func newReport(e *env) *cobra.Command {
 	f.StringVar(&o.title, "title", "", "`TITLE` of the paper")
 	f.StringVar(&o.xlsx, "xlsx", "", "also write all tables as a workbook to this `FILE`")
 	f.StringVar(&o.figures, "figures", "", "write each picture as svg or png into the folder --out: `KIND`")
+	f.BoolVar(&o.live, "live", false, "the page answers what-if questions about its first folder of runs: it carries the engine and the jobs")
 	f.StringVar(&o.check, "check", "", "make the paper in this `FILE` again from its inputs, and say what differs")
 	complete(cmd, "output", func() []string { return []string{"html", "md", "json"} })
 	complete(cmd, "figures", func() []string { return []string{"svg", "png"} })
@@ -48,10 +55,12 @@ func newReport(e *env) *cobra.Command {
 }
 
 // paperWriters write a paper by -o.
-var paperWriters = map[string]func(w io.Writer, p *paper.Paper) error{
-	"html": func(w io.Writer, p *paper.Paper) error { return page.Write(w, p, page.Options{}) },
-	"md":   func(w io.Writer, p *paper.Paper) error { return memo.Write(w, p, memo.Options{}) },
-	"json": writePaperJSON,
+var paperWriters = map[string]func(w io.Writer, p *paper.Paper, extras []page.Extra) error{
+	"html": func(w io.Writer, p *paper.Paper, extras []page.Extra) error {
+		return page.Write(w, p, page.Options{Extras: extras})
+	},
+	"md":   func(w io.Writer, p *paper.Paper, _ []page.Extra) error { return memo.Write(w, p, memo.Options{}) },
+	"json": func(w io.Writer, p *paper.Paper, _ []page.Extra) error { return writePaperJSON(w, p) },
 }
 
 // shape returns the form of the paper: -o, else the ending of --out, else md.
@@ -69,7 +78,7 @@ func (o *reportOptions) shape() (string, error) {
 	return form, nil
 }
 
-func runReport(e *env, o *reportOptions, args []string) error {
+func runReport(ctx context.Context, e *env, o *reportOptions, args []string) error {
 	if o.check != "" {
 		return checkReport(e, o, args)
 	}
@@ -92,6 +101,11 @@ func runReport(e *env, o *reportOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.live {
+		if err := o.addLive(ctx, e, form, args); err != nil {
+			return err
+		}
+	}
 	if o.xlsx != "" {
 		if err := writeWorkbook(e, o.xlsx, p); err != nil {
 			return err
@@ -100,13 +114,24 @@ func runReport(e *env, o *reportOptions, args []string) error {
 	if o.figures != "" {
 		return o.writeFigures(e, p, form)
 	}
-	if err := writeOutput(e, o.out, func(w io.Writer) error { return paperWriters[form](w, p) }); err != nil {
+	if err := writeOutput(e, o.out, func(w io.Writer) error { return paperWriters[form](w, p, o.extras) }); err != nil {
 		return err
 	}
 	if form == "html" && o.out != "-" {
 		e.say("wrote " + o.out + ": one file, opens without a network, prints on A4. next: capcli report --check " + o.out)
 	}
 	return nil
+}
+
+// addLive adds the what-if section, about the first folder of runs in args.
+func (o *reportOptions) addLive(ctx context.Context, e *env, form string, args []string) error {
+	i := slices.IndexFunc(args, e.isFolder)
+	if form != "html" || i < 0 {
+		return &usageError{text: "--live wants a folder of runs, and a page as --out", hint: "capcli simulate plan.yaml --out runs/; capcli report runs/plan --live --out meeting.html"}
+	}
+	x, err := panel.OfFolder(ctx, newMaker(e), e.folder(args[i]))
+	o.extras = append(o.extras, x)
+	return err
 }
 
 // resultPath returns the file of a saved result: name, or the result in the folder name.
@@ -124,6 +149,9 @@ func (o *reportOptions) command(args []string) string {
 		if f.value != "" && f.value != "-" {
 			words = append(words, f.name, f.value)
 		}
+	}
+	if o.live {
+		words = append(words, "--live")
 	}
 	for i, w := range words {
 		if strings.ContainsAny(w, " \t\n'\"\\$`&|;<>()*?[]{}#~!") {

@@ -19,6 +19,7 @@ import (
 	"capcli/cmd/panel/reply"
 	"capcli/cmd/report/page"
 	"capcli/scenarios/live"
+	"capcli/scenarios/play"
 	"capcli/scenarios/whatif"
 )
 
@@ -44,6 +45,23 @@ func InFile(ctx context.Context, w *live.World) (page.Extra, error) {
 		return page.Extra{}, err
 	}
 	return inFile(ctx, w, files)
+}
+
+// OfFolder returns the section for a page that is a file, about a folder of runs. It fails as
+// live.OpenFolder, live.NewWorld and InFile do.
+func OfFolder(ctx context.Context, maker *play.Maker, folder *play.Folder) (page.Extra, error) {
+	if _, err := engine.Load(); err != nil { // before anything is read
+		return page.Extra{}, err
+	}
+	c, q, err := live.OpenFolder(ctx, maker, folder, play.Question{})
+	if err != nil {
+		return page.Extra{}, err
+	}
+	w, err := live.NewWorld(ctx, c, q, live.MaxJobs)
+	if err != nil {
+		return page.Extra{}, err
+	}
+	return InFile(ctx, w)
 }
 
 func inFile(ctx context.Context, w *live.World, files *engine.Files) (page.Extra, error) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"capcli/scenarios/live"
 	"capcli/scenarios/paper"
 	"capcli/scenarios/play"
+	"capcli/scenarios/whatif"
 )
 
 // Source is what a run is made of: a folder of runs, or a question about a scenario.
@@ -50,46 +52,53 @@ func (l *Limits) Check() error {
 // OpenRun reads a run, so that no file is opened later. It fails as play.Maker.Case does, and with
 // *capcli.RequestError for more jobs than the limit.
 func OpenRun(ctx context.Context, maker *play.Maker, s Source, l Limits, version string) (*Run, error) {
-	q := s.Ask
-	if s.Folder != nil {
-		in, err := s.Folder.Inputs()
-		if err != nil {
-			return nil, err
-		}
-		if in == nil {
-			return nil, &capcli.InputError{
-				File: filepath.Join(s.Folder.Path, play.InputsFile), Text: "expected the inputs of the runs, found no such file",
-				Hint: "write the folder with capcli simulate … --out " + s.Folder.Path,
-			}
-		}
-		if err := s.Folder.Complete(&q, in); err != nil {
-			return nil, err
-		}
-	} else {
-		q.Scenario = s.Name
-	}
-	c, err := maker.Case(ctx, &q)
+	c, q, err := s.newCase(ctx, maker)
 	if err != nil {
 		return nil, err
 	}
-	e, err := live.NewEngine(ctx, c, &q, l.Runs, l.Jobs)
+	e, err := live.NewEngine(ctx, c, q, l.Runs, l.Jobs)
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{Name: cmp.Or(s.Name, c.Scenario.Name), Engine: e}
-	r.Page, err = newPage(ctx, r, version)
+	r.Page, err = s.newPage(ctx, r, version)
 	return r, err
 }
 
-// newPage returns the page of a run.
-func newPage(ctx context.Context, r *Run, version string) ([]byte, error) {
+// newCase returns the case of a source, and its question.
+func (s *Source) newCase(ctx context.Context, maker *play.Maker) (*play.Case, *play.Question, error) {
+	q := s.Ask
+	if s.Folder != nil {
+		return live.OpenFolder(ctx, maker, s.Folder, q)
+	}
+	q.Scenario = s.Name
+	c, err := maker.Case(ctx, &q)
+	return c, &q, err
+}
+
+// newPage returns the page of a run: the paper of its result, and the what-if section. A scenario is
+// played once for it.
+func (s *Source) newPage(ctx context.Context, r *Run, version string) ([]byte, error) {
 	extra, err := panel.Served(ctx, r.Engine, r.Name)
 	if err != nil {
 		return nil, err
 	}
-	p := &paper.Paper{
-		Schema: paper.Schema, Version: version, Title: r.Name, Command: r.Engine.Command(),
-		Answer: paper.Answer{Sentence: "What if the capacity of " + r.Name + " were another?"},
+	var result *paper.File
+	if s.Folder != nil {
+		result, err = paper.ReadFile(s.Folder.Open, filepath.Join(s.Folder.Path, "result.json"))
+	} else {
+		var a *live.Answer
+		if a, err = r.Engine.WhatIf(ctx, whatif.Request{}); err == nil {
+			result = &paper.File{Name: r.Name}
+			result.Text, err = json.Marshal(a.Document)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := paper.Make(&paper.Request{Title: r.Name, Version: version, Command: r.Engine.Command(), Files: []paper.File{*result}})
+	if err != nil {
+		return nil, err
 	}
 	var b bytes.Buffer
 	if err := page.Write(&b, p, page.Options{Extras: []page.Extra{extra}}); err != nil {

@@ -159,7 +159,7 @@ func TestSameAnswers(t *testing.T) {
 			t.Errorf("%s: the API answers\n%.300s\nthe engine\n%.300s", body, got, text)
 		}
 	}
-	s.expect(t, http.StatusUnprocessableEntity, "/v1/plan", `{"runs":1,"vary":["capacity.base.gpus=32,40"],"max":["cost=1"]}`)
+	s.expect(t, http.StatusUnprocessableEntity, "/v1/plan", `{"runs":1,"vary":["capacity.base.gpus=32,40"],"max":["cost=1k"]}`)
 	for path, body := range map[string]string{
 		"/v1/whatif":   `{"changes":[{"path":"capacity.base.gpus","value":"48"},{"path":"policy","value":"fifo"}]}`,
 		"/v1/panel":    `{"changes":[]}`,
