@@ -12,11 +12,6 @@ const (
 	maxBarsDraw = 4000
 )
 
-// lane is where a bar of a row lies: rows with bars at the same time have several lanes.
-type lane struct {
-	series, index, number int
-}
-
 // lanes lays the bars of a series into as few lanes as hold them without covering each other: each
 // takes the first lane that is free when it begins. A bar without an end takes all that follows.
 func lanes(one *figure.Series) (of []int, count int) {

@@ -50,7 +50,7 @@ func (s *sketch) newLedge(y span, lie bool) ledge {
 	names := s.f.X.Names
 	widest := 0.0
 	for _, n := range names {
-		widest = math.Max(widest, math.Min(textWidth(figure.Clean(n[:min(len(n), 400)]), lettering{}), maxNameWidth))
+		widest = math.Max(widest, math.Min(textWidth(shortened(n, lettering{}, 2*maxNameWidth), lettering{}), maxNameWidth))
 	}
 	room := (s.width - 70) / float64(len(names))
 	l := ledge{names: len(names)}
@@ -87,7 +87,7 @@ func (s *sketch) standUp(l *ledge, y span) {
 	}
 	lines := 1
 	for _, n := range s.f.X.Names[:l.names] {
-		if l.names <= 12 && textWidth(figure.Clean(n[:min(len(n), 400)]), lettering{}) > (s.width-70)/float64(l.names)-6 {
+		if l.names <= 12 && textWidth(shortened(n, lettering{}, 2*maxNameWidth), lettering{}) > (s.width-70)/float64(l.names)-6 {
 			lines = 2
 		}
 	}
@@ -127,7 +127,7 @@ func (s *sketch) lieDown(l *ledge, y span, widest float64) {
 		}
 	}
 	if s.height == 0 {
-		s.height = topSpace + tickSpace + 6 + float64(l.names)*math.Min(math.Max(26, float64(groups)*13+8), 120)
+		s.height = topSpace + tickSpace + 6 + float64(l.names)*math.Min(math.Max(26, float64(groups)*13+8), math.Max(26, math.Min(120, 1600/float64(l.names))))
 	}
 	s.inner = rect{widest + 12, topSpace, s.width - 46, s.height - tickSpace - 6}
 	most := int((s.inner.x1 - s.inner.x0) / 90)

@@ -192,6 +192,7 @@ func (l lettering) bounds(at point, text string) rect {
 		x -= w / 2
 	case endAnchor:
 		x -= w
+	default:
 	}
 	return rect{x, at.y - 0.8*size, x + w, at.y + 0.25*size}
 }

@@ -69,24 +69,31 @@ func (s *sketch) isFree(b rect) bool {
 	return true
 }
 
+// lineCell is the size in pixels of the cells in which lines are kept.
+const lineCell = 4
+
 // isClear reports whether a label at b is free and covers no line either.
 func (s *sketch) isClear(b rect) bool {
-	for _, p := range s.lines {
-		if p.x > b.x0-2 && p.x < b.x1+2 && p.y > b.y0-2 && p.y < b.y1+2 {
-			return false
+	for x := int(b.x0 / lineCell); x <= int(b.x1/lineCell); x++ {
+		for y := int(b.y0 / lineCell); y <= int(b.y1/lineCell); y++ {
+			if s.lines[[2]int{x, y}] {
+				return false
+			}
 		}
 	}
 	return s.isFree(b)
 }
 
-// addLine keeps points of a line, six pixels apart, for labels to keep away from.
+// addLine keeps the cells that a line crosses, for labels to keep away from.
 func (s *sketch) addLine(path []point) {
-	const apart, most = 6, 20000
-	for i := 1; i < len(path) && len(s.lines) < most; i++ {
+	if s.lines == nil {
+		s.lines = map[[2]int]bool{}
+	}
+	for i := 1; i < len(path); i++ {
 		a, b := path[i-1], path[i]
-		n := math.Ceil(math.Hypot(b.x-a.x, b.y-a.y) / apart)
+		n := math.Ceil(math.Hypot(b.x-a.x, b.y-a.y) / lineCell)
 		for k := 0.0; k < n; k++ {
-			s.lines = append(s.lines, point{a.x + (b.x-a.x)*k/n, a.y + (b.y-a.y)*k/n})
+			s.lines[[2]int{int((a.x + (b.x-a.x)*k/n) / lineCell), int((a.y + (b.y-a.y)*k/n) / lineCell)}] = true
 		}
 	}
 }
@@ -135,7 +142,9 @@ const markDash = "6 4"
 
 // drawAcross draws a mark from left to right, with its label above or below its right end.
 func (s *sketch) drawAcross(y float64, label string) {
-	s.c.line([]point{{s.inner.x0, y}, {s.inner.x1, y}}, pen{role: markRole, width: 1.5, dash: markDash})
+	path := []point{{s.inner.x0, y}, {s.inner.x1, y}}
+	s.c.line(path, pen{role: markRole, width: 1.5, dash: markDash})
+	s.addLine(path)
 	l := markLettering
 	label = shortened(label, l, 0.6*s.width)
 	w := textWidth(label, l)
@@ -152,7 +161,9 @@ func (s *sketch) drawAcross(y float64, label string) {
 
 // drawUpright draws a mark from top to bottom, with its label beside its top, or above bars that lie.
 func (s *sketch) drawUpright(x float64, label string, above bool) {
-	s.c.line([]point{{x, s.inner.y0}, {x, s.inner.y1}}, pen{role: markRole, width: 1.5, dash: markDash})
+	path := []point{{x, s.inner.y0}, {x, s.inner.y1}}
+	s.c.line(path, pen{role: markRole, width: 1.5, dash: markDash})
+	s.addLine(path)
 	l := markLettering
 	label = shortened(label, l, 0.45*s.width)
 	if l.anchor = middleAnchor; above && s.write(point{x, s.inner.y0 - 5}, label, l) {
@@ -243,6 +254,7 @@ func shortText(u figure.Unit, n figure.Number) string {
 		if u == figure.GPUHours {
 			return figure.Count.Text(n)
 		}
+	default:
 	}
 	return u.Text(n)
 }

@@ -215,6 +215,7 @@ func (c *raster) text(at point, text string, l lettering) {
 		x -= width / 2
 	case endAnchor:
 		x -= width
+	default:
 	}
 	y := at.y * c.scale
 	if l.halo {

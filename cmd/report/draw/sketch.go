@@ -19,11 +19,11 @@ type sketch struct {
 	notes  []string
 	plot   Plot
 
-	inner  rect    // of the axes
-	x, y   scale   // of the axes that have numbers
-	placed []rect  // labels that stand already, and what they must not cover
-	lines  []point // of lines that labels keep away from
-	left   int     // labels for which there was no room
+	inner  rect            // of the axes
+	x, y   scale           // of the axes that have numbers
+	placed []rect          // labels that stand already, and what they must not cover
+	lines  map[[2]int]bool // cells of lines that labels keep away from
+	left   int             // labels for which there was no room
 }
 
 // scale maps values to pixels.

@@ -47,10 +47,10 @@ func (c *svg) opacity(name string, v float64) {
 // attribute.
 func (c *svg) fill(p paint) {
 	var classes []string
-	switch {
-	case p.role == exactRole:
+	switch p.role {
+	case exactRole:
 		fmt.Fprintf(&c.b, ` fill="%s"`, p.exact)
-	case p.role == noRole:
+	case noRole:
 		c.b.WriteString(` fill="none"`)
 	default:
 		classes = append(classes, "f"+theme[p.role].class)
@@ -140,6 +140,7 @@ func (c *svg) text(at point, text string, l lettering) {
 		c.b.WriteString(` text-anchor="middle"`)
 	case endAnchor:
 		c.b.WriteString(` text-anchor="end"`)
+	default:
 	}
 	fmt.Fprintf(&c.b, ">%s</text>\n", escaped(text))
 }

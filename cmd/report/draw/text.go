@@ -3,6 +3,7 @@ package draw
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"capcli/scenarios/paper/figure"
 )
@@ -54,25 +55,47 @@ func advance(r rune, bold bool) int {
 
 // shortened returns text, cut with an ellipsis where it is wider than width.
 func shortened(text string, l lettering, width float64) string {
-	text = figure.Clean(text)
-	if len(text) <= 4096 && textWidth(text, l) <= width {
+	const ellipsis = "…"
+	text, whole := beginning(text)
+	if whole && textWidth(text, l) <= width {
 		return text
 	}
-	const ellipsis = "…"
 	left := width/(l.points()*spare)*1000 - 1000
 	for i, r := range text {
 		if left -= float64(advance(r, l.bold)); left < 0 {
 			return strings.TrimRight(text[:i], " ") + ellipsis
 		}
 	}
+	if !whole {
+		text += ellipsis
+	}
 	return text
+}
+
+// longest is how many bytes of a text are looked at: more never fit into a picture.
+const longest = 3000
+
+// beginning returns the beginning of a text, cleaned, and whether that is all of it.
+func beginning(text string) (string, bool) {
+	if len(text) <= longest {
+		return figure.Clean(text), true
+	}
+	cut := longest
+	for cut > longest-4 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return figure.Clean(text[:cut]), false
 }
 
 // wrapped returns text in lines no wider than width, at most most of them; the last is cut.
 func wrapped(text string, l lettering, width float64, most int) []string {
 	var lines []string
 	line := ""
-	words := strings.Fields(figure.Clean(text))
+	text, whole := beginning(text)
+	if !whole {
+		text += " …"
+	}
+	words := strings.Fields(text)
 	for i, word := range words {
 		longer := strings.TrimPrefix(line+" "+word, " ")
 		if line == "" || textWidth(longer, l) <= width {

@@ -37,7 +37,7 @@ func (s span) opened(u figure.Unit) span {
 			s.hi = 86400
 		}
 	}
-	least := math.Max(math.Abs(s.lo), math.Abs(s.hi)) * 1e-9
+	least := math.Max(math.Max(math.Abs(s.lo), math.Abs(s.hi))*1e-9, 1e-100)
 	if s.hi-s.lo > least {
 		return s
 	}
@@ -47,6 +47,7 @@ func (s span) opened(u figure.Unit) span {
 		half = 43200
 	case figure.Share:
 		half = math.Max(math.Abs(s.lo)*0.1, 0.05)
+	default:
 	}
 	return span{s.lo - half, s.hi + half}
 }
@@ -126,8 +127,9 @@ func tickText(u figure.Unit, v, step, largest float64) string {
 			return decimals(v/60, step/60) + " min"
 		}
 		return decimals(v, step) + " s"
+	default:
+		return scaled(v, step, largest)
 	}
-	return scaled(v, step, largest)
 }
 
 // scaled returns v in thousands, millions or more, as the largest value of the axis needs.

@@ -85,6 +85,7 @@ func rename(v reflect.Value, text string, count *int) {
 		if *count%2 == 0 {
 			v.SetString(fmt.Sprintf("%d%s%d", *count, text, *count))
 		}
+	default:
 	}
 }
 

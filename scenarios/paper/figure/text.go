@@ -33,8 +33,9 @@ func (u Unit) Text(n Number) string {
 		return moment(v)
 	case GPUHours:
 		return rounded(v) + " GPU-h"
+	default:
+		return rounded(v)
 	}
-	return rounded(v)
 }
 
 // Cell returns n for a cell of a table: as Text does, but dollars with cents.
@@ -63,8 +64,9 @@ func (u Unit) Suffix() string {
 		return " ($)"
 	case GPUHours:
 		return " (GPU-h)"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // isMoment reports whether v seconds since 1970 are between the years 1 and 9999.
