@@ -24,6 +24,7 @@ type FitOptions struct {
 	Shared   bool         // partitions share their GPUs: one pool for each model
 	GPUModel string       // GPU model of a log that names none; "" is unknown
 	Prices   *prices.List // nil uses the catalogue
+	Commit   string       // of FitCommitment: the term to commit for, 1y
 }
 
 // Fitted is a scenario for a log.
@@ -42,7 +43,7 @@ const listed = 64
 // with a note. It fails with *capcli.InputError when no job wants a GPU.
 func (s *LogSurvey) Fit(o FitOptions) (*Fitted, error) {
 	if len(s.groups) == 0 {
-		return nil, &capcli.InputError{Text: fmt.Sprintf("expected jobs that want GPUs, found none among %s", capcli.Grouped(s.jobs)), Hint: "capcli trace describe says what is in a log"}
+		return nil, noJobs(s)
 	}
 	if o.Prices == nil {
 		o.Prices = prices.Catalogue()

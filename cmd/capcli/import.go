@@ -15,6 +15,7 @@ import (
 	"capcli/profile/jobfile"
 	"capcli/profile/kubernetes"
 	"capcli/profile/trace"
+	"capcli/scenarios/prices"
 )
 
 // importOptions are the flags of capcli import.
@@ -23,6 +24,7 @@ type importOptions struct {
 	output  outputOptions
 	out     string
 	rejects string
+	gpu     string
 	tables  [3]string // files for importTables
 }
 
@@ -64,6 +66,8 @@ func newImport(e *env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "jobs file to write, or - for CSV on stdout: `JOBS`")
 	cmd.Flags().StringVar(&o.rejects, "rejects", "", "file for rejected rows: `FILE` (default: JOBS with the ending .rejects.csv)")
+	cmd.Flags().StringVar(&o.gpu, "gpu", "", "only jobs that want this `MODEL`, or name none")
+	complete(cmd, "gpu", func() []string { return prices.Catalogue().Models() })
 	for i, t := range importTables {
 		cmd.Flags().StringVar(&o.tables[i], t.name+"-out", "", t.usage+", as CSV in this `FILE`")
 	}
@@ -126,7 +130,11 @@ func (o *importOptions) request(e *env, names []string) (*jobfile.Request, error
 	if err != nil {
 		return nil, err
 	}
-	return &jobfile.Request{Input: names[0], More: names[1:], Open: e.open, Options: opts, File: file}, nil
+	r := &jobfile.Request{Input: names[0], More: names[1:], Open: e.open, Options: opts, File: file}
+	if o.gpu != "" {
+		r.Only = &jobfile.Only{GPU: o.gpu, Same: prices.SameModel}
+	}
+	return r, nil
 }
 
 // usesStdout reports whether stdout takes the jobs or a table.

@@ -38,6 +38,7 @@ type env struct {
 	getenv         func(string) string
 	web            http.RoundTripper // transport of requests to servers; nil is the default
 	now            func() time.Time
+	program        func() (string, error) // the path of this program; nil is unknown
 
 	quiet, verbose bool
 	noColor        bool
@@ -64,7 +65,7 @@ func runProgram() int {
 	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		screen: screen{stdout: isOut, stderr: isErr, width: out},
-		disk:   files.OS(), temps: &files.Temps{}, getenv: os.Getenv, now: time.Now,
+		disk:   files.OS(), temps: &files.Temps{}, getenv: os.Getenv, now: time.Now, program: os.Executable,
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)

@@ -19,6 +19,7 @@ type initOptions struct {
 	out        string
 	partitions string
 	model      string
+	commit     string
 	kueue      kueueOptions
 }
 
@@ -45,6 +46,7 @@ func newScenariosInit(e *env) *cobra.Command {
 	f.StringVar(&o.sim.ask.Trace, "trace", "", "job log to fit, `FILE` or - for stdin")
 	f.StringVar(&o.partitions, "partitions", "own", "partitions have GPUs of their `own`, or have them shared")
 	f.StringVar(&o.model, "gpu-model", "", "the log's GPUs where it does not say: `MODEL`, for prices")
+	f.StringVar(&o.commit, "commit", "", "one pool to commit to for this `TERM`, 1y, with on demand behind it, for capcli plan mix")
 	o.kueue.addObjectFlags(cmd)
 	addFormatFlag(cmd, &o.sim.ask.Read)
 	addReadFlag(cmd, &o.sim.ask.Read)
@@ -125,8 +127,12 @@ func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error
 		return nil, err
 	}
 	fit := scenarios.FitOptions{Log: o.sim.ask.Trace, Shared: o.partitions == "shared", GPUModel: o.model, Prices: q.Prices.Override(prices.Catalogue())}
+	fit.Commit = o.commit
 	if o.sim.ask.Trace != "-" {
 		fit.From, fit.Format, fit.TZ = seenFrom(o.folder(), o.sim.ask.Trace), o.sim.ask.Read.Format, o.sim.ask.Read.TZ
+	}
+	if o.commit != "" {
+		return survey.FitCommitment(fit, q.Prices)
 	}
 	return survey.Fit(fit)
 }

@@ -14,6 +14,7 @@ import (
 	"capcli/profile/store"
 	"capcli/profile/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/decide"
 	"capcli/scenarios/explain"
 	"capcli/scenarios/kubernetes"
 	"capcli/scenarios/live"
@@ -52,6 +53,7 @@ var outputs = []struct {
 	{"capcli/eta/v1", "capcli eta: when a job would start", reflect.TypeFor[eta.Answer]()},
 	{"capcli/eta-kueue/v1", "capcli eta --kueue: when a workload of Kueue would start", reflect.TypeFor[kubernetes.Start]()},
 	{"capcli/eta_score/v1", "capcli eta --score: how good estimates of starts would have been", reflect.TypeFor[eta.Scored]()},
+	{"capcli/decide/v1", "capcli decide: how many GPUs to commit to, at what cost and risk", reflect.TypeFor[decide.Result]()},
 	{"capcli/explain/v1", "capcli explain: why a figure of a run is what it is", reflect.TypeFor[explain.Result]()},
 	{"capcli/explain_plan/v1", "capcli explain of a plan: why this plan and not another", reflect.TypeFor[rationale.Answer]()},
 	{"capcli/forecast/v1", "capcli forecast: values ahead with their ranges", reflect.TypeFor[outlook.Result]()},

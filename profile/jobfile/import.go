@@ -21,6 +21,7 @@ type Request struct {
 	Open    trace.Opener  // opens the log, once for each pass
 	Options trace.Options // how to read the log
 	File    File          // what to write
+	Only    *Only         // which jobs to write; nil writes all
 	// Begin starts a pass over the log. Import reads the log as a stream. Where its jobs are
 	// not in order, one has an eligible time or a tag, or the log is truncated, Import begins another pass, and the caller drops
 	// the output of the pass before.
@@ -47,8 +48,9 @@ type Result struct {
 	GPUHours   capcli.GPUTime `json:"gpu_hours"`
 	Tags       []string       `json:"tags,omitempty"` // tags that jobs have, each a column of the file
 	Machine    *int64         `json:"machine_gpus"`
-	Resorted   bool           `json:"resorted"` // the jobs of the log were not in order and were sorted
-	Partial    bool           `json:"partial"`  // the log is truncated
+	LeftOut    int64          `json:"other_gpus,omitempty"` // jobs that want other GPUs than asked for, beside those kept
+	Resorted   bool           `json:"resorted"`             // the jobs of the log were not in order and were sorted
+	Partial    bool           `json:"partial"`              // the log is truncated
 	Notes      []string       `json:"notes"`
 	Out        string         `json:"out"`
 	Bytes      int64          `json:"out_bytes"`
@@ -70,6 +72,7 @@ type importing struct {
 	failed   error        // first error of Pass.Reject
 	seen     census       // of the written jobs
 	rep      trace.Report // of the last pass
+	others   tallyOfModels
 }
 
 // Import reads the log and writes its jobs. It fails with the errors of trace.Open, of the
@@ -87,8 +90,14 @@ func Import(ctx context.Context, r *Request) (*Result, error) {
 		}
 	}
 	rep := &im.rep
+	left, err := im.others.settle(r, im.seen.jobs)
+	if err != nil {
+		return nil, err
+	}
+	rep.Kept -= im.others.left
+	rep.Notes = append(rep.Notes, left...)
 	return &Result{
-		Schema: "capcli/import/v1", Input: r.Input, Tally: rep.Tally, First: rep.First, Last: rep.Last,
+		Schema: "capcli/import/v1", Input: r.Input, Tally: rep.Tally, LeftOut: im.others.left, First: rep.First, Last: rep.Last,
 		Partitions: countNamed(im.seen.partitions), Tenants: countNamed(im.seen.tenants), GPUHours: im.seen.work,
 		Tags:    capcli.TagNames(slices.Collect(maps.Keys(im.seen.tags))),
 		Machine: rep.MachineGPUs, Resorted: rep.Unsorted, Partial: rep.Cut, Notes: rep.Notes,
@@ -107,6 +116,7 @@ func (im *importing) read() (again bool, err error) {
 		return false, err
 	}
 	im.seen, im.rejected, im.failed = census{tenants: map[string]bool{}, partitions: map[string]bool{}, tags: map[*capcli.Tags]bool{}}, 0, nil
+	im.others = tallyOfModels{}
 	opts := im.Options
 	opts.Rejects = im.reject
 	for _, name := range im.More {
@@ -121,7 +131,7 @@ func (im *importing) read() (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	jobs := capcli.WatchJobs(im.ctx, r.Jobs(), im.pass.Done)
+	jobs := im.others.take(im.Only, capcli.WatchJobs(im.ctx, r.Jobs(), im.pass.Done))
 	if im.sort || once {
 		jobs = trace.Sorted(im.markExtra(jobs, r))
 	}
@@ -238,8 +248,8 @@ func (im *importing) watch(jobs capcli.Jobs) capcli.Jobs {
 func (im *importing) balance() error {
 	rep, text := &im.rep, ""
 	switch {
-	case rep.Kept != im.seen.jobs:
-		text = fmt.Sprintf("%d jobs were kept and %d written", rep.Kept, im.seen.jobs)
+	case rep.Kept != im.seen.jobs+im.others.left:
+		text = fmt.Sprintf("%d jobs were kept and %d written", rep.Kept-im.others.left, im.seen.jobs)
 	case rep.Rows != rep.Kept+rep.Folded+rep.Rejected:
 		text = fmt.Sprintf("%d rows are not %d kept + %d folded + %d rejected", rep.Rows, rep.Kept, rep.Folded, rep.Rejected)
 	case im.rejected != rep.Rejected:

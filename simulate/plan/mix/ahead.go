@@ -115,12 +115,16 @@ func (s *study) played() *Played {
 	f := &x.set.Futures
 	out := &Played{Input: x.set.Input, Count: len(f.Paths), Risk: s.req.Risk.String(), Start: f.Start(), End: f.End(), Runs: []PlayedFuture{}}
 	for run := range s.problem.Runs {
-		filled, ok := x.filled[run]
-		if !ok {
-			if _, err := s.problem.Jobs(run); err != nil { // a merge of shards has not drawn them yet
-				continue
+		filled, err := recall(s.problem.Memory, fmt.Sprint("filled|", s.problem.Jobset, "|", run), func() (resample.Filled, error) {
+			if _, drawn := x.filled[run]; !drawn { // a merge of shards has not drawn them yet
+				if _, err := s.problem.Jobs(run); err != nil {
+					return resample.Filled{}, err
+				}
 			}
-			filled = x.filled[run]
+			return x.filled[run], nil
+		})
+		if err != nil {
+			continue
 		}
 		row := PlayedFuture{Future: run, Asked: filled.Asked, Drawn: filled.Drawn, Error: filled.Error(), Jobs: filled.Jobs, Mix: -1}
 		for _, e := range s.found.Entries {

@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -159,8 +160,8 @@ func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 	bs := newBounds(s.Problem)
 	var sum []capcli.USD
 	for run := range s.Problem.Runs {
-		var all *promised
-		seen := map[string]bool{}
+		var keys []string
+		var list []*simulate.Config
 		for _, e := range f.Entries {
 			if why := e.Floors[run].Why; why != "" {
 				b.Why = why
@@ -170,19 +171,19 @@ func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 			if err != nil {
 				return nil, err
 			}
-			r, err := bs.rules(&cfg, run)
-			if err != nil {
-				return nil, err
-			}
-			if key := ruleKey(&cfg, run); !seen[key] {
-				all, seen[key] = all.loosened(r.promised), true
+			if key := ruleKey(&cfg, run); !slices.Contains(keys, key) {
+				keys, list = append(keys, key), append(list, &cfg)
 			}
 		}
-		cost, gpus := m.leastOf(all)
+		curve, of, err := bs.loosest(run, keys, list)
+		if err != nil {
+			return nil, err
+		}
+		cost, gpus := m.leastUnder(curve, of.Time)
 		if sum = append(sum, cost); run == 0 {
 			b.GPUs = gpus
 		}
-		b.MaxWait = max(b.MaxWait, all.longest)
+		b.MaxWait = max(b.MaxWait, of.Longest)
 	}
 	b.Cost = s.riskDown(sum)
 	return b, nil
@@ -205,11 +206,12 @@ func (p *promised) loosened(o *promised) *promised {
 // leastOf returns the least cost of jobs that start in these windows, but for the rounding of
 // invoices, and the committed GPUs that reach it.
 func (m *menu) leastOf(p *promised) (capcli.USD, int64) {
-	time := p.until
-	if time == 0 {
-		time = p.ended
-	}
-	smooth := newSmooth(p.windows, p.end())
+	return m.leastUnder(newSmooth(p.windows, p.end()), cmp.Or(p.until, p.ended))
+}
+
+// leastUnder is leastOf for the smooth curve of the windows and the time for which committed GPUs
+// are paid.
+func (m *menu) leastUnder(smooth *smooth, time capcli.Seconds) (capcli.USD, int64) {
 	cost, gpus := m.leastCost(smooth, time)
 	// Without a period, committed GPUs that work after the last hour counted here are paid for
 	// then. No work costs less than the lowest price.

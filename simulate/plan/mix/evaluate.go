@@ -25,7 +25,7 @@ func (p *Problem) evaluate(ctx context.Context, run int, candidates []*Candidate
 		for _, i := range groups[g][1:] {
 			lost = lost.laterOf(candidates[i].lost)
 		}
-		res, err := p.run(ctx, candidates[groups[g][0]], run, lost)
+		ran, err := p.simulate(ctx, candidates[groups[g][0]], run, lost)
 		if errors.Is(err, errAbandoned) {
 			for _, i := range groups[g] {
 				out[i] = Outcome{Candidate: candidates[i].Index, Run: run, WaitP95: lost.wait}
@@ -36,7 +36,7 @@ func (p *Problem) evaluate(ctx context.Context, run int, candidates []*Candidate
 			return err
 		}
 		for _, i := range groups[g] {
-			priced, err := p.price(candidates[i], run, res)
+			priced, err := p.price(candidates[i], run, ran)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package mix
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -106,7 +107,10 @@ func newBounds(p *Problem) *bounds {
 func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
 	key := ruleKey(cfg, run)
 	r := b.known[key]
-	if r == nil {
+	if r != nil {
+		return r, nil
+	}
+	kept, err := recall(b.p.Memory, "rules|"+b.p.Jobset+"|"+key, func() (*rulesKept, error) {
 		jobs, err := b.p.Jobs(run)
 		if err != nil {
 			return nil, err
@@ -115,8 +119,19 @@ func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
 		if r.why == "" {
 			r.smooth = newSmooth(r.windows, r.end())
 		}
-		b.known[key] = r
+		if b.p.Memory == nil {
+			return nil, nil //nolint:nilnil // r is the answer
+		}
+		return r.toKeep()
+	})
+	switch {
+	case errors.Is(err, errTooHigh) || kept == nil && err == nil: // r was just computed
+	case err != nil:
+		return nil, err
+	default:
+		r = kept.ruled()
 	}
+	b.known[key] = r
 	return r, nil
 }
 

@@ -55,6 +55,19 @@ func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
 	if u, ok := b.undone[key]; ok {
 		return u, nil
 	}
+	kept, err := recall(b.p.Memory, "undone|"+b.p.Jobset+"|"+key, func() (*undoneKept, error) {
+		u, err := b.computeUndone(cfg, run)
+		return u.toKeep(), err
+	})
+	if err != nil {
+		return undone{}, err
+	}
+	b.undone[key] = kept.undone()
+	return b.undone[key], nil
+}
+
+// computeUndone is leastUndone without its memory.
+func (b *bounds) computeUndone(cfg *simulate.Config, run int) (undone, error) {
 	jobs, err := b.p.Jobs(run)
 	if err != nil {
 		return undone{}, err
@@ -96,7 +109,6 @@ func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
 		most.work = max(most.work, drain(list, capacityOver(cfg, serves), cfg.Until))
 		most.kinds = append(most.kinds, beyondOf(cfg, list, serves))
 	}
-	b.undone[key] = most
 	return most, nil
 }
 

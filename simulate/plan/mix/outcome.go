@@ -96,7 +96,8 @@ type Pool struct {
 
 // newOutcome combines a run and its invoice. within is the longest wait that counts as available;
 // priced reports whether all pools have a price.
-func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv *billing.Invoice, within capcli.Seconds, priced bool) Outcome {
+func newOutcome(candidate, run int, seed capcli.Seed, ran *simulated, inv *billing.Invoice, within capcli.Seconds, priced bool) Outcome {
+	res := ran.Result
 	j, committed := &res.Jobs, &inv.ByTier[billing.Committed]
 	o := Outcome{
 		Candidate: candidate, Run: run, Seed: uint64(seed),
@@ -112,9 +113,7 @@ func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 		Redone: GPUMillis(res.Redone), Fragmentation: res.Fragmentation,
 	}
 	o.Fairness = outcome.FairnessOf(res.Tenants, inv.TenantUse())
-	if a, ok := res.Availability(within); ok {
-		o.Availability = &a
-	}
+	o.Availability = ran.availability(within)
 	o.Possible, o.Served, o.Backlog = GPUMillis(res.Served.Possible), GPUMillis(res.Served.Done), GPUMillis(res.Served.LeftOver())
 	if w, ok := inv.Worth(res.Record, res.ServedBy, res.Record.Start+capcli.Time(res.Ended)); ok {
 		o.UnservedAmount, o.BacklogAmount = &w.Unserved, &w.LeftOver

@@ -71,6 +71,15 @@ func NewPlanner(ctx context.Context, r *Request) (*Planner, error) {
 	p.problem = &Problem{
 		Seed: c.Seed, Runs: p.runsOf(runs), PriceUnserved: r.PriceUnserved, Candidate: p.candidate, Jobs: p.jobsOf(ctx),
 	}
+	if r.Memory != nil {
+		var err error
+		if p.problem.Jobset, err = p.jobset(); err != nil {
+			return nil, err
+		}
+		if p.problem.Jobset != "" {
+			p.problem.Memory = r.Memory
+		}
+	}
 	for _, step := range []func() error{p.makeSpace, p.makeLimits, r.Check} {
 		if err := step(); err != nil {
 			return nil, err

@@ -41,6 +41,11 @@ type Request struct {
 	Ahead func(past []capcli.Job) (*futures.Set, error)
 	Risk  plan.Risk // the figure of the cost over the runs to minimise
 
+	// Memory keeps simulations and bounds for later plans; nil keeps none. Inputs identifies the
+	// contents of the job log and of the futures, and the version of the program.
+	Memory Memory
+	Inputs string
+
 	// Note receives messages about the jobs and the runs; it may be nil.
 	Note func(text string)
 }

@@ -24,7 +24,8 @@ func (p *Problem) config(c *Candidate, run int) (simulate.Config, error) {
 
 // price prices a result of the candidate's key under the candidate's rates. Where it cannot be
 // priced, the outcome's Fault says why. It fails only where the accounts of the result are wrong.
-func (p *Problem) price(c *Candidate, run int, res *simulate.Result) (Outcome, error) {
+func (p *Problem) price(c *Candidate, run int, ran *simulated) (Outcome, error) {
+	res := ran.Result
 	inv, err := c.invoice(res)
 	var books *simulate.AccountError
 	switch {
@@ -32,11 +33,11 @@ func (p *Problem) price(c *Candidate, run int, res *simulate.Result) (Outcome, e
 		return Outcome{}, err
 	case err != nil:
 		none := &billing.Invoice{ByPool: make([]billing.Line, len(res.Record.Pools))}
-		out := newOutcome(c.Index, run, p.Seed.Child(run), res, none, p.Within, false)
+		out := newOutcome(c.Index, run, p.Seed.Child(run), ran, none, p.Within, false)
 		out.Fault = err.Error()
 		return out, nil
 	}
-	out := newOutcome(c.Index, run, p.Seed.Child(run), res, inv, p.Within, !c.Unpriced)
+	out := newOutcome(c.Index, run, p.Seed.Child(run), ran, inv, p.Within, !c.Unpriced)
 	if p.PriceUnserved {
 		out.charge()
 	}
@@ -71,9 +72,9 @@ func (p *Problem) Outcome(ctx context.Context, i, run int) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	res, err := p.run(ctx, c, run, loss{})
+	ran, err := p.simulate(ctx, c, run, loss{})
 	if err != nil {
 		return Outcome{}, err
 	}
-	return p.price(c, run, res)
+	return p.price(c, run, ran)
 }

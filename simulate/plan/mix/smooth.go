@@ -22,6 +22,8 @@ type smooth struct {
 	steps []step           // by falling slope
 	time  []capcli.Seconds // total time of the steps up to and including step i
 	work  []capcli.GPUTime // total work of the steps up to and including step i
+
+	over []capcli.GPUTime // workOver by number of GPUs, where that is all that is known; else nil
 }
 
 // step is a stretch of time in which work is done at a constant rate.
@@ -76,6 +78,12 @@ func newSmooth(windows []window, until capcli.Seconds) *smooth {
 // workOver returns the least work that the given number of GPUs cannot do, under any schedule: ∫ (c
 // - gpus)+ dt. It is convex in gpus.
 func (s *smooth) workOver(gpus int64) capcli.GPUTime {
+	if n := int64(len(s.over)); n > 0 {
+		if gpus >= n {
+			return 0
+		}
+		return s.over[gpus]
+	}
 	level := step{1, capcli.GPUTime(gpus) * capcli.GPUSecond}
 	n, _ := slices.BinarySearchFunc(s.steps, level, func(x, level step) int {
 		if compareSlope(x, level) > 0 {
@@ -94,6 +102,9 @@ func (s *smooth) total() capcli.GPUTime { return s.workOver(0) }
 
 // peak returns the least number of GPUs that can do all the work.
 func (s *smooth) peak() int64 {
+	if n := int64(len(s.over)); n > 0 {
+		return n - 1
+	}
 	if len(s.steps) == 0 {
 		return 0
 	}
@@ -221,12 +232,14 @@ func (f *funnel) narrow(own, other *chain, p knot, sign int) {
 // timeAt returns for how long the curve is at the given number of GPUs or above.
 func (s *smooth) timeAt(gpus int64) capcli.Seconds {
 	level := step{1, capcli.GPUTime(gpus) * capcli.GPUSecond}
-	var sum capcli.Seconds
-	for i := range s.steps {
-		if compareSlope(s.steps[i], level) < 0 {
-			break
+	n, _ := slices.BinarySearchFunc(s.steps, level, func(x, level step) int {
+		if compareSlope(x, level) >= 0 {
+			return -1
 		}
-		sum = s.time[i]
+		return 1
+	})
+	if n == 0 {
+		return 0
 	}
-	return sum
+	return s.time[n-1]
 }

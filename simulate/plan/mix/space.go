@@ -108,4 +108,7 @@ type Problem struct {
 	// Jobs returns the jobs of a run, in order of submission: the same for every candidate, which
 	// makes runs comparable in pairs. They are shared and must not be changed.
 	Jobs func(run int) ([]capcli.Job, error)
+	// Memory keeps simulations and bounds under the name Jobset of the jobs; nil keeps none.
+	Memory Memory
+	Jobset string
 }

@@ -2,6 +2,7 @@ package mix
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -236,6 +237,7 @@ func (s *study) sizesAround(c *scenarios.Capacity, path string) (sizes []int, ca
 func (s *study) swings(ctx context.Context) error {
 	for _, share := range []float64{0.9, 1.1} {
 		p := *s.problem
+		p.Jobset += fmt.Sprint("|demand ", share)
 		p.Jobs = func(run int) ([]capcli.Job, error) {
 			jobs, err := s.problem.Jobs(run)
 			if err != nil {
@@ -401,14 +403,29 @@ func (p *Problem) timeNeeded(c *Candidate, run int) (func(gpus int64) capcli.Sec
 	if err != nil {
 		return nil, 0, err
 	}
-	jobs, err := p.Jobs(run)
-	if err != nil {
-		return nil, 0, err
-	}
 	cfg.Overflow = simulate.Overflow{}
 	cfg.Settings.Round = 0
 	cfg.Pools = nil
-	w := promises(&cfg, jobs)
-	s := newSmooth(w.windows, w.end())
-	return s.timeAt, w.end(), nil
+	var fresh *smooth
+	var length capcli.Seconds
+	kept, err := recall(p.Memory, "needed|"+p.Jobset+"|"+ruleKey(&cfg, run), func() (*neededKept, error) {
+		jobs, err := p.Jobs(run)
+		if err != nil {
+			return nil, err
+		}
+		w := promises(&cfg, jobs)
+		fresh = newSmooth(w.windows, w.end())
+		length = w.end()
+		if p.Memory == nil {
+			return nil, nil //nolint:nilnil // fresh is the answer
+		}
+		return fresh.needed(length)
+	})
+	switch {
+	case fresh != nil && (err == nil || errors.Is(err, errTooHigh)):
+		return fresh.timeAt, length, nil
+	case err != nil:
+		return nil, 0, err
+	}
+	return kept.timeAt, kept.Length, nil
 }

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli/cmd/report"
+	"capcli/profile/trace"
+	"capcli/scenarios/decide"
+	"capcli/scenarios/prices"
+)
+
+// decideOptions are the flags of capcli decide.
+type decideOptions struct {
+	ask     decide.Request
+	output  outputOptions
+	dir     string
+	cache   string
+	noCache bool
+}
+
+func newDecide(e *env) *cobra.Command {
+	o := decideOptions{ask: *decide.NewRequest("", "")}
+	cmd := &cobra.Command{
+		Use:   "decide --trace LOG --gpu MODEL",
+		Short: "One question, one answer: how many GPUs to commit to, at what cost and risk",
+		Long: "Runs the chain import, describe, forecast with futures, plan for the futures, plan for the jobs of each future,\n" +
+			"and says what to buy. Each step is a command that can be run alone; they are listed. A later question about\n" +
+			"the same log (another limit, budget or price) is answered from the cache.",
+		Example: "  capcli decide --trace jobs.parquet --gpu H100 --horizon 1y --max wait_p95=30m --out decision\n" +
+			"  capcli decide --trace sacct.psv.gz --read tz=Europe/Berlin --gpu A100 --prices ours.csv --budget 4M\n" +
+			"  capcli decide --trace jobs.parquet --gpu H100 --risk cvar95 --events launches.yaml -o json",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDecide(cmd.Context(), e, &o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.ask.Trace, "trace", "", "the job log, `FILE` of any format that import reads")
+	f.StringVar(&o.ask.GPU, "gpu", "", "plan for the jobs that want this `MODEL`, or name none")
+	f.StringVar(&o.ask.Horizon, "horizon", o.ask.Horizon, "how far ahead: `TIME`, 1y, 26w, or a date")
+	f.StringArrayVar(&o.ask.Max, "max", nil, "limit from above, `METRIC=VALUE` (repeat; default wait_p95="+decide.WaitDefault+")")
+	f.StringArrayVar(&o.ask.Min, "min", nil, "limit from below, `METRIC=VALUE`: availability=0.95 (repeat)")
+	f.StringVar(&o.ask.Budget, "budget", "", "most that the horizon may cost, `$`: 4M")
+	f.StringVar(&o.ask.Hold, "hold", o.ask.Hold, "`SHARE` of the futures in which all limits must hold")
+	f.StringVar(&o.ask.Risk, "risk", o.ask.Risk, "what of the cost to make least: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
+	f.StringVar(&o.ask.Events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
+	f.IntVar(&o.ask.Futures, "paths", o.ask.Futures, "futures to plan for: `N`")
+	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", uint64(o.ask.Seed), "seed of all chance: a whole `NUMBER` from 0")
+	f.StringVar(&o.dir, "out", "", "write the documents of all steps into this `DIR`")
+	f.StringVar(&o.cache, "cache", "", "keep what was computed in this `DIR` (default: capcli in the user's cache folder)")
+	f.BoolVar(&o.noCache, "no-cache", false, "compute everything anew, and keep nothing")
+	addPricesFlag(cmd, &o.ask.Prices)
+	addFormatFlag(cmd, &o.ask.Read)
+	addReadFlag(cmd, &o.ask.Read)
+	addFormFlags(cmd, &o.output)
+	complete(cmd, "gpu", func() []string { return prices.Catalogue().Models() })
+	complete(cmd, "risk", func() []string { return []string{"mean", "q80", "cvar95"} })
+	completeSign(cmd, "max", "=")
+	completeSign(cmd, "min", "=")
+	return cmd
+}
+
+func runDecide(ctx context.Context, e *env, o *decideOptions) error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	if err := o.ask.Check(); err != nil {
+		return err
+	}
+	for _, name := range []*string{&o.ask.Trace, &o.ask.Prices, &o.ask.Events} {
+		if *name != "" && !filepath.IsAbs(*name) && o.dir != "" {
+			*name = seenFrom(o.dir, *name)
+		}
+	}
+	r, err := decide.Decide(ctx, &o.ask, o.world(e))
+	if r == nil {
+		return err
+	}
+	if failed := emit(e, o.output, decideDoc(r)); failed != nil {
+		return failed
+	}
+	if err == nil {
+		e.say("next: " + r.Next(filepath.ToSlash(o.dir)))
+	}
+	return err
+}
+
+// world gives the chain its files, its cache and its signs of life.
+func (o *decideOptions) world(e *env) *decide.World {
+	w := &decide.World{Version: versionText(), Build: buildText(e), Note: e.note}
+	w.Open = func(name string) (trace.Input, io.Closer, error) {
+		in, done, err := openInput(e, o.inFolder(name))
+		in.Name = name
+		return in, done, err
+	}
+	if o.dir != "" {
+		w.Documents = &diskFolder{e: e, path: o.dir, lasting: true}
+	}
+	if path := cmp.Or(o.cache, userCache(e)); !o.noCache && path != "" {
+		w.Cache = &diskFolder{e: e, path: path}
+	}
+	var last *progress
+	w.Step = func(number, of int, name string) {
+		e.say(fmt.Sprintf("step %d of %d: %s", number, of, name))
+	}
+	w.Progress = func(unit string) (at, end func(int64)) {
+		last = newProgress(e, unit)
+		return func(n int64) { last.report(n, 0) }, last.end
+	}
+	return w
+}
+
+// inFolder returns the path of a file that is seen from the folder of the documents.
+func (o *decideOptions) inFolder(name string) string {
+	if o.dir == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(o.dir, filepath.FromSlash(name))
+}
+
+func decideDoc(r *decide.Result) report.Doc {
+	d := report.Doc{Lead: r.Answer, Data: r, Notes: append([]string{}, r.Warnings...)}
+	if r.Meeting != nil {
+		d.Notes = append(d.Notes, r.Meeting.Sentence)
+	}
+	d.Notes = append(d.Notes, r.Notes...)
+	d.Tables = []report.Table{
+		report.Fill(report.Table{Name: "plans", Title: "The plan and its alternatives, over " + r.Length.String()}, r.Alternatives, []report.Field[decide.Choice]{
+			{Name: "plan"},
+			{Name: "committed_gpus", Head: "GPUs"},
+			{Name: "patience", Priority: 2},
+			{Name: "cost_usd", Head: "cost"},
+			{Name: "difference_usd", Head: "difference", Priority: 1},
+			{Name: "cost_worst_5_percent_usd", Head: "worst 5%", Priority: 2},
+			{Name: "unserved_share", Head: "not served", As: report.AsPercent},
+			{Name: "wait_p95_s", Head: "p95 wait", As: report.AsSeconds},
+			{Name: "held_share", Head: "limits held", As: report.AsPercent, Priority: 1},
+			{Name: "on_demand_usd", Head: "on demand", Priority: 3},
+			{Name: "stranded_usd", Head: "stranded", Priority: 3},
+		}),
+		report.Fill(report.Table{Name: "steps", Title: "The steps; each can be run alone"}, r.Steps, []report.Field[decide.Step]{
+			{Name: "step"},
+			{Name: "command"},
+			{Name: "files", Priority: 3, Cell: func(s decide.Step) any { return strings.Join(s.Files, " ") }},
+		}),
+	}
+	return d
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"capcli"
+	"capcli/scenarios/decide"
+)
+
+// weekdayLog writes a log of eight weeks in which the same jobs come each workday: with a price that
+// is well below on demand it pays to commit.
+func weekdayLog(t *testing.T, file string) {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("job_id,submit,run_s,gpus,tenant\n")
+	rng := capcli.Seed(11).Stream("log")
+	for day := range 56 {
+		n := 14
+		if day%7 > 4 {
+			n = 8
+		}
+		for k := range n {
+			at := capcli.Time(1_767_571_200) + capcli.Time(day)*capcli.Time(capcli.Day) + capcli.Time(rng.IntN(20*3600))
+			fmt.Fprintf(&b, "%d-%d,%s,%d,%d,t%d\n", day, k, at, 4*3600+rng.IntN(12*3600), 1<<rng.IntN(3), k%2)
+		}
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const weekdayPrices = "provider,region,machine,gpu,gpus,term,usd_per_hour,date,source\n" +
+	"own,here,box,H100,1,on_demand,4.00,2026-01-01,contract\n" +
+	"own,here,box,H100,1,3mo,2.40,2026-01-01,contract\n"
+
+// runIn runs a command line in the current folder and returns its stdout.
+func runIn(t *testing.T, line string) []byte {
+	t.Helper()
+	e, stdout, stderr := testEnv()
+	words := strings.Fields(line)
+	if code := run(t.Context(), e, words[1:]); code != 0 {
+		t.Fatalf("%s: exit %d\n%s", line, code, stderr)
+	}
+	return stdout.Bytes()
+}
+
+// TestDecideIsItsSteps runs a decision, then each command that it lists in an empty folder: the
+// documents are the same, byte for byte.
+func TestDecideIsItsSteps(t *testing.T) {
+	top := t.TempDir()
+	weekdayLog(t, filepath.Join(top, "log.csv"))
+	if err := os.WriteFile(filepath.Join(top, "prices.csv"), []byte(weekdayPrices), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(top)
+	runIn(t, "capcli decide --trace log.csv --gpu H100 --horizon 26w --paths 6 --prices prices.csv --max wait_p95=1h --risk cvar95 --seed 7 --out all -o json")
+	text, err := os.ReadFile("all/" + decide.DecisionFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r decide.Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Plan == nil || r.Plan.GPUs == 0 || len(r.Steps) < 6 {
+		t.Fatalf("no plan that commits, or too few steps: %s", text)
+	}
+	if err := os.Mkdir("alone", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("alone")
+	compared := 0
+	for _, s := range r.Steps {
+		line, file, redirected := strings.Cut(s.Command, " > ")
+		out := runIn(t, line)
+		if redirected {
+			if err := os.WriteFile(file, out, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, name := range s.Files {
+			want, err := os.ReadFile("../all/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Command, err)
+			}
+			if compared++; !bytes.Equal(got, want) {
+				t.Errorf("%s: %s differs from that of the chain (%d and %d bytes)", s.Command, name, len(got), len(want))
+			}
+		}
+	}
+	if compared < 7 {
+		t.Errorf("only %d documents were compared", compared)
+	}
+}

@@ -1,0 +1,502 @@
+package decide
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"capcli"
+	"capcli/forecast/outlook"
+	"capcli/profile/demand"
+	"capcli/profile/jobfile"
+	"capcli/profile/trace"
+	"capcli/scenarios"
+	"capcli/scenarios/events"
+	"capcli/scenarios/play"
+	"capcli/scenarios/prices"
+	"capcli/simulate/plan/curve"
+	"capcli/simulate/plan/futures"
+	"capcli/simulate/plan/market"
+)
+
+// The documents of the chain.
+const (
+	JobsFile      = "jobs.parquet"
+	DescribeFile  = "describe.json"
+	ForecastFile  = "forecast.json"
+	FuturesFile   = "futures.parquet"
+	ScenarioFile  = "plan.yaml"
+	PurchasesFile = "purchases.json"
+	PlanFile      = "plan.json"
+	DecisionFile  = "decision.json"
+)
+
+// Step is one step of the chain: a command of the program, and the documents that it writes.
+type Step struct {
+	Name    string   `json:"step"`
+	Command string   `json:"command"`
+	Files   []string `json:"files"`
+}
+
+// chain is a decision in progress.
+type chain struct {
+	*settled
+	w      *World
+	memory *kept
+	docs   map[string][]byte
+	open   trace.Opener
+	own    *prices.List // nil is none
+	offer  *prices.Offer
+	term   *prices.Quote // what is committed to
+	out    *Result
+	doneN  int
+
+	tail   float64 // mean demand of the last week of the log, in GPUs
+	tested int     // days ahead for which the forecast was tried on the past
+
+	described *trace.Description
+	set       *futures.Set
+	bought    *futures.Result
+	pricesSum string
+}
+
+// stepsCount is the number of steps that Decide reports to World.Step.
+const stepsCount = 7
+
+// Decide runs the chain. It fails with *capcli.RequestError for a wrong request, with
+// *capcli.InputError where an input is, and with the errors of the steps. Where no mix holds the
+// limits it returns the Result with a *capcli.ResultError of the kind NoPlan, which names the nearest
+// mix.
+func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
+	s, err := q.settle()
+	if err != nil {
+		return nil, err
+	}
+	c := &chain{settled: s, w: w, docs: map[string][]byte{}, out: newResult(s, w)}
+	folder := w.Cache
+	if folder == nil {
+		folder = &inMemory{}
+	}
+	c.memory = &kept{folder: folder, version: w.Build, note: w.Note}
+	c.open = c.opener()
+	if err := c.readPrices(); err != nil {
+		return nil, err
+	}
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"import", c.importLog}, {"describe", c.describe}, {"forecast", c.lookAhead}, {"scenario", c.write}, {"plan for the futures", c.buy},
+	} {
+		c.begin(step.name)
+		if err := step.run(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r, err := c.meet(ctx)
+	if r == nil || c.w.Documents == nil {
+		return r, err
+	}
+	text, failed := encode(r)
+	if failed == nil {
+		failed = c.w.Documents.Write(DecisionFile, text)
+	}
+	return r, errors.Join(failed, err)
+}
+
+func (c *chain) begin(name string) {
+	c.doneN++
+	if c.w.Step != nil {
+		c.w.Step(c.doneN, stepsCount, name)
+	}
+}
+
+// opener returns an opener that knows the documents of the chain.
+func (c *chain) opener() trace.Opener {
+	return func(name string) (trace.Input, io.Closer, error) {
+		b, ok := c.docs[name]
+		if !ok {
+			return c.w.Open(name)
+		}
+		return trace.Input{Name: name, R: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}, io.NopCloser(nil), nil
+	}
+}
+
+// put adds documents, and writes them.
+func (c *chain) put(name, command string, f *files, names ...string) error {
+	for _, n := range names {
+		c.docs[n] = f.Texts[n]
+		if c.w.Documents != nil {
+			if err := c.w.Documents.Write(n, f.Texts[n]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, n := range f.Notes {
+		c.w.note(n)
+	}
+	c.out.Steps = append(c.out.Steps, Step{name, command, names})
+	return nil
+}
+
+// command writes a command line.
+func command(words ...string) string {
+	out := []string{"capcli"}
+	for _, w := range words {
+		out = append(out, capcli.ShellWord(w))
+	}
+	return strings.Join(out, " ")
+}
+
+// encode writes a document as -o json does.
+func encode(doc any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	err := e.Encode(doc)
+	return b.Bytes(), err
+}
+
+func (c *chain) readPrices() (err error) {
+	if c.Prices != "" {
+		b, err := c.w.Open.ReadFile(c.Prices, prices.MaxBytes+1)
+		if err != nil {
+			return err
+		}
+		c.pricesSum = hashOf(b)
+		if c.own, err = prices.Parse(c.Prices, b); err != nil {
+			return err
+		}
+	}
+	c.offer, err = checkPrice(c.own, c.GPU)
+	return err
+}
+
+// readFlags are the settings of Read as flags of import.
+func (c *chain) readFlags() []string {
+	r := &c.Read
+	var out []string
+	for _, kv := range [][2]string{{"tz", r.TZ}, {"dst", r.DST}, {"times", r.Times}, {"dates", r.Dates}, {"columns", r.Columns}} {
+		if kv[1] != "" {
+			out = append(out, "--read", kv[0]+"="+kv[1])
+		}
+	}
+	for _, m := range r.Map {
+		out = append(out, "--read", m)
+	}
+	if r.AllowCut {
+		out = append(out, "--read", "allow-cut")
+	}
+	return out
+}
+
+func (c *chain) importLog(ctx context.Context) error {
+	opts, err := c.Read.Parse()
+	if err != nil {
+		return err
+	}
+	sum, err := hashInput(c.w.Open, c.Trace)
+	if err != nil {
+		return err
+	}
+	how, err := json.Marshal(c.Read)
+	if err != nil {
+		return err
+	}
+	c.out.Inputs = append(c.out.Inputs, Input{c.Trace, sum})
+	f, err := c.recall([]string{"import", sum, c.Trace, string(how), c.GPU}, func() (*files, error) {
+		file, err := jobfile.FileOf(JobsFile)
+		if err != nil {
+			return nil, err
+		}
+		var jobs bytes.Buffer
+		at, end := c.w.progress("jobs")
+		res, err := jobfile.Import(ctx, &jobfile.Request{
+			Input: c.Trace, Open: c.w.Open, Options: opts, File: file, Only: &jobfile.Only{GPU: c.GPU, Same: prices.SameModel},
+			Begin: func() (*jobfile.Pass, error) {
+				jobs.Reset()
+				return &jobfile.Pass{Jobs: &jobs, Reject: func(trace.Reject) error { return nil }, Done: at, End: end}, nil
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		out := &files{Texts: map[string][]byte{JobsFile: jobs.Bytes()}, Notes: res.Notes}
+		if res.Rejected > 0 {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s of %s rows were rejected; capcli import says which", capcli.Grouped(res.Rejected), capcli.Grouped(res.Rows)))
+		}
+		if res.Partial {
+			out.Notes = append(out.Notes, c.Trace+" is cut short: the demand after its end is too low")
+		}
+		return out, nil
+	})
+	if err != nil {
+		return err
+	}
+	words := append([]string{"import", "auto", c.Trace}, c.readFlags()...)
+	if c.Read.Format != "" {
+		words[1] = c.Read.Format
+	}
+	c.out.Notes = append(c.out.Notes, f.Notes...)
+	return c.put("import", command(append(words, "--gpu", c.GPU, "--out", JobsFile)...), f, JobsFile)
+}
+
+func (c *chain) describe(context.Context) error {
+	in, closer, err := c.open(JobsFile)
+	if err != nil {
+		return err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	r, err := trace.Open(in, trace.Options{})
+	if err != nil {
+		return err
+	}
+	daily := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Days: 1}}
+	sum, err := trace.Describe(measured(r.Jobs(), &daily), nil)
+	if err != nil {
+		return err
+	}
+	c.described = &trace.Description{Schema: "capcli/trace_describe/v1", Input: in.Name, Read: r.Report(), Summary: sum}
+	if sum.Jobs == sum.CPUOnlyJobs {
+		return &capcli.InputError{File: c.Trace, Text: "expected jobs that want GPUs, found none", Hint: "capcli trace describe " + capcli.ShellWord(c.Trace)}
+	}
+	if days := sum.SpanS / int64(capcli.Day); days < leastDays {
+		return &capcli.InputError{
+			File: c.Trace, Text: fmt.Sprintf("expected jobs over at least %d days to look ahead from, found %d", leastDays, days),
+			Hint: "give a longer log; capcli plan mix --trace plans for the jobs as they are",
+		}
+	}
+	levels := daily.Series("").Values
+	for _, v := range levels[max(0, len(levels)-7):] {
+		c.tail += v / float64(min(7, len(levels)))
+	}
+	text, err := encode(c.described)
+	if err != nil {
+		return err
+	}
+	return c.put("describe", command("trace", "describe", JobsFile, "-o", "json", "--out", DescribeFile), &files{Texts: map[string][]byte{DescribeFile: text}}, DescribeFile)
+}
+
+// measured yields jobs and adds them to a demand.
+func measured(jobs capcli.Jobs, d *capcli.Demand) capcli.Jobs {
+	return func(yield func(capcli.Job, error) bool) {
+		for j, err := range jobs {
+			if err == nil {
+				err = d.Add(&j, "")
+			}
+			if !yield(j, err) {
+				return
+			}
+		}
+	}
+}
+
+// leastDays is the shortest log from which futures are made: two of each weekday.
+const leastDays = 14
+
+// lookAhead forecasts the demand of the jobs by day, with possible futures.
+func (c *chain) lookAhead(ctx context.Context) error {
+	words := []string{"forecast", JobsFile, "--step", "1d", "--horizon", c.Horizon, "--paths", strconv.Itoa(c.Futures), "--seed", strconv.FormatUint(uint64(c.Seed), 10)}
+	what := []string{"forecast", hashOf(c.docs[JobsFile]), strings.Join(words, " ")}
+	if c.Events != "" {
+		sum, err := hashInput(c.w.Open, c.Events)
+		if err != nil {
+			return err
+		}
+		words, what = append(words, "--events", c.Events), append(what, c.Events, sum)
+		c.out.Inputs = append(c.out.Inputs, Input{c.Events, sum})
+	}
+	f, err := c.recall(what, func() (*files, error) { return c.makeForecast(ctx) })
+	if err != nil {
+		return err
+	}
+	c.out.Notes = append(c.out.Notes, f.Notes...)
+	if err := c.readTrial(f.Texts[ForecastFile]); err != nil {
+		return err
+	}
+	line := command(append(words, "--out", FuturesFile, "-o", "json")...) + " > " + ForecastFile
+	return c.put("forecast", line, f, FuturesFile, ForecastFile)
+}
+
+// readTrial reads from a forecast how far ahead it was tried on the past.
+func (c *chain) readTrial(text []byte) error {
+	var doc struct {
+		Series []struct {
+			Backtest *struct {
+				Steps int `json:"steps"`
+			} `json:"backtest"`
+		} `json:"series"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return fmt.Errorf("%s: %w", ForecastFile, err)
+	}
+	for _, s := range doc.Series {
+		if s.Backtest != nil {
+			c.tested = max(c.tested, s.Backtest.Steps)
+		}
+	}
+	return nil
+}
+
+func (c *chain) makeForecast(ctx context.Context) (*files, error) {
+	step, err := capcli.ParseStep("1d")
+	if err != nil {
+		return nil, err
+	}
+	ask := outlook.Request{Model: outlook.DefaultModel, Levels: []float64{80, 95}, Horizon: c.Horizon, Paths: c.Futures, Seed: c.Seed}
+	if _, err := capcli.ParseTime(c.Horizon, nil, true); err == nil {
+		ask.Horizon, ask.Until = "", c.Horizon
+	}
+	if err := ask.Check(); err != nil {
+		return nil, err
+	}
+	if c.Events != "" {
+		b, err := c.w.Open.ReadFile(c.Events, 2<<20)
+		if err != nil {
+			return nil, err
+		}
+		if ask.Events, err = events.Parse(c.Events, b, nil); err != nil {
+			return nil, err
+		}
+	}
+	hs, err := demand.Read(ctx, demand.Request{Inputs: []string{JobsFile}, Measure: "demand", Step: step}, c.sources())
+	if err != nil {
+		return nil, err
+	}
+	r, err := outlook.Forecast(ctx, hs, ask, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.CheckFutures(); err != nil {
+		return nil, err
+	}
+	var paths bytes.Buffer
+	if err := r.WriteFuturesParquet(&paths); err != nil {
+		return nil, err
+	}
+	text, err := encode(r)
+	return &files{Texts: map[string][]byte{FuturesFile: paths.Bytes(), ForecastFile: text}, Notes: r.Notes()}, err
+}
+
+func (c *chain) sources() demand.Sources {
+	return demand.Sources{Open: c.open, Progress: func(unit string) (at, end func(n int64)) { return c.w.progress(unit) }}
+}
+
+// write reads the futures, chooses the term to commit for, and writes the scenario.
+func (c *chain) write(ctx context.Context) (err error) {
+	source := c.source()
+	if c.set, err = source.Read(ctx, c.sources()); err != nil {
+		return err
+	}
+	if err := c.chooseTerm(); err != nil {
+		return err
+	}
+	maker := &play.Maker{Logs: &play.Logs{Open: c.open}}
+	survey, err := maker.Survey(ctx, &play.Question{Trace: JobsFile})
+	if err != nil {
+		return err
+	}
+	fit := scenarios.FitOptions{Log: JobsFile, From: JobsFile, GPUModel: c.GPU, Prices: c.own.Override(prices.Catalogue()), Commit: c.term.Term}
+	made, err := survey.FitCommitment(fit, c.own)
+	if err != nil {
+		return err
+	}
+	c.out.Owned, c.out.OwnedWhy = survey.Size()
+	words := append([]string{"scenarios", "init", "--trace", JobsFile, "--gpu-model", c.GPU, "--commit", c.term.Term}, c.priceFlags()...)
+	return c.put("scenario", command(append(words, "--out", ScenarioFile)...), &files{Texts: map[string][]byte{ScenarioFile: made.Text}}, ScenarioFile)
+}
+
+func (c *chain) priceFlags() []string {
+	if c.Prices == "" {
+		return nil
+	}
+	return []string{"--prices", c.Prices}
+}
+
+// chooseTerm chooses the cheapest commitment that ends within the futures.
+func (c *chain) chooseTerm() error {
+	days := int64(c.set.Mean.Len() / capcli.Day)
+	for i := range c.offer.Committed {
+		q := &c.offer.Committed[i]
+		months, _ := q.Months()
+		if int64(months)*365 > (days+1)*12 {
+			continue
+		}
+		if c.term == nil || q.PerGPU() < c.term.PerGPU() {
+			c.term = q
+		}
+	}
+	if c.term == nil {
+		return &capcli.RequestError{
+			Field: "horizon", Text: fmt.Sprintf("%s is shorter than every commitment that %s has a price for (%s): nothing can be bought that ends within it", c.Horizon, c.GPU, strings.Join(c.offer.Terms(), ", ")),
+			Hint: "--horizon " + c.offer.Committed[0].Term,
+		}
+	}
+	if c.term.PerGPU() >= c.offer.OnDemand.PerGPU() {
+		return &capcli.RequestError{
+			Field: "prices", Text: fmt.Sprintf("%s costs %s a GPU-hour committed and %s on demand: a commitment cannot pay", c.GPU, c.term.PerGPU(), c.offer.OnDemand.PerGPU()),
+			Hint: "check the prices: capcli prices show " + c.offer.OnDemand.Key(),
+		}
+	}
+	return nil
+}
+
+// source is the futures as commands read them.
+func (c *chain) source() *futures.Source {
+	return &futures.Source{File: FuturesFile, HalfLife: "90d", Seed: c.Seed, Demand: curve.Source{Request: demand.Request{Measure: "demand", Curve: true}}}
+}
+
+// buy plans purchases for the futures, without jobs.
+func (c *chain) buy(ctx context.Context) error {
+	terms := []string{}
+	words := []string{"plan", "futures", FuturesFile, "--on-demand", c.offer.OnDemand.Key()}
+	for _, q := range c.offer.Committed {
+		months, _ := q.Months()
+		if int64(months)*365 <= (int64(c.set.Mean.Len()/capcli.Day)+1)*12 {
+			terms, words = append(terms, q.Term+"="+q.Key()), append(words, "--term", q.Term+"="+q.Key())
+		}
+	}
+	lot := strconv.Itoa(c.lot())
+	if c.lot() > 1 {
+		words = append(words, "--buy", "lot="+lot)
+	}
+	if c.Risk != "mean" {
+		words = append(words, "--risk", c.Risk)
+	}
+	if c.Seed != 1 {
+		words = append(words, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
+	}
+	q := &futures.Request{
+		Source: *c.source(), Risk: c.Risk, SizedFor: []float64{0.5, 0.8, 0.95}, Wait: "3mo",
+		Market: market.Request{OnDemand: c.offer.OnDemand.Key(), Terms: terms, Every: "1mo", Lot: lot, Prices: c.own.Override(prices.Catalogue())},
+	}
+	question, err := q.Parse()
+	if err != nil {
+		return err
+	}
+	set, err := q.Read(ctx, c.sources())
+	if err != nil {
+		return err
+	}
+	if c.bought, err = question.Plan(ctx, set); err != nil {
+		return err
+	}
+	if c.bought.Partial != "" {
+		return errors.New(c.bought.Partial)
+	}
+	text, err := encode(c.bought)
+	if err != nil {
+		return err
+	}
+	line := command(append(append(words, c.priceFlags()...), "-o", "json", "--out", PurchasesFile)...)
+	return c.put("plan for the futures", line, &files{Texts: map[string][]byte{PurchasesFile: text}}, PurchasesFile)
+}
+
+// lot returns the number of GPUs that are bought together: those of one machine.
+func (c *chain) lot() int { return max(1, c.term.GPUs) }

@@ -1,0 +1,308 @@
+package decide
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"capcli"
+	"capcli/scenarios/play"
+	"capcli/simulate/plan"
+	"capcli/simulate/plan/futures"
+	"capcli/simulate/plan/market"
+	"capcli/simulate/plan/mix"
+)
+
+// point is a mix of the search: committed GPUs, and how long jobs wait for them before they go on
+// demand.
+type point struct {
+	gpus     int
+	patience string
+}
+
+// changes returns the changes to the scenario that make the mix.
+func (p point) changes() []string {
+	return []string{"capacity.base.gpus=" + strconv.Itoa(p.gpus), "overflow.patience=" + p.patience}
+}
+
+// search is the search of a mix over the futures.
+type search struct {
+	*chain
+	planner *mix.Planner
+	found   map[point]*mix.Mix
+	sizes   []int // in order
+	waits   []string
+}
+
+// meet finds the mix that is best for the jobs of all futures, and compares it with the plan for the
+// futures alone.
+func (c *chain) meet(ctx context.Context) (*Result, error) {
+	c.begin("play the jobs of each future")
+	s := &search{chain: c, found: map[point]*mix.Mix{}, waits: c.waits()}
+	var err error
+	if s.planner, err = c.plan(ctx, []int{c.firstSize()}, s.waits); err != nil {
+		return nil, err
+	}
+	if err := s.explore(ctx); err != nil {
+		return nil, err
+	}
+	c.begin("plan")
+	if s.planner, err = c.plan(ctx, s.sizes, s.waits); err != nil {
+		return nil, err
+	}
+	found, err := s.planner.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.planner.Study(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	text, err := encode(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.put("plan", c.planCommand(s.sizes, s.waits), &files{Texts: map[string][]byte{PlanFile: text}}, PlanFile); err != nil {
+		return nil, err
+	}
+	return s.answer(ctx, r)
+}
+
+// firstSize returns a size near that of the plan for the futures.
+func (c *chain) firstSize() int { return c.round(c.bought.Futures.Mean) }
+
+// round returns a number of GPUs in whole lots, the nearest.
+func (c *chain) round(gpus float64) int {
+	lot := c.lot()
+	return max(0, int(gpus/float64(lot)+0.5)*lot)
+}
+
+// waits returns the values of patience to try: none, half an hour and two hours, and the limit on the
+// p95 wait where it is shorter than these. They depend as little on the limit as possible, so that
+// another limit is answered by the same simulations.
+func (c *chain) waits() []string {
+	out := []string{"0s"}
+	if c.wait > 0 && c.wait < 30*capcli.Minute {
+		out = append(out, secondsText(c.wait))
+	}
+	return append(out, "30m", "2h")
+}
+
+// secondsText writes a length of time as scenarios read it, in the largest unit that it is a whole
+// number of.
+func secondsText(s capcli.Seconds) string {
+	for _, u := range []struct {
+		length capcli.Seconds
+		unit   string
+	}{{capcli.Day, "d"}, {capcli.Hour, "h"}, {capcli.Minute, "m"}} {
+		if s%u.length == 0 {
+			return fmt.Sprintf("%d%s", s/u.length, u.unit)
+		}
+	}
+	return fmt.Sprintf("%ds", s)
+}
+
+// plan returns the planner for some sizes and values of patience: that of planCommand.
+func (c *chain) plan(ctx context.Context, sizes []int, waits []string) (*mix.Planner, error) {
+	maker := &play.Maker{Logs: &play.Logs{Open: c.open}, Note: func(string) {}}
+	ask := play.Question{Scenario: ScenarioFile, Seed: c.seed(), Prices: c.own}
+	kase, err := maker.Case(ctx, &ask)
+	if err != nil {
+		return nil, err
+	}
+	q := mix.NewRequest(kase)
+	q.Vary = []string{"capacity.base.gpus=" + joined(sizes), "overflow.patience=" + strings.Join(waits, ",")}
+	q.Max, q.Min, q.Hold, q.Runs, q.Confidence = c.limits, c.Min, c.hold, c.Futures, 0
+	if q.Risk, err = futures.ParseRisk(c.Risk); err != nil {
+		return nil, err
+	}
+	source := c.source()
+	if err := source.Parse(); err != nil {
+		return nil, err
+	}
+	q.Ahead = func([]capcli.Job) (*futures.Set, error) { return source.Read(ctx, c.sources()) }
+	q.Memory, q.Inputs = c.memory, hashOf(c.docs[JobsFile], c.docs[FuturesFile])
+	return mix.NewPlanner(ctx, q)
+}
+
+func (c *chain) seed() *capcli.Seed {
+	if c.Seed == 1 {
+		return nil
+	}
+	return &c.Seed
+}
+
+func joined(sizes []int) string {
+	var out []string
+	for _, n := range sizes {
+		out = append(out, strconv.Itoa(n))
+	}
+	return strings.Join(out, ",")
+}
+
+// planCommand is the command of the plan.
+func (c *chain) planCommand(sizes []int, waits []string) string {
+	words := []string{"plan", "mix", ScenarioFile, "--futures", FuturesFile, "--runs", strconv.Itoa(c.Futures)}
+	for _, l := range c.limits {
+		words = append(words, "--max", l)
+	}
+	for _, l := range c.Min {
+		words = append(words, "--min", l)
+	}
+	if c.Risk != "mean" {
+		words = append(words, "--risk", c.Risk)
+	}
+	words = append(words, "--search", "confidence=0,hold="+c.Hold, "--vary", "capacity.base.gpus="+joined(sizes), "--vary", "overflow.patience="+strings.Join(waits, ","))
+	if c.Seed != 1 {
+		words = append(words, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
+	}
+	return command(append(append(words, c.priceFlags()...), "-o", "json", "--out", PlanFile)...)
+}
+
+// explore finds the sizes of the plan. First nobody waits: it tries the sizes that the plans for the
+// futures name, then the middles around the best. Then it tries every patience at the best and its
+// neighbours, and goes on around the best of these.
+func (s *search) explore(ctx context.Context) error {
+	first := []float64{0, float64(s.out.Owned), s.bought.Futures.Mean}
+	for i := range s.bought.Plans {
+		if p := &s.bought.Plans[i]; !p.Adapts {
+			first = append(first, boughtGPUs(p.First))
+		}
+	}
+	var fresh []int
+	for _, g := range first {
+		fresh = append(fresh, s.round(g))
+	}
+	waits := s.waits[:1]
+	for range rounds {
+		if err := s.try(ctx, fresh, waits); err != nil {
+			return err
+		}
+		if fresh = s.middles(s.bestPoint()); len(fresh) == 0 {
+			break
+		}
+	}
+	for range rounds {
+		near := s.beside(s.bestPoint().gpus)
+		if err := s.try(ctx, append(near, fresh...), s.waits); err != nil {
+			return err
+		}
+		p := s.bestPoint()
+		if fresh = s.middles(p); len(fresh) == 0 && slices.Contains(near, p.gpus) {
+			break
+		}
+	}
+	s.sizes = append(s.beside(s.bestPoint().gpus), 0, s.round(float64(s.out.Owned)), s.round(boughtGPUs(s.bought.Plans[0].First)))
+	slices.Sort(s.sizes)
+	s.sizes = slices.Compact(s.sizes)
+	return nil
+}
+
+// beside returns a size and its neighbours of the sizes that were tried.
+func (s *search) beside(n int) []int {
+	i := slices.Index(s.sizes, n)
+	return slices.Clone(s.sizes[max(0, i-1):min(len(s.sizes), i+2)])
+}
+
+// rounds is the most rounds of refinement.
+const rounds = 5
+
+// boughtGPUs returns the GPUs of purchases at the first time that something is bought.
+func boughtGPUs(list []market.Purchase) float64 {
+	sum := 0.0
+	for _, p := range list {
+		sum += p.GPUs
+	}
+	return sum
+}
+
+// try runs sizes with some values of patience, but for what was tried before.
+func (s *search) try(ctx context.Context, sizes []int, waits []string) error {
+	var points []point
+	var changes [][]string
+	slices.Sort(sizes)
+	for _, n := range slices.Compact(sizes) {
+		if !slices.Contains(s.sizes, n) {
+			s.sizes = append(s.sizes, n)
+		}
+		for _, w := range waits {
+			if p := (point{n, w}); s.found[p] == nil {
+				points, changes = append(points, p), append(changes, p.changes())
+			}
+		}
+	}
+	slices.Sort(s.sizes)
+	mixes, err := s.planner.Assess(ctx, changes)
+	for i, m := range mixes {
+		s.found[points[i]] = m
+	}
+	return err
+}
+
+// bestPoint returns the point of the least cost that holds the limits; where none does, that of the
+// least cost that does the work, else of the least cost.
+func (s *search) bestPoint() point {
+	var best point
+	rank := 3
+	keys := slices.SortedFunc(maps.Keys(s.found), func(a, b point) int {
+		if a.gpus != b.gpus {
+			return a.gpus - b.gpus
+		}
+		return slices.Index(s.waits, a.patience) - slices.Index(s.waits, b.patience)
+	})
+	for _, p := range keys {
+		m := s.found[p]
+		r := 2
+		switch {
+		case m.Cost == nil:
+			continue
+		case m.Holds(s.hold):
+			r = 0
+		case m.Entry.Serves():
+			r = 1
+		}
+		if r < rank || r == rank && *m.Cost < *s.found[best].Cost {
+			best, rank = p, r
+		}
+	}
+	return best
+}
+
+// middles returns the sizes to try next around a point: the middles between it and its neighbours,
+// and a larger one where it is the largest. It returns none that are within a fiftieth of the point,
+// of the mean demand of the futures, or one lot.
+func (s *search) middles(p point) []int {
+	var out []int
+	i := slices.Index(s.sizes, p.gpus)
+	near := max(s.lot(), p.gpus/50, int(s.bought.Futures.Mean/50))
+	for _, k := range []int{i - 1, i + 1} {
+		if k < 0 || k >= len(s.sizes) {
+			continue
+		}
+		gap := max(p.gpus-s.sizes[k], s.sizes[k]-p.gpus)
+		if mid := s.round(float64(p.gpus+s.sizes[k]) / 2); gap > near && !slices.Contains(s.sizes, mid) {
+			out = append(out, mid)
+		}
+	}
+	if i == len(s.sizes)-1 {
+		if more := s.round(1.25*float64(p.gpus)) + s.lot(); !slices.Contains(s.sizes, more) {
+			out = append(out, more)
+		}
+	}
+	return out
+}
+
+// costs returns the cost of a mix in each future.
+func costs(m *mix.Mix) []capcli.USD {
+	out := make([]capcli.USD, len(m.Entry.Outcomes))
+	for i := range out {
+		out[i] = m.Entry.Outcomes[i].Cost
+	}
+	return out
+}
+
+// worst5 is the mean of the worst 5 % of the futures.
+var worst5 = plan.Risk{Kind: plan.CVaR, Level: 950_000}
