@@ -92,10 +92,7 @@ func runServe(ctx context.Context, e *env, o *serveOptions, args []string) error
 		e.note("other machines can reach this server, and nothing is encrypted: put it behind a proxy with TLS")
 	}
 	_, _ = fmt.Fprintf(e.stdout, "http://%s/?token=%s\n", addressText(l.Addr()), shown)
-	if err := s.Serve(ctx, l); err != nil {
-		return err
-	}
-	return context.Cause(ctx)
+	return s.Serve(ctx, l) // a signal ends it as it should end
 }
 
 // addressText returns an address for a browser: that of every interface is localhost.

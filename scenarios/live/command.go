@@ -1,10 +1,12 @@
 package live
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	"capcli"
+	"capcli/scenarios"
 	"capcli/scenarios/play"
 	"capcli/scenarios/whatif"
 )
@@ -33,6 +35,9 @@ func (w *World) words(c *play.Case, q *play.Question) []string {
 	if w.Thinned == nil {
 		out = append(out, readWords(q)...)
 	}
+	if name == "" && w.Thinned != nil {
+		out = append(out, w.fitted()...)
+	}
 	for _, s := range q.Sets {
 		out = append(out, "--set", s)
 	}
@@ -41,6 +46,20 @@ func (w *World) words(c *play.Case, q *play.Question) []string {
 	}
 	if c.Seed != c.Scenario.Seed {
 		out = append(out, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
+	}
+	return out
+}
+
+// fitted returns the flags with the sizes of a scenario that was made for the whole log: for thinned
+// jobs another would be made.
+func (w *World) fitted() []string {
+	s, err := scenarios.Parse(w.File, []byte(w.Scenario))
+	if err != nil {
+		return nil // the case was made of the same text
+	}
+	var out []string
+	for i := range s.Capacity {
+		out = append(out, "--set", fmt.Sprintf("capacity.%s.gpus=%d", s.Capacity[i].Name, s.Capacity[i].GPUs))
 	}
 	return out
 }
