@@ -34,11 +34,11 @@ func TestDocumentLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range mdLink.FindAllStringSubmatch(string(text), -1) {
-			if strings.Contains(m[2], "://") || strings.HasPrefix(m[2], "#") {
+			if strings.Contains(m[2], "://") {
 				continue
 			}
 			links++
-			if wrong := brokenLink(path.Dir(filepath.ToSlash(document)), m[1], m[2]); wrong != "" {
+			if wrong := brokenLink(filepath.ToSlash(document), m[1], m[2]); wrong != "" {
 				t.Errorf("%s: [%s](%s): %s", document, m[1], m[2], wrong)
 			}
 		}
@@ -47,10 +47,17 @@ func TestDocumentLinks(t *testing.T) {
 }
 
 // brokenLink says what is wrong with a link of a document in folder; "" is nothing.
-func brokenLink(folder, text, target string) string {
-	file, _, _ := strings.Cut(path.Join(folder, target), "#")
+func brokenLink(document, text, target string) string {
+	place, anchor, _ := strings.Cut(target, "#")
+	file := document
+	if place != "" {
+		file = path.Join(path.Dir(document), place)
+	}
 	if _, err := os.Stat(filepath.FromSlash(file)); err != nil {
 		return "there is no such file"
+	}
+	if anchor != "" && strings.HasSuffix(file, ".md") && !hasHeading(file, anchor) {
+		return "there is no such heading"
 	}
 	name := strings.Trim(text, "`")
 	if name == text || !strings.HasSuffix(file, ".go") {
@@ -65,6 +72,26 @@ func brokenLink(folder, text, target string) string {
 		return "the file does not declare " + name
 	}
 	return ""
+}
+
+// headingMark is what an anchor leaves out of its heading.
+var headingMark = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+
+// hasHeading reports whether a document has a heading with this anchor, as GitHub makes them.
+func hasHeading(file, anchor string) bool {
+	text, err := os.ReadFile(filepath.FromSlash(file))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		if title := strings.TrimLeft(line, "#"); title != line && strings.HasPrefix(title, " ") {
+			title = headingMark.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			if strings.ReplaceAll(title, " ", "-") == anchor {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // declares reports whether a file declares a name at its top level, methods included.
@@ -102,8 +129,10 @@ func TestBrokenLinks(t *testing.T) {
 		{"`capcli.ParseUSD`", "units.go", ""},
 		{"`Turn`", "units.go", "the file does not declare Turn"},
 		{"units", "unit.go", "there is no such file"},
+		{"commands", "#commands", ""},
+		{"commands", "README.md#command", "there is no such heading"},
 	} {
-		if got := brokenLink(".", tt.text, tt.target); got != tt.want {
+		if got := brokenLink("README.md", tt.text, tt.target); got != tt.want {
 			t.Errorf("[%s](%s): %q, want %q", tt.text, tt.target, got, tt.want)
 		}
 	}

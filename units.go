@@ -243,6 +243,9 @@ func Plural(n int64, word string) string {
 	if n == 1 {
 		return word
 	}
+	if strings.HasSuffix(word, "x") || strings.HasSuffix(word, "ch") || strings.HasSuffix(word, "ss") {
+		return word + "es"
+	}
 	return word + "s"
 }
 

@@ -16,7 +16,7 @@ import (
 // marketVersion is the version of the file format, in a market's first line: capcli: market/v1.
 const marketVersion = "market/v1"
 
-var marketForm = strict.Form{Version: marketVersion, What: "a market", Template: "README: One plan over several GPU models"}
+var marketForm = strict.Form{Version: marketVersion, What: "a market", Template: "docs/plan.md: Several GPU models in one plan"}
 
 // Market is what can be bought for several GPU models: on-demand prices, and offers of each
 // product.
@@ -78,7 +78,7 @@ func ParseMarket(file string, b []byte) (*Market, error) {
 		readMarket(d, root, m)
 	}
 	if d.FaultCount() > 0 {
-		return nil, d.Refusal(cmp.Or(file, "market"), "fields of a market: README, One plan over several GPU models; an unknown field is answered with those of its section")
+		return nil, d.Refusal(cmp.Or(file, "market"), "fields of a market: docs/plan.md; an unknown field is answered with those of its section")
 	}
 	return m, nil
 }

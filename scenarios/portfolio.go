@@ -20,7 +20,7 @@ import (
 // portfolio/v1.
 const portfolioVersion = "portfolio/v1"
 
-var portfolioForm = strict.Form{Version: portfolioVersion, What: "a portfolio", Template: "README: What it is billed"}
+var portfolioForm = strict.Form{Version: portfolioVersion, What: "a portfolio", Template: "docs/from-a-bill.md"}
 
 // Portfolio is a portfolio file, checked.
 type Portfolio struct {
@@ -54,7 +54,7 @@ func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
 		readPortfolio(d, root, p)
 	}
 	if d.FaultCount() > 0 {
-		return nil, d.Refusal(cmp.Or(file, "portfolio"), "fields of a portfolio: README, What it is billed; an unknown field is answered with those of its section")
+		return nil, d.Refusal(cmp.Or(file, "portfolio"), "fields of a portfolio: docs/from-a-bill.md; an unknown field is answered with those of its section")
 	}
 	return p, nil
 }

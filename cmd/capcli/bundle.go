@@ -34,7 +34,7 @@ func noteRenamed(e *env, cmd *cobra.Command) {
 
 // inSentence lists the words that may follow a flag in the text of a message; any other word is the
 // flag's value.
-var inSentence = strings.Fields("a alone and as both changes counts cuts each for give gives go goes in is names needs on or say says takes tells to too wants with writes")
+var inSentence = strings.Fields("a adds alone and as both changes chooses counts cuts each estimates for give gives go goes in is lets names needs on or overrides say says takes tells to too tries wants with writes")
 
 // newSpelling rewrites the renamed flags in text in their new spelling. Flags are those of cmd, and
 // after "capcli COMMAND" those of that command.

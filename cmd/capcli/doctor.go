@@ -30,7 +30,7 @@ func newDoctor(e *env) *cobra.Command {
 		Long: "doctor examines the driver, each GPU and this user's rights, and changes nothing. Exit 1 means that no GPU\n" +
 			"can be sampled here.",
 		Example: "  capcli doctor\n" +
-			"  capcli doctor --out /var/lib/capcli/profile -o json",
+			"  capcli doctor --folder /var/lib/capcli/profile -o json",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), e, &o) },
 	}

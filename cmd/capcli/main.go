@@ -59,14 +59,21 @@ type screen struct {
 func main() { os.Exit(runProgram()) }
 
 // runProgram runs the program in the real world and returns its exit code.
-func runProgram() int {
+func runProgram() int { return runWorld(newWorld()) }
+
+// newWorld returns the env of the real world.
+func newWorld() *env {
 	out, isOut := terminal(os.Stdout.Fd())
 	_, isErr := terminal(os.Stderr.Fd())
-	e := &env{
+	return &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		screen: screen{stdout: isOut, stderr: isErr, width: out},
 		disk:   files.OS(), temps: &files.Temps{}, getenv: os.Getenv, now: time.Now, program: os.Executable,
 	}
+}
+
+// runWorld runs the command of the process, which INT and TERM stop, and returns the exit code.
+func runWorld(e *env) int {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

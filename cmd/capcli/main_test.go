@@ -42,6 +42,7 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(s *testscript.Env) error {
+			s.Setenv(tryNext, "1")
 			s.Setenv("GORACE", "atexit_sleep_ms=0") // else each call under -race takes a second
 			logs, err := filepath.Abs(filepath.Join("..", "..", "testdata", "logs"))
 			s.Setenv("LOGS", logs)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -142,6 +143,10 @@ func emit(e *env, o outputOptions, d report.Doc) error {
 		return err
 	}
 	defer out.Abort()
+	d.Notes = slices.Clone(d.Notes) // the result has them too
+	for i, n := range d.Notes {
+		d.Notes[i] = newSpelling(e.cmd, n)
+	}
 	how := report.Options{Table: o.table, Columns: o.columns}
 	if path == "-" {
 		if how.Color = name == "table" && e.color(); how.Color {

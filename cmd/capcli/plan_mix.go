@@ -314,7 +314,9 @@ func (m *mixCall) finish(ctx context.Context, found *mix.Found, stopped error) e
 	case r.Best == nil:
 		return r.NoPlan()
 	}
-	m.e.say("next: " + m.nextCommand(r))
+	if n, _ := r.Best.Entry.Mean("unplaceable"); n == 0 { // simulate ends with exit 4 where jobs can never run
+		m.e.say("next: " + m.nextCommand(r))
+	}
 	return nil
 }
 

@@ -191,7 +191,7 @@ func mixesTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "plans", Title: "Mixes, cheapest first" + forLength(r), Most: 12}, r.Listed(), append(mixFields(r),
 		meanField("cost_usd", "cost", 0, "cost", report.AsMoney),
 		report.Field[*mix.Mix]{Name: "cost_per_year_usd", Head: "per year", Priority: 4},
-		meanField("unserved_share", "not done", 0, "unserved_share", report.AsPercent),
+		meanField("unserved_share", "unserved", 0, "unserved_share", report.AsPercent),
 		waitField(r),
 		meanField("stranded_usd", "stranded", 2, "stranded", report.AsMoney),
 		meanField("availability", "available", 3, "availability", report.AsPercent),

@@ -28,7 +28,7 @@ const recordFolder = "CAPCLI_TEST_RECORD"
 func recorded() {
 	folder := os.Getenv(recordFolder)
 	if folder == "" {
-		os.Exit(runProgram())
+		os.Exit(runAndNext())
 	}
 	var end []func()
 	for _, stream := range []**os.File{&os.Stdout, &os.Stderr} {
@@ -37,7 +37,7 @@ func recorded() {
 		}
 		end = append(end, tee(stream, folder))
 	}
-	code := runProgram()
+	code := runAndNext()
 	for _, f := range end {
 		f()
 	}

@@ -25,7 +25,7 @@ func summaryFigures(plans []*play.Case, results [][]*play.Run, people bool) []su
 	}{
 		{"cost", "cost", 0},
 		{"cost_per_year", "a year", 2},
-		{"unserved_share", "not done", 0},
+		{"unserved_share", "unserved", 0},
 		{"wait_mean", "mean wait", 1},
 		{"wait_p50", "wait p50", 5},
 		{"wait_p95", "wait p95", 0},

@@ -93,7 +93,7 @@ func (p *Planner) limitUndone() error {
 		return err
 	}
 	p.limits = append(p.limits, c)
-	p.notes = append(p.notes, "a mix must do the work: each run may leave "+UndoneMost+" of what could have been done by its end undone (--max unserved_share=… changes this, --price-unserved gives it a price)")
+	p.notes = append(p.notes, "a mix must do the work: each run may leave "+UndoneMost+" of what could have been done by its end undone (--max unserved_share=… changes this, --search price-unserved gives it a price)")
 	return nil
 }
 

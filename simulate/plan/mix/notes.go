@@ -76,13 +76,13 @@ func (s *study) passedOverText() string {
 	f := s.found
 	switch {
 	case f.Partial:
-		return "--exhaustive tries all"
+		return "--search exhaustive tries all"
 	case f.Unweighed:
-		return "the others are too many to bound, so their possible savings are unknown; --exhaustive tries all"
+		return "the others are too many to bound, so their possible savings are unknown; --search exhaustive tries all"
 	case f.Open > 0 && s.best == nil:
-		return fmt.Sprintf("of the others %s may hold the limits; --exhaustive tries all", grouped(f.Open))
+		return fmt.Sprintf("of the others %s may hold the limits; --search exhaustive tries all", grouped(f.Open))
 	case f.Open > 0:
-		return fmt.Sprintf("of the others %s may cost less, by their lower bounds up to %s (%.1f%%): the possible loss; --exhaustive tries all", grouped(f.Open), f.Loss, 100*f.Loss.Float()/max(1e-9, s.best.Cost().Float()))
+		return fmt.Sprintf("of the others %s may cost less, by their lower bounds up to %s (%.1f%%): the possible loss; --search exhaustive tries all", grouped(f.Open), f.Loss, 100*f.Loss.Float()/max(1e-9, s.best.Cost().Float()))
 	}
 	return "lower bounds prove that no other that holds the limits is cheaper"
 }

@@ -32,7 +32,9 @@ func explainMixes(file string, text []byte) (*Answer, error) {
 	}
 	if b := p.Bound; b != nil {
 		d.Bound, d.Gap = &b.Cost, &b.Gap
-		d.Why = append(d.Why, fmt.Sprintf("it is %.1f%% above a cost that is proven: %s", 100*b.Gap, b.Says))
+		if b.Cost > 0 {
+			d.Why = append(d.Why, fmt.Sprintf("it is %.1f%% above the %s", 100*b.Gap, b.Says))
+		}
 	}
 	d.mixes(&p)
 	d.Next = secondOf(&p)
@@ -132,7 +134,7 @@ func (d *Answer) mixes(p *mix.Result) {
 	}
 	switch {
 	case d.Binding != nil:
-		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s that %s less %s it", *d.Binding, cheaper, capcli.Plural(int64(cheaper), "mix"), capcli.Agree(cheaper, "costs", "cost"), capcli.Agree(cheaper, "breaks", "break a limit, the cheapest")))
+		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s less and %s", *d.Binding, cheaper, capcli.Agree(cheaper, "mix costs", "mixes cost"), capcli.Agree(cheaper, "breaks it", "break a limit; the cheapest of them breaks this one")))
 	case len(p.Limits) > 0 && p.Counts.Starved == 0:
 		d.Why = append(d.Why, "no limit binds: none of the mixes listed costs less")
 	}
@@ -162,9 +164,9 @@ func secondOf(p *mix.Result) string {
 	if p.Counts.Full < p.Counts.Tried {
 		of = fmt.Sprintf(", of the %d run in full,", p.Counts.Full)
 	}
-	text := fmt.Sprintf("the second cheapest%s is %s, which loses %s*", of, mixName(p.Next), *p.Next.Cost-*p.Best.Cost)
+	text := fmt.Sprintf("the second cheapest%s is %s, which costs %s* more", of, mixName(p.Next), *p.Next.Cost-*p.Best.Cost)
 	if a, b := p.Best.Unserved, p.Next.Unserved; a != nil && b != nil && outcome.ShareText(*a) != outcome.ShareText(*b) {
-		text += fmt.Sprintf(" and leaves %s of the work undone in place of %s", outcome.ShareText(*b), outcome.ShareText(*a))
+		text += fmt.Sprintf(" and leaves %s of the work undone instead of %s", outcome.ShareText(*b), outcome.ShareText(*a))
 	}
 	return text
 }
