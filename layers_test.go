@@ -27,6 +27,7 @@ var modules = map[string][]string{
 	"unix":        {"golang.org/x/sys/unix"},
 	"tablewriter": {"github.com/olekukonko/tablewriter"},
 	"image":       {"golang.org/x/image"},
+	"bubbletea":   {"charm.land/bubbletea/v2"},
 	"excelize":    {"github.com/xuri/excelize/v2"},
 }
 
@@ -107,8 +108,9 @@ var layers = map[string][]string{
 
 	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/policy", "simulate/billing", "simulate/outcome"},
 
-	"scenarios/live":   {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/outcome"},
-	"scenarios/whatif": {"scenarios", "scenarios/paper/figure", "scenarios/play", "simulate", "simulate/outcome", "simulate/placement", "simulate/policy"},
+	"scenarios/explore": {"scenarios/generate", "scenarios/live", "scenarios/play", "scenarios/whatif"},
+	"scenarios/live":    {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/outcome"},
+	"scenarios/whatif":  {"scenarios", "scenarios/paper/figure", "scenarios/play", "simulate", "simulate/outcome", "simulate/placement", "simulate/policy"},
 
 	"scenarios/decide": {"forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/events", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
@@ -136,6 +138,7 @@ var layers = map[string][]string{
 	"cmd/panel/reply":  {"cmd/report/draw", "scenarios/live", "scenarios/whatif"},
 	"cmd/wasm/pack":    {},
 
+	"cmd/explore":  {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/whatif", "simulate/outcome", "bubbletea", "tablewriter"},
 	"cmd/timeline": {"cmd/report", "simulate/outcome"},
 	"cmd/schema":   {"cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/demand", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/spot", "simulate/validate"},
 	"cmd/capcli":   {"*"},

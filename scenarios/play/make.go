@@ -228,7 +228,7 @@ func (m *Maker) note(text string) {
 
 // logForScenario returns an error if the file given as a scenario is a job log; nil if it is not.
 func (m *Maker) logForScenario(q *Question) error {
-	if q.Scenario == "" || q.Kept != nil {
+	if q.Scenario == "" || q.Kept != nil || m.Logs == nil {
 		return nil
 	}
 	reading, err := m.readLog(q.Scenario, q)

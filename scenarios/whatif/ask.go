@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"capcli"
@@ -47,10 +48,18 @@ func (r *Request) Apply(q *play.Question) {
 	q.Sets = slices.Clone(q.Sets)
 	for _, c := range r.Changes {
 		switch c.Path {
-		case policyPath:
+		case PolicyPath:
 			q.Policy = c.Value
-		case placementPath:
+		case PlacementPath:
 			q.Place = c.Value
+		case SeedPath:
+			v, err := strconv.ParseUint(c.Value, 10, 64)
+			if err != nil { // the scenario says what is wrong
+				q.Sets = append(q.Sets, c.Path+"="+c.Value)
+				continue
+			}
+			seed := capcli.Seed(v)
+			q.Seed = &seed
 		default:
 			q.Sets = append(q.Sets, c.Path+"="+c.Value)
 		}
@@ -62,7 +71,7 @@ func (r *Request) Args() []string {
 	var sets, flags []string
 	for _, c := range r.Changes {
 		switch c.Path {
-		case policyPath, placementPath:
+		case PolicyPath, PlacementPath, SeedPath:
 			flags = append(flags, "--"+c.Path, c.Value)
 		default:
 			sets = append(sets, "--set", c.Path+"="+c.Value)

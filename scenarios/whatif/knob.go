@@ -41,11 +41,13 @@ const (
 	Choice Kind = "choice"
 )
 
-// The paths with flags of their own.
+// Paths of knobs. The first three have flags of their own.
 const (
-	policyPath    = "policy"
-	placementPath = "placement"
+	PolicyPath    = "policy"
+	PlacementPath = "placement"
+	SeedPath      = "seed"
 	patiencePath  = "overflow.patience"
+	ScalePath     = "jobs.generate.scale"
 )
 
 // Knobs returns what can be changed in s, in the order of its pools: their sizes, then the patience,
@@ -67,8 +69,8 @@ func Knobs(s *scenarios.Scenario) []Knob {
 	if elastic {
 		out = append(out, patienceKnob(s))
 	}
-	out = append(out, Knob{Path: policyPath, Label: "policy", Kind: Choice, Value: s.PolicyName(), Choices: policy.Catalog.Names()},
-		Knob{Path: placementPath, Label: "placement", Kind: Choice, Value: s.PlacementName(), Choices: placement.Catalog.Names()})
+	out = append(out, Knob{Path: PolicyPath, Label: "policy", Kind: Choice, Value: s.PolicyName(), Choices: policy.Catalog.Names()},
+		Knob{Path: PlacementPath, Label: "placement", Kind: Choice, Value: s.PlacementName(), Choices: placement.Catalog.Names()})
 	return append(out, prices...)
 }
 
