@@ -69,18 +69,23 @@ func (m *material) mixAnswer(r *mix.Result) Answer {
 	if b.Held != nil && len(r.Limits) > 0 {
 		parts = append(parts, heldText(number(b.Held), r.Runs, over))
 	}
+	var details []string
 	switch bound, ok := yearlyBound(r); {
 	case ok && r.Bound.Service():
-		parts = append(parts, fmt.Sprintf("no mix of these pools that serves as well can cost less than %s a year, so the gap is at most %s", dollarsText(bound), share(figure.Number(r.Bound.Gap))))
+		details = append(details, fmt.Sprintf("no mix of these pools that serves as well can cost less than %s a year, so the gap is at most %s", dollarsText(bound), share(figure.Number(r.Bound.Gap))))
 	case ok:
-		parts = append(parts, fmt.Sprintf("no mix of these pools can cost less than %s a year, so the gap is at most %s", dollarsText(bound), share(figure.Number(r.Bound.Gap))))
+		details = append(details, fmt.Sprintf("no mix of these pools can cost less than %s a year, so the gap is at most %s", dollarsText(bound), share(figure.Number(r.Bound.Gap))))
 	default:
-		parts = append(parts, "no lower bound on the cost is known")
+		details = append(details, "no lower bound on the cost is known")
 	}
 	if owed, end := owedAfter(r); owed > 0 {
-		parts = append(parts, fmt.Sprintf("the order binds until %s: %s of it is for the time after the runs", end.Date(), dollarsText(owed)))
+		details = append(details, fmt.Sprintf("the order binds until %s: %s of it is for the time after the runs", end.Date(), dollarsText(owed)))
 	}
-	return Answer{Sentence: sentence(parts...), Heads: m.mixHeads(r, over)}
+	out := Answer{Sentence: sentence(parts...), Heads: m.mixHeads(r, over)}
+	for _, d := range details {
+		out.Details = append(out.Details, sentence(d))
+	}
+	return out
 }
 
 // heldText says in which share of the runs the limits hold.

@@ -63,7 +63,7 @@ func Make(r *Request) (*Paper, error) {
 			p.Tables = append(p.Tables, t)
 		}
 	}
-	p.Notes = append(append(m.warnings(), m.remarks()...), missing...)
+	p.Warnings, p.Notes = m.warnings(), append(m.remarks(), missing...)
 	p.Glossary = glossary(p)
 	return p, nil
 }

@@ -16,6 +16,7 @@ type Paper struct {
 	Version     string          `json:"capcli"` // version of the program that made it
 	Title       string          `json:"title"`
 	Answer      Answer          `json:"answer"`
+	Warnings    []string        `json:"warnings"` // what a reader must know beside the answer
 	Figures     []figure.Figure `json:"figures"`
 	Tables      []Table         `json:"tables"`
 	Assumptions []Assumption    `json:"assumptions"`
@@ -29,6 +30,7 @@ type Paper struct {
 // Answer is what the paper says first.
 type Answer struct {
 	Sentence string     `json:"sentence"` // what to buy, cost a year, work served, waits, the risk
+	Details  []string   `json:"details"`  // how good the answer is at most, and what it binds to
 	Heads    []Headline `json:"headlines"`
 }
 

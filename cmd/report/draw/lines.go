@@ -174,32 +174,58 @@ func (s *sketch) tip(one *figure.Series, i int) string {
 	return text
 }
 
-// drawChosen makes the chosen points of lines stand out, with their label or their value.
+// maxRunLabels is how many runs of points with the same label get it written, the longest first.
+const maxRunLabels = 4
+
+// drawChosen makes the chosen points of lines stand out, with their label or their value. Points in
+// a row with the same label get it once, in their middle.
 func (s *sketch) drawChosen() {
 	for i := range s.f.Series {
 		one := &s.f.Series[i]
 		xs := s.xValues(one)
+		at := func(j int) point { return point{s.x.pixel(float64(xs[j])), s.y.pixel(float64(one.Y[j]))} }
 		r, _ := seriesRoleAt(i)
-		for j := range xs {
-			chosen := slices.Contains(one.Chosen, j)
-			labelled := len(one.Labels) > 0 && one.Labels[j] != ""
-			if !chosen && !labelled || !drawable(xs[j]) || !drawable(one.Y[j]) {
+		known := func(j int) bool { return drawable(xs[j]) && drawable(one.Y[j]) }
+		for _, j := range one.Chosen {
+			if !known(j) {
 				continue
 			}
-			at := point{s.x.pixel(float64(xs[j])), s.y.pixel(float64(one.Y[j]))}
 			text := shortText(s.f.Y.Unit, one.Y[j])
-			if labelled {
+			if len(one.Labels) > 0 && one.Labels[j] != "" {
 				text = one.Labels[j]
 			}
-			if chosen {
-				s.c.dot(at, 6, paint{role: r, edge: inkRole}, s.tip(one, j))
-				s.placed = append(s.placed, rect{at.x - 6, at.y - 6, at.x + 6, at.y + 6})
-			}
-			gap := 9.0
-			if chosen {
-				gap = 12
-			}
-			s.place(at, text, lettering{bold: chosen}, gap)
+			s.c.dot(at(j), 6, paint{role: r, edge: inkRole}, s.tip(one, j))
+			s.placed = append(s.placed, rect{at(j).x - 6, at(j).y - 6, at(j).x + 6, at(j).y + 6})
+			s.place(at(j), text, lettering{bold: true}, 12)
+		}
+		for _, j := range labelPlaces(one, known) {
+			s.place(at(j), one.Labels[j], lettering{}, 9)
 		}
 	}
+}
+
+// labelPlaces returns the middles of the longest runs of known points with the same label, in order.
+func labelPlaces(one *figure.Series, known func(int) bool) []int {
+	if len(one.Labels) == 0 {
+		return nil
+	}
+	type run struct{ from, to int }
+	var all []run
+	for j, label := range one.Labels {
+		switch last := len(all) - 1; {
+		case label == "" || !known(j) || slices.Contains(one.Chosen, j):
+		case last >= 0 && all[last].to == j && one.Labels[j-1] == label:
+			all[last].to++
+		default:
+			all = append(all, run{j, j + 1})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b run) int { return (b.to - b.from) - (a.to - a.from) })
+	all = all[:min(len(all), maxRunLabels)]
+	places := make([]int, len(all))
+	for i, r := range all {
+		places[i] = (r.from + r.to - 1) / 2
+	}
+	slices.Sort(places)
+	return places
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"capcli/cmd/report"
@@ -30,6 +31,9 @@ func Write(w io.Writer, p *paper.Paper, o Options) error {
 	var b bytes.Buffer
 	text := report.EscapeMarkdown
 	fmt.Fprintf(&b, "# %s\n\n**%s**\n\n", text(p.Title), text(p.Answer.Sentence))
+	for _, d := range slices.Concat(p.Answer.Details, p.Warnings) {
+		fmt.Fprintf(&b, "%s\n\n", text(d))
+	}
 	for _, h := range p.Answer.Heads {
 		fmt.Fprintf(&b, "* %s: **%s**", text(h.Name), text(h.Text))
 		if h.About != "" {

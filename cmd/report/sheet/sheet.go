@@ -6,6 +6,7 @@ package sheet
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -139,7 +140,12 @@ func (b *book) answer(p *paper.Paper) {
 	b.put(name, 1, 1, p.Title, figure.Name)
 	b.keep(b.SetCellStyle(name, "A1", "A1", b.bold))
 	b.put(name, 1, 2, p.Answer.Sentence, figure.Name)
-	row := 4
+	row := 3
+	for _, d := range slices.Concat(p.Answer.Details, p.Warnings) {
+		b.put(name, 1, row, d, figure.Name)
+		row++
+	}
+	row++
 	for _, h := range p.Answer.Heads {
 		b.put(name, 1, row, h.Name, figure.Name)
 		b.put(name, 2, row, h.Value, h.Unit)
