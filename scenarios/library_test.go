@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
-	"capcli/simulate/policy"
 )
 
 // played is a run of a scenario of the library, priced.
@@ -27,6 +25,11 @@ func play(t *testing.T, name string, overrides ...string) played {
 	if !ok {
 		t.Fatalf("no scenario %s", name)
 	}
+	return playText(t, name, b, overrides...)
+}
+
+func playText(t *testing.T, name string, b []byte, overrides ...string) played {
+	t.Helper()
 	s, err := Parse(name+".yaml", b, overrides...)
 	if err != nil {
 		t.Fatal(err)
@@ -195,30 +198,6 @@ func TestRightsizing(t *testing.T) {
 	}
 	if use, _ := right.inv.Utilisation(); use < 0.99 {
 		t.Errorf("right-sized, %.3f of what is committed is used; want all", use)
-	}
-}
-
-// Nobody's capacity changes, only the rule by which jobs start.
-func TestQueueCollapse(t *testing.T) {
-	fifo, easy := play(t, "queue-collapse"), play(t, "queue-collapse", "policy=easy")
-	checkNear(t, "load", fifo.r.Loads[0].Offered(), 0.85, 0.03)
-	short := func(x played) float64 { return x.r.Tenants[0].Wait.Mean }
-	if fifo.r.Tenants[0].Name != "students" {
-		t.Fatalf("tenants are %+v", fifo.r.Tenants)
-	}
-	if w := short(fifo); w < 86400 {
-		t.Errorf("under fifo students wait %.0f s on average, want over a day", w)
-	}
-	if ratio := short(fifo) / short(easy); ratio < 20 {
-		t.Errorf("easy makes students wait %.1f times less, want 20", ratio)
-	}
-	fair, err := policy.Catalog.Get("fair")
-	if unknown := (*capcli.UnknownError)(nil); errors.As(err, &unknown) || fair == nil {
-		t.Skip("there is no fair share")
-	}
-	x := play(t, "queue-collapse", "policy=fair")
-	if ratio := short(fifo) / short(x); ratio < 5 {
-		t.Errorf("fair makes students wait %.1f times less, want 5", ratio)
 	}
 }
 

@@ -177,5 +177,5 @@ func ExampleExplain() {
 		panic(err)
 	}
 	fmt.Println(answer.LookedAt.Which, "waited most for:", answer.Causes[0].Text)
-	// Output: the slowest 5% of the jobs waited most for: held back by the policy (fifo), though it could have started
+	// Output: the slowest 5% of the jobs waited most for: no free GPU of the right kind
 }
