@@ -25,6 +25,7 @@ import (
 //     follows it is what the program prints on a terminal of 100 columns (stdout and stderr).
 //     -update writes it anew;
 //   - a block ```yaml NAME, ```csv NAME and the like is written to the file NAME first;
+//   - a picture ![…](NAME.svg) is the file figures/NAME.svg that the document's commands drew;
 //   - each capcli command of another block, and each in `code`, names commands and flags that
 //     exist. Commands of blocks are run if all that they read is there by then.
 //
@@ -103,6 +104,9 @@ func TestDocuments(t *testing.T) {
 			}
 			d := &docRun{t: t, name: filepath.Base(file)}
 			got := d.play(string(text))
+			if filepath.Base(filepath.Dir(file)) == "docs" {
+				d.pictures(string(text), filepath.Dir(file))
+			}
 			parsed, ran = parsed+d.parsed, ran+d.ran
 			t.Logf("%d commands parsed, %d run; slowest %v: %s", d.parsed, d.ran, d.slowest.Round(time.Millisecond), d.slow)
 			if got == string(text) {
@@ -155,6 +159,31 @@ func (d *docRun) play(text string) string {
 	}
 	d.inline(strings.Join(lines[at:], "\n"))
 	return strings.Join(append(out, lines[at:]...), "\n")
+}
+
+// picture is an image in a document: its file.
+var picture = regexp.MustCompile(`!\[[^\]]*\]\(([^)]+)\)`)
+
+// pictures holds that each picture of a document is what its commands drew.
+func (d *docRun) pictures(text, folder string) {
+	for _, m := range picture.FindAllStringSubmatch(text, -1) {
+		want, err := os.ReadFile(filepath.Join("figures", m[1]))
+		if err != nil {
+			d.t.Errorf("%s: no command of the document draws it: %v", m[0], err)
+			continue
+		}
+		file := filepath.Join(folder, m[1])
+		have, err := os.ReadFile(file)
+		switch {
+		case err == nil && bytes.Equal(have, want):
+		case *update:
+			if err := os.WriteFile(file, want, 0o600); err != nil {
+				d.t.Error(err)
+			}
+		default:
+			d.t.Errorf("%s is not what the program draws (-update writes it): %v", m[0], err)
+		}
+	}
 }
 
 func (d *docRun) write(name, text string) {
@@ -500,6 +529,12 @@ func TestDocumentsIndex(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, m := range picture.FindAllStringSubmatch(string(readme), -1) {
+		page, err := os.ReadFile(filepath.Join("..", "..", "docs", "best-mix.md"))
+		if err != nil || !strings.Contains(string(page), "]("+filepath.Base(m[1])+")") {
+			t.Errorf("README.md shows %s, which docs/best-mix.md does not draw: %v", m[1], err)
+		}
 	}
 	if n := strings.Count(string(readme), "\n"); n > 220 {
 		t.Errorf("README.md has %d lines, want 220 or fewer", n)
