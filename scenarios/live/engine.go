@@ -73,7 +73,7 @@ func atMost(s play.Source, most int) play.Source {
 			n := 0
 			for j, err := range jobs {
 				if n++; n > most {
-					err = &capcli.RequestError{Field: "max-jobs", Text: fmt.Sprintf("is %d, but %s has more jobs", most, s.Name), Hint: "--max-jobs N allows more; each takes about 250 bytes"}
+					err = &capcli.RequestError{Field: "max-jobs", Text: fmt.Sprintf("is %d, but %s has more jobs", most, s.Name), Hint: "--limits jobs=N allows more; each takes about 250 bytes"}
 				}
 				if !yield(j, err) || err != nil {
 					return
@@ -124,6 +124,13 @@ func (e *Engine) Simulate(ctx context.Context, r SimulateRequest) (*outcome.Docu
 	}
 	runs, err := play.Play(ctx, []*play.Case{c}, play.Request{Runs: r.Runs})
 	if err != nil {
+		return nil, err
+	}
+	cases := []*play.Case{c}
+	if err := play.CheckStarted(cases, runs); err != nil {
+		return nil, err
+	}
+	if err := play.HoldAgainstPast(ctx, cases, runs); err != nil {
 		return nil, err
 	}
 	out := play.Document(runs)
