@@ -54,6 +54,8 @@ func TestScript(t *testing.T) {
 			"repeat":   repeat,
 			"jsonline": jsonLine,
 			"onlyfile": onlyFile,
+
+			"openmetrics": openMetrics,
 		},
 	})
 }

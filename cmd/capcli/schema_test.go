@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -227,5 +228,25 @@ func TestDocumentsOfSeconds(t *testing.T) {
 	}
 	if seen.ids["capcli/progress/v1"] != 2 {
 		t.Errorf("%d lines of progress, want 2: %s", seen.ids["capcli/progress/v1"], stderr)
+	}
+}
+
+// openmetrics FILE has promtool judge a file, or stdout, where there is one.
+func openMetrics(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: openmetrics FILE")
+	}
+	text, ok := strings.CutSuffix(ts.ReadFile(args[0]), "\n# EOF\n")
+	if !ok {
+		ts.Fatalf("no # EOF at the end of %s", args[0])
+	}
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		return // Debian: prometheus; package report has a checker of its own
+	}
+	cmd := exec.Command(promtool, "check", "metrics")
+	cmd.Stdin = strings.NewReader(text + "\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("promtool: %v\n%s", err, out)
 	}
 }
