@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"capcli/scenarios/paper/figure"
 )
@@ -68,10 +69,14 @@ func (s *sketch) paintSpans() {
 	for i := range s.f.Series[:rows] {
 		widest = math.Max(widest, textWidth(shortened(s.f.Series[i].Name, lettering{}, maxLabelWidth), lettering{}))
 	}
-	if s.height == 0 {
-		s.height = 10 + tickSpace + lineHeight + float64(total)*laneHeight + float64(rows)*4
+	top := 10.0
+	if slices.ContainsFunc(s.f.Marks, func(m figure.Mark) bool { return m.Axis == "x" }) {
+		top = 24 // for the labels of marks
 	}
-	s.inner = rect{widest + 12, 10, s.width - rightSpace, s.height - tickSpace - lineHeight}
+	if s.height == 0 {
+		s.height = top + tickSpace + lineHeight + float64(total)*laneHeight + float64(rows)*4
+	}
+	s.inner = rect{widest + 12, top, s.width - rightSpace, s.height - tickSpace - lineHeight}
 	s.x = scale{x.lo, x.hi, s.inner.x0, s.inner.x1}
 	s.plot.X = [2]float64{x.lo, x.hi}
 	s.gridOfSpans(x)

@@ -20,6 +20,8 @@ type ledge struct {
 const (
 	maxRows    = 50
 	maxColumns = 160
+
+	maxBarWidth = 110 // in pixels
 )
 
 // slot returns where name i begins and ends.
@@ -209,7 +211,7 @@ func (s *sketch) paintBars() {
 	s.addMarks(&span{}, &y)
 	l := s.newLedge(y, false)
 	s.addLegend(func(int) Style { return Solid })
-	gap := math.Min(l.step*0.25, 14)
+	gap := math.Max(math.Min(l.step*0.25, 14), l.step-maxBarWidth*float64(len(groups)))
 	width := (l.step - gap) / float64(len(groups))
 	for i := range l.names {
 		from, _ := l.slot(i)

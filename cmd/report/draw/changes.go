@@ -67,7 +67,7 @@ func (s *sketch) paintWaterfall() {
 		{theme[downRole].class, "less", Solid},
 	}
 	one := &s.f.Series[0]
-	gap := math.Min(l.step*0.3, 24)
+	gap := math.Max(math.Min(l.step*0.3, 24), l.step-maxBarWidth)
 	for i, b := range bars[:l.names] {
 		from, to := l.slot(i)
 		a, z := from+gap/2, to-gap/2

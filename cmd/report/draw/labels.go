@@ -129,7 +129,7 @@ func (s *sketch) drawMarks(values scale, places func(float64) float64, flip bool
 			continue
 		}
 		if upright {
-			s.drawUpright(pixel, label, flip)
+			s.drawUpright(pixel, label, flip || s.f.Kind == figure.Spans)
 		} else {
 			s.drawAcross(pixel, label)
 		}
@@ -166,8 +166,12 @@ func (s *sketch) drawUpright(x float64, label string, above bool) {
 	s.addLine(path)
 	l := markLettering
 	label = shortened(label, l, 0.45*s.width)
-	if l.anchor = middleAnchor; above && s.write(point{x, s.inner.y0 - 5}, label, l) {
-		return
+	if above {
+		half := textWidth(label, l) / 2
+		l.anchor = middleAnchor
+		if s.write(point{math.Min(math.Max(x, half), s.width-half), s.inner.y0 - 5}, label, l) {
+			return
+		}
 	}
 	for row := range 6 {
 		y := s.inner.y0 + 10 + float64(row)*lineHeight

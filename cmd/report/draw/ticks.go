@@ -148,7 +148,10 @@ func scaled(v, step, largest float64) string {
 			return decimals(v/s.by, step/s.by) + s.name
 		}
 	}
-	return decimals(v, step)
+	if text := decimals(v, step); math.Abs(v) < 1000 {
+		return text
+	}
+	return figure.Count.Text(figure.Number(v)) // with commas
 }
 
 // decimals returns v with the decimals that step needs.

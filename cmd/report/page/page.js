@@ -33,7 +33,7 @@
   const dollars = (v) => {
     const a = Math.abs(v), small = a > 0 && a < 0.01;
     let text = grouped(v, a >= 99.995 ? 0 : small ? 6 : 2);
-    if (small) text = text.replace(/0+$/, '');
+    if (small) text = text.replace(/0+$/, '').replace(/^.*\.$/, '0.00');
     return text[0] === '-' ? '-$' + text.slice(1) : '$' + text;
   };
   const pad = (n) => String(n).padStart(2, '0');

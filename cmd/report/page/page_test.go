@@ -76,3 +76,27 @@ func TestWriteHoldsItsDocument(t *testing.T) {
 		t.Error("a page without a what-if lets scripts compile")
 	}
 }
+
+func TestSplitAnswer(t *testing.T) {
+	long := "Commit to 120 GPUs: $5.6M a year, 0.1% more. " + strings.Repeat("x", 200)
+	tests := []struct {
+		text string
+		want answer
+	}{
+		{"Reserve 64.", answer{"", "Reserve 64.", ""}},
+		{"NOT SERVED: a leaves 6.4% undone; PARTIAL: b. Reserve 64; wait.", answer{"NOT SERVED: a leaves 6.4% undone; PARTIAL: b. ", "Reserve 64; wait.", ""}},
+		{"H100: reserve 64.", answer{"", "H100: reserve 64.", ""}},
+		{long + "; all served; the rest", answer{"", long + "; ", "all served; the rest"}},
+		{"PARTIAL: no end", answer{"", "PARTIAL: no end", ""}},
+		{"", answer{}},
+	}
+	for _, tt := range tests {
+		got := splitAnswer(tt.text)
+		if got != tt.want {
+			t.Errorf("%q: %+v, want %+v", tt.text, got, tt.want)
+		}
+		if got.Warning+got.Lead+got.Rest != tt.text {
+			t.Errorf("%q loses words", tt.text)
+		}
+	}
+}

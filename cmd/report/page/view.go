@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"slices"
 	"strconv"
+	"strings"
 
 	"capcli/cmd/report/draw"
 	"capcli/scenarios/paper"
@@ -28,6 +29,31 @@ type view struct {
 	Sections []section
 	Pictures []picture
 	Tables   []tableView
+	Said     answer
+	Entries  int // of the contents
+}
+
+// answer is the sentence of the answer in parts: what a reader must know before it, its first clause,
+// and the rest.
+type answer struct{ Warning, Lead, Rest string }
+
+// maxLead is how long an answer may be to be large as a whole.
+const maxLead = 200
+
+// splitAnswer parts the sentence of an answer. A warning begins with words in capitals and a colon, and
+// ends with its sentence.
+func splitAnswer(text string) (a answer) {
+	head, _, found := strings.Cut(text, ": ")
+	if found && strings.ToUpper(head) == head && strings.Trim(head, "ABCDEFGHIJKLMNOPQRSTUVWXYZ ") == "" {
+		if i := strings.Index(text, ". "); i >= 0 {
+			a.Warning, text = text[:i+2], text[i+2:]
+		}
+	}
+	a.Lead = text
+	if i := strings.Index(text, "; "); i >= 0 && len(text) > maxLead {
+		a.Lead, a.Rest = text[:i+2], text[i+2:]
+	}
+	return a
 }
 
 // section is an Extra as the template shows it.
@@ -77,7 +103,7 @@ func newView(p *paper.Paper, o Options) (*view, error) {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	v := &view{Paper: p}
+	v := &view{Paper: p, Said: splitAnswer(p.Answer.Sentence)}
 	if err := v.addParts(p, o.Extras); err != nil {
 		return nil, err
 	}
@@ -104,6 +130,13 @@ func newView(p *paper.Paper, o Options) (*view, error) {
 		}
 		seen["table-"+t.ID] = true
 		v.Tables = append(v.Tables, paperTable(t, o.Rows))
+	}
+	v.Entries = len(v.Sections) + len(v.Pictures) + len(v.Tables) + 1
+	if len(p.Assumptions) > 0 {
+		v.Entries++
+	}
+	if len(p.Glossary) > 0 {
+		v.Entries++
 	}
 	return v, nil
 }

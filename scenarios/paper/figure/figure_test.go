@@ -118,6 +118,7 @@ func TestText(t *testing.T) {
 		{USD, -12.345, "-$12.35"},
 		{USD, 0, "$0.00"},
 		{USD, 0.0012, "$0.0012"},
+		{USD, -4e-8, "$0.00"},
 		{USD, Number(math.Inf(1)), "n/a"},
 		{USD, 1e300, "$1e+300"},
 		{Seconds, 1320, "22 min"},

@@ -98,6 +98,9 @@ func dollars(v float64) string {
 	text := grouped(v, places)
 	if places == 6 {
 		text = strings.TrimRight(text, "0")
+		if strings.HasSuffix(text, ".") { // less than a millionth
+			text = "0.00"
+		}
 	}
 	return signed(text)
 }
