@@ -148,7 +148,7 @@ func (d *focusDoc) commitments(name, title string, list []*focus.Commitment) rep
 		{Name: "utilisation", Head: "used %", As: report.AsPercent},
 		{Name: "purchased_cost", Head: "bought"},
 		{Name: "difference"},
-		{Name: "conserves", Cell: func(k *focus.Commitment) any {
+		{Name: "conserves", Head: "balances", Cell: func(k *focus.Commitment) any {
 			return report.Verdict{Text: string(k.Verdict), Good: k.Verdict != focus.Broken}
 		}},
 	}

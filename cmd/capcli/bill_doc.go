@@ -66,8 +66,11 @@ func (b *billDoc) lead() string {
 		return text + ", all at on-demand and spot prices."
 	}
 	text += fmt.Sprintf("; on demand it would be %s", b.Bill.Money(b.Total.Equivalent))
-	if b.Savings != nil {
-		text += fmt.Sprintf(" (%.1f%% saved)", 100**b.Savings)
+	switch s := b.Savings; {
+	case s != nil && *s < 0:
+		text += fmt.Sprintf(" (%.1f%% less)", -100**s)
+	case s != nil:
+		text += fmt.Sprintf(" (%.1f%% saved)", 100**s)
 	}
 	return fmt.Sprintf("%s; %s of what was committed went unused.", text, b.Bill.Money(b.Unused))
 }

@@ -74,10 +74,10 @@ func calendarTable(months []futures.Month) report.Table {
 		}
 	}
 	return report.Fill(report.Table{Name: "calendar", Title: "Purchase calendar"}, rows, []report.Field[datedPurchase]{
-		{Name: "start"},
+		{Name: "start", Cell: func(p datedPurchase) any { return dayCell(p.Start) }},
 		{Name: "term", Align: report.Left},
 		{Name: "gpus", Head: "GPUs"},
-		{Name: "end", Priority: 1},
+		{Name: "end", Priority: 1, Cell: func(p datedPurchase) any { return dayCell(p.End) }},
 		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour", Priority: 2},
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "so_far_usd", Head: "so far", Priority: 2},
@@ -87,7 +87,7 @@ func calendarTable(months []futures.Month) report.Table {
 
 func cliffTable(cliffs []futures.Cliff) report.Table {
 	return report.Fill(report.Table{Name: "cliffs", Title: "Expiry cliffs: when commitments end"}, cliffs, []report.Field[futures.Cliff]{
-		{Name: "date"},
+		{Name: "date", Cell: func(c futures.Cliff) any { return dayCell(c.Date) }},
 		{Name: "ends_gpus", Head: "GPUs expiring"},
 		{Name: "before_gpus", Head: "before", Priority: 1},
 		{Name: "after_gpus", Head: "after"},
@@ -130,7 +130,7 @@ func stageTable(r *futures.Result) report.Table {
 		first = slices.DeleteFunc(slices.Clone(r.Waiting.Decisions), func(d futures.Decision) bool { return d.After != nil && *d.After > 0 })
 	}
 	return report.Fill(report.Table{Name: "again", Title: "What to buy if the plan is revised every " + r.Wait}, first, []report.Field[futures.Decision]{
-		{Name: "decide", Cell: func(d futures.Decision) any { return d.Date }},
+		{Name: "decide", Cell: func(d futures.Decision) any { return dayCell(d.Date) }},
 		{Name: "share_of_futures", Head: "futures", As: report.AsPercent, Cell: func(d futures.Decision) any { return float64(len(d.Futures)) / float64(r.Futures.Count) }},
 		{Name: "wanted_before_gpus", Head: "demand so far", Priority: 1, As: report.AsRatio},
 		{Name: "least_gpus", Head: "least", Priority: 2, As: report.AsRatio, Cell: func(d futures.Decision) any { return d.Least }},

@@ -293,7 +293,7 @@ func tieTable(r *mix.Result) report.Table {
 	if r.Rival != nil {
 		title = fmt.Sprintf("Break-even prices against the runner-up, mix %d (%s); the other prices stay", r.Rival.Index, r.Rival.Cost())
 	}
-	return report.Fill(report.Table{Name: "break_even", Title: title}, r.BreakEven, []report.Field[mix.Tie]{
+	return report.Fill(report.Table{Name: "break_even", Title: title, Aside: len(r.BreakEven) == 0}, r.BreakEven, []report.Field[mix.Tie]{
 		{Name: "pool"},
 		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour"},
 		{Name: "break_even_usd_per_gpu_hour", Head: "break-even"},

@@ -229,7 +229,7 @@ func (x *explanation) remarks() []string {
 		out = append(out, "each second of a wait is assigned to the causes that held then, for each job by itself. Many jobs may have waited for the same few GPUs: see the table of changes for effects. Days and quarters (UTC) are those of submission")
 		if x.Metric.Name != stillWaiting {
 			if n := x.stillWaiting(); n > 0 {
-				out = append(out, fmt.Sprintf("%s had not started when the runs ended and are not in these waits, though they count in wait_p95 and its like: capcli explain %s waiting", outcome.JobsText(float64(n)), x.Subject))
+				out = append(out, fmt.Sprintf("not in these waits, but counted in wait_p95 and other wait metrics: %s that had not started when the runs ended (capcli explain %s waiting)", outcome.JobsText(float64(n)), x.Subject))
 			}
 		}
 	}

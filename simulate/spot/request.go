@@ -279,7 +279,7 @@ func (r *Result) choose() {
 		}
 		r.Notes = append(r.Notes, text)
 	}
-	r.Notes = append(r.Notes, "spot is to be had for all nodes or not at all; whole ticks are paid; the price of spot does not change")
+	r.Notes = append(r.Notes, "spot is available for all nodes or for none; started ticks are paid in full; the spot price is constant")
 }
 
 // countText returns "once" or "3 times".
