@@ -24,7 +24,7 @@ type historyOptions struct {
 
 func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f, r := cmd.Flags(), &o.ask
-	f.StringSliceVar(&r.By, "by", nil, "one series per `KEY`: pool (host for samples), gpu_model, tenant, class, total")
+	f.StringSliceVar(&r.By, "by", nil, "one series per `KEY`: pool (host for samples), gpu_model, tenant, class, a tag of the jobs such as project, total")
 	f.StringVar(&r.Measure, "measure", "demand", "`WHAT` to forecast: demand, usage, queue, arrivals, arrival-hours; busy, sm…")
 	f.Var(peakFlag{o}, "peak", "peaks: the highest level in each step of a job log, or in each `PERIOD`, day or week")
 	f.Lookup("peak").NoOptDefVal = "step"

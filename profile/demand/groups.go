@@ -2,6 +2,7 @@ package demand
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,9 @@ type grouper struct {
 	room  []byte                       // buffer
 	known map[string][]string          // groups found so far, by the values of all keys
 	tiers map[string]tier              // by group
+
+	tags     []string     // names of the tags of the jobs, in order, if a key is a tag
+	lastTags *capcli.Tags // of which tags has all
 }
 
 // tier says what a group is: the total, one value of one key, or a part.
@@ -42,6 +46,11 @@ func newGrouper(by []string, total bool) *grouper {
 			key = func(j *capcli.Job) string { return j.Tenant }
 		case "class":
 			key = func(j *capcli.Job) string { return j.Class }
+		default:
+			if tag := tagOfKey(k); tag != "" {
+				k = tag
+				key = func(j *capcli.Job) string { return g.tagOf(j, tag) }
+			}
 		}
 		if slices.Contains(g.names, k) {
 			continue
@@ -50,6 +59,36 @@ func newGrouper(by []string, total bool) *grouper {
 	}
 	g.total = g.total || len(g.keys) != 1
 	return g
+}
+
+// tagOf returns the value of a tag of j, and remembers the tags that jobs have.
+func (g *grouper) tagOf(j *capcli.Job, tag string) string {
+	if j.Tags != nil && j.Tags != g.lastTags {
+		g.lastTags = j.Tags
+		for _, t := range j.Tags.All() {
+			if at, has := slices.BinarySearch(g.tags, t.Name); !has {
+				g.tags = slices.Insert(g.tags, at, t.Name)
+			}
+		}
+	}
+	return cmp.Or(j.Tags.Value(tag), capcli.NoTag)
+}
+
+// checkTags returns an error for a key that is a tag which no job has.
+func (g *grouper) checkTags(by []string) error {
+	for _, k := range by {
+		tag := tagOfKey(k)
+		if tag == "" || slices.Contains(g.tags, tag) {
+			continue
+		}
+		have := slices.Concat(Keys, g.tags)
+		hint := "have " + strings.Join(have, ", ") + capcli.DidYouMean(tag, have)
+		if g.tags == nil {
+			hint += "; no job has tags: --read tag=" + tag + " reads the column or label " + tag + " as one"
+		}
+		return &capcli.RequestError{Field: "by", Text: fmt.Sprintf(": unknown key %q", k), Hint: hint}
+	}
+	return nil
 }
 
 // keysOf returns the groups of a job. The strings have a meaning only for this grouper.

@@ -48,6 +48,9 @@ func (r *reader) readJobs(ctx context.Context, in trace.Input) (*Histories, erro
 	}
 	rep := log.Report()
 	end(rep.Kept)
+	if err := groups.checkTags(r.By); err != nil {
+		return nil, err
+	}
 	hs, err := r.fromDemand(in.Name, d, groups, rep)
 	if err != nil || !r.censored() {
 		return hs, err

@@ -2,6 +2,8 @@ package demand
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"capcli"
 	"capcli/profile/series"
@@ -11,6 +13,10 @@ import (
 
 // Measures are the measures of job logs and of folders of GPU samples.
 var Measures = []string{"demand", "usage", "queue", "arrivals", "arrival-hours", "held", "busy", "sm", "power"}
+
+// TagKey begins the key that divides a job log by a tag of the jobs: tag:project. A name that is none
+// of Keys is that of a tag too.
+const TagKey = "tag:"
 
 // Keys are the keys that divide a job log, or a folder of GPU samples, into series. A folder has
 // hosts instead of pools.
@@ -97,14 +103,22 @@ func (r *Request) Check() error {
 		}
 	}
 	for _, k := range r.By {
-		if err := capcli.CheckChoice("--by", k, Keys); err != nil {
-			return err
+		if tag := tagOfKey(k); tag != "" && capcli.CheckTagName(tag) != "" {
+			return capcli.CheckChoice("--by", k, Keys)
 		}
 	}
 	if r.CapacityQuery != "" && r.Past.IsGiven() || r.PendingQuery != "" && r.Pending != "" {
 		return &capcli.RequestError{Text: "a query and a file say the same thing: --capacity-query and --past-capacity, or --pending-query and --pending", Hint: "give one of them"}
 	}
 	return nil
+}
+
+// tagOfKey returns the tag by which a key divides a log; "" for one of Keys.
+func tagOfKey(key string) string {
+	if slices.Contains(Keys, key) {
+		return ""
+	}
+	return strings.TrimPrefix(key, TagKey)
 }
 
 // censored reports whether the request asks to estimate demand from usage.

@@ -2,12 +2,16 @@ package play_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 	"capcli/simulate/outcome"
 )
 
@@ -76,6 +80,42 @@ func checkOneTenant(t *testing.T, o *outcome.Outcome) {
 	v, eve := o.FindTag("team").Values[i], o.Tenants[e]
 	if *v.Cost != *eve.Cost || v.Jobs != eve.Jobs || v.WaitMean != eve.WaitMean || v.ServedShare != eve.ServedShare || v.JCTMean != eve.JCTMean {
 		t.Errorf("team lab: got %+v, its only tenant has %+v", v, eve)
+	}
+}
+
+// The rows of use in FOCUS carry the tags, and what they cost is what the tags' jobs held.
+func TestFocusHasTags(t *testing.T) {
+	runs, err := newCase(t, tagged).Play(context.Background(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := map[capcli.Tag]float64{}
+	rows := 0
+	runs[0].FocusRows("main", func(r *focus.Row) {
+		if rows++; r.Tags == "" {
+			return
+		}
+		var tags map[string]string
+		if err := json.Unmarshal([]byte(r.Tags), &tags); err != nil {
+			t.Fatal(err)
+		}
+		cost, err := strconv.ParseFloat(r.EffectiveCost.String(), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range tags {
+			held[capcli.Tag{Name: name, Value: value}] += cost
+		}
+	})
+	for _, b := range runs[0].Tags {
+		for _, v := range b.Values {
+			if got := held[capcli.Tag{Name: b.Tag, Value: v.Value}]; v.Value != "" && math.Abs(got-v.Direct.Float()) > 1e-6 {
+				t.Errorf("%s %s: the rows cost %f, its jobs held %s", b.Tag, v.Value, got, v.Direct.Decimal())
+			}
+		}
+	}
+	if rows < 20 || len(held) < 8 {
+		t.Errorf("only %d rows with %d tags", rows, len(held))
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// FocusRows passes the invoice of a run in FOCUS 1.2 to to, by month, pool and tenant. A
+// FocusRows passes the invoice of a run in FOCUS 1.2 to to, by month, pool, tenant and the tags of
+// the jobs, which are in Tags. A
 // committed pool has a purchase each month; what tenants held of it is Used and the rest is
 // Unused. On-demand use is Standard and spot use Dynamic. Use that was settled with commitments
 // is billed by the day, as in Bill.FocusRows. rec is the record that was priced, until is the
@@ -16,6 +17,7 @@ import (
 func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account string, contracts []PoolContract, to func(*focus.Row)) {
 	paid := inv.amountsPaid(rec, until, contracts)
 	cells := make([][]runCell, len(rec.Months))
+	payers := newTagSplit(rec)
 	inv.Parts(rec, func(x Part) {
 		if cells[x.Month] == nil {
 			cells[x.Month] = make([]runCell, len(rec.Pools))
@@ -26,12 +28,12 @@ func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account s
 			return
 		}
 		if c.direct == nil {
-			c.direct = make([]capcli.USD, len(rec.Tenants))
+			c.direct = make([]capcli.USD, len(payers.costs))
 		}
-		c.direct[x.Tenant] += x.Cost
+		payers.divide(&x, func(i int, cost capcli.USD) { c.direct[i] += cost })
 	})
 	for m := range rec.Months {
-		w := runMonth{inv: inv, rec: rec, m: m, account: account, start: rec.Months[m].Start, end: until}
+		w := runMonth{inv: inv, rec: rec, payers: payers, m: m, account: account, start: rec.Months[m].Start, end: until}
 		if m+1 < len(rec.Months) {
 			w.end = rec.Months[m+1].Start
 		}
@@ -129,7 +131,7 @@ func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD, payment string
 
 // runCell is the cost of a pool in a month.
 type runCell struct {
-	direct []capcli.USD // by tenant: cost of what it held
+	direct []capcli.USD // by payer, as in tagSplit: cost of what its jobs held
 	unused capcli.USD   // cost of what nobody held
 }
 
@@ -137,6 +139,7 @@ type runCell struct {
 type runMonth struct {
 	inv        *Invoice
 	rec        *simulate.Record
+	payers     *tagSplit
 	m          int // index of the month
 	start, end capcli.Time
 	billed     capcli.USD // payment for the current committed pool in the month
@@ -157,15 +160,17 @@ func (w *runMonth) pool(p int, c *runCell, to func(*focus.Row)) {
 		}
 		to(&f)
 	}
-	use := w.rec.Months[w.m].Use[p]
-	for t := range use {
-		var cost capcli.USD
-		if c.direct != nil && t < len(c.direct) {
-			cost = c.direct[t]
-		}
-		if use[t].Billed != 0 || cost != 0 {
-			f := w.used(p, t, use[t].Billed, cost)
-			to(&f)
+	w.payers.load(w.m, p)
+	for _, elements := range w.payers.of {
+		for _, i := range elements {
+			var cost capcli.USD
+			if c.direct != nil {
+				cost = c.direct[i]
+			}
+			if billed := w.payers.use[i].Billed; billed != 0 || cost != 0 {
+				f := w.used(p, i, billed, cost)
+				to(&f)
+			}
 		}
 	}
 	if !committed || c.unused == 0 && l.Time.Used == l.Time.Offered {
@@ -181,13 +186,13 @@ func (w *runMonth) pool(p int, c *runCell, to func(*focus.Row)) {
 	to(&f)
 }
 
-// used returns the row of what tenant t held of pool p.
-func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) focus.Row {
-	pool := &w.rec.Pools[p]
+// used returns the row of what the jobs of payer i held of pool p.
+func (w *runMonth) used(p, i int, billed capcli.GPUTime, cost capcli.USD) focus.Row {
+	pool, tenant := &w.rec.Pools[p], w.rec.Tenants[w.payers.tenantOf(i)]
 	f := w.row(pool)
 	f.ChargeCategory, f.ChargeFrequency, f.ChargeDescription = focus.Usage, "Usage-Based", "GPU time on "+pool.Name
-	f.Tags = tagsOf(&Row{Tenant: w.rec.Tenants[t]})
-	f.ResourceID, f.ResourceType = pool.Name+"/"+w.rec.Tenants[t], "GPU"
+	f.Tags = jobTags(tenant, w.payers.tagsOf(i))
+	f.ResourceID, f.ResourceType = pool.Name+"/"+tenant, "GPU"
 	hours := hoursAmount(billed)
 	f.ConsumedQuantity, f.ConsumedUnit = focus.NumberOf(hours), "Hours"
 	f.SetCosts(cost, cost)

@@ -139,9 +139,46 @@ func (d *tagSplit) part(x Part) {
 		d.nobody.book(x.Tier, x.Unused, x.Cost)
 		return
 	}
+	d.divide(&x, func(i int, cost capcli.USD) { d.costs[i].book(x.Tier, x.Unused, cost) })
+}
+
+// divide divides one part of the invoice, which has a tenant.
+func (d *tagSplit) divide(x *Part, to func(i int, cost capcli.USD)) {
 	d.load(x.Month, x.Pool)
-	d.weigh(&x)
-	d.cut.lay(x.Cost, func(i int, cost capcli.USD) { d.costs[i].book(x.Tier, x.Unused, cost) })
+	d.weigh(x)
+	d.cut.lay(x.Cost, to)
+}
+
+// tenantOf returns the index of the tenant of element i.
+func (d *tagSplit) tenantOf(i int) int {
+	if i < d.tenants {
+		return i
+	}
+	return d.rec.Payers[i-d.tenants].Tenant
+}
+
+// tagsOf returns the tags of element i.
+func (d *tagSplit) tagsOf(i int) *capcli.Tags {
+	if i < d.tenants {
+		return nil
+	}
+	return d.rec.Payers[i-d.tenants].Tags
+}
+
+// jobTags returns FOCUS Tags: the tenant and the tags of jobs as JSON. A tag called tenant gives way
+// to the tenant.
+func jobTags(tenant string, tags *capcli.Tags) string {
+	if tags == nil {
+		return tagsOf(&Row{Tenant: tenant})
+	}
+	all := map[string]string{}
+	for _, t := range tags.All() {
+		all[t.Name] = t.Value
+	}
+	if tenant != "" {
+		all["tenant"] = tenant
+	}
+	return jsonText(all)
 }
 
 // book adds a cost.
