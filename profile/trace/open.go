@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-
 	"capcli"
 )
 
@@ -96,7 +94,7 @@ func (r *Reader) unpack() error {
 		plain, err = newGunzip(t, raw)
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		r.packed = "zstd"
-		plain, err = zstd.NewReader(t, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
+		plain, err = newZstd(t)
 	default:
 		r.text = t
 		return nil
