@@ -27,7 +27,7 @@ type exploreOptions struct {
 func newExplore(e *env) *cobra.Command {
 	o := exploreOptions{sim: simulateOptions{runs: 1}}
 	cmd := &cobra.Command{
-		Use:   "explore RUN",
+		Use:   "explore [RUN]",
 		Short: "Change a scenario's numbers with the arrow keys and see the answer",
 		Long: "Shows the numbers of a scenario as rows of a full screen: pool sizes, patience, policy, placement, prices, work,\n" +
 			"seed. Arrow keys change them, the engine runs again, and cost, waits, stranded GPUs and use are redrawn beside the\n" +
@@ -35,8 +35,8 @@ func newExplore(e *env) *cobra.Command {
 		Example: "  capcli explore default\n" +
 			"  capcli explore plan.yaml --trace jobs.parquet\n" +
 			"  capcli explore runs/flex-spot --jobs 0",
-		Args: wantArgs("RUN"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runExplore(cmd.Context(), e, &o, args[0]) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runExplore(cmd.Context(), e, &o, orOne(args)[0]) },
 	}
 	o.sim.addCaseFlags(cmd, "job log to replay, `FILE`, in place of that of the run or scenario",
 		"scheduling `POLICY` to start with, in place of the scenario's", "`PLACEMENT` to start with, in place of the scenario's")
@@ -53,12 +53,14 @@ func newExplore(e *env) *cobra.Command {
 func runExplore(ctx context.Context, e *env, o *exploreOptions, name string) error {
 	_, typed := terminal(os.Stdin.Fd())
 	switch {
+	case name == "" && o.sim.ask.Trace == "":
+		return &usageError{text: "explore needs RUN: a scenario, or a folder of capcli simulate --out", hint: "capcli explore default; capcli explore --trace jobs.parquet"}
 	case o.jobs < 0:
 		return &usageError{text: fmt.Sprintf("--jobs wants 0 or more, found %d", o.jobs)}
 	case !typed || !e.screen.stdout || e.getenv("TERM") == "dumb":
 		return &usageError{
 			text: "explore wants a terminal that can redraw its screen; this is none",
-			hint: "capcli simulate " + capcli.ShellWord(name) + " --set capacity[0].gpus=72 --timeline answers one question",
+			hint: "capcli simulate " + name + " --set capacity[0].gpus=72 --timeline answers one question; capcli serve opens a page in a browser",
 		}
 	}
 	session, err := o.open(ctx, e, name)
@@ -88,7 +90,7 @@ func (o *exploreOptions) open(ctx context.Context, e *env, name string) (*explor
 	}
 	ask := &o.sim.ask
 	ask.Scenario, ask.Policy, ask.Place = name, orOne(o.sim.policies)[0], orOne(o.sim.placements)[0]
-	if e.isFolder(name) {
+	if name != "" && e.isFolder(name) {
 		folder := e.folder(name)
 		in, err := folder.Inputs()
 		if err != nil {

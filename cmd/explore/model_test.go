@@ -3,7 +3,10 @@ package explore
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -299,4 +302,37 @@ func TestThinnedJobs(t *testing.T) {
 	if got := len(m.start.Args); got != 0 {
 		t.Errorf("the start has %d changes", got)
 	}
+}
+
+var update = flag.Bool("update", false, "write the screen into the document")
+
+// TestDocumentedScreen holds the screen of docs/explore.md against the program's own.
+func TestDocumentedScreen(t *testing.T) {
+	m := opened(t, "default")
+	m.pressAll(t, "right")
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	var want strings.Builder
+	for line := range strings.Lines(m.Text() + "\n") {
+		want.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	file := filepath.Join("..", "..", "docs", "explore.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), "```screen\n")
+	got, after, closed := strings.Cut(rest, "```\n")
+	if !ok || !closed {
+		t.Fatal("docs/explore.md has no block ```screen")
+	}
+	if got == want.String() {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(before+"```screen\n"+want.String()+"```\n"+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Errorf("docs/explore.md shows\n%s\nthe program shows\n%s", got, want.String())
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -205,7 +206,7 @@ func difference(a, b *whatif.Headline) string {
 	text := amountText(a, math.Abs(by))
 	if share, ok := strings.CutSuffix(text, "%"); ok { // a difference of shares is in points
 		if text = share + " pts"; share == "0.0" {
-			text = "<0.1 pts"
+			text = strconv.FormatFloat(100*math.Abs(by), 'g', 1, 64) + " pts"
 		}
 	}
 	if by < 0 {

@@ -129,13 +129,13 @@ func Week(t *outcome.Timeline) report.Chart {
 	c := report.Chart{}
 	busy, calm, top, low := "", "", math.Inf(-1), math.Inf(1)
 	for d := range t.HourOfWeek {
-		l := report.Line{Name: days[d]}
+		l, known := report.Line{Name: days[d]}, false
 		for h, v := range t.HourOfWeek[d] {
 			if v == nil {
 				l.Values = append(l.Values, math.NaN())
 				continue
 			}
-			l.Values = append(l.Values, *v)
+			l.Values, known = append(l.Values, *v), true
 			if *v > top {
 				busy, top = fmt.Sprintf("%s %02d:00", days[d], h), *v
 			}
@@ -143,7 +143,9 @@ func Week(t *outcome.Timeline) report.Chart {
 				calm, low = fmt.Sprintf("%s %02d:00", days[d], h), *v
 			}
 		}
-		c.Lines = append(c.Lines, l)
+		if known { // a short run has few days
+			c.Lines = append(c.Lines, l)
+		}
 	}
 	for h := range 24 {
 		c.Columns = append(c.Columns, fmt.Sprint(h))
