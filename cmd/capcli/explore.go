@@ -52,6 +52,10 @@ func newExplore(e *env) *cobra.Command {
 
 func runExplore(ctx context.Context, e *env, o *exploreOptions, name string) error {
 	_, typed := terminal(os.Stdin.Fd())
+	subject := capcli.ShellWord(name)
+	if name == "" {
+		subject = "--trace " + capcli.ShellWord(o.sim.ask.Trace)
+	}
 	switch {
 	case name == "" && o.sim.ask.Trace == "":
 		return &usageError{text: "explore needs RUN: a scenario, or a folder of capcli simulate --out", hint: "capcli explore default; capcli explore --trace jobs.parquet"}
@@ -60,7 +64,7 @@ func runExplore(ctx context.Context, e *env, o *exploreOptions, name string) err
 	case !typed || !e.screen.stdout || e.getenv("TERM") == "dumb":
 		return &usageError{
 			text: "explore wants a terminal that can redraw its screen; this is none",
-			hint: "capcli simulate " + name + " --set capacity[0].gpus=72 --timeline answers one question; capcli serve opens a page in a browser",
+			hint: "capcli simulate " + subject + " --set capacity[0].gpus=72 --timeline answers one question; capcli serve opens a page in a browser",
 		}
 	}
 	session, err := o.open(ctx, e, name)
