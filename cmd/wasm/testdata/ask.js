@@ -9,12 +9,13 @@ require(exec);
   const go = new Go();
   const { instance } = await WebAssembly.instantiate(fs.readFileSync(wasm), go.importObject);
   go.run(instance);
-  console.log(capcliEngine.init(fs.readFileSync(world, 'utf8')));
+  const answers = [capcliEngine.init(fs.readFileSync(world, 'utf8'))];
   for (const line of fs.readFileSync(0, 'utf8').split('\n').filter(Boolean)) {
     const [operation] = line.split(' ', 1);
     const begun = performance.now();
-    console.log(capcliEngine.call(operation, line.slice(operation.length + 1)));
+    answers.push(capcliEngine.call(operation, line.slice(operation.length + 1)));
     console.error((performance.now() - begun).toFixed(0));
   }
-  process.exit(0);
+  // A pipe takes its bytes later: exit only once all are written.
+  process.stdout.write(answers.join('\n') + '\n', () => process.exit(0));
 })();
