@@ -181,6 +181,7 @@ func USDOf(dollars float64) USD {
 // String returns u in dollars and whole cents, "$1,695,168.00". Decimal is exact.
 func (u USD) String() string {
 	if u < 0 {
+		u = max(u, -math.MaxInt64) // -u must fit
 		return "-" + (-u).String()
 	}
 	cents := (u + 5_000) / 10_000

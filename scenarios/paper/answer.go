@@ -230,6 +230,9 @@ func poolNames(r *mix.Result) []string {
 
 // headText writes a value for a headline: large amounts in three digits.
 func headText(v figure.Number, u figure.Unit) string {
+	if !v.IsKnown() {
+		return "n/a"
+	}
 	if u == figure.USD {
 		return capcli.USDOf(float64(v)).Brief()
 	}

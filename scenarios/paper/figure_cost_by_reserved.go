@@ -167,7 +167,7 @@ func holdText(f *figure.Figure) []string {
 		}
 	}
 	if first < 0 {
-		return []string{fmt.Sprintf("no number from %s to %s holds the limits", count(x[0]), count(x[len(x)-1]))}
+		return []string{fmt.Sprintf("no number from %s to %s holds the limits", count(x[0]), count(x[len(x)-1])), undoneUpTo(x, labels)}
 	}
 	text := fmt.Sprintf("%s to %s hold the limits", count(x[first]), count(x[last]))
 	if first == last {
@@ -176,7 +176,7 @@ func holdText(f *figure.Figure) []string {
 	if slices.ContainsFunc(labels[first:last], func(l string) bool { return l != "" }) {
 		text += ", though not every number between"
 	}
-	out := []string{text}
+	out := []string{text, undoneUpTo(x, labels)}
 	if first > 0 {
 		out = append(out, fmt.Sprintf("%s and fewer break a limit (%s)", count(x[first-1]), labels[first-1]))
 	}
@@ -184,6 +184,17 @@ func holdText(f *figure.Figure) []string {
 		out = append(out, fmt.Sprintf("%s and more break a limit (%s)", count(x[last+1]), labels[last+1]))
 	}
 	return out
+}
+
+// undoneUpTo says up to which number of GPUs more work is left undone than the limit on it allows: a
+// low cost there is no saving. It returns "" where there is none.
+func undoneUpTo(x []figure.Number, labels []string) string {
+	for i := len(labels) - 1; i >= 0; i-- {
+		if strings.Contains(labels[i], "unserved_") {
+			return fmt.Sprintf("up to %s more work is left undone than is allowed, which makes the cost low", count(x[i]))
+		}
+	}
+	return ""
 }
 
 // costOfTrials draws simulated plans by the committed GPUs that they had.

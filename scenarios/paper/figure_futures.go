@@ -55,7 +55,7 @@ func futuresFigure(r *futures.Result) figure.Figure {
 		parts = append(parts, fmt.Sprintf("the least mean of the other plans is that of %q, %s", f.X.Names[k], usd(series[0].Y[k])))
 	}
 	f.Sentence = sentence(parts...)
-	f.Notes = []string{"demand is served at once: what is not committed is bought on demand, and no job waits"}
+	f.Notes = []string{"the futures are those of " + r.Futures.Input, "demand is served at once: what is not committed is bought on demand, and no job waits"}
 	return f
 }
 

@@ -46,10 +46,28 @@ func drawTenants(m *material) ([]figure.Figure, string) {
 	return number1(out), ""
 }
 
-// tenantBills returns the mean bill of each tenant, the largest first and those beyond most in one,
-// and what no tenant pays. It
-// reports false where an amount is not known, or there are no tenants.
+// payer is a tenant, or a value of a tag, in a run.
+type payer struct {
+	name         string
+	direct, rest *capcli.USD
+}
+
+// tenantBills returns the mean bill of each tenant: see meanBills.
 func tenantBills(t *trial, most int) ([]tenantBill, bool) {
+	return meanBills(t, most, "(no tenant)", func(o *outcome.Outcome) []payer {
+		var out []payer
+		for i := range o.Tenants {
+			x := &o.Tenants[i]
+			out = append(out, payer{cmp.Or(x.Name, "(without a name)"), x.Direct, x.Share})
+		}
+		return out
+	})
+}
+
+// meanBills returns the mean bill of each payer over the runs of a plan: the largest first and those
+// beyond most in one, and under the name nobody what none of them pays. It reports false where an
+// amount is not known, or there is no payer.
+func meanBills(t *trial, most int, nobody string, payers func(o *outcome.Outcome) []payer) ([]tenantBill, bool) {
 	total, ok := t.meanUSD(func(o *outcome.Outcome) *capcli.USD { return o.Cost.Total })
 	if !ok {
 		return nil, false
@@ -57,17 +75,16 @@ func tenantBills(t *trial, most int) ([]tenantBill, bool) {
 	n := capcli.USD(len(t.Runs))
 	sums := map[string]*tenantBill{}
 	for i := range t.Runs {
-		for k := range t.Runs[i].Tenants {
-			x := &t.Runs[i].Tenants[k]
-			if x.Direct == nil || x.Share == nil {
+		for _, x := range payers(&t.Runs[i]) {
+			if x.direct == nil || x.rest == nil {
 				return nil, false
 			}
-			b := sums[x.Name]
+			b := sums[x.name]
 			if b == nil {
-				b = &tenantBill{name: x.Name}
-				sums[x.Name] = b
+				b = &tenantBill{name: x.name}
+				sums[x.name] = b
 			}
-			b.direct, b.rest = b.direct+*x.Direct, b.rest+*x.Share
+			b.direct, b.rest = b.direct+*x.direct, b.rest+*x.rest
 		}
 	}
 	if len(sums) == 0 {
@@ -91,7 +108,7 @@ func tenantBills(t *trial, most int) ([]tenantBill, bool) {
 		out = append(out[:most-1], more)
 	}
 	if abs := max(left, -left); abs > capcli.USD(len(sums)+1) { // more than the rounding of the means
-		out = append(out, tenantBill{name: "(no tenant)", rest: left})
+		out = append(out, tenantBill{name: nobody, rest: left})
 	} else {
 		out[0].rest += left
 	}
@@ -105,11 +122,7 @@ func tenantsFigure(bills []tenantBill) figure.Figure {
 	}
 	parts := make([]capcli.USD, 0, 2*len(bills))
 	for _, b := range bills {
-		name := b.name
-		if name == "" {
-			name = "(without a name)"
-		}
-		f.X.Names = append(f.X.Names, name)
+		f.X.Names = append(f.X.Names, b.name)
 		parts = append(parts, b.direct, b.rest)
 	}
 	total, cents := wholeCents(parts)

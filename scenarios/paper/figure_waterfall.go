@@ -20,14 +20,16 @@ type bill struct {
 	name  string
 	total capcli.USD
 	parts []capcli.USD // in the order of partNames
+	// undone is the share of the work that is not served; unknown where it is not known.
+	undone figure.Number
 }
 
-func newBill(name string, parts []capcli.USD, length capcli.Seconds) bill {
+func newBill(name string, parts []capcli.USD, length capcli.Seconds, undone figure.Number) bill {
 	for i := range parts {
 		parts[i] = yearly(parts[i], length)
 	}
 	total, cents := wholeCents(parts)
-	return bill{name, total, cents}
+	return bill{name, total, cents, undone}
 }
 
 func drawWaterfall(m *material) ([]figure.Figure, string) {
@@ -65,7 +67,7 @@ func mixBill(r *mix.Result, x *mix.Mix, name string) (bill, bool) {
 		priced = *x.Penalty
 	}
 	held := *x.Cost - *x.OnDemand - *x.Spot - priced - *x.Stranded
-	return newBill(name, []capcli.USD{held, *x.Stranded, *x.OnDemand, *x.Spot, priced, 0}, x.Length), true
+	return newBill(name, []capcli.USD{held, *x.Stranded, *x.OnDemand, *x.Spot, priced, 0}, x.Length, number(x.Unserved)), true
 }
 
 // trialBill returns the mean bill of a simulated plan; false where a run has no price.
@@ -85,7 +87,8 @@ func trialBill(name string, t *trial) (bill, bool) {
 		length += t.Runs[i].Ended
 	}
 	length /= capcli.Seconds(len(t.Runs))
-	return newBill(name, []capcli.USD{committed - stranded, stranded, onDemand, spot, 0, total - committed - onDemand - spot}, length), true
+	undone, _, _, _ := t.spread("unserved_share")
+	return newBill(name, []capcli.USD{committed - stranded, stranded, onDemand, spot, 0, total - committed - onDemand - spot}, length, undone), true
 }
 
 func waterfall(a, b *bill) figure.Figure {
@@ -124,6 +127,9 @@ func waterfall(a, b *bill) figure.Figure {
 			word, by = "down", -by
 		}
 		parts = append(parts, fmt.Sprintf("the largest change is in %q, %s by %s", partNames[most], word, by))
+	}
+	if a.undone.IsKnown() && b.undone.IsKnown() && undoneText(float64(a.undone)) != undoneText(float64(b.undone)) {
+		parts = append(parts, fmt.Sprintf("the work that is not served goes from %s to %s", undoneText(float64(a.undone)), undoneText(float64(b.undone))))
 	}
 	f.Sentence = sentence(parts...)
 	f.Notes = []string{"amounts are of a year at the rate of the runs, in whole cents; the changes sum exactly"}

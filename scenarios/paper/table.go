@@ -262,7 +262,7 @@ func (m *material) tenantsTable() (Table, bool) {
 		}
 		_, cents := wholeCents(parts)
 		for k, b := range bills {
-			t.Rows = append(t.Rows, []any{cmp.Or(b.name, "(without a name)"), dollars(cents[2*k]), dollars(cents[2*k+1]), dollars(cents[2*k] + cents[2*k+1])})
+			t.Rows = append(t.Rows, []any{b.name, dollars(cents[2*k]), dollars(cents[2*k+1]), dollars(cents[2*k] + cents[2*k+1])})
 		}
 		t.withTotal()
 		return t, true

@@ -114,8 +114,8 @@ func (m *material) foreignTo(r *mix.Result) string {
 			return fmt.Sprintf("the plan is for the jobs of %s and %s replays %s", r.Trace, m.name(&m.trials[i]), o.Trace)
 		case r.Futures != nil:
 			return fmt.Sprintf("the plan is for futures and %s replays the past", m.name(&m.trials[i]))
-		case r.Trace == "generated" && r.Scenario != o.Scenario:
-			return fmt.Sprintf("the plan is for the jobs of %s and %s has those of %s", r.Scenario, m.name(&m.trials[i]), o.Scenario)
+		case len(r.BestRuns) > 0 && r.BestRuns[0].Run == o.Run && r.BestRuns[0].Seed == o.Seed && r.BestRuns[0].Jobs != o.Jobs.Read:
+			return fmt.Sprintf("the plan is for %s jobs and %s has %s", capcli.Grouped(r.BestRuns[0].Jobs), m.name(&m.trials[i]), capcli.Grouped(o.Jobs.Read))
 		}
 	}
 	return ""
