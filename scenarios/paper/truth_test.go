@@ -205,8 +205,8 @@ func at(list []num, less func(a, b float64) bool) int {
 	return best
 }
 
-func above(a, b float64) bool { return a > b }
-func below(a, b float64) bool { return a < b }
+func isAbove(a, b float64) bool { return a > b }
+func isBelow(a, b float64) bool { return a < b }
 
 func total(list []num) (sum float64) {
 	for _, v := range list {
