@@ -41,6 +41,9 @@ func (m *material) answer() Answer {
 	if out.Heads == nil {
 		out.Heads = []Headline{}
 	}
+	if out.Details == nil {
+		out.Details = []string{}
+	}
 	return out
 }
 

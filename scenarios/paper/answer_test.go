@@ -19,8 +19,8 @@ const undoneForm = `(?:(?P<all>all work that could be done by the end is served)
 
 var answers = map[string]*regexp.Regexp{
 	"mix": form(`Commit to (?:(?P<nothing>nothing)|{gpus:n} (?:\S+ )?GPUs \({pool:t}, {terms:t}\))(?:, with {rules:t})?: (?:the \w+ of the cost is )?{cost:m} a year(?:, {lo:m} to {hi:m} in 90% of {over:t})?; ` + undoneForm +
-		`; 95% of the jobs wait at most {wait:w}; (?:the limits hold in {held:s} of {of:t}|(?P<one>the limits hold in the one run)); (?:no mix of these pools (?:that serves as well )?can cost less than {bound:m} a year, so the gap is at most {gap:s}|no lower bound on the cost is known)` +
-		`(?:; the order binds until {end:d}: {owed:m} of it is for the time after the runs)?`),
+		`; 95% of the jobs wait at most {wait:w}; (?:the limits hold in {held:s} of {of:t}|(?P<one>the limits hold in the one run))\. (?:No mix of these pools (?:that serves as well )?can cost less than {bound:m} a year, so the gap is at most {gap:s}|No lower bound on the cost is known)` +
+		`(?:\. The order binds until {end:d}: {owed:m} of it is for the time after the runs)?`),
 	"runs": form(`(?:Of {n:n} plans {best:t} is the cheapest that holds its limits\. )?The plan {name:t} costs {cost:m} a year at the rate of {days:t}(?:, {lo:m} to {hi:m} in 90% of {over:t})?; ` + undoneForm +
 		`; 95% of the jobs wait at most {wait:w}(?:; (?:the limits hold in {held:s} of {of:t}|(?P<one>the limits hold in the one run)|(?P<broken>the limits do not hold)))?(?:; {stranded:m} of the cost of {total:m} is for committed GPUs that nobody held)?`),
 }
@@ -39,7 +39,7 @@ func TestTheAnswerIsTrue(t *testing.T) {
 		{"runs", "plans", "Plan", "small", []string{"run-week", "run-small"}},
 	} {
 		doc := readDocument(t, tt.files...)
-		text := doc.Answer.Sentence
+		text := strings.Join(append([]string{doc.Answer.Sentence}, doc.Answer.Details...), " ")
 		m := answers[tt.kind].FindStringSubmatch(text)
 		row := doc.row(tt.table, tt.column, tt.row)
 		if m == nil || row == nil {

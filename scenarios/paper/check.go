@@ -140,6 +140,7 @@ func differences(old, again *Paper, text []byte) ([]string, error) {
 	part("the glossary", old.Glossary, again.Glossary)
 	part("the inputs", old.Inputs, again.Inputs)
 	part("the seed", old.Seed, again.Seed)
+	part("the warnings", old.Warnings, again.Warnings)
 	part("the notes", old.Notes, again.Notes)
 	if len(out) == 0 {
 		out = append(out, "the document has fields that this program does not write")

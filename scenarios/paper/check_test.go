@@ -40,6 +40,7 @@ func TestCheck(t *testing.T) {
 		{func(p *paper.Paper) { p.Tables[0].Rows[0][2] = "0" }, "the tables"},
 		{func(p *paper.Paper) { p.Figures = p.Figures[:3] }, "the figure stranded is new"},
 		{func(p *paper.Paper) { p.Notes = p.Notes[1:] }, "the notes"},
+		{func(p *paper.Paper) { p.Warnings = append(p.Warnings, "x") }, "the warnings"},
 		{func(p *paper.Paper) { p.Seed++ }, "the seed"},
 	} {
 		other := makePaper(t, "mix", "run-week")

@@ -43,7 +43,7 @@ var claims = []claim{
 				over++
 			}
 		}
-		k := at(demand.Y, isAbove)
+		k := extremeOf(demand.Y, isAbove)
 		c.equal("over", over)
 		c.equal("n", float64(len(demand.Y)))
 		c.equal("share", over/float64(len(demand.Y)))
@@ -80,7 +80,7 @@ var claims = []claim{
 	}},
 	{"queue", form(`(?:The queue is longest on {day:d} with {jobs:n} jobs|(?P<idle>No job ever waits)); in {none:n} of {n:n} steps nobody waits`), func(c *checker) {
 		s := c.series("Most at once")
-		k, none := at(s.Y, isAbove), 0.0
+		k, none := extremeOf(s.Y, isAbove), 0.0
 		for _, v := range s.Y {
 			if v == 0 {
 				none++
@@ -149,7 +149,7 @@ var claims = []claim{
 	}},
 	{"cost-wait", form(`The run {a:t} costs least, {ca:m} a year with a wait of {wa:w}; {b:t} waits least, {wb:w} for {cb:m} a year`), func(c *checker) {
 		s := c.series("Runs")
-		i, k := at(s.Y, isBelow), at(s.X, isBelow)
+		i, k := extremeOf(s.Y, isBelow), extremeOf(s.X, isBelow)
 		c.word("a", s.Labels[i])
 		c.word("b", s.Labels[k])
 		c.equal("ca", float64(s.Y[i]))
@@ -237,7 +237,7 @@ var claims = []claim{
 	}},
 	{"unit-costs", form(`With {plan:t} a finished job costs {job:m} and a GPU-hour in use {hour:m}(?:; that is the least for a GPU-hour of {n:n} plans)?`), func(c *checker) {
 		jobs, hours := c.series("A finished job"), c.series("A GPU-hour in use")
-		i := at(hours.Y, isBelow)
+		i := extremeOf(hours.Y, isBelow)
 		c.word("plan", c.fig.X.Names[i])
 		c.equal("job", float64(jobs.Y[i]))
 		c.equal("hour", float64(hours.Y[i]))
@@ -255,7 +255,7 @@ var claims = []claim{
 		c.equal("p95", float64(s[2].Y[0]))
 		c.equal("cvar", float64(s[3].Y[0]))
 		if len(s[0].Y) > 1 {
-			k := 1 + at(s[0].Y[1:], isBelow)
+			k := 1 + extremeOf(s[0].Y[1:], isBelow)
 			c.word("b", c.fig.X.Names[k])
 			c.equal("other", float64(s[0].Y[k]))
 		}
@@ -269,10 +269,10 @@ var claims = []claim{
 			}
 			regret = append(regret, own.Y[i]-least.Y[i])
 		}
-		k := at(regret, isAbove)
+		k := extremeOf(regret, isAbove)
 		c.equal("n", float64(len(own.Y)))
-		c.equal("lo", float64(own.Y[at(own.Y, isBelow)]))
-		c.equal("hi", float64(own.Y[at(own.Y, isAbove)]))
+		c.equal("lo", float64(own.Y[extremeOf(own.Y, isBelow)]))
+		c.equal("hi", float64(own.Y[extremeOf(own.Y, isAbove)]))
 		c.equal("held", held)
 		c.equal("mean", total(regret)/float64(len(regret)))
 		c.equal("most", float64(regret[k]))
@@ -306,7 +306,7 @@ func checkBills(c *checker) {
 	for i := range c.fig.X.Names {
 		sums = append(sums, c.fig.Series[0].Y[i]+c.fig.Series[1].Y[i])
 	}
-	k := at(sums, isAbove)
+	k := extremeOf(sums, isAbove)
 	c.word("name", c.fig.X.Names[k])
 	c.equal("amount", float64(sums[k]))
 	c.equal("total", total(sums))

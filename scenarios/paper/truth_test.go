@@ -65,6 +65,7 @@ type grid struct {
 type document struct {
 	Answer struct {
 		Sentence  string
+		Details   []string
 		Headlines []struct {
 			Name, Text, Unit, About string
 			Value                   num
@@ -194,8 +195,8 @@ func (c *checker) mark(axis string) float64 {
 	return math.NaN()
 }
 
-// at returns the index of the extreme value of list by less.
-func at(list []num, less func(a, b float64) bool) int {
+// extremeOf returns the index of the extreme value of list by less.
+func extremeOf(list []num, less func(a, b float64) bool) int {
 	best := -1
 	for i, v := range list {
 		if !math.IsNaN(float64(v)) && (best < 0 || less(float64(v), float64(list[best]))) {
