@@ -262,9 +262,19 @@ func makePaper(t *testing.T, files ...string) *paper.Paper {
 
 // sets are the papers that are checked.
 var sets = [][]string{
-	{"mix", "run-week", "run-small"}, {"none", "run-small"}, {"played"}, {"run-week", "run-small"}, {"run-week"}, {"run-log"},
-	{"logmix", "run-log", "validate"}, {"futures", "forecast"}, {"curve"}, {"forecast"}, {"validate"},
-	{"run-week", "run-log"}, {"run-small", "forecast", "mix", "validate", "futures", "curve"},
+	{"mix", "run-week", "run-small"},
+	{"none", "run-small"},
+	{"played"},
+	{"run-week", "run-small"},
+	{"run-week"},
+	{"run-log"},
+	{"logmix", "run-log", "validate"},
+	{"futures", "forecast"},
+	{"curve"},
+	{"forecast"},
+	{"validate"},
+	{"run-week", "run-log"},
+	{"run-small", "forecast", "mix", "validate", "futures", "curve"},
 }
 
 // TestEverySentenceIsTrue: each sentence of each figure is what its data say.
@@ -382,7 +392,8 @@ func (d *document) row(id, column, text string) map[string]any {
 		c := slices.IndexFunc(g.Columns, func(col struct {
 			Name, Unit string
 			Sum        bool
-		}) bool {
+		},
+		) bool {
 			return col.Name == column
 		})
 		for _, row := range g.Rows {
