@@ -8,38 +8,6 @@ import (
 	"testing"
 )
 
-// TestReadmePicture holds the picture in the README against what the program
-// prints on a terminal of a hundred columns. Refresh it with -update.
-func TestReadmePicture(t *testing.T) {
-	e, stdout, _ := testEnv()
-	e.screen = screen{stdout: true, width: 100}
-	if code := run(context.Background(), e, []string{"simulate", "-o", "table", "--no-color"}); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	path := filepath.Join("..", "..", "README.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const begin, end = "$ capcli simulate -o table\n", "```\n"
-	before, rest, ok := strings.Cut(string(text), begin)
-	if !ok {
-		t.Fatal("the README has no picture")
-	}
-	got, after, _ := strings.Cut(rest, end)
-	want := trimLines(stdout.String())
-	if got == want {
-		return
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	t.Errorf("the README shows\n%s\nthe program prints\n%s", got, want)
-}
-
 // readmePath are the commands of the README's path from a log to an answer, as
 // they are written there, without the import.
 func readmePath(t *testing.T) [][]string {
