@@ -530,6 +530,15 @@ func TestDocumentsIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	measured, err := os.ReadFile(filepath.Join("..", "..", "docs", "measurements.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(measured)) {
+		if title, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok && title != "Contents" && !strings.Contains(string(measured), "\n- ["+title+"](") {
+			t.Errorf("the contents of docs/measurements.md lack %q", title)
+		}
+	}
 	for _, m := range picture.FindAllStringSubmatch(string(readme), -1) {
 		page, err := os.ReadFile(filepath.Join("..", "..", "docs", "best-mix.md"))
 		if err != nil || !strings.Contains(string(page), "]("+filepath.Base(m[1])+")") {
