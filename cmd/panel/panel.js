@@ -87,7 +87,7 @@
       section.querySelector('.live-plot').innerHTML = picture.svg;
       section.querySelector('.legend').replaceChildren(...picture.legend.map((entry) => {
         const item = document.createElement('li'), colour = document.createElement('i');
-        colour.className = entry.class;
+        colour.className = entry.class + ' ' + entry.style;
         item.append(colour, entry.name);
         return item;
       }));

@@ -209,6 +209,7 @@ for (const name of others) {
   check(wide <= 420, `${name}: ${wide} pixels wide on a screen of 420`);
   const small = await narrow.page.evaluate(() => Math.min(...[...document.querySelectorAll('.plot svg text')].map((t) => t.getBoundingClientRect().height)));
   check(small >= 8, `${name}: texts of ${small} pixels on a screen of 420`);
+  await accessible(narrow.page, name + ' (narrow)');
   await narrow.page.screenshot({path: path.join(out, name.replace('.html', '-narrow.png')), fullPage: true});
   await narrow.context.close();
   step(`${name}: drawn, read, printed on ${pages} pages`);

@@ -30,7 +30,8 @@ type view struct {
 	Pictures []picture
 	Tables   []tableView
 	Said     answer
-	Entries  int // of the contents
+	Entries  int  // of the contents
+	Connects bool // an Extra asks a server
 }
 
 // answer is the sentence of the answer in parts: what a reader must know before it, its first clause,
@@ -157,6 +158,7 @@ func (v *view) addParts(p *paper.Paper, extras []Extra) error {
 		if e.Style != "" {
 			styles = append(styles, e.Style)
 		}
+		v.Connects = v.Connects || len(e.Connect) > 0
 		scripts = append(scripts, e.Scripts...)
 		blocks = append(blocks, e.Data...)
 		v.Sections = append(v.Sections, section{e.ID, e.Title, e.HTML})
