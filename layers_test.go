@@ -121,6 +121,8 @@ var layers = map[string][]string{
 
 	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
+	"scenarios/emit": {"scenarios", "scenarios/prices", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix"},
+
 	"scenarios/events": {"scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},
 
 	"cmd/report/memo":  {"cmd/report", "scenarios/paper", "scenarios/paper/figure"},
