@@ -53,7 +53,7 @@ func addFormFlags(cmd *cobra.Command, o *outputOptions) {
 
 // addFormFlag adds only -o.
 func addFormFlag(cmd *cobra.Command, o *outputOptions) {
-	cmd.Flags().StringVarP(&o.form, "output", "o", "", "`FORM` of the result: "+strings.Join(report.Forms.Names(), ", "))
+	cmd.Flags().StringVarP(&o.form, "output", "o", "", "`FORM`: "+strings.Join(report.Forms.Names(), ", "))
 	complete(cmd, "output", func() []string { return entries(&report.Forms) })
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -219,9 +220,30 @@ func (m *Model) press(key string) tea.Cmd {
 	return nil
 }
 
-// move moves the value of the row by n steps.
+// move moves the value of the row by n strides.
 func (m *Model) move(n int) tea.Cmd {
-	return m.set(m.knobs[m.cursor].Move(m.values[m.cursor], n))
+	k := &m.knobs[m.cursor]
+	return m.set(k.Move(m.values[m.cursor], n*stride(k)))
+}
+
+// stride returns how many steps one key press moves a knob: about a hundredth of a large pool, as 1, 2
+// or 5 times a power of ten; else 1.
+func stride(k *whatif.Knob) int {
+	size, err := strconv.ParseFloat(k.Value, 64)
+	if err != nil || k.Unit != "gpus" && k.Unit != "nodes" || k.Step <= 0 {
+		return 1
+	}
+	out := 1
+	for i := 0; ; i++ {
+		next := 2 * out
+		if i%3 == 1 {
+			next = out * 5 / 2
+		}
+		if float64(next)*k.Step > size/100 {
+			return out
+		}
+		out = next
+	}
 }
 
 // set sets the value of the row.

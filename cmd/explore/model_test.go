@@ -17,6 +17,7 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/explore"
 	"capcli/scenarios/play"
+	"capcli/scenarios/whatif"
 )
 
 // opened returns the model of a library scenario, with its first answer.
@@ -278,6 +279,20 @@ func TestWrittenScenario(t *testing.T) {
 	m.pressAll(t, "w")
 	if !strings.Contains(m.Text(), "not written: the disk is full") {
 		t.Error(m.Text())
+	}
+}
+
+// TestStride holds that one key press moves large pools by about a hundredth.
+func TestStride(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		step  float64
+		want  int
+	}{{"40", 1, 1}, {"199", 1, 1}, {"200", 1, 2}, {"499", 1, 2}, {"500", 1, 5}, {"1000", 1, 10}, {"28416", 1, 200}, {"1600", 8, 2}, {"", 1, 1}} {
+		k := &whatif.Knob{Kind: whatif.Number, Unit: "gpus", Value: c.value, Step: c.step}
+		if got := stride(k); got != c.want {
+			t.Errorf("%s by %g: %d, want %d", c.value, c.step, got, c.want)
+		}
 	}
 }
 
