@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"html"
+	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -97,6 +99,88 @@ func TestSplitAnswer(t *testing.T) {
 		}
 		if got.Warning+got.Lead+got.Rest != tt.text {
 			t.Errorf("%q loses words", tt.text)
+		}
+	}
+}
+
+// TestPolicyAllowsWhatIsThere holds that each script and style of a page has its hash in the policy,
+// that the policy allows no other, and that nothing else in the page would need it.
+func TestPolicyAllowsWhatIsThere(t *testing.T) {
+	var b bytes.Buffer
+	if err := Write(&b, wholePaper(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	found := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(text)
+	if found == nil {
+		t.Fatal("the page has no policy")
+	}
+	got := html.UnescapeString(found[1])
+	var styles, scripts []string
+	for _, m := range regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindAllStringSubmatch(text, -1) {
+		styles = append(styles, hashSource(m[1]))
+	}
+	for _, m := range regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(text, -1) {
+		scripts = append(scripts, hashSource(m[1]))
+	}
+	want := "default-src 'none'; style-src " + strings.Join(styles, " ") + "; script-src " + strings.Join(scripts, " ") + "; base-uri 'none'; form-action 'none'"
+	if got != want || len(styles) != 1 || len(scripts) != 1 {
+		t.Errorf("policy\n%s\nwant\n%s", got, want)
+	}
+	for _, pattern := range []string{`\sstyle="`, `\son[a-z]+="`, `\ssrc="`, `href="[^#]`, `url\(`, `@import`} {
+		if m := regexp.MustCompile(pattern).FindString(text); m != "" {
+			t.Errorf("the page has %q", m)
+		}
+	}
+}
+
+func TestSameBytes(t *testing.T) {
+	var first, second bytes.Buffer
+	if err := Write(&first, wholePaper(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(&second, wholePaper(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("other bytes the second time")
+	}
+}
+
+// TestTablesSayWhatTheyLeaveOut holds the cap of rows, the sum below them and what is not printed.
+func TestTablesSayWhatTheyLeaveOut(t *testing.T) {
+	p := samplePaper()
+	table := &p.Tables[0]
+	table.Rows = nil
+	sum := 0
+	for i := range 1000 {
+		table.Rows = append(table.Rows, []any{"team", figure.Number(i)})
+		sum += i
+	}
+	table.Rows = append(table.Rows, []any{"total", figure.Number(sum)})
+	var b bytes.Buffer
+	if err := Write(&b, p, Options{Rows: 50}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"The first 50 of 1,000 rows.", "26 more rows are on the screen, not on paper.", "<tfoot><tr><td>total</td><td class=\"n\">$499,500.00</td></tr></tfoot>"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if n := strings.Count(b.String(), "<td>team</td>"); n != 50 {
+		t.Errorf("%d rows, want 50", n)
+	}
+	p.Tables = append(p.Tables, p.Tables[0])
+	if err := Write(&b, p, Options{}); err == nil {
+		t.Error("two tables with the same ID are taken")
+	}
+}
+
+func BenchmarkWriteLarge(b *testing.B) {
+	p := largePaper()
+	for b.Loop() {
+		if err := Write(io.Discard, p, Options{}); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
