@@ -306,7 +306,7 @@ func (m *mixCall) finish(ctx context.Context, found *mix.Found, stopped error) e
 		if err := writeJSON(m.e, name, r); err != nil {
 			return errors.Join(err, stopped)
 		}
-		m.e.say("wrote " + name)
+		m.e.say("wrote " + name + ". next: capcli report " + capcli.ShellWord(name) + " --out meeting.html")
 	}
 	switch {
 	case r.Partial != "":

@@ -2,19 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"capcli/cmd/files"
+	"capcli"
 	"capcli/cmd/panel"
-	"capcli/cmd/report/draw"
-	"capcli/cmd/report/memo"
 	"capcli/cmd/report/page"
 	"capcli/scenarios/paper"
 )
@@ -54,30 +49,6 @@ func newReport(e *env) *cobra.Command {
 	return cmd
 }
 
-// paperWriters write a paper by -o.
-var paperWriters = map[string]func(w io.Writer, p *paper.Paper, extras []page.Extra) error{
-	"html": func(w io.Writer, p *paper.Paper, extras []page.Extra) error {
-		return page.Write(w, p, page.Options{Extras: extras})
-	},
-	"md":   func(w io.Writer, p *paper.Paper, _ []page.Extra) error { return memo.Write(w, p, memo.Options{}) },
-	"json": func(w io.Writer, p *paper.Paper, _ []page.Extra) error { return writePaperJSON(w, p) },
-}
-
-// shape returns the form of the paper: -o, else the ending of --out, else md.
-func (o *reportOptions) shape() (string, error) {
-	form := o.form
-	if form == "" {
-		form = strings.TrimPrefix(filepath.Ext(o.out), ".")
-	}
-	if form == "" || o.form == "" && o.figures != "" {
-		form = "md"
-	}
-	if paperWriters[form] == nil {
-		return "", &usageError{text: fmt.Sprintf("unknown form %q of a paper: have html, md, json", form), hint: "capcli report plan.json --out meeting.html"}
-	}
-	return form, nil
-}
-
 func runReport(ctx context.Context, e *env, o *reportOptions, args []string) error {
 	if o.check != "" {
 		return checkReport(e, o, args)
@@ -112,13 +83,13 @@ func runReport(ctx context.Context, e *env, o *reportOptions, args []string) err
 		}
 	}
 	if o.figures != "" {
-		return o.writeFigures(e, p, form)
+		return o.writeFigures(e, p)
 	}
 	if err := writeOutput(e, o.out, func(w io.Writer) error { return paperWriters[form](w, p, o.extras) }); err != nil {
 		return err
 	}
 	if form == "html" && o.out != "-" {
-		e.say("wrote " + o.out + ": one file, opens without a network, prints on A4. next: capcli report --check " + o.out)
+		e.say("wrote " + o.out + ": one file, opens without a network, prints on A4. next: capcli report --check " + capcli.ShellWord(o.out))
 	}
 	return nil
 }
@@ -140,54 +111,4 @@ func (e *env) resultPath(name string) string {
 		return filepath.Join(name, resultFile)
 	}
 	return name
-}
-
-// command returns the command that makes the paper again.
-func (o *reportOptions) command(args []string) string {
-	words := append([]string{"capcli", "report"}, args...)
-	for _, f := range []struct{ name, value string }{{"--title", o.title}, {"--out", o.out}} {
-		if f.value != "" && f.value != "-" {
-			words = append(words, f.name, f.value)
-		}
-	}
-	if o.live {
-		words = append(words, "--live")
-	}
-	for i, w := range words {
-		if strings.ContainsAny(w, " \t\n'\"\\$`&|;<>()*?[]{}#~!") {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-func writePaperJSON(w io.Writer, p *paper.Paper) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(p)
-}
-
-// writeFigures writes each picture into the folder of --out, and the paper in Markdown that shows
-// them.
-func (o *reportOptions) writeFigures(e *env, p *paper.Paper, form string) error {
-	if err := e.disk.Mkdir(o.out); err != nil {
-		return &files.WriteError{Path: o.out, Err: err}
-	}
-	write := draw.SVG
-	if o.figures == "png" {
-		write = draw.PNG
-	}
-	for i := range p.Figures {
-		f := &p.Figures[i]
-		err := writeOutput(e, filepath.Join(o.out, f.ID+"."+o.figures), func(w io.Writer) error { return write(w, f, draw.Options{}) })
-		if err != nil {
-			return err
-		}
-	}
-	text := memo.Options{Picture: func(id string) string { return id + "." + o.figures }}
-	err := writeOutput(e, filepath.Join(o.out, "README.md"), func(w io.Writer) error { return memo.Write(w, p, text) })
-	if err == nil {
-		e.say(fmt.Sprintf("wrote %d pictures and README.md into %s", len(p.Figures), o.out))
-	}
-	return err
 }

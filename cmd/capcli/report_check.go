@@ -10,7 +10,6 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/cmd/report/page"
-	"capcli/cmd/report/sheet"
 	"capcli/scenarios/paper"
 )
 
@@ -79,9 +78,4 @@ func checkDoc(name string, c *paper.Recheck) report.Doc {
 		d.Notes = append(d.Notes, fmt.Sprintf("it was made by capcli %s, this is %s", c.Version, c.Now))
 	}
 	return d
-}
-
-// writeWorkbook writes the tables of a paper as a workbook.
-func writeWorkbook(e *env, name string, p *paper.Paper) error {
-	return writeOutput(e, name, func(w io.Writer) error { return sheet.Write(w, p) })
 }
