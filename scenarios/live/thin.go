@@ -21,9 +21,10 @@ type Thinned struct {
 	Load  float64        `json:"load"`            // GPU time of the kept jobs over that of all jobs
 }
 
-// Note says in one sentence what was thinned, and what that does to the figures.
+// Note says what was thinned, and what that does to the figures.
 func (t *Thinned) Note() string {
-	return fmt.Sprintf("%s of %s jobs: jobs below %.2f GPU-hours are thinned, and those kept run longer, so that %.2f%% of the load stays; waits and counts are of the jobs kept",
+	return fmt.Sprintf("%s of %s jobs: jobs below %.2f GPU-hours are thinned, and those kept run longer in their place, so that %.2f%% of the load stays. "+
+		"Use and cost are near those of all jobs; waits are longer, since the jobs are fewer and larger: compare them with each other. capcli serve plays all jobs",
 		capcli.Grouped(int64(t.Kept)), capcli.Grouped(int64(t.From)), t.Least.Hours(), 100*t.Load)
 }
 
