@@ -3,6 +3,7 @@ package capcli
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,6 +104,19 @@ func (t *Tags) Merge(more *Tags) *Tags {
 func makeTags(list []Tag) *Tags {
 	slices.SortFunc(list, func(a, b Tag) int { return cmp.Compare(a.Name, b.Name) })
 	return &Tags{list, tagKey(list)}
+}
+
+// GobEncode returns the tags for package gob, which keeps results for later questions.
+func (t *Tags) GobEncode() ([]byte, error) { return json.Marshal(t.list) }
+
+// GobDecode sets t to tags that GobEncode wrote.
+func (t *Tags) GobDecode(b []byte) error {
+	var list []Tag
+	if err := json.Unmarshal(b, &list); err != nil {
+		return err
+	}
+	*t = *makeTags(list)
+	return nil
 }
 
 // CheckTagName returns what is wrong with the name of a tag; "" if nothing is.

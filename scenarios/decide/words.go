@@ -25,10 +25,11 @@ func (s *search) sentence() string {
 		fmt.Fprintf(&b, ", for jobs that have waited %s", p.Patience)
 	}
 	fmt.Fprintf(&b, ": %s over %s (%s to %s in 90%% of %d futures; %s in the worst 5%%), %s a year. ", p.Cost.Brief(), out.Length, p.Range[0].Brief(), p.Range[1].Brief(), out.Futures, p.Worst.Brief(), p.PerYear.Brief())
+	served := "The "
 	if p.Undone == 0 {
-		b.WriteString("All work that can be done by the end is done; ")
+		served = "All work that can be done by the end is done; the "
 	}
-	fmt.Fprintf(&b, "the p95 wait is %s (%s in the worst future), and the limits hold in %s of the futures.", waitText(p.WaitP95), waitText(float64(p.WaitWorst)), mix.PercentText(p.Held))
+	fmt.Fprintf(&b, served+"p95 wait is %s (%s in the worst future), and the limits hold in %s of the futures.", waitText(p.WaitP95), waitText(float64(p.WaitWorst)), mix.PercentText(p.Held))
 	if d := s.named("all on demand"); d != nil && p.GPUs > 0 {
 		fmt.Fprintf(&b, " All on demand costs %s more.", d.Difference.Brief())
 	}

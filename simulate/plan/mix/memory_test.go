@@ -121,7 +121,15 @@ func TestMemoryChangesNothing(t *testing.T) {
 	}
 	m := &remembered{parts: map[string][]byte{}}
 	plannedWith(t, m, "30m", "2.20", &n)
-	before := len(m.parts)
+	before, runs := len(m.parts), 0
+	for key := range m.parts {
+		if strings.HasPrefix(key, "run|") {
+			runs++
+		}
+	}
+	if runs == 0 {
+		t.Error("no simulation was kept")
+	}
 	m.hits, m.misses = 0, 0
 	plannedWith(t, m, "45m", "2.40", &n)
 	if added := len(m.parts) - before; added > before/4 {

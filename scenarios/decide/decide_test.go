@@ -1,0 +1,245 @@
+package decide
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"capcli"
+	"capcli/profile/demand"
+	"capcli/profile/trace"
+	"capcli/scenarios"
+	"capcli/scenarios/prices"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+	"capcli/simulate/plan"
+	"capcli/simulate/plan/resample"
+)
+
+// made is a small world: a log of some weeks and prices.
+type made struct {
+	seed   capcli.Seed
+	days   int
+	models []string // of the jobs, in turn; nil names none
+	until  int      // no job comes after this day; 0 is the last
+	rate   string   // of the commitment
+}
+
+func (m made) files() map[string][]byte {
+	var b bytes.Buffer
+	b.WriteString("job_id,submit,run_s,gpus,gpu_model\n")
+	rng := m.seed.Stream("log")
+	n := 0
+	for day := range m.days {
+		if m.until > 0 && day >= m.until && day < m.days-1 {
+			continue
+		}
+		for range 6 + rng.IntN(5) {
+			model := ""
+			if len(m.models) > 0 {
+				model = m.models[n%len(m.models)]
+			}
+			at := capcli.Time(1_767_571_200) + capcli.Time(day)*capcli.Time(capcli.Day) + capcli.Time(rng.IntN(20*3600))
+			fmt.Fprintf(&b, "%d,%s,%d,%d,%s\n", n, at, 3600+rng.IntN(8*3600), 1<<rng.IntN(3), model)
+			n++
+		}
+	}
+	rate := m.rate
+	if rate == "" {
+		rate = "2.40"
+	}
+	list := "provider,region,machine,gpu,gpus,term,usd_per_hour,date,source\n" +
+		"own,here,box,H100,1,on_demand,4.00,2026-01-01,contract\nown,here,box,H100,1,3mo," + rate + ",2026-01-01,contract\n"
+	return map[string][]byte{"log.csv": b.Bytes(), "prices.csv": []byte(list)}
+}
+
+// opened opens files of a map.
+func opened(files map[string][]byte) trace.Opener {
+	return func(name string) (trace.Input, io.Closer, error) {
+		b, ok := files[name]
+		if !ok {
+			return trace.Input{}, nil, fs.ErrNotExist
+		}
+		return trace.Input{Name: name, R: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}, io.NopCloser(nil), nil
+	}
+}
+
+func (m made) request() *Request {
+	q := NewRequest("log.csv", "H100")
+	q.Horizon, q.Futures, q.Prices, q.Hold, q.Seed = "13w", 4, "prices.csv", "75%", m.seed
+	return q
+}
+
+// every computes the least cost over all sizes up to most and all values of patience, by simulating
+// and pricing each in every future, without the search.
+func every(t *testing.T, r *Result, q *Request, files map[string][]byte, waits []string, most int, limit capcli.Seconds, risk plan.Risk, hold float64) (best capcli.USD, at point) {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, m := range []map[string][]byte{files, r.Texts} {
+		for n, b := range m {
+			all[n] = b
+		}
+	}
+	open := opened(all)
+	own, err := prices.Parse("prices.csv", files["prices.csv"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenarios.ParseWith(own, ScenarioFile, r.Texts[ScenarioFile])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &chain{settled: &settled{Request: q}}
+	set, err := c.source().Read(t.Context(), demand.Sources{Open: open})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, _, _ := open(JobsFile)
+	log, err := trace.Open(in, trace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var past []capcli.Job
+	for j, err := range log.Jobs() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.GPUModel = ""
+		past = append(past, j)
+	}
+	draw, err := resample.NewResampler(past, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobs [][]capcli.Job
+	for k := range set.Futures.Paths {
+		list, _, err := draw.Fill(&set.Futures, k, q.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, list)
+	}
+	for n := range most + 1 {
+		for _, w := range waits {
+			x, err := s.With(point{n, w}.changes()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Period = scenarios.Period{Start: set.Futures.Start(), End: set.Futures.End()}
+			rates, err := x.Rates(scenarios.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var costs []capcli.USD
+			held, served := 0, true
+			for k := range jobs {
+				cfg, err := x.Config(nil, scenarios.Options{Seed: q.Seed, Run: k})
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg.List = jobs[k]
+				res, err := simulate.Run(t.Context(), cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				inv, err := billing.Price(res.Record, rates)
+				if err != nil {
+					t.Fatal(err)
+				}
+				costs = append(costs, inv.Total.Cost)
+				fits := res.Served.UnservedShare() <= 0.005
+				served = served && fits
+				if fits && (limit < 0 || res.Wait.P95 <= limit) {
+					held++
+				}
+			}
+			if cost := risk.USD(costs, true); served && float64(held)/float64(len(jobs)) >= hold && (best == 0 || cost < best) {
+				best, at = cost, point{n, w}
+			}
+		}
+	}
+	return best, at
+}
+
+// TestEverySmallWorld enumerates all mixes in all futures of small worlds: no mix is cheaper than
+// the recommendation, and its cost is the same to the millionth.
+func TestEverySmallWorld(t *testing.T) {
+	for seed := range capcli.Seed(4) {
+		m := made{seed: seed + 2, days: 35}
+		files, q := m.files(), m.request()
+		risk := plan.Risk{}
+		if seed%2 == 1 {
+			q.Risk, risk = "cvar50", plan.Risk{Kind: plan.CVaR, Level: 500_000}
+		}
+		q.Max = []string{"wait_p95=" + []string{"5m", "30m", "90m", "3h", "0s"}[seed]}
+		r, err := Decide(t.Context(), q, &World{Open: opened(files)})
+		if err != nil {
+			t.Fatalf("seed %d: %v", m.seed, err)
+		}
+		s, err := q.settle()
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits := (&chain{settled: s}).waits()
+		best, at := every(t, r, q, files, waits, 20, s.wait, risk, s.hold)
+		if got := *r.Mix.Best.Cost; got != best {
+			t.Errorf("seed %d: the recommendation is %d GPUs with patience %s at %s, the best of all is %v at %s", m.seed, r.Plan.GPUs, r.Plan.Patience, got, at, best)
+		}
+		m2 := r.Meeting
+		if sum := m2.Bought + m2.Hours + m2.Waits + m2.Size; sum != m2.Cost || m2.Cost != best {
+			t.Errorf("seed %d: the differences do not sum: %+v", m.seed, m2)
+		}
+		t.Logf("seed %d: %d GPUs, patience %s: %s", m.seed, r.Plan.GPUs, r.Plan.Patience, r.Meeting.Sentence)
+	}
+}
+
+// TestWorstOrders asks what could place the worst order, and demands a refusal or a warning.
+func TestWorstOrders(t *testing.T) {
+	tests := []struct {
+		name   string
+		world  made
+		change func(q *Request)
+		err    string // part of the error; "" is none
+		says   string // part of the answer or of the warnings
+	}{
+		{"a log too short", made{days: 10}, nil, "expected jobs over at least 14 days", ""},
+		{"another GPU", made{days: 30, models: []string{"A100", "V100"}}, nil, `found only jobs that want "A100" (`, ""},
+		{"some other GPUs", made{days: 40, models: []string{"A100", "NVIDIA H100 80GB HBM3"}}, nil, "", "want other GPUs than H100 and are left out"},
+		{"no price", made{days: 40}, func(q *Request) { q.GPU, q.Prices = "H900", "" }, `"H900" has no price on demand; the catalogue has`, ""},
+		{"a commitment that cannot pay", made{days: 40, rate: "4.50"}, nil, "a commitment cannot pay", ""},
+		{"a horizon shorter than the commitment", made{days: 40}, func(q *Request) { q.Horizon = "4w" }, "shorter than every commitment", ""},
+		{"a demand that ends", made{days: 60, until: 45}, nil, "", "the demand falls away at the end of the log"},
+		{"far beyond the log", made{days: 40}, func(q *Request) { q.Horizon = "1y" }, "", "its far end is a guess"},
+		{"a budget that leaves work", made{days: 40}, func(q *Request) { q.Budget = "20k" }, "can hold the limits: every one costs at least", "The budget does not pay for the work: "},
+		{"limits that cannot be", made{days: 40}, func(q *Request) { q.Min = []string{"availability=1"}; q.Max = []string{"cost=1k"} }, "hold the limits", "No plan holds the limits"},
+		{"two limits on cost", made{days: 40}, func(q *Request) { q.Budget, q.Max = "4M", []string{"cost=3M"} }, "both limit the cost", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			q := tt.world.request()
+			if tt.change != nil {
+				tt.change(q)
+			}
+			r, err := Decide(t.Context(), q, &World{Open: opened(tt.world.files())})
+			if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+				t.Fatalf("error %v, want %q", err, tt.err)
+			}
+			if tt.says == "" {
+				return
+			}
+			if r == nil {
+				t.Fatal("no result")
+			}
+			if all := r.Answer + "\n" + strings.Join(append(r.Warnings, r.Notes...), "\n"); !strings.Contains(all, tt.says) {
+				t.Errorf("it does not say %q:\n%s", tt.says, all)
+			}
+			if bad, ok := errors.AsType[*capcli.ResultError](err); err != nil && (!ok || !errors.Is(bad, capcli.NoPlan)) {
+				t.Errorf("%v is not NoPlan", err)
+			}
+		})
+	}
+}
