@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"capcli/cmd/report"
 	"capcli/profile/trace"
 	"capcli/scenarios/decide"
 	"capcli/scenarios/prices"
@@ -81,6 +79,11 @@ func runDecide(ctx context.Context, e *env, o *decideOptions) error {
 	if r == nil {
 		return err
 	}
+	if o.dir != "" {
+		if failed := writeForEditors(e, filepath.Join(o.dir, decide.ScenarioFile)); failed != nil {
+			return failed
+		}
+	}
 	if failed := emit(e, o.output, decideDoc(r)); failed != nil {
 		return failed
 	}
@@ -92,7 +95,7 @@ func runDecide(ctx context.Context, e *env, o *decideOptions) error {
 
 // world gives the chain its files, its cache and its signs of life.
 func (o *decideOptions) world(e *env) *decide.World {
-	w := &decide.World{Version: versionText(), Build: buildText(e), Note: e.note}
+	w := &decide.World{Version: versionText(), Build: buildText(e), Note: e.note, Paper: meetingPage, Head: editorHead}
 	w.Open = func(name string) (trace.Input, io.Closer, error) {
 		in, done, err := openInput(e, o.inFolder(name))
 		in.Name = name
@@ -121,33 +124,4 @@ func (o *decideOptions) inFolder(name string) string {
 		return name
 	}
 	return filepath.Join(o.dir, filepath.FromSlash(name))
-}
-
-func decideDoc(r *decide.Result) report.Doc {
-	d := report.Doc{Lead: r.Answer, Data: r, Notes: append([]string{}, r.Warnings...)}
-	if r.Meeting != nil {
-		d.Notes = append(d.Notes, r.Meeting.Sentence)
-	}
-	d.Notes = append(d.Notes, r.Notes...)
-	d.Tables = []report.Table{
-		report.Fill(report.Table{Name: "plans", Title: "The plan and its alternatives, over " + r.Length.String()}, r.Alternatives, []report.Field[decide.Choice]{
-			{Name: "plan"},
-			{Name: "committed_gpus", Head: "GPUs"},
-			{Name: "patience", Priority: 2},
-			{Name: "cost_usd", Head: "cost"},
-			{Name: "difference_usd", Head: "difference", Priority: 1},
-			{Name: "cost_worst_5_percent_usd", Head: "worst 5%", Priority: 2},
-			{Name: "unserved_share", Head: "not served", As: report.AsPercent},
-			{Name: "wait_p95_s", Head: "p95 wait", As: report.AsSeconds},
-			{Name: "held_share", Head: "limits held", As: report.AsPercent, Priority: 1},
-			{Name: "on_demand_usd", Head: "on demand", Priority: 3},
-			{Name: "stranded_usd", Head: "stranded", Priority: 3},
-		}),
-		report.Fill(report.Table{Name: "steps", Title: "The steps; each can be run alone"}, r.Steps, []report.Field[decide.Step]{
-			{Name: "step"},
-			{Name: "command"},
-			{Name: "files", Priority: 3, Cell: func(s decide.Step) any { return strings.Join(s.Files, " ") }},
-		}),
-	}
-	return d
 }

@@ -13,6 +13,9 @@ import (
 	"capcli/scenarios/prices"
 )
 
+// editorHead is the line of a scenario by which editors find its schema.
+const editorHead = "# yaml-language-server: $schema=" + editorSchema + "\n"
+
 // initOptions are the flags of scenarios init.
 type initOptions struct {
 	sim        simulateOptions // the log, how to read it, and prices
@@ -81,7 +84,7 @@ func runScenariosInit(cmd *cobra.Command, e *env, o *initOptions) (err error) {
 		}
 	}
 	if o.out != "-" {
-		text = append([]byte("# yaml-language-server: $schema="+editorSchema+"\n"), text...)
+		text = append([]byte(editorHead), text...)
 	}
 	if err := writeWhole(e, o.out, text); err != nil {
 		return err

@@ -34,6 +34,7 @@ const (
 	PurchasesFile = "purchases.json"
 	PlanFile      = "plan.json"
 	DecisionFile  = "decision.json"
+	MeetingFile   = "meeting.html"
 )
 
 // Step is one step of the chain: a command of the program, and the documents that it writes.
@@ -84,6 +85,7 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 	}
 	c.memory = &kept{folder: folder, version: w.Build, note: w.Note}
 	c.open = c.opener()
+	c.out.asked, c.out.prices = c.flags(), c.Prices
 	if err := c.readPrices(); err != nil {
 		return nil, err
 	}
@@ -102,11 +104,26 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 	if r == nil || c.w.Documents == nil {
 		return r, err
 	}
+	if r.Found && c.w.Paper != nil {
+		if failed := c.report(); failed != nil {
+			return r, failed
+		}
+	}
 	text, failed := encode(r)
 	if failed == nil {
 		failed = c.w.Documents.Write(DecisionFile, text)
 	}
 	return r, errors.Join(failed, err)
+}
+
+// report makes the page of the meeting.
+func (c *chain) report() error {
+	line := command("report", PlanFile, PurchasesFile, ForecastFile, "--out", MeetingFile)
+	text, err := c.w.Paper(c.open, []string{PlanFile, PurchasesFile, ForecastFile}, line)
+	if err != nil {
+		return err
+	}
+	return c.put("report", line, &files{Texts: map[string][]byte{MeetingFile: text}}, MeetingFile)
 }
 
 func (c *chain) begin(name string) {
@@ -409,7 +426,7 @@ func (c *chain) write(ctx context.Context) (err error) {
 	}
 	c.out.Owned, c.out.OwnedWhy = survey.Size()
 	words := append([]string{"scenarios", "init", "--trace", JobsFile, "--gpu-model", c.GPU, "--commit", c.term.Term}, c.priceFlags()...)
-	return c.put("scenario", command(append(words, "--out", ScenarioFile)...), &files{Texts: map[string][]byte{ScenarioFile: made.Text}}, ScenarioFile)
+	return c.put("scenario", command(append(words, "--out", ScenarioFile)...), &files{Texts: map[string][]byte{ScenarioFile: append([]byte(c.w.Head), made.Text...)}}, ScenarioFile)
 }
 
 func (c *chain) priceFlags() []string {

@@ -74,9 +74,9 @@ func (m made) request() *Request {
 	return q
 }
 
-// every computes the least cost over all sizes up to most and all values of patience, by simulating
+// enumerate computes the least cost over all sizes up to most and all values of patience, by simulating
 // and pricing each in every future, without the search.
-func every(t *testing.T, r *Result, q *Request, files map[string][]byte, waits []string, most int, limit capcli.Seconds, risk plan.Risk, hold float64) (best capcli.USD, at point) {
+func enumerate(t *testing.T, r *Result, q *Request, files map[string][]byte, waits []string, most int, limit capcli.Seconds, risk plan.Risk, hold float64) (best capcli.USD, at point) {
 	t.Helper()
 	all := map[string][]byte{}
 	for _, m := range []map[string][]byte{files, r.Texts} {
@@ -185,7 +185,7 @@ func TestEverySmallWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 		waits := (&chain{settled: s}).waits()
-		best, at := every(t, r, q, files, waits, 20, s.wait, risk, s.hold)
+		best, at := enumerate(t, r, q, files, waits, 20, s.wait, risk, s.hold)
 		if got := *r.Mix.Best.Cost; got != best {
 			t.Errorf("seed %d: the recommendation is %d GPUs with patience %s at %s, the best of all is %v at %s", m.seed, r.Plan.GPUs, r.Plan.Patience, got, at, best)
 		}

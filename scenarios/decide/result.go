@@ -46,7 +46,9 @@ type Result struct {
 	Inputs []Input  `json:"inputs"`
 	Notes  []string `json:"notes"`
 
-	Mix *mix.Result `json:"-"` // the plan of the mix
+	Mix    *mix.Result `json:"-"` // the plan of the mix
+	asked  []string    // flags that ask the question again
+	prices string      // the price file
 	// Texts are the documents of the steps, by name.
 	Texts map[string][]byte `json:"-"`
 }

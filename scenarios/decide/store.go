@@ -29,7 +29,10 @@ type World struct {
 	// Documents takes the documents of the steps; nil keeps them in memory alone.
 	Documents Folder
 	// Cache keeps what earlier questions computed; nil keeps nothing beyond this question.
-	Cache   Folder
+	Cache Folder
+	// Paper makes the page of a meeting from documents, as capcli report does; nil makes none.
+	Paper   func(open trace.Opener, documents []string, command string) ([]byte, error)
+	Head    string // first lines of the scenario, for editors
 	Version string // of the program
 	Build   string // identifies the program: another one computes anew
 

@@ -2,6 +2,8 @@ package decide
 
 import (
 	"fmt"
+	"path"
+	"strconv"
 	"strings"
 
 	"capcli"
@@ -172,15 +174,52 @@ func hoursText(v float64) string {
 
 func waitText(s float64) string { return outcome.MetricNamed("wait_p95").Text(s) }
 
-// Next is a command that plays the recommendation in full detail with the jobs of the log. folder is
-// where the documents are; "" is nowhere.
+// Next is a command that goes on from the answer. folder is where the documents are: it plays the
+// recommendation in full detail with the jobs of the log. Where folder is "", it asks the question
+// again and keeps the documents.
 func (r *Result) Next(folder string) string {
 	if folder == "" {
-		return "capcli decide --trace " + capcli.ShellWord(r.Log.File) + " --gpu " + capcli.ShellWord(r.GPU) + " --horizon " + capcli.ShellWord(r.Horizon) + " --out decision"
+		return command(append(append([]string{"decide"}, r.asked...), "--out", "decision")...)
 	}
 	words := []string{"simulate", folder + "/" + ScenarioFile}
+	if r.prices != "" {
+		file := r.prices
+		if !path.IsAbs(file) {
+			file = path.Join(folder, file)
+		}
+		words = append(words, "--prices", file)
+	}
 	for _, c := range (point{r.Plan.GPUs, r.Plan.Patience}).changes() {
 		words = append(words, "--set", c)
 	}
 	return command(append(words, "--out", folder+"/runs")...)
+}
+
+// flags are the flags of capcli decide that ask the request.
+func (c *chain) flags() []string {
+	out := append([]string{"--trace", c.Trace, "--gpu", c.GPU, "--horizon", c.Horizon}, c.readFlags()...)
+	if c.Read.Format != "" {
+		out = append(out, "--read", "format="+c.Read.Format)
+	}
+	for _, l := range c.Max {
+		out = append(out, "--max", l)
+	}
+	for _, l := range c.Min {
+		out = append(out, "--min", l)
+	}
+	d := NewRequest("", "")
+	for _, f := range [][3]string{
+		{"--budget", c.Budget, ""},
+		{"--events", c.Events, ""},
+		{"--prices", c.Prices, ""},
+		{"--risk", c.Risk, d.Risk},
+		{"--hold", c.Hold, d.Hold},
+		{"--paths", strconv.Itoa(c.Futures), strconv.Itoa(d.Futures)},
+		{"--seed", strconv.FormatUint(uint64(c.Seed), 10), strconv.FormatUint(uint64(d.Seed), 10)},
+	} {
+		if f[1] != f[2] {
+			out = append(out, f[0], f[1])
+		}
+	}
+	return out
 }
