@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -82,6 +83,12 @@ func runExplore(ctx context.Context, e *env, o *exploreOptions, name string) err
 	}
 	if a := m.Answer(); a != nil && a.Thinned != nil {
 		e.note("the screen showed " + a.Thinned.Note() + "; this command plays all:")
+	}
+	if k := o.sim.ask.Kept; k != nil {
+		now, err := readFile(e, k.File, play.ScenarioMax)
+		if err == nil && !bytes.Equal(now, k.YAML) {
+			e.note(k.File + " has changed since the run: the screen showed the scenario of the run, this command takes the file (w writes what is shown)")
+		}
 	}
 	_, err = fmt.Fprintln(e.stdout, m.Command())
 	return err

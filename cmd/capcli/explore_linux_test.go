@@ -69,3 +69,42 @@ func talk(t *testing.T, ours *os.File, turns []turnOfTalk) string {
 		}
 	}
 }
+
+// The runs of a folder are explored as they were, and a scenario that has changed since is named.
+func TestExploreAFolder(t *testing.T) {
+	t.Parallel()
+	name, dir := program(t), t.TempDir()
+	text := "capcli: scenario/v1\nname: small\nperiod: 2027-01-01 to 2027-01-02\njobs: {generate: {classes: [{name: a, jobs_per_day: 20, sizes: [{gpus: 1}], run_median: 1h}]}}\ncapacity: [{name: own, kind: owned, gpus: 4, price: 1}]\n"
+	env := []string{"TERM=xterm", "NO_COLOR=1", "GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}
+	if err := os.WriteFile(dir+"/small.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made := exec.Command(name, "simulate", "small.yaml", "--out", "runs", "-q")
+	made.Dir, made.Env = dir, env
+	if out, err := made.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, changed := range []bool{false, true} {
+		if changed {
+			if err := os.WriteFile(dir+"/small.yaml", []byte(strings.Replace(text, "gpus: 4", "gpus: 9", 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ours, theirs := openTerminal(t)
+		cmd := exec.Command(name, "explore", "runs/small")
+		cmd.Dir, cmd.Env = dir, env
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_ = theirs.Close()
+		seen := talk(t, ours, []turnOfTalk{{" jobs", "\x1b[C"}, {"was 4", "q"}})
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v: %q", err, seen)
+		}
+		if !strings.Contains(seen, "--set capacity.own.gpus=5") || strings.Contains(seen, "has changed since the run") != changed {
+			t.Errorf("changed %v: %q", changed, seen[max(0, len(seen)-500):])
+		}
+	}
+}
