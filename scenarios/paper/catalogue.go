@@ -20,10 +20,7 @@ type Drawing struct {
 var drawings []Drawing
 
 // register adds a drawing to the catalogue.
-func register(d Drawing) Drawing {
-	drawings = append(drawings, d)
-	return d
-}
+func register(d Drawing) { drawings = append(drawings, d) }
 
 // Drawings returns the catalogue in the order of a paper.
 func Drawings() []Drawing {

@@ -11,7 +11,9 @@ import (
 )
 
 // What is bought when, until when, and where commitments end.
-var _ = register(Drawing{ID: "calendar", Rank: 90, Needs: "a dated plan of purchases, or runs with dated commitments", Draw: drawCalendar})
+func init() {
+	register(Drawing{ID: "calendar", Rank: 90, Needs: "a dated plan of purchases, or runs with dated commitments", Draw: drawCalendar})
+}
 
 // span is a commitment over time.
 type span struct {

@@ -9,7 +9,9 @@ import (
 
 // The GPUs that are committed before and after each end of commitments, against the demand that
 // follows.
-var _ = register(Drawing{ID: "cliffs", Rank: 92, Needs: "a dated plan of capcli plan futures whose commitments end", Draw: drawCliffs})
+func init() {
+	register(Drawing{ID: "cliffs", Rank: 92, Needs: "a dated plan of capcli plan futures whose commitments end", Draw: drawCliffs})
+}
 
 func drawCliffs(m *material) ([]figure.Figure, string) {
 	var out []figure.Figure

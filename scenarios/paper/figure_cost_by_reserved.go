@@ -13,7 +13,9 @@ import (
 
 // The picture that a board needs: the cost of a year and its risk by the number of committed GPUs,
 // with the chosen number, the lower bound, and where limits break.
-var _ = register(Drawing{ID: "cost-by-reserved", Rank: 10, Needs: "a plan of capcli plan mix that varies the size of a committed pool, or runs of several sizes", Draw: drawCostByReserved})
+func init() {
+	register(Drawing{ID: "cost-by-reserved", Rank: 10, Needs: "a plan of capcli plan mix that varies the size of a committed pool, or runs of several sizes", Draw: drawCostByReserved})
+}
 
 func drawCostByReserved(m *material) ([]figure.Figure, string) {
 	var out []figure.Figure

@@ -9,7 +9,9 @@ import (
 )
 
 // The cost of each week by tier, with the trend over the whole weeks.
-var _ = register(Drawing{ID: "cost-by-week", Rank: 110, Needs: "a run with a timeline and prices (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawWeeks) }})
+func init() {
+	register(Drawing{ID: "cost-by-week", Rank: 110, Needs: "a run with a timeline and prices (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawWeeks) }})
+}
 
 // trendSeries names the least-squares line through the whole weeks.
 const trendSeries = "Trend of whole weeks"

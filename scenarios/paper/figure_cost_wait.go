@@ -9,7 +9,9 @@ import (
 )
 
 // The cost of a year against the wait, with the frontier of the mixes.
-var _ = register(Drawing{ID: "cost-wait", Rank: 30, Needs: "a plan of capcli plan mix, or two runs of the same jobs", Draw: drawCostWait})
+func init() {
+	register(Drawing{ID: "cost-wait", Rank: 30, Needs: "a plan of capcli plan mix, or two runs of the same jobs", Draw: drawCostWait})
+}
 
 func drawCostWait(m *material) ([]figure.Figure, string) {
 	var out []figure.Figure

@@ -10,7 +10,9 @@ import (
 )
 
 // The forecast with its ranges, behind the end of the history.
-var _ = register(Drawing{ID: "forecast", Rank: 60, Needs: "a result of capcli forecast -o json", Draw: drawForecast})
+func init() {
+	register(Drawing{ID: "forecast", Rank: 60, Needs: "a result of capcli forecast -o json", Draw: drawForecast})
+}
 
 func drawForecast(m *material) ([]figure.Figure, string) {
 	var out []figure.Figure

@@ -12,10 +12,14 @@ import (
 )
 
 // The cost of plans over possible futures: the mean, and the range from a good to a bad one.
-var _ = register(Drawing{ID: "futures", Rank: 62, Needs: "a plan of capcli plan futures", Draw: drawFutures})
+func init() {
+	register(Drawing{ID: "futures", Rank: 62, Needs: "a plan of capcli plan futures", Draw: drawFutures})
+}
 
 // The cost of the best mix in each future that the plan played.
-var _ = register(Drawing{ID: "played", Rank: 64, Needs: "a plan of capcli plan mix --futures", Draw: drawPlayed})
+func init() {
+	register(Drawing{ID: "played", Rank: 64, Needs: "a plan of capcli plan mix --futures", Draw: drawPlayed})
+}
 
 func drawFutures(m *material) ([]figure.Figure, string) {
 	var out []figure.Figure

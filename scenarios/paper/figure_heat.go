@@ -8,7 +8,9 @@ import (
 )
 
 // Mean GPUs in use by hour of the day and day of the week.
-var _ = register(Drawing{ID: "use-by-hour", Rank: 50, Needs: "a run with a timeline (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawHeat) }})
+func init() {
+	register(Drawing{ID: "use-by-hour", Rank: 50, Needs: "a run with a timeline (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawHeat) }})
+}
 
 var weekdays = [7]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 

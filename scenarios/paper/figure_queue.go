@@ -8,7 +8,9 @@ import (
 )
 
 // Waiting jobs over time.
-var _ = register(Drawing{ID: "queue", Rank: 130, Needs: "a run with a timeline (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawQueue) }})
+func init() {
+	register(Drawing{ID: "queue", Rank: 130, Needs: "a run with a timeline (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawQueue) }})
+}
 
 func drawQueue(line *outcome.Timeline, _ *outcome.Outcome) (figure.Figure, bool) {
 	n := len(line.Waiting)

@@ -8,7 +8,9 @@ import (
 )
 
 // Committed GPUs that nobody held, over time, by reason.
-var _ = register(Drawing{ID: "stranded", Rank: 40, Needs: "a run with a timeline (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawStranded) }})
+func init() {
+	register(Drawing{ID: "stranded", Rank: 40, Needs: "a run with a timeline (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawStranded) }})
+}
 
 func drawStranded(line *outcome.Timeline, _ *outcome.Outcome) (figure.Figure, bool) {
 	n := len(line.Committed)

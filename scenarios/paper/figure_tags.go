@@ -8,7 +8,9 @@ import (
 )
 
 // What the jobs of each value of a tag cost: project, team, environment, kind of work.
-var _ = register(Drawing{ID: "tags", Rank: 104, Needs: "a priced run of jobs with tags", Draw: drawTags})
+func init() {
+	register(Drawing{ID: "tags", Rank: 104, Needs: "a priced run of jobs with tags", Draw: drawTags})
+}
 
 func drawTags(m *material) ([]figure.Figure, string) {
 	var out []figure.Figure

@@ -11,7 +11,9 @@ import (
 )
 
 // What each tenant pays: the time it held, and its share of what nobody held.
-var _ = register(Drawing{ID: "tenants", Rank: 100, Needs: "a priced run with tenants", Draw: drawTenants})
+func init() {
+	register(Drawing{ID: "tenants", Rank: 100, Needs: "a priced run with tenants", Draw: drawTenants})
+}
 
 // mostTenants is the most tenants with a bar of their own.
 const mostTenants = 15

@@ -12,7 +12,9 @@ import (
 )
 
 // What moves the cost of the plan: one change at a time, both ways.
-var _ = register(Drawing{ID: "tornado", Rank: 80, Needs: "a plan of capcli plan mix with a best mix", Draw: drawTornado})
+func init() {
+	register(Drawing{ID: "tornado", Rank: 80, Needs: "a plan of capcli plan mix with a best mix", Draw: drawTornado})
+}
 
 func drawTornado(m *material) ([]figure.Figure, string) {
 	var out []figure.Figure

@@ -7,7 +7,9 @@ import (
 )
 
 // What a finished job and a GPU-hour in use cost, by plan.
-var _ = register(Drawing{ID: "unit-costs", Rank: 120, Needs: "a priced run with finished jobs", Draw: drawUnitCosts})
+func init() {
+	register(Drawing{ID: "unit-costs", Rank: 120, Needs: "a priced run with finished jobs", Draw: drawUnitCosts})
+}
 
 func drawUnitCosts(m *material) ([]figure.Figure, string) {
 	f := figure.Figure{

@@ -8,7 +8,9 @@ import (
 )
 
 // GPUs in use by tier over time, against the demand and the commitments.
-var _ = register(Drawing{ID: "use-by-tier", Rank: 20, Needs: "a run with a timeline (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawUse) }})
+func init() {
+	register(Drawing{ID: "use-by-tier", Rank: 20, Needs: "a run with a timeline (capcli simulate --out)", Draw: func(m *material) ([]figure.Figure, string) { return m.eachTimeline(drawUse) }})
+}
 
 // Names of lines that figures over time share.
 const (

@@ -8,7 +8,9 @@ import (
 )
 
 // The wait by the number of committed GPUs, with the limit on it.
-var _ = register(Drawing{ID: "wait-by-reserved", Rank: 12, Needs: "a plan of capcli plan mix that varies the size of a committed pool", Draw: drawWaitByReserved})
+func init() {
+	register(Drawing{ID: "wait-by-reserved", Rank: 12, Needs: "a plan of capcli plan mix that varies the size of a committed pool", Draw: drawWaitByReserved})
+}
 
 func drawWaitByReserved(m *material) ([]figure.Figure, string) {
 	var out []figure.Figure

@@ -10,7 +10,9 @@ import (
 )
 
 // Recorded against simulated waits: how far the simulation is to be believed.
-var _ = register(Drawing{ID: "waits", Rank: 140, Needs: "a result of capcli validate, or a run or a plan on a log that records starts", Draw: drawWaits})
+func init() {
+	register(Drawing{ID: "waits", Rank: 140, Needs: "a result of capcli validate, or a run or a plan on a log that records starts", Draw: drawWaits})
+}
 
 // Names of the series of waits.
 const (

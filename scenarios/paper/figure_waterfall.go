@@ -10,7 +10,9 @@ import (
 )
 
 // From the cost of one plan to that of another, by part. The changes sum to the cent.
-var _ = register(Drawing{ID: "waterfall", Rank: 70, Needs: "two priced runs of the same jobs, or a plan whose own mix is not the best", Draw: drawWaterfall})
+func init() {
+	register(Drawing{ID: "waterfall", Rank: 70, Needs: "two priced runs of the same jobs, or a plan whose own mix is not the best", Draw: drawWaterfall})
+}
 
 // partNames are the parts of a cost.
 var partNames = []string{"Committed, used", "Committed, stranded", "On-demand", "Spot", "Work not served, priced", "Other"}

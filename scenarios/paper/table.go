@@ -148,13 +148,7 @@ func (m *material) limitsTable() (Table, bool) {
 	for i := range m.trials {
 		x := &m.trials[i]
 		for k, l := range x.Runs[0].Limits {
-			held := 0
-			for r := range x.Runs {
-				if k < len(x.Runs[r].Limits) && x.Runs[r].Limits[k].Held != nil && *x.Runs[r].Limits[k].Held {
-					held++
-				}
-			}
-			t.Rows = append(t.Rows, []any{m.name(x), l.Limit, "", figure.Number(held) / figure.Number(len(x.Runs))})
+			t.Rows = append(t.Rows, []any{m.name(x), l.Limit, "", x.limitHeld(k)})
 		}
 	}
 	return t, len(t.Rows) > 0

@@ -55,6 +55,17 @@ func (t *trial) heldShare() figure.Number {
 	return figure.Number(n) / figure.Number(len(t.Runs))
 }
 
+// limitHeld returns the share of the runs in which limit k of the scenario held.
+func (t *trial) limitHeld(k int) figure.Number {
+	held := 0
+	for i := range t.Runs {
+		if l := t.Runs[i].Limits; k < len(l) && l[k].Held != nil && *l[k].Held {
+			held++
+		}
+	}
+	return figure.Number(held) / figure.Number(len(t.Runs))
+}
+
 // spread returns the mean of a metric and its range over the runs. atLeast says that they are lower
 // bounds. An unknown metric gives unknown values.
 func (t *trial) spread(metric string) (mean, lo, hi figure.Number, atLeast bool) {

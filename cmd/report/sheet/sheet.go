@@ -77,7 +77,7 @@ func Write(w io.Writer, p *paper.Paper) error {
 	if b.err != nil {
 		return fmt.Errorf("write the workbook: %w", b.err)
 	}
-	return b.File.Write(w)
+	return b.Write(w)
 }
 
 // keep keeps the first error.
@@ -236,6 +236,7 @@ func unitText(u figure.Unit) string {
 		return " (s)"
 	case figure.Time:
 		return " (UTC)"
+	case figure.Count, figure.Share, figure.Name:
 	}
 	return ""
 }
