@@ -9,7 +9,7 @@ CONCURRENT := Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-
 # the C compiler warns once for each.
 export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build engine build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check browser-check openapi-check cross
+.PHONY: help build engine build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check browser-check openapi-check cross dist module
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -65,3 +65,7 @@ browser-check: ; BROWSER_CHECK=required .ci/browser
 openapi-check: ; OPENAPI_CHECK=required .ci/openapi
 ## cross: does it build for the other systems
 cross: ; .ci/cross
+## dist: what is published, in dist: archives, packages, list of contents, checksums; the same bytes each time
+dist: ; .ci/dist
+## module: give the module the name under which it is hosted: make module PATH=example.org/you/capcli
+module: ; @/bin/sh .ci/module '$(PATH)'

@@ -2,26 +2,39 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"capcli/cmd/report"
+	"capcli/cmd/schema"
 )
 
-// version is set by the linker: make build.
-var version = ""
+// version, commit and date are set by the linker: make build, make dist.
+var version, commit, date string
 
 func newVersion(e *env) *cobra.Command {
-	return &cobra.Command{
+	var form string
+	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of capcli",
-		Example: "  capcli version",
+		Example: "  capcli version\n  capcli version -o json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(e.stdout, "capcli %s %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
+			v := schema.Build(versionText(), commit, date)
+			switch form {
+			case "json":
+				return emit(e, outputOptions{form: form}, report.Doc{Data: v})
+			case "":
+				_, err := fmt.Fprintf(e.stdout, "capcli %s %s %s\n", v.Version, v.Go, v.Platform)
+				return err
+			}
+			return &usageError{text: fmt.Sprintf("-o wants json, found %q", form)}
 		},
 	}
+	cmd.Flags().StringVarP(&form, "output", "o", "", "`FORM`: json says also the commit, features and schemas")
+	complete(cmd, "output", func() []string { return []string{"json"} })
+	return cmd
 }
 
 // versionText is the version of this program: that of the linker, else the revision or module
