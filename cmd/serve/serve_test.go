@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -455,7 +456,7 @@ func (s *started) attack(t *testing.T, i int) {
 		_, _ = io.WriteString(c, "POST /v1/simulate HTTP/1.1\r\nHost: "+s.address+"\r\nContent-Length: 2\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n")
 	}
 	if _, err := io.Copy(io.Discard, bufio.NewReader(c)); err != nil {
-		if e, is := err.(net.Error); is && e.Timeout() {
+		if e, is := errors.AsType[net.Error](err); is && e.Timeout() {
 			t.Errorf("attack %d was not hung up on", i%12)
 		}
 	}
