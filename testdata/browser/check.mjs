@@ -172,6 +172,12 @@ async function prints(page, name) {
     console.log(`browser-check: there is no pdftotext: where ${name} breaks is not checked`);
     return pages;
   }
+  await page.emulateMedia({media: 'print'});
+  await page.setViewportSize({width: 680, height: 900}); // the text of an A4 page with these margins
+  const wide = await page.evaluate(() => [...document.querySelectorAll('main table')].filter((t) => t.getBoundingClientRect().right > document.querySelector('main').getBoundingClientRect().right + 2)
+    .map((t) => t.parentElement.getAttribute('aria-label') + ' ' + Math.round(t.getBoundingClientRect().width)));
+  check(wide.length === 0, `${name}: wider than the paper: ${wide.join('; ')}`);
+  await page.emulateMedia({media: 'screen'});
   const paper = await documentOf(page);
   const squeeze = (s) => s.replace(/[\s\u00ad-]+/g, '').toLowerCase();
   const leaves = text.map(squeeze);

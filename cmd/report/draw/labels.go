@@ -47,11 +47,40 @@ func (s *sketch) placeAround(at point, text string, l lettering, gap, away float
 			continue
 		}
 		if away > gap {
-			s.c.line([]point{{at.x + side.dx*gap, at.y + side.dy*gap}, {at.x + side.dx*(away-2), at.y + side.dy*(away-2)}}, pen{role: softRole, width: 1})
+			leader := []point{{at.x + side.dx*gap, at.y + side.dy*gap}, {at.x + side.dx*(away-2), at.y + side.dy*(away-2)}}
+			if s.crossesLabel(leader[0], leader[1]) {
+				continue
+			}
+			s.c.line(leader, pen{role: softRole, width: 1})
+			s.placed = append(s.placed, leaderBoxes(leader[0], leader[1])...)
 		}
 		s.c.text(p, text, l)
 		s.placed = append(s.placed, b)
 		return true
+	}
+	return false
+}
+
+// leaderBoxes returns small boxes along the line from a label to its point.
+func leaderBoxes(a, b point) []rect {
+	const boxes = 6
+	out := make([]rect, 0, boxes)
+	for i := range boxes {
+		part := float64(i) / (boxes - 1)
+		x, y := a.x+(b.x-a.x)*part, a.y+(b.y-a.y)*part
+		out = append(out, rect{x - 1, y - 1, x + 1, y + 1})
+	}
+	return out
+}
+
+// crossesLabel reports whether a line from a to b covers a label.
+func (s *sketch) crossesLabel(a, b point) bool {
+	for _, box := range leaderBoxes(a, b) {
+		for _, p := range s.placed {
+			if box.overlaps(p) {
+				return true
+			}
+		}
 	}
 	return false
 }
