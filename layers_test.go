@@ -122,6 +122,7 @@ var layers = map[string][]string{
 	"scenarios/live":    {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/outcome"},
 	"scenarios/whatif":  {"scenarios", "scenarios/paper/figure", "scenarios/play", "simulate", "simulate/outcome", "simulate/placement", "simulate/policy"},
 
+	"scenarios/demo":   {"profile/jobfile", "scenarios"},
 	"scenarios/decide": {"forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/events", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
 	"scenarios/paper":        {"forecast/outlook", "profile/trace", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/validate"},
