@@ -76,12 +76,18 @@ func CheckChoice(kind, value string, choices []string) error {
 }
 
 // Nearest returns the name that is nearest to word by edit distance (Levenshtein 1966), or "". The
-// distance must be at most two, and at most half of the name's length.
+// distance must be at most two, and at most half of the name's length. A word that is near none but
+// begins names, as wait does wait_mean, gives the first of them.
 func Nearest(word string, names []string) string {
 	best, at := "", 3
 	for _, n := range names {
 		if d := distance(strings.ToLower(word), strings.ToLower(n)); d < at && d*2 <= len(n) {
 			best, at = n, d
+		}
+	}
+	if best == "" && len(word) > 2 {
+		if i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, strings.ToLower(word)+"_") }); i >= 0 {
+			best = names[i]
 		}
 	}
 	return best

@@ -61,7 +61,7 @@ func leadOfRanks(all []outcome.Ranking) string {
 	case !first.Priced:
 		text = fmt.Sprintf("%d plans, not all with prices", len(all))
 	case first.SameCost:
-		text = fmt.Sprintf("All %d plans cost %s%s", len(all), usdText(*all[0].Cost), inLength(all[0].Length, *all[0].Cost))
+		text = fmt.Sprintf("%s cost %s%s", capcli.Agree(len(all)-1, "Both plans", fmt.Sprintf("All %d plans", len(all))), usdText(*all[0].Cost), inLength(all[0].Length, *all[0].Cost))
 	default:
 		text = fmt.Sprintf("Cheapest of %d plans: %s, %s%s%s", len(all), c.Name, usdText(*c.Cost), inLength(c.Length, *c.Cost), moreUndone(c, first.Fullest))
 	}
