@@ -54,7 +54,7 @@ func TestTagsDivideTheInvoice(t *testing.T) {
 				for _, c := range v.ByTier {
 					tiers += c
 				}
-				if v.Share.Float() < 0 || v.Jobs == 0 || v.Waits.WaitP50 == nil {
+				if v.Share.Float() < 0 || v.Jobs == 0 || v.WaitP50 == nil {
 					t.Errorf("%s %s: %+v", b.Tag, v.Label(), v)
 				}
 			}
