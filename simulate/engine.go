@@ -95,7 +95,8 @@ type engine struct {
 	tenantList []*Tenant
 	lastTenant *Tenant
 	payers     map[payerKey]int32 // number of a tenant's tags: see Record.Payers
-	lastPayer  int32              // number that payerOf returned last, for lastTags
+	payerTexts map[payerText]int32
+	lastPayer  int32 // number that payerOf returned last, for lastTags
 	lastTags   *capcli.Tags
 	ledger     ledger
 	meter      meter

@@ -14,8 +14,15 @@ type Payer struct {
 	Tags   *capcli.Tags
 }
 
-// payerKey finds a payer. Tags are the same if their texts are: two readers may have made them.
+// payerKey finds a payer by the tags of a job.
 type payerKey struct {
+	tenant int
+	tags   *capcli.Tags
+}
+
+// payerText finds a payer by its tags. Tags are the same if their texts are: two readers may have
+// made them.
+type payerText struct {
 	tenant int
 	tags   string
 }
@@ -29,20 +36,34 @@ func (e *engine) payerOf(l *Live) int32 {
 		return n
 	}
 	e.lastTags = l.Tags
-	key := payerKey{l.tenant.index, l.Tags.Key()}
+	key := payerKey{l.tenant.index, l.Tags}
 	n, known := e.payers[key]
 	if !known {
-		if e.payers == nil {
-			e.payers = map[payerKey]int32{}
-			e.meter.beginTags()
-		}
-		rec.Payers = append(rec.Payers, Payer{l.tenant.index, l.Tags.Merge(l.tenant.Tags)})
-		e.meter.byPayer = append(e.meter.byPayer, group{})
-		n = int32(len(rec.Payers))
+		n = e.addPayer(l)
 		e.payers[key] = n
 	}
 	e.lastPayer = n
 	l.Tags = rec.Payers[n-1].Tags
+	return n
+}
+
+// addPayer returns the number of the payer of l, whose tags are new, and adds it where its text is new
+// too.
+func (e *engine) addPayer(l *Live) int32 {
+	if e.payers == nil {
+		e.payers, e.payerTexts = map[payerKey]int32{}, map[payerText]int32{}
+		e.meter.beginTags()
+	}
+	rec := &e.ledger.rec
+	tags := l.Tags.Merge(l.tenant.Tags)
+	text := payerText{l.tenant.index, tags.Key()}
+	if n, known := e.payerTexts[text]; known {
+		return n
+	}
+	rec.Payers = append(rec.Payers, Payer{l.tenant.index, tags})
+	e.meter.byPayer = append(e.meter.byPayer, group{})
+	n := int32(len(rec.Payers))
+	e.payerTexts[text] = n
 	return n
 }
 
