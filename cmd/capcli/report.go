@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -63,6 +65,9 @@ func runReport(ctx context.Context, e *env, o *reportOptions, args []string) err
 	q := paper.Request{Title: o.title, Version: versionText(), Command: o.command(args)}
 	for _, name := range args {
 		f, err := paper.ReadFile(e.open, e.resultPath(name))
+		if errors.Is(err, fs.ErrNotExist) && e.isFolder(name) {
+			return &usageError{text: name + " is no folder of runs: it has no " + resultFile, hint: "name the folders in it: capcli report " + capcli.ShellWord(name) + "/*"}
+		}
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,13 @@ func (r *Request) Check() error {
 	case n > maxFiles:
 		return &capcli.RequestError{Field: "results", Text: fmt.Sprintf("wants at most %d saved results, found %d", maxFiles, n)}
 	}
+	seen := map[string]bool{}
+	for i := range r.Files {
+		if name := r.Files[i].Name; seen[name] {
+			return &capcli.RequestError{Field: "results", Text: "wants each result once, found " + name + " twice"}
+		}
+		seen[r.Files[i].Name] = true
+	}
 	return nil
 }
 
