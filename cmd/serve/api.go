@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"time"
 
 	"capcli"
 	"capcli/cmd/panel/reply"
@@ -99,7 +98,7 @@ func (s *Server) operation(o *operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeoutCause(r.Context(), s.o.Time, errSlow)
 		defer cancel()
-		answer, err := s.answer(ctx, o, w, r)
+		answer, err := s.answer(ctx, o, r)
 		if err == nil {
 			s.count.add(o.name, http.StatusOK)
 			s.write(w, http.StatusOK, answer)
@@ -120,7 +119,7 @@ var (
 )
 
 // answer reads the request of an operation, waits for its turn and does it.
-func (s *Server) answer(ctx context.Context, o *operation, w http.ResponseWriter, r *http.Request) (any, error) {
+func (s *Server) answer(ctx context.Context, o *operation, r *http.Request) (any, error) {
 	var body []byte
 	if o.request != nil {
 		if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
@@ -131,8 +130,6 @@ func (s *Server) answer(ctx context.Context, o *operation, w http.ResponseWriter
 			return nil, err
 		}
 	}
-	// The request is read: the deadline for that would end the work.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a writer of tests has none
 	if o.works {
 		leave, err := s.queue.enter(ctx)
 		if err != nil {
