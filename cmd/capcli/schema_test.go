@@ -195,6 +195,7 @@ func (s *seenDocuments) validator(id string) (*jsonschema.Schema, error) {
 var elsewhere = map[string]string{
 	"capcli/progress/v1": "TestDocumentsOfSeconds: the script would have to be slow",
 	"capcli/report/v1":   "the package of papers",
+	"capcli/runs/v1":     "the package of the server",
 	"capcli/live/v1":     "the package of live pages",
 	"capcli/whatif/v1":   "the package of live pages",
 }

@@ -47,6 +47,7 @@ func fillLists(v reflect.Value) {
 				fillLists(v.Field(i))
 			}
 		}
+	default: // plain values hold no lists
 	}
 }
 
@@ -78,6 +79,7 @@ func holdsLists(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array, reflect.Map, reflect.Struct, reflect.Pointer, reflect.Interface:
 		return true
+	default:
+		return false
 	}
-	return false
 }

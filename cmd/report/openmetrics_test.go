@@ -22,7 +22,7 @@ var (
 // the value of each series.
 func checkOpenMetrics(text string) (map[string]float64, error) {
 	out, seen := map[string]float64{}, map[string]bool{}
-	family, unit := "", ""
+	family := ""
 	body, ok := strings.CutSuffix(text, "# EOF\n")
 	if !ok {
 		return nil, fmt.Errorf("no # EOF at the end")
@@ -40,11 +40,11 @@ func checkOpenMetrics(text string) (map[string]float64, error) {
 			case word[1] == "TYPE" && (seen[word[2]] || word[3] != "gauge"):
 				return nil, wrong("a family twice, or no gauge")
 			case word[1] == "TYPE":
-				family, unit, seen[word[2]] = word[2], "", true
+				family, seen[word[2]] = word[2], true
 			case word[2] != family:
 				return nil, wrong("of another family")
 			case word[1] == "UNIT":
-				if unit = word[3]; !strings.HasSuffix(family, "_"+unit) {
+				if !strings.HasSuffix(family, "_"+word[3]) {
 					return nil, wrong("a name without its unit")
 				}
 			case word[1] == "HELP" && regexp.MustCompile(`\\[^\\n"]|\\$`).MatchString(strings.ReplaceAll(word[3], `\\`, "")):

@@ -76,8 +76,9 @@ func (m *Maker) Describe(t reflect.Type) *Schema {
 		return &Schema{Type: Types{"object"}, Additional: m.Describe(t.Elem())}
 	case reflect.Interface:
 		return &Schema{}
+	default:
+		return m.basic(t)
 	}
-	return m.basic(t)
 }
 
 func (m *Maker) basic(t reflect.Type) *Schema {
@@ -92,9 +93,10 @@ func (m *Maker) basic(t reflect.Type) *Schema {
 		return ofType("integer")
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return &Schema{Type: Types{"integer"}, Minimum: number("0")}
+	default:
+		m.faults = append(m.faults, t.String()+", which JSON does not have")
+		return &Schema{}
 	}
-	m.faults = append(m.faults, t.String()+", which JSON does not have")
-	return &Schema{}
 }
 
 // structure returns a reference to the definition of a struct, or its schema where it has no name.
@@ -229,7 +231,5 @@ func number(text string) *json.Number {
 	n := json.Number(text)
 	return &n
 }
-
-func integer[T ~int | ~int64](v T) *json.Number { return number(strconv.FormatInt(int64(v), 10)) }
 
 func float(v float64) *json.Number { return number(strconv.FormatFloat(v, 'g', -1, 64)) }

@@ -73,8 +73,10 @@ func jsonValue(n *yaml.Node) any {
 				return v
 			}
 		}
+		return n.Value
+	default:
+		return n.Value
 	}
-	return n.Value
 }
 
 var firstLine = regexp.MustCompile(`(?m)^capcli: (\S+)/v1\s*$`)

@@ -13,7 +13,7 @@ import (
 type text struct{ bytes.Buffer }
 
 func (t *text) line(format string, args ...any) {
-	fmt.Fprintf(t, format, args...)
+	_, _ = fmt.Fprintf(t, format, args...)
 	t.WriteByte('\n')
 }
 
@@ -44,7 +44,7 @@ func (t *text) head(p *Plan, what string, left ...string) {
 }
 
 func (t *text) writeTo(w io.Writer) error {
-	_, err := t.Buffer.WriteTo(w)
+	_, err := t.WriteTo(w)
 	return err
 }
 
