@@ -3,7 +3,7 @@ GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
 # Tests of the commands that run goroutines of their own; the others ask the library once.
-CONCURRENT := Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-mix|plan-shards|plan-futures|profile-feed|forecast$$|simulate$$|first-hour)
+CONCURRENT ?= Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-mix|plan-shards|plan-futures|profile-feed|forecast$$|simulate$$|first-hour)
 # The tag nvml builds in the calls of NVIDIA's library, which need cgo. Its header
 # marks old calls as deprecated; drivers that have no others are still about, and
 # the C compiler warns once for each.
@@ -27,9 +27,9 @@ fmt: ; go run $(GOFUMPT) -w .
 lint: ; go vet ./... && go vet -tags nvml ./profile/nvml ./cmd/capcli && go run $(GOLANGCI) run ./...
 ## test: fast tests
 test: ; go test ./...
-## race: tests under the race detector (needs a C compiler), of what runs goroutines of its own
+## race: tests under the race detector (needs a C compiler), of what runs goroutines of its own; RACE_SKIP leaves packages out
 race:
-	CGO_ENABLED=1 go test -tags nvml -race -short $$(grep -rlE --include='*.go' '(Map|Each)Parallel\(|^\s*go (func|[a-zA-Z_.]+\()' . | grep -v /testdata/ | xargs -n1 dirname | sort -u | grep -vE '^\./(forecast|cmd/capcli)$$')
+	CGO_ENABLED=1 go test -tags nvml -race -short $$(grep -rlE --include='*.go' '(Map|Each)Parallel\(|^\s*go (func|[a-zA-Z_.]+\()' . | grep -v /testdata/ | xargs -n1 dirname | sort -u | grep -vE '^\./(forecast|cmd/capcli|$(RACE_SKIP))$$')
 	CGO_ENABLED=1 go test -race -short -run 'Backtest|Thief|Wrappers' ./forecast
 	CGO_ENABLED=1 go test -tags nvml -race -short -run '$(CONCURRENT)' ./cmd/capcli
 ## fuzz: FUZZTIME on each parser, ten seconds by default
@@ -47,6 +47,7 @@ speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout
 ## long: queues against their formulas, and every policy with every placement, with as many draws as before a release
 long:
 	CAPCLI_LONG=1 go test ./simulate -run 'Erlang|Patience|TestConform' -count 1
+	CAPCLI_LONG=1 go test ./cmd/wasm -count 1
 	CAPCLI_LONG=1 go test ./forecast -run TestConformDrawn -count 1
 	CAPCLI_WORLDS=16 go test ./cmd/capcli -run TestDefaultSearchAgainstExhaustive -count 1
 ## soak: kill the writer of profiles a thousand times; a day of ticks of eight GPUs

@@ -1,6 +1,6 @@
 module capcli/testdata/interop
 
-go 1.26
+go 1.26.0
 
 require (
 	capcli v0.0.0
@@ -20,7 +20,7 @@ require (
 	github.com/parquet-go/parquet-go v0.32.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
-	golang.org/x/sys v0.38.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/xerrors v0.0.0-20191204190536-9bdfabe68543 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
 )
