@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"time"
@@ -16,9 +17,12 @@ import (
 // Figure is a number that may be unknown: NaN and the infinities are null in JSON.
 type Figure float64
 
+// IsKnown reports whether f is a finite value.
+func (f Figure) IsKnown() bool { return !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) }
+
 // MarshalJSON returns null for an unknown figure.
 func (f Figure) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
+	if !f.IsKnown() {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(f))
@@ -31,6 +35,14 @@ func (f *Figure) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	return json.Unmarshal(b, (*float64)(f))
+}
+
+// WriteJSON writes a document as commands do: indented by two spaces, without the escapes of HTML.
+func WriteJSON(w io.Writer, document any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(document)
 }
 
 // MarshalJSON returns u as an exact decimal string: "1695168.00".

@@ -36,6 +36,7 @@ var modules = map[string][]string{
 	"yaml":        {"github.com/goccy/go-yaml", "gopkg.in/yaml.v3", "go.yaml.in/yaml/v3"},
 	"unix":        {"golang.org/x/sys/unix"},
 	"tablewriter": {"github.com/olekukonko/tablewriter"},
+	"netutil":     {"golang.org/x/net/netutil"},
 	"image":       {"golang.org/x/image"},
 	"bubbletea":   {"charm.land/bubbletea/v2"},
 	"excelize":    {"github.com/xuri/excelize/v2"},
@@ -145,7 +146,7 @@ var layers = map[string][]string{
 	"cmd/report": {"tablewriter"},
 	"cmd/wasm":   {"cmd/panel/reply", "scenarios/live"},
 
-	"cmd/serve":        {"cmd/panel", "cmd/panel/reply", "cmd/report/page", "cmd/schema", "forecast/outlook", "profile/demand", "profile/trace", "scenarios/live", "scenarios/paper", "scenarios/play", "scenarios/strict", "scenarios/whatif", "simulate/outcome", "simulate/plan/mix"},
+	"cmd/serve":        {"cmd/panel", "cmd/panel/reply", "cmd/report/page", "cmd/schema", "forecast/outlook", "profile/demand", "profile/trace", "scenarios/live", "scenarios/paper", "scenarios/play", "scenarios/strict", "scenarios/whatif", "simulate/outcome", "simulate/plan/mix", "netutil"},
 	"cmd/panel":        {"cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "scenarios/live", "scenarios/play", "scenarios/whatif"},
 	"cmd/panel/engine": {},
 	"cmd/panel/reply":  {"cmd/report/draw", "scenarios/live", "scenarios/whatif"},

@@ -223,11 +223,23 @@ func (u USD) Decimal() string {
 
 // Grouped returns n with commas between thousands: "1,695,168".
 func Grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	return GroupDigits(strconv.FormatInt(n, 10))
+}
+
+// GroupDigits returns the decimal number s with commas between the thousands.
+func GroupDigits(s string) string {
+	digits, rest, _ := strings.Cut(s, ".")
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
 	}
-	return s
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	if rest != "" {
+		rest = "." + rest
+	}
+	return sign + digits + rest
 }
 
 // BriefNumber formats v for a sentence: as a whole number, or in three significant figures below a

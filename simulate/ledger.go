@@ -229,7 +229,7 @@ func (g *ledger) stay(p, t, payer int, milli int64, from, to, lost capcli.Second
 			g.rec.Hourly.rest(p, t, to, d)
 		}
 		if g.over != nil {
-			g.over.rest(p, to, d)
+			g.over.addMinimum(p, to, d)
 		}
 	}
 	return g.held

@@ -216,8 +216,8 @@ func (o *overTime) hold(p int, milli int64, now capcli.Seconds) {
 	a.used += milli
 }
 
-// rest adds time that a minimum billing time adds to a stay that ended.
-func (o *overTime) rest(p int, at capcli.Seconds, time capcli.GPUTime) {
+// addMinimum adds time that a minimum billing time adds to a stay that ended.
+func (o *overTime) addMinimum(p int, at capcli.Seconds, time capcli.GPUTime) {
 	s := Span{Offered: time, Idle: time}
 	o.stepAt(max(0, at-1)).spans[o.g.rec.Pools[p].Terms].Add(s)
 	o.cellAt(at).Pools[p].Add(s)

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/cmd/schema"
 )
@@ -75,12 +75,7 @@ func runSchema(e *env, o schemaOptions) error {
 
 // writeSchema writes s to the file path.
 func writeSchema(e *env, path string, s *schema.Schema) error {
-	return writeOutput(e, path, func(out io.Writer) error {
-		w := json.NewEncoder(out)
-		w.SetIndent("", "  ")
-		w.SetEscapeHTML(false)
-		return w.Encode(s)
-	})
+	return writeOutput(e, path, func(out io.Writer) error { return capcli.WriteJSON(out, s) })
 }
 
 // editorSchema is the file beside a scenario of scenarios init by which editors check it.

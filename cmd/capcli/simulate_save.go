@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"capcli"
 	"capcli/cmd/files"
 	"capcli/scenarios/play"
 	"capcli/simulate/outcome"
@@ -66,10 +66,7 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 // writeJSON writes data as indented JSON to the file name.
 func writeJSON(e *env, name string, data any) error {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(data); err != nil {
+	if err := capcli.WriteJSON(&b, data); err != nil {
 		return err
 	}
 	return writeWhole(e, name, b.Bytes())

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"capcli"
 )
 
 // Chart is a text chart of figures over time. The values are at equal intervals; NaN is a gap.
@@ -90,6 +92,11 @@ func (c Chart) Draw(width int) string {
 	for i := len(c.Lines) - 1; i >= 0; i-- {
 		draw(canvas, pens[i%len(pens)], s.levels(columns(c.Lines[i].Values, plot, mean)))
 	}
+	return c.titled(canvas, labels, labelWidth, width) + c.legend(labelWidth, plot, marked)
+}
+
+// titled returns the title and the rows of a canvas beside the labels of the axis.
+func (c *Chart) titled(canvas [][]rune, labels []string, labelWidth, width int) string {
 	var b strings.Builder
 	if c.Title != "" {
 		b.WriteString(wrap(Strip(c.Title), width, "") + "\n")
@@ -98,7 +105,6 @@ func (c Chart) Draw(width int) string {
 		pad := strings.Repeat(" ", labelWidth-len(labels[i]))
 		b.WriteString(strings.TrimRight(pad+labels[i]+" ┤"+string(row), " ") + "\n")
 	}
-	b.WriteString(c.legend(labelWidth, plot, marked))
 	return b.String()
 }
 
@@ -357,7 +363,7 @@ func (l *Line) flat() (float64, bool) {
 // figure returns v as text: an integer in full, any other number in three digits.
 func figure(v float64) string {
 	if v == math.Trunc(v) {
-		return group(strconv.FormatFloat(v, 'f', 0, 64))
+		return capcli.GroupDigits(strconv.FormatFloat(v, 'f', 0, 64))
 	}
 	text, _ := humanFloat(v) // it is finite
 	return text

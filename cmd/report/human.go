@@ -33,7 +33,7 @@ func human(v any) (string, error) {
 	case string:
 		return Strip(v), nil
 	case int64:
-		return group(strconv.FormatInt(v, 10)), nil
+		return capcli.GroupDigits(strconv.FormatInt(v, 10)), nil
 	case bool:
 		if v {
 			return "yes", nil
@@ -107,27 +107,11 @@ func fixed(v float64, places int) (string, error) {
 	if _, err := exactFloat(v); err != nil {
 		return "", err
 	}
-	s := group(strconv.FormatFloat(v, 'f', places, 64))
+	s := capcli.GroupDigits(strconv.FormatFloat(v, 'f', places, 64))
 	if strings.Trim(s, "-0.") == "" {
 		s = strings.TrimPrefix(s, "-") // -0 is 0
 	}
 	return s, nil
-}
-
-// group returns the decimal number s with commas between the thousands.
-func group(s string) string {
-	digits, rest, _ := strings.Cut(s, ".")
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if rest != "" {
-		rest = "." + rest
-	}
-	return sign + digits + rest
 }
 
 // humanRange returns a range such as "22 min (17 to 29)". A unit that all three figures share is

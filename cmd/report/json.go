@@ -28,10 +28,7 @@ func writeJSON(w io.Writer, d Doc, _ Options) error {
 		data = tables
 	}
 	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(FillLists(data)); err != nil {
+	if err := capcli.WriteJSON(&buf, FillLists(data)); err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	_, err := buf.WriteTo(w)

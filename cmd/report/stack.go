@@ -51,14 +51,6 @@ func (c Chart) stack(width int) string {
 			}
 		}
 	}
-	var b strings.Builder
-	if c.Title != "" {
-		b.WriteString(wrap(Strip(c.Title), width, "") + "\n")
-	}
-	for i, row := range canvas {
-		pad := strings.Repeat(" ", labelWidth-len(labels[i]))
-		b.WriteString(strings.TrimRight(pad+labels[i]+" ┤"+string(row), " ") + "\n")
-	}
 	var keys []string
 	for i, l := range areas {
 		keys = append(keys, strings.Repeat(string(fills[i%len(fills)]), 2)+" "+Strip(l.Name))
@@ -67,7 +59,7 @@ func (c Chart) stack(width int) string {
 		keys = append(keys, strings.Repeat(string(overs[i%len(overs)]), 2)+" "+Strip(l.Name))
 	}
 	ends := Chart{From: c.From, To: c.To}
-	return b.String() + ends.legend(labelWidth, plot, false) + keyLines(keys, labelWidth+2, width)
+	return c.titled(canvas, labels, labelWidth, width) + ends.legend(labelWidth, plot, false) + keyLines(keys, labelWidth+2, width)
 }
 
 // sumsOf returns each area as the height of its upper edge.

@@ -9,7 +9,6 @@ import (
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
 	"capcli/profile/store"
-	"capcli/scenarios/paper/figure"
 	"capcli/simulate/billing"
 	"capcli/simulate/billing/focus"
 	"capcli/simulate/plan/market"
@@ -33,7 +32,6 @@ func init() { // not a declaration, because the functions below ask known in tur
 		reflect.TypeFor[capcli.GPUTime]():  func(*Maker) *Schema { return &Schema{Type: Types{"number"}, Comment: "GPU-hours"} },
 		reflect.TypeFor[capcli.Seconds]():  func(*Maker) *Schema { return &Schema{Type: Types{"integer"}, Comment: "seconds"} },
 		reflect.TypeFor[capcli.Figure]():   figureOrNull,
-		reflect.TypeFor[figure.Number]():   figureOrNull,
 		reflect.TypeFor[billing.MilliWh](): func(*Maker) *Schema { return &Schema{Type: Types{"number"}, Comment: "kilowatt-hours"} },
 		reflect.TypeFor[billing.Carbon]():  func(*Maker) *Schema { return &Schema{Type: Types{"number"}, Comment: "kilograms of CO2 equivalent"} },
 		reflect.TypeFor[demand.Level]():    func(*Maker) *Schema { return &Schema{Type: Types{"number", "string", "null"}} },

@@ -18,7 +18,6 @@ import (
 
 	"capcli"
 	"capcli/profile/demand"
-	"capcli/scenarios/paper/figure"
 	"capcli/simulate/billing"
 	"capcli/simulate/billing/focus"
 	"capcli/simulate/plan/market"
@@ -128,8 +127,7 @@ func TestKnown(t *testing.T) {
 		reflect.TypeFor[capcli.Time]():     {capcli.NoTime, capcli.Time(0), capcli.Time(2_000_000_000)},
 		reflect.TypeFor[market.Instant]():  {market.Instant{Time: 5}, market.Instant{Time: capcli.NoTime, Period: 1.5}},
 		reflect.TypeFor[capcli.GPUTime]():  {capcli.GPUTime(0), capcli.GPUTime(1), capcli.GPUTime(math.MaxInt64)},
-		reflect.TypeFor[capcli.Figure]():   {capcli.Figure(1e300), capcli.Figure(math.NaN()), capcli.Figure(math.Inf(1))},
-		reflect.TypeFor[figure.Number]():   {figure.Number(1e-300), figure.Number(math.NaN())},
+		reflect.TypeFor[capcli.Figure]():   {capcli.Figure(1e300), capcli.Figure(1e-300), capcli.Figure(math.NaN()), capcli.Figure(math.Inf(1))},
 		reflect.TypeFor[billing.MilliWh](): {billing.MilliWh(1), billing.MilliWh(-7_000_000)},
 		reflect.TypeFor[billing.Carbon]():  {billing.Carbon(1), billing.Gram, billing.Tonne},
 		reflect.TypeFor[demand.Level]():    {demand.Level{}, demand.Level{GPUs: 2}, demand.Level{File: "x"}, demand.Level{Measured: true}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -45,51 +44,6 @@ func (q *queue) enter(ctx context.Context) (leave func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// limitConnections returns l with at most n connections at once; further ones wait to be taken.
-func limitConnections(l net.Listener, n int) net.Listener {
-	return &limited{Listener: l, slots: make(chan struct{}, n), closed: make(chan struct{})}
-}
-
-type limited struct {
-	net.Listener
-	slots  chan struct{}
-	closed chan struct{}
-	once   sync.Once
-}
-
-// Accept returns the next connection, when there is room for it.
-func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, err
-	}
-	return &counted{Conn: c, leave: sync.OnceFunc(func() { <-l.slots })}, nil
-}
-
-// Close closes the listener.
-func (l *limited) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-// counted is a connection of a limited listener.
-type counted struct {
-	net.Conn
-	leave func()
-}
-
-// Close closes the connection and makes room for another.
-func (c *counted) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
 }
 
 // counts counts the answers by operation and code.

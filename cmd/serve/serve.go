@@ -22,6 +22,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"capcli"
 	"capcli/scenarios/live"
 )
@@ -144,7 +146,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:    log.New(io.Discard, "", 0), // it would name what clients sent
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(limitConnections(l, s.o.Connections)) }()
+	go func() { ended <- server.Serve(netutil.LimitListener(l, s.o.Connections)) }()
 	select {
 	case err := <-ended:
 		return err

@@ -181,11 +181,12 @@ func (s *search) withinBudget(ctx context.Context) error {
 	if n == 0 {
 		return nil
 	}
-	mixes, err := s.planner.Assess(ctx, [][]string{{"capacity.base.gpus=" + joined([]int{n}), "overflow.patience=never"}})
+	p := point{n, "never"}
+	mixes, err := s.planner.Assess(ctx, [][]string{p.changes()})
 	if err != nil {
 		return err
 	}
-	s.out.Alternatives = append(s.out.Alternatives, s.choice(budgetName, point{n, "never"}, mixes[0], s.out.Nearest))
+	s.out.Alternatives = append(s.out.Alternatives, s.choice(budgetName, p, mixes[0], s.out.Nearest))
 	return nil
 }
 

@@ -173,10 +173,7 @@ func command(words ...string) string {
 // encode writes a document as -o json does.
 func encode(doc any) ([]byte, error) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	err := e.Encode(doc)
+	err := capcli.WriteJSON(&b, doc)
 	return b.Bytes(), err
 }
 
@@ -436,13 +433,17 @@ func (c *chain) priceFlags() []string {
 	return []string{"--prices", c.Prices}
 }
 
+// endsWithin reports whether a commitment that starts with the futures ends within them, to a day.
+func (c *chain) endsWithin(q *prices.Quote) bool {
+	months, _ := q.Months()
+	return int64(months)*365 <= (int64(c.set.Mean.Len()/capcli.Day)+1)*12
+}
+
 // chooseTerm chooses the cheapest commitment that ends within the futures.
 func (c *chain) chooseTerm() error {
-	days := int64(c.set.Mean.Len() / capcli.Day)
 	for i := range c.offer.Committed {
 		q := &c.offer.Committed[i]
-		months, _ := q.Months()
-		if int64(months)*365 > (days+1)*12 {
+		if !c.endsWithin(q) {
 			continue
 		}
 		if c.term == nil || q.PerGPU() < c.term.PerGPU() {
@@ -473,9 +474,8 @@ func (c *chain) source() *futures.Source {
 func (c *chain) buy(ctx context.Context) error {
 	terms := []string{}
 	words := []string{"plan", "futures", FuturesFile, "--on-demand", c.offer.OnDemand.Key()}
-	for _, q := range c.offer.Committed {
-		months, _ := q.Months()
-		if int64(months)*365 <= (int64(c.set.Mean.Len()/capcli.Day)+1)*12 {
+	for i := range c.offer.Committed {
+		if q := &c.offer.Committed[i]; c.endsWithin(q) {
 			terms, words = append(terms, q.Term+"="+q.Key()), append(words, "--term", q.Term+"="+q.Key())
 		}
 	}

@@ -90,7 +90,7 @@ func validator(t *testing.T, file, version string) *jsonschema.Schema {
 			continue
 		}
 		c := jsonschema.NewCompiler()
-		if err := c.AddResource("urn:crd", closed(plain(t, v.Schema.OpenAPI))); err != nil {
+		if err := c.AddResource("urn:crd", closed(jsonValue(t, v.Schema.OpenAPI))); err != nil {
 			t.Fatal(err)
 		}
 		s, err := c.Compile("urn:crd")
@@ -103,8 +103,8 @@ func validator(t *testing.T, file, version string) *jsonschema.Schema {
 	return nil
 }
 
-// plain returns a value of YAML as that of JSON.
-func plain(t *testing.T, v any) any {
+// jsonValue returns a value of YAML as that of JSON.
+func jsonValue(t *testing.T, v any) any {
 	t.Helper()
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -149,7 +149,7 @@ func documents(t *testing.T, text string) map[string][]any {
 			return out
 		}
 		if kind, ok := v["kind"].(string); ok {
-			out[kind] = append(out[kind], plain(t, v))
+			out[kind] = append(out[kind], jsonValue(t, v))
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestCustomResources(t *testing.T) {
 							t.Errorf("%s: %v", kind, err)
 						}
 					}
-					if err := v.Validate(plain(t, map[string]any{"spec": map[string]any{"planted": true}})); err == nil {
+					if err := v.Validate(jsonValue(t, map[string]any{"spec": map[string]any{"planted": true}})); err == nil {
 						t.Errorf("%s: a planted field is taken", kind)
 					}
 				}

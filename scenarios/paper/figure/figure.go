@@ -3,10 +3,7 @@
 // file, in a terminal.
 package figure
 
-import (
-	"encoding/json"
-	"math"
-)
+import "capcli"
 
 // Figure is one picture. Its data are also its table.
 type Figure struct {
@@ -79,30 +76,8 @@ type Mark struct {
 	At    Number `json:"at"`
 }
 
-// Number is a value. NaN is unknown, drawn as a gap and written as null.
-type Number float64
-
-// MarshalJSON writes NaN and infinities as null.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if !n.IsKnown() {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
-
-// UnmarshalJSON reads null as NaN.
-func (n *Number) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		*n = Number(math.NaN())
-		return nil
-	}
-	return json.Unmarshal(text, (*float64)(n))
-}
-
-// IsKnown reports whether n is a finite value.
-func (n Number) IsKnown() bool {
-	return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0)
-}
+// Number is a value. One that is not known (NaN) is drawn as a gap and written as null.
+type Number = capcli.Figure
 
 // Numbers converts values.
 func Numbers(values []float64) []Number {

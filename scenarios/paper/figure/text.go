@@ -140,19 +140,9 @@ func grouped(v float64, places int) string {
 	if math.Abs(v) >= 1e21 {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
-	digits, rest, _ := strings.Cut(strconv.FormatFloat(v, 'f', places, 64), ".")
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
+	text := capcli.GroupDigits(strconv.FormatFloat(v, 'f', places, 64))
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-") // -0 is 0
 	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if rest != "" {
-		digits += "." + rest
-	}
-	if strings.Trim(digits, "0.") == "" {
-		return digits // -0 is 0
-	}
-	return sign + digits
+	return text
 }
