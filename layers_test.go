@@ -66,7 +66,9 @@ var layers = map[string][]string{
 	"forecast/theta":           {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
-	"simulate":            {"simulate/internal/sorted", "simulate/reliability"},
+	"simulate":            {"simulate/internal/fluid", "simulate/internal/sorted", "simulate/reliability"},
+	"simulate/scale":      {"simulate", "simulate/internal/fluid", "simulate/serving"},
+	"simulate/serving":    {"gonum"},
 	"simulate/billing":    {"simulate", "simulate/billing/focus"},
 	"simulate/outcome":    {"simulate", "simulate/validate", "simulate/billing", "scenarios/prices"},
 	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/online", "gonum"},
@@ -75,16 +77,21 @@ var layers = map[string][]string{
 
 	"simulate/billing/focus":  {},
 	"simulate/internal/exact": {},
-	"simulate/plan/flow":      {"simulate/internal/exact"},
-	"simulate/plan/market":    {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
-	"simulate/plan/curve":     {"simulate/plan/flow", "profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
-	"simulate/plan/futures":   {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
-	"simulate/plan/review":    {"simulate", "simulate/billing", "simulate/billing/focus", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
-	"simulate/plan/joint":     {"simulate/internal/exact", "profile/demand", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "simulate/plan/linear", "scenarios"},
-	"simulate/plan/linear":    {"gonum"},
-	"simulate/plan/online":    {"simulate/internal/exact"},
-	"simulate/plan/resample":  {"simulate/plan"},
-	"simulate/plan/savings":   {"simulate/internal/exact", "profile/demand", "simulate/plan/market"},
+	"simulate/internal/fluid": {},
+
+	"simulate/serving/agents":   {},
+	"simulate/serving/queueing": {"simulate/serving"},
+	"simulate/serving/roofline": {"simulate/serving", "gonum"},
+	"simulate/plan/flow":        {"simulate/internal/exact"},
+	"simulate/plan/market":      {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
+	"simulate/plan/curve":       {"simulate/plan/flow", "profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
+	"simulate/plan/futures":     {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
+	"simulate/plan/review":      {"simulate", "simulate/billing", "simulate/billing/focus", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
+	"simulate/plan/joint":       {"simulate/internal/exact", "profile/demand", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "simulate/plan/linear", "scenarios"},
+	"simulate/plan/linear":      {"gonum"},
+	"simulate/plan/online":      {"simulate/internal/exact"},
+	"simulate/plan/resample":    {"simulate/plan"},
+	"simulate/plan/savings":     {"simulate/internal/exact", "profile/demand", "simulate/plan/market"},
 
 	"simulate/eta":             {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 	"simulate/internal/sorted": {},
@@ -108,10 +115,12 @@ var layers = map[string][]string{
 	"profile/store":      {"profile", "profile/parquet"},
 	"profile/web":        {"profile", "profile/series"},
 
-	"scenarios":        {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "scenarios/strict", "scenarios/prices", "scenarios/generate", "yaml"},
-	"scenarios/play":   {"simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
-	"scenarios/prices": {"scenarios/strict", "yaml"},
-	"scenarios/strict": {"yaml"},
+	"scenarios":         {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "yaml"},
+	"scenarios/play":    {"simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
+	"scenarios/prices":  {"scenarios/strict", "yaml"},
+	"scenarios/strict":  {"yaml"},
+	"scenarios/service": {"profile/requests", "profile/trace", "scenarios/strict", "simulate", "simulate/scale", "simulate/serving", "simulate/serving/agents", "simulate/serving/queueing", "simulate/serving/roofline", "yaml"},
+	"profile/requests":  {"profile/trace", "profile/series", "profile/web", "compress"},
 
 	"scenarios/generate": {},
 
@@ -162,7 +171,7 @@ const (
 	maxFileLines = 600
 	maxFuncLines = 60
 	// The command package holds flags and words: what it answers is library.
-	maxCommandLines = 13_200
+	maxCommandLines = 14_600
 )
 
 // Packages that compute: the command package must not import them.
