@@ -28,6 +28,10 @@ type ScaleState struct {
 	Served  int64
 	Backlog int64 // Demand - Served
 
+	// Elsewhere is the demand that other bought pools bear beside this one, in the unit of Demand: what
+	// their jobs hold. Pools that share a target add it; 0 for a service.
+	Elsewhere int64
+
 	// Pending is the work of the jobs that wait for a pool of nodes, as far as is believed; 0 for a service.
 	Pending capcli.GPUTime
 	// Spent is what the units have cost so far in thousandths of unit-hours, for budgets.

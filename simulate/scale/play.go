@@ -1,0 +1,220 @@
+package scale
+
+import (
+	"fmt"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/internal/fluid"
+)
+
+// Case is a service in steps: what comes, what a replica serves, and who decides how many there are.
+type Case struct {
+	Length    capcli.Seconds // of a step
+	PerUnit   int64          // requests that a ready replica serves in a step
+	ColdSteps int            // from the order of a replica to its first step, beyond the next one
+	LateSteps int            // requests served more than so many steps after theirs are late
+	Initial   int            // replicas that are ready at the start
+	Scaler    *Settings      // nil is none
+	Load      []int64        // requests that come in each step
+	Losses    []Loss         // in order of step
+}
+
+// Loss takes ready replicas away. They are replaced at once.
+type Loss struct{ Step, Units int }
+
+// Row is a step.
+type Row struct {
+	Step    int   `json:"step"`
+	Load    int64 `json:"load"`
+	Ready   int   `json:"ready"`
+	Loading int   `json:"loading"`
+	Served  int64 `json:"served"`
+	Backlog int64 `json:"backlog"`
+	Desired int   `json:"desired"` // for the next step
+}
+
+// Run is a case that was played.
+type Run struct {
+	Rows    []Row
+	Sights  []Sight // of scaler kpa
+	Summary Summary
+}
+
+// Sight is what scaler kpa saw at the end of a step.
+type Sight struct {
+	Now           capcli.Seconds
+	Ready         int
+	Stable, Panic float64 // mean demand of the windows
+	Desired       int     // before limits
+}
+
+// Limits of a case.
+const (
+	MaxSteps    = 20_000_000
+	maxPerUnit  = 1_000_000_000_000
+	maxRequests = 1 << 61
+)
+
+// Check returns a *capcli.RequestError that says what is wrong with the case.
+func (c *Case) Check() error {
+	switch {
+	case len(c.Load) == 0:
+		return fault("load", "is empty: one number of requests for each step")
+	case len(c.Load) > MaxSteps:
+		return fault("load", "has %d steps; at most %d are allowed", len(c.Load), MaxSteps)
+	case c.Length < 1:
+		return fault("dt", "wants a step of at least a second, found %d", c.Length)
+	case c.PerUnit < 1 || c.PerUnit > maxPerUnit:
+		return fault("mu", "wants 1 to %d requests of a replica in a step, found %d", int64(maxPerUnit), c.PerUnit)
+	case c.ColdSteps < 0 || c.ColdSteps > maxSteps:
+		return fault("cold_steps", "wants 0 to %d, found %d", int(maxSteps), c.ColdSteps)
+	case c.LateSteps < 0 || c.LateSteps > maxSteps:
+		return fault("late_steps", "wants 0 to %d, found %d", int(maxSteps), c.LateSteps)
+	case c.Initial < 0 || c.Initial > maxUnits:
+		return fault("initial", "wants 0 to %d replicas, found %d", maxUnits, c.Initial)
+	}
+	var total int64
+	for t, n := range c.Load {
+		if n < 0 || n > maxRequests-total {
+			return fault("load", "wants whole numbers from 0 to %d in all, found %d in step %d", int64(maxRequests), n, t)
+		}
+		total += n
+	}
+	last := 0
+	for _, l := range c.Losses {
+		if l.Step < last || l.Units < 0 {
+			return fault("losses", "wants [step, replicas] in order of step, found [%d, %d] after step %d", l.Step, l.Units, last)
+		}
+		last = l.Step
+	}
+	return nil
+}
+
+// Play plays the case. In each step, replicas become ready, losses come, requests are served oldest first,
+// and the scaler decides; what it takes back goes at once, loading replicas first, the newest first.
+//
+// The error is a *capcli.RequestError whose Field names what is wrong.
+func Play(c *Case) (*Run, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	newScaler, err := NewScaler(c.Scaler)
+	if err != nil {
+		return nil, err
+	}
+	p := player{
+		Case: c, scaler: newScaler(), units: fleet{ready: c.Initial}, queue: fluid.Queue{LateSteps: c.LateSteps},
+		run: &Run{Rows: make([]Row, 0, len(c.Load))},
+	}
+	for t := range c.Load {
+		p.step(t)
+	}
+	p.run.Summary = p.summary()
+	return p.run, nil
+}
+
+// player is a case being played.
+type player struct {
+	*Case
+	scaler simulate.Scaler
+	units  fleet
+	queue  fluid.Queue
+	losses int   // losses that came
+	paid   int64 // replica-steps
+	run    *Run
+}
+
+func (p *player) step(t int) {
+	p.units.wake(t)
+	for ; p.losses < len(p.Losses) && p.Losses[p.losses].Step <= t; p.losses++ {
+		n := min(p.Losses[p.losses].Units, p.units.ready)
+		p.units.ready -= n
+		p.units.order(n, t+p.ColdSteps)
+	}
+	p.units.wake(t)
+	s := simulate.ScaleState{
+		Step: t, Length: p.Length, Now: capcli.Seconds(t+1) * p.Length, Ready: p.units.ready, Loading: p.units.loading,
+		PerUnit: p.PerUnit, Load: p.Load[t], Demand: p.queue.Backlog + p.Load[t],
+	}
+	if p.Scaler != nil {
+		s.Start = p.Scaler.Start
+	}
+	s.Served = p.queue.Step(t, s.Load, int64(s.Ready)*p.PerUnit)
+	s.Backlog = p.queue.Backlog
+	p.paid += int64(s.Ready + s.Loading)
+	s.Spent = p.paid * int64(p.Length) / 36 * 10
+	if p.paid < 1<<40 {
+		s.Spent = p.paid * int64(p.Length) * 1000 / 3600
+	}
+	desired := p.scaler.Desired(&s)
+	p.run.Rows = append(p.run.Rows, Row{t, s.Load, s.Ready, s.Loading, s.Served, s.Backlog, desired})
+	p.look(&s)
+	switch current := s.Ready + s.Loading; {
+	case desired > current:
+		p.units.order(desired-current, t+1+p.ColdSteps)
+	case desired < current:
+		p.units.release(current - desired)
+	}
+}
+
+// look takes down what scaler kpa saw.
+func (p *player) look(s *simulate.ScaleState) {
+	l, _ := p.scaler.(*limited)
+	if l == nil {
+		return
+	}
+	if k, ok := l.scaler.(*kpa); ok {
+		p.run.Sights = append(p.run.Sights, Sight{s.Now, s.Ready, k.last.stable, k.last.panic, k.last.desired})
+	}
+}
+
+// fleet is replicas, ready and loading.
+type fleet struct {
+	ready, loading int
+	coming         []arrival // in order of step
+}
+
+// arrival is replicas that become ready in a step.
+type arrival struct{ step, n int }
+
+// order adds n replicas that are ready at a step, which is not before that of any other.
+func (f *fleet) order(n, step int) {
+	if n > 0 {
+		f.coming = append(f.coming, arrival{step, n})
+		f.loading += n
+	}
+}
+
+// wake makes the replicas ready whose step has come.
+func (f *fleet) wake(step int) {
+	n := 0
+	for n < len(f.coming) && f.coming[n].step <= step {
+		f.ready += f.coming[n].n
+		f.loading -= f.coming[n].n
+		n++
+	}
+	if n > 0 {
+		f.coming = f.coming[:copy(f.coming, f.coming[n:])]
+	}
+}
+
+// release takes n replicas back: those that load, newest first, then ready ones.
+func (f *fleet) release(n int) {
+	for n > 0 && len(f.coming) > 0 {
+		last := &f.coming[len(f.coming)-1]
+		k := min(n, last.n)
+		last.n -= k
+		f.loading -= k
+		n -= k
+		if last.n == 0 {
+			f.coming = f.coming[:len(f.coming)-1]
+		}
+	}
+	f.ready -= n
+}
+
+// String returns the case in a few words, for errors.
+func (c *Case) String() string {
+	return fmt.Sprintf("%d steps of %s", len(c.Load), c.Length)
+}
