@@ -3,6 +3,7 @@ package scale
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // smallCase is the largest product of steps and most replicas for which a summary has bound_late_steps.
@@ -68,8 +69,9 @@ func (c *Case) BoundNoneLate() *int64 {
 const maxLateWork = 400_000_000
 
 // BoundLate returns the least replica-steps of any plan that knows the future and in which no request is
-// late: each is served at most LateSteps after its step, and by the end. The other rules are those of
-// BoundNoneLate. It is nil where no plan can, and an error says that the case is too large.
+// late: each is served at most LateSteps after its step. Requests whose time is not over may wait at the
+// end. The other rules are those of BoundNoneLate. It is nil where no plan can, and an error says that the
+// case is too large.
 //
 // It is a dynamic program over (backlog, ready). Requests are served in order, so none is late exactly if
 // the backlog after step t is at most what came in the last LateSteps steps.
@@ -81,10 +83,7 @@ func (c *Case) BoundLate() (*int64, error) {
 		if t >= c.LateSteps {
 			window -= c.Load[t-c.LateSteps]
 		}
-		if limit[t] = window; t == len(c.Load)-1 {
-			limit[t] = 0
-		}
-		if limit[t] > maxLateWork {
+		if limit[t] = window; window > maxLateWork {
 			return nil, fmt.Errorf("a backlog of %d requests is too large for the exact bound", limit[t])
 		}
 		most = max(most, int(limit[t]))
@@ -106,8 +105,8 @@ func (c *Case) BoundLate() (*int64, error) {
 		d.step(t, int(backlogs), limit[t])
 	}
 	best := int64(math.MaxInt64)
-	for n := range units + 1 {
-		best = min(best, d.now[0][n])
+	for b := range limit[len(limit)-1] + 1 {
+		best = min(best, slices.Min(d.now[b]))
 	}
 	if best >= unreachable {
 		return nil, nil

@@ -77,7 +77,7 @@ type outlook struct {
 
 // outlook returns an empty outlook with the settings.
 func (v *values) outlook() outlook {
-	o := outlook{model: v.Forecast, grain: v.seconds("grain"), refit: v.seconds("refit"), fitted: -1}
+	o := outlook{model: v.Forecaster, grain: v.seconds("grain"), refit: v.seconds("refit"), fitted: -1}
 	if o.model == nil {
 		o.model = SeasonalNaive{max(1, int(v.seconds("season")/o.grain))}
 	}

@@ -9,7 +9,7 @@ import (
 
 func init() {
 	add("scheduled", "by times of day and week", newScheduled,
-		Setting{Name: "units", Doc: "units outside of every window; default: min", Default: -1, Lo: -1, Hi: maxUnits, Unit: Whole},
+		Setting{Name: "units", Doc: "units outside of every window; default: min", Default: -1, Hi: maxUnits, Unit: Whole},
 		Setting{Name: "ahead", Doc: "acts this long before the schedule, so that units are ready in time; default: 0s", Unit: Length, Hi: maxSeconds},
 	)
 }

@@ -21,14 +21,15 @@ type Settings struct {
 	Values  map[string]float64        // settings by name: numbers, lengths of time in seconds, counts of steps
 	Lengths map[string]capcli.Seconds // settings in steps that are stated as a length of time
 
-	Behavior Behavior       // hpa: how fast it goes up and down
-	Foreseen []float64      // forecast: what is foreseen at the end of each step
-	Schedule []Window       // limits by time of day and week; the first window that holds the time counts
-	Zone     *time.Location // of Schedule; nil is UTC
-	Budget   *Budget        // nil is none
-	Forecast Forecaster     // for the scalers that foresee; the caller sets it
-	Start    capcli.Time    // time of the first step, for schedules, where ScaleState has none
-	Unit     int64          // demand of one unit of Target: 1 for requests, 1000 for thousandths of GPUs; 0 is 1
+	Behavior   Behavior       // hpa: how fast it goes up and down
+	Foreseen   []float64      // forecast: what is foreseen at the end of each step
+	Schedule   []Window       // limits by time of day and week; the first window that holds the time counts
+	Zone       *time.Location // of Schedule; nil is UTC
+	Budget     *Budget        // nil is none
+	Forecaster Forecaster     // for the scalers that foresee; the caller sets it
+	Model      string         // of Forecaster, by name, for the caller; "" is the season before
+	Start      capcli.Time    // time of the first step, for schedules, where ScaleState has none
+	Unit       int64          // demand of one unit of Target: 1 for requests, 1000 for thousandths of GPUs; 0 is 1
 }
 
 // Setting is a number that a scaler declares.
