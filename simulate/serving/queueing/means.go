@@ -1,0 +1,155 @@
+package queueing
+
+import (
+	"fmt"
+	"math"
+)
+
+// Loads from which the approximation stops holding.
+const (
+	HoldsBelow       = 0.85 // of what a replica serves at most
+	HoldsBelowVaried = 0.7  // where answers vary: long ones are left among those present
+)
+
+// Means are the means of one replica in steady state.
+type Means struct {
+	InSystem   float64 `json:"mean_in_system"`
+	Running    float64 `json:"mean_running"`
+	Waiting    float64 `json:"mean_waiting"`
+	E2E        float64 `json:"mean_e2e_s"`  // seconds from arrival to the last token
+	Wait       float64 `json:"mean_wait_s"` // seconds until it runs, for want of room
+	TTFT       float64 `json:"mean_ttft_s"`
+	TPOT       float64 `json:"mean_tpot_s"`    // seconds a token after the first
+	Saturation float64 `json:"saturation_rps"` // requests a second that a full replica serves
+	Load       float64 `json:"load"`           // arrivals over Saturation
+	PWait      float64 `json:"p_wait"`         // probability that an arrival waits for room
+	Holds      bool    `json:"holds"`
+	Because    string  `json:"because,omitempty"` // why it does not hold
+}
+
+// sums are sums over the number present, weighted by its probability.
+type sums struct {
+	total, running, waiting, full float64 // full: that all places are taken
+	prompt                        float64 // of the running, the part of their time that is their own prompt
+}
+
+// Means returns the means at lam arrivals a second, Poisson. From a load of 1 on there is no steady state;
+// the numbers are then those of a queue that turns away whoever finds 20,000 present, and Because says so.
+func (s *Station) Means(lam float64) (Means, error) {
+	if err := checkPositive("rate", lam); err != nil {
+		return Means{}, err
+	}
+	return s.means(lam), nil
+}
+
+func (s *Station) means(lam float64) Means {
+	p := s.probabilities(lam)
+	m := Means{
+		Running: p.running / p.total, Waiting: p.waiting / p.total, PWait: min(1, p.full/p.total),
+		Saturation: s.most, Load: lam / s.most,
+	}
+	m.InSystem = m.Running + m.Waiting
+	m.split(s, lam, p.prompt/p.total)
+	m.judge(s)
+	return m
+}
+
+// probabilities sums over the number n present, whose probability is p(n) ~ product of lam/mu(1..n). It
+// works in logarithms, relative to the greatest, so that nothing overflows.
+func (s *Station) probabilities(lam float64) sums {
+	log := math.Log(lam)
+	at, most := 0.0, 0.0
+	for _, r := range s.logRate {
+		at += log - r
+		most = max(most, at)
+	}
+	n := len(s.logRate)
+	step := log - math.Log(s.most) // of the logarithm, beyond N
+	tail := 0
+	if int64(n) == s.replica.Sequences {
+		tail = mostPresent - n
+		if step < 0 {
+			tail = int(min(float64(tail), math.Ceil(fallen/step)))
+		}
+		most = max(most, at+float64(tail)*step)
+	}
+	p := sums{total: math.Exp(-most)}
+	at = -most
+	for i, r := range s.logRate {
+		at += log - r
+		if at < -740 {
+			continue
+		}
+		w := math.Exp(at)
+		p.total += w
+		p.running += w * float64(i+1)
+		p.prompt += w * float64(i+1) * s.prompt[i]
+		p.full = w
+	}
+	if at < -740 {
+		p.full = 0
+	}
+	p.addTail(s, at, step, tail)
+	return p
+}
+
+// addTail adds the numbers present from n + 1 to n + tail. The logarithm of the probability is at for n and
+// changes by step for each more.
+func (p *sums) addTail(s *Station, at, step float64, tail int) {
+	if tail == 0 {
+		return
+	}
+	from, ratio, first, by := at+step, math.Exp(step), 1, 1
+	if step > 0 { // begin with the greatest
+		from, ratio, first, by = at+float64(tail)*step, math.Exp(-step), tail, -1
+	}
+	n, sum, waiting := float64(len(s.logRate)), 0.0, 0.0
+	w := math.Exp(from)
+	for j := 0; j < tail && w > 0; j++ {
+		sum += w
+		waiting += w * float64(first+by*j)
+		w *= ratio
+	}
+	p.total += sum
+	p.running += sum * n
+	p.prompt += sum * n * s.prompt[len(s.prompt)-1]
+	p.waiting += waiting
+	p.full += sum
+}
+
+// split divides the time of a request: waiting for room, half an iteration until the next one begins, its
+// prompt, and decoding. prompt is the mean number of those present that are at their own prompt's work.
+func (m *Means) split(s *Station, lam, prompt float64) {
+	tbar, _ := s.iteration(max(1, m.Running))
+	m.Wait = m.Waiting / lam
+	m.E2E = m.InSystem/lam + tbar/2e6
+	steps := s.promptSteps(max(1, m.Running))
+	own := prompt / lam
+	others := m.Running/lam - own
+	decodes := s.lengths.Out - 1
+	m.TTFT = m.Wait + tbar/2e6 + own + others*steps/(steps+decodes)
+	if decodes > 0 {
+		m.TPOT = others / (steps + decodes)
+	}
+}
+
+// judge says whether the approximation holds.
+func (m *Means) judge(s *Station) {
+	limit := HoldsBelow
+	if s.lengths.Varied {
+		limit = HoldsBelowVaried
+	}
+	const play = "play the requests (capcli service replay)"
+	switch {
+	case !(m.Load < 1):
+		m.Because = fmt.Sprintf("load %.3g: more comes than is served, so there is no steady state; add replicas", m.Load)
+	case m.Load >= HoldsBelow:
+		m.Because = fmt.Sprintf("load %.3g: from %.2g on means are wrong by more than 10 %%; %s", m.Load, HoldsBelow, play)
+	case m.Load >= limit:
+		m.Because = fmt.Sprintf("load %.3g: where the lengths of answers vary, from %.2g on means may be wrong by more than 10 %%; %s", m.Load, limit, play)
+	case s.replica.Sequences >= s.replica.Chunk && m.Running >= float64(s.replica.Chunk)/2:
+		m.Because = "those that decode leave little of an iteration to prompts; " + play
+	default:
+		m.Holds = true
+	}
+}
