@@ -43,14 +43,30 @@ func (s *Station) Means(lam float64) (Means, error) {
 }
 
 func (s *Station) means(lam float64) Means {
+	m := s.summarise(lam, s.occupancy(lam))
+	m.judge(s)
+	return m
+}
+
+// occupancy is who is in a replica, as means over time.
+type occupancy struct {
+	running, waiting, full float64 // full is the probability that all places are taken
+	prompt                 float64 // of the running, those at work on their own prompt
+}
+
+// occupancy returns who is in the replica in steady state at lam arrivals a second.
+func (s *Station) occupancy(lam float64) occupancy {
 	p := s.probabilities(lam)
+	return occupancy{p.running / p.total, p.waiting / p.total, min(1, p.full/p.total), p.prompt / p.total}
+}
+
+// summarise returns the means at lam arrivals a second of a replica with the given occupancy.
+func (s *Station) summarise(lam float64, p occupancy) Means {
 	m := Means{
-		Running: p.running / p.total, Waiting: p.waiting / p.total, PWait: min(1, p.full/p.total),
+		Running: p.running, Waiting: p.waiting, PWait: p.full, InSystem: p.running + p.waiting,
 		Saturation: s.most, Load: lam / s.most,
 	}
-	m.InSystem = m.Running + m.Waiting
-	m.split(s, lam, p.prompt/p.total)
-	m.judge(s)
+	m.split(s, lam, p.prompt)
 	return m
 }
 
@@ -147,7 +163,7 @@ func (m *Means) judge(s *Station) {
 		m.Because = fmt.Sprintf("load %.3g: from %.2g on means are wrong by more than 10 %%; %s", m.Load, HoldsBelow, play)
 	case m.Load >= limit:
 		m.Because = fmt.Sprintf("load %.3g: where the lengths of answers vary, from %.2g on means may be wrong by more than 10 %%; %s", m.Load, limit, play)
-	case s.replica.Sequences >= s.replica.Chunk && m.Running >= float64(s.replica.Chunk)/2:
+	case s.replica.mayJump() && m.Running+math.Sqrt(m.Running)*5 >= float64(s.replica.Chunk)/2:
 		m.Because = "those that decode leave little of an iteration to prompts; " + play
 	default:
 		m.Holds = true

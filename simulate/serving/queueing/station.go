@@ -55,6 +55,26 @@ type Station struct {
 
 // NewStation returns the station of a replica and the lengths of its requests.
 func NewStation(r Replica, l Lengths) (*Station, error) {
+	s, err := newOutline(r, l)
+	if err != nil {
+		return nil, err
+	}
+	s.tabulate()
+	return s, nil
+}
+
+// tabulate fills in what follows from the number present.
+func (s *Station) tabulate() {
+	n := min(s.replica.Sequences, mostPresent)
+	s.logRate, s.prompt = make([]float64, n), make([]float64, n)
+	for i := range n {
+		rate, share := s.rate(i + 1)
+		s.logRate[i], s.prompt[i] = math.Log(rate), share
+	}
+}
+
+// newOutline returns a station that knows its saturation and its iterations, and no probabilities.
+func newOutline(r Replica, l Lengths) (*Station, error) {
 	if r.Chunk == 0 {
 		r.Chunk = chunkDefault
 	}
@@ -65,22 +85,15 @@ func NewStation(r Replica, l Lengths) (*Station, error) {
 		return nil, err
 	}
 	s := &Station{replica: r, lengths: l}
-	n := int(min(r.Sequences, mostPresent))
-	s.logRate, s.prompt = make([]float64, n), make([]float64, n)
-	for i := range n {
-		tbar, add := s.iteration(float64(i + 1))
-		s.logRate[i] = math.Log(float64(i+1) / (l.Out * tbar / 1e6))
-		s.prompt[i] = add / (l.Out * tbar)
-	}
-	s.most = s.saturation()
+	s.most, _ = s.rate(r.Sequences)
 	return s, nil
 }
 
-// saturation returns mu(N), the requests a second that a full replica serves.
-func (s *Station) saturation() float64 {
+// fullOccupancy returns who is in a replica with all places taken and nobody waiting.
+func (s *Station) fullOccupancy() occupancy {
 	n := float64(s.replica.Sequences)
-	tbar, _ := s.iteration(n)
-	return n / (s.lengths.Out * tbar / 1e6)
+	_, share := s.rate(s.replica.Sequences)
+	return occupancy{running: n, full: 1, prompt: n * share}
 }
 
 func (r *Replica) check() error {
