@@ -63,7 +63,7 @@ func (e *estimate) evaluate(ctx context.Context, done func(n, total int64)) erro
 		}
 	}
 	for l, n := range rates {
-		if n > e.most() && !s.replica.mayJump() {
+		if n > e.exactRates() && !s.replica.mayJump() {
 			s.gridded[l] = true
 			s.gridError = gridError
 		}
@@ -79,8 +79,8 @@ func (e *estimate) evaluate(ctx context.Context, done func(n, total int64)) erro
 	return s.fill(ctx, done)
 }
 
-// most returns the rates of one law of lengths that are worked out one by one.
-func (e *estimate) most() int {
+// exactRates returns how many rates of one law of lengths that are worked out one by one.
+func (e *estimate) exactRates() int {
 	if e.gridFrom > 0 {
 		return e.gridFrom
 	}
