@@ -40,9 +40,17 @@ func TestEstimateOneStep(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"e2e", got.E2E, want.E2E}, {"ttft", got.TTFT, want.TTFT}, {"tpot", got.TPOT, want.TPOT}, {"load", got.PeakLoad, want.Load},
-		{"utilisation", got.Utilisation, want.Load}, {"requests", got.Requests, 48 * 3600}, {"served", got.Served, 48 * 3600},
-		{"tokens out", got.TokensOut, 48 * 3600 * 250}, {"GPU hours", got.GPUHours, 8}, {"usd", got.USD, 24}, {"running", got.Steps[0].Running, want.Running},
+		{"e2e", got.E2E, want.E2E},
+		{"ttft", got.TTFT, want.TTFT},
+		{"tpot", got.TPOT, want.TPOT},
+		{"load", got.PeakLoad, want.Load},
+		{"utilisation", got.Utilisation, want.Load},
+		{"requests", got.Requests, 48 * 3600},
+		{"served", got.Served, 48 * 3600},
+		{"tokens out", got.TokensOut, 48 * 3600 * 250},
+		{"GPU hours", got.GPUHours, 8},
+		{"usd", got.USD, 24},
+		{"running", got.Steps[0].Running, want.Running},
 	} {
 		if far(f.got, f.want) > 1e-12 {
 			t.Errorf("%s is %v, want %v", f.name, f.got, f.want)
@@ -144,8 +152,10 @@ func TestGridError(t *testing.T) {
 		Replica
 		Lengths
 	}{
-		{r, Lengths{In: 1000, Out: 200, Cached: 300}}, {Replica{Time: r.Time, Sequences: 500, Chunk: 512}, Lengths{In: 300, Out: 20}},
-		{Replica{Time: r.Time, Sequences: 32, PrefillFirst: true}, Lengths{In: 2000, Out: 50}}, {Replica{Time: r.Time, Sequences: 1}, Lengths{In: 10, Out: 1}},
+		{r, Lengths{In: 1000, Out: 200, Cached: 300}},
+		{Replica{Time: r.Time, Sequences: 500, Chunk: 512}, Lengths{In: 300, Out: 20}},
+		{Replica{Time: r.Time, Sequences: 32, PrefillFirst: true}, Lengths{In: 2000, Out: 50}},
+		{Replica{Time: r.Time, Sequences: 1}, Lengths{In: 10, Out: 1}},
 	} {
 		station, err := NewStation(c.Replica, c.Lengths)
 		if err != nil {

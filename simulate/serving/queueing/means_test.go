@@ -57,9 +57,14 @@ func TestMeansGolden(t *testing.T) {
 			name      string
 			got, want float64
 		}{
-			{"mean_in_system", got.InSystem, c.InSystem}, {"mean_running", got.Running, c.Running},
-			{"mean_waiting", got.Waiting, c.Waiting}, {"mean_e2e_s", got.E2E, c.E2E}, {"mean_wait_s", got.Wait, c.Wait},
-			{"saturation_rps", got.Saturation, c.Saturation}, {"load", got.Load, c.Load}, {"p_wait", got.PWait, c.PWait},
+			{"mean_in_system", got.InSystem, c.InSystem},
+			{"mean_running", got.Running, c.Running},
+			{"mean_waiting", got.Waiting, c.Waiting},
+			{"mean_e2e_s", got.E2E, c.E2E},
+			{"mean_wait_s", got.Wait, c.Wait},
+			{"saturation_rps", got.Saturation, c.Saturation},
+			{"load", got.Load, c.Load},
+			{"p_wait", got.PWait, c.PWait},
 		} {
 			if far(f.got, f.want) > 1e-9 && math.Abs(f.got-f.want) > 1e-14 {
 				t.Errorf("%s %s at %v: %s = %v, want %v", c.Name, c.Lengths, c.Lam, f.name, f.got, f.want)
