@@ -13,7 +13,8 @@ import (
 type Spec struct {
 	Name string
 
-	Serving // the model, its replicas and the promise
+	Serving // the replicas and the promise
+	Model   // the model and its GPUs
 	Scaling // steps and scaler
 	Load    // where requests come from
 	Holding // which capacity it may hold
@@ -28,6 +29,7 @@ var Section = strict.Section[Spec]{Name: "service", Fields: fields, Check: check
 func fields(s *Spec) []strict.Field {
 	out := []strict.Field{{"name", "what the service is called", strict.Name(&s.Name)}}
 	out = append(out, s.servingFields()...)
+	out = append(out, s.modelFields()...)
 	out = append(out, s.scalingFields()...)
 	out = append(out, s.loadFields()...)
 	return append(out, s.holdingFields()...)
@@ -35,6 +37,7 @@ func fields(s *Spec) []strict.Field {
 
 // check checks fields that depend on each other.
 func check(o *strict.Object, s *Spec) {
+	s.checkModel(o)
 	s.checkServing(o)
 	s.checkScaling(o)
 	s.checkLoad(o)

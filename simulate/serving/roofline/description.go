@@ -1,0 +1,113 @@
+package roofline
+
+// Description is a compact description of the operations of one kind of GPU: surfaces over coarse grids,
+// fitted to tables of measurements.
+type Description struct {
+	GPU      string              `json:"gpu"`
+	Products map[string]Products `json:"products"` // by type of the weights
+	Prefills map[string]Surface  `json:"prefill"`  // by type of the KV cache; batch·heads, length
+	Decodes  map[string]Surface  `json:"decode"`   // by type of the KV cache; batch·kv_heads, tokens attended to
+	Reduces  map[int64]Line      `json:"all_reduce,omitempty"`
+}
+
+// Products are the matrix products of one type of weights: a surface over n and k for each m.
+type Products struct {
+	M      []float64     `json:"m"`
+	N      []float64     `json:"n"`
+	K      []float64     `json:"k"`
+	Micros [][][]float64 `json:"us"` // by M, then N, then K
+}
+
+// Line is a time over one size.
+type Line struct {
+	X      []float64 `json:"x"`
+	Micros []float64 `json:"us"`
+}
+
+// Product is the time of a product; linear in m between surfaces.
+func (d *Description) Product(weights string, m, n, k float64) float64 {
+	p := d.Products[weights]
+	return interpolate(p.M, m, func(i int) float64 {
+		s := Surface{p.N, p.K, p.Micros[i]}
+		return s.At(n, k)
+	})
+}
+
+// Tokens are the token counts at which products are known.
+func (d *Description) Tokens(weights string) []float64 { return d.Products[weights].M }
+
+// Prefill is the time of attention over whole prompts. It depends on the product of batch and heads.
+func (d *Description) Prefill(a Attention, batch, length float64) float64 {
+	s := d.Prefills[a.Cache]
+	return s.At(batch*float64(a.Heads), length)
+}
+
+// Decode is the time of attention of one step. It depends on the product of batch and heads of keys and values, for
+// reading these is its work.
+func (d *Description) Decode(a Attention, batch, after float64) float64 {
+	s := d.Decodes[a.Cache]
+	return s.At(batch*float64(a.KVHeads), after+1)
+}
+
+// AllReduce is the time of an all-reduce.
+func (d *Description) AllReduce(gpus int64, elements float64) float64 {
+	l := d.Reduces[gpus]
+	return interpolate(l.X, elements, func(i int) float64 { return l.Micros[i] })
+}
+
+// Describe fits a description to tables.
+func Describe(t *Tables) *Description {
+	d := &Description{GPU: t.GPU, Products: map[string]Products{}, Prefills: map[string]Surface{}, Decodes: map[string]Surface{}, Reduces: map[int64]Line{}}
+	for weights, planes := range t.products {
+		d.Products[weights] = describeProducts(planes)
+	}
+	prefill, decode := map[string][]observation{}, map[string][]observation{}
+	for _, a := range t.Shapes() {
+		for _, p := range t.prefill[a] {
+			if p.Length > 1 {
+				prefill[a.Cache] = append(prefill[a.Cache], observation{p.Batch * float64(a.Heads), p.Length, p.Micros})
+			}
+		}
+		for _, p := range t.decode[a] {
+			decode[a.Cache] = append(decode[a.Cache], observation{p.Batch * float64(a.KVHeads), p.Length + 1, p.Micros})
+		}
+	}
+	for cache := range decode {
+		d.Prefills[cache] = fitSurface(knotsHeads, knotsLength, prefill[cache])
+		d.Decodes[cache] = fitSurface(knotsKV, knotsAfter, decode[cache])
+	}
+	for gpus, points := range t.reduce {
+		var l Line
+		for _, p := range points {
+			l.X, l.Micros = append(l.X, p.Length), append(l.Micros, significant(p.Micros))
+		}
+		d.Reduces[gpus] = l
+	}
+	return d
+}
+
+func describeProducts(planes []*plane) Products {
+	p := Products{N: knotsN, K: knotsK}
+	for _, plane := range planes {
+		var seen []observation
+		for i, n := range plane.n {
+			for j, k := range plane.k {
+				if us := plane.us[i][j]; us > 0 {
+					seen = append(seen, observation{n, k, us})
+				}
+			}
+		}
+		p.M = append(p.M, plane.m)
+		p.Micros = append(p.Micros, fitSurface(knotsN, knotsK, seen).Micros)
+	}
+	return p
+}
+
+var (
+	knotsN      = []float64{1024, 2048, 4096, 8192, 16384, 65536}
+	knotsK      = []float64{512, 1024, 2048, 4096, 8192, 16384, 65536}
+	knotsHeads  = []float64{8, 32, 128, 512, 2048, 16384}
+	knotsLength = []float64{16, 128, 512, 1024, 2048, 4096, 16384}
+	knotsKV     = []float64{1, 8, 32, 128, 512, 2048}
+	knotsAfter  = []float64{2, 128, 512, 2048, 8192, 65536}
+)
