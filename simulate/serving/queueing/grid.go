@@ -155,7 +155,8 @@ func (s *states) fillPart(keys []state, out []occupancy) error {
 
 func compareStates(a, b state) int {
 	return cmp.Or(cmp.Compare(a.lengths.In, b.lengths.In), cmp.Compare(a.lengths.Out, b.lengths.Out),
-		cmp.Compare(a.lengths.Cached, b.lengths.Cached), cmp.Compare(a.rate, b.rate))
+		cmp.Compare(a.lengths.Cached, b.lengths.Cached),
+		cmp.Compare(a.lengths.Variation, b.lengths.Variation), cmp.Compare(a.rate, b.rate))
 }
 
 // occupancy returns who is in a replica of the station at rate arrivals a second.

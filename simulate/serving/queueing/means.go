@@ -5,11 +5,8 @@ import (
 	"math"
 )
 
-// Loads from which the approximation stops holding.
-const (
-	HoldsBelow       = 0.85 // of what a replica serves at most
-	HoldsBelowVaried = 0.7  // where answers vary: long ones are left among those present
-)
+// HoldsBelow is the load from which the approximation does not hold.
+const HoldsBelow = 0.85
 
 // Means are the means of one replica in steady state.
 type Means struct {
@@ -136,33 +133,41 @@ func (p *sums) addTail(s *Station, at, step float64, tail int) {
 // split divides the time of a request: waiting for room, half an iteration until the next one begins, its
 // prompt, and decoding. prompt is the mean number of those present that are at their own prompt's work.
 func (m *Means) split(s *Station, lam, prompt float64) {
-	tbar, _ := s.iteration(max(1, m.Running))
+	n := max(1, m.Running)
+	tbar, add := s.iteration(n)
 	m.Wait = m.Waiting / lam
 	m.E2E = m.InSystem/lam + tbar/2e6
-	steps := s.promptSteps(max(1, m.Running))
-	own := prompt / lam
-	others := m.Running/lam - own
 	decodes := s.lengths.Out - 1
-	m.TTFT = m.Wait + tbar/2e6 + own + others*steps/(steps+decodes)
-	if decodes > 0 {
-		m.TPOT = others / (steps + decodes)
+	if decodes <= 0 {
+		m.TTFT = m.E2E
+		return
 	}
+	steps := s.promptSteps(n)
+	own := prompt / lam
+	each := (m.Running/lam - own) / (steps + decodes) // of an iteration, without one's own prompt
+	m.TTFT = m.Wait + tbar/2e6 + own + each*steps
+	room := m.E2E - m.TTFT - decodes*min(each, (tbar-n/s.lengths.Out*add)/1e6)
+	m.TTFT += max(0, min(room, meetings(lam, tbar/1e6, add/1e6)))
+	m.TPOT = (m.E2E - m.TTFT) / decodes
+}
+
+// meetings returns the seconds that the first token waits longer because prompts meet. An arrival falls into
+// a long iteration rather than a short one, and those that arrive in the same one have their prompts in the
+// next one together. The number of prompts in an iteration is taken as Poisson, so its time t has the second
+// moment tbar² + lam·tbar·add², and half of E[t²]/E[t] is left of it in the mean.
+func meetings(lam, tbar, add float64) float64 {
+	seen := tbar + lam*add*add // of the iteration into which an arrival falls
+	return (seen-tbar)/2 + lam*(seen-tbar)*add
 }
 
 // judge says whether the approximation holds.
 func (m *Means) judge(s *Station) {
-	limit := HoldsBelow
-	if s.lengths.Varied {
-		limit = HoldsBelowVaried
-	}
 	const play = "play the requests (capcli service replay)"
 	switch {
 	case !(m.Load < 1):
 		m.Because = fmt.Sprintf("load %.3g: more comes than is served, so there is no steady state; add replicas", m.Load)
 	case m.Load >= HoldsBelow:
 		m.Because = fmt.Sprintf("load %.3g: from %.2g on means are wrong by more than 10 %%; %s", m.Load, HoldsBelow, play)
-	case m.Load >= limit:
-		m.Because = fmt.Sprintf("load %.3g: where the lengths of answers vary, from %.2g on means may be wrong by more than 10 %%; %s", m.Load, limit, play)
 	case s.replica.mayJump() && m.Running+math.Sqrt(m.Running)*5 >= float64(s.replica.Chunk)/2:
 		m.Because = "those that decode leave little of an iteration to prompts; " + play
 	default:

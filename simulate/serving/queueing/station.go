@@ -21,7 +21,9 @@ type Lengths struct {
 	In     float64 // of the prompt
 	Out    float64 // of the answer
 	Cached float64 // of the prompt, which a prefix cache supplies
-	Varied bool    // whether answers vary as an exponential law does, rather than have one length
+	// Variation is the squared coefficient of variation of answers: 0 where all have one length, 1 for an
+	// exponential law. Those present are the longer ones, so they attend to more tokens.
+	Variation float64
 }
 
 // Limits of what a station describes.
@@ -37,11 +39,15 @@ const (
 // "The multiple phase service network with generalized processor sharing", Acta Informatica 1979). With i
 // tokens in and o out:
 //
-//	t(T, S, KV, PA)  the time of an iteration (serving.Time), not rounded; KV = n·(i + o/2)
+//	t(T, S, KV, PA)  the time of an iteration (serving.Time), not rounded; KV = n·(i + o/2·(1 + v))
 //	d(n)    = t(n, n, KV, 0), an iteration in which all decode
 //	add(n)  = the sum, over the pieces of one prompt, of what each adds to an iteration of the n - 1 others
 //	tbar(n) = d(n) + n/o·add(n)
 //	mu(n)   = m / (o·tbar(m)), m = min(n, N)
+//
+// v is the squared coefficient of variation of answers: one that is seen at work has made o/2·(1 + v) tokens
+// in the mean, as a law of renewals says of the age of what is in use. Where load is high and answers vary,
+// that is what decides whether a replica keeps up.
 //
 // The cost of a prompt is taken apart from that of decoding: prompts come in lumps, and the time of an
 // iteration is a maximum, so an iteration with the mean number of prompt tokens is too short.
@@ -126,9 +132,9 @@ func (l *Lengths) check() error {
 		name    string
 		x, from float64
 		to      float64
-	}{{"tokens_in", l.In, 1, mostTokens}, {"tokens_out", l.Out, 1, mostTokens}, {"cached", l.Cached, 0, l.In}} {
+	}{{"tokens_in", l.In, 1, mostTokens}, {"tokens_out", l.Out, 1, mostTokens}, {"cached", l.Cached, 0, l.In}, {"variation", l.Variation, 0, 1e6}} {
 		if !(f.x >= f.from && f.x <= f.to) {
-			return &capcli.RequestError{Field: f.name, Text: fmt.Sprintf("wants tokens between %v and %v, found %v", f.from, f.to, f.x)}
+			return &capcli.RequestError{Field: f.name, Text: fmt.Sprintf("wants a number between %v and %v, found %v", f.from, f.to, f.x)}
 		}
 	}
 	return nil
@@ -159,7 +165,7 @@ func (s *Station) iteration(n float64) (tbar, add float64) {
 	t, i, o := &s.replica.Time, s.lengths.In, s.lengths.Out
 	first, work := s.lengths.prompt()
 	pairs := work * (2*first + work + 1) / 2 * float64(t.PA) / 1e6
-	decode := float64(t.C0)/1e6 + roof(t, n) + float64(t.Seq)/1e6*n + float64(t.KV)/1e6*n*(i+o/2)
+	decode := float64(t.C0)/1e6 + roof(t, n) + float64(t.Seq)/1e6*n + float64(t.KV)/1e6*n*(i+o/2*(1+s.lengths.Variation))
 	if s.replica.PrefillFirst {
 		add = float64(t.C0)/1e6 + roof(t, work) + float64(t.Seq)/1e6 + pairs
 		return decode + n/o*add, add
