@@ -116,12 +116,13 @@ var layers = map[string][]string{
 	"profile/store":      {"profile", "profile/parquet"},
 	"profile/web":        {"profile", "profile/series"},
 
-	"scenarios":         {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "yaml"},
-	"scenarios/play":    {"simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
-	"scenarios/prices":  {"scenarios/strict", "yaml"},
-	"scenarios/strict":  {"yaml"},
-	"scenarios/service": {"profile/requests", "profile/trace", "scenarios/strict", "simulate", "simulate/scale", "simulate/serving", "simulate/serving/agents", "simulate/serving/queueing", "simulate/serving/roofline", "yaml"},
-	"profile/requests":  {"profile/trace", "profile/series", "profile/web", "compress"},
+	"scenarios":                 {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "yaml"},
+	"scenarios/play":            {"simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
+	"scenarios/prices":          {"scenarios/strict", "yaml"},
+	"scenarios/strict":          {"yaml"},
+	"scenarios/service":         {"profile/requests", "profile/trace", "scenarios/strict", "simulate", "simulate/scale", "simulate/serving", "simulate/serving/agents", "simulate/serving/queueing", "simulate/serving/roofline", "yaml"},
+	"scenarios/service/traffic": {"profile/requests", "simulate/serving"},
+	"profile/requests":          {"profile/trace", "profile/series", "profile/web", "compress"},
 
 	"scenarios/generate": {},
 
