@@ -70,7 +70,7 @@ func (a *auditor) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 	var milli int64
 	for _, s := range e.Job.Slices() {
-		a.book(e, s, sign)
+		a.book(e.At, e.Job.ID, e.Job.Partition, s, sign)
 		milli += int64(s.GPUs)*1000 + int64(s.Milli)
 		if s.Pool != e.Job.Slices()[0].Pool {
 			a.failf("%s is split over two pools", e.Job.ID)
@@ -81,11 +81,12 @@ func (a *auditor) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
-func (a *auditor) book(e simulate.Event, s simulate.Slice, sign int64) {
+// book books what a holder gets (sign 1) or gives back (-1).
+func (a *auditor) book(now capcli.Seconds, id, partition string, s simulate.Slice, sign int64) {
 	at := [2]int32{s.Pool, s.Node}
 	p := &a.pools[s.Pool]
-	if p.Partition != "" && p.Partition != e.Job.Partition {
-		a.failf("%s of partition %q runs in that of %q", e.Job.ID, e.Job.Partition, p.Partition)
+	if p.Partition != "" && p.Partition != partition {
+		a.failf("%s of partition %q runs in that of %q", id, partition, p.Partition)
 	}
 	a.gpus[at] += sign * (int64(s.GPUs)*1000 + int64(s.Milli))
 	a.cpu[at] += sign * s.CPUMilli
@@ -106,7 +107,7 @@ func (a *auditor) book(e simulate.Event, s simulate.Slice, sign int64) {
 		}
 	}
 	if a.gpus[at]+shared > int64(p.GPUsPerNode)*1000 || a.gpus[at] < 0 {
-		a.failf("node %d of %s has %d GPUs, %d thousandths are held at %d", s.Node, p.Name, p.GPUsPerNode, a.gpus[at], e.At)
+		a.failf("node %d of %s has %d GPUs, %d thousandths are held at %d", s.Node, p.Name, p.GPUsPerNode, a.gpus[at], now)
 	}
 	if (p.CPUMilli > 0 && a.cpu[at] > p.CPUMilli) || (p.MemMiB > 0 && a.mem[at] > p.MemMiB) {
 		a.failf("node %d of %s has its CPUs or memory held twice", s.Node, p.Name)

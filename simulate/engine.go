@@ -40,6 +40,7 @@ type Config struct {
 	// then billed exactly: see Record.Cuts.
 	Cuts      []capcli.Time
 	Observers []Observer
+	Services  []Service      // hold capacity beside the jobs
 	Hourly    bool           // also record the use by clock hour
 	Timeline  bool           // also record the run over time: see Result.Timeline
 	Zone      *time.Location // of the hours of the week of Timeline; nil is UTC
@@ -112,7 +113,8 @@ type engine struct {
 	preempts   preempts
 	gpus       gpuFailures
 	defrag     defrag
-	failed     int64 // jobs given up after too many failures
+	svc        *services // nil without services
+	failed     int64     // jobs given up after too many failures
 	runningN   int
 	seq        uint64
 	next       capcli.Job // the next job to arrive, already read
@@ -230,6 +232,9 @@ func (e *engine) pullFirst() error {
 		}
 	}
 	e.bringUp()
+	if err := e.openServices(); err != nil {
+		return err
+	}
 	err = e.seed()
 	e.win.guard = e.win.list != nil
 	return err
@@ -263,8 +268,14 @@ func (e *engine) loop(ctx context.Context) error {
 			return nil
 		}
 		e.c.now = at
+		if e.svc != nil {
+			e.svc.closeSteps(e)
+		}
 		if err := e.instant(at); err != nil {
 			return err
+		}
+		if e.svc != nil {
+			e.settleServices()
 		}
 		e.turns()
 		if e.cfg.Defragment.Every > 0 {
@@ -317,7 +328,7 @@ func (e *engine) reach() error {
 func (e *engine) upcoming() (capcli.Seconds, bool) {
 	p := e.agenda.next()
 	switch {
-	case !e.more && e.slab.live == 0 && e.cfg.Until == 0:
+	case !e.more && e.slab.live == 0 && e.cfg.Until == 0 && !e.svc.isOpen(e.c.now):
 		return 0, false
 	case p == nil && !e.more:
 		return 0, false
@@ -400,6 +411,7 @@ func (e *engine) woken(p planned) {
 		e.defrag.due, e.defrag.planned = true, false
 	case l == nil && p.node == budgetWake:
 		e.renewBudget()
+	case l == nil && p.node == serviceWake: // see services
 	case l == nil:
 		e.queues[p.node].dirty = true
 	case l.run != p.run:

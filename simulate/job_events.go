@@ -40,6 +40,7 @@ func (e *engine) arrive() *Live {
 	if l.GPUMilli > 0 && e.c.shares == nil {
 		e.mendAll()
 		e.c.shareDevices(e.allRunning())
+		e.markReplicas()
 	}
 	e.meter.arrived(e, l)
 	if !e.canEver(l) {

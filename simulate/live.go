@@ -64,6 +64,7 @@ type Live struct {
 	onSpot        bool           // the current stay is on a spot pool
 	ripe          bool           // waits, and its patience has ended
 	due           bool           // became ripe since the queue's last turn
+	forService    int32          // number of the service that takes its GPUs, from 1; 0 is none
 	bucket        *bucket        // the queue's bucket for its demand; nil if it is in none
 }
 

@@ -152,8 +152,11 @@ func (e *engine) setNode(n int, delivered, lost, draining bool) {
 	}
 }
 
-// evictFrom stops every job that has a part on node n. These jobs wait again.
+// evictFrom stops every job that has a part on node n. These jobs wait again. Replicas there are lost.
 func (e *engine) evictFrom(n int) {
+	if e.svc != nil {
+		e.loseReplicas(func(_ *service, r *replica) bool { return r.isOn(n) })
+	}
 	queues := e.c.state[e.c.nodes[n].pool].queues
 	if len(queues) == 0 {
 		return

@@ -65,6 +65,8 @@ func (v *View) Overflows(l *Live) (now, never bool) {
 type watchers struct {
 	ripen  []Ripener
 	settle []Settler
+
+	replicas []ReplicaWatcher
 }
 
 // watch registers the observers by the interfaces they have.
@@ -82,6 +84,9 @@ func (e *engine) watch() {
 		}
 		if w, ok := o.(Settler); ok {
 			e.watchers.settle = append(e.watchers.settle, w)
+		}
+		if w, ok := o.(ReplicaWatcher); ok {
+			e.watchers.replicas = append(e.watchers.replicas, w)
 		}
 	}
 }

@@ -96,6 +96,9 @@ func (e *engine) evict(l *Live, lost bool) {
 		saved += kept
 	}
 	saved = min(saved, l.Run)
+	if l.forService > 0 {
+		e.displaced(l, lost, l.saved+kept+loose-saved)
+	}
 	e.stop(l, saved, stay-(saved-l.saved))
 	l.state = waiting
 	l.wait(1)

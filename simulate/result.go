@@ -38,6 +38,7 @@ type Result struct {
 	Record          *Record
 	Budgets         []BudgetPeriod // by tenant and period
 	Timeline        *Timeline      // nil unless Config.Timeline is set
+	Services        []ServiceRun   // in order of Config.Services
 
 	waits *tally           // of the jobs that started
 	open  []capcli.Seconds // waits so far of jobs that have not started; noDue of a dropped job
@@ -136,6 +137,7 @@ func (e *engine) result() (*Result, error) {
 	runningNow, startingNow := e.flush()
 	m.queued(end, 0, 0)
 	e.closeJobs(end)
+	services := e.svc.closeRun(e)
 	r := &Result{
 		Ended: end, Stopped: e.stopped, Endless: e.endless,
 		Jobs: Counts{
@@ -144,7 +146,7 @@ func (e *engine) result() (*Result, error) {
 			Deadlines: m.deadlines, Misses: m.misses, Stops: m.stops, Held: e.heldNow(), Tardiness: m.tardiness,
 		},
 		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
-		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), waits: &m.all.wait.over, open: m.open,
+		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), Services: services, waits: &m.all.wait.over, open: m.open,
 	}
 	r.Interruptions = e.interruptions()
 	r.Remarks = e.remarks()

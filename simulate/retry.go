@@ -66,8 +66,8 @@ type gpuFailures struct {
 }
 
 // breakGPU takes one GPU of node n away, or gives it back. It is the k-th of those that work, counted
-// over the jobs on the node in order of arrival and then the free ones; if a job holds it, the job
-// loses all its GPUs. GPUs that jobs share do not fail by themselves: from the first job on that wants
+// over the jobs on the node in order of arrival, then over replicas of services, and then the free ones;
+// if a job or a replica holds it, that loses all its GPUs. GPUs that jobs share do not fail by themselves: from the first job on that wants
 // a share of a GPU, such failures are left out and counted.
 func (e *engine) breakGPU(n, gpu int, gone bool) {
 	nd, key := &e.c.nodes[n], [2]int{n, gpu}
@@ -89,6 +89,8 @@ func (e *engine) breakGPU(n, gpu int, gone bool) {
 		e.evict(l, true)
 		nd.broke = false
 		e.tryAgain(l)
+	} else if e.svc != nil {
+		e.breakReplica(n, gpu%working)
 	}
 	if e.gpus.broken == nil {
 		e.gpus.broken = map[[2]int]bool{}

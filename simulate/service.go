@@ -15,6 +15,7 @@ type Service struct {
 	GPUModel  string
 	Partition string
 	GPUs      int // of a replica
+	GPUMilli  int // if > 0, a replica wants this many thousandths of one GPU, and GPUs is 1
 	CPUMilli  int64
 	MemMiB    int64
 	Tags      *capcli.Tags
@@ -28,9 +29,13 @@ type Service struct {
 	Late       int            // requests served more than so many steps after theirs are late
 	Initial    int            // replicas that are ready when the run begins, as far as there is room
 	Cold       capcli.Seconds // from holding GPUs to the first request
+	Drain      capcli.Seconds // a ready replica that is taken back holds its GPUs for so long
 	Scaler     NewScaler      // nil keeps Initial replicas
 
-	Displaces bool // whether a replica without room takes the GPUs of running jobs: see PreemptRules
+	// Displaces says whether a replica without room in a pool takes the GPUs of running jobs there,
+	// before it looks at the next pool: see PreemptRules.
+	Displaces bool
+	Spares    int // jobs of this priority or a higher one keep their GPUs; 0 spares none
 }
 
 // ServiceRun is what became of a service.
@@ -45,7 +50,11 @@ type ServiceRun struct {
 	Backlog   int64          // at the end
 	Changes   int            // steps whose desired number differs from that of the step before
 	Missing   capcli.GPUTime // GPU time of replicas that were wanted and found no room
-	Displaced int64          // jobs preempted for replicas
+	Displaced int64          // times that a job lost its GPUs to a replica
+	Lost      int64          // replicas that lost their GPUs
+	Repeated  capcli.GPUTime // work that displaced jobs have to do again
+	Held      capcli.GPUTime // GPU time of the replicas, draining ones included; part of Record
+	Payer     int            // number of its tags: see Record.Payers; 0 is none
 }
 
 // ServiceStep is one step of a service.

@@ -112,6 +112,9 @@ func (r *Record) Untagged(m, p int) []Use {
 		return out
 	}
 	for k, u := range month.Tagged[p] {
+		if u == (Use{}) { // its tenant may have held nothing of the pool
+			continue
+		}
 		left := &out[r.Payers[k].Tenant]
 		left.Used -= u.Used
 		left.Billed -= u.Billed

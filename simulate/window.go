@@ -136,6 +136,9 @@ func (e *engine) windowChange(w *window, open bool) {
 	if open && w.Kill {
 		e.stopFor(w)
 	}
+	if open && e.svc != nil {
+		e.yieldTo(w)
+	}
 	e.tell(Gain, nil, w.pool, -1)
 }
 
@@ -146,7 +149,7 @@ func (e *engine) heldBy(w *window) (milli int64) {
 			milli += l.Milli()
 		}
 	}
-	return milli
+	return milli + e.svc.heldBy(w)
 }
 
 // runningIn yields the jobs that run in pool p.
@@ -253,12 +256,16 @@ func (w *window) warns(rc *RestartClass) bool {
 
 // occupy counts a stay that begins (sign 1) or ends (-1) in the windows of its pool.
 func (e *engine) occupy(l *Live, sign int64) {
-	p := l.Pool()
+	e.occupyBy(l.tenant, l.Pool(), sign*l.Milli())
+}
+
+// occupyBy counts that a tenant holds milli thousandths of GPUs more of pool p.
+func (e *engine) occupyBy(t *Tenant, p int, milli int64) {
 	e.win.changes[p]++
 	for _, w := range e.win.byPool[p] {
-		if w.open && len(w.For) > 0 && w.admits(l.tenant) {
+		if w.open && len(w.For) > 0 && w.admits(t) {
 			kept := w.keeps()
-			w.held += sign * l.Milli()
+			w.held += milli
 			e.withholdMore(p, w.keeps()-kept)
 		}
 	}

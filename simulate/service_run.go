@@ -1,0 +1,414 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+
+	"capcli"
+	"capcli/simulate/internal/fluid"
+)
+
+// services are the services of a run. Without any the engine has none, and pays a test of a pointer.
+//
+// At an instant the steps that end then are closed first, with the decisions of their scalers; what is
+// taken back frees its GPUs at once. Then the events of the instant follow. Then replicas that are wanted
+// get room, before any policy has a turn, and the next steps begin: see the order in a step in the package
+// simulate/scale.
+type services struct {
+	list    []*service
+	least   capcli.Seconds // without a period, the run lasts at least so long
+	freed   bool           // replicas ask for the GPUs of jobs at the end of this instant
+	trial   *Cluster       // scratch of displaceIn
+	victims []*Live        // scratch of displaceIn
+}
+
+// service is a Service during a run.
+type service struct {
+	*Service
+	run     ServiceRun
+	pools   []int
+	one     [1]int         // scratch
+	want    Live           // the demand of a replica, for placements
+	leaves  capcli.Seconds // latest end of the grace of a job that was preempted for a replica
+	queue   fluid.Queue
+	scaler  Scaler
+	state   ScaleState
+	held    []replica        // replicas that hold or have ordered GPUs, in order of getting them
+	wanting []capcli.Seconds // times at which the replicas without room were wanted, oldest first
+	missing capcli.Seconds   // time up to which the missing GPU time is counted
+	desired int
+	step    int
+	began   capcli.Seconds // start of the open step
+	due     capcli.Seconds // start of the next step
+	open    bool
+	ready   int // at the start of the open step
+	loading int
+	absent  int
+	gone    int64 // requests that replicas lost in the open step would have served
+}
+
+// stage is the stage of a replica's life.
+type stage uint8
+
+const (
+	loading stage = iota
+	serving
+	draining
+)
+
+// replica is a replica that holds GPUs, or has ordered them.
+type replica struct {
+	ReplicaSpan
+	stage  stage
+	begun  bool // its GPUs are delivered
+	slices []Slice
+}
+
+// isOn reports whether the replica has a part on node n.
+func (r *replica) isOn(n int) bool {
+	return slices.ContainsFunc(r.slices, func(s Slice) bool { return int(s.Node) == n })
+}
+
+// serviceWake is the node of the Wake event of an instant at which something is due for a service.
+const serviceWake = -5
+
+// openServices makes the services of the run and wants their first replicas.
+func (e *engine) openServices() error {
+	if len(e.cfg.Services) == 0 {
+		return nil
+	}
+	e.svc = &services{}
+	for i := range e.cfg.Services {
+		s := &service{Service: &e.cfg.Services[i]}
+		if err := e.openService(s); err != nil {
+			return err
+		}
+		e.svc.list = append(e.svc.list, s)
+		e.svc.least = max(e.svc.least, capcli.Seconds(len(s.Load))*s.run.Length)
+	}
+	e.agenda.add(0, Wake, nil, 0, serviceWake)
+	return nil
+}
+
+// openService sets up one service.
+func (e *engine) openService(s *service) error {
+	s.run = ServiceRun{Name: s.Name, Length: s.Length}
+	if s.run.Length <= 0 {
+		s.run.Length = 60
+	}
+	s.want = Live{Job: capcli.Job{
+		ID: s.Name, Tenant: s.Tenant, GPUs: s.GPUs, GPUMilli: s.GPUMilli, CPUMilli: s.CPUMilli, MemMiB: s.MemMiB,
+		GPUModel: s.GPUModel, Partition: s.Partition, Tags: s.Tags, Class: s.Class, Submit: e.ledger.rec.Start, Deadline: capcli.NoTime,
+	}, FirstStart: -1, Ended: -1, rc: &noRestart}
+	s.pools = e.poolsOf(s.Service)
+	if len(s.pools) == 0 {
+		return fmt.Errorf("simulate: no pool can hold a replica of service %s", s.Name)
+	}
+	s.want.class = &Reach{partition: s.Partition, model: s.GPUModel}
+	for _, p := range s.pools {
+		s.want.class.ranks = append(s.want.class.ranks, []int{p})
+		s.want.class.most = max(s.want.class.most, e.c.pools[p].Capacity())
+	}
+	s.want.tenant = e.tenantOf(s.Tenant)
+	if s.Tags != nil || s.want.tenant.Tags != nil {
+		s.want.payer = e.payerOf(&s.want)
+		s.run.Payer = int(s.want.payer)
+	}
+	if s.GPUMilli > 0 && e.c.shares == nil {
+		e.c.shareDevices(func(func(*Live) bool) {})
+	}
+	s.queue.LateSteps = s.Late
+	if s.Scaler != nil {
+		s.scaler = s.Scaler()
+	}
+	s.desired = s.Initial
+	e.wantReplicas(s, s.Initial)
+	return nil
+}
+
+// poolsOf returns the pools that may hold replicas of s, in order of preference. Without names these are
+// the committed pools, then the others in order of overflow.
+func (e *engine) poolsOf(s *Service) (out []int) {
+	fits := func(p int) bool {
+		pool := &e.c.pools[p]
+		return pool.Serves(s.Partition, s.GPUModel) && pool.Capacity() >= s.GPUs
+	}
+	for _, name := range s.Pools {
+		for p := range e.c.pools {
+			if e.c.pools[p].Name == name && fits(p) {
+				out = append(out, p)
+			}
+		}
+	}
+	if s.Pools != nil {
+		return out
+	}
+	for p := range e.c.pools {
+		if fits(p) {
+			out = append(out, p)
+		}
+	}
+	rank := func(p int) int {
+		if e.c.pools[p].Terms.Committed() {
+			return -1
+		}
+		return e.c.pools[p].Rank
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return rank(a) - rank(b) })
+	return out
+}
+
+// isOpen reports whether the load of a service goes on after a time.
+func (v *services) isOpen(now capcli.Seconds) bool { return v != nil && now < v.least }
+
+// milli returns the capacity of a replica in thousandths of GPUs.
+func (s *service) milli() int64 { return s.want.Milli() }
+
+// current returns the replicas that are wanted, loading or serving.
+func (s *service) current() int {
+	n := len(s.wanting)
+	for i := range s.held {
+		if s.held[i].stage != draining {
+			n++
+		}
+	}
+	return n
+}
+
+// closeSteps closes the steps that end now, and carries out what their scalers decide.
+func (v *services) closeSteps(e *engine) {
+	for _, s := range v.list {
+		if s.open && s.due == e.c.now {
+			s.closeStep(e.c.now, e.ledger.rec.Start)
+			e.follows(s)
+		}
+		e.freeDrained(s)
+	}
+}
+
+// closeStep serves the requests of the open step, which ends now, and asks the scaler. The last step of a
+// run may be shorter than the others.
+func (s *service) closeStep(now capcli.Seconds, start capcli.Time) {
+	length := now - s.began
+	var load int64
+	if s.step < len(s.Load) {
+		load = s.Load[s.step]
+	}
+	capacity := int64(s.ready)*s.PerReplica - s.gone
+	if length < s.run.Length {
+		capacity = capacity * int64(length) / int64(s.run.Length)
+	}
+	demand := s.queue.Backlog + load
+	served := s.queue.Step(s.step, load, capacity)
+	before := s.desired
+	if s.scaler != nil && length == s.run.Length {
+		loads := s.loading + s.absent
+		s.state = ScaleState{
+			Step: s.step, Length: length, Now: now, Start: start, Ready: s.ready, Loading: loads, PerUnit: s.PerReplica,
+			Load: load, Demand: demand, Served: served, Backlog: s.queue.Backlog,
+			Spent: s.state.Spent + int64(s.ready+s.loading)*int64(length)*1000/3600,
+		}
+		s.desired = max(0, s.scaler.Desired(&s.state))
+		if s.desired == 0 && s.queue.Backlog > 0 {
+			s.desired = 1
+		}
+	}
+	if s.desired != before && s.step > 0 {
+		s.run.Changes++
+	}
+	s.run.Steps = append(s.run.Steps, ServiceStep{
+		Load: load, Ready: s.ready, Loading: s.loading, Missing: s.absent, Served: served, Backlog: s.queue.Backlog, Desired: s.desired,
+	})
+	s.open = false
+	s.step++
+}
+
+// follows adds or takes back replicas so that there are as many as desired.
+func (e *engine) follows(s *service) {
+	now := s.current()
+	if s.desired > now {
+		e.wantReplicas(s, s.desired-now)
+		return
+	}
+	for range now - s.desired {
+		e.takeBack(s)
+	}
+}
+
+// wantReplicas wants n more replicas (less if n is below 0), which have no GPUs yet.
+func (e *engine) wantReplicas(s *service, n int) {
+	e.wants(s, n)
+	for range n {
+		s.wanting = append(s.wanting, e.c.now)
+	}
+	if n < 0 {
+		s.wanting = s.wanting[:len(s.wanting)+n]
+	}
+	e.svc.freed = true
+}
+
+// wants counts n more replicas without room in the accounts.
+func (e *engine) wants(s *service, n int) {
+	e.countMissing(s)
+	for _, p := range s.pools {
+		if e.c.pools[p].Terms.Committed() {
+			e.touchPool(p)
+			e.c.state[p].account.wanted += int64(n) * s.milli()
+		}
+	}
+}
+
+// countMissing counts the GPU time of replicas without room up to now.
+func (e *engine) countMissing(s *service) {
+	s.run.Missing += capcli.GPUTime(int64(len(s.wanting)) * s.milli() * int64(e.c.now-s.missing))
+	s.missing = e.c.now
+}
+
+// takeBack gives up one replica: one without room, else the newest that loads, else one that serves from
+// the least preferred pool, the newest there.
+func (e *engine) takeBack(s *service) {
+	if len(s.wanting) > 0 {
+		e.wantReplicas(s, -1)
+		return
+	}
+	best := -1
+	for i := range s.held {
+		r := &s.held[i]
+		if r.stage == draining {
+			continue
+		}
+		if best < 0 || s.goesBefore(r, &s.held[best]) {
+			best = i
+		}
+	}
+	r := &s.held[best]
+	r.ReplicaSpan.Drain = e.c.now
+	if r.stage == serving && s.Drain > 0 {
+		r.stage = draining
+		e.agenda.add(e.c.now+s.Drain, Wake, nil, 0, serviceWake)
+		return
+	}
+	e.free(s, best)
+}
+
+// goesBefore reports whether a, which got its GPUs after b, is taken back before b.
+func (s *service) goesBefore(a, b *replica) bool {
+	if a.stage != b.stage {
+		return a.stage == loading
+	}
+	if a.stage == serving && a.Pool != b.Pool {
+		return slices.Index(s.pools, a.Pool) > slices.Index(s.pools, b.Pool)
+	}
+	return true
+}
+
+// freeDrained frees the GPUs of replicas whose drain is over.
+func (e *engine) freeDrained(s *service) {
+	if s.Drain == 0 {
+		return
+	}
+	for i := 0; i < len(s.held); {
+		if r := &s.held[i]; r.stage == draining && r.ReplicaSpan.Drain+s.Drain <= e.c.now {
+			e.free(s, i)
+			continue
+		}
+		i++
+	}
+}
+
+// settleServices gives room to replicas that are wanted, lets delivered ones load and loaded ones serve,
+// and begins the next steps.
+func (e *engine) settleServices() {
+	v, now := e.svc, e.c.now
+	for _, s := range v.list {
+		if len(s.wanting) > 0 {
+			e.roomFor(s)
+		}
+	}
+	v.freed = false
+	for _, s := range v.list {
+		for i := range s.held {
+			e.deliverReplica(s, &s.held[i])
+		}
+		if !s.open && s.due <= now {
+			e.beginStep(s)
+		}
+	}
+}
+
+// deliverReplica ends the lead time of a replica whose GPUs have come.
+func (e *engine) deliverReplica(s *service, r *replica) {
+	if !r.begun && r.Held <= e.c.now {
+		r.begun = true
+		if e.ledger.over != nil && !e.c.pools[r.Pool].Terms.Committed() {
+			e.ledger.over.hold(r.Pool, s.milli(), e.c.now)
+		}
+	}
+}
+
+// beginStep begins a step: replicas that have loaded serve from now on.
+func (e *engine) beginStep(s *service) {
+	s.open, s.gone = true, 0
+	s.began, s.due = s.due, s.due+s.run.Length
+	s.ready, s.loading, s.absent = 0, 0, len(s.wanting)
+	for i := range s.held {
+		r := &s.held[i]
+		if r.stage == loading && r.Ready <= e.c.now {
+			r.stage = serving
+		}
+		switch r.stage {
+		case loading:
+			s.loading++
+		case serving:
+			s.ready++
+		case draining:
+		}
+	}
+	if s.absent > 0 { // jobs that run by now may make room
+		e.svc.freed = true
+	}
+	e.agenda.add(s.due, Wake, nil, 0, serviceWake)
+}
+
+// closeRun closes the open steps and the accounts of all services at the end of the run.
+func (v *services) closeRun(e *engine) []ServiceRun {
+	if v == nil {
+		return nil
+	}
+	out := make([]ServiceRun, len(v.list))
+	for i, s := range v.list {
+		if s.open && e.c.now > s.began {
+			s.closeStep(e.c.now, e.ledger.rec.Start)
+		}
+		e.countMissing(s)
+		for k := range s.held {
+			e.book(s, &s.held[k])
+			s.record(&s.held[k])
+		}
+		slices.SortStableFunc(s.run.Replicas, func(a, b ReplicaSpan) int { return int(a.Ordered - b.Ordered) })
+		q := &s.queue
+		s.run.Requests, s.run.Served, s.run.Late, s.run.Backlog = q.Arrived, q.Served, q.LateByEnd(), q.Backlog
+		out[i] = s.run
+	}
+	return out
+}
+
+// record adds the life of a replica to those of the run. What has not come to pass is never.
+func (s *service) record(r *replica) {
+	span := r.ReplicaSpan
+	if !r.begun {
+		span.Held = -1
+	}
+	if end := span.end(); span.Held < 0 || end >= 0 && span.Ready > end {
+		span.Ready = -1
+	}
+	s.run.Replicas = append(s.run.Replicas, span)
+}
+
+// end returns when the replica stopped taking requests; -1 is never.
+func (r *ReplicaSpan) end() capcli.Seconds {
+	if r.Down >= 0 {
+		return r.Down
+	}
+	return r.Drain
+}
