@@ -79,7 +79,7 @@ var layers = map[string][]string{
 	"simulate/internal/exact": {},
 	"simulate/internal/fluid": {},
 
-	"simulate/serving/agents":   {},
+	"simulate/serving/agents":   {"simulate/serving"},
 	"simulate/serving/queueing": {"simulate/serving"},
 	"simulate/serving/roofline": {"simulate/serving", "gonum"},
 	"simulate/plan/flow":        {"simulate/internal/exact"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/simulate/serving"
 )
 
 // Stats describe the calls of a set of tasks.
@@ -74,11 +75,6 @@ func (s *Stats) count(lengths []int64) {
 		s.Calls += n
 	}
 	s.Mean = float64(s.Calls) / float64(s.Tasks)
-	s.P50, s.P90, s.P99 = percentile(lengths, 50), percentile(lengths, 90), percentile(lengths, 99)
+	s.P50, s.P90, s.P99 = serving.Percentile(lengths, 50), serving.Percentile(lengths, 90), serving.Percentile(lengths, 99)
 	s.Max = lengths[len(lengths)-1]
-}
-
-// percentile returns the ceil(p·n/100)-th smallest of sorted values.
-func percentile(sorted []int64, p int) int64 {
-	return sorted[max(1, (p*len(sorted)+99)/100)-1]
 }

@@ -185,7 +185,7 @@ func TestMeansRefuse(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	for _, lin := range [][2]int64{{0, 0}, {-1, 5}} {
+	for _, lin := range [][2]int64{{0, 0}, {5, -1}, {-5, 5}} {
 		if err := change(func(r *Replica, _ *Lengths) { r.Time.Lin[0] = lin }); err == nil {
 			t.Errorf("lin %v is accepted", lin)
 		}

@@ -111,18 +111,17 @@ func (r *Replica) check() error {
 	case len(r.Time.Lin) == 0:
 		return &capcli.RequestError{Field: "time", Text: "wants at least one pair [flat, slope] in lin, found none"}
 	}
-	t, positive := r.Time, r.Time.C0 > 0 || r.Time.Seq > 0
+	t := &r.Time
 	for _, l := range t.Lin {
-		if l[0] < 0 || l[1] < 0 {
-			return &capcli.RequestError{Field: "time", Text: fmt.Sprintf("wants no value below 0, found %v in lin", l)}
+		if l[1] < 0 {
+			return &capcli.RequestError{Field: "time", Text: fmt.Sprintf("wants no slope below 0 in lin, found %d", l[1])}
 		}
-		positive = positive || l[0] > 0 || l[1] > 0
 	}
 	if t.C0 < 0 || t.Seq < 0 || t.KV < 0 || t.PA < 0 {
 		return &capcli.RequestError{Field: "time", Text: "wants no value below 0"}
 	}
-	if !positive && t.KV == 0 {
-		return &capcli.RequestError{Field: "time", Text: "wants an iteration that takes time; all its values are 0"}
+	if float64(t.C0)/1e6+roof(t, 1)+float64(t.Seq+t.KV)/1e6 <= 0 {
+		return &capcli.RequestError{Field: "time", Text: "wants an iteration that takes time; the one of a single token takes none"}
 	}
 	return nil
 }
