@@ -120,7 +120,7 @@ var layers = map[string][]string{
 	"scenarios/play":            {"simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
 	"scenarios/prices":          {"scenarios/strict", "yaml"},
 	"scenarios/strict":          {"yaml"},
-	"scenarios/service":         {"profile/requests", "profile/trace", "scenarios/strict", "simulate", "simulate/scale", "simulate/serving", "simulate/serving/agents", "simulate/serving/queueing", "simulate/serving/roofline", "yaml"},
+	"scenarios/service":         {"profile/requests", "profile/series", "profile/trace", "scenarios/service/traffic", "scenarios/strict", "simulate", "simulate/scale", "simulate/serving", "simulate/serving/agents", "simulate/serving/queueing", "simulate/serving/roofline", "yaml"},
 	"scenarios/service/traffic": {"profile/requests", "simulate/serving"},
 	"profile/requests":          {"profile/trace", "profile/series", "profile/web", "compress"},
 

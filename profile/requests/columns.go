@@ -129,7 +129,7 @@ func (r *Reader) find(line int, header []string) (p places, err error) {
 			}
 		}
 	}
-	if p.at[colArrival] < 0 || p.at[colIn] < 0 || p.at[colOut] < 0 {
+	if p.at[colArrival] < 0 && !r.lengths || p.at[colIn] < 0 || p.at[colOut] < 0 {
 		return p, r.lacking(line, header)
 	}
 	if r.o.Unit > 0 {
@@ -215,6 +215,9 @@ func headerText(header []string) string {
 // add passes the request of a row on, or counts why it is none. c is by column; nil is no value.
 func (r *Reader) add(line int, c *record) error {
 	at, dated, wrong := r.clock.read(c[colArrival])
+	if r.lengths {
+		at, dated, wrong = 0, false, ""
+	}
 	if wrong != "" {
 		if wrong == noUnit {
 			return r.fault(line, Columns[colArrival], "wants a time, found "+capcli.Quoted(string(c[colArrival]))+": "+wrong, unitHint)

@@ -13,8 +13,13 @@ func sniffCSV(head []byte) bool {
 }
 
 // namesAll reports whether names has one for the time, the tokens in and the tokens out.
-func namesAll(names []string) bool {
-	for _, i := range []int{colArrival, colIn, colOut} {
+func namesAll(names []string) bool { return namesColumns(names, colArrival, colIn, colOut) }
+
+// hasLengths reports whether names has one for the tokens in and the tokens out.
+func hasLengths(names []string) bool { return namesColumns(names, colIn, colOut) }
+
+func namesColumns(names []string, columns ...int) bool {
+	for _, i := range columns {
 		if !slices.ContainsFunc(names, func(have string) bool {
 			return slices.ContainsFunc(aliases[i], func(a alias) bool { return plainName(a.name) == plainName(have) })
 		}) {

@@ -37,10 +37,14 @@ type Reader struct {
 	users, models names
 	prefixes      names
 	used          bool
+	lengths       bool // times are not needed: without a column of them all are 0
 }
 
 // Open returns a reader of in. It unpacks gzip and zstd, and finds the format where o does not name it.
-func Open(in trace.Input, o Options) (*Reader, error) {
+func Open(in trace.Input, o Options) (*Reader, error) { return open(in, o, false) }
+
+// open returns a reader of in. lengths says that times are not needed.
+func open(in trace.Input, o Options, lengths bool) (*Reader, error) {
 	if in.R == nil && in.At == nil {
 		return nil, fmt.Errorf("opening %q: no reader given", in.Name)
 	}
@@ -52,7 +56,7 @@ func Open(in trace.Input, o Options) (*Reader, error) {
 	if !ok {
 		text = capcli.NewLineReader(plain)
 	}
-	r := &Reader{in: in, o: o, text: text, clock: clock{zone: o.TZ}, users: newNames(), models: newNames(), prefixes: newNames()}
+	r := &Reader{in: in, o: o, text: text, lengths: lengths, clock: clock{zone: o.TZ}, users: newNames(), models: newNames(), prefixes: newNames()}
 	r.rep.Notes = []string{}
 	head := text.Head(trace.HeadBytes)
 	if len(bytes.TrimSpace(head)) == 0 {
@@ -83,6 +87,9 @@ func (r *Reader) choose(head []byte) error {
 		if name = "csv"; bytes.IndexByte([]byte("{["), firstByte(head)) >= 0 {
 			name = "jsonl"
 		}
+	}
+	if name == "" && r.lengths && hasLengths(headerOf(head)) {
+		name = "csv"
 	}
 	if name == "" {
 		return r.unknownFormat(head)

@@ -182,3 +182,23 @@ func floorDiv(a, b int64) int64 {
 
 // formatNames returns the names of the formats for a message.
 func formatNames() string { return strings.Join(Formats.Names(), ", ") }
+
+// ReadLengths reads the lengths of requests: a trace of any format, or a table that has tokens_in and
+// tokens_out and no times, whose rows then all arrive at 0.
+func ReadLengths(ctx context.Context, in trace.Input, o Options) ([]Row, Report, error) {
+	var rows []Row
+	r, err := open(in, o, true)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	err = r.EachRow(ctx, func(row *Row) error {
+		if len(rows) >= DefaultMaxRows {
+			return r.fault(0, "", fmt.Sprintf("there are over %s requests", capcli.Grouped(DefaultMaxRows)), "take a part of them")
+		}
+		rows = append(rows, *row)
+		return nil
+	})
+	rep := r.Report()
+	rep.Unordered = 0
+	return rows, rep, err
+}

@@ -194,3 +194,13 @@ func (c *Curve) isCoarse() bool {
 	}
 	return !slices.ContainsFunc(c.Points, func(p Point) bool { return p.At%capcli.Minute != 0 })
 }
+
+// MonthlyGrowth returns the growth a month of a growth in a number of months. It reports false where
+// there is none.
+func MonthlyGrowth(growth float64, months int) (float64, bool) {
+	if months < 1 || !(growth > -1) {
+		return 0, false
+	}
+	v := math.Expm1(math.Log1p(growth) / float64(months))
+	return v, v <= 10
+}
