@@ -165,7 +165,7 @@ var layers = map[string][]string{
 
 	"cmd/explore":  {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/whatif", "simulate/outcome", "bubbletea", "tablewriter"},
 	"cmd/timeline": {"cmd/report", "simulate/outcome"},
-	"cmd/schema":   {"cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/demand", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/spot", "simulate/validate"},
+	"cmd/schema":   {"cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/demand", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/spot", "simulate/validate"},
 	"cmd/capcli":   {"*"},
 }
 

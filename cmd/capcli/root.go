@@ -17,8 +17,7 @@ func newRoot(e *env) *cobra.Command {
 		Short: "Say how many GPUs to reserve",
 		Long: "capcli reads the job log of a GPU cluster, replays it against a mix of owned, reserved,\n" +
 			"on-demand and spot GPUs, and says what that costs, how long jobs wait and what is stranded.",
-		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n" +
-			"  capcli trace describe jobs.parquet",
+		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,7 +47,7 @@ func newRoot(e *env) *cobra.Command {
 
 // commands returns the commands of the program, one file each.
 func commands(e *env) []*cobra.Command {
-	return []*cobra.Command{newSimulate(e), newCompare(e), newETA(e), newExplain(e), newExplore(e), newPlan(e), newEmit(e), newDecide(e), newDemo(e), newReport(e), newBill(e), newImport(e), newTrace(e), newForecast(e), newProfile(e), newServe(e), newValidate(e), newDoctor(e), newScenarios(e), newPrices(e), newSchema(e), newVerify(e), newVersion(e)}
+	return []*cobra.Command{newSimulate(e), newCompare(e), newETA(e), newExplain(e), newExplore(e), newPlan(e), newEmit(e), newDecide(e), newDemo(e), newReport(e), newBill(e), newImport(e), newTrace(e), newForecast(e), newProfile(e), newServe(e), newService(e), newValidate(e), newDoctor(e), newScenarios(e), newPrices(e), newSchema(e), newVerify(e), newVersion(e)}
 }
 
 func checkProgress(mode string) error {

@@ -4,10 +4,11 @@ import "github.com/spf13/cobra"
 
 func newService(e *env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "service",
-		Short: "Try one service by itself: its requests, its replicas, its size",
+		Use:     "service",
+		Short:   "Try one service by itself: its requests, its replicas, its size",
+		Example: "  capcli service scale service.yaml --load load.csv",
 	}
 	group(cmd)
-	_ = e
+	cmd.AddCommand(newServiceScale(e))
 	return cmd
 }

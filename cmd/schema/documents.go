@@ -21,6 +21,7 @@ import (
 	"capcli/scenarios/paper"
 	"capcli/scenarios/play"
 	"capcli/scenarios/prices"
+	"capcli/scenarios/service"
 	"capcli/scenarios/whatif"
 	"capcli/simulate/billing"
 	"capcli/simulate/billing/focus"
@@ -83,6 +84,7 @@ var outputs = []struct {
 	{"capcli/report_check/v1", "capcli report --check: whether a paper is what its inputs make today", reflect.TypeFor[paper.Recheck]()},
 	{"capcli/runs/v1", "GET /v1/runs of capcli serve: the runs that it answers for", reflect.TypeFor[live.RunList]()},
 	{"capcli/scenarios/v1", "capcli scenarios: the library", reflect.TypeFor[scenarios.Listing]()},
+	{"capcli/service_scale/v1", "capcli service scale: how scalers follow a load, beside the bound", reflect.TypeFor[service.ScaleResult]()},
 	{"capcli/simulate/v1", "capcli simulate: figures of the runs", reflect.TypeFor[outcome.Document]()},
 	{"capcli/tables/v1", "any other result: its tables, row by row", reflect.TypeFor[report.TableDocument]()},
 	{"capcli/trace_describe/v1", "capcli trace describe: a job log", reflect.TypeFor[trace.Description]()},

@@ -65,8 +65,12 @@ func (c *Case) BoundNoneLate() *int64 {
 	return &total
 }
 
-// maxLateWork is the most steps × backlogs × replicas that BoundLate looks at.
-const maxLateWork = 400_000_000
+// maxLateWork is the most steps × backlogs × replicas that BoundLate looks at, and maxLateStates the most
+// backlogs × replicas.
+const (
+	maxLateWork   = 400_000_000
+	maxLateStates = 4_000_000
+)
 
 // BoundLate returns the least replica-steps of any plan that knows the future and in which no request is
 // late: each is served at most LateSteps after its step. Requests whose time is not over may wait at the
@@ -92,7 +96,8 @@ func (c *Case) BoundLate() (*int64, error) {
 	if units < c.min() {
 		return nil, nil
 	}
-	if work := float64(len(c.Load)) * float64(most+1) * float64(units+1); work > maxLateWork {
+	states := float64(most+1) * float64(units+1)
+	if work := float64(len(c.Load)) * states; work > maxLateWork || states > maxLateStates {
 		return nil, fmt.Errorf("%.1e steps × backlogs × replicas are too many for the exact bound", work)
 	}
 	d := lateTable{Case: c, units: units, now: newTable(units, most), next: newTable(units, most)}

@@ -110,8 +110,14 @@ func newHPA(v *values) (simulate.NewScaler, error) {
 // Desired implements simulate.Scaler.
 func (h *hpa) Desired(s *simulate.ScaleState) int {
 	current := s.Ready + s.Loading
-	if (s.Step+1)%h.every != 0 || current == 0 && h.min > 0 {
+	if (s.Step+1)%h.every != 0 {
 		return current
+	}
+	if h.recommended == nil {
+		h.recommended = append(h.recommended, event{s.Now, current})
+	}
+	if current == 0 && h.min > 0 {
+		return 0
 	}
 	desired := current
 	switch {
@@ -142,9 +148,6 @@ func (h *hpa) recommend(current int, usage float64) int {
 
 // stabilise returns current, moved as far as all recommendations of the window ask for.
 func (h *hpa) stabilise(now capcli.Seconds, current, want int) int {
-	if h.recommended == nil {
-		h.recommended = append(h.recommended, event{now, current})
-	}
 	lo, hi := want, want
 	for _, r := range h.recommended {
 		if r.at > now-h.up.Window {

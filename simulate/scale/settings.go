@@ -200,3 +200,44 @@ func (v *values) checkParts() error {
 	}
 	return v.Budget.check()
 }
+
+// Declares reports whether the scaler has a setting.
+func (s *Settings) Declares(name string) bool {
+	all, err := SettingsOf(s.Kind)
+	return err == nil && slices.ContainsFunc(all, func(x Setting) bool { return x.Name == name })
+}
+
+// ChangeKind returns the settings for another scaler: those that both have stay.
+func (s *Settings) ChangeKind(kind string) *Settings {
+	out := &Settings{Kind: kind, Values: map[string]float64{}, Lengths: map[string]capcli.Seconds{}, Zone: s.Zone, Budget: s.Budget, Start: s.Start, Unit: s.Unit}
+	if kind != "none" {
+		out.Min, out.Max = s.Min, s.Max
+	}
+	for name, x := range s.Values {
+		if out.Declares(name) {
+			out.Values[name] = x
+		}
+	}
+	for name, x := range s.Lengths {
+		if out.Declares(name) {
+			out.Lengths[name] = x
+		}
+	}
+	if kind != "scheduled" && s.Kind != "scheduled" {
+		out.Schedule = s.Schedule
+	}
+	return out
+}
+
+// Seasons returns the seasons of the series that a scaler foresees, in its values; nil if it foresees none.
+func (s *Settings) Seasons() []int {
+	if !s.Declares("season") {
+		return nil
+	}
+	v := values{s, nil}
+	v.all, _ = SettingsOf(s.Kind)
+	if n := int(v.seconds("season") / v.seconds("grain")); n > 1 {
+		return []int{n}
+	}
+	return nil
+}
