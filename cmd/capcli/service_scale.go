@@ -81,7 +81,7 @@ func writeScaleRows(e *env, path string, rows []scale.Row) error {
 // serviceScaleDoc is the report of the runs.
 func serviceScaleDoc(r *service.ScaleResult) report.Doc {
 	fields := []report.Field[service.ScaleRun]{
-		{Name: "file", Head: "service", Align: report.Left, Priority: 4},
+		{Name: "file", Align: report.Left, Priority: 4},
 		{Name: "scaler", Align: report.Left},
 		{Name: "late_share", Head: "late", As: report.AsPercent},
 		{Name: "replica_hours", Head: "replica-hours", As: report.AsRatio},
