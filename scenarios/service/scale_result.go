@@ -112,10 +112,10 @@ func (r *ScaleResult) sentence() string {
 	best := slices.MinFunc(r.Runs, byPromise)
 	if len(r.Runs) == 1 {
 		return fmt.Sprintf("Scaler %s leaves %s of %s requests late and takes %s replica-hours%s%s.",
-			best.Scaler, percent(best.LateShare), capcli.Grouped(r.Summary.Requests), hours(best.ReplicaHours), best.money(), best.against())
+			best.Scaler, percent(best.LateShare), capcli.Grouped(r.Summary.Requests), hours(best.ReplicaHours), best.money(), best.distance())
 	}
 	text := fmt.Sprintf("Of %d runs, scaler %s is late least: %s of the requests, for %s replica-hours%s%s.",
-		len(r.Runs), best.title(r.Runs), percent(best.LateShare), hours(best.ReplicaHours), best.money(), best.against())
+		len(r.Runs), best.title(r.Runs), percent(best.LateShare), hours(best.ReplicaHours), best.money(), best.distance())
 	cheap := slices.MinFunc(r.Runs, func(a, b ScaleRun) int {
 		return cmp.Or(cmp.Compare(a.ReplicaHours, b.ReplicaHours), cmp.Compare(a.LateShare, b.LateShare))
 	})
@@ -142,8 +142,8 @@ func (r *ScaleRun) money() string {
 	return " (" + r.Cost.String() + ")"
 }
 
-// against says how far the run is from the bound.
-func (r *ScaleRun) against() string {
+// distance says how far the run is from the bound.
+func (r *ScaleRun) distance() string {
 	switch {
 	case r.BoundHours == nil:
 		return "; no plan within its limits could serve every request at once"
