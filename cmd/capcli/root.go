@@ -17,7 +17,7 @@ func newRoot(e *env) *cobra.Command {
 		Short: "Say how many GPUs to reserve",
 		Long: "capcli reads the job log of a GPU cluster, replays it against a mix of owned, reserved,\n" +
 			"on-demand and spot GPUs, and says what that costs, how long jobs wait and what is stranded.",
-		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet",
+		Example:       "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
