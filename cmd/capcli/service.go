@@ -9,6 +9,6 @@ func newService(e *env) *cobra.Command {
 		Example: "  capcli service scale service.yaml --load load.csv",
 	}
 	group(cmd)
-	cmd.AddCommand(newServiceScale(e))
+	cmd.AddCommand(newServiceModel(e), newServiceFit(e), newServiceScale(e))
 	return cmd
 }

@@ -35,6 +35,7 @@ import (
 	"capcli/simulate/plan/review"
 	"capcli/simulate/plan/savings"
 	"capcli/simulate/plan/shard"
+	"capcli/simulate/serving/roofline"
 	"capcli/simulate/spot"
 	"capcli/simulate/validate"
 )
@@ -84,6 +85,9 @@ var outputs = []struct {
 	{"capcli/report_check/v1", "capcli report --check: whether a paper is what its inputs make today", reflect.TypeFor[paper.Recheck]()},
 	{"capcli/runs/v1", "GET /v1/runs of capcli serve: the runs that it answers for", reflect.TypeFor[live.RunList]()},
 	{"capcli/scenarios/v1", "capcli scenarios: the library", reflect.TypeFor[scenarios.Listing]()},
+	{"capcli/service_fit/v1", "capcli service fit: the time of a server of one's own, fitted", reflect.TypeFor[roofline.FitResult]()},
+	{"capcli/service_model/v1", "capcli service model: memory and time of a model on GPUs", reflect.TypeFor[roofline.Estimate]()},
+	{"capcli/service_models/v1", "capcli service model without a name: known models and GPUs", reflect.TypeFor[roofline.ModelList]()},
 	{"capcli/service_scale/v1", "capcli service scale: how scalers follow a load, beside the bound", reflect.TypeFor[service.ScaleResult]()},
 	{"capcli/simulate/v1", "capcli simulate: figures of the runs", reflect.TypeFor[outcome.Document]()},
 	{"capcli/tables/v1", "any other result: its tables, row by row", reflect.TypeFor[report.TableDocument]()},

@@ -25,7 +25,8 @@ type Request struct {
 	BlockSize  int64  // tokens
 	Factors    Factors
 	Calibrated Calibration
-	Timeless   bool // only the memory is wanted
+	Timeless   bool    // only the memory is wanted
+	Lengths    []int64 // of sequences, whose number at once is wanted; nil is usual lengths
 }
 
 // Defaults are those of a Request: weights and cache of 16 bits, 90% of the memory, 3.5 GiB in reserve, blocks of 16
@@ -155,7 +156,7 @@ func (r *Request) Estimate() (*Estimate, error) {
 	if err := r.Calibrated.apply(e); err != nil {
 		return nil, err
 	}
-	e.addRoom()
+	e.addRoom(r.Lengths)
 	return e, nil
 }
 
@@ -263,10 +264,14 @@ func Scale(t serving.Time, decode, prefill float64) serving.Time {
 }
 
 // addRoom says how many sequences of some lengths the cache holds.
-func (e *Estimate) addRoom() {
-	for _, tokens := range []int64{512, 2048, 8192, 32768, 131072} {
+func (e *Estimate) addRoom(lengths []int64) {
+	if lengths == nil {
+		lengths = []int64{512, 2048, 8192, 32768, 131072}
+	}
+	for _, tokens := range lengths {
 		n := e.Memory.Blocks / ((tokens + e.BlockSize - 1) / e.BlockSize)
 		if n == 0 {
+			e.Room = append(e.Room, Room{tokens, 0, 0})
 			break
 		}
 		e.Room = append(e.Room, Room{tokens, n, e.Time.Micros(n, n, n*tokens, 0)})

@@ -19,6 +19,9 @@ type IterationFit struct {
 	Origin Origin       `json:"origin"`
 }
 
+// iterationColumns are the names of the columns of a table of iterations.
+var iterationColumns = [4][]string{{"tokens"}, {"sequences", "seqs"}, {"kv"}, {"us", "micros", "latency_us"}}
+
 // ReadIterations reads a table of measured iterations: columns tokens, sequences, kv (tokens attended to by
 // sequences that decode), us, and perhaps pa (pairs of tokens attended to by pieces of prompts).
 func ReadIterations(file string, r io.Reader) ([]Sample, error) {
@@ -26,15 +29,17 @@ func ReadIterations(file string, r io.Reader) ([]Sample, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.iterations()
+}
+
+func (s *sheet) iterations() (out []Sample, err error) {
 	var at [4]int
-	for i, names := range [][]string{{"tokens"}, {"sequences", "seqs"}, {"kv"}, {"us", "micros", "latency_us"}} {
+	for i, names := range iterationColumns {
 		if at[i], err = s.column(names...); err != nil {
 			return nil, err
 		}
 	}
-	pa, _ := s.column("pa")
-	hasPairs := capcli.FindColumn(s.header, "pa") >= 0
-	var out []Sample
+	pairs := capcli.FindColumn(s.header, "pa")
 	for err = s.next(); err == nil; err = s.next() {
 		var x Sample
 		for i, dst := range []*float64{&x.T, &x.S, &x.KV, &x.Micros} {
@@ -42,8 +47,8 @@ func ReadIterations(file string, r io.Reader) ([]Sample, error) {
 				return nil, err
 			}
 		}
-		if hasPairs {
-			if x.PA, err = s.number(pa); err != nil {
+		if pairs >= 0 {
+			if x.PA, err = s.number(pairs); err != nil {
 				return nil, err
 			}
 		}

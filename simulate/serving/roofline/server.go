@@ -24,6 +24,14 @@ type Measurement struct {
 // MaxPresent is the largest number of requests of a measurement.
 const MaxPresent = 1 << 16
 
+// serverColumns are the names of the columns of a table of a server.
+var serverColumns = [4][]string{
+	{"batch", "batch_size", "concurrency"},
+	{"tokens_in", "isl", "tokens in", "input_tokens"},
+	{"tokens_out", "osl", "tokens out", "output_tokens"},
+	{"tpot_ms", "itl_ms", "tpot"},
+}
+
 // ReadMeasurements reads a table of a server under steady load. Its columns: batch (or concurrency), tokens_in
 // (or isl), tokens_out (or osl), tpot_ms (or itl_ms), and perhaps ttft_ms.
 func ReadMeasurements(file string, r io.Reader) ([]Measurement, error) {
@@ -31,14 +39,17 @@ func ReadMeasurements(file string, r io.Reader) ([]Measurement, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.measurements()
+}
+
+func (s *sheet) measurements() (out []Measurement, err error) {
 	var at [4]int
-	for i, names := range [][]string{{"batch", "batch_size", "concurrency"}, {"tokens_in", "isl", "tokens in", "input_tokens"}, {"tokens_out", "osl", "tokens out", "output_tokens"}, {"tpot_ms", "itl_ms", "tpot"}} {
+	for i, names := range serverColumns {
 		if at[i], err = s.column(names...); err != nil {
 			return nil, err
 		}
 	}
 	ttft := capcli.FindColumn(s.header, "ttft_ms", "ttft")
-	var out []Measurement
 	for err = s.next(); err == nil; err = s.next() {
 		v, err := s.positives(at[:])
 		if err != nil {

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"capcli/cmd/report"
+	"capcli/simulate/serving/roofline"
+)
+
+// serviceFitOptions are the flags of capcli service fit.
+type serviceFitOptions struct {
+	output outputOptions
+	ask    roofline.FitRequest
+	config string
+	input  string
+}
+
+func newServiceFit(e *env) *cobra.Command {
+	o := serviceFitOptions{ask: roofline.FitRequest{Question: roofline.DefaultQuestion(), Chunk: 8192}}
+	cmd := &cobra.Command{
+		Use:   "fit --measurements FILE",
+		Short: "Fit the time of iterations to measurements of your own server",
+		Long: "service fit reads a table of measurements, CSV, packed or not, and prints a block for a SPEC. A table of a whole\n" +
+			"server under steady load (batch,tokens_in,tokens_out,tpot_ms) calibrates the time of --model on --gpu: a factor, an\n" +
+			"overhead of each iteration and one of each request. A table of iterations (tokens,sequences,kv,us) gives a time of\n" +
+			"its own. Each row is judged by a fit that does not see it, so the error is that of rows to come.",
+		Example: "  capcli service fit --measurements bench.csv --model llama-3.1-70b --gpu H100 --tp 4 --weights fp8\n" +
+			"  capcli service fit --measurements iterations.csv -o json",
+		Args: wantArgs(),
+		RunE: func(*cobra.Command, []string) error { return runServiceFit(e, &o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.input, "measurements", "", "table of measurements: `FILE` (required)")
+	f.StringVar(&o.ask.Question.Model, "model", "", "model that was measured: `NAME`")
+	f.Int64Var(&o.ask.Chunk, "chunk", o.ask.Chunk, "most tokens of an iteration on that server: `N`")
+	complete(cmd, "model", func() []string { return entries(&roofline.Models) })
+	addModelFlags(cmd, &o.ask.Question, &o.config)
+	addOutputFlags(cmd, &o.output)
+	return cmd
+}
+
+func runServiceFit(e *env, o *serviceFitOptions) error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	if o.input == "" {
+		return &usageError{text: "service fit wants --measurements FILE", hint: "capcli service fit --help"}
+	}
+	if err := readModelConfig(e, o.config, &o.ask.Question); err != nil {
+		return err
+	}
+	text, file, done, err := openText(e, o.input)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = done.Close() }()
+	fit, err := o.ask.Fit(file, text)
+	if err != nil {
+		return err
+	}
+	return emit(e, o.output, report.Doc{Lead: fit.Summary(), Data: fit, Notes: fit.Remarks(), Tables: []report.Table{
+		report.Fill(report.Table{Name: "rows", Title: "Measured and fitted", Most: 20}, fit.Predicted, []report.Field[roofline.Predicted]{
+			{Name: "batch", Head: "requests"}, {Name: "tokens_in", Head: "tokens in", Priority: 1}, {Name: "tokens_out", Head: "tokens out", Priority: 1}, {Name: "tokens", Priority: 2},
+			{Name: "measured_ms", Head: "measured ms"}, {Name: "fitted_ms", Head: "fitted ms"}, {Name: "deviation", As: report.AsPercent}, {Name: "present", Head: "fit in the cache", Priority: 2},
+		}),
+	}})
+}

@@ -1,0 +1,146 @@
+package roofline
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"capcli"
+	"capcli/simulate/serving"
+)
+
+// FitRequest asks for a time from measurements of one's own.
+type FitRequest struct {
+	Question Question // what was measured; only a table of a server needs it
+	Chunk    int64    // tokens of a piece of a prompt
+}
+
+// FitResult is a time fitted to measurements, or a calibration.
+type FitResult struct {
+	Schema      string       `json:"schema"`
+	Kind        string       `json:"kind"` // iterations or server
+	Input       string       `json:"input"`
+	Rows        int          `json:"rows"`
+	Time        serving.Time `json:"time"` // picoseconds
+	Calibration *Calibration `json:"calibration,omitempty"`
+	Without     *Accuracy    `json:"error_without,omitempty"` // of the time that was not calibrated
+	HeldOut     Accuracy     `json:"held_out_error"`          // each row by a fit to the three quarters without it
+	Block       string       `json:"block"`                   // lines of a service
+	Predicted   []Predicted  `json:"predicted"`
+	Model       *Estimate    `json:"model,omitempty"`
+}
+
+// Predicted is a row of the measurements beside the fit to all.
+type Predicted struct {
+	Batch     int64         `json:"batch"` // requests present, or sequences of the iteration
+	In        int64         `json:"tokens_in,omitempty"`
+	Out       int64         `json:"tokens_out,omitempty"`
+	Tokens    int64         `json:"tokens,omitempty"` // of the iteration
+	Measured  float64       `json:"measured_ms"`
+	Fitted    float64       `json:"fitted_ms"`
+	Deviation capcli.Figure `json:"deviation"`
+	Present   int64         `json:"present,omitempty"` // requests that the KV cache holds at once
+}
+
+// Fit reads measurements and fits. A table with tpot_ms is of a server under steady load and gives a calibration; one
+// with us is of iterations and gives a time.
+func (f *FitRequest) Fit(file string, text io.Reader) (*FitResult, error) {
+	if f.Chunk < 1 || f.Chunk > 1<<24 {
+		return nil, &capcli.RequestError{Field: "chunk", Text: fmt.Sprintf("wants 1 to %d tokens, found %d", 1<<24, f.Chunk)}
+	}
+	s, err := openSheet(file, text)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case capcli.FindColumn(s.header, serverColumns[3]...) >= 0:
+		return f.fitServer(s)
+	case capcli.FindColumn(s.header, iterationColumns[3]...) >= 0:
+		return fitTable(s)
+	}
+	return nil, &capcli.InputError{
+		File: file, Line: 1, Text: "the header has neither tpot_ms, of a server under steady load, nor us, of iterations",
+		Hint: "a server: batch,tokens_in,tokens_out,tpot_ms; iterations: tokens,sequences,kv,us. Its columns are " + strings.Join(capcli.Abridge(s.header, 20), ", "),
+	}
+}
+
+func fitTable(s *sheet) (*FitResult, error) {
+	samples, err := s.iterations()
+	if err != nil {
+		return nil, err
+	}
+	fit, err := FitIterations(samples)
+	if err != nil {
+		return nil, err
+	}
+	out := &FitResult{Schema: "capcli/service_fit/v1", Kind: "iterations", Input: s.file, Rows: fit.Rows, Time: fit.Time, HeldOut: fit.Error, Block: timeBlock(&fit.Time)}
+	for _, x := range samples {
+		us := micros(&fit.Time, x.T, x.S, x.KV, x.PA)
+		out.Predicted = append(out.Predicted, Predicted{Batch: int64(x.S), Tokens: int64(x.T), Measured: x.Micros / 1000, Fitted: thousandths(us / 1000), Deviation: deviation(us, x.Micros)})
+	}
+	return out, nil
+}
+
+// timeBlock writes a time as a field of a service.
+func timeBlock(t *serving.Time) string {
+	lines := make([]string, len(t.Lin))
+	for i, l := range t.Lin {
+		lines[i] = fmt.Sprintf("[%d, %d]", l[0], l[1])
+	}
+	return fmt.Sprintf("time: {c0: %d, lin: [%s], seq: %d, kv: %d, pa: %d}\n", t.C0, strings.Join(lines, ", "), t.Seq, t.KV, t.PA)
+}
+
+func (f *FitRequest) fitServer(s *sheet) (*FitResult, error) {
+	q := f.Question
+	if q.Model == "" && q.Own == nil {
+		return nil, &capcli.RequestError{Field: "model", Text: "wants the model that was measured: a calibration corrects its time", Hint: "for example --model llama-3.1-70b --gpu H100 --tp 4 --weights fp8"}
+	}
+	r, err := q.Request()
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.Estimate()
+	err = q.rename(err)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.measurements()
+	if err != nil {
+		return nil, err
+	}
+	server := Server{e.Time, f.Chunk, e.Memory.Tokens}
+	fit, err := server.Calibrate(rows)
+	if err != nil {
+		return nil, err
+	}
+	out := &FitResult{
+		Schema: "capcli/service_fit/v1", Kind: "server", Input: s.file, Rows: fit.Rows, Time: fit.Time, Calibration: &fit.Calibration,
+		Without: &fit.Before, HeldOut: fit.After, Model: e,
+	}
+	out.Block = fmt.Sprintf("model: %s\ngpu_model: %s\ntensor_parallel: %d\nweights: %s\nkv: %s\ncalibration: %s\n", e.Model.block(), e.GPU.Name, e.GPUs, e.Weights, r.Cache, fit.Calibration)
+	server.Time = fit.Time
+	for i := range rows {
+		m := &rows[i]
+		ms := server.TPOT(m)
+		out.Predicted = append(out.Predicted, Predicted{
+			Batch: m.Batch, In: m.In, Out: m.Out, Measured: m.TPOT, Fitted: thousandths(ms), Deviation: deviation(ms, m.TPOT), Present: server.present(m),
+		})
+	}
+	return out, nil
+}
+
+// block writes the model as a field of a service: its name, or its numbers.
+func (m *Model) block() string {
+	if sameShape(*m) {
+		return m.Name
+	}
+	return fmt.Sprintf("{parameters: %d, layers: %d, heads: %d, kv_heads: %d, head_dim: %d, hidden: %d, intermediate: %d, vocabulary: %d}",
+		m.Parameters, m.Layers, m.Heads, m.KVHeads, m.HeadDim, m.Hidden, m.Intermediate, m.Vocabulary)
+}
+
+func thousandths(v float64) float64 { return math.Round(v*1000) / 1000 }
+
+func deviation(fitted, measured float64) capcli.Figure {
+	return capcli.Figure(math.Round((fitted/measured-1)*1e4) / 1e4)
+}

@@ -1,0 +1,66 @@
+package roofline
+
+import (
+	"fmt"
+
+	"capcli"
+)
+
+// Summary says in one sentence what the model takes and how fast it is.
+func (e *Estimate) Summary() string {
+	one := e.Time.Micros(1, 1, 1024, 0)
+	return fmt.Sprintf("%s on %d × %s with %s weights: %s of weights on each GPU, %s tokens in the KV cache; a step of one request takes %.1f ms, with an error of %.1f%% on average.",
+		e.name(), e.GPUs, e.GPU.Name, e.Weights, Bytes(e.Memory.WeightBytes), capcli.Grouped(e.Memory.Tokens), float64(one)/1000, 100*float64(e.Origin.Decode.Mean))
+}
+
+func (e *Estimate) name() string {
+	if e.Model.Name != "" {
+		return e.Model.Name
+	}
+	return "The model"
+}
+
+// Remarks are what the reader needs beside the figures.
+func (e *Estimate) Remarks() []string {
+	out := []string{
+		"time of an iteration, for a SPEC: " + timeBlock(&e.Time),
+		"source: " + e.Origin.Source,
+		"errors are of " + e.Origin.Basis + ". A whole server adds its own overhead: capcli service fit calibrates it",
+	}
+	for _, s := range e.Origin.Stated {
+		out = append(out, "stated: "+s)
+	}
+	for _, r := range e.Room {
+		if r.Sequences == 0 {
+			out = append(out, fmt.Sprintf("a request of %s tokens does not fit in the KV cache", capcli.Grouped(r.Tokens)))
+		}
+	}
+	return out
+}
+
+// Summary says in one sentence how good the fit is.
+func (f *FitResult) Summary() string {
+	text := fmt.Sprintf("%d rows: rows that a fit does not see are off by %.1f%% on average, %.1f%% at the 90th percentile", f.Rows, 100*float64(f.HeldOut.Mean), 100*float64(f.HeldOut.P90))
+	if f.Without == nil {
+		return text + "."
+	}
+	return fmt.Sprintf("%s; without calibration %.1f%%.", text, 100*float64(f.Without.Mean))
+}
+
+// Remarks are what the reader needs beside the figures: the block first.
+func (f *FitResult) Remarks() []string {
+	out := []string{"for a SPEC:\n" + f.Block}
+	held := 0
+	for _, p := range f.Predicted {
+		if p.Present > 0 && p.Present < p.Batch {
+			held++
+		}
+	}
+	if held > 0 {
+		out = append(out, fmt.Sprintf("%d of %d rows have more requests than the KV cache holds at once; the others wait", held, f.Rows))
+	}
+	if f.Without != nil && f.HeldOut.Mean > f.Without.Mean {
+		out = append(out, "rows not seen are worse with the calibration than without: these measurements are too few, or of different servers; do not use it")
+	}
+	return out
+}
