@@ -96,7 +96,7 @@ func modelListDoc(l *roofline.ModelList) report.Doc {
 		Tables: []report.Table{
 			report.Fill(report.Table{Name: "models"}, l.Models, []report.Field[roofline.Model]{
 				{Name: "name", Head: "model"}, {Name: "parameters"}, {Name: "layers", Priority: 1}, {Name: "heads", Priority: 2}, {Name: "kv_heads", Head: "KV heads", Priority: 1},
-				{Name: "head_dim", Head: "head size", Priority: 3}, {Name: "hidden", Priority: 3}, {Name: "intermediate", Priority: 3}, {Name: "vocabulary", Priority: 3}, {Name: "source", Priority: 4},
+				{Name: "head_dim", Head: "size of a head", Priority: 3}, {Name: "hidden", Priority: 3}, {Name: "intermediate", Priority: 3}, {Name: "vocabulary", Priority: 3}, {Name: "source", Priority: 4},
 			}),
 			report.Fill(report.Table{Name: "gpus"}, l.GPUs, []report.Field[roofline.GPU]{{Name: "name", Head: "GPU"}, {Name: "bytes"}, {Name: "source", Priority: 4}}),
 		},
@@ -111,8 +111,8 @@ func modelDoc(a *roofline.Estimate) report.Doc {
 				{Name: "tokens", Head: "tokens of a request"}, {Name: "sequences", Head: "requests at once"}, {Name: "decode_us", Head: "decode step µs"},
 			}),
 			report.Figures("figures", a, []report.Field[*roofline.Estimate]{
-				{Name: "weight_bytes_per_gpu", Head: "weights, bytes a GPU", Cell: func(a *roofline.Estimate) any { return a.Memory.WeightBytes }},
-				{Name: "kv_bytes_per_token_per_gpu", Head: "KV cache, bytes a token on each GPU", Cell: func(a *roofline.Estimate) any { return a.Memory.TokenBytes }},
+				{Name: "weight_bytes_per_gpu", Head: "bytes of weights on each GPU", Cell: func(a *roofline.Estimate) any { return a.Memory.WeightBytes }},
+				{Name: "kv_bytes_per_token_per_gpu", Head: "bytes of KV cache of a token on each GPU", Cell: func(a *roofline.Estimate) any { return a.Memory.TokenBytes }},
 				{Name: "blocks", Head: "blocks of the KV cache", Cell: func(a *roofline.Estimate) any { return a.Memory.Blocks }},
 				{Name: "tokens", Head: "tokens in the KV cache", Cell: func(a *roofline.Estimate) any { return a.Memory.Tokens }},
 				{Name: "decode_error_mean", Head: "error of decoding, mean", As: report.AsPercent, Cell: func(a *roofline.Estimate) any { return a.Origin.Decode.Mean }},
