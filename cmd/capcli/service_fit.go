@@ -60,8 +60,14 @@ func runServiceFit(e *env, o *serviceFitOptions) error {
 	}
 	return emit(e, o.output, report.Doc{Lead: fit.Summary(), Data: fit, Notes: fit.Remarks(), Tables: []report.Table{
 		report.Fill(report.Table{Name: "rows", Title: "Measured and fitted", Most: 20}, fit.Predicted, []report.Field[roofline.Predicted]{
-			{Name: "batch", Head: "requests"}, {Name: "tokens_in", Head: "prompt tokens", Priority: 1}, {Name: "tokens_out", Head: "answer tokens", Priority: 1}, {Name: "tokens", Priority: 2},
-			{Name: "measured_ms", Head: "measured ms"}, {Name: "fitted_ms", Head: "fitted ms"}, {Name: "deviation", As: report.AsPercent}, {Name: "present", Head: "requests that fit", Priority: 2},
+			{Name: "batch", Head: "requests"},
+			{Name: "tokens_in", Head: "prompt tokens", Priority: 1},
+			{Name: "tokens_out", Head: "answer tokens", Priority: 1},
+			{Name: "tokens", Priority: 2},
+			{Name: "measured_ms", Head: "measured ms"},
+			{Name: "fitted_ms", Head: "fitted ms"},
+			{Name: "deviation", As: report.AsPercent},
+			{Name: "present", Head: "requests that fit", Priority: 2},
 		}),
 	}})
 }

@@ -95,8 +95,16 @@ func modelListDoc(l *roofline.ModelList) report.Doc {
 		Data: l,
 		Tables: []report.Table{
 			report.Fill(report.Table{Name: "models"}, l.Models, []report.Field[roofline.Model]{
-				{Name: "name", Head: "model"}, {Name: "parameters"}, {Name: "layers", Priority: 1}, {Name: "heads", Priority: 2}, {Name: "kv_heads", Head: "KV heads", Priority: 1},
-				{Name: "head_dim", Head: "size of a head", Priority: 3}, {Name: "hidden", Priority: 3}, {Name: "intermediate", Priority: 3}, {Name: "vocabulary", Priority: 3}, {Name: "source", Priority: 4},
+				{Name: "name", Head: "model"},
+				{Name: "parameters"},
+				{Name: "layers", Priority: 1},
+				{Name: "heads", Priority: 2},
+				{Name: "kv_heads", Head: "KV heads", Priority: 1},
+				{Name: "head_dim", Head: "size of a head", Priority: 3},
+				{Name: "hidden", Priority: 3},
+				{Name: "intermediate", Priority: 3},
+				{Name: "vocabulary", Priority: 3},
+				{Name: "source", Priority: 4},
 			}),
 			report.Fill(report.Table{Name: "gpus"}, l.GPUs, []report.Field[roofline.GPU]{{Name: "name", Head: "GPU"}, {Name: "bytes"}, {Name: "source", Priority: 4}}),
 		},
