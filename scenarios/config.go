@@ -104,7 +104,8 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	if s.Policy.Slurm != nil {
 		cfg.Settings.Rules = s.Policy.Slurm
 	}
-	return cfg, nil
+	cfg.Services, err = s.servicesOf(files, o)
+	return cfg, err
 }
 
 // Generated returns the jobs of the scenario's generator. It reports false if the scenario has

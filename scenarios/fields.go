@@ -30,6 +30,7 @@ func topFields(s *Scenario) []strict.Field {
 		{"jobs", "the jobs: a file, or {from: file} or {generate: …}", jobs(&s.Jobs)},
 		{"trace", "the same as jobs: {from: file}", file(&s.Jobs.From)},
 		{"kueue", "the jobs are the workloads of these Kubernetes objects, and Kueue's rules decide: a file, or {objects: […]}", readKueue(&s.Kueue)},
+		{"services", "inference beside the jobs: replicas that hold GPUs and follow a load: [{name: chat, gpus: 1, mu: 600, load: […], scaler: {kind: hpa, …}}]", services(s)},
 		{"prices", "file of your own prices, that go before the catalogue (capcli prices import)", file(&s.PriceFile)},
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
 		{"commitments", "discounts on on-demand use: savings plans, reserved instances, committed use, as capcli bill reads them", discounts(s)},
@@ -251,7 +252,7 @@ var tenantSection = strict.Section[simulate.Tenant]{Name: "tenants", Start: simu
 		{"weight", "share it is entitled to against the others'; default: 1", strict.Number(&t.Weight, 1e-6, 1e6)},
 		{"quota", "most GPUs that it may hold at once", strict.Integer(&t.Quota, 1, maxGPUs)},
 		{"caps", "further limits, for it and the tenants below it: {running_jobs, gpus, gpu_hours_ahead, pending_jobs, hoard}", capsSection.Reader(&t.Caps)},
-		{"tags", "tags of its jobs, where they state none of that name: {cost_center: R42}", jobTags(&t.Tags)},
+		{"tags", "tags of its jobs, where they state none of that name: {cost_center: R42}", strict.Tags(&t.Tags)},
 		{"gpu_budget", "GPU-hours that it may use in a period: {gpu_hours: 500, every: monthly, then: queue}", gpuBudgetSection.Pointer(&t.Budget)},
 	}
 }}

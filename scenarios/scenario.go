@@ -18,6 +18,7 @@ import (
 	"capcli"
 	"capcli/scenarios/generate"
 	"capcli/scenarios/prices"
+	"capcli/scenarios/service"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/billing"
@@ -65,6 +66,7 @@ type Scenario struct {
 	Budget          *billing.Budget   // nil if the file states none
 	Approvals       billing.Approvals // empty if the file states none
 	Energy          *Energy           // nil if the file states none
+	Services        []service.Spec    // hold capacity beside the jobs
 	PriceFile       string            // file of own prices, which take precedence over the catalogue
 
 	prices *prices.List // the prices given to ParseWith
@@ -72,7 +74,8 @@ type Scenario struct {
 	sets   []string
 	opened *opened
 
-	discountNodes []*yaml.Node // the nodes of Commitments, for the lines of faults
+	serviceObjects []*strict.Object // of Services, while the file is read
+	discountNodes  []*yaml.Node     // the nodes of Commitments, for the lines of faults
 }
 
 // defaultSeed is the seed of a scenario that states none.
@@ -203,6 +206,7 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	s.checkOverflow(o)
 	s.checkWorkload(o)
 	s.checkKueue(o)
+	s.checkServices(o)
 }
 
 // file reads the name of a file.

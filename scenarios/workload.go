@@ -44,7 +44,7 @@ var classSection = strict.Section[generate.Class]{Name: "jobs.generate.classes",
 		{"gpu_model", "model wanted; default: any", strict.Name(&c.GPUModel)},
 		{"partition", "where they are sent", strict.Name(&c.Partition)},
 		{"priority", "larger is more urgent", strict.Integer(&c.Priority, -1_000_000, 1_000_000)},
-		{"tags", "tags of the jobs: {project: search, env: prod}", jobTags(&c.Tags)},
+		{"tags", "tags of the jobs: {project: search, env: prod}", strict.Tags(&c.Tags)},
 		{"from", "the class begins this long after the start", strict.Duration(&c.From, 0)},
 		{"until", "the class ends this long after the start", strict.Duration(&c.Until, 1)},
 		{"day_swing", "busiest over quietest instant of the day", strict.Number(&c.DaySwing, 1, 1000)},
@@ -86,7 +86,7 @@ var workTenantSection = strict.Section[generate.Tenant]{Name: "jobs.generate.cla
 	return []strict.Field{
 		{"name", "who pays", strict.Name(&t.Name)},
 		{"weight", "against the others'", strict.Number(&t.Weight, 1e-9, 1e9)},
-		{"tags", "tags of its jobs, before those of the class: {project: search}", jobTags(&t.Tags)},
+		{"tags", "tags of its jobs, before those of the class: {project: search}", strict.Tags(&t.Tags)},
 	}
 }}
 

@@ -78,3 +78,14 @@ type ReplicaSpan struct {
 	Down    capcli.Seconds // when its node was lost or its GPUs were taken
 	Ended   capcli.Seconds // when its GPUs were free again
 }
+
+// HeldFor returns how long the replica held its GPUs in a run that ended at a time.
+func (r *ReplicaSpan) HeldFor(end capcli.Seconds) capcli.Seconds {
+	switch {
+	case r.Held < 0:
+		return 0
+	case r.Ended >= 0:
+		end = r.Ended
+	}
+	return max(0, end-r.Held)
+}

@@ -30,6 +30,7 @@ type Run struct {
 	energy    *billing.Footprints  // nil if the scenario has no energy section
 	contracts []outcome.Contract   // nil unless Scenario.HasContracts
 	tags      []outcome.TagBill    // nil if no job has tags
+	services  []outcome.Service    // nil without services
 	kinds     []string             // kinds of the pools, as the scenario states them
 	intake    scenarios.Intake
 }
@@ -236,6 +237,7 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	if out.tags, err = out.tagBills(); err != nil {
 		return nil, &capcli.AccountingError{Err: err}
 	}
+	out.services = out.serviceFigures(cfg.Services)
 	if err := out.measure(); err != nil {
 		return nil, err
 	}

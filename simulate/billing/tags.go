@@ -78,6 +78,17 @@ func (inv *Invoice) ByTags(rec *simulate.Record) []TagCost {
 	return out
 }
 
+// ByPayers returns the cost of each of Record.Payers, as ByTags divides it. A Name or Value is not set.
+func (inv *Invoice) ByPayers(rec *simulate.Record) []TagCost {
+	d := newTagSplit(rec)
+	inv.Parts(rec, d.part)
+	out := d.costs[d.tenants:]
+	for i := range out {
+		out[i].Total = out[i].Direct + out[i].Share
+	}
+	return out
+}
+
 // tagSplit divides the parts of an invoice among the jobs of a tenant: those without tags, and
 // those with each set of tags. Element t of a list by payer is for the jobs of tenant t without
 // tags, element tenants + k for Record.Payers[k].

@@ -83,6 +83,7 @@ type Outcome struct {
 	Pools            []Pool              `json:"pools"`
 	Tenants          []Tenant            `json:"tenants"`
 	Tags             []TagBill           `json:"tags,omitempty"` // in order of tag; nil if no job has tags
+	Services         []Service           `json:"services,omitempty"`
 	Sizes            []Size              `json:"by_size"`
 	Loads            []Load              `json:"offered_load"`
 	UnplaceableJobs  []simulate.Refused  `json:"unplaceable_jobs"`

@@ -1,4 +1,4 @@
-package scenarios
+package strict
 
 import (
 	"fmt"
@@ -6,13 +6,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/scenarios/strict"
 )
 
-// jobTags reads the tags of jobs: {project: search, env: prod}.
-func jobTags(dst **capcli.Tags) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		if d.AcceptsMap(n, ".", strict.Text(new(string), capcli.MaxTagValue)) {
+// Tags reads tags: {project: search, env: prod}.
+func Tags(dst **capcli.Tags) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		if d.AcceptsMap(n, ".", Text(new(string), capcli.MaxTagValue)) {
 			return
 		}
 		if n.Kind != yaml.MappingNode || len(n.Content) == 0 || len(n.Content) > 2*capcli.MaxTags {
@@ -35,7 +34,7 @@ func jobTags(dst **capcli.Tags) strict.Reader {
 			}
 			d.Enter(key.Value)
 			before := d.FaultCount()
-			strict.Text(&t.Value, capcli.MaxTagValue)(d, value)
+			Text(&t.Value, capcli.MaxTagValue)(d, value)
 			if _, cut := capcli.CleanTag(t.Value, capcli.MaxTagValue); cut && d.FaultCount() == before {
 				d.Fault(value, "%s has over %d bytes", t.Name, capcli.MaxTagValue)
 			}
