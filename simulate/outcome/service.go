@@ -28,8 +28,8 @@ type Service struct {
 	Displaced    int64          `json:"jobs_displaced"`    // times that a job lost its GPUs to a replica
 	Repeated     capcli.GPUTime `json:"work_repeated_gpu_hours"`
 
-	Cost       *capcli.USD `json:"cost_usd"`   // Direct, and its share of what nobody held
-	Direct     *capcli.USD `json:"direct_usd"` // for what its replicas held
+	Cost       *capcli.USD `json:"cost_usd"`              // Direct, and its share of what nobody held
+	Direct     *capcli.USD `json:"direct_usd"`            // for what its replicas held
 	PerRequest *capcli.USD `json:"per_1000_requests_usd"` // served
 }
 
