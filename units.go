@@ -400,3 +400,26 @@ func splitBy(total USD, weights []int64, sum uint64, out []USD) []USD {
 	}
 	return out
 }
+
+// MicrosText formats microseconds for people, in three significant figures below a minute: 0.35 ms, 183 ms,
+// 2.58 s, 3m5s.
+func MicrosText(us float64) string {
+	three := func(v float64) string {
+		text := strconv.FormatFloat(v, 'f', max(0, 2-int(math.Floor(math.Log10(max(v, 0.01))))), 64)
+		if strings.Contains(text, ".") {
+			text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+		}
+		return text
+	}
+	switch {
+	case us < 0:
+		return "-" + MicrosText(-us)
+	case us == 0:
+		return "0 s"
+	case us < 999_500:
+		return three(us/1e3) + " ms"
+	case us < 59_950_000:
+		return three(us/1e6) + " s"
+	}
+	return (time.Duration(math.Round(us/1e6)) * time.Second).String()
+}

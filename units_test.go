@@ -320,3 +320,14 @@ func TestCheckChoice(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestMicrosText(t *testing.T) {
+	for _, x := range []struct {
+		us   float64
+		want string
+	}{{0, "0 s"}, {1, "0.001 ms"}, {350, "0.35 ms"}, {50_000, "50 ms"}, {183_400, "183 ms"}, {999_499, "999 ms"}, {999_500, "1 s"}, {2_577_000, "2.58 s"}, {185e6, "3m5s"}, {-2e6, "-2 s"}} {
+		if got := MicrosText(x.us); got != x.want {
+			t.Errorf("%v us: got %q, want %q", x.us, got, x.want)
+		}
+	}
+}

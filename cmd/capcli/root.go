@@ -13,11 +13,10 @@ import (
 // newRoot makes the tree of commands over e.
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "capcli",
-		Short: "Say how many GPUs to reserve",
-		Long: "capcli reads the job log of a GPU cluster, replays it against a mix of owned, reserved,\n" +
-			"on-demand and spot GPUs, and says what that costs, how long jobs wait and what is stranded.",
-		Example:       "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet",
+		Use:           "capcli",
+		Short:         "Say how many GPUs to reserve",
+		Long:          "capcli replays jobs and services on owned, reserved, on-demand and spot GPUs: cost, waits, what is stranded.",
+		Example:       "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n  capcli trace describe jobs.parquet",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {

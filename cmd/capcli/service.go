@@ -6,10 +6,18 @@ func newService(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "service",
 		Short: "Try one service by itself: its requests, its replicas, its size",
+		Long: "A service answers requests with a language model. Its block says how a replica works, what is promised, and how\n" +
+			"replicas follow the load: docs/services.md.",
 		Example: "  capcli service model llama-3.1-70b --gpu H100 --tp 4 --weights fp8\n" +
+			"  capcli service replay chat.yaml --requests requests.csv\n" +
 			"  capcli service scale service.yaml --load load.csv",
 	}
 	group(cmd)
-	cmd.AddCommand(newServiceModel(e), newServiceFit(e), newServiceScale(e))
+	cmd.AddCommand(
+		newServiceFit(e),
+		newServiceModel(e),
+		newServiceReplay(e),
+		newServiceScale(e),
+	)
 	return cmd
 }

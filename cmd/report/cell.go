@@ -17,6 +17,9 @@ type Ratio float64
 // MeanTime is a mean duration in seconds. People read 22 min, programs 1320.25.
 type MeanTime float64
 
+// Micros is a time in microseconds. People read 183 ms, programs 183000.
+type Micros float64
+
 // Range is a figure Mid with its interval from Lo to Hi. Mid may be of another type than the
 // bounds. Where a bound is nil only Mid is shown.
 type Range struct{ Mid, Lo, Hi any }
@@ -91,6 +94,8 @@ func Number(cell any) (value float64, as func(float64) any) {
 		return float64(v), AsRatio
 	case MeanTime:
 		return float64(v), AsSeconds
+	case Micros:
+		return float64(v), AsMicros
 	case capcli.Seconds:
 		return float64(v), AsSeconds
 	case capcli.GPUTime:
@@ -113,6 +118,9 @@ func AsHours(hours float64) any { return capcli.GPUTime(roundHalf(hours * 3.6e6)
 
 // AsSeconds returns the cell of a mean duration in seconds.
 func AsSeconds(seconds float64) any { return MeanTime(seconds) }
+
+// AsMicros returns the cell of a time in microseconds.
+func AsMicros(us float64) any { return Micros(us) }
 
 // AsPercent returns the cell of a share between 0 and 1.
 func AsPercent(share float64) any { return Percent(share) }
@@ -162,6 +170,8 @@ func exact(v any) (string, error) {
 	case Ratio:
 		return exactFloat(float64(v))
 	case MeanTime:
+		return exactFloat(float64(v))
+	case Micros:
 		return exactFloat(float64(v))
 	case Range:
 		return exact(v.Mid)

@@ -60,13 +60,20 @@ func human(v any) (string, error) {
 	case Ratio:
 		return fixed(float64(v), 2)
 	case MeanTime:
-		if math.IsNaN(float64(v)) || math.Abs(float64(v)) > 1e15 {
-			return "", notANumber(float64(v))
-		}
-		return capcli.Seconds(math.Round(float64(v))).String(), nil
+		return humanTime(float64(v), 1e15, func(v float64) string { return capcli.Seconds(math.Round(v)).String() })
+	case Micros:
+		return humanTime(float64(v), 1e18, capcli.MicrosText)
 	default:
 		return "", fmt.Errorf("no form can write a cell of type %T", v)
 	}
+}
+
+// humanTime returns a time of at most limit by its text. It fails for NaN and beyond.
+func humanTime(v, limit float64, text func(float64) string) (string, error) {
+	if math.IsNaN(v) || math.Abs(v) > limit {
+		return "", notANumber(v)
+	}
+	return text(v), nil
 }
 
 // humanMoney returns an amount in dollars: without cents from $100 up, and with all decimal

@@ -245,6 +245,8 @@ func metricUnit(name string, cell any) (base, unit string, times float64) {
 		return strings.TrimSuffix(name, "_ratio"), "ratio", 1
 	case capcli.Seconds, MeanTime:
 		return name, "seconds", 1
+	case Micros:
+		return name, "seconds", 1e-6
 	case capcli.USD:
 		return name, "usd", 1
 	case capcli.GPUTime:

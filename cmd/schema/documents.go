@@ -89,6 +89,7 @@ var outputs = []struct {
 	{"capcli/service_model/v1", "capcli service model: memory and time of a model on GPUs", reflect.TypeFor[roofline.Estimate]()},
 	{"capcli/service_models/v1", "capcli service model without a name: known models and GPUs", reflect.TypeFor[roofline.ModelList]()},
 	{"capcli/service_scale/v1", "capcli service scale: how scalers follow a load, beside the bound", reflect.TypeFor[service.ScaleResult]()},
+	{"capcli/service_replay/v1", "capcli service replay: what requests saw of a service", reflect.TypeFor[service.Replayed]()},
 	{"capcli/simulate/v1", "capcli simulate: figures of the runs", reflect.TypeFor[outcome.Document]()},
 	{"capcli/tables/v1", "any other result: its tables, row by row", reflect.TypeFor[report.TableDocument]()},
 	{"capcli/trace_describe/v1", "capcli trace describe: a job log", reflect.TypeFor[trace.Description]()},

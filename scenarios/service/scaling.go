@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/scenarios/strict"
 	"capcli/simulate/scale"
+	"capcli/simulate/serving"
 )
 
 // Scaling says in which steps a service is looked at, and how its replicas follow its load.
@@ -68,7 +69,7 @@ func (s *Spec) readPolicy(d *strict.Decoder, n *yaml.Node) {
 		ReadScaler(&s.Scaler)(d, n)
 		return
 	}
-	strict.Choice(&s.Config.Policy, "policy", "chunked", "prefill_first")(d, n)
+	strict.Choice(&s.Config.Policy, "policy", serving.Batchings.Names()...)(d, n)
 }
 
 func (s *Spec) readLosses(d *strict.Decoder, n *yaml.Node) {

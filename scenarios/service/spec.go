@@ -23,7 +23,7 @@ type Spec struct {
 }
 
 // Section reads a service block, of a scenario or of a file of its own.
-var Section = strict.Section[Spec]{Name: "service", Fields: fields, Check: check}
+var Section = strict.Section[Spec]{Name: "service", Start: Spec{Serving: usualServing}, Fields: fields, Check: check}
 
 // fields are the fields of a service. Each part lists its own.
 func fields(s *Spec) []strict.Field {
@@ -51,13 +51,13 @@ var form = strict.Form{What: "a service", Template: "capcli service init"}
 // Parse reads a service from a file of its own, YAML or JSON. The error is *strict.Faults.
 func Parse(file string, b []byte) (*Spec, error) {
 	d := &strict.Decoder{Form: &form}
-	s := &Spec{}
+	s := Section.Start
 	if root := d.ReadTree(b); root != nil {
 		s.node = root
-		Section.Read(d, root, s)
+		Section.Read(d, root, &s)
 	}
 	if d.FaultCount() > 0 {
 		return nil, d.Refusal(file, "a template with every field: capcli service init")
 	}
-	return s, nil
+	return &s, nil
 }

@@ -12,7 +12,8 @@ const (
 	MaxReplicas  = 10_000
 	MaxBlockSize = 1 << 16
 	maxTokens    = 1 << 40
-	maxTime      = 4e18 // picoseconds of an iteration, 46 days
+	maxPhases    = 1 << 26 // counters of all replicas
+	maxTime      = 4e18    // picoseconds of an iteration, 46 days
 )
 
 // Check says what is wrong with a configuration: the error is a *capcli.RequestError that names the field.
@@ -60,7 +61,8 @@ func (t *Time) check(c *Config) error {
 	if t.C0 < 0 || t.Seq < 0 || t.KV < 0 || t.PA < 0 {
 		return &capcli.RequestError{Field: "time", Text: "has a coefficient below 0"}
 	}
-	tokens, seqs, length := float64(min(c.MaxTokens, c.MaxSeqs*c.MaxLen)), float64(min(c.MaxSeqs, c.Blocks)), float64(c.MaxLen)
+	seqs, length := float64(min(c.MaxSeqs, c.Blocks)), float64(c.MaxLen)
+	tokens := min(float64(c.MaxTokens), float64(c.MaxSeqs)*length)
 	most := float64(0)
 	for _, l := range t.Lin {
 		if l[1] < 0 {
@@ -81,6 +83,8 @@ func (c *Config) checkReplicas() error {
 		return &capcli.RequestError{Field: "replicas", Text: "are none: nothing serves the requests"}
 	case len(c.Replicas) > MaxReplicas:
 		return &capcli.RequestError{Field: "replicas", Text: fmt.Sprintf("are %d; at most %d are played", len(c.Replicas), MaxReplicas)}
+	case int64(len(c.Replicas))*c.BlockSize > maxPhases:
+		return &capcli.RequestError{Field: "block_size", Text: fmt.Sprintf("is %d with %d replicas; their product may be at most %d", c.BlockSize, len(c.Replicas), maxPhases)}
 	}
 	for i, r := range c.Replicas {
 		if r.Ready < 0 || r.Drain < -1 || r.Down < -1 || max(r.Ready, r.Drain, r.Down) > never/4 {

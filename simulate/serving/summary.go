@@ -52,7 +52,7 @@ type Summary struct {
 	USDPerMtokApart capcli.Figure `json:"usd_per_mtok_out_apart"` // the answers' part of cost over a million of their tokens
 	PromptShare     capcli.Figure `json:"prompt_share"`           // of busy time: what prompts added to the time that decoding alone takes
 
-	Busyness       capcli.Figure `json:"busy_share"`              // busy over paid replica-time
+	BusyShare      capcli.Figure `json:"busy_share"`              // busy over paid replica-time
 	TokensPerGPU   capcli.Figure `json:"tokens_per_second_a_gpu"` // of answers, over paid GPU-time
 	GoodputPerGPU  capcli.Figure `json:"goodput_tokens_a_gpu"`    // the same of requests within the promise
 	Goodput        capcli.Figure `json:"goodput_per_second"`      // requests within the promise a second, first arrival to end
@@ -170,7 +170,7 @@ func (z *Summary) price(c *Config, prompts int64) {
 // rates sets the figures by time.
 func (z *Summary) rates(c *Config, served []Served, goodTokens int64) {
 	gpuSeconds := float64(z.Paid) * float64(c.GPUs) / 1e6
-	z.Busyness = ratio(float64(z.Busy), float64(z.Paid))
+	z.BusyShare = ratio(float64(z.Busy), float64(z.Paid))
 	z.TokensPerGPU = ratio(float64(z.TokensOut), gpuSeconds)
 	z.GoodputPerGPU = ratio(float64(goodTokens), gpuSeconds)
 	if len(served) > 0 {

@@ -1,0 +1,320 @@
+package service
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"capcli"
+	"capcli/profile/requests"
+	"capcli/profile/trace"
+	"capcli/scenarios/strict"
+	"capcli/simulate/serving"
+)
+
+// ReplaySchema is the value of the member schema of a Replayed.
+const ReplaySchema = "capcli/service_replay/v1"
+
+// ReplayRequest asks what requests would see of a service.
+type ReplayRequest struct {
+	Specs    []string // files with a service each; the first is the one that others are compared with
+	Requests string   // file of requests
+	Read     requests.Options
+	Times    string // unit of its times that are numbers: s, ms, us, ns; "" tells it
+	Replicas int    // in place of those of the specs; 0 keeps them
+}
+
+// Check refuses a wrong request.
+func (q *ReplayRequest) Check() error {
+	if q.Times != "" {
+		if err := capcli.CheckChoice("unit of --times", q.Times, []string{"s", "ms", "us", "ns"}); err != nil {
+			return err
+		}
+		q.Read.Unit = map[string]int64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[q.Times]
+	}
+	switch {
+	case len(q.Specs) == 0:
+		return &capcli.RequestError{Text: "no service is given", Hint: "capcli service init prints one to start from"}
+	case q.Requests == "":
+		return &capcli.RequestError{Field: "requests", Text: "wants the file of requests to play", Hint: "--requests requests.csv, with the columns arrival_us, tokens_in, tokens_out"}
+	case q.Replicas < 0 || q.Replicas > serving.MaxReplicas:
+		return &capcli.RequestError{Field: "replicas", Text: fmt.Sprintf("wants 1 to %d, found %d", serving.MaxReplicas, q.Replicas)}
+	}
+	return nil
+}
+
+// Replayed is the answer: what requests saw, service by service.
+type Replayed struct {
+	Schema   string `json:"schema"`
+	Requests string `json:"requests"` // file
+	Variant
+	Others []Variant `json:"others"` // the other services, on the same requests
+	Notes  []string  `json:"notes"`
+}
+
+// Variant is one service of a Replayed.
+type Variant struct {
+	Service  string          `json:"service"`
+	Policy   string          `json:"policy"`
+	Router   string          `json:"router"`
+	GPUs     int64           `json:"gpus"` // of all replicas
+	Promise  Kept            `json:"promise"`
+	Summary  serving.Summary `json:"summary"`
+	Replicas []serving.Use   `json:"replicas"`
+
+	Served []serving.Served `json:"-"`
+}
+
+// Kept says whether a promise was kept. Limits are microseconds; 0 is none.
+type Kept struct {
+	TTFT  int64         `json:"ttft_us"`
+	TPOT  int64         `json:"tpot_us"`
+	E2E   int64         `json:"e2e_us"`
+	Share float64       `json:"share_wanted"`
+	Found capcli.Figure `json:"share"` // of all requests, rejected and unserved ones included
+	Kept  bool          `json:"kept"`
+}
+
+// HasLimit reports whether there is a limit.
+func (k *Kept) HasLimit() bool { return k.TTFT > 0 || k.TPOT > 0 || k.E2E > 0 }
+
+// ReadSpec reads a service from a file, with the files that it names.
+func ReadSpec(open trace.Opener, name string) (*Spec, error) {
+	text, err := open.ReadFile(name, strict.MaxBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	err = s.ReadTimeTable(func(file string) (io.ReadCloser, error) {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(name), file)
+		}
+		in, done, err := open(file)
+		return readCloser{in.R, done}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Config.Time.Lin) > 0 && s.Config.Blocks > 0 {
+		s.completeServing()
+	}
+	return s, nil
+}
+
+// readCloser reads from one thing and closes another.
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// Replay plays requests on services.
+func Replay(ctx context.Context, q *ReplayRequest, open trace.Opener, note func(string)) (*Replayed, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	var specs []*Spec
+	for _, name := range q.Specs {
+		s, err := ReadSpec(open, name)
+		if err != nil {
+			return nil, err
+		}
+		if q.Replicas > 0 {
+			s.SetReplicas(q.Replicas)
+		}
+		c, err := s.Servable()
+		if err == nil {
+			err = c.Check()
+		}
+		if err != nil {
+			return nil, capcli.NameFile(err, name)
+		}
+		if s.Name == "" {
+			base := filepath.Base(name)
+			s.Name = strings.TrimSuffix(base, filepath.Ext(base))
+		}
+		specs = append(specs, s)
+	}
+	rows, err := requests.ReadFile(ctx, open, q.Requests, q.Read)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range rows.Report.Remarks() {
+		note(text)
+	}
+	r := &Replayed{Schema: ReplaySchema, Requests: q.Requests}
+	list := RequestsOf(rows)
+	for i, s := range specs {
+		v, err := s.play(ctx, list)
+		if err != nil {
+			return nil, capcli.NameFile(err, q.Requests)
+		}
+		if i == 0 {
+			r.Variant = *v
+		} else {
+			r.Others = append(r.Others, *v)
+		}
+	}
+	r.Notes = r.notes()
+	return r, nil
+}
+
+// SetReplicas gives a service n replicas that are ready from the start on.
+func (s *Spec) SetReplicas(n int) {
+	s.Config.Replicas = make([]serving.Replica, n)
+	for i := range s.Config.Replicas {
+		s.Config.Replicas[i] = serving.Replica{Drain: -1, Down: -1}
+	}
+}
+
+// RequestsOf returns the requests of a trace as a replay takes them.
+func RequestsOf(t *requests.Trace) []serving.Request {
+	out := make([]serving.Request, len(t.Rows))
+	for i, r := range t.Rows {
+		out[i] = serving.Request{Arrival: r.Arrival, In: r.In, Out: r.Out, Cached: r.Cached, Prefix: r.Prefix}
+	}
+	return out
+}
+
+// play plays requests on the service.
+func (s *Spec) play(ctx context.Context, list []serving.Request) (*Variant, error) {
+	c, err := s.Servable()
+	if err != nil {
+		return nil, err
+	}
+	r, err := serving.Replay(ctx, c, list)
+	if err != nil {
+		return nil, err
+	}
+	v := &Variant{Service: s.Name, Policy: c.Policy, Router: c.Router, GPUs: c.GPUs * int64(len(c.Replicas)), Summary: r.Summary, Replicas: r.Replicas, Served: r.Served}
+	v.Promise = Kept{TTFT: c.SLO.TTFT, TPOT: c.SLO.TPOT, E2E: c.SLO.E2E, Share: float64(s.Share) / 1000, Found: r.Summary.SLOShare}
+	v.Promise.Kept = v.Promise.HasLimit() && r.Summary.SLOMet*1000 >= s.Share*r.Summary.Requests
+	return v, nil
+}
+
+// Lead returns the answer in a sentence or two.
+func (r *Replayed) Lead() string {
+	text := r.Variant.lead()
+	for i := range r.Others {
+		text += " " + r.Others[i].Service + ": " + r.Others[i].lead()
+	}
+	return text
+}
+
+func (v *Variant) lead() string {
+	z, k := &v.Summary, &v.Promise
+	all := capcli.Grouped(z.Requests) + " " + capcli.Plural(z.Requests, "request")
+	gone := ""
+	if z.Rejected > 0 {
+		gone += fmt.Sprintf(" %s rejected: longer than max_len or the KV cache.", capcli.Grouped(z.Rejected))
+	}
+	if z.Unserved > 0 {
+		gone += fmt.Sprintf(" %s never served.", capcli.Grouped(z.Unserved))
+	}
+	if !k.HasLimit() {
+		return "No promise is stated; " + all + " on " + v.fleet() + "." + gone
+	}
+	word := "The promise is broken"
+	if k.Kept {
+		word = "The promise is kept"
+	}
+	return fmt.Sprintf("%s: %s%% of %s within %s, %s%% wanted, on %s.%s", word, percentText(float64(k.Found)), all, k.limits(), percentText(k.Share), v.fleet(), gone)
+}
+
+// fleet says on what the requests were played.
+func (v *Variant) fleet() string {
+	n := int64(len(v.Replicas))
+	return capcli.Grouped(n) + " " + capcli.Plural(n, "replica") + ", " + capcli.Grouped(v.GPUs) + " " + capcli.Plural(v.GPUs, "GPU")
+}
+
+// limits names the limits of a promise.
+func (k *Kept) limits() string {
+	var parts []string
+	for _, x := range []struct {
+		name string
+		us   int64
+	}{{"TTFT", k.TTFT}, {"TPOT", k.TPOT}, {"E2E", k.E2E}} {
+		if x.us > 0 {
+			parts = append(parts, x.name+" "+capcli.MicrosText(float64(x.us)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// percentText returns a share as a percentage, rounded down to a tenth, so that 99.99 % is not all.
+func percentText(share float64) string {
+	return strconv.FormatFloat(float64(int64(share*1000+1e-9))/10, 'f', -1, 64)
+}
+
+// notes returns what the reader must know beside the figures.
+func (r *Replayed) notes() []string {
+	var out []string
+	z := &r.Summary
+	if z.OK < 1000 {
+		out = append(out, fmt.Sprintf("a p99 of %d requests rests on the slowest %d; play a longer trace before you order", z.OK, z.OK-(99*z.OK+99)/100+1))
+	}
+	if early, late, ok := r.Variant.drift(); ok {
+		out = append(out, fmt.Sprintf("the queue grows: the mean TTFT is %s in the first tenth of requests and %s in the last; these replicas cannot carry the load, and percentiles depend on the length of the trace",
+			capcli.MicrosText(early), capcli.MicrosText(late)))
+	}
+	if z.Preemptions > 0 {
+		out = append(out, fmt.Sprintf("the KV cache is short: %s preemptions, each of which computes a prompt again", capcli.Grouped(z.Preemptions)))
+	}
+	return out
+}
+
+// drift returns the mean TTFT of the first and the last tenth of requests. ok is false where the last is
+// not far above the first, or requests are few.
+func (v *Variant) drift() (early, late float64, ok bool) {
+	n := len(v.Served) / 10
+	if n < 20 {
+		return 0, 0, false
+	}
+	early, late = meanTTFT(v.Served[:n]), meanTTFT(v.Served[len(v.Served)-n:])
+	middle := meanTTFT(v.Served[4*n : 5*n])
+	return early, late, late > 5*max(early, 1) && late > 1.5*middle && late > 1e6
+}
+
+func meanTTFT(list []serving.Served) float64 {
+	sum, n := 0.0, 0
+	for i := range list {
+		if list[i].Status == serving.OK {
+			sum += float64(list[i].FirstToken - list[i].Arrival)
+			n++
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+// servedColumns is the header of WriteServed.
+const servedColumns = "id,arrival_us,tokens_in,tokens_out,cached,admitted_us,first_token_us,finish_us,preemptions,moves,replica,status\n"
+
+// WriteServed writes what each request saw as CSV. What never came is empty.
+func WriteServed(w io.Writer, served []serving.Served) error {
+	out := bufio.NewWriter(w)
+	if _, err := out.WriteString(servedColumns); err != nil {
+		return err
+	}
+	line := make([]byte, 0, 256)
+	for id := range served {
+		s := &served[id]
+		line = line[:0]
+		for _, v := range [...]int64{int64(id), s.Arrival, s.In, s.Out, s.Cached, s.Admitted, s.FirstToken, s.Finish, s.Preemptions, s.Moves, int64(s.Replica)} {
+			if v >= 0 {
+				line = strconv.AppendInt(line, v, 10)
+			}
+			line = append(line, ',')
+		}
+		line = append(append(line, s.Status.String()...), '\n')
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
