@@ -239,16 +239,16 @@ func (d *describer) busiest(span, mean float64, dated bool) []Busiest {
 	for m, n := range d.minutes {
 		hours[floorDiv(m, 60)] += n
 	}
-	begin, n := most(hours)
+	begin, n := largestOf(hours)
 	add("hour", 3600, begin*3600, n)
-	begin, n = most(d.minutes)
+	begin, n = largestOf(d.minutes)
 	add("minute", 60, begin*60, n)
 	add("second", 1, d.second.busiest, d.second.top)
 	return out
 }
 
-// most returns the key with the largest count, the first of equals.
-func most(counts map[int64]int64) (key, n int64) {
+// largestOf returns the key with the largest count, the first of equals.
+func largestOf(counts map[int64]int64) (key, n int64) {
 	key = math.MaxInt64
 	for k, v := range counts {
 		if v > n || v == n && k < key {

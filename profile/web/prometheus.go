@@ -70,7 +70,7 @@ func (p *Prometheus) Table(ctx context.Context, q Query) (*series.Table, error) 
 	}
 	if all == nil {
 		return nil, &capcli.InputError{
-			File: p.Shown, Field: "query", Text: fmt.Sprintf("%s gave no series from %s to %s: the metric is unknown, or has no sample in this time", q.PromQL, q.From, q.To),
+			File: p.Shown, Field: "query", Err: series.ErrNoSeries, Text: fmt.Sprintf("%s gave no series from %s to %s: the metric is unknown, or has no sample in this time", q.PromQL, q.From, q.To),
 			Hint: "check the name and the time; DCGM 4.6 renamed its fields (DCGM_FI_DEV_GPU_UTIL_RATIO)",
 		}
 	}
