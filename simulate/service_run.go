@@ -44,6 +44,7 @@ type service struct {
 	ready   int // at the start of the open step
 	loading int
 	absent  int
+	paid    int64 // seconds of replicas, ready and loading, of the steps with a decision
 	gone    int64 // requests that replicas lost in the open step would have served
 }
 
@@ -203,15 +204,13 @@ func (s *service) closeStep(now capcli.Seconds, start capcli.Time) {
 	before := s.desired
 	if s.scaler != nil && length == s.run.Length {
 		loads := s.loading + s.absent
+		s.paid += int64(s.ready+s.loading) * int64(length)
 		s.state = ScaleState{
 			Step: s.step, Length: length, Now: now, Start: start, Ready: s.ready, Loading: loads, PerUnit: s.PerReplica,
 			Load: load, Demand: demand, Served: served, Backlog: s.queue.Backlog,
-			Spent: s.state.Spent + int64(s.ready+s.loading)*int64(length)*1000/3600,
+			Spent: s.paid/3600*1000 + s.paid%3600*1000/3600,
 		}
 		s.desired = max(0, s.scaler.Desired(&s.state))
-		if s.desired == 0 && s.queue.Backlog > 0 {
-			s.desired = 1
-		}
 	}
 	if s.desired != before && s.step > 0 {
 		s.run.Changes++

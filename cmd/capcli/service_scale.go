@@ -36,10 +36,11 @@ func newServiceScale(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runServiceScale(cmd.Context(), e, &o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.ask.Load, "load", "", "requests of each step, the column load of a CSV `FILE` (default: load of the service)")
+	f.StringVar(&o.ask.Load, "load", "", "requests of each step, the column load of a CSV `FILE` (default: load or requests of the service)")
+	f.StringVar(&o.ask.For, "for", "", "play requests that have no end for this `TIME` (default: 7d)")
 	f.StringSliceVar(&o.ask.Scalers, "scaler", nil, "play these scalers, with the settings of the service's own: `NAME,…`: "+strings.Join(scale.Catalog.Names(), ", "))
 	f.StringVar(&o.rows, "replicas-out", "", "write the steps of the first run, as CSV: `FILE`")
-	f.Uint64Var(&o.seed, "seed", 1, "random seed of models: `N`")
+	f.Uint64Var(&o.seed, "seed", 1, "random seed of requests and models: `N`")
 	complete(cmd, "scaler", func() []string { return entries(&scale.Catalog) })
 	addOutputFlags(cmd, &o.output)
 	return cmd
@@ -49,7 +50,7 @@ func runServiceScale(ctx context.Context, e *env, o *serviceScaleOptions, args [
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	o.ask.Specs = args
+	o.ask.Specs, o.ask.Seed = args, capcli.Seed(o.seed)
 	o.ask.Model = func(name string, seasons []int) (scale.Forecaster, error) {
 		return scenarios.NewForecaster(name, seasons, capcli.Seed(o.seed))
 	}

@@ -15,7 +15,9 @@ import (
 // ScaleRequest asks how scalers follow a load.
 type ScaleRequest struct {
 	Specs   []string // files of services, each with a scaler
-	Load    string   // file with a column load; "" takes the load of the services
+	Load    string   // file with a column load; "" takes the load or the requests of the services
+	For     string   // length of requests that have no end: 7d; "" is a week
+	Seed    capcli.Seed
 	Scalers []string // play these in place of the scaler of each service, with its settings where they have them
 
 	// Model returns the model of a scaler that foresees; nil has none but the season before.
@@ -33,6 +35,9 @@ func (q *ScaleRequest) Check() error {
 	case n > maxScaleRuns:
 		return &capcli.RequestError{Field: "scaler", Text: fmt.Sprintf("would play %d runs; at most %d are allowed", n, maxScaleRuns)}
 	}
+	if _, err := q.length(); err != nil {
+		return err
+	}
 	for i, name := range q.Scalers {
 		if err := capcli.CheckChoice("scaler", name, scale.Catalog.Names()); err != nil {
 			return err
@@ -42,6 +47,18 @@ func (q *ScaleRequest) Check() error {
 		}
 	}
 	return nil
+}
+
+// length returns For.
+func (q *ScaleRequest) length() (capcli.Seconds, error) {
+	if q.For == "" {
+		return 0, nil
+	}
+	v, err := capcli.ParseSeconds(q.For)
+	if err != nil || v < 1 {
+		return 0, &capcli.RequestError{Field: "for", Text: fmt.Sprintf("wants a length of time such as 7d, found %q", q.For)}
+	}
+	return v, nil
 }
 
 // scaleTry is a case to play.
@@ -64,7 +81,7 @@ func (q *ScaleRequest) Answer(ctx context.Context, open trace.Opener) (*ScaleRes
 	}
 	var tries []scaleTry
 	for _, name := range q.Specs {
-		more, err := q.readTries(open, name, load)
+		more, err := q.readTries(ctx, open, name, load)
 		if err != nil {
 			return nil, capcli.NameFile(err, name)
 		}
@@ -99,7 +116,7 @@ func (q *ScaleRequest) readLoad(open trace.Opener) ([]int64, error) {
 }
 
 // readTries returns the cases of one file.
-func (q *ScaleRequest) readTries(open trace.Opener, name string, load []int64) ([]scaleTry, error) {
+func (q *ScaleRequest) readTries(ctx context.Context, open trace.Opener, name string, load []int64) ([]scaleTry, error) {
 	text, err := open.ReadFile(name, strict.MaxBytes+1)
 	if err != nil {
 		return nil, err
@@ -107,6 +124,11 @@ func (q *ScaleRequest) readTries(open trace.Opener, name string, load []int64) (
 	spec, err := Parse(name, text)
 	if err != nil {
 		return nil, err
+	}
+	if load == nil && spec.Arrivals == nil && spec.Requests != nil {
+		if load, err = q.drawLoad(ctx, open, spec); err != nil {
+			return nil, err
+		}
 	}
 	var tries []scaleTry
 	for _, s := range q.scalers(spec) {
@@ -129,6 +151,33 @@ func (q *ScaleRequest) readTries(open trace.Opener, name string, load []int64) (
 		tries = append(tries, t)
 	}
 	return tries, nil
+}
+
+// drawLoad returns the load of the requests that the service describes.
+func (q *ScaleRequest) drawLoad(ctx context.Context, open trace.Opener, spec *Spec) ([]int64, error) {
+	start := capcli.NoTime
+	if spec.Scaler != nil && spec.Scaler.Start != 0 {
+		start = spec.Scaler.Start
+	}
+	source, err := spec.Traffic(ctx, Opening{Open: open, Start: start, Seed: q.Seed})
+	if err != nil {
+		return nil, err
+	}
+	length, err := q.length()
+	if err != nil {
+		return nil, err
+	}
+	if end := source.Length(); end > 0 && (length == 0 || end < length) {
+		length = end
+	}
+	if length == 0 {
+		length = 7 * capcli.Day
+	}
+	n := (length + spec.StepLength() - 1) / spec.StepLength()
+	if n > scale.MaxSteps {
+		return nil, &capcli.RequestError{Field: "for", Text: fmt.Sprintf("is %s, over %d steps of %s", length, scale.MaxSteps, spec.StepLength())}
+	}
+	return source.Counts(spec.StepLength(), int(n))
 }
 
 // scalers returns the scalers to play for a service: its own, or those of the request with the settings of

@@ -144,9 +144,8 @@ func (p *player) step(t int) {
 	s.Backlog = p.queue.Backlog
 	p.paid += int64(s.Ready + s.Loading)
 	s.Spent = p.paid * int64(p.Length) / 36 * 10
-	if p.paid < 1<<40 {
-		s.Spent = p.paid * int64(p.Length) * 1000 / 3600
-	}
+	seconds := p.paid * int64(p.Length)
+	s.Spent = seconds/3600*1000 + seconds%3600*1000/3600
 	desired := p.scaler.Desired(&s)
 	p.run.Rows = append(p.run.Rows, Row{t, s.Load, s.Ready, s.Loading, s.Served, s.Backlog, desired})
 	p.look(&s)
