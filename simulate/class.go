@@ -12,8 +12,11 @@ import (
 type Reach struct {
 	partition, model string
 	queue            *queue
-	ranks            [][]int             // eligible pools in order of preference; jobs try ranks[0] first
-	committed        []int               // eligible committed pools, whose accounts count waiting jobs
+	ranks            [][]int // eligible pools in order of preference; jobs try ranks[0] first
+	committed        []int   // eligible committed pools, whose accounts count waiting jobs
+	bought           []int   // eligible pools of bought nodes, whose accounts count them too
+	failed           [2]int  // least GPUs without room in a rank in outlook failedIn: see engine.foreseeIn
+	failedIn         uint32
 	hosted           bool                // some eligible pool limits CPUs or memory
 	most             int                 // GPUs of the largest eligible pool
 	fits             [2][]int8           // cache by GPUs, in the first rank and in all ranks, for jobs without CPU or memory: 0 unknown, 1 fits, 2 does not
@@ -74,6 +77,9 @@ func (e *engine) newClass(key classKey) *Reach {
 		if p.Terms.Committed() {
 			rank = -1
 			c.committed = append(c.committed, i)
+		}
+		if p.Buy != nil {
+			c.bought = append(c.bought, i)
 		}
 		if _, have := byRank[rank]; !have {
 			ranks = append(ranks, rank)

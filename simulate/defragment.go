@@ -157,27 +157,32 @@ func (e *engine) tryMoves(l *Live, moved []*Live, p int) [][]Slice {
 
 // move takes the GPUs of the moved jobs away, starts l, and restarts them at their new places.
 func (e *engine) move(l *Live, moved []*Live, places [][]Slice) {
-	now := e.c.now
 	for _, m := range moved {
-		stay := now - m.Since
-		kept, loose := m.rc.progress(stay - m.overhead)
-		m.firstSaved(kept)
-		saved := min(m.saved+kept+loose, m.Run)
-		e.stop(m, saved, stay-(saved-m.saved))
-		m.state = waiting
-		m.wait(1)
-		m.spent += stay
-		m.overhead = m.pause()
-		m.run++
-		m.Since = now
+		e.takeOff(m)
 		e.defrag.Jobs++
 		e.defrag.Paused += capcli.GPUTime(int64(m.overhead) * m.Milli())
-		e.tell(Preempt, m, int(m.slices[0].Pool), int(m.slices[0].Node))
-		e.enqueue(m)
 	}
 	e.start(l, places[0])
 	e.defrag.Gangs++
 	for i, m := range moved {
 		e.start(m, places[i+1])
 	}
+}
+
+// takeOff takes the GPUs of m away to move it: all its work is saved, and it waits for a moment.
+func (e *engine) takeOff(m *Live) {
+	now := e.c.now
+	stay := now - m.Since
+	kept, loose := m.rc.progress(stay - m.overhead)
+	m.firstSaved(kept)
+	saved := min(m.saved+kept+loose, m.Run)
+	e.stop(m, saved, stay-(saved-m.saved))
+	m.state = waiting
+	m.wait(1)
+	m.spent += stay
+	m.overhead = m.pause()
+	m.run++
+	m.Since = now
+	e.tell(Preempt, m, int(m.slices[0].Pool), int(m.slices[0].Node))
+	e.enqueue(m)
 }

@@ -104,8 +104,9 @@ type engine struct {
 	turn       Turn
 	view       View
 	watchers   watchers
-	guard      *guard // nil if there is none
-	gate       *gate  // nil if no tenant has a cap or a budget
+	guard      *guard  // nil if there is none
+	gate       *gate   // nil if no tenant has a cap or a budget
+	buy        *buying // nil if no nodes are bought
 	others     []int
 	due        []*Live               // see goOn
 	savings    map[savingKey]*saving // see savingOf
@@ -176,6 +177,10 @@ func newEngine(cfg Config) (*engine, error) {
 	}
 	e := &engine{cfg: cfg, c: newCluster(cfg.Pools), partitions: map[string]bool{}, classes: map[classKey]*Reach{}, tenants: map[string]*Tenant{}}
 	e.ledger.rec.Pools = cfg.Pools
+	var err error
+	if e.buy, err = newBuying(&cfg, e.c); err != nil {
+		return nil, err
+	}
 	e.gate, e.guard = newGate(&cfg), newGuard(&cfg)
 	for i := range cfg.Tenants {
 		t := cfg.Tenants[i]
@@ -187,7 +192,7 @@ func newEngine(cfg Config) (*engine, error) {
 		if p.Partition != "" {
 			e.partitions[p.Partition] = true
 		}
-		if p.Terms.Committed() {
+		if p.PaidWhole() {
 			milli += 1000 * int64(p.Capacity())
 		}
 	}
@@ -284,6 +289,9 @@ func (e *engine) loop(ctx context.Context) error {
 				e.turns()
 			}
 			e.planDefrag()
+		}
+		if e.buy != nil {
+			e.settleNodes()
 		}
 		if e.gate != nil {
 			e.settleGate()
@@ -412,6 +420,8 @@ func (e *engine) woken(p planned) {
 	case l == nil && p.node == budgetWake:
 		e.renewBudget()
 	case l == nil && p.node == serviceWake: // see services
+	case l == nil && p.node == buyWake:
+		e.buy.changed = true
 	case l == nil:
 		e.queues[p.node].dirty = true
 	case l.run != p.run:
@@ -426,6 +436,9 @@ func (e *engine) woken(p planned) {
 	case l.state == waiting:
 		l.queue.ripen(l, true)
 		l.queue.dirty = true
+		if e.buy != nil {
+			e.buy.changed = true
+		}
 		for _, o := range e.watchers.ripen {
 			o.Ripen(l)
 		}

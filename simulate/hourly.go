@@ -93,6 +93,9 @@ func (h *Hourly) check(r *Record) error {
 				}
 			}
 		}
+		if err := h.checkBought(r, p); err != nil {
+			return err
+		}
 		if hours != used || hours+rest != billed {
 			return &AccountError{fmt.Sprintf("pool %s: by hour %d was held and %d added, by month %d was held and %d billed (thousandths of GPU-seconds)",
 				r.Pools[p].Name, hours, rest, used, billed)}

@@ -72,6 +72,9 @@ func (e *engine) enqueue(l *Live) {
 	q.dirty = true
 	e.planGuard(l)
 	e.defrag.changed = true
+	if e.buy != nil {
+		e.buy.changed = true
+	}
 	e.wanted(l, 1)
 	e.meter.queued(e.c.now, 1, l.Milli())
 }
@@ -83,6 +86,9 @@ func (e *engine) wanted(l *Live, sign int64) {
 		a := &e.c.state[p].account
 		e.ledger.touch(p, a, e.c.now)
 		a.wanted += sign * l.Milli()
+	}
+	if len(l.class.bought) > 0 {
+		e.wantedBought(l, sign)
 	}
 }
 
@@ -139,7 +145,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	}
 	l.run++
 	begins := now
-	if !pool.Terms.Committed() {
+	if !pool.PaidWhole() {
 		begins += pool.Lead // ordered now, delivered after the lead time
 	}
 	l.Queued += begins - l.Since
@@ -163,6 +169,9 @@ func (e *engine) start(l *Live, s []Slice) {
 	l.believes = l.Since + believed
 	if e.win.list != nil {
 		e.occupy(l, 1)
+	}
+	if e.buy != nil {
+		e.countParts(l.slices, 1)
 	}
 	if cell := l.queue.cell; cell.ordered {
 		cell.ends.Insert(endOf(l))
@@ -188,7 +197,7 @@ func (e *engine) begin(l *Live) {
 // delivered ends l's wait: it has its GPUs in pool p from now on.
 func (e *engine) delivered(l *Live, p int) {
 	e.meter.queued(e.c.now, -1, l.Milli())
-	if e.ledger.over != nil && !e.c.pools[p].Terms.Committed() {
+	if e.ledger.over != nil && !e.c.pools[p].PaidWhole() {
 		e.ledger.over.hold(p, l.Milli(), e.c.now)
 	}
 }
@@ -203,8 +212,11 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	e.c.release(l.slices)
 	e.c.state[p].account.used -= l.Milli()
 	e.hold(l, -1, p)
-	if e.ledger.over != nil && !e.c.pools[p].Terms.Committed() {
+	if e.ledger.over != nil && !e.c.pools[p].PaidWhole() {
 		e.ledger.over.hold(p, -l.Milli(), now)
+	}
+	if e.buy != nil {
+		e.countParts(l.slices, -1)
 	}
 	if cell := l.queue.cell; cell.ordered {
 		cell.ends.Remove(int64(l.believes), l.seq)

@@ -7,7 +7,7 @@ import (
 	"capcli"
 )
 
-// account is the current state of a committed pool. Capacity counts as offered from delivery on;
+// account is the current state of a pool that is paid whole. Capacity counts as offered from delivery on;
 // each GPU is used, idle, blocked or down at any time.
 type account struct {
 	since   capcli.Seconds // time up to which it is accounted
@@ -15,6 +15,7 @@ type account struct {
 	used    int64          // held by jobs, of offered
 	usable  int64          // free on nodes that take work, of offered; the rest is down
 	wanted  int64          // thousandths of GPUs wanted by waiting jobs that the pool could serve
+	over    int64          // of offered: bought nodes that are gone and still billed
 }
 
 // Span is how a pool's capacity was used in one month.
@@ -72,6 +73,7 @@ type Record struct {
 	Months  []Month
 	Hourly  *Hourly       // the use by clock hour; nil unless Config.Hourly is set
 	Cuts    []capcli.Time // times after Start at which months are divided, in order
+	Nodes   []BoughtNode  // in order of their orders; nil without pools of bought nodes
 }
 
 // ledger builds the record during the run.
@@ -174,9 +176,9 @@ func (a *account) charge(s *Span, dt int64) {
 	blocked := min(usable, a.wanted)
 	s.Offered += capcli.GPUTime(a.offered * dt)
 	s.Used += capcli.GPUTime(a.used * dt)
-	s.Down += capcli.GPUTime((a.offered - a.used - usable) * dt)
+	s.Down += capcli.GPUTime((a.offered - a.used - usable - a.over) * dt)
 	s.Blocked += capcli.GPUTime(blocked * dt)
-	s.Idle += capcli.GPUTime((usable - blocked) * dt)
+	s.Idle += capcli.GPUTime((usable - blocked + a.over) * dt)
 }
 
 // use returns the entry of tenant t for pool p in month m.
@@ -203,7 +205,7 @@ func (g *ledger) stay(p, t, payer int, milli int64, from, to, lost capcli.Second
 		u.Used += d
 		u.Billed += d
 		g.hold(m, p).add(d, d)
-		if !pool.Terms.Committed() {
+		if !pool.PaidWhole() {
 			s := &g.rec.Months[m].Pools[p]
 			s.Offered += d
 			s.Used += d
@@ -218,7 +220,7 @@ func (g *ledger) stay(p, t, payer int, milli int64, from, to, lost capcli.Second
 	if lost > 0 {
 		g.use(g.monthAt(max(from, to-1)), p, t).Lost += capcli.GPUTime(milli * int64(lost))
 	}
-	if rest := pool.MinBilling - (to - from); rest > 0 && !pool.Terms.Committed() && to > from {
+	if rest := pool.MinBilling - (to - from); rest > 0 && !pool.PaidWhole() && to > from {
 		d := capcli.GPUTime(milli * int64(rest))
 		m := g.monthAt(to)
 		g.use(m, p, t).Billed += d
@@ -269,6 +271,9 @@ func (r *Record) check(c *Counts) error {
 				return err
 			}
 		}
+	}
+	if err := r.checkNodes(); err != nil {
+		return err
 	}
 	return r.Hourly.check(r)
 }

@@ -86,9 +86,20 @@ func (e *engine) nodeChange(what, n int, k Kind) {
 	case windowStarts, windowEnds:
 		e.windowChange(e.win.list[n], what == windowStarts)
 		return
+	case nodeComes:
+		e.nodeCame(n)
+		return
+	case billEnds:
+		e.billEnded(n)
+		return
 	}
 	nd := &e.c.nodes[n]
 	p := int(nd.pool)
+	if what > oneGPU && e.c.pools[p].Buy != nil { // a GPU of a place, not of a node
+		e.gpus.skipped++
+		e.follow(p)
+		return
+	}
 	if what > oneGPU {
 		e.breakGPU(n, what-oneGPU-1, k == Lose)
 		e.tell(k, nil, p, n)
@@ -106,6 +117,9 @@ func (e *engine) nodeChange(what, n int, k Kind) {
 	default:
 		e.setNode(n, nd.delivered, false, false)
 	}
+	if e.buy != nil && e.buy.of[p] != nil {
+		e.boughtChange(n, k)
+	}
 	e.tell(k, nil, p, n)
 	e.follow(p)
 }
@@ -114,6 +128,10 @@ func (e *engine) nodeChange(what, n int, k Kind) {
 func (e *engine) deliver(p int, come bool) {
 	s := &e.c.state[p]
 	e.touchPool(p)
+	if e.c.pools[p].Buy != nil {
+		e.openBought(e.buy.of[p], come)
+		return
+	}
 	for n := s.first; n < s.first+s.n; n++ {
 		nd := &e.c.nodes[n]
 		if !come {

@@ -39,6 +39,7 @@ type Result struct {
 	Budgets         []BudgetPeriod // by tenant and period
 	Timeline        *Timeline      // nil unless Config.Timeline is set
 	Services        []ServiceRun   // in order of Config.Services
+	Bought          []BoughtPool   // pools of bought nodes; nil if there are none
 
 	waits *tally           // of the jobs that started
 	open  []capcli.Seconds // waits so far of jobs that have not started; noDue of a dropped job
@@ -138,6 +139,7 @@ func (e *engine) result() (*Result, error) {
 	m.queued(end, 0, 0)
 	e.closeJobs(end)
 	services := e.svc.closeRun(e)
+	e.closeBought(end)
 	r := &Result{
 		Ended: end, Stopped: e.stopped, Endless: e.endless,
 		Jobs: Counts{
@@ -148,7 +150,7 @@ func (e *engine) result() (*Result, error) {
 		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
 		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), Services: services, waits: &m.all.wait.over, open: m.open,
 	}
-	r.Interruptions = e.interruptions()
+	r.Interruptions, r.Bought = e.interruptions(), e.bought()
 	r.Remarks = e.remarks()
 	r.Served, r.ServedBy = e.served()
 	r.Jobs.Waiting = r.Served.Waiting

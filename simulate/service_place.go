@@ -68,7 +68,7 @@ func (e *engine) startReplica(s *service, p int, found []Slice) {
 	e.wants(s, -1)
 	s.wanting = s.wanting[:copy(s.wanting, s.wanting[1:])]
 	first := s.step == 0 && !s.open
-	if pool := &e.c.pools[p]; !first && !pool.Terms.Committed() {
+	if pool := &e.c.pools[p]; !first && !pool.PaidWhole() {
 		r.Held += pool.Lead
 	}
 	r.Ready = r.Held
@@ -81,6 +81,9 @@ func (e *engine) startReplica(s *service, p int, found []Slice) {
 	e.touchPool(p)
 	e.c.take(r.slices)
 	e.changeHeld(s, p, 1)
+	if e.buy != nil {
+		e.countParts(r.slices, 1)
+	}
 	s.held = append(s.held, r)
 	e.tellReplica(Start, s, r.slices)
 }
@@ -103,7 +106,10 @@ func (e *engine) free(s *service, i int) {
 	e.touchPool(r.Pool)
 	e.c.release(r.slices)
 	e.changeHeld(s, r.Pool, -1)
-	if e.ledger.over != nil && r.begun && !e.c.pools[r.Pool].Terms.Committed() {
+	if e.buy != nil {
+		e.countParts(r.slices, -1)
+	}
+	if e.ledger.over != nil && r.begun && !e.c.pools[r.Pool].PaidWhole() {
 		e.ledger.over.hold(r.Pool, -s.milli(), e.c.now)
 	}
 	e.book(s, &r)

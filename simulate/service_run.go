@@ -108,6 +108,9 @@ func (e *engine) openService(s *service) error {
 	s.want.class = &Reach{partition: s.Partition, model: s.GPUModel}
 	for _, p := range s.pools {
 		s.want.class.ranks = append(s.want.class.ranks, []int{p})
+		if e.c.pools[p].Buy != nil {
+			s.want.class.bought = append(s.want.class.bought, p)
+		}
 		s.want.class.most = max(s.want.class.most, e.c.pools[p].Capacity())
 	}
 	s.want.tenant = e.tenantOf(s.Tenant)
@@ -244,13 +247,16 @@ func (e *engine) wantReplicas(s *service, n int) {
 		s.wanting = s.wanting[:len(s.wanting)+n]
 	}
 	e.svc.freed = true
+	if e.buy != nil {
+		e.buy.changed = true
+	}
 }
 
 // wants counts n more replicas without room in the accounts.
 func (e *engine) wants(s *service, n int) {
 	e.countMissing(s)
 	for _, p := range s.pools {
-		if e.c.pools[p].Terms.Committed() {
+		if e.c.pools[p].PaidWhole() {
 			e.touchPool(p)
 			e.c.state[p].account.wanted += int64(n) * s.milli()
 		}
@@ -339,7 +345,7 @@ func (e *engine) settleServices() {
 func (e *engine) deliverReplica(s *service, r *replica) {
 	if !r.begun && r.Held <= e.c.now {
 		r.begun = true
-		if e.ledger.over != nil && !e.c.pools[r.Pool].Terms.Committed() {
+		if e.ledger.over != nil && !e.c.pools[r.Pool].PaidWhole() {
 			e.ledger.over.hold(r.Pool, s.milli(), e.c.now)
 		}
 	}

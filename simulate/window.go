@@ -437,7 +437,7 @@ func (e *engine) stayBelieved(l *Live, p int) capcli.Seconds {
 	if e.cfg.KillAtLimit && l.Limit > 0 {
 		stay = min(stay, l.Limit-l.spent)
 	}
-	if pool := &e.c.pools[p]; !pool.Terms.Committed() {
+	if pool := &e.c.pools[p]; !pool.PaidWhole() {
 		stay += pool.Lead
 	}
 	return stay
