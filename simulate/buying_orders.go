@@ -188,7 +188,7 @@ func (e *engine) orderFor(k *boughtPool, l *Live) bool {
 		}
 		ahead.setUp(n, true, false)
 		if count++; count >= least {
-			if found = e.findIn(ahead, l, e.only(k.pool)); len(found) > 0 {
+			if found = e.findIn(ahead, l, e.listOf(k.pool)); len(found) > 0 {
 				break
 			}
 		}
@@ -215,8 +215,8 @@ func (e *engine) orderFor(k *boughtPool, l *Live) bool {
 	return false
 }
 
-// only returns a list of one pool, valid until the next call.
-func (e *engine) only(p int) []int {
+// listOf returns a list of one pool, valid until the next call.
+func (e *engine) listOf(p int) []int {
 	e.others = append(e.others[:0], p)
 	return e.others
 }

@@ -139,8 +139,8 @@ func (e *engine) wantedBought(l *Live, sign int64) {
 	}
 }
 
-// bought returns what became of the pools of bought nodes.
-func (e *engine) bought() (out []BoughtPool) {
+// boughtPools returns what became of the pools of bought nodes.
+func (e *engine) boughtPools() (out []BoughtPool) {
 	if e.buy == nil {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"capcli/simulate"
 )
 
-// bought plays jobs, each {submit, GPUs, run}, on one on-demand pool of bought nodes of 8 GPUs.
-func bought(t *testing.T, buy simulate.Buying, nodes int, jobs [][3]int, more ...func(*simulate.Config)) *simulate.Result {
+// playBought plays jobs, each {submit, GPUs, run}, on one on-demand pool of bought nodes of 8 GPUs.
+func playBought(t *testing.T, buy simulate.Buying, nodes int, jobs [][3]int, more ...func(*simulate.Config)) *simulate.Result {
 	t.Helper()
 	var list []capcli.Job
 	for i, j := range jobs {
@@ -95,7 +95,7 @@ func TestBoughtByHand(t *testing.T) {
 			if tt.until > 0 {
 				more = append(more, until(tt.until))
 			}
-			r := bought(t, tt.buy, tt.nodes, tt.jobs, more...)
+			r := playBought(t, tt.buy, tt.nodes, tt.jobs, more...)
 			if got := lives(r); got != tt.lives {
 				t.Errorf("nodes %s, want %s", got, tt.lives)
 			}

@@ -150,7 +150,7 @@ func (e *engine) result() (*Result, error) {
 		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
 		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), Services: services, waits: &m.all.wait.over, open: m.open,
 	}
-	r.Interruptions, r.Bought = e.interruptions(), e.bought()
+	r.Interruptions, r.Bought = e.interruptions(), e.boughtPools()
 	r.Remarks = e.remarks()
 	r.Served, r.ServedBy = e.served()
 	r.Jobs.Waiting = r.Served.Waiting
