@@ -91,7 +91,7 @@ var layers = map[string][]string{
 	"simulate/plan/linear":      {"gonum"},
 	"simulate/plan/online":      {"simulate/internal/exact"},
 	"simulate/plan/resample":    {"simulate/plan"},
-	"simulate/plan/sizing":      {"scenarios/service", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "simulate/serving"},
+	"simulate/plan/sizing":      {"profile/requests", "profile/trace", "scenarios/prices", "scenarios/service", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "simulate/serving"},
 	"simulate/plan/savings":     {"simulate/internal/exact", "profile/demand", "simulate/plan/market"},
 
 	"simulate/eta":             {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
@@ -138,7 +138,7 @@ var layers = map[string][]string{
 	"scenarios/demo":   {"profile/jobfile", "scenarios"},
 	"scenarios/decide": {"forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/events", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
-	"scenarios/paper":        {"forecast/outlook", "profile/trace", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/validate"},
+	"scenarios/paper":        {"forecast/outlook", "profile/trace", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/sizing", "simulate/validate"},
 	"scenarios/paper/figure": {},
 
 	"scenarios/paper/figure/figuretest": {"scenarios/paper/figure"},
@@ -166,7 +166,7 @@ var layers = map[string][]string{
 
 	"cmd/explore":  {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/whatif", "simulate/outcome", "bubbletea", "tablewriter"},
 	"cmd/timeline": {"cmd/report", "simulate/outcome"},
-	"cmd/schema":   {"cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/demand", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate"},
+	"cmd/schema":   {"cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/demand", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/plan/sizing"},
 	"cmd/capcli":   {"*"},
 }
 

@@ -35,6 +35,7 @@ import (
 	"capcli/simulate/plan/review"
 	"capcli/simulate/plan/savings"
 	"capcli/simulate/plan/shard"
+	"capcli/simulate/plan/sizing"
 	"capcli/simulate/serving/roofline"
 	"capcli/simulate/spot"
 	"capcli/simulate/validate"
@@ -73,6 +74,7 @@ var outputs = []struct {
 	{"capcli/plan_joint/v1", "capcli plan joint: one plan over several GPU models and regions", reflect.TypeFor[joint.Result]()},
 	{"capcli/plan_mix/v1", "capcli plan mix: the mix of owned, reserved, on-demand and spot GPUs that costs least", reflect.TypeFor[mix.Result]()},
 	{"capcli/plan_review/v1", "capcli plan review: commitments that were bought, in hindsight", reflect.TypeFor[review.Result]()},
+	{"capcli/plan_service/v1", "capcli plan service: the fewest replicas that keep a promise, and their cost", reflect.TypeFor[sizing.Result]()},
 	{"capcli/plan_savings/v1", "capcli plan savings: how much of a savings plan to buy", reflect.TypeFor[savings.Result]()},
 	{"capcli/price/v1", "capcli prices show: the terms of one GPU", reflect.TypeFor[prices.Comparison]()},
 	{"capcli/prices/v1", "capcli prices: the catalogue", reflect.TypeFor[prices.Listing]()},

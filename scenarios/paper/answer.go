@@ -22,6 +22,8 @@ func (m *material) answer() Answer {
 	switch {
 	case len(m.mixes) > 0:
 		out = m.mixAnswer(m.mixes[0].Doc)
+	case len(m.services) > 0:
+		out = serviceAnswer(m.services[0].Doc)
 	case len(m.futures) > 0:
 		out = futuresAnswer(m.futures[0].Doc)
 	case len(m.joints) > 0:

@@ -12,6 +12,9 @@ type Drawing struct {
 	ID    string // of its first figure; of others with a number behind it
 	Rank  int    // place in the paper: low ones come first
 	Needs string // what it is drawn from, for the note where that is missing
+	// Only reports whether a paper has results of the kind at all; nil is always. Where it has none, no
+	// note says that the figure is missing.
+	Only func(m *material) bool
 	// Draw returns the figures; none where the material does not have what it needs. why says what
 	// was missing where that is not simply the whole of Needs.
 	Draw func(m *material) (figures []figure.Figure, why string)

@@ -22,6 +22,7 @@ import (
 	"capcli/simulate/plan/futures"
 	"capcli/simulate/plan/joint"
 	"capcli/simulate/plan/mix"
+	"capcli/simulate/plan/sizing"
 	"capcli/simulate/validate"
 )
 
@@ -129,6 +130,7 @@ type material struct {
 	joints    []source[joint.Result]
 	forecasts []source[outlook.Result]
 	checks    []source[validate.Result]
+	services  []source[sizing.Result]
 	notes     []string
 }
 
@@ -140,6 +142,7 @@ var readers = map[string]func(m *material, f *File) error{
 	"capcli/plan/v1":         func(m *material, f *File) error { return add(f, &m.curves) },
 	"capcli/plan_joint/v1":   func(m *material, f *File) error { return add(f, &m.joints) },
 	"capcli/forecast/v1":     func(m *material, f *File) error { return add(f, &m.forecasts) },
+	sizing.Schema:            func(m *material, f *File) error { return add(f, &m.services) },
 	validate.Schema:          func(m *material, f *File) error { return add(f, &m.checks) },
 }
 
@@ -235,6 +238,11 @@ func (m *material) check() error {
 	for _, x := range m.futures {
 		if len(x.Doc.Plans) == 0 || x.Doc.Futures.Count < 1 {
 			return noResult(x.File, "found a plan without futures")
+		}
+	}
+	for _, x := range m.services {
+		if r := x.Doc; len(r.Choices) == 0 || r.Best != nil && (*r.Best < 0 || *r.Best >= len(r.Choices) || r.Replicas == nil || r.GPUs == nil || len(r.Costs) == 0) {
+			return noResult(x.File, "found a plan of a service without a size")
 		}
 	}
 	for _, x := range m.forecasts {

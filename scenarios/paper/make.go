@@ -51,6 +51,9 @@ func Make(r *Request) (*Paper, error) {
 	p.Answer = m.answer()
 	missing := []string{}
 	for _, d := range Drawings() {
+		if d.Only != nil && !d.Only(m) {
+			continue
+		}
 		figures, why := d.Draw(m)
 		for i := range figures {
 			if err := figures[i].Check(); err != nil {
@@ -80,6 +83,8 @@ func (m *material) title() string {
 	switch {
 	case len(m.mixes) > 0:
 		return "GPUs to reserve: " + cmp.Or(m.mixes[0].Doc.Scenario, "plan")
+	case len(m.services) > 0:
+		return "GPUs to serve " + m.services[0].Doc.Service
 	case len(m.futures)+len(m.curves)+len(m.joints) > 0:
 		return "GPUs to reserve"
 	case len(m.trials) > 0:

@@ -15,6 +15,49 @@ const holdForm = `(?:[Nn]o limit breaks from {na:n} to {nb:n}|[Nn]o number from 
 	`(?:; {few:n} and fewer break a limit \({fewwhy:t}\))?(?:; {many:n} and more break a limit \({manywhy:t}\))?`
 
 var claims = []claim{
+	{"service-promise", form(`With {n:n} replicas \S+ is (?:{v:w}|{vs:s})(?:, and|;) the promise is (?:{p:w}|{ps:s})(?:; with {m:n} it is (?:{w:w}|{ws:s}))?`), func(c *checker) {
+		s := &c.fig.Series[0]
+		k := len(s.X) - 1
+		if len(s.Chosen) > 0 {
+			k = s.Chosen[0]
+		}
+		either := func(time, share string, v float64) {
+			if c.groups[time] != "" {
+				share = time
+			}
+			c.equal(share, v)
+		}
+		c.equal("n", float64(s.X[k]))
+		either("v", "vs", float64(s.Y[k]))
+		either("p", "ps", c.mark("y"))
+		if k > 0 {
+			c.equal("m", float64(s.X[k-1]))
+			either("w", "ws", float64(s.Y[k-1]))
+		}
+	}},
+	{"service-hours", form(`{high:t} needs the most with {most:n} GPUs, and {low:t} the fewest with {least:n}(?:; {held:n} are reserved, and the rest scales)?`), func(c *checker) {
+		s := &c.fig.Series[0]
+		hi, lo := extremeOf(s.Y, isAbove), extremeOf(s.Y, func(a, b float64) bool { return a < b })
+		c.equal("most", float64(s.Y[hi]))
+		c.equal("least", float64(s.Y[lo]))
+		c.word("high", c.fig.X.Names[hi])
+		c.word("low", c.fig.X.Names[lo])
+		if c.groups["held"] != "" {
+			c.equal("held", c.mark("y"))
+		}
+	}},
+	{"service-cost", form(`{name:t} is cheapest with {cost:m} for a million tokens`), func(c *checker) {
+		s := &c.fig.Series[0]
+		k := extremeOf(s.Y, func(a, b float64) bool { return a < b })
+		c.equal("cost", float64(s.Y[k]))
+		c.word("name", c.fig.X.Names[k])
+	}},
+	{"service-growth", form(`At {load:t} the load it needs {gpus:n} GPUs; today's size keeps the promises up to {holds:n} times this load(?:, the most that was tried|, and at {breaks:n} times .+ breaks)`), func(c *checker) {
+		s := &c.fig.Series[0]
+		last := len(s.Y) - 1
+		c.equal("gpus", float64(s.Y[last]))
+		c.word("load", c.fig.X.Names[last])
+	}},
 	{"cost-by-reserved", form(`(?:{gpus:n} reserved GPUs cost {cost:m} a year(?: \({lo:m} to {hi:m} in 90% of {runs:n} runs?\))?(?:, {gap:s} above the lower bound of {bound:m})?; )?` + holdForm), checkSizes},
 	{"wait-by-reserved", form(`(?:With the chosen {gpus:n} GPUs 95% of the jobs wait at most {wait:w}; )?[Ww]ith {a:n} it is {wa:w}, with {b:n} it is {wb:w}(?:; the limit is {limit:w})?`), func(c *checker) {
 		s := &c.fig.Series[0]

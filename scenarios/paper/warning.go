@@ -35,6 +35,7 @@ func (m *material) spoilers() []string {
 			out = append(out, fmt.Sprintf("NO PRICE: the cost of %s is not known", m.name(t)))
 		}
 	}
+	out = append(out, m.serviceSpoilers()...)
 	out = append(out, m.mismatches()...)
 	for _, f := range m.changedFiles() {
 		out = append(out, fmt.Sprintf("CHANGED: an input of %s is not what it was", f.Name))
@@ -132,6 +133,9 @@ func (m *material) remarks() []string {
 		put(x.Doc.Notes...)
 	}
 	for _, x := range m.futures {
+		put(x.Doc.Notes...)
+	}
+	for _, x := range m.services {
 		put(x.Doc.Notes...)
 	}
 	for _, x := range m.curves {

@@ -153,7 +153,7 @@ type bounder struct {
 
 // leastReplicas returns the best bound of all duties and windows.
 func leastReplicas(c *serving.Config, load []serving.Request, promises []Promise) Bound {
-	b := bounder{config: c, best: Bound{Replicas: 1, Says: "one replica is the least there is"}}
+	b := bounder{config: c, best: Bound{Replicas: 1, Says: "no bound above one replica is proven"}}
 	if !plainEngine(c) || len(load) == 0 {
 		return b.best
 	}

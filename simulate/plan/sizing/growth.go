@@ -2,6 +2,7 @@ package sizing
 
 import (
 	"fmt"
+	"strings"
 
 	"capcli"
 )
@@ -86,11 +87,20 @@ func (q *plan) headroom(z *sizer, s *Size) (*Headroom, error) {
 		}
 	}
 	h.Holds, h.Breaks = float64(low)/whole, float64(high)/whole
-	n := capcli.Grouped(int64(*s.Replicas)) + " " + capcli.Plural(int64(*s.Replicas), "replica")
-	if high == 0 {
-		h.Says = fmt.Sprintf("%s keep the promises up to %.3g times this load, the most that was tried.", n, h.Holds)
-	} else {
-		h.Says = fmt.Sprintf("%s keep the promises up to %.3g times this load; at %.3g times %s breaks.", n, h.Holds, h.Breaks, h.Binds)
-	}
+	h.Says = h.sentence(*s.Replicas)
 	return h, nil
+}
+
+// sentence says how far n replicas reach.
+func (h *Headroom) sentence(n int) string {
+	return fmt.Sprintf("%s %s %s%s.", capcli.Grouped(int64(n)), capcli.Plural(int64(n), "replica"), capcli.Agree(n, "keeps", "keep"), strings.TrimPrefix(h.Clause(), "today's size keeps"))
+}
+
+// Clause says the same of today's size, for a sentence.
+func (h *Headroom) Clause() string {
+	text := fmt.Sprintf("today's size keeps the promises up to %.3g times this load", h.Holds)
+	if h.Breaks == 0 {
+		return text + ", the most that was tried"
+	}
+	return text + fmt.Sprintf(", and at %.3g times %s breaks", h.Breaks, h.Binds)
 }

@@ -17,12 +17,21 @@ import (
 
 // Hour is the size that one hour of the load needs by itself.
 type Hour struct {
-	Start    capcli.Seconds `json:"start_s"` // since the first arrival's hour began
+	Start    capcli.Seconds `json:"start_s"` // since midnight UTC of the first day, or since time 0 of requests without dates
 	Requests int            `json:"requests"`
 	Rate     float64        `json:"requests_per_s"`
 	Replicas *int           `json:"replicas"` // null where no number keeps the promises; 0 where no request came
 	GPUs     *int64         `json:"gpus"`
 	Why      string         `json:"why,omitempty"`
+}
+
+// Name returns the hour for people: 16:00, or day 3 16:00 where the load has several days.
+func (h *Hour) Name() string {
+	hour := fmt.Sprintf("%02d:00", h.Start/capcli.Hour%24)
+	if day := h.Start / capcli.Day; day > 0 {
+		return fmt.Sprintf("day %d %s", day+1, hour)
+	}
+	return hour
 }
 
 const (
@@ -33,7 +42,8 @@ const (
 // hours sizes each hour of the load by itself. It begins with idle replicas: what is in flight then is
 // finished by those of the hour before, which drain.
 func (q *plan) hours(ctx context.Context, s *Size) ([]Hour, error) {
-	origin := q.Load[0].Arrival / hourMicros * hourMicros
+	clock := q.Start % (24 * hourMicros) // time of day of arrival 0
+	origin := (q.Load[0].Arrival+clock)/hourMicros*hourMicros - clock
 	n := (q.Load[len(q.Load)-1].Arrival-origin)/hourMicros + 1
 	if n > mostHours {
 		return nil, &capcli.RequestError{Field: "hourly", Text: fmt.Sprintf("sizes at most %d hours, and the requests cover %d", mostHours, n)}
@@ -50,7 +60,7 @@ func (q *plan) hours(ctx context.Context, s *Size) ([]Hour, error) {
 			return k
 		}
 		first, last := at(from), at(from+hourMicros)
-		h := Hour{Start: capcli.Seconds(i) * capcli.Hour, Requests: last - first, Rate: float64(last-first) / 3600}
+		h := Hour{Start: capcli.Seconds((from + clock) / 1_000_000), Requests: last - first, Rate: float64(last-first) / 3600}
 		if first == last {
 			h.Replicas, h.GPUs = new(int), new(int64)
 			return h, nil
@@ -178,8 +188,8 @@ func (s *Split) sentence() string {
 	if s.Base == 0 {
 		return fmt.Sprintf("Reserve nothing: the need of up to %d GPUs scales on demand for %s a year; no term pays at this use.", s.Peak, s.PerYear)
 	}
-	return fmt.Sprintf("Reserve %g GPUs and let up to %g scale on demand: %s a year, against %s all on demand by the hour and %s for the peak held all the time.",
-		s.Base, max(0, float64(s.Peak)-s.Base), s.PerYear, s.AllOnDemand, s.PeakAlways)
+	return fmt.Sprintf("Reserve %g %s and let up to %g scale on demand: %s a year, against %s all on demand by the hour and %s for the peak held all the time.",
+		s.Base, gpuWord(int64(s.Base)), max(0, float64(s.Peak)-s.Base), s.PerYear, s.AllOnDemand, s.PeakAlways)
 }
 
 func joined(list []string) string { return strings.Join(list, ", ") }

@@ -78,6 +78,14 @@ func costOf(term string, rate capcli.Rate, gpus int64, t *Traffic) Cost {
 	return c
 }
 
+// smallText formats an amount that may be small: with four places below a dollar.
+func smallText(u capcli.USD) string {
+	if u >= capcli.Dollar || u < capcli.Dollar/10_000 {
+		return u.String()
+	}
+	return fmt.Sprintf("$%.4f", u.Float())
+}
+
 func amount(dollars float64) *capcli.USD {
 	u := capcli.USDOf(dollars)
 	return &u

@@ -33,6 +33,7 @@ func (r *Request) Plan(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
+	out.Replays = q.replays.Load()
 	out.Notes = q.notes(out)
 	out.Says = out.sentence()
 	return out, nil
@@ -109,6 +110,16 @@ func (q *plan) study(ctx context.Context, out *Result, s *Size) error {
 func (q *plan) notes(out *Result) []string {
 	n := int64(len(q.Load))
 	var notes []string
+	for i := range out.Choices {
+		if s := &out.Choices[i]; s.Fault != "" {
+			notes = append(notes, s.Name()+" cannot run: "+s.Fault)
+		}
+	}
+	for _, says := range []string{out.HeadroomSays(), out.SplitSays(), out.BreakEvenSays()} {
+		if says != "" {
+			notes = append(notes, says)
+		}
+	}
 	for i := range q.promises {
 		if text := q.promises[i].thin(n); text != "" {
 			notes = append(notes, text)
@@ -126,10 +137,16 @@ func (q *plan) notes(out *Result) []string {
 			notes = append(notes, "--search bisect assumes that more replicas are never worse; --search exact tries every number")
 		}
 	}
+	if q.Hourly && out.Best != nil {
+		notes = append(notes, "each hour is sized by itself and begins with idle replicas; those of the hour before finish what is in flight")
+	}
+	if q.sketch != nil && q.Hourly && out.Split == nil && out.Best != nil {
+		notes = append(notes, "nothing is divided into reserved and scaled: an hour has no size that keeps the promises")
+	}
 	if out.Traffic.Rate <= 0 {
 		notes = append(notes, "all requests arrive at once: there is no rate, so there are no amounts per token or request")
 	} else if span := out.Traffic.Span; span < 3600 {
-		notes = append(notes, fmt.Sprintf("the requests cover %s: amounts a month and a year take this traffic as that of every hour", microsText(int64(span*1e6))))
+		notes = append(notes, fmt.Sprintf("the requests cover %s: amounts a month and a year take this traffic as that of every hour", capcli.MicrosText(span*1e6)))
 	}
 	return append(notes, "promises count every request that came: a rejected one is later than any limit; all replicas are ready when the first request comes")
 }
@@ -148,7 +165,7 @@ func (r *Result) sentence() string {
 	if s.GPUModel != "" || s.Weights != "" {
 		text += ", " + s.Name()
 	}
-	text += ") keep "
+	text += ") " + capcli.Agree(*s.Replicas, "keeps", "keep") + " "
 	for i := range r.Promises {
 		if i > 0 {
 			text += ", "
@@ -158,11 +175,35 @@ func (r *Result) sentence() string {
 	if s.Rate > 0 {
 		text += fmt.Sprintf(": %s a month %s", s.Cost.PerMonth, s.Cost.Term)
 		if s.Cost.PerMillion != nil {
-			text += fmt.Sprintf(", %s per million tokens", s.Cost.PerMillion)
+			text += fmt.Sprintf(", %s per million tokens", smallText(*s.Cost.PerMillion))
 		}
 	}
 	if s.Binds != "" {
-		text += fmt.Sprintf("; fewer break %s", s.Binds)
+		text += fmt.Sprintf("; %s %s", capcli.Agree(*s.Replicas-1, "one replica breaks", "fewer break"), s.Binds)
 	}
 	return text + "."
+}
+
+// HeadroomSays returns the sentence on the headroom; "" where there is none.
+func (r *Result) HeadroomSays() string {
+	if r.Headroom == nil {
+		return ""
+	}
+	return r.Headroom.Says
+}
+
+// SplitSays returns the sentence on what to reserve; "" where there is none.
+func (r *Result) SplitSays() string {
+	if r.Split == nil {
+		return ""
+	}
+	return r.Split.Says
+}
+
+// BreakEvenSays returns the sentence on a price per token; "" where there is none.
+func (r *Result) BreakEvenSays() string {
+	if r.BreakEven == nil {
+		return ""
+	}
+	return r.BreakEven.Says
 }

@@ -33,6 +33,7 @@ type Promise struct {
 	Metric string  `json:"metric"`
 	Op     string  `json:"op"` // <= or >=
 	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`  // s, share or count
 	Text   string  `json:"limit"` // for people
 
 	of    quantity
@@ -79,8 +80,21 @@ func parsePromise(op, text string) (Promise, error) {
 	if (p.of == sloShare) != (op == ">=") {
 		return p, fmt.Errorf("%s is limited from the other side: %s", name, map[bool]string{true: "--min", false: "--max"}[p.of == sloShare])
 	}
+	p.Unit = p.of.unit()
 	p.limit, p.Value, err = p.parseLimit(name, value)
 	return p, err
+}
+
+// unit returns the unit of a quantity as documents name it.
+func (q quantity) unit() string {
+	switch q {
+	case sloShare, rejectedShare:
+		return "share"
+	case replicaCount, gpuCount:
+		return "count"
+	case ttft, tpot, e2e:
+	}
+	return "s"
 }
 
 // parseMetric parses the name of a metric, and the share of the requests that a percentile covers.
@@ -175,9 +189,23 @@ func parseMicros(text string) (int64, error) {
 }
 
 // sloPromise is the promise that a share of all requests is within the SLO.
-func sloPromise(ppm int64) Promise {
-	share := strconv.FormatFloat(float64(ppm)/1e4, 'f', -1, 64) + "%"
-	return Promise{Metric: "slo_share", Op: ">=", Value: float64(ppm) / whole, Text: "slo_share >= " + share, of: sloShare, limit: ppm}
+func sloPromise(ppm int64, slo *serving.SLO) Promise {
+	share := strconv.FormatFloat(float64(ppm)/1e4, 'f', -1, 64) + "%" + sloText(slo)
+	return Promise{Metric: "slo_share", Op: ">=", Value: float64(ppm) / whole, Unit: sloShare.unit(), Text: "slo_share >= " + share, of: sloShare, limit: ppm}
+}
+
+// sloText names the limits of an SLO: " of requests within ttft 200 ms, tpot 50 ms".
+func sloText(slo *serving.SLO) string {
+	var parts []string
+	for _, l := range []struct {
+		name string
+		us   int64
+	}{{"ttft", slo.TTFT}, {"tpot", slo.TPOT}, {"e2e", slo.E2E}} {
+		if l.us > 0 {
+			parts = append(parts, l.name+" "+capcli.MicrosText(float64(l.us)))
+		}
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // overRequests reports whether the promise is one on requests, rather than on the size.

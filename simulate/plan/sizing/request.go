@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"capcli"
 	"capcli/simulate/plan/market"
@@ -17,9 +18,11 @@ type Request struct {
 	Service string
 	Input   string // name of the requests, for messages
 	Load    []serving.Request
+	Start   int64    // microseconds since 1970 of arrival 0; 0 is not known
 	Choices []Choice // configurations to choose from, at least one
 
-	Share    string   // of the requests that must be within the SLO of the service; "" is 99% where there is an SLO and no other promise
+	Share    string   // of the requests that must be within the SLO of the service; "" is Usual where there is an SLO and no other promise
+	Usual    int64    // millionths; 0 is 99%
 	Max, Min []string // promises: ttft_p99=200ms, slo_share=99%
 	Search   string   // a name of SearchNames; "" is the first
 
@@ -41,6 +44,8 @@ type Choice struct {
 	Fault    string      `json:"cannot_run,omitempty"` // why it cannot run, such as weights that do not fit
 
 	Config serving.Config `json:"-"`
+
+	err error // of Fault
 }
 
 // Name returns the choice in words: "2 x H100, fp8".
@@ -65,7 +70,7 @@ type plan struct {
 	growth   []int64 // millionths of the load
 	api      *API
 	sketch   *market.Sketch // nil where no terms are named
-	done     int64
+	replays  atomic.Int64
 }
 
 // parse checks the request. The error is a *capcli.RequestError, or a *capcli.InputError where no
@@ -114,11 +119,13 @@ func (r *Request) promised() ([]Promise, error) {
 	case r.Share != "" && onSLO:
 		return nil, &capcli.RequestError{Field: "share", Text: "and --min slo_share say the same: give one of them"}
 	case r.Share != "" || hasSLO && !over:
-		ppm, err := ParseShare("share", cmp.Or(r.Share, "99%"))
-		if err != nil {
-			return nil, err
+		ppm := cmp.Or(r.Usual, 990_000)
+		if r.Share != "" {
+			if ppm, err = ParseShare("share", r.Share); err != nil {
+				return nil, err
+			}
 		}
-		out, onSLO = append([]Promise{sloPromise(ppm)}, out...), true
+		out, onSLO = append([]Promise{sloPromise(ppm, &r.Choices[0].Config.SLO)}, out...), true
 	case !over:
 		return nil, &capcli.RequestError{Field: "max", Text: ": the service has no slo and no promise is given: nothing says when there are enough replicas", Hint: "--max ttft_p99=200ms, or slo: {ttft: 200ms} in the service"}
 	}
@@ -166,5 +173,9 @@ func parseGrowth(text string) (int64, error) {
 
 // sizer returns what sizes a configuration for a load.
 func (q *plan) sizer(ctx context.Context, c *serving.Config, load []serving.Request) *sizer {
-	return &sizer{ctx: ctx, config: *c, load: load, promises: q.promises}
+	return &sizer{ctx: ctx, config: *c, load: load, promises: q.promises, tried: func() {
+		if n := q.replays.Add(1); q.Progress != nil {
+			q.Progress(n, 0)
+		}
+	}}
 }

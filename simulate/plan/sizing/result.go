@@ -37,6 +37,7 @@ type Result struct {
 	Split     *Split           `json:"split"`
 	BreakEven *BreakEven       `json:"break_even"`
 	Summary   *serving.Summary `json:"summary"` // of the best choice
+	Replays   int64            `json:"replays"` // fleets that were played
 	Notes     []string         `json:"notes"`
 }
 
@@ -57,6 +58,44 @@ type Size struct {
 	Why      string     `json:"why"`
 
 	summary *serving.Summary
+}
+
+// Column is a promise over requests in the tables of tries.
+type Column struct {
+	Name  string // of the metric
+	Share bool   // whether its value is a share rather than seconds
+}
+
+// TriedMetrics returns the promises that the tries have values of, in their order.
+func (r *Result) TriedMetrics() []Column {
+	var out []Column
+	for i := range r.Promises {
+		if p := &r.Promises[i]; p.Unit != "count" {
+			out = append(out, Column{p.Metric, p.Unit == "share"})
+		}
+	}
+	return out
+}
+
+// TriedRows returns the tries of the best choice; of the first where none keeps the promises.
+func (r *Result) TriedRows() []Try {
+	if r.Best != nil {
+		return r.Choices[*r.Best].Tries
+	}
+	return r.Choices[0].Tries
+}
+
+// WhyNot returns in a few words why the choice has no size; "" where it has one.
+func (s *Size) WhyNot() string {
+	switch {
+	case s.Fault != "":
+		return "cannot run: see the notes"
+	case s.Replicas == nil && s.Proven:
+		return s.Binds + ": proven"
+	case s.Replicas == nil:
+		return s.Binds
+	}
+	return ""
 }
 
 // count returns GPUs of a replica; a service that does not say has one.
@@ -174,24 +213,11 @@ func (p *Promise) text(k *Kept) string {
 	case k.Value == nil:
 		return "a request that is never served"
 	case p.latency():
-		return microsText(k.micros)
+		return capcli.MicrosText(float64(k.micros))
 	case p.overRequests():
 		return fmt.Sprintf("%.4g%%", 100**k.Value)
 	}
 	return fmt.Sprintf("%g", *k.Value)
-}
-
-// microsText formats a time of a request: 950 µs, 31.2 ms, 1.24 s.
-func microsText(us int64) string {
-	switch {
-	case us < 1000:
-		return fmt.Sprintf("%d µs", us)
-	case us < 1_000_000:
-		return fmt.Sprintf("%.4g ms", float64(us)/1e3)
-	case us < 600_000_000:
-		return fmt.Sprintf("%.4g s", float64(us)/1e6)
-	}
-	return capcli.Seconds(us / 1_000_000).String()
 }
 
 // NoPlan returns a *capcli.ResultError where no choice keeps the promises: which limit binds and the

@@ -72,7 +72,7 @@ func minimalCases(t *testing.T) []minimalCase {
 // bound on, the same fleets.
 func TestReference(t *testing.T) {
 	for _, c := range minimalCases(t) {
-		z := &sizer{ctx: t.Context(), config: c.Config.config(), load: c.load(), promises: []Promise{sloPromise(c.Share * 1000)}}
+		z := &sizer{ctx: t.Context(), config: c.Config.config(), load: c.load(), promises: []Promise{sloPromise(c.Share*1000, &serving.SLO{})}}
 		f, err := z.search(exact)
 		if err != nil || f.best == nil {
 			t.Fatalf("%s: %+v, %v", c.Name, f, err)
@@ -126,7 +126,7 @@ func world(r *rand.Rand) *sizer {
 		z.promises = []Promise{{Metric: "mean", of: ttft, limit: 20_000 + r.Int64N(100_000)}}
 	default:
 		z.config.SLO = serving.SLO{TTFT: 20_000 + r.Int64N(200_000), TPOT: 5_000 + r.Int64N(20_000)}
-		z.promises = []Promise{sloPromise(share)}
+		z.promises = []Promise{sloPromise(share, &z.config.SLO)}
 	}
 	return z
 }
