@@ -1,13 +1,10 @@
 package roofline
 
 import (
+	"capcli/simulate/serving"
 	"cmp"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
-
-	"capcli/simulate/serving"
 )
 
 // Sample is an iteration and its time in microseconds: T tokens of S sequences, KV tokens attended to by
@@ -145,135 +142,16 @@ func (c *coefficients) greatest(s *Sample) int {
 // solve fits all coefficients by least squares where each sample lies on its line.
 func (f *fitting) solve(line []int, weights []float64) coefficients {
 	k := slices.Max(line) + 1
-	cols := 2*k + 3
-	a := mat.NewDense(len(f.samples), cols, nil)
-	b := make([]float64, len(f.samples))
+	n := newNormal(2*k + 3)
 	for i := range f.samples {
 		s := &f.samples[i]
-		w := math.Sqrt(weights[i]*cmp.Or(s.Weight, 1)) / s.Micros
-		a.Set(i, 2*line[i], w)
-		a.Set(i, 2*line[i]+1, w*s.T)
-		a.Set(i, 2*k, w*s.S)
-		a.Set(i, 2*k+1, w*s.KV)
-		a.Set(i, 2*k+2, w*s.PA)
-		b[i] = w * s.Micros
+		w := weights[i] * cmp.Or(s.Weight, 1) / (s.Micros * s.Micros)
+		n.add(w, s.Micros, []term{{2 * line[i], 1}, {2*line[i] + 1, s.T}, {2 * k, s.S}, {2*k + 1, s.KV}, {2*k + 2, s.PA}})
 	}
-	x := nonNegative(a, b)
+	x := n.nonNegative()
 	c := coefficients{seq: x[2*k], kv: x[2*k+1], pa: x[2*k+2]}
 	for i := range k {
 		c.lines = append(c.lines, [2]float64{x[2*i], x[2*i+1]})
 	}
 	return c
-}
-
-// nonNegative returns the x, none below 0, with the least sum of squares of a·x - b. It descends one
-// coordinate at a time on the normal equations (Franc, Hlaváč and Navara, "Sequential Coordinate-Wise
-// Algorithm for the Non-negative Least Squares Problem", CAIP 2005), whose columns it scales first.
-func nonNegative(a *mat.Dense, b []float64) []float64 {
-	rows, cols := a.Dims()
-	scale := make([]float64, cols)
-	for j := range cols {
-		scale[j] = mat.Norm(a.ColView(j), 2)
-		if scale[j] == 0 {
-			continue
-		}
-		for i := range rows {
-			a.Set(i, j, a.At(i, j)/scale[j])
-		}
-	}
-	var h mat.Dense
-	h.Mul(a.T(), a)
-	var g mat.VecDense
-	g.MulVec(a.T(), mat.NewVecDense(rows, b))
-	return unscale(lawsonHanson(&h, g.RawVector().Data), scale)
-}
-
-func unscale(x, scale []float64) []float64 {
-	for j := range x {
-		if scale[j] > 0 {
-			x[j] /= scale[j]
-		}
-	}
-	return x
-}
-
-// lawsonHanson minimises x·h·x/2 - g·x over x that are not negative by their method of active sets
-// ("Solving Least Squares Problems", 1974, chapter 23).
-func lawsonHanson(h *mat.Dense, g []float64) []float64 {
-	n := len(g)
-	x := make([]float64, n)
-	free := make([]bool, n)
-	for range 3 * n {
-		at, most := -1, 1e-9
-		for j := range n {
-			grad := g[j]
-			for i := range n {
-				grad -= h.At(j, i) * x[i]
-			}
-			if !free[j] && h.At(j, j) > 0 && grad > most {
-				at, most = j, grad
-			}
-		}
-		if at < 0 {
-			break
-		}
-		free[at] = true
-		for {
-			z, ok := solveFree(h, g, free)
-			if !ok {
-				free[at] = false
-				return x
-			}
-			step, bound := 1.0, -1
-			for j := range n {
-				if free[j] && z[j] <= 0 {
-					if s := x[j] / (x[j] - z[j]); s < step {
-						step, bound = s, j
-					}
-				}
-			}
-			for j := range n {
-				if free[j] {
-					x[j] += step * (z[j] - x[j])
-				}
-			}
-			if bound < 0 {
-				break
-			}
-			x[bound], free[bound] = 0, false
-		}
-	}
-	return x
-}
-
-// solveFree solves the normal equations of the free coordinates.
-func solveFree(h *mat.Dense, g []float64, free []bool) ([]float64, bool) {
-	var at []int
-	for j, f := range free {
-		if f {
-			at = append(at, j)
-		}
-	}
-	sub := mat.NewSymDense(len(at), nil)
-	rhs := mat.NewVecDense(len(at), nil)
-	for i, p := range at {
-		rhs.SetVec(i, g[p])
-		for j := i; j < len(at); j++ {
-			sub.SetSym(i, j, h.At(p, at[j]))
-		}
-		sub.SetSym(i, i, h.At(p, p)*(1+1e-10))
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(sub) {
-		return nil, false
-	}
-	var v mat.VecDense
-	if err := chol.SolveVecTo(&v, rhs); err != nil {
-		return nil, false
-	}
-	out := make([]float64, len(free))
-	for i, p := range at {
-		out[p] = v.AtVec(i)
-	}
-	return out, true
 }

@@ -58,10 +58,15 @@ func (s *sheet) iterations() (out []Sample, err error) {
 		if x.S > x.T {
 			return nil, s.fault("sequences", "%v sequences with %v tokens: each sequence of an iteration has one token or more", x.S, x.T)
 		}
-		out = append(out, x)
+		if out = append(out, x); len(out) > maxMeasured {
+			return nil, s.fault("", "more than %d iterations; thin them out", maxMeasured)
+		}
 	}
 	return out, ended(err)
 }
+
+// maxMeasured is the largest number of measurements of one's own.
+const maxMeasured = 5000
 
 // folds is the number of parts of measurements; each part is judged by a fit to the others.
 const folds = 4

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"capcli"
 	"capcli/simulate/serving"
 )
@@ -64,7 +62,9 @@ func (s *sheet) measurements() (out []Measurement, err error) {
 		if m.Batch < 1 || m.Batch > MaxPresent || m.In < 1 || m.In > 1e8 || m.Out < 1 || m.Out > 1e8 {
 			return nil, s.fault("", "wants a batch of 1 to %d and 1 to 100000000 tokens, found %d, %d and %d", MaxPresent, m.Batch, m.In, m.Out)
 		}
-		out = append(out, m)
+		if out = append(out, m); len(out) > maxMeasured {
+			return nil, s.fault("", "more than %d rows; thin them out", maxMeasured)
+		}
 	}
 	return out, ended(err)
 }
@@ -140,25 +140,23 @@ func (s *Server) calibration(rows []Measurement) Calibration {
 	for i := range weights {
 		weights[i] = 1
 	}
+	plain := make([]float64, len(rows))
+	for i := range rows {
+		plain[i] = s.TPOT(&rows[i])
+	}
 	var x []float64
 	for range 20 {
-		a := mat.NewDense(len(rows)+1, 3, nil)
-		b := make([]float64, len(rows)+1)
+		n := newNormal(3)
 		for i := range rows {
 			m := &rows[i]
-			w := math.Sqrt(weights[i]) / m.TPOT
-			a.Set(i, 0, w*s.TPOT(m))
-			a.Set(i, 1, w)
-			a.Set(i, 2, w*float64(s.present(m)))
-			b[i] = w * m.TPOT
+			n.add(weights[i]/(m.TPOT*m.TPOT), m.TPOT, []term{{0, plain[i]}, {1, 1}, {2, float64(s.present(m))}})
 		}
-		const pull = 0.1
-		a.Set(len(rows), 0, pull)
-		b[len(rows)] = pull
-		x = nonNegative(a, b)
+		const pull = 0.01
+		n.add(pull, 1, []term{{0, 1}})
+		x = n.nonNegative()
 		for i := range rows {
 			m := &rows[i]
-			e := math.Abs((x[0]*s.TPOT(m)+x[1]+x[2]*float64(s.present(m)))/m.TPOT - 1)
+			e := math.Abs((x[0]*plain[i]+x[1]+x[2]*float64(s.present(m)))/m.TPOT - 1)
 			weights[i] = 1 / max(e, 0.01)
 		}
 	}
