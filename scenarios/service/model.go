@@ -1,7 +1,9 @@
 package service
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -22,6 +24,8 @@ type Model struct {
 	Request   roofline.Request
 	Estimate  *roofline.Estimate // nil where no model is stated
 	TimeTable string             // file of measured iterations, relative to the service's; "" is none
+
+	origin *roofline.Origin // of the time; nil where it is stated
 }
 
 func (s *Spec) modelFields() []strict.Field {
@@ -218,7 +222,7 @@ func (s *Spec) checkModel(o *strict.Object) {
 	}
 	s.Model.Estimate = e
 	if !r.Timeless {
-		s.Config.Time = e.Time
+		s.Config.Time, s.Model.origin = e.Time, &e.Origin
 	}
 	if !o.Has("blocks") {
 		s.Config.Blocks = e.Memory.Blocks
@@ -247,6 +251,24 @@ func (s *Spec) refuseModel(o *strict.Object, err error) {
 	o.Fault(wrong.Field, "%s %s", wrong.Field, text)
 }
 
+// Origin says where the time of an iteration comes from, and how far it may be off.
+func (s *Spec) Origin() roofline.Origin {
+	if s.Model.origin != nil {
+		return *s.Model.origin
+	}
+	return roofline.Origin{Source: "stated"}
+}
+
+// originNotes says of each service whose time is modelled where it comes from.
+func originNotes(specs []*Spec) (out []string) {
+	for _, s := range specs {
+		if s.Model.origin != nil {
+			out = append(out, fmt.Sprintf("%s: %s", cmp.Or(s.Name, "the service"), s.Model.origin.Remark()))
+		}
+	}
+	return out
+}
+
 // ReadTimeTable reads the service's own table of iterations, if it names one, and takes its time from it.
 // open opens a file beside the service's own.
 func (s *Spec) ReadTimeTable(open func(name string) (io.ReadCloser, error)) error {
@@ -266,7 +288,7 @@ func (s *Spec) ReadTimeTable(open func(name string) (io.ReadCloser, error)) erro
 	if err != nil {
 		return err
 	}
-	s.Config.Time = fit.Time
+	s.Config.Time, s.Model.origin = fit.Time, &fit.Origin
 	if s.Model.Estimate != nil {
 		s.Model.Estimate.Time, s.Model.Estimate.Origin = fit.Time, fit.Origin
 	}

@@ -14,6 +14,7 @@ import (
 	"capcli/profile/trace"
 	"capcli/scenarios/strict"
 	"capcli/simulate/serving"
+	"capcli/simulate/serving/roofline"
 )
 
 // ReplaySchema is the value of the member schema of a Replayed.
@@ -65,6 +66,7 @@ type Variant struct {
 	Promise  Kept            `json:"promise"`
 	Summary  serving.Summary `json:"summary"`
 	Replicas []serving.Use   `json:"replicas"`
+	Origin   roofline.Origin `json:"time_origin"` // where the time of an iteration comes from, and its error
 
 	Served []serving.Served `json:"-"`
 }
@@ -161,7 +163,7 @@ func Replay(ctx context.Context, q *ReplayRequest, open trace.Opener, note func(
 			r.Others = append(r.Others, *v)
 		}
 	}
-	r.Notes = r.notes()
+	r.Notes = append(r.notes(), originNotes(specs)...)
 	return r, nil
 }
 
@@ -192,7 +194,7 @@ func (s *Spec) play(ctx context.Context, list []serving.Request) (*Variant, erro
 	if err != nil {
 		return nil, err
 	}
-	v := &Variant{Service: s.Name, Policy: c.Policy, Router: c.Router, GPUs: c.GPUs * int64(len(c.Replicas)), Summary: r.Summary, Replicas: r.Replicas, Served: r.Served}
+	v := &Variant{Service: s.Name, Policy: c.Policy, Router: c.Router, GPUs: c.GPUs * int64(len(c.Replicas)), Summary: r.Summary, Replicas: r.Replicas, Served: r.Served, Origin: s.Origin()}
 	v.Promise = Kept{TTFT: c.SLO.TTFT, TPOT: c.SLO.TPOT, E2E: c.SLO.E2E, Share: float64(s.Share) / 1000, Found: r.Summary.SLOShare}
 	v.Promise.Kept = v.Promise.HasLimit() && r.Summary.SLOMet*1000 >= s.Share*r.Summary.Requests
 	return v, nil

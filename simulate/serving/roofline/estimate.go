@@ -82,8 +82,16 @@ type Origin struct {
 	Source  string   `json:"source"`
 	Decode  Accuracy `json:"decode_error"`
 	Prefill Accuracy `json:"prefill_error"`
-	Basis   string   `json:"error_basis"` // what the errors are of
+	Basis   string   `json:"error_basis"`             // what the errors are of
+	Server  *Servers `json:"whole_servers,omitempty"` // how far whole servers with this GPU and weights were off; null where none was measured
 	Stated  []string `json:"stated,omitempty"`
+}
+
+// Servers are measurements of whole servers under steady load, none of them used in the fit, against the time
+// without a calibration.
+type Servers struct {
+	Accuracy
+	Rows int `json:"rows"`
 }
 
 // Accuracy is the relative error of iterations that were not used in the fit.
@@ -107,8 +115,9 @@ var measuredText []byte
 // the tables themselves.
 type Measured struct {
 	Operations *Description          `json:"operations"`
-	Errors     map[string][4]float64 `json:"errors"` // by type of the weights: mean and 90th percentile, decode and prefill, over models
-	Times      map[string]Fitted     `json:"times"`  // by model/tpN/weights
+	Servers    map[string]Servers    `json:"servers,omitempty"` // by type of the weights
+	Errors     map[string][4]float64 `json:"errors"`            // by type of the weights: mean and 90th percentile, decode and prefill, over models
+	Times      map[string]Fitted     `json:"times"`             // by model/tpN/weights
 }
 
 // Fitted is a time and its errors.
@@ -129,7 +138,9 @@ const source = "fitted to tables of operations of AIConfigurator (github.com/ai-
 
 // Estimate returns the time and memory. The error is a *capcli.RequestError, also where the model does not
 // fit its GPUs.
-func (r *Request) Estimate() (*Estimate, error) {
+func (r *Request) Estimate() (*Estimate, error) { return r.estimate(measured()) }
+
+func (r *Request) estimate(all map[string]*Measured) (*Estimate, error) {
 	weights, cache := precisions[r.Weights], precisions[r.Cache]
 	for _, w := range []struct{ field, word string }{{"weights", r.Weights}, {"kv", r.Cache}} {
 		if precisions[w.word].bits == 0 {
@@ -147,7 +158,7 @@ func (r *Request) Estimate() (*Estimate, error) {
 	if r.Timeless {
 		return e, nil
 	}
-	if err := r.timeOf(e, weights, cache); err != nil {
+	if err := r.timeOf(e, all[r.GPU.Name], weights, cache); err != nil {
 		return nil, err
 	}
 	if err := r.Factors.apply(e); err != nil {
@@ -161,8 +172,7 @@ func (r *Request) Estimate() (*Estimate, error) {
 }
 
 // timeOf sets the measured time.
-func (r *Request) timeOf(e *Estimate, weights, cache precision) error {
-	known := measured()[r.GPU.Name]
+func (r *Request) timeOf(e *Estimate, known *Measured, weights, cache precision) error {
 	if known == nil {
 		return &capcli.RequestError{Field: "gpu_model", Text: fmt.Sprintf("has no measured operations for %s", capcli.Quoted(r.GPU.Name)), Hint: "state time: or time_table:, or use one of " + strings.Join(GPUs.Names(), ", ")}
 	}
@@ -199,6 +209,9 @@ func (r *Request) timeOf(e *Estimate, weights, cache precision) error {
 		e.Origin.Basis = "iterations of this model, at points not used in the fit"
 	} else {
 		e.Time = Compose(&l, known.Operations)
+	}
+	if s, ok := known.Servers[name]; ok {
+		e.Origin.Server = &s
 	}
 	e.Origin.Decode = Accuracy{capcli.Figure(errors[0]), capcli.Figure(errors[1])}
 	e.Origin.Prefill = Accuracy{capcli.Figure(errors[2]), capcli.Figure(errors[3])}

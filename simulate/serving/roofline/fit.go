@@ -1,10 +1,11 @@
 package roofline
 
 import (
-	"capcli/simulate/serving"
 	"cmp"
 	"math"
 	"slices"
+
+	"capcli/simulate/serving"
 )
 
 // Sample is an iteration and its time in microseconds: T tokens of S sequences, KV tokens attended to by

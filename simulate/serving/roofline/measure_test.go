@@ -87,6 +87,7 @@ func TestMeasured(t *testing.T) {
 	for gpu, tables := range readTables(t) {
 		made[gpu] = Measure(tables, layouts(t, tables))
 	}
+	addServers(t, made)
 	var text bytes.Buffer
 	text.WriteString("{\n")
 	for i, gpu := range slices.Sorted(maps.Keys(made)) {
@@ -109,6 +110,24 @@ func TestMeasured(t *testing.T) {
 	}
 	if !bytes.Equal(text.Bytes(), measuredText) {
 		t.Error("measured.json is not what the tables give: go test ./simulate/serving/roofline -run TestMeasured -update")
+	}
+}
+
+// addServers says of each GPU and type of weights how far whole servers are off.
+func addServers(t *testing.T, made map[string]*Measured) {
+	t.Helper()
+	for gpu, m := range made {
+		m.Servers = map[string]Servers{}
+		errors := map[string][]float64{}
+		for _, w := range readServers(t) {
+			if w.gpu == gpu {
+				name := precisions[w.weights].name
+				errors[name] = append(errors[name], math.Abs(w.server(t, made).TPOT(&w.Measurement)/w.TPOT-1))
+			}
+		}
+		for name, e := range errors {
+			m.Servers[name] = Servers{accuracy(e), len(e)}
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func readServers(t testing.TB) []wholeServer {
 			w.weights = "fp8"
 		}
 		w.Measurement = Measurement{int64(number("batch_size")), int64(number("isl")), int64(number("osl")), number("tpot_ms"), number("ttft_ms")}
-		if w.model == "" || measured()[w.gpu] == nil || get("mode") != "agg" || get("precision") == "fp4" || get("batch_size") != get("concurrency") || w.Batch == 0 {
+		if w.model == "" || !slices.Contains(GPUs.Names(), w.gpu) || get("mode") != "agg" || get("precision") == "fp4" || get("batch_size") != get("concurrency") || w.Batch == 0 {
 			continue
 		}
 		out = append(out, w)
@@ -51,7 +51,7 @@ func readServers(t testing.TB) []wholeServer {
 	return out
 }
 
-func (w *wholeServer) server(t testing.TB) *Server {
+func (w *wholeServer) server(t testing.TB, all map[string]*Measured) *Server {
 	t.Helper()
 	m, err := FindModel(w.model)
 	if err != nil {
@@ -62,7 +62,7 @@ func (w *wholeServer) server(t testing.TB) *Server {
 	if r.GPU, err = FindGPU(w.gpu); err != nil {
 		t.Fatal(err)
 	}
-	e, err := r.Estimate()
+	e, err := r.estimate(all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestServers(t *testing.T) {
 	large := map[string][3][]float64{}
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		rows := groups[key]
-		s := rows[0].server(t)
+		s := rows[0].server(t, measured())
 		var given []Measurement
 		var kept []wholeServer
 		for _, w := range rows {

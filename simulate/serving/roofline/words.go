@@ -25,7 +25,7 @@ func (e *Estimate) Remarks() []string {
 	out := []string{
 		"time of an iteration, for a SPEC: " + timeBlock(&e.Time),
 		"source: " + e.Origin.Source,
-		"errors are of " + e.Origin.Basis + ". A whole server adds its own overhead: capcli service fit calibrates it",
+		"errors are of " + e.Origin.Basis + e.Origin.wholeServers(),
 	}
 	for _, s := range e.Origin.Stated {
 		out = append(out, "stated: "+s)
@@ -36,6 +36,27 @@ func (e *Estimate) Remarks() []string {
 		}
 	}
 	return out
+}
+
+// wholeServers says how far whole servers were off.
+func (o *Origin) wholeServers() string {
+	if o.Server == nil {
+		return ". No whole server with this GPU and these weights was measured; capcli service fit calibrates by your own"
+	}
+	return fmt.Sprintf(". Whole servers with this GPU and these weights were off by %.0f%% on average, %.0f%% at the 90th percentile (%d rows); capcli service fit calibrates by your own",
+		100*float64(o.Server.Mean), 100*float64(o.Server.P90), o.Server.Rows)
+}
+
+// Remark says in one sentence where the time comes from and how far it may be off.
+func (o *Origin) Remark() string {
+	text := "the time of an iteration is " + o.Source
+	if o.Basis != "" {
+		text += fmt.Sprintf("; decoding is off by %.1f%% on average, prefill by %.1f%%", 100*float64(o.Decode.Mean), 100*float64(o.Prefill.Mean)) + o.wholeServers()
+	}
+	for _, s := range o.Stated {
+		text += "; stated: " + s
+	}
+	return text
 }
 
 // Summary says in one sentence how good the fit is.
