@@ -155,7 +155,13 @@ func (r *ScaleRun) distance() string {
 	return fmt.Sprintf(", %s under the %s of a plan that lets nobody wait: it saves by making requests wait", percent(-*r.OverBound), hours(*r.BoundHours))
 }
 
-func percent(x float64) string { return strconv.FormatFloat(x*100, 'f', 1, 64) + "%" }
+// percent returns a share in percent; a small one is not rounded to none.
+func percent(x float64) string {
+	if x > 0 && x < 0.0005 {
+		return "under 0.1%"
+	}
+	return strconv.FormatFloat(x*100, 'f', 1, 64) + "%"
+}
 
 func hours(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
