@@ -22,6 +22,7 @@ import (
 type opened struct {
 	lock  sync.Mutex
 	files *files
+	loads map[loadKey]*ServiceLoad
 }
 
 // files is the contents of the files that a scenario names.

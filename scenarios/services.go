@@ -1,14 +1,20 @@
 package scenarios
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
 
 	"capcli"
+	"capcli/profile/trace"
 	"capcli/scenarios/service"
+	"capcli/scenarios/service/traffic"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/scale"
@@ -232,22 +238,103 @@ func (s *Scenario) scalerOf(v *service.Spec, o Options) (simulate.NewScaler, err
 type ServiceLoad struct {
 	Counts     []int64 // requests of each step
 	PerReplica int64   // requests that a ready replica serves in a step
-	Why        string  // where PerReplica comes from, if it is not stated
+	Notes      []string
 }
 
-// ServiceLoad returns what comes to a service in a run.
+// loadKey is a service in a replication.
+type loadKey struct {
+	service string
+	seed    capcli.Seed
+}
+
+// mostLoads is the most loads that a scenario keeps for further runs with the same seed.
+const mostLoads = 64
+
+// ServiceLoad returns what comes to a service in a run. It reads the service's files.
 func (s *Scenario) ServiceLoad(v *service.Spec, o Options) (*ServiceLoad, error) {
-	if len(v.Arrivals) == 0 {
-		return nil, &capcli.InputError{File: s.File, Field: "services." + v.Name + ".load", Text: "no requests: give load, the requests of each step"}
+	key := loadKey{v.Name, o.seed()}
+	s.opened.lock.Lock()
+	known := s.opened.loads[key]
+	s.opened.lock.Unlock()
+	if known != nil {
+		return known, nil
 	}
-	if v.PerStep == 0 {
-		return nil, &capcli.InputError{File: s.File, Field: "services." + v.Name + ".mu", Text: "mu is missing: the requests that a ready replica serves in a step"}
+	load, err := s.makeLoad(v, o)
+	if err != nil {
+		return nil, s.inService(v, err)
 	}
-	counts := v.Arrivals
-	if n := s.stepsOf(v); n > 0 && n < len(counts) {
-		counts = counts[:n]
+	s.opened.lock.Lock()
+	defer s.opened.lock.Unlock()
+	if s.opened.loads == nil || len(s.opened.loads) >= mostLoads {
+		s.opened.loads = map[loadKey]*ServiceLoad{}
 	}
-	return &ServiceLoad{Counts: counts, PerReplica: v.PerStep}, nil
+	s.opened.loads[key] = load
+	return load, nil
+}
+
+func (s *Scenario) makeLoad(v *service.Spec, o Options) (*ServiceLoad, error) {
+	out := &ServiceLoad{Counts: v.Arrivals}
+	steps := s.stepsOf(v)
+	src, err := s.Traffic(v, o, func(text string) { out.Notes = append(out.Notes, text) })
+	if err != nil {
+		return nil, err
+	}
+	var why string
+	if out.PerReplica, why, err = v.PerReplica(src); err != nil {
+		return nil, err
+	}
+	if why != "" {
+		out.Notes = append(out.Notes, why)
+	}
+	switch {
+	case src == nil && len(v.Arrivals) == 0:
+		return nil, &capcli.InputError{Field: "requests", Text: "no requests: give requests, a trace or a curve, or load, the requests of each step"}
+	case src == nil:
+		if steps > 0 {
+			out.Counts = out.Counts[:min(steps, len(out.Counts))]
+		}
+		return out, nil
+	case steps == 0:
+		if steps = int((src.Length() + v.StepLength() - 1) / v.StepLength()); steps == 0 {
+			return nil, &capcli.InputError{Field: "requests", Text: "the requests have no end, and the scenario no period", Hint: "period: 2027-01-01 to 2027-01-07"}
+		}
+	}
+	out.Counts, err = src.Counts(v.StepLength(), steps)
+	return out, err
+}
+
+// inService names the service in an error of its input.
+func (s *Scenario) inService(v *service.Spec, err error) error {
+	var request *capcli.RequestError
+	if errors.As(err, &request) {
+		err = &capcli.InputError{Field: request.Field, Text: strings.TrimPrefix(request.Text, ": "), Hint: request.Hint}
+	}
+	var input *capcli.InputError
+	if !errors.As(err, &input) || input.File != "" {
+		return err
+	}
+	named := *input
+	named.File, named.Field = s.File, strings.TrimSuffix("services."+v.Name+"."+input.Field, ".")
+	return &named
+}
+
+// Traffic returns the requests of a service in a run, as its requests: says; nil if it states only how many
+// come. note gets what the user must know.
+func (s *Scenario) Traffic(v *service.Spec, o Options, note func(string)) (traffic.Source, error) {
+	if v.Requests == nil {
+		return nil, nil //nolint:nilnil // without requests: there are none
+	}
+	if len(v.Arrivals) > 0 {
+		return nil, &capcli.InputError{Field: "load", Text: "load and requests both say how many requests come; leave one out"}
+	}
+	open := func(name string) (trace.Input, io.Closer, error) {
+		if o.Open == nil {
+			return trace.Input{}, nil, fmt.Errorf("open %s: this run has no access to files", name)
+		}
+		b, err := o.Open(name)
+		return trace.Input{Name: name, R: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}, io.NopCloser(nil), err
+	}
+	return v.Traffic(context.Background(), service.Opening{Open: open, Start: s.Period.Start, Seed: o.seed(), Note: note})
 }
 
 // stepsOf returns the steps of a service in the period; 0 without a period.

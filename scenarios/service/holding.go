@@ -21,6 +21,7 @@ type Holding struct {
 	CPUs      float64  // of a replica
 	MemGB     float64
 	DrainTime capcli.Seconds // a ready replica that is taken back holds its GPUs for so long
+	Detail    string         // how closely requests are looked at: LevelAuto, LevelRequests or LevelMeans; "" is LevelAuto
 	API       APIPrice
 }
 
@@ -42,6 +43,7 @@ func (s *Spec) holdingFields() []strict.Field {
 		{"cpus", "CPUs of a replica", strict.Number(&s.CPUs, 0, 1e5)},
 		{"mem_gb", "memory of a replica in GiB", strict.Number(&s.MemGB, 0, 1e6)},
 		{"drain_time", "a ready replica that is taken back holds its GPUs for so long, to finish what it has", strict.Duration(&s.DrainTime, 0)},
+		{"level", "how closely requests are looked at after the run: requests (each one), means (by step), auto (each, up to a million); default: auto", strict.Choice(&s.Detail, "level", LevelAuto, LevelRequests, LevelMeans)},
 		{"api_price", "what a provider asks for a million tokens, to compare with: {in: 0.50, out: 1.50}", apiSection.Reader(&s.API)},
 	}
 }
