@@ -81,6 +81,11 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 			return nil, err
 		}
 	}
+	for i := range s.Services {
+		if err := s.Services[i].ReadTable(open); err != nil {
+			return nil, err
+		}
+	}
 	s.opened.files = f
 	return f, nil
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"capcli"
 	"capcli/profile/trace"
 	"capcli/scenarios/service"
@@ -38,8 +40,16 @@ func services(s *Scenario) strict.Reader {
 			o.Fault("name", "service %s is there twice, first in line %d", capcli.Quoted(v.Name), line)
 		}
 		lines[v.Name] = o.Node.Line
-		if o.Has("losses") {
-			o.FaultName("losses", "losses are for a service alone; in a scenario replicas are lost with the nodes of their pools: failures, hazard or availability")
+		for _, alone := range [][2]string{
+			{"losses", "replicas are lost with the nodes of their pools: failures, hazard or availability"},
+			{"price", "what replicas hold costs what their pools cost"},
+		} {
+			if o.Has(alone[0]) {
+				o.FaultName(alone[0], "%s is for a service alone; in a scenario %s", alone[0], alone[1])
+			}
+		}
+		if n := o.Value("replicas"); n != nil && n.Kind == yaml.SequenceNode {
+			o.Fault("replicas", "a list of replicas is for a service alone; in a scenario the scaler decides, from initial: on")
 		}
 		s.serviceObjects = append(s.serviceObjects, o)
 	}

@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/scenarios"
 	"capcli/scenarios/kubernetes"
+	"capcli/scenarios/service"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
@@ -24,6 +25,7 @@ type Run struct {
 	Curve    *Curve         // GPUs in use
 	Owed     []outcome.Contract
 	Cut      bool              // whether the log was cut short
+	Levels   []*service.Level  // what the requests of each service saw
 	Study    *kubernetes.Study // of jobs on which Kueue decided; else nil
 
 	budget    []billing.BudgetLine // nil if the scenario has no budget or a pool no price
@@ -237,7 +239,9 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	if out.tags, err = out.tagBills(); err != nil {
 		return nil, &capcli.AccountingError{Err: err}
 	}
-	out.services = out.serviceFigures(cfg.Services)
+	if err := out.serviceFigures(ctx, cfg.Services, so); err != nil {
+		return nil, err
+	}
 	if err := out.measure(); err != nil {
 		return nil, err
 	}

@@ -1,9 +1,11 @@
 package service
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 
 	"capcli"
@@ -40,6 +42,18 @@ type Level struct {
 
 // HasTime reports whether the time of an iteration and the KV cache are known.
 func (s *Spec) HasTime() bool { return len(s.Config.Time.Lin) > 0 && s.Config.Blocks > 0 }
+
+// ReadTable reads the service's own table of iterations, if it names one.
+func (s *Spec) ReadTable(open func(name string) ([]byte, error)) error {
+	err := s.ReadTimeTable(func(name string) (io.ReadCloser, error) {
+		b, err := open(name)
+		return io.NopCloser(bytes.NewReader(b)), err
+	})
+	if err == nil && s.HasTime() {
+		s.completeServing()
+	}
+	return err
+}
 
 // Watch works out what the requests of src saw on the replicas of a run that ended at a time. src is nil
 // where only the number of requests is known.

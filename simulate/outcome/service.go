@@ -28,9 +28,71 @@ type Service struct {
 	Displaced    int64          `json:"jobs_displaced"`    // times that a job lost its GPUs to a replica
 	Repeated     capcli.GPUTime `json:"work_repeated_gpu_hours"`
 
-	Cost       *capcli.USD `json:"cost_usd"`              // Direct, and its share of what nobody held
-	Direct     *capcli.USD `json:"direct_usd"`            // for what its replicas held
-	PerRequest *capcli.USD `json:"per_1000_requests_usd"` // served
+	ReplicaHours float64  `json:"replica_hours"`                 // ready and loading
+	BoundHours   *float64 `json:"bound_replica_hours,omitempty"` // least of any scaler that knows the load and lets nobody wait beyond a step; null where it cannot
+
+	Latency // what requests saw
+
+	Cost       *capcli.USD `json:"cost_usd"`                         // Direct, and its share of what nobody held
+	Direct     *capcli.USD `json:"direct_usd"`                       // for what its replicas held
+	PerRequest *capcli.USD `json:"per_1000_requests_usd"`            // answered
+	PerMtok    *capcli.USD `json:"per_mtok_usd,omitempty"`           // cost over a million tokens of prompts and answers
+	PerMtokOut *capcli.USD `json:"per_mtok_out_usd,omitempty"`       // all cost over a million tokens of answers
+	PerMtokIn  *capcli.USD `json:"per_mtok_in_apart_usd,omitempty"`  // the prompts' part of the cost over a million of their tokens
+	OutApart   *capcli.USD `json:"per_mtok_out_apart_usd,omitempty"` // the answers' part over a million of theirs
+	PerUser    *capcli.USD `json:"per_user_usd,omitempty"`
+	API        *API        `json:"api,omitempty"`
+	Notes      []string    `json:"notes,omitempty"`
+}
+
+// Latency is what requests saw. Times are seconds.
+type Latency struct {
+	Level string `json:"level"`               // requests: each was played; means: of each step, by an approximation; steps: only numbers are known
+	Why   string `json:"level_why,omitempty"` // where it is not requests
+
+	OK        *int64   `json:"requests_ok,omitempty"`       // answered in full
+	Rejected  *int64   `json:"requests_rejected,omitempty"` // longer than the model or the cache takes
+	Unserved  *int64   `json:"requests_unserved,omitempty"` // never answered in full
+	TTFT      *Times   `json:"ttft_s,omitempty"`            // to the first token
+	TPOT      *Times   `json:"tpot_s,omitempty"`            // of a token after the first
+	E2E       *Times   `json:"e2e_s,omitempty"`             // to the last token
+	Promise   *Promise `json:"promise,omitempty"`
+	TokensIn  *float64 `json:"tokens_in,omitempty"` // of requests answered
+	TokensOut *float64 `json:"tokens_out,omitempty"`
+	Users     int      `json:"users,omitempty"`
+	Holds     *float64 `json:"holds_share,omitempty"` // means: share of the requests in steps in which the approximation holds
+
+	TokensPerGPU *float64 `json:"tokens_out_per_gpu_second,omitempty"`
+	Goodput      *float64 `json:"goodput_per_second,omitempty"` // requests within the promise a second
+	PromptShare  *float64 `json:"prompt_share,omitempty"`       // of the work, by which cost is divided between prompts and answers
+}
+
+// Times are a mean and percentiles, in seconds; a percentile p of n values is the ceil(p n / 100)-th
+// smallest. Percentiles are null where only means are known.
+type Times struct {
+	Mean *float64 `json:"mean"`
+	P50  *float64 `json:"p50"`
+	P95  *float64 `json:"p95"`
+	P99  *float64 `json:"p99"`
+}
+
+// Promise is what was promised to requests, in seconds, and how many it was kept for.
+type Promise struct {
+	TTFT   *float64 `json:"ttft_s,omitempty"`
+	TPOT   *float64 `json:"tpot_s,omitempty"`
+	E2E    *float64 `json:"e2e_s,omitempty"`
+	Wanted float64  `json:"share_wanted"`
+	Share  *float64 `json:"share"` // of all requests, those rejected or unserved included; null where only means are known
+	Kept   *bool    `json:"kept"`
+}
+
+// API compares the service with a price for tokens.
+type API struct {
+	In      float64     `json:"in_usd_per_mtok"`
+	Out     float64     `json:"out_usd_per_mtok"`
+	Cost    capcli.USD  `json:"cost_usd"`       // of the same tokens at that price
+	BreakAt *float64    `json:"break_even_use"` // times the tokens of the run from which the same replicas are cheaper than the price
+	Dearer  *capcli.USD `json:"dearer_usd"`     // cost of the service less Cost; below 0 it saves
 }
 
 // ServicePool is what the replicas of a service held of a pool.
@@ -46,11 +108,14 @@ func ServiceOf(r *simulate.ServiceRun, s *simulate.Service, rec *simulate.Record
 		Steps: len(r.Steps), Step: r.Length, Capacity: s.PerReplica, Changes: r.Changes, Lost: r.Lost, Held: r.Held, Missing: r.Missing,
 		Displaced: r.Displaced, Repeated: r.Repeated, Pools: []ServicePool{},
 	}
-	ready := int64(0)
+	ready, paid := int64(0), int64(0)
 	for i := range r.Steps {
-		out.ReplicasMax = max(out.ReplicasMax, r.Steps[i].Ready)
-		ready += int64(r.Steps[i].Ready)
+		x := &r.Steps[i]
+		out.ReplicasMax = max(out.ReplicasMax, x.Ready)
+		ready += int64(x.Ready)
+		paid += int64(x.Ready + x.Loading)
 	}
+	out.ReplicaHours = float64(paid) * float64(r.Length) / 3600
 	if len(r.Steps) > 0 {
 		out.ReplicasMean = float64(ready) / float64(len(r.Steps))
 	}
@@ -74,8 +139,41 @@ func ServiceOf(r *simulate.ServiceRun, s *simulate.Service, rec *simulate.Record
 func (s *Service) SetCost(direct, share capcli.USD) {
 	cost := direct + share
 	s.Direct, s.Cost = &direct, &cost
-	if s.Served > 0 {
-		each := capcli.USDOf(cost.Float() * 1000 / float64(s.Served))
-		s.PerRequest = &each
+	per := func(part float64, n *float64) *capcli.USD {
+		if n == nil || *n <= 0 {
+			return nil
+		}
+		each := capcli.USDOf(cost.Float() * part / *n)
+		return &each
 	}
+	served, users := float64(s.Served), float64(s.Users)
+	if s.OK != nil {
+		served = float64(*s.OK)
+	}
+	s.PerRequest, s.PerUser = per(1000, &served), per(1, &users)
+	if s.TokensIn == nil || s.TokensOut == nil {
+		return
+	}
+	both := *s.TokensIn + *s.TokensOut
+	s.PerMtok, s.PerMtokOut = per(1e6, &both), per(1e6, s.TokensOut)
+	if s.PromptShare != nil {
+		s.PerMtokIn, s.OutApart = per(1e6**s.PromptShare, s.TokensIn), per(1e6*(1-*s.PromptShare), s.TokensOut)
+	}
+}
+
+// CompareAPI compares the service with a price in US dollars for a million tokens of prompts and answers.
+func (s *Service) CompareAPI(in, out float64) {
+	if s.TokensIn == nil || s.TokensOut == nil {
+		return
+	}
+	a := &API{In: in, Out: out, Cost: capcli.USDOf((in**s.TokensIn + out**s.TokensOut) / 1e6)}
+	if s.Cost != nil {
+		dearer := *s.Cost - a.Cost
+		a.Dearer = &dearer
+		if a.Cost > 0 {
+			at := s.Cost.Float() / a.Cost.Float()
+			a.BreakAt = &at
+		}
+	}
+	s.API = a
 }
