@@ -239,10 +239,7 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	if out.tags, err = out.tagBills(); err != nil {
 		return nil, &capcli.AccountingError{Err: err}
 	}
-	if err := out.serviceFigures(ctx, cfg.Services, so); err != nil {
-		return nil, err
-	}
-	if err := out.measure(); err != nil {
+	if err := errors.Join(out.measure(), out.serviceFigures(ctx, cfg.Services, so)); err != nil {
 		return nil, err
 	}
 	out.Recorded = out.intake.RecordedWaits()

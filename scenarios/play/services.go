@@ -65,11 +65,11 @@ func latencyOf(v *service.Spec, l *service.Level, run *simulate.ServiceRun) outc
 		out.TTFT = timesOf(z.TTFTMean, z.TTFTP50, z.TTFTP95, z.TTFTP99)
 		out.TPOT = timesOf(z.TPOTMean, z.TPOTP50, z.TPOTP95, z.TPOTP99)
 		out.E2E = timesOf(z.E2EMean, z.E2EP50, z.E2EP95, z.E2EP99)
-		out.PromptShare = known(float64(z.PromptShare))
+		out.PromptShare = knownFigure(float64(z.PromptShare))
 		if p := out.Promise; p != nil {
-			out.Goodput = known(float64(z.Goodput))
+			out.Goodput = knownFigure(float64(z.Goodput))
 			kept := z.Requests > 0 && z.SLOMet*1000 >= v.Share*z.Requests
-			p.Share, p.Kept = known(float64(z.SLOShare)), &kept
+			p.Share, p.Kept = knownFigure(float64(z.SLOShare)), &kept
 		}
 	case service.LevelMeans:
 		m := l.Means
@@ -97,7 +97,7 @@ func promiseOf(v *service.Spec) *outcome.Promise {
 		to **float64
 	}{{p.TTFT, &out.TTFT}, {p.TPOT, &out.TPOT}, {p.E2E, &out.E2E}} {
 		if x.us > 0 {
-			*x.to = known(float64(x.us) / 1e6)
+			*x.to = knownFigure(float64(x.us) / 1e6)
 		}
 	}
 	return out
@@ -108,11 +108,11 @@ func timesOf(mean, p50, p95, p99 capcli.Figure) *outcome.Times {
 	if !mean.IsKnown() {
 		return nil
 	}
-	return &outcome.Times{Mean: known(float64(mean) / 1e6), P50: known(float64(p50) / 1e6), P95: known(float64(p95) / 1e6), P99: known(float64(p99) / 1e6)}
+	return &outcome.Times{Mean: knownFigure(float64(mean) / 1e6), P50: knownFigure(float64(p50) / 1e6), P95: knownFigure(float64(p95) / 1e6), P99: knownFigure(float64(p99) / 1e6)}
 }
 
-// known returns v; nil if it is no number.
-func known(v float64) *float64 {
+// knownFigure returns v; nil if it is no number.
+func knownFigure(v float64) *float64 {
 	if f := capcli.Figure(v); !f.IsKnown() {
 		return nil
 	}
