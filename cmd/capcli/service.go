@@ -14,6 +14,7 @@ func newService(e *env) *cobra.Command {
 	}
 	group(cmd)
 	cmd.AddCommand(
+		newServiceDescribe(e),
 		newServiceFit(e),
 		newServiceModel(e),
 		newServiceReplay(e),

@@ -9,8 +9,10 @@ import (
 	"capcli/cmd/report"
 	"capcli/forecast/outlook"
 	"capcli/profile"
+	"capcli/profile/inference"
 	"capcli/profile/jobfile"
 	"capcli/profile/nvml"
+	"capcli/profile/requests"
 	"capcli/profile/store"
 	"capcli/profile/trace"
 	"capcli/scenarios"
@@ -90,6 +92,8 @@ var outputs = []struct {
 	{"capcli/service_fit/v1", "capcli service fit: the time of a server of one's own, fitted", reflect.TypeFor[roofline.FitResult]()},
 	{"capcli/service_model/v1", "capcli service model: memory and time of a model on GPUs", reflect.TypeFor[roofline.Estimate]()},
 	{"capcli/service_models/v1", "capcli service model without a name: known models and GPUs", reflect.TypeFor[roofline.ModelList]()},
+	{"capcli/service_describe/v1", "capcli service describe: what is in a trace of requests", reflect.TypeFor[requests.Description]()},
+	{"capcli/service_usage/v1", "capcli service describe --metrics: what servers tell of their traffic", reflect.TypeFor[inference.Usage]()},
 	{"capcli/service_scale/v1", "capcli service scale: how scalers follow a load, beside the bound", reflect.TypeFor[service.ScaleResult]()},
 	{"capcli/service_replay/v1", "capcli service replay: what requests saw of a service", reflect.TypeFor[service.Replayed]()},
 	{"capcli/simulate/v1", "capcli simulate: figures of the runs", reflect.TypeFor[outcome.Document]()},

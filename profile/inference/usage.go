@@ -57,6 +57,7 @@ type Level struct {
 // Usage is the traffic of servers.
 type Usage struct {
 	Schema string         `json:"schema"`
+	Answer string         `json:"answer"`
 	Source string         `json:"source"` // address or files
 	Server string         `json:"server"` // kind of server
 	From   capcli.Time    `json:"from"`
@@ -267,7 +268,42 @@ func (u *usage) read() error {
 		}
 	}
 	u.Service = u.serviceRequests()
+	u.Answer = u.answer()
 	return nil
+}
+
+// answer says in one sentence what the traffic is.
+func (u *Usage) answer() string {
+	text := fmt.Sprintf("%s requests from %s to %s: %s a second, %s in the busiest %s (%.1f times the mean)",
+		capcli.Grouped(int64(u.Requests+0.5)), u.From, u.To, capcli.BriefNumber(float64(u.PerS)), capcli.BriefNumber(float64(u.PeakPerS)), u.StepS, float64(u.PeakPerS/u.PerS))
+	if u.MeanIn.IsKnown() && u.MeanOut.IsKnown() {
+		text += fmt.Sprintf("; %s tokens in and %s out on average", capcli.Grouped(int64(u.MeanIn+0.5)), capcli.Grouped(int64(u.MeanOut+0.5)))
+	}
+	if u.TTFT.P99.IsKnown() {
+		text += fmt.Sprintf("; p99 of the time to the first token %.0f ms", float64(u.TTFT.P99)*1000)
+	}
+	return text + "."
+}
+
+// Times returns the quantiles of the times that are known, by name.
+func (u *Usage) Times() []NamedQuantiles {
+	return named([]NamedQuantiles{{"time to first token", u.TTFT}, {"time per output token", u.TPOT}, {"end to end", u.E2E}, {"queue", u.Queue}})
+}
+
+// Lengths returns the quantiles of the lengths that are known, by name.
+func (u *Usage) Lengths() []NamedQuantiles {
+	return named([]NamedQuantiles{{"tokens in", u.In}, {"tokens out", u.Out}})
+}
+
+// NamedQuantiles are quantiles of something.
+type NamedQuantiles struct {
+	What string `json:"what"`
+	Quantiles
+}
+
+// named returns those of list that have a figure.
+func named(list []NamedQuantiles) []NamedQuantiles {
+	return slices.DeleteFunc(list, func(q NamedQuantiles) bool { return !q.P50.IsKnown() && !q.Mean.IsKnown() })
 }
 
 // unknown is a figure that is not known.

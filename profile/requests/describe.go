@@ -3,19 +3,36 @@ package requests
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"capcli"
+	"capcli/profile/trace"
 )
 
 // Description says what is in a trace of requests.
 type Description struct {
 	Schema string `json:"schema"`
+	Answer string `json:"answer"`
 	Input  string `json:"input"`
 	Read   Report `json:"read"`
 	Summary
+}
+
+// answer says in one sentence what the trace is.
+func (d *Description) answer() string {
+	text := fmt.Sprintf("%s requests in %s: %s a second", capcli.Grouped(d.Requests), capcli.Seconds(d.SpanS+0.5), capcli.BriefNumber(d.PerS))
+	if len(d.Busiest) > 0 {
+		b := d.Busiest[0]
+		text += fmt.Sprintf(", %s in the busiest %s (%.1f times the mean)", capcli.BriefNumber(b.PerS), b.Window, b.OverMean)
+	}
+	text += fmt.Sprintf("; %s tokens in and %s out on average", capcli.Grouped(int64(d.In.Mean+0.5)), capcli.Grouped(int64(d.Out.Mean+0.5)))
+	if d.CachedShare > 0 {
+		text += fmt.Sprintf(", %.0f %% of those in cached", d.CachedShare*100)
+	}
+	return text + "."
 }
 
 // Summary sums up requests.
@@ -99,6 +116,7 @@ func Describe(ctx context.Context, r *Reader, zone *time.Location) (*Description
 		return nil, err
 	}
 	out := &Description{Schema: "capcli/service_describe/v1", Input: r.in.Name, Read: r.Report(), Summary: d.summary(r)}
+	out.Answer = out.answer()
 	if out.Read.Unordered > 0 {
 		out.Read.Notes = append(out.Read.Notes, "requests are not in order of arrival: the variation of gaps and the busiest second are not known")
 		out.GapCV, out.GapCVMinute = capcli.Figure(math.NaN()), capcli.Figure(math.NaN())
@@ -314,4 +332,38 @@ func (d *describer) modelShares(names []string) []ModelShare {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Model, b.Model))
 	})
 	return out
+}
+
+// NamedQuantiles are quantiles of something.
+type NamedQuantiles struct {
+	What string `json:"what"`
+	Quantiles
+}
+
+// Lengths returns the quantiles of tokens, by name.
+func (s *Summary) Lengths() []NamedQuantiles {
+	return []NamedQuantiles{{"in", s.In}, {"out", s.Out}}
+}
+
+// DescribeFile opens a file and describes it, with hours in the zone of o.
+func DescribeFile(ctx context.Context, open trace.Opener, name string, o Options) (d *Description, err error) {
+	err = withReader(open, name, o, func(r *Reader) error {
+		d, err = Describe(ctx, r, o.TZ)
+		return err
+	})
+	return d, err
+}
+
+// withReader opens a file for do.
+func withReader(open trace.Opener, name string, o Options, do func(r *Reader) error) error {
+	in, done, err := open(name)
+	if err != nil {
+		return err
+	}
+	defer done.Close() //nolint:errcheck // it was only read
+	r, err := Open(in, o)
+	if err != nil {
+		return err
+	}
+	return do(r)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"capcli"
+	"capcli/profile/trace"
 )
 
 // Rates are requests and tokens by step.
@@ -83,4 +84,22 @@ func (s *Rates) WriteCSV(w io.Writer) error {
 	}
 	c.Flush()
 	return c.Error()
+}
+
+// usualRateStep is the step of rates for which none is asked.
+const usualRateStep = capcli.Minute
+
+// ReadRatesFile opens a file and reads its rates. A step of 0 is a minute.
+func ReadRatesFile(ctx context.Context, open trace.Opener, name string, o Options, step capcli.Seconds) (rates *Rates, err error) {
+	if step == 0 {
+		step = usualRateStep
+	}
+	if step < 0 {
+		return nil, &capcli.RequestError{Field: "step", Text: fmt.Sprintf("wants a length of time, found %s", step)}
+	}
+	err = withReader(open, name, o, func(r *Reader) error {
+		rates, err = ReadRates(ctx, r, step)
+		return err
+	})
+	return rates, err
 }

@@ -129,6 +129,9 @@ func (r *Reader) unknownFormat(head []byte) error {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return r.fault(0, "", "expected text, plain or packed with gzip or zstd; found binary data", "unpack or convert it first")
 	}
+	if bytes.Contains(head, []byte(`"resultType"`)) {
+		return r.fault(1, "", "this is an answer of Prometheus, not a trace of requests", "say what kind of server told it: --metrics vllm")
+	}
 	names := headerOf(head)
 	if len(names) > 1 {
 		return r.lacking(1, names)
