@@ -229,13 +229,7 @@ func (s *Scenario) scalerOf(v *service.Spec, o Options) (simulate.NewScaler, err
 	settings := *v.Scaler
 	settings.Start = s.Period.Start
 	if settings.Model != "" {
-		var seasons []int
-		for _, season := range []capcli.Seconds{capcli.Day, 7 * capcli.Day} {
-			if n := int(season / v.StepLength()); n > 1 {
-				seasons = append(seasons, n)
-			}
-		}
-		f, err := NewForecaster(settings.Model, seasons, o.seed())
+		f, err := NewForecaster(settings.Model, settings.Seasons(), o.seed())
 		if err != nil {
 			return nil, err
 		}

@@ -20,9 +20,9 @@ func init() {
 //
 //	target = factor × mean forecast of the next hour + min(pending × waiting GPU-hours, cap)
 //
-// What is foreseen is the GPUs that jobs hold and wait for, here and in the pools beside it. Two pools
-// split the target: spot capacity takes a share, the pool with rest what is left. Without a forecast, the
-// present demand takes its place.
+// What is foreseen is the GPUs that jobs hold, here and in the pools beside it; what waits is in the second
+// term. Two pools split the target: spot capacity takes a share, the pool with rest what is left. Without a
+// forecast, what is held now takes its place.
 type blend struct {
 	min, max             int
 	factor, pending, cap float64
@@ -45,7 +45,7 @@ func newBlend(v *values) (simulate.NewScaler, error) {
 
 // Desired implements simulate.Scaler.
 func (b *blend) Desired(s *simulate.ScaleState) int {
-	now := float64(s.Demand+s.Elsewhere) / b.unit
+	now := float64(s.Served+s.Elsewhere) / b.unit
 	b.outlook.see(s, now, b.over)
 	foreseen := now
 	if ahead := b.outlook.ahead(s.Now, 0, b.over); len(ahead) > 0 {

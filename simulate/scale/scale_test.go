@@ -361,7 +361,7 @@ func TestBlendOrdersForWhatWaits(t *testing.T) {
 	if got := blend(t, 0, 50, &state); got != 5 { // 35 GPUs
 		t.Errorf("with a cap of 50 GPUs: %d nodes, want 5", got)
 	}
-	state.Demand, state.Elsewhere, state.Pending = 60_000, 40_000, 0
+	state.Served, state.Elsewhere, state.Pending = 60_000, 40_000, 0
 	if got := blend(t, 0, 200, &state); got != 11 { // 70% of 1.2 × 100 GPUs: 84
 		t.Errorf("for 100 GPUs in use: %d nodes, want 11", got)
 	}
