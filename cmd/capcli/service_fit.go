@@ -59,15 +59,30 @@ func runServiceFit(e *env, o *serviceFitOptions) error {
 		return err
 	}
 	return emit(e, o.output, report.Doc{Lead: fit.Summary(), Data: fit, Notes: fit.Remarks(), Tables: []report.Table{
-		report.Fill(report.Table{Name: "rows", Title: "Measured and fitted", Most: 20}, fit.Predicted, []report.Field[roofline.Predicted]{
-			{Name: "batch", Head: "requests"},
-			{Name: "tokens_in", Head: "prompt tokens", Priority: 1},
-			{Name: "tokens_out", Head: "answer tokens", Priority: 1},
-			{Name: "tokens", Priority: 2},
-			{Name: "measured_ms", Head: "measured ms"},
-			{Name: "fitted_ms", Head: "fitted ms"},
-			{Name: "deviation", As: report.AsPercent},
-			{Name: "present", Head: "requests that fit", Priority: 2},
-		}),
+		linesTable(fit.Lines()),
+		report.Fill(report.Table{Name: "rows", Title: "Measured and fitted", Most: 20}, fit.Predicted, fittedFields(fit.Kind)),
 	}})
+}
+
+// linesTable shows lines to paste into a SPEC.
+func linesTable(lines []string) report.Table {
+	t := report.Table{Name: "spec", Title: "Lines of a SPEC", Columns: []report.Column{{Name: "line"}}}
+	for _, l := range lines {
+		t.Rows = append(t.Rows, []any{l})
+	}
+	return t
+}
+
+func fittedFields(kind string) []report.Field[roofline.Predicted] {
+	what := []report.Field[roofline.Predicted]{{Name: "tokens"}, {Name: "batch", Head: "requests"}}
+	if kind == "server" {
+		what = []report.Field[roofline.Predicted]{
+			{Name: "batch", Head: "requests"},
+			{Name: "tokens_in", Head: "prompt tokens"},
+			{Name: "tokens_out", Head: "answer tokens"},
+			{Name: "present", Head: "requests that fit", Priority: 1},
+		}
+	}
+	return append(what, report.Field[roofline.Predicted]{Name: "measured_ms", Head: "measured ms"}, report.Field[roofline.Predicted]{Name: "fitted_ms", Head: "fitted ms"},
+		report.Field[roofline.Predicted]{Name: "deviation", As: report.AsPercent})
 }

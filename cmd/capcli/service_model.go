@@ -128,6 +128,7 @@ func modelDoc(a *roofline.Estimate) report.Doc {
 				{Name: "prefill_error_mean", Head: "error of prefill, mean", As: report.AsPercent, Cell: func(a *roofline.Estimate) any { return a.Origin.Prefill.Mean }},
 				{Name: "prefill_error_p90", Head: "error of prefill, p90", As: report.AsPercent, Cell: func(a *roofline.Estimate) any { return a.Origin.Prefill.P90 }},
 			}),
+			linesTable(a.Lines()),
 		},
 	}
 }

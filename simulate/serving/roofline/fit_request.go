@@ -88,7 +88,7 @@ func timeBlock(t *serving.Time) string {
 	for i, l := range t.Lin {
 		lines[i] = fmt.Sprintf("[%d, %d]", l[0], l[1])
 	}
-	return fmt.Sprintf("time: {c0: %d, lin: [%s], seq: %d, kv: %d, pa: %d}\n", t.C0, strings.Join(lines, ", "), t.Seq, t.KV, t.PA)
+	return fmt.Sprintf("time:\n  c0: %d\n  lin: [%s]\n  seq: %d\n  kv: %d\n  pa: %d\n", t.C0, strings.Join(lines, ", "), t.Seq, t.KV, t.PA)
 }
 
 func (f *FitRequest) fitServer(s *sheet) (*FitResult, error) {

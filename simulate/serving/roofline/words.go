@@ -2,6 +2,7 @@ package roofline
 
 import (
 	"fmt"
+	"strings"
 
 	"capcli"
 )
@@ -23,7 +24,6 @@ func (e *Estimate) name() string {
 // Remarks are what the reader needs beside the figures.
 func (e *Estimate) Remarks() []string {
 	out := []string{
-		"time of an iteration, for a SPEC: " + timeBlock(&e.Time),
 		"source: " + e.Origin.Source,
 		"errors are of " + e.Origin.Basis + e.Origin.wholeServers(),
 	}
@@ -68,9 +68,17 @@ func (f *FitResult) Summary() string {
 	return fmt.Sprintf("%s; without calibration %.1f%%.", text, 100*float64(f.Without.Mean))
 }
 
-// Remarks are what the reader needs beside the figures: the block first.
+// Lines are the lines of a service with the time of the model.
+func (e *Estimate) Lines() []string { return blockLines(timeBlock(&e.Time)) }
+
+// Lines are the lines of a service that the fit gives.
+func (f *FitResult) Lines() []string { return blockLines(f.Block) }
+
+func blockLines(block string) []string { return strings.Split(strings.TrimSuffix(block, "\n"), "\n") }
+
+// Remarks are what the reader needs beside the figures.
 func (f *FitResult) Remarks() []string {
-	out := []string{"for a SPEC:\n" + f.Block}
+	var out []string
 	held := 0
 	for _, p := range f.Predicted {
 		if p.Present > 0 && p.Present < p.Batch {
