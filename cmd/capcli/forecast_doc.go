@@ -160,7 +160,7 @@ func levelColumns(prefix string, levels []float64) []report.Column {
 // linesTable shows the conservative, expected and aggressive capacity of each series: for each, the
 // maximum over the steps of the horizon.
 func (r *forecastResult) linesTable() report.Table {
-	t := report.Table{Name: "lines", Title: "GPUs that suffice in every step, with probability", Most: shownSeries, Columns: []report.Column{{Name: "unique_id", Head: "series"}}}
+	t := report.Table{Name: "lines", Title: r.LinesTitle(), Most: shownSeries, Columns: []report.Column{{Name: "unique_id", Head: "series"}}}
 	names, quantiles := outlook.LineQuantiles()
 	for k, name := range names {
 		t.Columns = append(t.Columns, report.Column{Name: name, Head: fmt.Sprintf("%s %.0f%%", name, 100*quantiles[k])})

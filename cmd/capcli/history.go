@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/profile/demand"
+	"capcli/profile/inference"
 	"capcli/profile/trace"
 )
 
@@ -25,7 +26,7 @@ type historyOptions struct {
 func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f, r := cmd.Flags(), &o.ask
 	f.StringSliceVar(&r.By, "by", nil, "one series per `KEY`: pool (host for samples), gpu_model, tenant, class, a tag of the jobs such as project, total")
-	f.StringVar(&r.Measure, "measure", "demand", "`WHAT` to forecast: demand, usage, queue, arrivals, arrival-hours; busy, sm…")
+	f.StringVar(&r.Measure, "measure", "demand", "`WHAT` to forecast: demand, usage, queue, arrivals, arrival-hours; busy, sm…; requests, tokens-in, tokens-out, ttft-p99… of a service")
 	f.Var(peakFlag{o}, "peak", "peaks: the highest level in each step of a job log, or in each `PERIOD`, day or week")
 	f.Lookup("peak").NoOptDefVal = "step"
 	f.StringVar(&o.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1w, 1mo (default: as in a table; 1h of jobs)")
@@ -36,6 +37,8 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.Value, "value-col", "", "`NAME` of the column of values (y)")
 	f.StringVar(&r.Prometheus, "prom", "", "take the history from the Prometheus server at this `URL`")
 	f.StringVar(&r.Query, "query", "", "`PROMQL` query of the history")
+	f.StringVar(&r.Metrics, "metrics", "", "traffic of this kind of `SERVER`, in place of a query")
+	f.StringVar(&r.Match, "match", "", "only series with these `LABELS`, of --metrics")
 	f.StringVar(&r.From, "from", "", "start of the history, a date or a time: `WHEN`")
 	f.StringVar(&r.To, "to", "", "end of the history: `WHEN`")
 	f.StringVar(&r.TokenFile, "prom-token-file", "", "`FILE` with the bearer token for the server")
@@ -51,13 +54,14 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.Separator, "id-sep", "", "ids have levels separated by `SEP` (team/h100 is part of team): add the sums")
 	addFormatFlag(cmd, &o.read)
 	addReadFlag(cmd, &o.read, tableKeys...)
-	addBundle(cmd, "prom", "take the history from the Prometheus server at this `URL`; then query=PROMQL, capacity=, pending=, from=, to=, token=FILE, each a --prom", false,
-		key{"query", "query"}, key{"capacity", "capacity-query"}, key{"pending", "pending-query"}, key{"from", "from"}, key{"to", "to"}, key{"token", "prom-token-file"})
+	addBundle(cmd, "prom", "take the history from the Prometheus server at this `URL`; then query=PROMQL or metrics=vllm, match=, capacity=, pending=, from=, to=, token=FILE, each a --prom", false,
+		key{"query", "query"}, key{"metrics", "metrics"}, key{"match", "match"}, key{"capacity", "capacity-query"}, key{"pending", "pending-query"}, key{"from", "from"}, key{"to", "to"}, key{"token", "prom-token-file"})
 	addBundle(cmd, "capacity", "a number is --cap, a FILE is --past-capacity: `N|FILE`; column=NAME has past capacity", true, key{"column", "capacity-col"})
 	addBundle(cmd, "pending", "queued GPUs, `FILE` or column=NAME; demand is then usage + queue", true, key{"column", "pending-col"})
 	completeList(cmd, "by", func() []string { return demand.Keys })
 	complete(cmd, "gaps", func() []string { return demand.GapRules })
 	complete(cmd, "agg", func() []string { return demand.CombineRules })
+	complete(cmd, "metrics", func() []string { return entries(&inference.Servers) })
 	complete(cmd, "measure", func() []string { return demand.Measures })
 }
 

@@ -49,6 +49,24 @@ var measureWords = map[string]string{
 	"busy":   "Busy GPUs (GPUs x share of time with a kernel running)",
 	"sm":     "Active GPUs (GPUs x share of SMs active)",
 	"power":  "Power in W",
+
+	"requests":   "Requests a second",
+	"tokens-in":  "Tokens in a second",
+	"tokens-out": "Tokens out a second",
+	"running":    "Running requests",
+	"waiting":    "Waiting requests",
+	"ttft-p99":   "Time to first token, p99, s",
+	"tpot-p99":   "Time per output token, p99, s",
+	"e2e-p99":    "Time end to end, p99, s",
+}
+
+// LinesTitle is the title of the levels that suffice in every step.
+func (r *Result) LinesTitle() string {
+	what := "GPUs"
+	if slices.Contains(demand.TrafficMeasures, r.Measure) {
+		what = "Levels"
+	}
+	return what + " that suffice in every step, with probability"
 }
 
 // figureText returns a description of the figures of histories.

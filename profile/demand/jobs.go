@@ -111,6 +111,8 @@ func (r *reader) checkJobs(file string) error {
 	switch {
 	case slices.Contains([]string{"held", "busy", "sm", "power"}, r.Measure):
 		return &capcli.RequestError{Text: fmt.Sprintf("%s is a job log, which does not know --measure %s; it is for folders that capcli profile wrote", file, r.Measure), Hint: "--measure usage"}
+	case readsTraffic(r.Measure):
+		return &capcli.RequestError{Text: fmt.Sprintf("%s is a job log, which does not know --measure %s; it is for traces of requests, and for --prom with --metrics", file, r.Measure), Hint: "--measure demand"}
 	case slices.Contains(r.By, "host"):
 		return &capcli.RequestError{Text: file + " is a job log, which does not know --by host; it is for folders that capcli profile wrote", Hint: "--by pool"}
 	case !r.censored():

@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/profile/parquet"
+	"capcli/profile/requests"
 	"capcli/profile/series"
 	"capcli/profile/trace"
 )
@@ -125,7 +126,7 @@ func (r *reader) folders() []string {
 // checkServerless returns an error for a setting that needs a server. From and To are allowed
 // where samples says that the inputs are folders of samples.
 func (r *reader) checkServerless(samples bool) error {
-	for _, f := range []struct{ name, value string }{{"query", r.Query}, {"from", r.From}, {"to", r.To}, {"prom-token-file", r.TokenFile}} {
+	for _, f := range []struct{ name, value string }{{"query", r.Query}, {"metrics", r.Metrics}, {"match", r.Match}, {"from", r.From}, {"to", r.To}, {"prom-token-file", r.TokenFile}} {
 		if span := f.name == "from" || f.name == "to"; f.value != "" && (!samples || !span) {
 			return &capcli.RequestError{Field: f.name, Text: "goes with --prom", Hint: "name the server: --prom http://localhost:9090"}
 		}
@@ -205,6 +206,9 @@ func (r *reader) readInput(ctx context.Context, in trace.Input) (*Histories, err
 				return nil, err
 			}
 			return r.fromTable(table, r.Step)
+		}
+		if !named && requests.Sniff(trace.PlainHead(in.Name, head)) != "" {
+			return r.readRequests(ctx, in)
 		}
 		if named || series.Sniff(trace.PlainHead(in.Name, head), opts) {
 			return r.readTable(in, opts)

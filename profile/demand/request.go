@@ -11,8 +11,8 @@ import (
 	"capcli/profile/trace"
 )
 
-// Measures are the measures of job logs and of folders of GPU samples.
-var Measures = []string{"demand", "usage", "queue", "arrivals", "arrival-hours", "held", "busy", "sm", "power"}
+// Measures are the measures of job logs, of folders of GPU samples and of traffic.
+var Measures = append([]string{"demand", "usage", "queue", "arrivals", "arrival-hours", "held", "busy", "sm", "power"}, TrafficMeasures...)
 
 // TagKey begins the key that divides a job log by a tag of the jobs: tag:project. A name that is none
 // of Keys is that of a tag too.
@@ -47,6 +47,8 @@ type Request struct {
 
 	Prometheus string // address of a server; "" is none
 	Query      string // PromQL of the history
+	Metrics    string // or the kind of servers whose traffic is the history, a name of inference.Servers
+	Match      string // further conditions on labels, for Metrics: model_name="llama"
 	TokenFile  string // file with the bearer token for the server; "" is none
 	From, To   string // dates or times that bound samples and Prometheus queries
 

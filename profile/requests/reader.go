@@ -68,6 +68,18 @@ func open(in trace.Input, o Options, lengths bool) (*Reader, error) {
 	return r, r.choose(head)
 }
 
+// Sniff returns the name of the format of a file that begins with head, unpacked; "" is none.
+func Sniff(head []byte) string {
+	for _, general := range []bool{false, true} {
+		for _, e := range Formats.All() {
+			if e.Value.General == general && e.Value.Sniff != nil && e.Value.Sniff(head) {
+				return e.Name
+			}
+		}
+	}
+	return ""
+}
+
 // choose sets the format: the one that the options name, or the one found from head.
 func (r *Reader) choose(head []byte) error {
 	name := r.o.Format
@@ -75,13 +87,7 @@ func (r *Reader) choose(head []byte) error {
 		name = ""
 	}
 	if name == "" {
-		for _, general := range []bool{false, true} {
-			for _, e := range Formats.All() {
-				if name == "" && e.Value.General == general && e.Value.Sniff != nil && e.Value.Sniff(head) {
-					name = e.Name
-				}
-			}
-		}
+		name = Sniff(head)
 	}
 	if len(r.o.Map) > 0 && (name == "" || !mapped(name)) && r.o.Format == "" {
 		if name = "csv"; bytes.IndexByte([]byte("{["), firstByte(head)) >= 0 {
