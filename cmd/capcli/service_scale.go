@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,7 +95,7 @@ func serviceScaleDoc(r *service.ScaleResult) report.Doc {
 		{Name: "changes", Priority: 3},
 	}
 	if r.Runs[0].Cost != nil {
-		fields = append(fields, report.Field[service.ScaleRun]{Name: "cost_usd", Head: "cost"})
+		fields = slices.Insert(fields, 6, report.Field[service.ScaleRun]{Name: "cost_usd", Head: "cost"})
 	}
 	t := report.Fill(report.Table{Name: "runs", Title: "By scaler, beside the bound of a plan that knows the future"}, r.Runs, fields)
 	return report.Doc{Lead: r.Answer, Notes: r.Notes, Data: r, Tables: []report.Table{t}}

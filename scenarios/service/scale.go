@@ -16,21 +16,24 @@ func (s *Spec) StepLength() capcli.Seconds {
 
 // ColdStepCount returns the steps from the order of a replica to its first one, rounded up.
 func (s *Spec) ColdStepCount() int {
+	cold := s.ColdStart
 	switch {
 	case s.ColdSteps >= 0:
 		return s.ColdSteps
-	case s.ColdStart > 0:
-		return int((s.ColdStart + s.StepLength() - 1) / s.StepLength())
+	case cold < 0:
+		cold = capcli.Seconds((s.Config.Cold + 999_999) / 1_000_000)
 	}
-	return 0
+	return int((cold + s.StepLength() - 1) / s.StepLength())
 }
 
-// InitialReplicas returns the replicas at the start: the least of the scaler, and at least one, where none
-// are given.
+// InitialReplicas returns the replicas at the start: initial, or replicas, or the least of the scaler, and
+// at least one, where neither is given.
 func (s *Spec) InitialReplicas() int {
 	switch {
 	case s.Initial >= 0:
 		return s.Initial
+	case len(s.Config.Replicas) > 0:
+		return len(s.Config.Replicas)
 	case s.Scaler != nil:
 		return max(1, s.Scaler.Min)
 	}

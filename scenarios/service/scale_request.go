@@ -3,11 +3,15 @@ package service
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"capcli"
 	"capcli/profile/trace"
+	"capcli/scenarios/service/traffic"
 	"capcli/scenarios/strict"
 	"capcli/simulate/scale"
 )
@@ -64,6 +68,7 @@ func (q *ScaleRequest) length() (capcli.Seconds, error) {
 // scaleTry is a case to play.
 type scaleTry struct {
 	file, name string
+	why        []string // where its numbers are from
 	*scale.Case
 	gpus  int64
 	price float64 // of a GPU-hour; 0 is not known
@@ -125,10 +130,12 @@ func (q *ScaleRequest) readTries(ctx context.Context, open trace.Opener, name st
 	if err != nil {
 		return nil, err
 	}
-	if load == nil && spec.Arrivals == nil && spec.Requests != nil {
-		if load, err = q.drawLoad(ctx, open, spec); err != nil {
-			return nil, err
-		}
+	if spec.Name == "" {
+		spec.Name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	}
+	load, why, err := q.complete(ctx, open, name, spec, load)
+	if err != nil {
+		return nil, err
 	}
 	var tries []scaleTry
 	for _, s := range q.scalers(spec) {
@@ -144,7 +151,7 @@ func (q *ScaleRequest) readTries(ctx context.Context, open trace.Opener, name st
 		if _, err := scale.NewScaler(s); err != nil {
 			return nil, &capcli.RequestError{Field: "scaler", Text: fmt.Sprintf("%s: %v", s.Kind, err), Hint: "give this scaler a service file of its own"}
 		}
-		t := scaleTry{file: name, name: "none", Case: c, gpus: max(1, spec.Config.GPUs), price: spec.Config.Price}
+		t := scaleTry{file: name, name: "none", why: why, Case: c, gpus: max(1, spec.Config.GPUs), price: spec.Config.Price}
 		if s != nil {
 			t.name = s.Kind
 		}
@@ -153,16 +160,42 @@ func (q *ScaleRequest) readTries(ctx context.Context, open trace.Opener, name st
 	return tries, nil
 }
 
-// drawLoad returns the load of the requests that the service describes.
-func (q *ScaleRequest) drawLoad(ctx context.Context, open trace.Opener, spec *Spec) ([]int64, error) {
+// complete finds out what the service does not state: its load, from the requests that it describes, and
+// what a replica serves in a step. It returns the load and where these numbers are from.
+func (q *ScaleRequest) complete(ctx context.Context, open trace.Opener, name string, spec *Spec, load []int64) ([]int64, []string, error) {
+	if spec.Requests == nil || len(spec.Arrivals) > 0 || load != nil && spec.PerStep > 0 {
+		return load, nil, nil
+	}
+	var notes []string
+	beside := func(file string) (trace.Input, io.Closer, error) {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(name), file)
+		}
+		return open(file)
+	}
 	start := capcli.NoTime
 	if spec.Scaler != nil && spec.Scaler.Start != 0 {
 		start = spec.Scaler.Start
 	}
-	source, err := spec.Traffic(ctx, Opening{Open: open, Start: start, Seed: q.Seed})
+	source, err := spec.Traffic(ctx, Opening{Open: beside, Start: start, Seed: q.Seed, Note: func(text string) { notes = append(notes, text) }})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	perStep, why, err := spec.PerReplica(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	if spec.PerStep = perStep; why != "" {
+		notes = append(notes, why)
+	}
+	if load == nil {
+		load, err = q.drawLoad(source, spec.StepLength())
+	}
+	return load, notes, err
+}
+
+// drawLoad returns the requests of each step.
+func (q *ScaleRequest) drawLoad(source traffic.Source, step capcli.Seconds) ([]int64, error) {
 	length, err := q.length()
 	if err != nil {
 		return nil, err
@@ -173,11 +206,11 @@ func (q *ScaleRequest) drawLoad(ctx context.Context, open trace.Opener, spec *Sp
 	if length == 0 {
 		length = 7 * capcli.Day
 	}
-	n := (length + spec.StepLength() - 1) / spec.StepLength()
+	n := (length + step - 1) / step
 	if n > scale.MaxSteps {
-		return nil, &capcli.RequestError{Field: "for", Text: fmt.Sprintf("is %s, over %d steps of %s", length, scale.MaxSteps, spec.StepLength())}
+		return nil, &capcli.RequestError{Field: "for", Text: fmt.Sprintf("is %s, over %d steps of %s", length, scale.MaxSteps, step)}
 	}
-	return source.Counts(spec.StepLength(), int(n))
+	return source.Counts(step, int(n))
 }
 
 // scalers returns the scalers to play for a service: its own, or those of the request with the settings of

@@ -168,6 +168,11 @@ func hours(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 // notes returns what the reader must know beside the figures.
 func (r *ScaleResult) notes(tries []scaleTry) []string {
 	notes := []string{"A request is late if it is served more than late_steps steps after its own, or not by the end. Metrics come without delay, and replicas go without draining."}
+	for i := range tries {
+		if i == 0 || tries[i].file != tries[i-1].file {
+			notes = append(notes, tries[i].why...)
+		}
+	}
 	for i := range r.Runs {
 		if n := r.Runs[i].BacklogEnd; n > 0 {
 			notes = append(notes, fmt.Sprintf("Scaler %s left %s requests unserved at the end; its replica-hours do not include their work.", r.Runs[i].title(r.Runs), capcli.Grouped(n)))
