@@ -60,7 +60,7 @@ type Options struct {
 }
 
 // NewCase makes a case of a scenario. If the scenario names no jobs and there is no trace, it uses
-// the generated jobs of the default scenario, with a note. It fails with *capcli.InputError when a
+// the generated jobs of the default scenario, with a note, unless it has services: these then run alone. It fails with *capcli.InputError when a
 // file named in the scenario is invalid.
 func NewCase(s *scenarios.Scenario, o Options) (*Case, error) {
 	c := &Case{Scenario: s, Seed: s.Seed}
@@ -110,7 +110,7 @@ func (c *Case) findJobs(o *Options) error {
 		c.Source, c.zone = o.Logs.Source(file, read), read.TZ
 		return nil
 	}
-	if _, made := s.Generated(scenarios.Options{Seed: c.Seed}); !made {
+	if _, made := s.Generated(scenarios.Options{Seed: c.Seed}); !made && len(s.Services) == 0 {
 		if err := lendJobs(s); err != nil {
 			return err
 		}
@@ -121,7 +121,10 @@ func (c *Case) findJobs(o *Options) error {
 		c.Notes = append(c.Notes, note)
 	}
 	c.Source = Source{Name: generated, Open: func(run int) (*Reading, error) {
-		jobs, _ := s.Generated(scenarios.Options{Seed: c.Seed, Run: run})
+		jobs, made := s.Generated(scenarios.Options{Seed: c.Seed, Run: run})
+		if !made {
+			jobs = func(func(capcli.Job, error) bool) {} // services alone
+		}
 		return &Reading{Jobs: jobs}, nil
 	}}
 	return nil
