@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli/scenarios/strict"
+	"capcli/simulate/serving/agents"
 )
 
 // Spec is a service, checked.
@@ -18,6 +19,8 @@ type Spec struct {
 	Scaling // steps and scaler
 	Load    // where requests come from
 	Holding // which capacity it may hold
+
+	Agents *agents.Workload // tasks of agents in place of requests; nil is none
 
 	node *yaml.Node // for the lines of later faults
 }
@@ -32,6 +35,7 @@ func fields(s *Spec) []strict.Field {
 	out = append(out, s.modelFields()...)
 	out = append(out, s.scalingFields()...)
 	out = append(out, s.loadFields()...)
+	out = append(out, s.agentsFields()...)
 	return append(out, s.holdingFields()...)
 }
 
@@ -42,6 +46,7 @@ func check(o *strict.Object, s *Spec) {
 	s.checkServing(o)
 	s.checkScaling(o)
 	s.checkLoad(o)
+	s.checkAgents(o)
 	s.checkHolding(o)
 }
 

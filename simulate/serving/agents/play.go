@@ -21,6 +21,7 @@ type Workload struct {
 	// work at once: as one ends, the next begins.
 	Rate      float64
 	Workflows int64
+	Ramp      float64 // seconds over which the first of Workflows tasks begin, at even distances
 	Reuses    bool // whether a prefix cache supplies what a call's agent sent and got the turn before, and the system's prompt
 }
 
@@ -37,6 +38,8 @@ func (w *Workload) Check() error {
 		return &capcli.RequestError{Field: "rate", Text: fmt.Sprintf("wants tasks a second, above 0 and up to a million, found %v", w.Rate)}
 	case w.Rate > 0 && w.Workflows > 0:
 		return &capcli.RequestError{Field: "rate", Text: "and workflows are both given", Hint: "rate has tasks come whether others have ended or not; workflows keeps a number of them at work"}
+	case !(w.Ramp >= 0 && w.Ramp <= 1e9):
+		return &capcli.RequestError{Field: "ramp", Text: fmt.Sprintf("wants seconds, 0 or more, found %v", w.Ramp)}
 	case w.Rate == 0 && w.Workflows < 1:
 		return &capcli.RequestError{Field: "workflows", Text: fmt.Sprintf("wants 1 task or more at work at once, found %d", w.Workflows), Hint: "or give rate, the tasks that begin in a second"}
 	}
@@ -50,6 +53,7 @@ type Player struct {
 	arrive  func() float64 // time between tasks, of mean 1
 	begun   int64          // tasks
 	next    int64          // when the next task begins; never where none does by itself
+	slots   int64          // without a rate: tasks at once that are still to begin by themselves
 	open    map[int64]*openTask
 	pending pendingCalls
 	sent    []sentCall // by the id of the request
@@ -123,10 +127,23 @@ func NewPlayer(w *Workload, seed capcli.Seed) (*Player, error) {
 		p.next = p.interval()
 		return p, nil
 	}
-	for range min(w.Workflows, w.Tasks) {
-		p.begin(0)
-	}
+	p.next, p.slots = 0, min(w.Workflows, w.Tasks)
 	return p, nil
+}
+
+// follow sets when the task after one that began at t begins by itself.
+func (p *Player) follow(t int64) {
+	p.next = never
+	switch {
+	case p.load.Rate > 0 && p.begun < p.load.Tasks:
+		p.next = t + p.interval()
+	case p.slots > 1:
+		p.slots--
+		first := min(p.load.Workflows, p.load.Tasks) - p.slots
+		p.next = max(t, int64(p.load.Ramp*1e6*float64(first)/float64(p.load.Workflows)))
+	default:
+		p.slots = 0
+	}
 }
 
 // interval returns the microseconds until the next task.
@@ -186,10 +203,7 @@ func (p *Player) Next() serving.Request {
 	for len(p.pending) == 0 || p.next <= p.pending[0].at {
 		t := p.next
 		p.begin(t)
-		p.next = never
-		if p.begun < p.load.Tasks {
-			p.next = t + p.interval()
-		}
+		p.follow(t)
 	}
 	at := heap.Pop(&p.pending).(pendingCall)
 	o := p.open[at.task]
@@ -239,7 +253,7 @@ func (p *Player) RequestDone(id int, s *serving.Served, t int64) {
 	}
 	p.done = append(p.done, o.Task)
 	delete(p.open, sent.task)
-	if p.load.Rate == 0 && p.begun < p.load.Tasks {
+	if p.load.Rate == 0 && p.begun+p.slots < p.load.Tasks {
 		p.begin(t)
 	}
 }

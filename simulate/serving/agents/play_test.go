@@ -29,6 +29,7 @@ func TestPlayLaws(t *testing.T) {
 		w.Params.MaxCalls = min(w.Params.MaxCalls, 60)
 		if rapid.Bool().Draw(r, "closed") {
 			w.Workflows = rapid.Int64Range(1, 5).Draw(r, "workflows")
+			w.Ramp = rapid.SampledFrom([]float64{0, 1, 1000}).Draw(r, "ramp")
 		} else {
 			w.Rate = rapid.Float64Range(0.01, 10).Draw(r, "rate")
 		}
@@ -149,6 +150,7 @@ func TestWorkloadCheck(t *testing.T) {
 		"tasks":      func(w *Workload) { w.Tasks = 0 },
 		"rate":       func(w *Workload) { w.Rate = -1 },
 		"workflows":  func(w *Workload) { w.Workflows = 0 },
+		"ramp":       func(w *Workload) { w.Ramp = -1 },
 		"turn_alpha": func(w *Workload) { w.Params.TurnAlpha = 0 },
 	} {
 		w := Workload{Params: modest(), Tasks: 1, Workflows: 1}

@@ -95,6 +95,9 @@ func newOutline(r Replica, l Lengths) (*Station, error) {
 	return s, nil
 }
 
+// Saturation returns the requests a second that a full replica serves.
+func (s *Station) Saturation() float64 { return s.most }
+
 // fullOccupancy returns who is in a replica with all places taken and nobody waiting.
 func (s *Station) fullOccupancy() occupancy {
 	n := float64(s.replica.Sequences)
