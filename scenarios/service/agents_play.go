@@ -157,3 +157,11 @@ func (p *Play) lead() string {
 	}
 	return text
 }
+
+// Count returns the workflows of a play; nil where tasks came at a rate.
+func (p *Play) Count() *int64 {
+	if p.Workflows == 0 {
+		return nil
+	}
+	return &p.Workflows
+}

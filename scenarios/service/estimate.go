@@ -316,3 +316,59 @@ func (e *estimator) steps(ctx context.Context) ([]queueing.Step, error) {
 
 // maxEstimateSteps limits the steps of an estimate: 20 years of minutes.
 const maxEstimateSteps = 10_600_000
+
+// SetTimes reads the lengths of times of a request; "" is not given.
+func (q *EstimateRequest) SetTimes(step, span string) error {
+	for _, x := range []struct {
+		field, text string
+		to          *capcli.Seconds
+	}{{"step", step, &q.Step}, {"for", span, &q.For}} {
+		if x.text == "" {
+			continue
+		}
+		t, err := capcli.ParseSeconds(x.text)
+		if err != nil || t <= 0 {
+			return &capcli.RequestError{Field: x.field, Text: "wants a length of time such as 1m or 30d, found " + capcli.Quoted(x.text)}
+		}
+		*x.to = t
+	}
+	return nil
+}
+
+// States returns how many steady states were worked out.
+func (r *Estimate) States() int64 {
+	if r.Curve == nil {
+		return 1
+	}
+	return int64(r.Curve.Evaluated)
+}
+
+// Lead returns the answer in a sentence or two.
+func (r *Estimate) Lead() string {
+	fleet := capcli.Grouped(r.Replicas) + " " + capcli.Plural(r.Replicas, "replica") + " (" + capcli.Grouped(r.GPUs) + " " + capcli.Plural(r.GPUs, "GPU") + ")"
+	if c := r.Curve; c != nil {
+		text := fmt.Sprintf("%s requests in %s on at most %s: E2E %s and TTFT %s in the mean.", capcli.Grouped(int64(math.Round(c.Requests))),
+			capcli.Seconds(math.Round(c.Seconds)), fleet, seconds(c.E2E), seconds(c.TTFT))
+		if c.Served == 0 {
+			text = fmt.Sprintf("None of %s requests is served on %s.", capcli.Grouped(int64(math.Round(c.Requests))), fleet)
+		}
+		if c.Backlog >= 0.5 {
+			text += fmt.Sprintf(" %s are not served by the end.", capcli.Grouped(int64(math.Round(c.Backlog))))
+		}
+		if !c.Holds {
+			text += " It does not hold throughout: " + c.Because + "."
+		}
+		return text
+	}
+	if r.Load >= 1 {
+		return fmt.Sprintf("%g requests a second are more than %s serve: at most %.4g. At least %s are needed.", r.Rate, fleet, r.Saturation*float64(r.Replicas), capcli.Grouped(r.Fewest))
+	}
+	text := fmt.Sprintf("%g requests a second on %s: E2E %s, TTFT %s and TPOT %s in the mean, at a load of %.0f%%.", r.Rate, fleet, seconds(r.E2E), seconds(r.TTFT), seconds(r.TPOT), 100*r.Load)
+	if !r.Holds {
+		text += " It does not hold: " + r.Because + "."
+	}
+	return text
+}
+
+// seconds writes a time in its unit.
+func seconds(s float64) string { return capcli.MicrosText(s * 1e6) }

@@ -146,15 +146,19 @@ func (m *Means) split(s *Station, lam, prompt float64) {
 	own := prompt / lam
 	each := (m.Running/lam - own) / (steps + decodes) // of an iteration, without one's own prompt
 	m.TTFT = m.Wait + tbar/2e6 + own + each*steps
-	room := m.E2E - m.TTFT - decodes*min(each, (tbar-n/s.lengths.Out*add)/1e6)
-	m.TTFT += max(0, min(room, meetings(lam, tbar/1e6, add/1e6)))
-	m.TPOT = (m.E2E - m.TTFT) / decodes
+	least := (tbar - n/s.lengths.Out*add) / 1e6 // of an iteration in which all decode
+	room := m.E2E - m.TTFT - decodes*min(each, least)
+	v := s.replica.gaps()
+	meet := v*meetings(lam, tbar/1e6, add/1e6) - (1-v)*1.5*max(0, tbar/1e6-least)
+	m.TTFT = max(min(m.TTFT, m.Wait+own+least), m.TTFT+min(room, meet))
+	m.TPOT = max(0, m.E2E-m.TTFT) / decodes
 }
 
 // meetings returns the seconds that the first token waits longer because prompts meet. An arrival falls into
 // a long iteration rather than a short one, and those that arrive in the same one have their prompts in the
 // next one together. The number of prompts in an iteration is taken as Poisson, so its time t has the second
-// moment tbar² + lam·tbar·add², and half of E[t²]/E[t] is left of it in the mean.
+// moment tbar² + lam·tbar·add², and half of E[t²]/E[t] is left of it in the mean. Where requests come at
+// even distances, prompts do not meet: neither this nor the prompts of others in the first iterations.
 func meetings(lam, tbar, add float64) float64 {
 	seen := tbar + lam*add*add // of the iteration into which an arrival falls
 	return (seen-tbar)/2 + lam*(seen-tbar)*add

@@ -1,8 +1,10 @@
 package queueing
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"capcli"
@@ -14,7 +16,7 @@ import (
 func replay(t testing.TB, c serving.Config, seed capcli.Seed, n int, lam float64, in int64, out func(*rand.Rand) int64) []serving.Served {
 	t.Helper()
 	arrivals, lengths := seed.Stream("arrivals"), seed.Stream("lengths")
-	c.Policy, c.Router, c.BlockSize, c.Blocks, c.MaxLen = "chunked", "round_robin", 16, 1<<30, 1<<30
+	c.Policy, c.Router, c.BlockSize, c.Blocks, c.MaxLen = "chunked", cmp.Or(c.Router, "round_robin"), 16, 1<<30, 1<<30
 	if len(c.Replicas) == 0 {
 		c.Replicas = []serving.Replica{{Drain: -1, Down: -1}}
 	}
@@ -279,6 +281,35 @@ func TestReplayParts(t *testing.T) {
 		t.Logf("load %.1f: E2E %.3f played, %.3f; TTFT %.4f, %.4f; TPOT %.5f, %.5f", load, e2e, want.E2E, ttft, want.TTFT, tpot, want.TPOT)
 		if far(want.E2E, e2e) > 0.06 || far(want.TTFT, ttft) > 0.15 || far(want.TPOT, tpot) > 0.06 {
 			t.Errorf("load %.1f: E2E %v played, %v; TTFT %v, %v; TPOT %v, %v", load, e2e, want.E2E, ttft, want.TTFT, tpot, want.TPOT)
+		}
+	}
+}
+
+// Several replicas are taken as Poisson arrivals at each. Round robin and least loaded spread requests more
+// evenly: the mean time to the end hardly changes, and that to the first token is shorter with round robin.
+func TestReplayRouters(t *testing.T) {
+	r, l := chatReplica()
+	const replicas = 4
+	for router, gaps := range map[string]float64{"round_robin": 1.0 / replicas, "least_loaded": 1} {
+		r.Gaps = gaps
+		s, err := NewStation(r, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, load := range []float64{0.3, 0.5, 0.7, 0.8} {
+			lam := load * s.most
+			c := serving.Config{
+				Time: r.Time, MaxTokens: chunkDefault, MaxSeqs: r.Sequences, Router: router,
+				Replicas: slices.Repeat([]serving.Replica{{Drain: -1, Down: -1}}, replicas),
+			}
+			served := replay(t, c, 13, 40_000, lam*replicas, int64(l.In), fixed(int64(l.Out)))
+			want := s.means(lam)
+			e2e, _ := steady(served, endToEnd)
+			ttft, _ := steady(served, func(s *serving.Served) int64 { return s.FirstToken - s.Arrival })
+			t.Logf("%s load %.1f: E2E %.3f played, %.3f; TTFT %.4f, %.4f", router, load, e2e, want.E2E, ttft, want.TTFT)
+			if far(want.E2E, e2e) > 0.04 || far(want.TTFT, ttft) > 0.17 {
+				t.Errorf("%s load %.1f: E2E %v played, %v; TTFT %v, %v", router, load, e2e, want.E2E, ttft, want.TTFT)
+			}
 		}
 	}
 }

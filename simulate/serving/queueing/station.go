@@ -14,6 +14,17 @@ type Replica struct {
 	Sequences    int64 // that run at once at most: the limit of the server, or what the KV cache holds
 	Chunk        int64 // tokens of an iteration at most; 0 is 2048
 	PrefillFirst bool  // whether a prompt has an iteration of its own, in which nobody decodes
+
+	// Gaps is the squared coefficient of variation of the times between arrivals at a replica, as far as the
+	// time to the first token depends on it; 0 is 1, Poisson. Round robin over k replicas makes it 1/k.
+	Gaps float64
+}
+
+func (r *Replica) gaps() float64 {
+	if r.Gaps == 0 {
+		return 1
+	}
+	return r.Gaps
 }
 
 // Lengths are the mean lengths of requests in tokens.
@@ -111,6 +122,8 @@ func (r *Replica) check() error {
 		return &capcli.RequestError{Field: "max_seqs", Text: fmt.Sprintf("wants 1 sequence or more at once, found %d", r.Sequences)}
 	case r.Chunk < 1:
 		return &capcli.RequestError{Field: "max_tokens", Text: fmt.Sprintf("wants 1 token or more an iteration, found %d", r.Chunk)}
+	case !(r.Gaps >= 0 && r.Gaps <= 1):
+		return &capcli.RequestError{Field: "gaps", Text: fmt.Sprintf("wants a squared coefficient of variation between 0 and 1, found %v", r.Gaps)}
 	case len(r.Time.Lin) == 0:
 		return &capcli.RequestError{Field: "time", Text: "wants at least one pair [flat, slope] in lin, found none"}
 	}

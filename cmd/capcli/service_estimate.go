@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/scenarios/service"
+	"capcli/simulate/serving/queueing"
+)
+
+// serviceEstimateOptions are the flags of capcli service estimate.
+type serviceEstimateOptions struct {
+	output     outputOptions
+	ask        service.EstimateRequest
+	step, span string
+}
+
+func newServiceEstimate(e *env) *cobra.Command {
+	var o serviceEstimateOptions
+	cmd := &cobra.Command{
+		Use:   "estimate SPEC",
+		Short: "Estimate the mean times of a service, at one rate or over months",
+		Long: "estimate works out mean times, waits and load of a service by an approximation: a queue with processor sharing\n" +
+			"at a rate that depends on how many requests are present, with prompts apart. It says where it does not hold:\n" +
+			"from a load of 0.85 on, and for percentiles, play the requests (capcli service replay).",
+		Example: "  capcli service estimate chat.yaml --rate 12 --tokens-in 512 --tokens-out 128 --replicas 2\n" +
+			"  capcli service estimate chat.yaml --load rates.csv --step 1m --tokens-in 512 --tokens-out 128\n" +
+			"  capcli service estimate chat.yaml --for 1y -o json",
+		Args: wantArgs("SPEC"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.ask.Spec = args[0]
+			return runServiceEstimate(cmd.Context(), e, &o)
+		},
+	}
+	f, q := cmd.Flags(), &o.ask
+	f.Float64Var(&q.Rate, "rate", 0, "requests a second: `N`")
+	f.Float64Var(&q.In, "tokens-in", 0, "mean tokens of a prompt: `N`")
+	f.Float64Var(&q.Out, "tokens-out", 0, "mean tokens of an answer: `N`")
+	f.Float64Var(&q.Cached, "cached", 0, "mean tokens of a prompt that a prefix cache supplies: `N`")
+	f.Float64Var(&q.Variation, "variation", 0, "squared coefficient of variation of answers: 0 all alike, 1 exponential: `V`")
+	f.IntVar(&q.Replicas, "replicas", 0, "replicas that serve throughout, `N` (default: those of SPEC, or of its scaler)")
+	f.StringVar(&q.Load, "load", "", "`FILE` with the rate of each step: columns rate or requests, and tokens_in, tokens_out, ready where they change")
+	f.StringVar(&o.step, "step", "", "length of a step: `TIME`, 1m (default: that of SPEC, else a minute)")
+	f.StringVar(&o.span, "for", "", "estimate the requests that SPEC states for so long: `TIME`, 30d, 1y")
+	f.Uint64Var(&q.Seed, "seed", 1, "random seed of the requests of SPEC: `N`")
+	addOutputFlags(cmd, &o.output)
+	return cmd
+}
+
+func runServiceEstimate(ctx context.Context, e *env, o *serviceEstimateOptions) error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	if err := o.ask.SetTimes(o.step, o.span); err != nil {
+		return err
+	}
+	p := newProgress(e, "states")
+	r, err := service.RunEstimate(ctx, &o.ask, e.open, e.note, p.report)
+	if err != nil {
+		return err
+	}
+	p.end(r.States())
+	return emit(e, o.output, serviceEstimateDoc(r))
+}
+
+// asTime shows seconds, however few.
+func asTime(seconds float64) any { return report.AsMicros(seconds * 1e6) }
+
+// serviceEstimateDoc is the report of an estimate.
+func serviceEstimateDoc(r *service.Estimate) report.Doc {
+	d := report.Doc{Lead: r.Lead(), Notes: r.Notes, Data: r}
+	if r.Curve == nil {
+		d.Tables = []report.Table{report.Figures("means", r, []report.Field[*service.Estimate]{
+			{Name: "load", As: report.AsPercent},
+			{Name: "saturation_rps", Head: "most requests a second of a replica", As: report.AsRatio},
+			{Name: "fewest_replicas", Head: "fewest replicas below a load of " + strconv.FormatFloat(queueing.HoldsBelow, 'g', -1, 64)},
+			{Name: "mean_ttft_s", Head: "TTFT mean", As: asTime},
+			{Name: "mean_tpot_s", Head: "TPOT mean", As: asTime},
+			{Name: "mean_e2e_s", Head: "E2E mean", As: asTime},
+			{Name: "mean_wait_s", Head: "waiting for room, mean", As: asTime},
+			{Name: "p_wait", Head: "requests that wait for room", As: report.AsPercent},
+			{Name: "mean_running", Head: "running in a replica, mean", As: report.AsTenths},
+			{Name: "usd_per_mtok", Head: "cost of 1M tokens in and out", As: report.AsMoney},
+			{Name: "usd_per_day", Head: "cost a day", As: report.AsMoney},
+		})}
+		return d
+	}
+	c := r.Curve
+	figures := report.Figures("means", c, []report.Field[*queueing.Result]{
+		{Name: "requests", As: report.AsCount},
+		{Name: "unserved", Head: "unserved at the end", As: report.AsCount},
+		{Name: "steps_over", Head: "steps that could not serve what came"},
+		{Name: "steps_dense", Head: "steps too busy for the approximation"},
+		{Name: "holds_share", Head: "requests of steps in which it holds", As: report.AsPercent},
+		{Name: "mean_ttft_s", Head: "TTFT mean", As: asTime},
+		{Name: "mean_tpot_s", Head: "TPOT mean", As: asTime},
+		{Name: "mean_e2e_s", Head: "E2E mean", As: asTime},
+		{Name: "mean_wait_s", Head: "waiting, mean", As: asTime},
+		{Name: "utilisation", As: report.AsPercent},
+		{Name: "peak_load", Head: "highest load of a step", As: report.AsPercent},
+		{Name: "tokens_out", Head: "tokens of answers", As: report.AsCount},
+		{Name: "gpu_hours", Head: "GPU-hours", As: report.AsCount},
+		{Name: "usd", Head: "cost", As: report.AsMoney},
+		{Name: "usd_per_mtok", Head: "cost of 1M tokens in and out", As: report.AsMoney, Cell: func(*queueing.Result) any { return capcli.Figure(r.USDPerM) }},
+	})
+	steps := report.Fill(report.Table{Name: "steps", Title: "By step", Aside: true}, c.Steps, []report.Field[queueing.StepMeans]{
+		{Name: "step"},
+		{Name: "rps"},
+		{Name: "ready"},
+		{Name: "load"},
+		{Name: "served"},
+		{Name: "backlog"},
+		{Name: "mean_running", Priority: 3},
+		{Name: "mean_e2e_s"},
+		{Name: "mean_ttft_s", Priority: 1},
+		{Name: "mean_tpot_s", Priority: 2},
+		{Name: "mean_wait_s", Priority: 1},
+		{Name: "holds", Priority: 2},
+	})
+	d.Tables = []report.Table{figures, steps}
+	return d
+}
