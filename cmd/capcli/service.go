@@ -14,7 +14,9 @@ func newService(e *env) *cobra.Command {
 	}
 	group(cmd)
 	cmd.AddCommand(
+		newServiceAgents(e),
 		newServiceDescribe(e),
+		newServiceEstimate(e),
 		newServiceFit(e),
 		newServiceModel(e),
 		newServiceReplay(e),

@@ -72,8 +72,8 @@ func runServiceAgents(ctx context.Context, e *env, o *serviceAgentsOptions) erro
 // serviceAgentsDoc is the report of tasks.
 func serviceAgentsDoc(r *service.AgentsResult) report.Doc {
 	tasks := report.Figures("tasks", r, []report.Field[*service.AgentsResult]{
-		{Name: "tasks"},
-		{Name: "calls"},
+		{Name: "tasks", Head: "tasks"},
+		{Name: "calls", Head: "calls"},
 		{Name: "mean", Head: "calls of a task, mean", As: report.AsRatio},
 		{Name: "p50", Head: "p50"},
 		{Name: "p90", Head: "p90"},

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios/service"
 	"capcli/simulate/serving/queueing"
@@ -67,45 +65,47 @@ func runServiceEstimate(ctx context.Context, e *env, o *serviceEstimateOptions) 
 	return emit(e, o.output, serviceEstimateDoc(r))
 }
 
-// asTime shows seconds, however few.
-func asTime(seconds float64) any { return report.AsMicros(seconds * 1e6) }
-
 // serviceEstimateDoc is the report of an estimate.
 func serviceEstimateDoc(r *service.Estimate) report.Doc {
 	d := report.Doc{Lead: r.Lead(), Notes: r.Notes, Data: r}
 	if r.Curve == nil {
-		d.Tables = []report.Table{report.Figures("means", r, []report.Field[*service.Estimate]{
-			{Name: "load", As: report.AsPercent},
+		fields := []report.Field[*service.Estimate]{
+			{Name: "load", Head: "load", As: report.AsPercent},
 			{Name: "saturation_rps", Head: "most requests a second of a replica", As: report.AsRatio},
-			{Name: "fewest_replicas", Head: "fewest replicas below a load of " + strconv.FormatFloat(queueing.HoldsBelow, 'g', -1, 64)},
-			{Name: "mean_ttft_s", Head: "TTFT mean", As: asTime},
-			{Name: "mean_tpot_s", Head: "TPOT mean", As: asTime},
-			{Name: "mean_e2e_s", Head: "E2E mean", As: asTime},
-			{Name: "mean_wait_s", Head: "waiting for room, mean", As: asTime},
-			{Name: "p_wait", Head: "requests that wait for room", As: report.AsPercent},
-			{Name: "mean_running", Head: "running in a replica, mean", As: report.AsTenths},
+			{Name: "fewest_replicas", Head: "fewest replicas below a load of 0.85"},
 			{Name: "usd_per_mtok", Head: "cost of 1M tokens in and out", As: report.AsMoney},
 			{Name: "usd_per_day", Head: "cost a day", As: report.AsMoney},
-		})}
+		}
+		if r.IsSteady() {
+			fields = append(fields, []report.Field[*service.Estimate]{
+				{Name: "mean_ttft_s", Head: "TTFT mean", As: report.AsShortTime},
+				{Name: "mean_tpot_s", Head: "TPOT mean", As: report.AsShortTime},
+				{Name: "mean_e2e_s", Head: "E2E mean", As: report.AsShortTime},
+				{Name: "mean_wait_s", Head: "waiting for room, mean", As: report.AsShortTime},
+				{Name: "p_wait", Head: "requests that wait for room", As: report.AsPercent},
+				{Name: "mean_running", Head: "running in a replica, mean", As: report.AsTenths},
+			}...)
+		}
+		d.Tables = []report.Table{report.Figures("means", r, fields)}
 		return d
 	}
 	c := r.Curve
 	figures := report.Figures("means", c, []report.Field[*queueing.Result]{
-		{Name: "requests", As: report.AsCount},
+		{Name: "requests", Head: "requests", As: report.AsCount},
 		{Name: "unserved", Head: "unserved at the end", As: report.AsCount},
 		{Name: "steps_over", Head: "steps that could not serve what came"},
 		{Name: "steps_dense", Head: "steps too busy for the approximation"},
 		{Name: "holds_share", Head: "requests of steps in which it holds", As: report.AsPercent},
-		{Name: "mean_ttft_s", Head: "TTFT mean", As: asTime},
-		{Name: "mean_tpot_s", Head: "TPOT mean", As: asTime},
-		{Name: "mean_e2e_s", Head: "E2E mean", As: asTime},
-		{Name: "mean_wait_s", Head: "waiting, mean", As: asTime},
-		{Name: "utilisation", As: report.AsPercent},
+		{Name: "mean_ttft_s", Head: "TTFT mean", As: report.AsShortTime},
+		{Name: "mean_tpot_s", Head: "TPOT mean", As: report.AsShortTime},
+		{Name: "mean_e2e_s", Head: "E2E mean", As: report.AsShortTime},
+		{Name: "mean_wait_s", Head: "waiting, mean", As: report.AsShortTime},
+		{Name: "utilisation", Head: "utilisation", As: report.AsPercent},
 		{Name: "peak_load", Head: "highest load of a step", As: report.AsPercent},
 		{Name: "tokens_out", Head: "tokens of answers", As: report.AsCount},
 		{Name: "gpu_hours", Head: "GPU-hours", As: report.AsCount},
 		{Name: "usd", Head: "cost", As: report.AsMoney},
-		{Name: "usd_per_mtok", Head: "cost of 1M tokens in and out", As: report.AsMoney, Cell: func(*queueing.Result) any { return capcli.Figure(r.USDPerM) }},
+		{Name: "usd_per_mtok", Head: "cost of 1M tokens in and out", As: report.AsMoney, Cell: func(*queueing.Result) any { return r.USDPerM }},
 	})
 	steps := report.Fill(report.Table{Name: "steps", Title: "By step", Aside: true}, c.Steps, []report.Field[queueing.StepMeans]{
 		{Name: "step"},

@@ -20,6 +20,9 @@ type MeanTime float64
 // Micros is a time in microseconds. People read 183 ms, programs 183000.
 type Micros float64
 
+// ShortTime is a duration in seconds, mostly below one. People read 183 ms, programs 0.183.
+type ShortTime float64
+
 // Range is a figure Mid with its interval from Lo to Hi. Mid may be of another type than the
 // bounds. Where a bound is nil only Mid is shown.
 type Range struct{ Mid, Lo, Hi any }
@@ -96,6 +99,8 @@ func Number(cell any) (value float64, as func(float64) any) {
 		return float64(v), AsSeconds
 	case Micros:
 		return float64(v), AsMicros
+	case ShortTime:
+		return float64(v), AsShortTime
 	case capcli.Seconds:
 		return float64(v), AsSeconds
 	case capcli.GPUTime:
@@ -121,6 +126,9 @@ func AsSeconds(seconds float64) any { return MeanTime(seconds) }
 
 // AsMicros returns the cell of a time in microseconds.
 func AsMicros(us float64) any { return Micros(us) }
+
+// AsShortTime returns the cell of a short duration in seconds.
+func AsShortTime(seconds float64) any { return ShortTime(seconds) }
 
 // AsPercent returns the cell of a share between 0 and 1.
 func AsPercent(share float64) any { return Percent(share) }
@@ -171,8 +179,9 @@ func exact(v any) (string, error) {
 		return exactFloat(float64(v))
 	case MeanTime:
 		return exactFloat(float64(v))
-	case Micros:
-		return exactFloat(float64(v))
+	case Micros, ShortTime:
+		f, _ := Number(v)
+		return exactFloat(f)
 	case Range:
 		return exact(v.Mid)
 	default:

@@ -63,6 +63,8 @@ func human(v any) (string, error) {
 		return humanTime(float64(v), 1e15, func(v float64) string { return capcli.Seconds(math.Round(v)).String() })
 	case Micros:
 		return humanTime(float64(v), 1e18, capcli.MicrosText)
+	case ShortTime:
+		return humanTime(float64(v)*1e6, 1e18, capcli.MicrosText)
 	default:
 		return "", fmt.Errorf("no form can write a cell of type %T", v)
 	}

@@ -126,7 +126,7 @@ func jsonCell(v any) ([]byte, error) {
 		if !finite(x) {
 			return nil, notANumber(x)
 		}
-	case nil, string, int64, bool, Percent, Ratio, MeanTime, Micros, capcli.USD, capcli.Seconds, capcli.GPUTime, capcli.Time:
+	case nil, string, int64, bool, Percent, Ratio, MeanTime, Micros, ShortTime, capcli.USD, capcli.Seconds, capcli.GPUTime, capcli.Time:
 	default:
 		return nil, fmt.Errorf("no form can write a cell of type %T", v)
 	}

@@ -243,7 +243,7 @@ func metricUnit(name string, cell any) (base, unit string, times float64) {
 	switch plainValue(cell).(type) {
 	case Percent:
 		return strings.TrimSuffix(name, "_ratio"), "ratio", 1
-	case capcli.Seconds, MeanTime:
+	case capcli.Seconds, MeanTime, ShortTime:
 		return name, "seconds", 1
 	case Micros:
 		return name, "seconds", 1e-6

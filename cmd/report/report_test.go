@@ -176,6 +176,7 @@ func TestHuman(t *testing.T) {
 		{Percent(-0.0001), "0.0%"},
 		{Ratio(2.5), "2.50"},
 		{MeanTime(1320.4), "22 min"},
+		{ShortTime(0.1832), "183 ms"},
 		{1204311.0, "1,204,311"},
 		{99.95, "100"},
 		{12.34, "12.3"},
@@ -205,7 +206,7 @@ func TestHuman(t *testing.T) {
 // in Data: every form must refuse, and write nothing.
 func TestNoFormLetsANonNumberOut(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		for _, cell := range []any{v, Percent(v), Ratio(v), MeanTime(v), Range{1, 2, v}, Range{v, 1, 2}, Change{v}} {
+		for _, cell := range []any{v, Percent(v), Ratio(v), MeanTime(v), ShortTime(v), Range{1, 2, v}, Range{v, 1, 2}, Change{v}} {
 			for _, f := range Forms.All() {
 				d := Doc{Tables: []Table{{Name: "t", Columns: []Column{{Name: "x"}}, Rows: [][]any{{cell}}}}}
 				var out bytes.Buffer

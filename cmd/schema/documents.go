@@ -95,6 +95,8 @@ var outputs = []struct {
 	{"capcli/service_describe/v1", "capcli service describe: what is in a trace of requests", reflect.TypeFor[requests.Description]()},
 	{"capcli/service_usage/v1", "capcli service describe --metrics: what servers tell of their traffic", reflect.TypeFor[inference.Usage]()},
 	{"capcli/service_scale/v1", "capcli service scale: how scalers follow a load, beside the bound", reflect.TypeFor[service.ScaleResult]()},
+	{"capcli/service_agents/v1", "capcli service agents: the calls of agents' tasks, and what a service makes of them", reflect.TypeFor[service.AgentsResult]()},
+	{"capcli/service_estimate/v1", "capcli service estimate: mean times of a service by the approximation", reflect.TypeFor[service.Estimate]()},
 	{"capcli/service_replay/v1", "capcli service replay: what requests saw of a service", reflect.TypeFor[service.Replayed]()},
 	{"capcli/simulate/v1", "capcli simulate: figures of the runs", reflect.TypeFor[outcome.Document]()},
 	{"capcli/tables/v1", "any other result: its tables, row by row", reflect.TypeFor[report.TableDocument]()},

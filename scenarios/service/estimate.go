@@ -56,18 +56,18 @@ func (q *EstimateRequest) Check() error {
 
 // Estimate is the answer: means by the approximation.
 type Estimate struct {
-	Schema    string  `json:"schema"`
-	Service   string  `json:"service"`
-	Replicas  int64   `json:"replicas"` // the most of any step
-	GPUs      int64   `json:"gpus"`     // of Replicas
-	Sequences int64   `json:"sequences"`
-	Limit     string  `json:"sequences_limit"` // max_seqs or kv_cache: what limits Sequences
-	Rate      float64 `json:"rate_rps,omitempty"`
-	In        float64 `json:"tokens_in_mean"`
-	Out       float64 `json:"tokens_out_mean"`
-	Fewest    int64   `json:"fewest_replicas,omitempty"` // that have the load at which the approximation holds
-	USDPerDay float64 `json:"usd_per_day,omitempty"`
-	USDPerM   float64 `json:"usd_per_mtok,omitempty"` // over a million tokens of prompts and answers
+	Schema    string   `json:"schema"`
+	Service   string   `json:"service"`
+	Replicas  int64    `json:"replicas"` // the most of any step
+	GPUs      int64    `json:"gpus"`     // of Replicas
+	Sequences int64    `json:"sequences"`
+	Limit     string   `json:"sequences_limit"` // max_seqs or kv_cache: what limits Sequences
+	Rate      float64  `json:"rate_rps,omitempty"`
+	In        float64  `json:"tokens_in_mean"`
+	Out       float64  `json:"tokens_out_mean"`
+	Fewest    int64    `json:"fewest_replicas,omitempty"` // that have the load at which the approximation holds
+	USDPerDay *float64 `json:"usd_per_day,omitempty"`     // where the service has a price
+	USDPerM   *float64 `json:"usd_per_mtok,omitempty"`    // over a million tokens of prompts and answers
 
 	*queueing.Means                  // of one replica, at a single rate
 	Curve           *queueing.Result `json:"curve,omitempty"`
@@ -118,6 +118,16 @@ func (e *estimator) run(ctx context.Context, done func(n, total int64)) (*Estima
 	if err := e.staff(replica, steps); err != nil {
 		return nil, err
 	}
+	least := int64(math.MaxInt64)
+	for _, s := range steps {
+		e.out.Replicas = max(e.out.Replicas, s.Ready)
+		if s.Ready > 0 {
+			least = min(least, s.Ready)
+		}
+	}
+	if e.spec.Config.Router == "round_robin" {
+		replica.Gaps = 1 / float64(least)
+	}
 	q := queueing.Request{
 		Replica: replica, Lengths: e.lengths, Length: float64(e.step()), Steps: steps,
 		GPUs: max(1, e.spec.Config.GPUs), Price: e.spec.Config.Price,
@@ -126,16 +136,12 @@ func (e *estimator) run(ctx context.Context, done func(n, total int64)) (*Estima
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range steps {
-		e.out.Replicas = max(e.out.Replicas, s.Ready)
-	}
 	e.out.Curve = c
 	e.out.In, e.out.Out = e.lengths.In, e.lengths.Out
 	if c.Served > 0 {
 		e.out.In, e.out.Out = c.TokensIn/c.Served, c.TokensOut/c.Served
 	}
-	e.out.USDPerDay = c.USD / c.Seconds * 86400
-	e.finish(c.TokensIn+c.TokensOut, c.USD)
+	e.finish(c.TokensIn+c.TokensOut, c.USD, c.Seconds)
 	return &e.out, nil
 }
 
@@ -145,11 +151,14 @@ func (e *estimator) point() (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.out.Replicas = int64(e.replicas())
+	if c := &e.spec.Config; c.Router == "round_robin" {
+		replica.Gaps = 1 / float64(e.out.Replicas)
+	}
 	station, err := queueing.NewStation(replica, e.lengths)
 	if err != nil {
 		return nil, err
 	}
-	e.out.Replicas = int64(e.replicas())
 	m, err := station.Means(e.Rate / float64(e.out.Replicas))
 	if err != nil {
 		return nil, err
@@ -157,21 +166,23 @@ func (e *estimator) point() (*Estimate, error) {
 	e.out.Means, e.out.Rate, e.out.In, e.out.Out = &m, e.Rate, e.In, e.Out
 	e.out.Fewest = int64(math.Floor(e.Rate/(queueing.HoldsBelow*m.Saturation))) + 1
 	perSecond := float64(e.out.Replicas*max(1, e.spec.Config.GPUs)) * e.spec.Config.Price / 3600
-	e.out.USDPerDay = perSecond * 86400
-	e.finish(min(e.Rate, m.Saturation*float64(e.out.Replicas))*(e.In+e.Out), perSecond)
+	e.finish(min(e.Rate, m.Saturation*float64(e.out.Replicas))*(e.In+e.Out), perSecond, 1)
 	if m.PWait > 0.01 && e.out.Limit == "kv_cache" {
 		e.out.Notes = append(e.out.Notes, "the KV cache limits what runs at once; preemptions, which the approximation does not know, make times longer")
 	}
 	return &e.out, nil
 }
 
-// finish completes the answer with what follows from tokens and dollars of the same time.
-func (e *estimator) finish(tokens, usd float64) {
+// finish completes the answer with what follows from the tokens and the dollars of a time in seconds.
+func (e *estimator) finish(tokens, usd, time float64) {
 	e.out.GPUs = e.out.Replicas * max(1, e.spec.Config.GPUs)
-	if tokens > 0 {
-		e.out.USDPerM = usd * 1e6 / tokens
+	if day := usd / time * 86400; usd > 0 {
+		e.out.USDPerDay = &day
 	}
-	e.out.Notes = append(e.out.Notes, "means only, with Poisson arrivals spread evenly over the replicas; for p99 and a promise play the requests: capcli service replay")
+	if per := usd * 1e6 / tokens; usd > 0 && tokens > 0 {
+		e.out.USDPerM = &per
+	}
+	e.out.Notes = append(e.out.Notes, "means only, with requests spread evenly over the replicas; for p99 and a promise play the requests: capcli service replay")
 	if e.Variation == 0 {
 		e.out.Notes = append(e.out.Notes, "answers are taken as alike; where they vary, load is higher than this (--variation 1 for an exponential law)")
 	}
@@ -335,6 +346,9 @@ func (q *EstimateRequest) SetTimes(step, span string) error {
 	return nil
 }
 
+// IsSteady reports whether the means are those of a steady state: fewer come than are served.
+func (r *Estimate) IsSteady() bool { return r.Means == nil || r.Load < 1 }
+
 // States returns how many steady states were worked out.
 func (r *Estimate) States() int64 {
 	if r.Curve == nil {
@@ -360,7 +374,7 @@ func (r *Estimate) Lead() string {
 		}
 		return text
 	}
-	if r.Load >= 1 {
+	if !r.IsSteady() {
 		return fmt.Sprintf("%g requests a second are more than %s serve: at most %.4g. At least %s are needed.", r.Rate, fleet, r.Saturation*float64(r.Replicas), capcli.Grouped(r.Fewest))
 	}
 	text := fmt.Sprintf("%g requests a second on %s: E2E %s, TTFT %s and TPOT %s in the mean, at a load of %.0f%%.", r.Rate, fleet, seconds(r.E2E), seconds(r.TTFT), seconds(r.TPOT), 100*r.Load)

@@ -22,7 +22,7 @@ type Workload struct {
 	Rate      float64
 	Workflows int64
 	Ramp      float64 // seconds over which the first of Workflows tasks begin, at even distances
-	Reuses    bool // whether a prefix cache supplies what a call's agent sent and got the turn before, and the system's prompt
+	Reuses    bool    // whether a prefix cache supplies what a call's agent sent and got the turn before, and the system's prompt
 }
 
 // Check returns an error that names the first wrong field.
