@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ type serviceEstimateOptions struct {
 	output     outputOptions
 	ask        service.EstimateRequest
 	step, span string
+	stepsOut   string
 }
 
 func newServiceEstimate(e *env) *cobra.Command {
@@ -45,6 +47,7 @@ func newServiceEstimate(e *env) *cobra.Command {
 	f.StringVar(&o.step, "step", "", "length of a step: `TIME`, 1m (default: that of SPEC, else a minute)")
 	f.StringVar(&o.span, "for", "", "estimate the requests that SPEC states for so long: `TIME`, 30d, 1y")
 	f.Uint64Var(&q.Seed, "seed", 1, "random seed of the requests of SPEC: `N`")
+	f.StringVar(&o.stepsOut, "steps-out", "", "write the means of each step to this `FILE` (csv)")
 	addOutputFlags(cmd, &o.output)
 	return cmd
 }
@@ -62,6 +65,11 @@ func runServiceEstimate(ctx context.Context, e *env, o *serviceEstimateOptions) 
 		return err
 	}
 	p.end(r.States())
+	if o.stepsOut != "" {
+		if err := writeOutput(e, o.stepsOut, func(w io.Writer) error { return service.WriteStepMeans(w, r.Steps()) }); err != nil {
+			return err
+		}
+	}
 	return emit(e, o.output, serviceEstimateDoc(r))
 }
 
@@ -107,20 +115,6 @@ func serviceEstimateDoc(r *service.Estimate) report.Doc {
 		{Name: "usd", Head: "cost", As: report.AsMoney},
 		{Name: "usd_per_mtok", Head: "cost of 1M tokens in and out", As: report.AsMoney, Cell: func(*queueing.Result) any { return r.USDPerM }},
 	})
-	steps := report.Fill(report.Table{Name: "steps", Title: "By step", Aside: true}, c.Steps, []report.Field[queueing.StepMeans]{
-		{Name: "step"},
-		{Name: "rps"},
-		{Name: "ready"},
-		{Name: "load"},
-		{Name: "served"},
-		{Name: "backlog"},
-		{Name: "mean_running", Priority: 3},
-		{Name: "mean_e2e_s"},
-		{Name: "mean_ttft_s", Priority: 1},
-		{Name: "mean_tpot_s", Priority: 2},
-		{Name: "mean_wait_s", Priority: 1},
-		{Name: "holds", Priority: 2},
-	})
-	d.Tables = []report.Table{figures, steps}
+	d.Tables = []report.Table{figures}
 	return d
 }

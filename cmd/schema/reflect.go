@@ -145,7 +145,7 @@ func (m *Maker) object(t reflect.Type) *Schema {
 }
 
 // addFields adds the fields of t to s. A field hides one of the same name that an embedded struct has, as
-// in encoding/json.
+// in encoding/json. Those of an embedded pointer are left out where it is nil, so none is required.
 func (m *Maker) addFields(s *Schema, t reflect.Type) {
 	embedded := []reflect.Type{}
 	for i := range t.NumField() {
@@ -159,7 +159,7 @@ func (m *Maker) addFields(s *Schema, t reflect.Type) {
 		case name == "-" && options == "":
 			continue
 		case f.Anonymous && name == "" && inner.Kind() == reflect.Struct && known[inner] == nil:
-			embedded = append(embedded, inner)
+			embedded = append(embedded, f.Type)
 			continue
 		case !f.IsExported():
 			continue
@@ -169,6 +169,12 @@ func (m *Maker) addFields(s *Schema, t reflect.Type) {
 		s.add(name, m.field(t, f, options), !omits(options))
 	}
 	for _, e := range embedded {
+		required := len(s.Required)
+		if e.Kind() == reflect.Pointer {
+			m.addFields(s, e.Elem())
+			s.Required = s.Required[:required]
+			continue
+		}
 		m.addFields(s, e)
 	}
 }

@@ -346,6 +346,14 @@ func (q *EstimateRequest) SetTimes(step, span string) error {
 	return nil
 }
 
+// Steps returns the means of each step of a long time.
+func (r *Estimate) Steps() []queueing.StepMeans {
+	if r.Curve == nil {
+		return nil
+	}
+	return r.Curve.Steps
+}
+
 // IsSteady reports whether the means are those of a steady state: fewer come than are served.
 func (r *Estimate) IsSteady() bool { return r.Means == nil || r.Load < 1 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -200,4 +201,31 @@ func readLoadRow(row [][]byte, columns []loadColumn, length float64, line int) (
 // fieldOf names a column in messages.
 func fieldOf(c loadColumn) string {
 	return [...]string{"", "rate", "requests", "tokens_in", "tokens_out", "ready"}[c]
+}
+
+// WriteStepMeans writes the means of steps as CSV with a header. A time of a step that served nobody is
+// empty.
+func WriteStepMeans(w io.Writer, steps []queueing.StepMeans) error {
+	out := bufio.NewWriter(w)
+	line := []byte("step,rate,ready,load,served,backlog,mean_running,mean_e2e_s,mean_ttft_s,mean_tpot_s,mean_wait_s,holds\n")
+	for i := range steps {
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+		s := &steps[i]
+		line = append(strconv.AppendInt(line[:0], int64(s.Step), 10), ',')
+		line = append(strconv.AppendFloat(line, s.Rate, 'g', -1, 64), ',')
+		line = strconv.AppendInt(line, s.Ready, 10)
+		for k, v := range [...]float64{s.Load, s.Served, s.Backlog, s.Running, s.E2E, s.TTFT, s.TPOT, s.Wait} {
+			line = append(line, ',')
+			if k < 4 || s.Served > 0 {
+				line = strconv.AppendFloat(line, v, 'g', -1, 64)
+			}
+		}
+		line = append(strconv.AppendBool(append(line, ','), s.Holds), '\n')
+	}
+	if _, err := out.Write(line); err != nil {
+		return err
+	}
+	return out.Flush()
 }

@@ -96,7 +96,7 @@ type Result struct {
 	Holds      bool    `json:"holds"`       // in all steps
 	Because    string  `json:"because,omitempty"`
 
-	Steps []StepMeans `json:"steps,omitempty"`
+	Steps []StepMeans `json:"-"`
 }
 
 // Estimate works out the means of a service step by step: the steady state of each step by Station, with
