@@ -79,19 +79,19 @@ func serviceEstimateDoc(r *service.Estimate) report.Doc {
 	if r.Curve == nil {
 		fields := []report.Field[*service.Estimate]{
 			{Name: "load", Head: "load", As: report.AsPercent},
-			{Name: "saturation_rps", Head: "most requests a second of a replica", As: report.AsRatio},
-			{Name: "fewest_replicas", Head: "fewest replicas below a load of 0.85"},
-			{Name: "usd_per_mtok", Head: "cost of 1M tokens in and out", As: report.AsMoney},
-			{Name: "usd_per_day", Head: "cost a day", As: report.AsMoney},
+			{Name: "saturation_rps", Head: "saturation of a replica", As: report.AsRatio},
+			{Name: "fewest_replicas", Head: "least replicas so that this holds"},
+			{Name: "usd_per_mtok", Head: "cost per Mtok", As: report.AsMoney},
+			{Name: "usd_per_hour", Head: "cost per hour", As: report.AsMoney},
 		}
 		if r.IsSteady() {
 			fields = append(fields, []report.Field[*service.Estimate]{
 				{Name: "mean_ttft_s", Head: "TTFT mean", As: report.AsShortTime},
 				{Name: "mean_tpot_s", Head: "TPOT mean", As: report.AsShortTime},
 				{Name: "mean_e2e_s", Head: "E2E mean", As: report.AsShortTime},
-				{Name: "mean_wait_s", Head: "waiting for room, mean", As: report.AsShortTime},
-				{Name: "p_wait", Head: "requests that wait for room", As: report.AsPercent},
-				{Name: "mean_running", Head: "running in a replica, mean", As: report.AsTenths},
+				{Name: "mean_wait_s", Head: "wait mean", As: report.AsShortTime},
+				{Name: "p_wait", Head: "waiting requests", As: report.AsPercent},
+				{Name: "mean_running", Head: "running requests, mean", As: report.AsTenths},
 			}...)
 		}
 		d.Tables = []report.Table{report.Figures("means", r, fields)}
@@ -101,19 +101,19 @@ func serviceEstimateDoc(r *service.Estimate) report.Doc {
 	figures := report.Figures("means", c, []report.Field[*queueing.Result]{
 		{Name: "requests", Head: "requests", As: report.AsCount},
 		{Name: "unserved", Head: "unserved at the end", As: report.AsCount},
-		{Name: "steps_over", Head: "steps that could not serve what came"},
-		{Name: "steps_dense", Head: "steps too busy for the approximation"},
-		{Name: "holds_share", Head: "requests of steps in which it holds", As: report.AsPercent},
+		{Name: "steps_over", Head: "steps over saturation"},
+		{Name: "steps_dense", Head: "steps beyond what holds"},
+		{Name: "holds_share", Head: "requests for what holds", As: report.AsPercent},
 		{Name: "mean_ttft_s", Head: "TTFT mean", As: report.AsShortTime},
 		{Name: "mean_tpot_s", Head: "TPOT mean", As: report.AsShortTime},
 		{Name: "mean_e2e_s", Head: "E2E mean", As: report.AsShortTime},
-		{Name: "mean_wait_s", Head: "waiting, mean", As: report.AsShortTime},
+		{Name: "mean_wait_s", Head: "wait mean", As: report.AsShortTime},
 		{Name: "utilisation", Head: "utilisation", As: report.AsPercent},
-		{Name: "peak_load", Head: "highest load of a step", As: report.AsPercent},
-		{Name: "tokens_out", Head: "tokens of answers", As: report.AsCount},
+		{Name: "peak_load", Head: "load max", As: report.AsPercent},
+		{Name: "tokens_out", Head: "tokens out", As: report.AsCount},
 		{Name: "gpu_hours", Head: "GPU-hours", As: report.AsCount},
 		{Name: "usd", Head: "cost", As: report.AsMoney},
-		{Name: "usd_per_mtok", Head: "cost of 1M tokens in and out", As: report.AsMoney, Cell: func(*queueing.Result) any { return r.USDPerM }},
+		{Name: "usd_per_mtok", Head: "cost per Mtok", As: report.AsMoney, Cell: func(*queueing.Result) any { return r.USDPerM }},
 	})
 	d.Tables = []report.Table{figures}
 	return d

@@ -56,18 +56,18 @@ func (q *EstimateRequest) Check() error {
 
 // Estimate is the answer: means by the approximation.
 type Estimate struct {
-	Schema    string   `json:"schema"`
-	Service   string   `json:"service"`
-	Replicas  int64    `json:"replicas"` // the most of any step
-	GPUs      int64    `json:"gpus"`     // of Replicas
-	Sequences int64    `json:"sequences"`
-	Limit     string   `json:"sequences_limit"` // max_seqs or kv_cache: what limits Sequences
-	Rate      float64  `json:"rate_rps,omitempty"`
-	In        float64  `json:"tokens_in_mean"`
-	Out       float64  `json:"tokens_out_mean"`
-	Fewest    int64    `json:"fewest_replicas,omitempty"` // that have the load at which the approximation holds
-	USDPerDay *float64 `json:"usd_per_day,omitempty"`     // where the service has a price
-	USDPerM   *float64 `json:"usd_per_mtok,omitempty"`    // over a million tokens of prompts and answers
+	Schema     string   `json:"schema"`
+	Service    string   `json:"service"`
+	Replicas   int64    `json:"replicas"` // the most of any step
+	GPUs       int64    `json:"gpus"`     // of Replicas
+	Sequences  int64    `json:"sequences"`
+	Limit      string   `json:"sequences_limit"` // max_seqs or kv_cache: what limits Sequences
+	Rate       float64  `json:"rate_rps,omitempty"`
+	In         float64  `json:"tokens_in_mean"`
+	Out        float64  `json:"tokens_out_mean"`
+	Fewest     int64    `json:"fewest_replicas,omitempty"` // that have the load at which the approximation holds
+	USDPerHour *float64 `json:"usd_per_hour,omitempty"`    // where the service has a price
+	USDPerM    *float64 `json:"usd_per_mtok,omitempty"`    // over a million tokens of prompts and answers
 
 	*queueing.Means                  // of one replica, at a single rate
 	Curve           *queueing.Result `json:"curve,omitempty"`
@@ -176,8 +176,8 @@ func (e *estimator) point() (*Estimate, error) {
 // finish completes the answer with what follows from the tokens and the dollars of a time in seconds.
 func (e *estimator) finish(tokens, usd, time float64) {
 	e.out.GPUs = e.out.Replicas * max(1, e.spec.Config.GPUs)
-	if day := usd / time * 86400; usd > 0 {
-		e.out.USDPerDay = &day
+	if hour := usd / time * 3600; usd > 0 {
+		e.out.USDPerHour = &hour
 	}
 	if per := usd * 1e6 / tokens; usd > 0 && tokens > 0 {
 		e.out.USDPerM = &per
