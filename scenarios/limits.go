@@ -50,7 +50,7 @@ func limitNames() string {
 	for _, m := range outcome.Metrics {
 		names = append(names, regexp.QuoteMeta(m.Name))
 	}
-	return "^(" + strings.Join(names, "|") + ")(_s|_usd)?$" // see outcome.FindMetric
+	return "^(.+[.])?(" + strings.Join(names, "|") + ")(_s|_usd)?$" // see outcome.FindMetric
 }
 
 // limit reads one bound. The node it returns is the place of an error.

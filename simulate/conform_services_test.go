@@ -14,8 +14,8 @@ import (
 )
 
 // Replica books what replicas hold beside jobs.
-func (a *auditor) Replica(k simulate.Kind, s *simulate.Service, at []simulate.Slice) {
-	fmt.Fprintln(&a.log, k, s.Name, at)
+func (a *auditor) Replica(now capcli.Seconds, k simulate.Kind, s *simulate.Service, at []simulate.Slice) {
+	fmt.Fprintln(&a.log, now, k, s.Name, at)
 	sign := int64(1)
 	if k == simulate.Finish {
 		sign = -1
@@ -26,23 +26,15 @@ func (a *auditor) Replica(k simulate.Kind, s *simulate.Service, at []simulate.Sl
 	}
 	var milli int64
 	for _, x := range at {
-		a.book(0, s.Name, s.Partition, x, sign)
+		a.book(now, s.Name, s.Partition, x, sign)
 		milli += int64(x.GPUs)*1000 + int64(x.Milli)
 		if s.Pools != nil && !slices.Contains(s.Pools, a.pools[x.Pool].Name) {
 			a.failf("a replica of %s is in pool %s", s.Name, a.pools[x.Pool].Name)
 		}
 	}
-	if want := milliOf(s); milli != want {
+	if want := s.Milli(); milli != want {
 		a.failf("a replica of %s holds %d thousandths, wants %d", s.Name, milli, want)
 	}
-}
-
-// milliOf is what a replica holds, in thousandths of GPUs.
-func milliOf(s *simulate.Service) int64 {
-	if s.GPUMilli > 0 {
-		return int64(s.GPUMilli)
-	}
-	return int64(s.GPUs) * 1000
 }
 
 // drawServices draws services, which want nothing after their load.
@@ -150,7 +142,7 @@ func checkServices(t *rapid.T, r *simulate.Result, list []simulate.Service) {
 				t.Fatalf("%s: a replica %+v", s.Name, x)
 			}
 		}
-		if want := capcli.GPUTime(milliOf(&list[i]) * int64(held)); s.Held != want {
+		if want := capcli.GPUTime(list[i].Milli() * int64(held)); s.Held != want {
 			t.Fatalf("%s: replicas held %d, and the accounts say %d", s.Name, want, s.Held)
 		}
 	}

@@ -89,3 +89,11 @@ func (r *ReplicaSpan) HeldFor(end capcli.Seconds) capcli.Seconds {
 	}
 	return max(0, end-r.Held)
 }
+
+// Milli returns the capacity of a replica in thousandths of GPUs.
+func (s *Service) Milli() int64 {
+	if s.GPUMilli > 0 {
+		return int64(s.GPUMilli)
+	}
+	return int64(s.GPUs) * 1000
+}

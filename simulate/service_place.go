@@ -347,12 +347,12 @@ func (e *engine) displaced(l *Live, lost bool, again capcli.Seconds) {
 // ReplicaWatcher is an Observer that is told of the replicas of services: Start when one gets its GPUs or
 // orders them, Finish when they are free again. It must not keep the slices.
 type ReplicaWatcher interface {
-	Replica(k Kind, s *Service, slices []Slice)
+	Replica(now capcli.Seconds, k Kind, s *Service, slices []Slice)
 }
 
 // tellReplica tells the observers of a replica.
 func (e *engine) tellReplica(k Kind, s *service, at []Slice) {
 	for _, o := range e.watchers.replicas {
-		o.Replica(k, s.Service, at)
+		o.Replica(e.c.now, k, s.Service, at)
 	}
 }

@@ -166,7 +166,7 @@ func (e *engine) poolsOf(s *Service) (out []int) {
 func (v *services) isOpen(now capcli.Seconds) bool { return v != nil && now < v.least }
 
 // milli returns the capacity of a replica in thousandths of GPUs.
-func (s *service) milli() int64 { return s.want.Milli() }
+func (s *service) milli() int64 { return s.Milli() }
 
 // current returns the replicas that are wanted, loading or serving.
 func (s *service) current() int {

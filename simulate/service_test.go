@@ -191,7 +191,7 @@ func (p *losing) Place(c *simulate.Cluster, l *simulate.Live, pools []int, into 
 
 func (p *losing) Observe(simulate.Event, *simulate.Cluster) {}
 
-func (p *losing) Replica(k simulate.Kind, _ *simulate.Service, at []simulate.Slice) {
+func (p *losing) Replica(_ capcli.Seconds, k simulate.Kind, _ *simulate.Service, at []simulate.Slice) {
 	if k == simulate.Start {
 		p.nodes = append(p.nodes, at[0].Node)
 		return

@@ -34,11 +34,12 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 		return d
 	}
 	r := results[0][0]
-	d.Lead = joinSentences(leadOf(plans[0], results[0]), recorded)
+	d.Lead = joinSentences(leadOf(plans[0], results[0]), play.ServicesLead(results[0]), recorded)
 	if people && len(results[0]) == 1 && len(plans[0].Scenario.Limits) > 0 {
 		d.Tables = append(d.Tables, limitTable(r))
 	}
 	runs := results[0]
+	d.Tables = append(d.Tables, serviceTables(runs)...)
 	d.Tables = append(d.Tables, poolTable(runs), tenantTable(runs, people))
 	d.Tables = append(d.Tables, tagTables(runs, people)...)
 	d.Tables = append(d.Tables, sizeTable(runs), loadTable(runs))

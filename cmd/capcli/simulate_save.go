@@ -14,8 +14,8 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// save writes each plan's runs into a folder of --out: result.json, which capcli compare reads, and
-// inputs.json, from which capcli explain replays the runs.
+// save writes each plan's runs into a folder of --out: result.json, which capcli compare reads,
+// inputs.json, from which capcli explain replays the runs, and the tables of services.
 func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Case]string, results [][]*play.Run, part *outcome.Partial) error {
 	if o.dir == "" {
 		return nil
@@ -50,6 +50,9 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 			if err := writeJSON(e, filepath.Join(folder, f.name), f.data); err != nil {
 				return err
 			}
+		}
+		if err := saveServices(e, folder, results[i][0]); err != nil {
+			return err
 		}
 		wrote = append(wrote, folder)
 	}
@@ -95,6 +98,11 @@ func runFolder(p *play.Case, all []*play.Case) string {
 			break
 		}
 	}
+	return safeName(name)
+}
+
+// safeName returns a name of which no character but letters, digits, dots, dashes and underscores is left.
+func safeName(name string) string {
 	safe := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':

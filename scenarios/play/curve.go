@@ -42,6 +42,16 @@ func (c *Curve) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
+// Replica implements simulate.ReplicaWatcher: it counts the replicas of services.
+func (c *Curve) Replica(now capcli.Seconds, k simulate.Kind, s *simulate.Service, _ []simulate.Slice) {
+	c.accrue(now)
+	if k == simulate.Start {
+		c.nowUsed += s.Milli()
+	} else {
+		c.nowUsed -= s.Milli()
+	}
+}
+
 // fill counts the stays of a history.
 func (c *Curve) fill(h *simulate.History) {
 	type change struct {

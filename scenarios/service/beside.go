@@ -214,3 +214,14 @@ func (s *Spec) Bound(load []int64, perReplica int64, late capcli.Seconds) (float
 	}
 	return float64(*n) * float64(step) / 3600, true
 }
+
+// WriteSteps writes the steps of a service in a run as CSV, with the columns of capcli service scale. Replicas
+// that were wanted and had no room are in no column but desired.
+func WriteSteps(w io.Writer, run *simulate.ServiceRun) error {
+	rows := make([]scale.Row, len(run.Steps))
+	for i := range run.Steps {
+		x := &run.Steps[i]
+		rows[i] = scale.Row{Step: i, Load: x.Load, Ready: x.Ready, Loading: x.Loading, Served: x.Served, Backlog: x.Backlog, Desired: x.Desired}
+	}
+	return scale.WriteRows(w, rows)
+}

@@ -226,7 +226,7 @@ func (v *Variant) lead() string {
 	if k.Kept {
 		word = "The promise is kept"
 	}
-	return fmt.Sprintf("%s: %s%% of %s within %s, %s%% wanted, on %s.%s", word, percentText(float64(k.Found)), all, k.limits(), percentText(k.Share), v.fleet(), gone)
+	return fmt.Sprintf("%s: %s%% of %s within %s, %s%% wanted, on %s.%s", word, PercentText(float64(k.Found)), all, k.limits(), PercentText(k.Share), v.fleet(), gone)
 }
 
 // fleet says on what the requests were played.
@@ -249,8 +249,8 @@ func (k *Kept) limits() string {
 	return strings.Join(parts, ", ")
 }
 
-// percentText returns a share as a percentage, rounded down to a tenth, so that 99.99 % is not all.
-func percentText(share float64) string {
+// PercentText returns a share as a percentage, rounded down to a tenth, so that 99.99 % is not all.
+func PercentText(share float64) string {
 	return strconv.FormatFloat(float64(int64(share*1000+1e-9))/10, 'f', -1, 64)
 }
 

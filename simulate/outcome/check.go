@@ -118,14 +118,27 @@ func bareNumber(s string) (float64, bool) {
 
 // FindMetric returns the metric with a name or JSON field. The error suggests the nearest metric.
 func FindMetric(name string) (*Metric, error) {
+	if m := plainMetric(name); m != nil {
+		return m, nil
+	}
+	if m := ofOneService(name); m != nil {
+		return m, nil
+	}
 	names := make([]string, len(Metrics))
 	for i, m := range Metrics {
-		if name == m.Name || name == m.Name+"_s" && m.Unit == InSeconds || name == m.Name+"_usd" && m.Unit == InUSD {
-			return m, nil
-		}
 		names[i] = m.Name
 	}
 	return nil, fmt.Errorf("unknown metric %s%s", capcli.Quoted(name), cmp.Or(capcli.DidYouMean(name, names), ": have "+strings.Join(names, ", ")))
+}
+
+// plainMetric returns the metric with a name or JSON field; nil if there is none.
+func plainMetric(name string) *Metric {
+	for _, m := range Metrics {
+		if name == m.Name || name == m.Name+"_s" && m.Unit == InSeconds || name == m.Name+"_usd" && m.Unit == InUSD {
+			return m
+		}
+	}
+	return nil
 }
 
 // parse reads a bound in the metric's unit: 30m, $1.7M, 93%, 12000.
@@ -135,10 +148,17 @@ func (m *Metric) parse(s string) (float64, error) {
 		if v, err := capcli.ParseSeconds(s); err == nil && v >= 0 {
 			return float64(v), nil
 		}
+		for unit, of := range map[string]float64{"ms": 1e3, "us": 1e6} {
+			if number, has := strings.CutSuffix(s, unit); has {
+				if v, ok := bareNumber(strings.TrimSpace(number)); ok {
+					return v / of, nil
+				}
+			}
+		}
 		if v, ok := bareNumber(strings.TrimSuffix(s, "s")); ok { // a fraction of a second, or 0
 			return v, nil
 		}
-		return 0, fmt.Errorf("%s: %s is no length of time; write 90s, 30m or 1h30m", m.Name, capcli.Quoted(s))
+		return 0, fmt.Errorf("%s: %s is no length of time; write 200ms, 90s, 30m or 1h30m", m.Name, capcli.Quoted(s))
 	case InUSD:
 		if v, ok := amount(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "$"), "USD"))); ok {
 			return v, nil

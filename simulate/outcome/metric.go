@@ -2,7 +2,9 @@ package outcome
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"capcli"
 	"capcli/simulate/billing"
@@ -41,7 +43,7 @@ type Figure struct {
 
 // Metrics are the figures that limits, conditions and explanations can name, in the
 // order of a report.
-var Metrics = []*Metric{
+var Metrics = append([]*Metric{
 	{"wait_mean", InSeconds, false, "mean time from submission to first start; until the end for a job that never started", overJobs(func(o *Outcome) float64 { return o.WaitMean }).madeBy(OnlyWaits)},
 	{"wait_p50", InSeconds, false, "median time from submission to first start, over all jobs; unknown if it falls among jobs that never started", quantile(50, func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP50, o.WaitP50From })},
 	{"wait_p95", InSeconds, false, "95th percentile of the same", quantile(95, func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP95, o.WaitP95From })},
@@ -89,7 +91,7 @@ var Metrics = []*Metric{
 	{"blocked_gpu_hours", InGPUHours, false, "free while jobs waited that could not start", figure(func(o *Outcome) float64 { return o.Capacity.Blocked.Hours() }).madeBy(PartlyWaits).sum(billing.SlotBlocked)},
 	{"down_gpu_hours", InGPUHours, false, "failed or draining", figure(func(o *Outcome) float64 { return o.Capacity.Down.Hours() }).sum(billing.SlotDown)},
 	{"fragmentation_gpus_mean", InCount, false, "free GPUs that the mix of jobs could not use", figure(func(o *Outcome) float64 { return o.Capacity.Fragmentation })},
-}
+}, serviceMetrics()...)
 
 // Derived are figures that tables show but limits cannot name.
 var Derived = []*Metric{
@@ -99,7 +101,12 @@ var Derived = []*Metric{
 }
 
 // MetricNamed returns the metric or derived figure called name, or nil.
-func MetricNamed(name string) *Metric { return byName[name] }
+func MetricNamed(name string) *Metric {
+	if m := byName[name]; m != nil {
+		return m
+	}
+	return ofOneService(name)
+}
 
 var byName = func() map[string]*Metric {
 	out := map[string]*Metric{}
@@ -119,7 +126,7 @@ func (m *Metric) Column() string {
 		return "finished_jobs"
 	case m.Unit == InSeconds:
 		return m.Name + "_s"
-	case m.Unit == InUSD && m.Name != "stranded_usd" && m.Name != "unserved_usd" && m.Name != "backlog_usd":
+	case m.Unit == InUSD && !slices.Contains(strings.Split(m.Name, "_"), "usd") && !strings.Contains(m.Name, ".usd_"):
 		return m.Name + "_usd"
 	}
 	return m.Name
@@ -165,6 +172,9 @@ func (o *Outcome) MetricText(m *Metric) string {
 func (m *Metric) Text(v float64) string {
 	switch m.Unit {
 	case InSeconds:
+		if m.value != nil {
+			return capcli.MicrosText(v * 1e6)
+		}
 		return capcli.Seconds(v + 0.5).String()
 	case InUSD:
 		return capcli.USD(v*1e6 + 0.5).String()
@@ -197,6 +207,9 @@ type reading struct {
 	slots    []billing.Slot
 	tier     billing.Tier
 	oneTier  bool
+
+	value func(*Service) *float64 // of one service; nil for the figures of the run
+	join  func(a, b float64) float64
 }
 
 // Waiting says how much of a metric is due to jobs' waits.

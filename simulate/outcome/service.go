@@ -119,13 +119,9 @@ func ServiceOf(r *simulate.ServiceRun, s *simulate.Service, rec *simulate.Record
 	if len(r.Steps) > 0 {
 		out.ReplicasMean = float64(ready) / float64(len(r.Steps))
 	}
-	milli := int64(s.GPUs) * 1000
-	if s.GPUMilli > 0 {
-		milli = int64(s.GPUMilli)
-	}
 	held := make([]capcli.GPUTime, len(rec.Pools))
 	for i := range r.Replicas {
-		held[r.Replicas[i].Pool] += capcli.GPUTime(milli * int64(r.Replicas[i].HeldFor(end)))
+		held[r.Replicas[i].Pool] += capcli.GPUTime(s.Milli() * int64(r.Replicas[i].HeldFor(end)))
 	}
 	for p, h := range held {
 		if h > 0 {
@@ -133,6 +129,28 @@ func ServiceOf(r *simulate.ServiceRun, s *simulate.Service, rec *simulate.Record
 		}
 	}
 	return out
+}
+
+// Slowest returns the 99th percentile, or the mean where only means are known; nil for no times.
+func (t *Times) Slowest() *float64 {
+	switch {
+	case t == nil:
+		return nil
+	case t.P99 != nil:
+		return t.P99
+	}
+	return t.Mean
+}
+
+// NotAnswered returns the requests that were rejected or not answered in full.
+func (s *Service) NotAnswered() int64 {
+	switch {
+	case s.Unserved == nil:
+		return s.Backlog
+	case s.Rejected == nil:
+		return *s.Unserved
+	}
+	return *s.Unserved + *s.Rejected
 }
 
 // SetCost sets the cost of the service: what its replicas held, and its share of what nobody held.
