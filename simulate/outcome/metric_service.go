@@ -9,32 +9,6 @@ import (
 // serviceMetrics are the figures of services. A time, a share or a price is that of the worst service; a
 // number is the sum over all. A name before the metric asks for one service: chat.ttft_p99.
 func serviceMetrics() []*Metric {
-	var out []*Metric
-	for _, x := range []struct {
-		name, doc string
-		times     func(s *Service) *Times
-	}{
-		{"ttft", "from the arrival of a request to its first token", func(s *Service) *Times { return s.TTFT }},
-		{"tpot", "of a token of an answer after the first", func(s *Service) *Times { return s.TPOT }},
-		{"e2e", "from the arrival of a request to its last token", func(s *Service) *Times { return s.E2E }},
-	} {
-		for _, q := range []struct {
-			name, doc string
-			value     func(t *Times) *float64
-		}{
-			{"mean", "mean time ", func(t *Times) *float64 { return t.Mean }},
-			{"p50", "median time ", func(t *Times) *float64 { return t.P50 }},
-			{"p95", "95th percentile of the time ", func(t *Times) *float64 { return t.P95 }},
-			{"p99", "99th percentile of the time ", func(t *Times) *float64 { return t.P99 }},
-		} {
-			out = append(out, &Metric{x.name + "_" + q.name, InSeconds, false, q.doc + x.doc + ", of the worst service", ofServices(worstOf(false), func(s *Service) *float64 {
-				if t := x.times(s); t != nil {
-					return q.value(t)
-				}
-				return nil
-			})})
-		}
-	}
 	usd := func(value func(s *Service) *capcli.USD) reading {
 		return ofServices(worstOf(false), func(s *Service) *float64 {
 			if u := value(s); u != nil {
@@ -50,7 +24,7 @@ func serviceMetrics() []*Metric {
 			return &v
 		})
 	}
-	return append(out, []*Metric{
+	return append(timeMetrics(), []*Metric{
 		{"slo_share", InShare, true, "requests answered within the promise, of all that came, of the worst service that promises something", ofServices(worstOf(true), func(s *Service) *float64 {
 			if s.Promise == nil {
 				return skipped
@@ -81,6 +55,37 @@ func serviceMetrics() []*Metric {
 		{"jobs_displaced", InCount, false, "times that a job lost its GPUs to a replica", number(func(s *Service) float64 { return float64(s.Displaced) })},
 		{"repeated_gpu_hours", InGPUHours, false, "work that displaced jobs had to do again", number(func(s *Service) float64 { return s.Repeated.Hours() })},
 	}...)
+}
+
+// timeMetrics are the figures of what requests saw.
+func timeMetrics() []*Metric {
+	var out []*Metric
+	for _, x := range []struct {
+		name, doc string
+		times     func(s *Service) *Times
+	}{
+		{"ttft", "from the arrival of a request to its first token", func(s *Service) *Times { return s.TTFT }},
+		{"tpot", "of a token of an answer after the first", func(s *Service) *Times { return s.TPOT }},
+		{"e2e", "from the arrival of a request to its last token", func(s *Service) *Times { return s.E2E }},
+	} {
+		for _, q := range []struct {
+			name, doc string
+			value     func(t *Times) *float64
+		}{
+			{"mean", "mean time ", func(t *Times) *float64 { return t.Mean }},
+			{"p50", "median time ", func(t *Times) *float64 { return t.P50 }},
+			{"p95", "95th percentile of the time ", func(t *Times) *float64 { return t.P95 }},
+			{"p99", "99th percentile of the time ", func(t *Times) *float64 { return t.P99 }},
+		} {
+			out = append(out, &Metric{x.name + "_" + q.name, InSeconds, false, q.doc + x.doc + ", of the worst service", ofServices(worstOf(false), func(s *Service) *float64 {
+				if t := x.times(s); t != nil {
+					return q.value(t)
+				}
+				return nil
+			})})
+		}
+	}
+	return out
 }
 
 // skipped is the figure of a service that does not count.
