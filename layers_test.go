@@ -112,7 +112,7 @@ var layers = map[string][]string{
 	"profile/demand":     {"profile/inference", "profile/requests", "profile", "profile/trace", "profile/series", "profile/parquet", "profile/store", "profile/web"},
 	"profile/nvml":       {"profile", "go-nvml"},
 	"profile/kubernetes": {"profile/trace", "yaml"},
-	"profile/parquet":    {"profile", "profile/trace", "parquet-go", "compress"},
+	"profile/parquet":    {"profile", "profile/requests", "profile/trace", "parquet-go", "compress"},
 	"profile/jobfile":    {"profile/trace", "profile/parquet", "compress"},
 	"profile/store":      {"profile", "profile/parquet"},
 	"profile/web":        {"profile", "profile/series"},

@@ -206,6 +206,9 @@ func TestSavedAnswers(t *testing.T) {
 	if want := []float64{60, 26, 30, 30}; fmt.Sprint(got) != fmt.Sprint(want) || u.StepS != 60 {
 		t.Errorf("requests by minute %v, want %v", got, want)
 	}
+	if !strings.Contains(strings.Join(u.Notes, "\n"), "1 counter began anew") {
+		t.Errorf("notes %q", u.Notes)
+	}
 	if math.Abs(float64(u.E2E.Mean)-0.1) > 1e-12 || float64(u.Waiting.Most) != 5 || u.E2E.P99.IsKnown() || u.Service != "" {
 		t.Errorf("%+v", u)
 	}

@@ -104,6 +104,7 @@ func (s *server) values(rows []series.Row) []float64 {
 type saved struct {
 	grid
 	byName map[string][]series.Labelled
+	resets map[string]bool // series, by name and number, that began anew
 }
 
 // maxSaved is the most values of saved answers.
@@ -111,7 +112,7 @@ const maxSaved = 20_000_000
 
 // readSaved reads answers of query_range. A step of 0 takes the usual gap between values.
 func readSaved(names []string, open func(name string) (io.Reader, io.Closer, error), step capcli.Seconds) (*saved, error) {
-	s := &saved{byName: map[string][]series.Labelled{}}
+	s := &saved{byName: map[string][]series.Labelled{}, resets: map[string]bool{}}
 	lo, hi, gaps, held := math.Inf(1), math.Inf(-1), map[int64]int{}, 0
 	for _, file := range names {
 		in, done, err := open(file)
@@ -168,7 +169,7 @@ func (s *saved) increases(_ context.Context, name, label string) (map[string][]f
 		return nil, nil //nolint:nilnil // a metric that is not there is no error
 	}
 	out := map[string][]float64{}
-	for _, one := range list {
+	for k, one := range list {
 		key := ""
 		if label != "" {
 			key = one.Labels[label]
@@ -181,6 +182,7 @@ func (s *saved) increases(_ context.Context, name, label string) (map[string][]f
 			rise := b.Value - a.Value
 			if b.Value < a.Value {
 				rise = b.Value
+				s.resets[fmt.Sprint(name, k)] = true
 			}
 			if !math.IsNaN(rise) && !math.IsInf(rise, 0) {
 				s.spread(out[key], a.At, b.At, rise)

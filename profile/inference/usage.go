@@ -130,6 +130,10 @@ func Read(ctx context.Context, q Request, s Sources) (*Usage, error) {
 	if err := u.read(); err != nil {
 		return nil, err
 	}
+	if f, ok := src.(*saved); ok && len(f.resets) > 0 {
+		n := int64(len(f.resets))
+		u.Notes = append(u.Notes, fmt.Sprintf("%s %s began anew: what came between the last value before and the restart is not seen", capcli.Grouped(n), capcli.Plural(n, "counter")))
+	}
 	return &u.Usage, nil
 }
 

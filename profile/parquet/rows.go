@@ -47,7 +47,12 @@ type Rows struct {
 	headers []Header
 	picked  []*pickedColumn
 	row     int64
+	micros  bool
 }
+
+// KeepMicros makes Next return Instants and Locals in microseconds, not in seconds. Those of the old type
+// INT96 are to the second all the same.
+func (r *Rows) KeepMicros() { r.micros = true }
 
 type pickedColumn struct {
 	head Header
@@ -153,14 +158,15 @@ func (r *Rows) Next() ([]Vector, error) {
 		if err := p.cur.read(v); err != nil {
 			return nil, err
 		}
-		out[i] = p.cells(v)
+		out[i] = p.cells(v, r.micros)
 	}
 	r.row += int64(n)
 	return out, nil
 }
 
-// cells converts the stored values to those of the type: seconds for times, floats for Fractions.
-func (p *pickedColumn) cells(v Vector) Vector {
+// cells converts the stored values to those of the type: seconds, or microseconds, for times, floats for
+// Fractions.
+func (p *pickedColumn) cells(v Vector, micros bool) Vector {
 	l := &p.cur.l
 	out := v
 	switch p.head.Type {
@@ -171,7 +177,9 @@ func (p *pickedColumn) cells(v Vector) Vector {
 			out.Ints[k] *= 86400
 		}
 	case Instants, Locals:
-		if l.unit > 1 && l.kind != pq.Int96 {
+		if micros {
+			p.toMicros(out.Ints)
+		} else if l.unit > 1 && l.kind != pq.Int96 {
 			for k, n := range out.Ints {
 				out.Ints[k] = floorDiv(n, l.unit)
 			}
@@ -179,6 +187,21 @@ func (p *pickedColumn) cells(v Vector) Vector {
 	case Texts, Integers, Truths:
 	}
 	return out
+}
+
+// toMicros converts stored times to microseconds.
+func (p *pickedColumn) toMicros(times []int64) {
+	const second = 1_000_000
+	for k, n := range times {
+		switch unit := p.cur.l.unit; {
+		case p.cur.l.kind == pq.Int96 || unit <= 1:
+			times[k] = n * second
+		case unit > second:
+			times[k] = floorDiv(n, unit/second)
+		default:
+			times[k] = n * (second / unit)
+		}
+	}
 }
 
 // fractions converts decimals, and unsigned integers of 64 bits, to floats.

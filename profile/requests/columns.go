@@ -99,46 +99,45 @@ var aliases = [numColumns][]alias{
 	colModel:  {{"model", 0}, {"model_name", 0}, {"model_id", 0}},
 }
 
-// record holds the values of a row, by column; nil is none.
-type record [numColumns][]byte
+// Record holds the values of a row as text, in the order of Columns; nil is none.
+type Record [numColumns][]byte
 
-// places is where each column is in a header, -1 where it is not, and the unit of its times.
-type places struct {
-	at   [numColumns]int
-	unit int64
-}
+// Places are where each of Columns is in a header, -1 where it is not.
+type Places [numColumns]int
 
-// find returns the places of the columns in a header. Names of aliases match whatever their case, blanks
-// and underscores. It fails where times or tokens are missing, and for a wrong name in Options.Map.
-func (r *Reader) find(line int, header []string) (p places, err error) {
+// FindColumns returns the places of the columns in a header, and sets the unit of times by its names. Names
+// of others match whatever their case, blanks and underscores. It fails where times or tokens are missing,
+// and for a wrong name in Options.Map.
+func (r *Reader) FindColumns(line int, header []string) (p Places, err error) {
+	unit := int64(0)
 	if err := r.checkMap(line, header); err != nil {
 		return p, err
 	}
-	for i := range p.at {
-		p.at[i] = -1
+	for i := range p {
+		p[i] = -1
 		if theirs, ok := r.o.Map[Columns[i]]; ok {
-			p.at[i] = slices.Index(header, theirs)
+			p[i] = slices.Index(header, theirs)
 			continue
 		}
 		for _, a := range aliases[i] {
 			if at := slices.IndexFunc(header, func(have string) bool { return plainName(have) == plainName(a.name) }); at >= 0 {
-				if p.at[i] = at; i == colArrival {
-					p.unit = a.unit
+				if p[i] = at; i == colArrival {
+					unit = a.unit
 				}
 				break
 			}
 		}
 	}
-	if p.at[colArrival] < 0 && !r.lengths || p.at[colIn] < 0 || p.at[colOut] < 0 {
+	if p[colArrival] < 0 && !r.lengths || p[colIn] < 0 || p[colOut] < 0 {
 		return p, r.lacking(line, header)
 	}
 	if r.o.Unit > 0 {
-		p.unit = r.o.Unit
+		unit = r.o.Unit
 	}
-	r.clock.unit = p.unit
+	r.SetUnit(unit)
 	var unknown []string
 	for i, name := range header {
-		if !slices.Contains(p.at[:], i) && name != "" {
+		if !slices.Contains(p[:], i) && name != "" {
 			unknown = append(unknown, name)
 		}
 	}
@@ -212,8 +211,11 @@ func headerText(header []string) string {
 	return text
 }
 
-// add passes the request of a row on, or counts why it is none. c is by column; nil is no value.
-func (r *Reader) add(line int, c *record) error {
+// SetUnit says how many of times that are numbers make a second; 0 tells it from their size.
+func (r *Reader) SetUnit(perSecond int64) { r.clock.unit = perSecond }
+
+// AddRecord passes the request of a row on, or counts why it is none.
+func (r *Reader) AddRecord(line int, c *Record) error {
 	at, dated, wrong := r.clock.read(c[colArrival])
 	if r.lengths {
 		at, dated, wrong = 0, false, ""

@@ -95,7 +95,7 @@ type jsonl struct {
 	r      *Reader
 	row    flat
 	header []string
-	p      places
+	p      Places
 	begun  bool
 }
 
@@ -176,30 +176,30 @@ func (j *jsonl) object(line int, raw []byte) error {
 			return err
 		}
 	}
-	var c record
-	for i, at := range j.p.at {
+	var c Record
+	for i, at := range j.p {
 		if at >= 0 {
 			c[i] = textOf(j.row.values[at])
 		}
 	}
-	return j.r.add(line, &c)
+	return j.r.AddRecord(line, &c)
 }
 
 // find finds the keys of an object. Only the first must have all of them: a failed request may lack its
 // tokens.
 func (j *jsonl) find(line int) error {
 	j.header = slices.Clone(j.row.names)
-	p, err := j.r.find(line, j.header)
+	p, err := j.r.FindColumns(line, j.header)
 	switch {
 	case err == nil:
 		j.p, j.begun = p, true
 		return nil
 	case !j.begun:
 		return err
-	case p.at[colArrival] < 0:
+	case p[colArrival] < 0:
 		return j.r.fault(line, Columns[colArrival], "the object has no time; it has "+strings.Join(capcli.Abridge(j.header, 20), ", "), "mend the row")
 	}
-	j.p.at = p.at
+	j.p = p
 	return nil
 }
 

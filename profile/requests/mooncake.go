@@ -133,22 +133,22 @@ func (b *blocks) add(ids []int64) hit {
 // readMooncakeTable reads a table derived from a trace of Mooncake.
 func readMooncakeTable(r *Reader) error {
 	r.noteCache()
-	var p places
+	var p Places
 	seen := -1
-	var c record
+	var c Record
 	return r.readTable(func(line int, header []string) (err error) {
 		seen = capcli.FindColumn(header, "prefix_blocks_seen")
 		if seen < 0 {
 			return r.fault(line, "prefix_blocks_seen", "there is no such column; it has "+headerText(header), "name the format: csv")
 		}
-		p, err = r.find(line, header)
+		p, err = r.FindColumns(line, header)
 		r.rep.Notes = []string{}
 		r.noteCache()
 		return err
 	}, func(line int, cells [][]byte) error {
 		for _, i := range []int{colArrival, colIn, colOut, colUser, colModel} {
-			if p.at[i] >= 0 {
-				c[i] = cells[p.at[i]]
+			if p[i] >= 0 {
+				c[i] = cells[p[i]]
 			}
 		}
 		n, wrong := tokens(cells[seen])
@@ -161,11 +161,11 @@ func readMooncakeTable(r *Reader) error {
 }
 
 // addCapped adds a row whose last cached block may reach beyond the prompt.
-func (r *Reader) addCapped(line int, c *record) error {
+func (r *Reader) addCapped(line int, c *Record) error {
 	in, bad := tokens(c[colIn])
 	cached, _ := tokens(c[colCached])
 	if bad == "" && cached > in {
 		c[colCached] = fmt.Appendf(c[colCached][:0], "%d", in)
 	}
-	return r.add(line, c)
+	return r.AddRecord(line, c)
 }

@@ -89,17 +89,17 @@ func (r *Reader) readTable(begin func(line int, header []string) error, each fun
 
 // readColumns reads delimited text whose columns are found by name.
 func (r *Reader) readColumns() error {
-	var p places
-	var c record
+	var p Places
+	var c Record
 	return r.readTable(func(line int, header []string) (err error) {
-		p, err = r.find(line, header)
+		p, err = r.FindColumns(line, header)
 		return err
 	}, func(line int, cells [][]byte) error {
-		for i, at := range p.at {
+		for i, at := range p {
 			if at >= 0 {
 				c[i] = cells[at]
 			}
 		}
-		return r.add(line, &c)
+		return r.AddRecord(line, &c)
 	})
 }
