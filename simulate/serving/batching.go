@@ -60,18 +60,19 @@ func (s *server) admit(budget int64, whole bool) {
 	for s.waiting > 0 && budget > 0 && s.running < c.MaxSeqs {
 		id := s.wait.first
 		w := &(*s.served)[id]
-		left := s.knownTokens(id) - w.Cached
+		cached := s.cachedTokens(id)
+		left := s.knownTokens(id) - cached
 		n := min(left, budget)
-		b := s.blocks(w.Cached + n)
+		b := s.blocks(cached + n)
 		if whole && left > budget || s.free-b < c.Watermark {
 			break
 		}
 		s.start()
-		(*s.sequences)[id].cached = w.Cached
+		(*s.sequences)[id].cached = cached
 		s.free -= b
 		s.pieces = append(s.pieces, piece{id, n})
 		if w.Admitted < 0 {
-			w.Admitted = s.pending
+			w.Admitted, w.Cached = s.pending, cached
 		}
 		budget -= n
 	}

@@ -36,6 +36,7 @@ func (c *Config) Check() error {
 		{"max_len", c.MaxLen, 2, maxTokens},
 		{"gpus", c.GPUs, 0, 1 << 20},
 		{"cold", c.Cold, 0, never / 4},
+		{"prefix_bound", c.Bound, 0, 1_000_000},
 	} {
 		if x.v < x.lo || x.v > x.hi {
 			return &capcli.RequestError{Field: x.name, Text: fmt.Sprintf("is %d; want %d to %d", x.v, x.lo, x.hi)}

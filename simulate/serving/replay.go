@@ -262,7 +262,7 @@ func (p *player) arrive(r Request) error {
 	p.last = r.Arrival
 	r.Cached = min(r.Cached, r.In-1)
 	p.served = append(p.served, Served{Request: r, Admitted: -1, FirstToken: -1, Finish: -1, Replica: -1, Status: Waiting})
-	p.sequences = append(p.sequences, sequence{next: -1, prev: -1})
+	p.sequences = append(p.sequences, sequence{next: -1, prev: -1, hint: r.Cached})
 	switch {
 	case p.config.Rejects(r):
 		w := &p.served[id]

@@ -159,3 +159,42 @@ func TestFollowers(t *testing.T) {
 		t.Errorf("%v %+v", err, r)
 	}
 }
+
+// The second request of a prefix finds 96 of its 100 tokens where the first was, and nothing on the other
+// replica; round robin sends it to the other, prefix_aware to the same.
+func TestPrefixes(t *testing.T) {
+	c, _ := hand()
+	c.Replicas = []serving.Replica{{Drain: -1, Down: -1}, {Drain: -1, Down: -1}}
+	c.Apart = true
+	requests := []serving.Request{{In: 128, Out: 1, Cached: 96, Prefix: 7}, {Arrival: 50_000, In: 128, Out: 1, Cached: 96, Prefix: 7}, {Arrival: 90_000, In: 128, Out: 1, Cached: 96}}
+	r := checkTimes(t, c, requests, [3]int64{0, 11_400, 11_400}, [3]int64{50_000, 61_400, 61_400}, [3]int64{90_000, 100_000, 100_000})
+	if r.Served[1].Replica != 1 || r.Served[1].Cached != 0 || r.Served[2].Cached != 96 {
+		t.Errorf("round robin: %+v", r.Served)
+	}
+	c.Router = "prefix_aware"
+	r = checkTimes(t, c, requests, [3]int64{0, 11_400, 11_400}, [3]int64{50_000, 60_000, 60_000}, [3]int64{90_000, 100_000, 100_000})
+	if r.Served[1].Replica != 0 || r.Served[1].Cached != 96 {
+		t.Errorf("prefix aware: %+v", r.Served)
+	}
+}
+
+// A prefix that all requests share does not send them all to one replica.
+func TestPrefixBound(t *testing.T) {
+	c := fleet(4, "prefix_aware")
+	for i := range c.Replicas {
+		c.Replicas[i] = serving.Replica{Drain: -1, Down: -1}
+	}
+	var requests []serving.Request
+	for i := range 400 {
+		requests = append(requests, serving.Request{Arrival: int64(i) * 1000, In: 500, Out: 100, Cached: 400, Prefix: 1})
+	}
+	r, err := serving.Replay(t.Context(), c, requests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, u := range r.Replicas {
+		if u.Requests < 60 || u.Requests > 160 {
+			t.Errorf("replica %d of 4 served %d of 400 requests", i, u.Requests)
+		}
+	}
+}

@@ -10,6 +10,7 @@ type sequence struct {
 	made       int64 // tokens of the answer; while it decodes, those when decoding began
 	cached     int64 // tokens whose KV is in the cache; while it decodes, less the steps of its server
 	last       int64 // while it decodes: the step at whose end it is finished
+	hint       int64 // tokens of the prompt that a prefix cache may supply
 	next, prev int32 // neighbours in the queue or among the running; -1 is none
 	decodes    bool
 }
@@ -51,6 +52,8 @@ type server struct {
 	ps      int64 // its picoseconds
 	pending int64 // when the next batch is to be formed; never where nobody is here
 
+	prefixes map[int64]struct{} // whose tokens are in the cache; nil where the cache is that of all replicas
+
 	isReady, isDrained, isDown bool
 
 	use  Use
@@ -73,6 +76,9 @@ func (s *server) reset(c *Config) {
 	s.wait.first, s.wait.last, s.run.first, s.run.last = -1, -1, -1, -1
 	s.waiting, s.running, s.prompt = 0, 0, -1
 	s.busy, s.stepped, s.refused, s.pending = false, false, false, never
+	if c.Apart {
+		s.prefixes = map[int64]struct{}{}
+	}
 }
 
 // advance plays all iterations that end at limit or before, and forms all batches before limit.
@@ -177,6 +183,9 @@ func (s *server) complete() {
 			continue
 		}
 		q.made++
+		if s.prefixes != nil && w.Prefix != 0 {
+			s.prefixes[w.Prefix] = struct{}{}
+		}
 		if w.FirstToken < 0 {
 			w.FirstToken = t
 		}
@@ -262,6 +271,19 @@ func (s *server) blocks(k int64) int64 { return (k + s.config.BlockSize - 1) / s
 
 // knownTokens returns the tokens of a request that is not decoding: its prompt and what it has made.
 func (s *server) knownTokens(id int32) int64 { return (*s.served)[id].In + (*s.sequences)[id].made }
+
+// cachedTokens returns the tokens of the prompt that the prefix cache of the replica supplies.
+func (s *server) cachedTokens(id int32) int64 {
+	hint := (*s.sequences)[id].hint
+	if s.prefixes != nil && hint > 0 {
+		if p := (*s.served)[id].Prefix; p != 0 {
+			if _, ok := s.prefixes[p]; !ok {
+				return 0
+			}
+		}
+	}
+	return hint
+}
 
 // preemptLast takes the last running sequence off the replica's memory and puts it at the front of the
 // queue, to be recomputed.
