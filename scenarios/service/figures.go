@@ -69,6 +69,7 @@ func Figures() []Figure {
 		promised(figure("goodput_tokens_a_gpu", "the same within the promise", Plain, func(z *sum) capcli.Figure { return z.GoodputPerGPU })),
 		promised(figure("goodput_per_second", "requests a second within the promise", Plain, func(z *sum) capcli.Figure { return z.Goodput })),
 		figure("usd", "cost", Dollars, func(z *sum) capcli.Figure { return z.USD }),
+		{"api_usd", "the same tokens at api_price", Dollars, func(v *Variant) (float64, bool) { return float64(v.APIUSD), v.APIUSD.IsKnown() }},
 		figure("usd_per_1000_requests", "cost of 1,000 requests", Dollars, func(z *sum) capcli.Figure { return z.USDPer1000 }),
 		promised(figure("usd_per_1000_within_slo", "cost of 1,000 within the promise", Dollars, func(z *sum) capcli.Figure { return z.USDPer1000Good })),
 		figure("usd_per_mtok", "cost of 1M tokens in and out", Dollars, func(z *sum) capcli.Figure { return z.USDPerMtok }),

@@ -5,13 +5,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"capcli"
 	"capcli/profile/requests"
 	"capcli/profile/trace"
+	"capcli/scenarios/service/traffic"
 	"capcli/scenarios/strict"
 	"capcli/simulate/serving"
 	"capcli/simulate/serving/roofline"
@@ -23,11 +26,17 @@ const ReplaySchema = "capcli/service_replay/v1"
 // ReplayRequest asks what requests would see of a service.
 type ReplayRequest struct {
 	Specs    []string // files with a service each; the first is the one that others are compared with
-	Requests string   // file of requests
+	Requests string   // file of requests; "" takes those that the first service describes
 	Read     requests.Options
 	Times    string // unit of its times that are numbers: s, ms, us, ns; "" tells it
-	Replicas int    // in place of those of the specs; 0 keeps them
+	For      string // length of requests that have no end: 2h; "" is an hour
+	Seed     capcli.Seed
+	ByModel  bool // each service gets only the requests to the model of its name
+	Replicas int  // in place of those of the specs; 0 keeps them
 }
+
+// maxPlayed is the most requests that are played one by one.
+const maxPlayed = 20_000_000
 
 // Check refuses a wrong request.
 func (q *ReplayRequest) Check() error {
@@ -40,8 +49,10 @@ func (q *ReplayRequest) Check() error {
 	switch {
 	case len(q.Specs) == 0:
 		return &capcli.RequestError{Text: "no service is given", Hint: "capcli service init prints one to start from"}
-	case q.Requests == "":
-		return &capcli.RequestError{Field: "requests", Text: "wants the file of requests to play", Hint: "--requests requests.csv, with the columns arrival_us, tokens_in, tokens_out"}
+	case q.ByModel && q.Requests == "":
+		return &capcli.RequestError{Field: "by-model", Text: "divides the requests of a file by model; name it", Hint: "--requests requests.csv, with a column model"}
+	case q.For != "" && q.Requests != "":
+		return &capcli.RequestError{Field: "for", Text: "is for requests that a service describes; those of --requests have their own length"}
 	case q.Replicas < 0 || q.Replicas > serving.MaxReplicas:
 		return &capcli.RequestError{Field: "replicas", Text: fmt.Sprintf("wants 1 to %d, found %d", serving.MaxReplicas, q.Replicas)}
 	}
@@ -54,7 +65,17 @@ type Replayed struct {
 	Requests string `json:"requests"` // file
 	Variant
 	Others []Variant `json:"others"` // the other services, on the same requests
+	Total  *Total    `json:"total"`  // of all services; null where they are alternatives
 	Notes  []string  `json:"notes"`
+}
+
+// Total sums services up that share a fleet, each with the requests to its model.
+type Total struct {
+	GPUs     int64         `json:"gpus"`
+	Requests int64         `json:"requests"`
+	SLOMet   int64         `json:"slo_met"`
+	USD      capcli.Figure `json:"usd"`
+	Kept     bool          `json:"kept"` // each promise
 }
 
 // Variant is one service of a Replayed.
@@ -65,7 +86,8 @@ type Variant struct {
 	GPUs     int64           `json:"gpus"` // of all replicas
 	Promise  Kept            `json:"promise"`
 	Summary  serving.Summary `json:"summary"`
-	Replicas []serving.Use   `json:"replicas"`
+	APIUSD   capcli.Figure   `json:"api_usd"`     // what the same tokens cost at api_price; null where none is stated
+	Replicas []serving.Use   `json:"replicas"`    // those for prompts first
 	Origin   roofline.Origin `json:"time_origin"` // where the time of an iteration comes from, and its error
 
 	Served []serving.Served `json:"-"`
@@ -94,11 +116,9 @@ func ReadSpec(open trace.Opener, name string) (*Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	beside := besideFile(open, name)
 	err = s.ReadTimeTable(func(file string) (io.ReadCloser, error) {
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(filepath.Dir(name), file)
-		}
-		in, done, err := open(file)
+		in, done, err := beside(file)
 		return readCloser{in.R, done}, err
 	})
 	if err != nil {
@@ -121,6 +141,35 @@ func Replay(ctx context.Context, q *ReplayRequest, open trace.Opener, note func(
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
+	specs, err := q.readSpecs(open)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := q.readRequests(ctx, specs, open, note)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replayed{Schema: ReplaySchema, Requests: q.Requests}
+	for i, s := range specs {
+		v, err := s.play(ctx, lists[i])
+		if err != nil {
+			return nil, capcli.NameFile(err, q.Requests)
+		}
+		if i == 0 {
+			r.Variant = *v
+		} else {
+			r.Others = append(r.Others, *v)
+		}
+	}
+	if q.ByModel {
+		r.Total = r.sumUp()
+	}
+	r.Notes = append(r.notes(), originNotes(specs)...)
+	return r, nil
+}
+
+// readSpecs reads the services and refuses those that cannot be played.
+func (q *ReplayRequest) readSpecs(open trace.Opener) ([]*Spec, error) {
 	var specs []*Spec
 	for _, name := range q.Specs {
 		s, err := ReadSpec(open, name)
@@ -128,7 +177,7 @@ func Replay(ctx context.Context, q *ReplayRequest, open trace.Opener, note func(
 			return nil, err
 		}
 		if q.Replicas > 0 {
-			s.SetReplicas(q.Replicas)
+			s.Config.Replicas = readyReplicas(q.Replicas)
 		}
 		c, err := s.Servable()
 		if err == nil {
@@ -143,6 +192,15 @@ func Replay(ctx context.Context, q *ReplayRequest, open trace.Opener, note func(
 		}
 		specs = append(specs, s)
 	}
+	return specs, nil
+}
+
+// readRequests returns the requests of each service.
+func (q *ReplayRequest) readRequests(ctx context.Context, specs []*Spec, open trace.Opener, note func(string)) ([][]serving.Request, error) {
+	if q.Requests == "" {
+		list, err := q.drawRequests(ctx, specs[0], open, note)
+		return slices.Repeat([][]serving.Request{list}, len(specs)), err
+	}
 	rows, err := requests.ReadFile(ctx, open, q.Requests, q.Read)
 	if err != nil {
 		return nil, err
@@ -150,29 +208,98 @@ func Replay(ctx context.Context, q *ReplayRequest, open trace.Opener, note func(
 	for _, text := range rows.Report.Remarks() {
 		note(text)
 	}
-	r := &Replayed{Schema: ReplaySchema, Requests: q.Requests}
-	list := RequestsOf(rows)
-	for i, s := range specs {
-		v, err := s.play(ctx, list)
-		if err != nil {
-			return nil, capcli.NameFile(err, q.Requests)
-		}
-		if i == 0 {
-			r.Variant = *v
-		} else {
-			r.Others = append(r.Others, *v)
-		}
+	if !q.ByModel {
+		return slices.Repeat([][]serving.Request{RequestsOf(rows)}, len(specs)), nil
 	}
-	r.Notes = append(r.notes(), originNotes(specs)...)
-	return r, nil
+	return q.divide(rows, specs)
 }
 
-// SetReplicas gives a service n replicas that are ready from the start on.
-func (s *Spec) SetReplicas(n int) {
-	s.Config.Replicas = make([]serving.Replica, n)
-	for i := range s.Config.Replicas {
-		s.Config.Replicas[i] = serving.Replica{Drain: -1, Down: -1}
+// divide gives each service the requests to the model of its name. Each model must have one.
+func (q *ReplayRequest) divide(rows *requests.Trace, specs []*Spec) ([][]serving.Request, error) {
+	to := make([]int, len(rows.Models))
+	for i, model := range rows.Models {
+		to[i] = slices.IndexFunc(specs, func(s *Spec) bool {
+			return s.Name == model || s.Requests != nil && s.Requests.Only == model
+		})
 	}
+	out := make([][]serving.Request, len(specs))
+	all := RequestsOf(rows)
+	for i, row := range rows.Rows {
+		at := -1
+		if int(row.Model) < len(to) {
+			at = to[row.Model]
+		}
+		if at < 0 {
+			model := "no model"
+			if int(row.Model) < len(rows.Models) && rows.Models[row.Model] != "" {
+				model = "the model " + capcli.Quoted(rows.Models[row.Model])
+			}
+			return nil, &capcli.InputError{
+				File: q.Requests, Field: "model", Text: "request " + strconv.Itoa(i) + " is to " + model + ", and no service has that name",
+				Hint: "give a SPEC for each model: name: MODEL",
+			}
+		}
+		out[at] = append(out[at], all[i])
+	}
+	for i, list := range out {
+		if len(list) == 0 {
+			return nil, &capcli.InputError{File: q.Requests, Field: "model", Text: "no request is to the model of the service " + capcli.Quoted(specs[i].Name)}
+		}
+	}
+	return out, nil
+}
+
+// drawRequests returns the requests that a service describes.
+func (q *ReplayRequest) drawRequests(ctx context.Context, s *Spec, open trace.Opener, note func(string)) ([]serving.Request, error) {
+	if s.Requests == nil {
+		return nil, &capcli.RequestError{
+			Field: "requests", Text: "wants the file of requests to play: the service " + capcli.Quoted(s.Name) + " describes none",
+			Hint: "--requests requests.csv, with the columns arrival_us, tokens_in, tokens_out",
+		}
+	}
+	until := capcli.Hour
+	if q.For != "" {
+		v, err := capcli.ParseSeconds(q.For)
+		if err != nil || v < 1 {
+			return nil, &capcli.RequestError{Field: "for", Text: fmt.Sprintf("wants a length of time such as 2h, found %q", q.For)}
+		}
+		until = v
+	}
+	source, err := s.Traffic(ctx, Opening{Open: besideFile(open, q.Specs[0]), Start: capcli.NoTime, Seed: q.Seed, Note: note})
+	if err != nil {
+		return nil, capcli.NameFile(err, q.Specs[0])
+	}
+	if end := source.Length(); end > 0 && q.For == "" {
+		until = end
+	}
+	list, err := traffic.Collect(source, until, maxPlayed)
+	if err == nil && len(list) == 0 {
+		err = &capcli.RequestError{Field: "for", Text: "is " + until.String() + ", in which no request comes"}
+	}
+	return list, err
+}
+
+// besideFile opens files whose names are relative to the folder of another.
+func besideFile(open trace.Opener, name string) trace.Opener {
+	return func(file string) (trace.Input, io.Closer, error) {
+		if file != "-" && !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(name), file)
+		}
+		return open(file)
+	}
+}
+
+// sumUp returns the total of services with requests of their own.
+func (r *Replayed) sumUp() *Total {
+	t := &Total{Kept: true}
+	for _, v := range r.Variants() {
+		t.GPUs += v.GPUs
+		t.Requests += v.Summary.Requests
+		t.SLOMet += v.Summary.SLOMet
+		t.USD += v.Summary.USD
+		t.Kept = t.Kept && v.Promise.Kept
+	}
+	return t
 }
 
 // RequestsOf returns the requests of a trace as a replay takes them.
@@ -190,23 +317,49 @@ func (s *Spec) play(ctx context.Context, list []serving.Request) (*Variant, erro
 	if err != nil {
 		return nil, err
 	}
-	r, err := serving.Replay(ctx, c, list)
+	r, err := s.playRequests(ctx, c, list)
 	if err != nil {
 		return nil, err
 	}
-	v := &Variant{Service: s.Name, Policy: c.Policy, Router: c.Router, GPUs: c.GPUs * int64(len(c.Replicas)), Summary: r.Summary, Replicas: r.Replicas, Served: r.Served, Origin: s.Origin()}
+	v := &Variant{Service: s.Name, Policy: c.Policy, Router: c.Router, Summary: r.Summary, Replicas: r.Replicas, Served: r.Served, Origin: s.Origin()}
+	for _, u := range r.Replicas {
+		v.GPUs += u.GPUs
+	}
 	v.Promise = Kept{TTFT: c.SLO.TTFT, TPOT: c.SLO.TPOT, E2E: c.SLO.E2E, Share: float64(s.Share) / 1000, Found: r.Summary.SLOShare}
 	v.Promise.Kept = v.Promise.HasLimit() && r.Summary.SLOMet*1000 >= s.Share*r.Summary.Requests
+	v.APIUSD = capcli.Figure(math.NaN())
+	if s.API.IsKnown() {
+		v.APIUSD = capcli.Figure((float64(r.Summary.TokensIn)*s.API.In + float64(r.Summary.TokensOut)*s.API.Out) / 1e6)
+	}
 	return v, nil
+}
+
+// playRequests plays requests on the replicas of the service, and on those for prompts where it has some.
+func (s *Spec) playRequests(ctx context.Context, c *serving.Config, list []serving.Request) (*serving.Result, error) {
+	if s.Prefill == nil {
+		return serving.Replay(ctx, c, list)
+	}
+	split := serving.Split{Prefill: &s.Prefill.Config, Decode: c, Transfer: s.Prefill.Transfer, PerToken: s.Prefill.PerToken}
+	return split.Replay(ctx, list)
 }
 
 // Lead returns the answer in a sentence or two.
 func (r *Replayed) Lead() string {
-	text := r.Variant.lead()
-	for i := range r.Others {
-		text += " " + r.Others[i].Service + ": " + r.Others[i].lead()
+	if len(r.Others) == 0 {
+		return r.Variant.lead()
 	}
-	return text
+	var parts []string
+	if t := r.Total; t != nil {
+		word := "A promise is broken"
+		if t.Kept {
+			word = "Each promise is kept"
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s services, %s GPUs, %s requests.", word, capcli.Grouped(int64(1+len(r.Others))), capcli.Grouped(t.GPUs), capcli.Grouped(t.Requests)))
+	}
+	for _, v := range r.Variants() {
+		parts = append(parts, v.Service+": "+v.lead())
+	}
+	return strings.Join(parts, "\n")
 }
 
 func (v *Variant) lead() string {
@@ -264,6 +417,10 @@ func (r *Replayed) notes() []string {
 	if early, late, ok := r.Variant.drift(); ok {
 		out = append(out, fmt.Sprintf("the queue grows: the mean TTFT is %s in the first tenth of requests and %s in the last; these replicas cannot carry the load, and percentiles depend on the length of the trace",
 			capcli.MicrosText(early), capcli.MicrosText(late)))
+	}
+	if r.APIUSD.IsKnown() && r.APIUSD > 0 {
+		out = append(out, fmt.Sprintf("these replicas cost %s, the same tokens %s at api_price: the two are equal at %s times these requests, if the replicas can serve so many",
+			capcli.USDOf(float64(z.USD)), capcli.USDOf(float64(r.APIUSD)), capcli.BriefNumber(float64(z.USD)/float64(r.APIUSD))))
 	}
 	if z.Preemptions > 0 {
 		out = append(out, fmt.Sprintf("the KV cache is short: %s preemptions, each of which computes a prompt again", capcli.Grouped(z.Preemptions)))

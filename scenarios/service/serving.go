@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -21,7 +22,15 @@ type Serving struct {
 	Share  int64  // of requests that must be within Config.SLO, in thousandths
 	Key    string // whose coefficients Config.Time has, gpu/model/tpN/dtype, where the file says
 
+	Prefill *Prefill // replicas for prompts alone; nil computes them where answers are made
+
 	isServable bool // whether Config is complete
+}
+
+// Prefill says how the replicas for prompts differ from those of the service, which then only decode.
+type Prefill struct {
+	Config             serving.Config
+	Transfer, PerToken int64 // microseconds to send a KV cache, and nanoseconds more for each token
 }
 
 // usualServing has the settings of vLLM where a service does not say otherwise. Tokens of an iteration and
@@ -44,7 +53,10 @@ func (s *Spec) servingFields() []strict.Field {
 		{"max_seqs", "sequences that run at once on a replica", strict.Integer(&c.MaxSeqs, 1, 1<<31)},
 		{"max_len", "tokens of the longest request, prompt and answer together", strict.Integer(&c.MaxLen, 2, maxCount)},
 		{"router", "which replica a request goes to: " + strings.Join(serving.Routers.Names(), ", "), strict.Choice(&c.Router, "router", serving.Routers.Names()...)},
-		{"replicas", "a number, or a list of replicas with ready, drain and down in microseconds or as 90s", s.readReplicas},
+		{"prefix_bound", "prefix_aware: most load of a replica, as a factor of the mean: 1.25", strict.Value(&c.Bound, "a factor from 1 on", "a factor from 1 to 1000, such as 1.25", parseBound)},
+		{"prefix_cache", "shared: cached tokens are there on every replica; replica: only where the prefix was computed", readPrefixCache(&c.OwnPrefix)},
+		{"prefill", "replicas for prompts alone: {replicas: 2, max_tokens: 8192, transfer: 5ms, transfer_per_token: 2us}; what it leaves out is as for the service", s.readPrefill},
+		{"replicas", "a number, or a list of replicas with ready, drain and down in microseconds or as 90s", readReplicas(&c.Replicas)},
 		{"gpus", "GPUs of a replica", strict.Integer(&c.GPUs, 1, 4096)},
 		{"price", "US dollars of a GPU-hour", price(&c.Price)},
 		{"cold", "time before a replica is ready for which it is paid, in microseconds or as 3m", lengthOfTime(&c.Cold, true)},
@@ -97,15 +109,84 @@ func (s *Spec) readBatching(d *strict.Decoder, n *yaml.Node) {
 }
 
 // readReplicas reads a number of replicas that are ready from the start on, or a list of their lives.
-func (s *Spec) readReplicas(d *strict.Decoder, n *yaml.Node) {
-	if n.Kind == yaml.SequenceNode {
-		s.Config.Replicas = nil
-		replicaSection.List(&s.Config.Replicas, serving.MaxReplicas, "replicas")(d, n)
+func readReplicas(dst *[]serving.Replica) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		if n.Kind == yaml.SequenceNode {
+			*dst = nil
+			replicaSection.List(dst, serving.MaxReplicas, "replicas")(d, n)
+			return
+		}
+		count := 0
+		strict.Integer(&count, 0, serving.MaxReplicas)(d, n)
+		*dst = readyReplicas(count)
+	}
+}
+
+// readyReplicas returns n replicas that are ready from the start on.
+func readyReplicas(n int) []serving.Replica {
+	return slices.Repeat([]serving.Replica{{Drain: -1, Down: -1}}, n)
+}
+
+// parseBound reads a factor as thousandths.
+func parseBound(text string) (int64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	return int64(math.Round(v * 1000)), err == nil && v >= 1 && v <= 1000
+}
+
+// readPrefixCache reads shared or replica.
+func readPrefixCache(own *bool) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		word := ""
+		strict.Choice(&word, "prefix cache", "shared", "replica")(d, n)
+		*own = word == "replica"
+	}
+}
+
+// prefillFields are the fields that replicas for prompts may have of their own.
+func prefillFields(p *Prefill) []strict.Field {
+	c := &p.Config
+	return []strict.Field{
+		{"replicas", "a number, or a list of lives as for the service", readReplicas(&c.Replicas)},
+		{"batching", "how prompts share an iteration", strict.Choice(&c.Policy, "batching", serving.Batchings.Names()...)},
+		{"time", "time of an iteration, as for the service", timeSection.Reader(&c.Time)},
+		{"blocks", "blocks of the KV cache of a replica", strict.Integer(&c.Blocks, 1, maxCount)},
+		{"watermark", "blocks that admission leaves free", strict.Integer(&c.Watermark, 0, maxCount)},
+		{"max_tokens", "tokens of an iteration", strict.Integer(&c.MaxTokens, 1, maxCount)},
+		{"max_seqs", "prompts that run at once on a replica", strict.Integer(&c.MaxSeqs, 1, 1<<31)},
+		{"router", "which replica a prompt goes to", strict.Choice(&c.Router, "router", serving.Routers.Names()...)},
+		{"gpus", "GPUs of a replica", strict.Integer(&c.GPUs, 1, 4096)},
+		{"transfer", "time to send the KV cache of any prompt: 5ms", lengthOfTime(&p.Transfer, false)},
+		{"transfer_per_token", "more for each token of the prompt, in whole nanoseconds: 2us", strict.Value(&p.PerToken, "a length of time such as 2us", "a length of time such as 2us or 500ns, at most a second", parseNanos)},
+	}
+}
+
+// parseNanos reads a length of time of at most a second as nanoseconds.
+func parseNanos(text string) (int64, bool) {
+	v, err := time.ParseDuration(text)
+	return v.Nanoseconds(), err == nil && v >= 0 && v <= time.Second
+}
+
+// readPrefill notes which fields prefill has. checkServing fills in the others.
+func (s *Spec) readPrefill(d *strict.Decoder, n *yaml.Node) {
+	s.Prefill = &Prefill{}
+	section := strict.Section[Prefill]{Name: "prefill", Fields: prefillFields, Needs: []string{"replicas"}}
+	section.Read(d, n, s.Prefill)
+}
+
+// completePrefill takes what prefill leaves out from the service.
+func (s *Spec) completePrefill() {
+	if s.Prefill == nil {
 		return
 	}
-	count := 0
-	strict.Integer(&count, 0, serving.MaxReplicas)(d, n)
-	s.Config.Replicas = slices.Repeat([]serving.Replica{{Drain: -1, Down: -1}}, count)
+	c, own := &s.Prefill.Config, s.Config
+	own.Policy, own.Router = cmp.Or(c.Policy, own.Policy), cmp.Or(c.Router, own.Router)
+	own.Blocks, own.Watermark = cmp.Or(c.Blocks, own.Blocks), cmp.Or(c.Watermark, own.Watermark)
+	own.MaxTokens, own.MaxSeqs, own.GPUs = cmp.Or(c.MaxTokens, own.MaxTokens), cmp.Or(c.MaxSeqs, own.MaxSeqs), cmp.Or(c.GPUs, own.GPUs)
+	own.Replicas = c.Replicas
+	if len(c.Time.Lin) > 0 {
+		own.Time = c.Time
+	}
+	*c = own
 }
 
 var replicaSection = strict.Section[serving.Replica]{
@@ -195,9 +276,16 @@ func (s *Spec) checkServing(o *strict.Object) {
 	}
 	s.isServable = true
 	s.completeServing()
+	if s.Prefill != nil && o.IsClean("prefill") {
+		if len(s.Prefill.Config.Replicas) == 0 {
+			o.Fault("prefill", "prefill has no replicas")
+		} else if err := s.Prefill.Config.Check(); err != nil {
+			o.Fault("prefill", "prefill: %s", err)
+		}
+	}
 	dummy := *c
 	if len(dummy.Replicas) == 0 {
-		dummy.Replicas = []serving.Replica{{Drain: -1, Down: -1}}
+		dummy.Replicas = readyReplicas(1)
 	}
 	if err := dummy.Check(); err != nil && o.IsClean("time", "blocks", "block_size", "max_tokens", "max_seqs", "max_len", "watermark", "price", "cold", "policy", "batching", "router", "replicas") {
 		field, text := "", err.Error()
@@ -223,6 +311,7 @@ func (s *Spec) completeServing() {
 			c.MaxTokens = max(c.MaxTokens, c.MaxLen)
 		}
 	}
+	s.completePrefill()
 }
 
 // Servable returns the configuration of a service whose requests can be played. The error names what it

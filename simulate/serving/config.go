@@ -34,7 +34,7 @@ func (c *Config) Check() error {
 		{"max_tokens", c.MaxTokens, 1, maxTokens},
 		{"max_seqs", c.MaxSeqs, 1, 1 << 31},
 		{"max_len", c.MaxLen, 2, maxTokens},
-		{"gpus", c.GPUs, 0, 1 << 20},
+		{"gpus", c.GPUs, 0, 1 << 16},
 		{"cold", c.Cold, 0, never / 4},
 		{"prefix_bound", c.Bound, 0, 1_000_000},
 	} {

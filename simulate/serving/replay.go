@@ -26,6 +26,7 @@ type Use struct {
 	Requests    int64 `json:"requests"`       // finished here
 	LastFinish  int64 `json:"last_finish_us"` // 0 is none
 	Paid        int64 `json:"paid_us"`
+	GPUs        int64 `json:"gpus"`
 }
 
 // Source gives requests in order of arrival.

@@ -165,7 +165,7 @@ func TestFollowers(t *testing.T) {
 func TestPrefixes(t *testing.T) {
 	c, _ := hand()
 	c.Replicas = []serving.Replica{{Drain: -1, Down: -1}, {Drain: -1, Down: -1}}
-	c.Apart = true
+	c.OwnPrefix = true
 	requests := []serving.Request{{In: 128, Out: 1, Cached: 96, Prefix: 7}, {Arrival: 50_000, In: 128, Out: 1, Cached: 96, Prefix: 7}, {Arrival: 90_000, In: 128, Out: 1, Cached: 96}}
 	r := checkTimes(t, c, requests, [3]int64{0, 11_400, 11_400}, [3]int64{50_000, 61_400, 61_400}, [3]int64{90_000, 100_000, 100_000})
 	if r.Served[1].Replica != 1 || r.Served[1].Cached != 0 || r.Served[2].Cached != 96 {

@@ -76,7 +76,7 @@ func (s *server) reset(c *Config) {
 	s.wait.first, s.wait.last, s.run.first, s.run.last = -1, -1, -1, -1
 	s.waiting, s.running, s.prompt = 0, 0, -1
 	s.busy, s.stepped, s.refused, s.pending = false, false, false, never
-	if c.Apart {
+	if c.OwnPrefix {
 		s.prefixes = map[int64]struct{}{}
 	}
 }

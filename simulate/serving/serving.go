@@ -50,7 +50,7 @@ type Config struct {
 	MaxLen    int64     // longest request, prompt and answer together
 	Router    string    // a name of Routers
 	Bound     int64     // prefix_aware: most load of a replica, in thousandths of the mean; 0 is UsualBound
-	Apart     bool      // each replica has a prefix cache of its own: cached tokens of a prefix only where it was computed
+	OwnPrefix bool      // each replica has a prefix cache of its own: cached tokens of a prefix only where it was computed
 	Replicas  []Replica // at least one
 	GPUs      int64     // of a replica
 	Price     float64   // US dollars of a GPU-hour

@@ -44,6 +44,7 @@ type Summary struct {
 	SLOShare capcli.Figure `json:"slo_share"` // of all requests, rejected ones included
 
 	Paid            int64         `json:"paid_replica_us"` // replica-time from cold to the end of each replica
+	PaidGPU         int64         `json:"paid_gpu_us"`     // the same times the GPUs of each replica
 	USD             capcli.Figure `json:"usd"`
 	USDPerMtokOut   capcli.Figure `json:"usd_per_mtok_out"` // all cost over a million tokens of answers
 	USDPerMtok      capcli.Figure `json:"usd_per_mtok"`     // all cost over a million tokens of prompts and answers
@@ -82,15 +83,27 @@ func (p *player) result() (*Result, error) {
 	for i := range p.fleet.servers {
 		r.Replicas = append(r.Replicas, p.fleet.servers[i].use)
 	}
-	end := int64(0)
-	for i := range r.Served {
-		end = max(end, r.Served[i].Finish)
-	}
-	for i := range r.Replicas {
-		r.Replicas[i].Paid = p.config.Replicas[i].paidTime(p.config.Cold, end, r.Replicas[i].LastFinish)
-	}
+	p.config.pay(r.Replicas, lastFinish(r.Served))
 	r.Summary = Summarize(p.config, r.Served, r.Replicas)
 	return r, nil
+}
+
+// lastFinish returns the end of a run.
+func lastFinish(served []Served) int64 {
+	end := int64(0)
+	for i := range served {
+		end = max(end, served[i].Finish)
+	}
+	return end
+}
+
+// pay sets the time for which each replica is paid in a run that ends at end.
+func (c *Config) pay(replicas []Use, end int64) {
+	for i := range replicas {
+		u := &replicas[i]
+		u.GPUs = c.GPUs
+		u.Paid = c.Replicas[i].paidTime(c.Cold, end, u.LastFinish)
+	}
 }
 
 // paidTime returns the time for which a replica is paid: from the start of its load to the end of the run; with
@@ -146,17 +159,18 @@ func Summarize(c *Config, served []Served, replicas []Use) Summary {
 		z.Busy += u.Busy
 		z.PeakBlocks = max(z.PeakBlocks, u.Peak)
 		z.Paid += u.Paid
+		z.PaidGPU += u.Paid * u.GPUs
 		prompts += u.Prompts
 	}
 	z.price(c, prompts)
-	z.rates(c, served, goodTokens)
+	z.rates(served, goodTokens)
 	return z
 }
 
 // price sets the figures in money. The cost of paid time, idle time included, is divided between prompts
 // and answers as busy time is.
 func (z *Summary) price(c *Config, prompts int64) {
-	usd := float64(z.Paid) * float64(c.GPUs) * c.Price / 3.6e9
+	usd := float64(z.PaidGPU) * c.Price / 3.6e9
 	z.USD = capcli.Figure(usd)
 	z.USDPerMtokOut = ratio(usd*1e6, float64(z.TokensOut))
 	z.USDPerMtok = ratio(usd*1e6, float64(z.TokensIn+z.TokensOut))
@@ -168,8 +182,8 @@ func (z *Summary) price(c *Config, prompts int64) {
 }
 
 // rates sets the figures by time.
-func (z *Summary) rates(c *Config, served []Served, goodTokens int64) {
-	gpuSeconds := float64(z.Paid) * float64(c.GPUs) / 1e6
+func (z *Summary) rates(served []Served, goodTokens int64) {
+	gpuSeconds := float64(z.PaidGPU) / 1e6
 	z.BusyShare = ratio(float64(z.Busy), float64(z.Paid))
 	z.TokensPerGPU = ratio(float64(z.TokensOut), gpuSeconds)
 	z.GoodputPerGPU = ratio(float64(goodTokens), gpuSeconds)
