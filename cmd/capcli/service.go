@@ -18,6 +18,7 @@ func newService(e *env) *cobra.Command {
 		newServiceDescribe(e),
 		newServiceEstimate(e),
 		newServiceFit(e),
+		newServiceInit(e),
 		newServiceModel(e),
 		newServiceReplay(e),
 		newServiceScale(e),

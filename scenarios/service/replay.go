@@ -177,7 +177,7 @@ func (q *ReplayRequest) readSpecs(open trace.Opener) ([]*Spec, error) {
 			return nil, err
 		}
 		if q.Replicas > 0 {
-			s.Config.Replicas = readyReplicas(q.Replicas)
+			s.SetReplicas(q.Replicas)
 		}
 		c, err := s.Servable()
 		if err == nil {
@@ -301,6 +301,9 @@ func (r *Replayed) sumUp() *Total {
 	}
 	return t
 }
+
+// SetReplicas gives a service n replicas that are ready from the start on.
+func (s *Spec) SetReplicas(n int) { s.Config.Replicas = readyReplicas(n) }
 
 // RequestsOf returns the requests of a trace as a replay takes them.
 func RequestsOf(t *requests.Trace) []serving.Request {

@@ -144,7 +144,7 @@ func (p *plain) send(id int) {
 	p.replicas[to].wait = append(p.replicas[to].wait, id)
 }
 
-func (p *plain) known(id int) int64 { return p.served[id].In + p.made[id] }
+func (p *plain) knownTokens(id int) int64 { return p.served[id].In + p.made[id] }
 
 func (p *plain) need(id int, n int64) int64 {
 	return max(0, (n+p.c.BlockSize-1)/p.c.BlockSize-p.held[id])
@@ -189,7 +189,7 @@ func (p *plain) admit(r *plainReplica, budget int64, whole bool) {
 	for len(r.wait) > 0 && budget > 0 && int64(len(r.run)) < p.c.MaxSeqs {
 		id := r.wait[0]
 		cached := p.served[id].Cached
-		n := p.known(id) - cached
+		n := p.knownTokens(id) - cached
 		if whole && n > budget {
 			return
 		}
@@ -212,7 +212,7 @@ func (p *plain) form(i int, t int64) {
 		budget, preempted := p.c.MaxTokens, false
 		for j := 0; j < len(r.run) && budget > 0; j++ {
 			id := r.run[j]
-			n := min(p.known(id)-p.k[id], budget)
+			n := min(p.knownTokens(id)-p.k[id], budget)
 			ok, some := p.grow(r, id, n)
 			preempted = preempted || some
 			if !ok {
@@ -259,7 +259,7 @@ func (p *plain) complete(r *plainReplica, t int64) {
 	for _, x := range r.batch {
 		id := x.id
 		w := &p.served[id]
-		if p.k[id] += x.n; p.k[id] < p.known(id) {
+		if p.k[id] += x.n; p.k[id] < p.knownTokens(id) {
 			continue
 		}
 		p.made[id]++
