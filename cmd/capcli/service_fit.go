@@ -23,7 +23,8 @@ func newServiceFit(e *env) *cobra.Command {
 		Long: "service fit reads a table of measurements, CSV, packed or not, and prints a block for a SPEC. A table of a whole\n" +
 			"server under steady load (batch,tokens_in,tokens_out,tpot_ms) calibrates the time of --model on --gpu: a factor, an\n" +
 			"overhead of each iteration and one of each request. A table of iterations (tokens,sequences,kv,us) gives a time of\n" +
-			"its own. Each row is judged by a fit that does not see it, so the error is that of rows to come.",
+			"its own. Each row is judged by a fit that does not see it, so the error is that of rows to come. Columns engine,\n" +
+			"model, gpu, tp and weights, where the table has them, make a calibration for each server.",
 		Example: "  capcli service fit --measurements bench.csv --model llama-3.1-70b --gpu H100 --tp 4 --weights fp8\n" +
 			"  capcli service fit --measurements iterations.csv -o json",
 		Args: wantArgs(),
@@ -58,10 +59,22 @@ func runServiceFit(e *env, o *serviceFitOptions) error {
 	if err != nil {
 		return err
 	}
-	return emit(e, o.output, report.Doc{Lead: fit.Summary(), Data: fit, Notes: fit.Remarks(), Tables: []report.Table{
-		linesTable(fit.Lines()),
-		report.Fill(report.Table{Name: "rows", Title: "Measured and fitted", Most: 20}, fit.Predicted, fittedFields(fit.Kind)),
-	}})
+	tables := []report.Table{linesTable(fit.Lines())}
+	if len(fit.Groups) > 1 {
+		tables = append(tables, report.Fill(report.Table{Name: "servers", Title: "Servers"}, fit.Calibrated(), []report.Field[roofline.GroupFit]{
+			{Name: "engine", Priority: 1},
+			{Name: "model"},
+			{Name: "gpu", Head: "GPU"},
+			{Name: "tensor_parallel", Head: "GPUs"},
+			{Name: "weights", Priority: 1},
+			{Name: "rows"},
+			{Name: "error_without", Head: "error before", As: report.AsPercent, Cell: func(g roofline.GroupFit) any { return g.Without.Mean }},
+			{Name: "held_out_error", Head: "error after", As: report.AsPercent, Cell: func(g roofline.GroupFit) any { return g.HeldOut.Mean }},
+		}))
+	} else {
+		tables = append(tables, report.Fill(report.Table{Name: "rows", Title: "Measured and fitted", Most: 20}, fit.Predicted, fittedFields(fit.Kind)))
+	}
+	return emit(e, o.output, report.Doc{Lead: fit.Summary(), Data: fit, Notes: fit.Remarks(), Tables: tables})
 }
 
 // linesTable shows lines to paste into a SPEC.

@@ -1,9 +1,11 @@
 package roofline
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"capcli"
@@ -21,14 +23,36 @@ type FitResult struct {
 	Schema      string       `json:"schema"`
 	Kind        string       `json:"kind"` // iterations or server
 	Input       string       `json:"input"`
-	Rows        int          `json:"rows"`
-	Time        serving.Time `json:"time"` // picoseconds
+	Rows        int          `json:"rows"` // fitted
+	Time        serving.Time `json:"time"` // picoseconds; of several servers see groups
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Without     *Accuracy    `json:"error_without,omitempty"` // of the time that was not calibrated
 	HeldOut     Accuracy     `json:"held_out_error"`          // each row by a fit to the three quarters without it
 	Block       string       `json:"block"`                   // lines of a service
 	Predicted   []Predicted  `json:"predicted"`
 	Model       *Estimate    `json:"model,omitempty"`
+	Groups      []GroupFit   `json:"groups,omitempty"`   // of a table of servers: one for each server
+	LeftOut     int          `json:"left_out,omitempty"` // rows without a batch, tokens or a time
+}
+
+// Calibrated are the groups that have a calibration.
+func (f *FitResult) Calibrated() []GroupFit {
+	return slices.DeleteFunc(slices.Clone(f.Groups), func(g GroupFit) bool { return g.Skipped != "" })
+}
+
+// GroupFit is the calibration of one server.
+type GroupFit struct {
+	MeasuredOn
+	Rows        int          `json:"rows"`
+	Calibration Calibration  `json:"calibration"`
+	Time        serving.Time `json:"time"`
+	Without     Accuracy     `json:"error_without"`
+	HeldOut     Accuracy     `json:"held_out_error"`
+	Block       string       `json:"block"`
+	Skipped     string       `json:"skipped,omitempty"` // why there is no calibration
+
+	model     *Estimate
+	predicted []Predicted
 }
 
 // Predicted is a row of the measurements beside the fit to all.
@@ -91,43 +115,99 @@ func timeBlock(t *serving.Time) string {
 	return fmt.Sprintf("time:\n  c0: %d\n  lin: [%s]\n  seq: %d\n  kv: %d\n  pa: %d\n", t.C0, strings.Join(lines, ", "), t.Seq, t.KV, t.PA)
 }
 
+// fitServer calibrates. Rows of several engines, models, GPUs, widths or precisions are calibrated apart.
 func (f *FitRequest) fitServer(s *sheet) (*FitResult, error) {
+	rows, on, leftOut, err := s.measurements()
+	if err != nil {
+		return nil, err
+	}
+	out := &FitResult{Schema: "capcli/service_fit/v1", Kind: "server", Input: s.file, LeftOut: leftOut}
+	groups := map[MeasuredOn][]Measurement{}
+	var order []MeasuredOn
+	for i, g := range on {
+		if g = f.complete(g); groups[g] == nil {
+			order = append(order, g)
+		}
+		groups[g] = append(groups[g], rows[i])
+	}
+	slices.SortFunc(order, compareGroups)
+	var before, after []float64
+	var failed error
+	for _, g := range order {
+		fit, errors, err := f.fitGroup(g, groups[g])
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			out.Groups = append(out.Groups, GroupFit{MeasuredOn: g, Rows: len(groups[g]), Without: accuracy(nil), HeldOut: accuracy(nil), Skipped: whySkipped(err)})
+			continue
+		}
+		before, after = append(before, errors[0]...), append(after, errors[1]...)
+		out.Groups = append(out.Groups, *fit)
+		out.Rows += fit.Rows
+	}
+	if len(after) == 0 {
+		return nil, failed
+	}
+	without := accuracy(before)
+	out.Without, out.HeldOut = &without, accuracy(after)
+	if len(order) == 1 {
+		g := &out.Groups[0]
+		out.Time, out.Calibration, out.Block, out.Model, out.Predicted = g.Time, &g.Calibration, g.Block, g.model, g.predicted
+	}
+	return out, nil
+}
+
+// whySkipped shortens an error: names that are not known are listed once elsewhere.
+func whySkipped(err error) string {
+	text, _, _ := strings.Cut(err.Error(), " have ")
+	return strings.TrimRight(strings.TrimPrefix(text, ": "), ":; ")
+}
+
+// complete fills what a row does not say from the question.
+func (f *FitRequest) complete(g MeasuredOn) MeasuredOn {
+	q := &f.Question
+	g.GPUs = cmp.Or(g.GPUs, q.GPUs)
+	g.Weights = cmp.Or(g.Weights, q.Weights)
+	g.GPU = cmp.Or(g.GPU, q.GPU)
+	if q.Own == nil {
+		g.Model = cmp.Or(g.Model, q.Model)
+	}
+	return g
+}
+
+func compareGroups(a, b MeasuredOn) int {
+	return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.GPU, b.GPU), cmp.Compare(a.Weights, b.Weights), cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.Engine, b.Engine))
+}
+
+// fitGroup calibrates by the rows of one server. It returns their errors before and after too.
+func (f *FitRequest) fitGroup(g MeasuredOn, rows []Measurement) (*GroupFit, [2][]float64, error) {
 	q := f.Question
+	q.Model, q.GPU, q.GPUs, q.Weights = g.Model, g.GPU, g.GPUs, g.Weights
 	if q.Model == "" && q.Own == nil {
-		return nil, &capcli.RequestError{Field: "model", Text: "wants the model that was measured: a calibration corrects its time", Hint: "for example --model llama-3.1-70b --gpu H100 --tp 4 --weights fp8"}
+		return nil, [2][]float64{}, &capcli.RequestError{
+			Field: "model", Text: "wants the model that was measured: a calibration corrects its time",
+			Hint: "for example --model llama-3.1-70b --gpu H100 --tp 4 --weights fp8",
+		}
 	}
-	r, err := q.Request()
+	e, err := q.Estimate()
 	if err != nil {
-		return nil, err
-	}
-	e, err := r.Estimate()
-	err = q.rename(err)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.measurements()
-	if err != nil {
-		return nil, err
+		return nil, [2][]float64{}, err
 	}
 	server := Server{e.Time, f.Chunk, e.Memory.Tokens}
-	fit, err := server.Calibrate(rows)
+	fit, before, after, err := server.calibrate(rows)
 	if err != nil {
-		return nil, err
+		return nil, [2][]float64{}, err
 	}
-	out := &FitResult{
-		Schema: "capcli/service_fit/v1", Kind: "server", Input: s.file, Rows: fit.Rows, Time: fit.Time, Calibration: &fit.Calibration,
-		Without: &fit.Before, HeldOut: fit.After, Model: e,
-	}
-	out.Block = fmt.Sprintf("model: %s\ngpu_model: %s\ntensor_parallel: %d\nweights: %s\nkv: %s\ncalibration: %s\n", e.Model.block(), e.GPU.Name, e.GPUs, e.Weights, r.Cache, fit.Calibration)
+	out := &GroupFit{MeasuredOn: g, Rows: fit.Rows, Calibration: fit.Calibration, Time: fit.Time, Without: fit.Before, HeldOut: fit.After, model: e}
+	out.Block = fmt.Sprintf("model: %s\ngpu_model: %s\ntensor_parallel: %d\nweights: %s\nkv: %s\ncalibration: %s\n", e.Model.block(), e.GPU.Name, e.GPUs, e.Weights, q.Cache, fit.Calibration)
 	server.Time = fit.Time
 	for i := range rows {
 		m := &rows[i]
 		ms := server.TPOT(m)
-		out.Predicted = append(out.Predicted, Predicted{
+		out.predicted = append(out.predicted, Predicted{
 			Batch: m.Batch, In: m.In, Out: m.Out, Measured: m.TPOT, Fitted: thousandths(ms), Deviation: deviation(ms, m.TPOT), Present: server.present(m),
 		})
 	}
-	return out, nil
+	return out, [2][]float64{before, after}, nil
 }
 
 // block writes the model as a field of a service: its name, or its numbers.

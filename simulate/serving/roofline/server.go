@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"capcli"
 	"capcli/simulate/serving"
@@ -30,43 +31,99 @@ var serverColumns = [4][]string{
 	{"tpot_ms", "itl_ms", "tpot"},
 }
 
-// ReadMeasurements reads a table of a server under steady load. Its columns: batch (or concurrency), tokens_in
-// (or isl), tokens_out (or osl), tpot_ms (or itl_ms), and perhaps ttft_ms.
-func ReadMeasurements(file string, r io.Reader) ([]Measurement, error) {
+// MeasuredOn says on what a row was measured; empty fields are not said.
+type MeasuredOn struct {
+	Engine  string `json:"engine,omitempty"`
+	Model   string `json:"model,omitempty"`
+	GPU     string `json:"gpu,omitempty"`
+	GPUs    int64  `json:"tensor_parallel,omitempty"`
+	Weights string `json:"weights,omitempty"`
+}
+
+// groupColumns are the names of the columns that say on what a row was measured, in the order of MeasuredOn.
+var groupColumns = [5][]string{
+	{"engine", "backend"},
+	{"model", "model_path"},
+	{"gpu", "system", "gpu_model"},
+	{"tp", "tp_size", "tensor_parallel"},
+	{"weights", "precision"},
+}
+
+// ReadMeasurements reads a table of servers under steady load, and on what each row was measured. Its columns: batch
+// (or concurrency), tokens_in (or isl), tokens_out (or osl), tpot_ms (or itl_ms), and perhaps ttft_ms, engine (or
+// backend), model, gpu (or system), tp (or tp_size), weights (or precision). Rows without one of the first four
+// are left out and counted.
+func ReadMeasurements(file string, r io.Reader) (rows []Measurement, on []MeasuredOn, leftOut int, err error) {
 	s, err := openSheet(file, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, 0, err
 	}
 	return s.measurements()
 }
 
-func (s *sheet) measurements() (out []Measurement, err error) {
+func (s *sheet) measurements() (rows []Measurement, on []MeasuredOn, leftOut int, err error) {
 	var at [4]int
 	for i, names := range serverColumns {
 		if at[i], err = s.column(names...); err != nil {
-			return nil, err
+			return nil, nil, 0, err
 		}
 	}
-	ttft := capcli.FindColumn(s.header, "ttft_ms", "ttft")
 	for err = s.next(); err == nil; err = s.next() {
-		v, err := s.positives(at[:])
+		if slices.ContainsFunc(at[:], func(c int) bool { return s.word(c) == "" }) {
+			leftOut++
+			continue
+		}
+		m, err := s.measurement(at[:])
 		if err != nil {
-			return nil, err
+			return nil, nil, 0, err
 		}
-		m := Measurement{int64(v[0]), int64(v[1]), int64(v[2]), v[3], 0}
-		if ttft >= 0 && s.word(ttft) != "" {
-			if m.TTFT, err = s.number(ttft); err != nil {
-				return nil, err
-			}
+		g, err := s.measuredOn()
+		if err != nil {
+			return nil, nil, 0, err
 		}
-		if m.Batch < 1 || m.Batch > MaxPresent || m.In < 1 || m.In > 1e8 || m.Out < 1 || m.Out > 1e8 {
-			return nil, s.fault("", "wants a batch of 1 to %d and 1 to 100000000 tokens, found %d, %d and %d", MaxPresent, m.Batch, m.In, m.Out)
-		}
-		if out = append(out, m); len(out) > maxMeasured {
-			return nil, s.fault("", "more than %d rows; thin them out", maxMeasured)
+		rows, on = append(rows, m), append(on, g)
+		if len(rows) > maxMeasured {
+			return nil, nil, 0, s.fault("", "more than %d rows; thin them out", maxMeasured)
 		}
 	}
-	return out, ended(err)
+	return rows, on, leftOut, ended(err)
+}
+
+// measurement returns the measurement of the row.
+func (s *sheet) measurement(at []int) (m Measurement, err error) {
+	v, err := s.positives(at)
+	if err != nil {
+		return m, err
+	}
+	m = Measurement{Batch: int64(v[0]), In: int64(v[1]), Out: int64(v[2]), TPOT: v[3]}
+	if ttft := capcli.FindColumn(s.header, "ttft_ms", "ttft"); ttft >= 0 && s.word(ttft) != "" {
+		if m.TTFT, err = s.number(ttft); err != nil {
+			return m, err
+		}
+	}
+	if m.Batch < 1 || m.Batch > MaxPresent || m.In < 1 || m.In > 1e8 || m.Out < 1 || m.Out > 1e8 {
+		return m, s.fault("", "wants a batch of 1 to %d and 1 to 100000000 tokens, found %d, %d and %d", MaxPresent, m.Batch, m.In, m.Out)
+	}
+	return m, nil
+}
+
+// measuredOn returns on what the row was measured.
+func (s *sheet) measuredOn() (g MeasuredOn, err error) {
+	words := make([]string, len(groupColumns))
+	for i, names := range groupColumns {
+		if c := capcli.FindColumn(s.header, names...); c >= 0 {
+			words[i] = s.word(c)
+		}
+	}
+	g = MeasuredOn{Engine: words[0], Model: words[1], GPU: words[2], Weights: strings.ToLower(words[4])}
+	if words[3] != "" {
+		tp, err := s.positive(capcli.FindColumn(s.header, groupColumns[3]...))
+		if err != nil {
+			return g, err
+		}
+		g.GPUs = int64(min(tp, 1<<20))
+	}
+	return g, nil
 }
 
 // Server predicts a whole server under steady load.
@@ -103,15 +160,20 @@ type ServerFit struct {
 // Calibrate fits a calibration to measurements. The error of each is that of a calibration by the three
 // quarters that it is not in.
 func (s *Server) Calibrate(rows []Measurement) (*ServerFit, error) {
-	if len(rows) < 4 {
-		return nil, &capcli.RequestError{Field: "measurements", Text: fmt.Sprintf("wants 4 rows or more, found %d", len(rows))}
+	fit, _, _, err := s.calibrate(rows)
+	return fit, err
+}
+
+// calibrate is Calibrate, with the errors of all rows before and after.
+func (s *Server) calibrate(rows []Measurement) (fit *ServerFit, before, after []float64, err error) {
+	if len(rows) < folds {
+		return nil, nil, nil, &capcli.RequestError{Field: "measurements", Text: fmt.Sprintf("wants %d rows or more, found %d", folds, len(rows))}
 	}
 	list := slices.Clone(rows)
 	slices.SortFunc(list, func(a, b Measurement) int {
 		return cmp.Or(cmp.Compare(a.Batch, b.Batch), cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out), cmp.Compare(a.TPOT, b.TPOT))
 	})
-	var before, after []float64
-	for f := range min(folds, len(list)) {
+	for f := range folds {
 		var kept, out []Measurement
 		for i, m := range list {
 			if i%folds == f {
@@ -126,9 +188,9 @@ func (s *Server) Calibrate(rows []Measurement) (*ServerFit, error) {
 			after = append(after, math.Abs(c.TPOT(&out[i])/out[i].TPOT-1))
 		}
 	}
-	fit := &ServerFit{Calibration: s.calibration(list), Rows: len(list), Before: accuracy(before), After: accuracy(after)}
+	fit = &ServerFit{Calibration: s.calibration(list), Rows: len(list), Before: accuracy(before), After: accuracy(after)}
 	fit.Time = fit.Calibration.Apply(s.Time)
-	return fit, nil
+	return fit, before, after, nil
 }
 
 // calibration returns the factor and overheads that are nearest to measurements in relative error. The
@@ -151,7 +213,7 @@ func (s *Server) calibration(rows []Measurement) Calibration {
 			m := &rows[i]
 			n.add(weights[i]/(m.TPOT*m.TPOT), m.TPOT, []term{{0, plain[i]}, {1, 1}, {2, float64(s.present(m))}})
 		}
-		const pull = 0.01
+		const pull = 0.3
 		n.add(pull, 1, []term{{0, 1}})
 		x = n.nonNegative()
 		for i := range rows {

@@ -1,6 +1,7 @@
 package roofline
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -71,14 +72,50 @@ func (f *FitResult) Summary() string {
 // Lines are the lines of a service with the time of the model.
 func (e *Estimate) Lines() []string { return blockLines(timeBlock(&e.Time)) }
 
-// Lines are the lines of a service that the fit gives.
-func (f *FitResult) Lines() []string { return blockLines(f.Block) }
+// Lines are the lines of a service that the fit gives; with several servers, those of each below a comment.
+func (f *FitResult) Lines() []string {
+	if f.Block != "" {
+		return blockLines(f.Block)
+	}
+	var out []string
+	for _, g := range f.Calibrated() {
+		out = append(append(out, "# "+g.name()), blockLines(g.Block)...)
+	}
+	return out
+}
+
+// skipped says of the first servers without a calibration why.
+func (f *FitResult) skipped() (out []string) {
+	more := 0
+	for _, g := range f.Groups {
+		switch {
+		case g.Skipped == "":
+		case len(out) == 5:
+			more++
+		default:
+			out = append(out, fmt.Sprintf("no calibration for %s (%d %s): %s", g.name(), g.Rows, capcli.Agree(g.Rows, "row", "rows"), g.Skipped))
+		}
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("nor for %d more; -o json says why", more))
+	}
+	return out
+}
+
+// name names the server.
+func (g *GroupFit) name() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s on %d × %s with %s weights", g.Engine, cmp.Or(g.Model, "the model"), g.GPUs, g.GPU, g.Weights))
+}
 
 func blockLines(block string) []string { return strings.Split(strings.TrimSuffix(block, "\n"), "\n") }
 
 // Remarks are what the reader needs beside the figures.
 func (f *FitResult) Remarks() []string {
 	var out []string
+	if f.LeftOut > 0 {
+		out = append(out, fmt.Sprintf("%d %s left out: the batch, tokens or time is missing", f.LeftOut, capcli.Agree(f.LeftOut, "row was", "rows were")))
+	}
+	out = append(out, f.skipped()...)
 	held := 0
 	for _, p := range f.Predicted {
 		if p.Present > 0 && p.Present < p.Batch {
