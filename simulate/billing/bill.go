@@ -64,6 +64,7 @@ type Row struct {
 
 	Reservation       string // ID of the capacity reservation; "" for none
 	ReservationStatus Status
+	Free              bool // the part of bought nodes, named by Capacity, that nobody held
 
 	SKU             SKU
 	Account, Tenant string
@@ -168,7 +169,7 @@ func (b *Bill) Months(p *Portfolio) ([]BillMonth, error) {
 		m := &out[at]
 		m.Billed += r.BilledCost
 		m.Effective += r.EffectiveCost
-		idle := r.Status == Unused || r.ReservationStatus == Unused
+		idle := r.isUnused()
 		switch {
 		case r.Category != Usage:
 		case idle:
@@ -191,7 +192,7 @@ func monthOf(t capcli.Time) capcli.Time {
 func (b *Bill) UnusedCost() capcli.USD {
 	var sum capcli.USD
 	for i := range b.Rows {
-		if r := &b.Rows[i]; r.Status == Unused || r.ReservationStatus == Unused {
+		if r := &b.Rows[i]; r.isUnused() {
 			sum += r.EffectiveCost
 		}
 	}
@@ -202,7 +203,7 @@ func (b *Bill) UnusedCost() capcli.USD {
 func (b *Bill) UsedTime() capcli.GPUTime {
 	var sum capcli.GPUTime
 	for i := range b.Rows {
-		if r := &b.Rows[i]; r.Category == Usage && r.Status != Unused && r.ReservationStatus != Unused {
+		if r := &b.Rows[i]; r.Category == Usage && !r.isUnused() {
 			sum += r.Quantity
 		}
 	}
@@ -254,3 +255,6 @@ func (b *Bill) PresentValue(rate float64) (float64, error) {
 	}
 	return worth, nil
 }
+
+// isUnused reports whether the row is the unused part of a commitment, a reservation or bought nodes.
+func (r *Row) isUnused() bool { return r.Status == Unused || r.ReservationStatus == Unused || r.Free }

@@ -410,6 +410,8 @@ func (w *writer) finished(d *draft) Row {
 		b := &w.h.buckets[d.bucket]
 		r.Kind, r.SKU, r.Account, r.Capacity, r.ListUnit, r.Contracted = b.kind, b.sku, b.account, b.capacity, b.list, b.deal
 		switch {
+		case b.free:
+			r.Free = true
 		case b.idle:
 			r.Reservation, r.ReservationStatus = b.capacity, Unused
 		case b.inside:

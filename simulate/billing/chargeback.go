@@ -100,7 +100,7 @@ func newLayout(b *Bill) *layout {
 
 // common reports whether a row is for something that nobody used.
 func (*layout) common(r *Row) bool {
-	return r.Category == Usage && (r.Status == Unused || r.ReservationStatus == Unused || r.Quantity == 0 && r.Tenant == "")
+	return r.Category == Usage && (r.isUnused() || r.Quantity == 0 && r.Tenant == "")
 }
 
 // source returns the ID of the row's commitment, else of its reservation.
@@ -157,7 +157,10 @@ func (l *layout) weighAll() bool {
 // share divides a row that nobody used among the tenants.
 func (l *layout) share(r *Row) {
 	what := source(r)
-	if r.ReservationStatus == Unused && r.Reservation != "" {
+	switch {
+	case r.Free:
+		what = r.Capacity
+	case r.ReservationStatus == Unused && r.Reservation != "":
 		what = r.Reservation
 	}
 	found := l.weigh(func(t int) capcli.USD { return l.used[useKey{r.Start, what, t}] }) ||

@@ -405,7 +405,7 @@ func (s *footprintSum) end() error {
 // OfRecord returns the footprint of a run that kept its hours. Capacity that a committed pool
 // offered and nobody held, while it was up, idles: the idle time of each month is divided among
 // the month's hours in proportion to what was not held in each. Capacity that is down draws
-// nothing, and elastic capacity draws only while it is held.
+// nothing, elastic capacity draws only while it is held, and bought nodes while they are there.
 func (e *Energy) OfRecord(rec *simulate.Record, until capcli.Time) (*Footprints, error) {
 	if rec.Hourly == nil {
 		return nil, fmt.Errorf("the run did not keep its use by hour; carbon goes by the hour")
@@ -421,7 +421,14 @@ func (e *Energy) OfRecord(rec *simulate.Record, until capcli.Time) (*Footprints,
 		}
 	}
 	for p := range rec.Pools {
-		if rec.Pools[p].Terms.Committed() {
+		switch {
+		case rec.Pools[p].Buy != nil:
+			for i, free := range rec.EmptyByHour(p) {
+				if free > 0 {
+					m.AddIdle(rec.Hourly.First+capcli.Time(i)*hour, rec.Pools[p].GPUModel, free)
+				}
+			}
+		case rec.Pools[p].Terms.Committed():
 			m.idlePool(rec, p, until)
 		}
 	}

@@ -124,9 +124,12 @@ func (w *focusBill) unused(f *focus.Row, r *Row, c *Commitment) {
 func (w *focusBill) use(f *focus.Row, r *Row, c *Commitment) {
 	f.ChargeFrequency = "Usage-Based"
 	hours := hoursAmount(r.Quantity)
-	if r.ReservationStatus == Unused {
+	switch {
+	case r.Free:
+		f.ChargeDescription, f.ResourceID = "Unused part of nodes of "+r.Capacity, r.Capacity
+	case r.ReservationStatus == Unused:
 		f.ChargeDescription, f.ResourceID = "Unused part of "+source(r), source(r)
-	} else {
+	default:
 		f.ChargeDescription = "Use of " + f.SkuID
 		f.ResourceID, f.ResourceType = cmp.Or(r.Job, r.Tenant, r.Capacity, f.SkuID), "Virtual machine"
 		f.ConsumedQuantity, f.ConsumedUnit = focus.NumberOf(hours), "Hours"

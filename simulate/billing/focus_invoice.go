@@ -173,6 +173,10 @@ func (w *runMonth) pool(p int, c *runCell, to func(*focus.Row)) {
 			}
 		}
 	}
+	if pool.Buy != nil && c.unused != 0 {
+		f := w.freeNodes(p, c.unused)
+		to(&f)
+	}
 	if !committed || c.unused == 0 && l.Time.Used == l.Time.Offered {
 		return
 	}
@@ -211,6 +215,26 @@ func (w *runMonth) used(p, i int, billed capcli.GPUTime, cost capcli.USD) focus.
 	default:
 		f.PricingCategory = focus.Standard
 	}
+	return f
+}
+
+// freeNodes returns the row of what nobody held of the nodes of a pool of bought nodes.
+func (w *runMonth) freeNodes(p int, cost capcli.USD) focus.Row {
+	l, pool := &w.inv.ByMonth[w.m].ByPool[p], &w.rec.Pools[p]
+	f := w.row(pool)
+	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = focus.Usage, "Usage-Based", focus.Standard
+	if pool.Terms == simulate.Spot {
+		f.PricingCategory = focus.Dynamic
+	}
+	f.ChargeDescription, f.ResourceID, f.ResourceType = "Unused part of nodes of "+pool.Name, pool.Name, "Virtual machine"
+	hours := hoursAmount(l.Time.Offered - l.Time.Used)
+	f.ConsumedQuantity, f.ConsumedUnit = focus.NumberOf(hours), "Hours"
+	f.SetCosts(cost, cost)
+	list := w.rate(p).list(pool.Terms)
+	if list == 0 {
+		list = w.rate(p).Price
+	}
+	f.SetPrice(hours, "Hours", list, list)
 	return f
 }
 

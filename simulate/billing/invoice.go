@@ -13,9 +13,9 @@ type Line struct {
 	Cost capcli.USD // Direct + Idle + Blocked + Down
 
 	Direct  capcli.USD // for time that jobs held, with minimum billing times
-	Idle    capcli.USD // for committed time that nobody held or waited for
-	Blocked capcli.USD // for committed time that nobody held while a job waited that could not start
-	Down    capcli.USD // for committed time in which the capacity was not available
+	Idle    capcli.USD // for committed time, or time of bought nodes, that nobody held or waited for
+	Blocked capcli.USD // for such time that nobody held while a job waited that could not start
+	Down    capcli.USD // for such time in which the capacity was not available
 
 	Equivalent capcli.USD     // billed time at on-demand prices, where these are known
 	Unlisted   capcli.GPUTime // billed time whose on-demand price is not known
@@ -53,7 +53,7 @@ func (l *Line) InSlot(s Slot) (capcli.USD, capcli.GPUTime) {
 	return l.Down, l.Time.Down
 }
 
-// Stranded returns the cost of committed capacity that nobody held.
+// Stranded returns the cost of committed capacity and of bought nodes that nobody held.
 func (l *Line) Stranded() capcli.USD { return l.Idle + l.Blocked + l.Down }
 
 // UnitCost returns the cost of a GPU-hour used, rounded half up to the millionth; false where
@@ -167,7 +167,7 @@ func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
 	for p := range rec.Pools {
 		terms := rec.Pools[p].Terms
 		var t tally
-		l := t.cell(rates[p].At(rec.Months[m].Since), terms, &rec.Months[m].Pools[p], rec.Months[m].Use[p])
+		l := t.cell(rates[p].At(rec.Months[m].Since), &rec.Pools[p], &rec.Months[m].Pools[p], rec.Months[m].Use[p])
 		var part Line // what commitments beside the pool's terms paid for
 		if s := inv.settledAt(m, p); s != nil && t.err == nil {
 			part = s.lay(&l)
@@ -201,24 +201,25 @@ func (inv *Invoice) settledAt(m, p int) *settled {
 }
 
 // cell prices one pool in one month. Owned and reserved capacity is paid for from delivery to
-// the end of its term, up or down, held or not. On-demand and spot capacity is paid for while
+// the end of its term, up or down, held or not, and so are bought nodes for as long as they are
+// billed. Other on-demand and spot capacity is paid for while
 // it is held, plus what a minimum billing time adds, which the holder pays. The cost of the
 // unused part is divided among idle, blocked and down in proportion to their time.
-func (t *tally) cell(r Rate, terms simulate.Terms, s *simulate.Span, use []simulate.Use) Line {
+func (t *tally) cell(r Rate, pool *simulate.Pool, s *simulate.Span, use []simulate.Use) Line {
 	l := Line{Time: *s}
 	for _, u := range use {
 		l.Billed += u.Billed
 	}
 	l.Direct = t.cost(r.Price, l.Billed)
 	var unused capcli.USD
-	if terms.Committed() {
+	if pool.PaidWhole() {
 		unused = t.cost(r.Price, s.Offered) - l.Direct // rounding keeps order: never below 0
 	}
 	l.Cost = l.Direct
 	t.add(&l.Cost, unused)
 	parts := capcli.Split(unused, []int64{int64(s.Idle), int64(s.Blocked), int64(s.Down)})
 	l.Idle, l.Blocked, l.Down = parts[0], parts[1], parts[2]
-	if list := r.list(terms); list > 0 {
+	if list := r.list(pool.Terms); list > 0 {
 		l.Equivalent = t.cost(list, l.Billed)
 	} else {
 		l.Unlisted = l.Billed

@@ -50,6 +50,11 @@ func ofRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours,
 		if k.Skip {
 			continue
 		}
+		if rec.Pools[p].Buy != nil {
+			if err := g.bookFree(k, rec.UnusedByHour(p), rec.Hourly.First); err != nil {
+				return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
+			}
+		}
 		if err := g.bookIdle(k, tenants, rec.Hourly.First); err != nil {
 			return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
 		}
@@ -103,6 +108,19 @@ func (g *gatherer) bookIdle(k *RunPool, tenants []simulate.HourlyUse, first capc
 			if err := g.put(unused, user{}, max(at, g.h.from), free); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// bookFree adds what nobody held of the nodes of a pool of bought nodes, by hour: it is billed as use is.
+func (g *gatherer) bookFree(k *RunPool, free []capcli.GPUTime, first capcli.Time) error {
+	for i, time := range free {
+		at := max(g.h.from, first+capcli.Time(i)*hour)
+		b := k.bucketAt(at)
+		b.idle, b.free = true, true
+		if err := g.put(b, user{}, at, time); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -197,10 +215,10 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 // row adds a row of the bill. who is the index of its tenant; -1 for nobody.
 func (s *settled) row(r *Row, who int) {
 	switch {
-	case r.Status == Unused, r.Status == Used && r.ReservationStatus == Unused:
+	case r.Status == Unused, r.Status == Used && (r.ReservationStatus == Unused || r.Free):
 		s.unused += r.EffectiveCost
 		s.spare += r.EffectiveCost
-	case r.ReservationStatus == Unused || who < 0:
+	case r.ReservationStatus == Unused || r.Free || who < 0:
 		s.unused += r.EffectiveCost
 	default:
 		s.direct[who] += r.EffectiveCost

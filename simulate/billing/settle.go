@@ -20,7 +20,8 @@ type bucket struct {
 	deal     capcli.Rate // negotiated on-demand price of a unit-hour
 	paid     capcli.Rate // price of a unit-hour that no commitment covers
 	inside   bool        // ran in the capacity reservation that capacity names
-	idle     bool        // the unused part of a capacity reservation rather than use
+	idle     bool        // the unused part of a capacity reservation, or of bought nodes, rather than use
+	free     bool        // of idle: the unused part of bought nodes
 }
 
 // eligible reports whether discounts may apply. They apply neither to spot nor to use that ran
@@ -35,7 +36,7 @@ func (b *bucket) compare(o *bucket) int {
 		cmp.Compare(b.sku.Family, o.sku.Family), cmp.Compare(b.sku.Size, o.sku.Size),
 		cmp.Compare(b.sku.GPUModel, o.sku.GPUModel), cmp.Compare(b.sku.OS, o.sku.OS),
 		cmp.Compare(b.kind, o.kind), cmp.Compare(b.account, o.account), cmp.Compare(b.capacity, o.capacity),
-		cmp.Compare(btoi(b.inside), btoi(o.inside)), cmp.Compare(b.list, o.list), cmp.Compare(b.deal, o.deal), cmp.Compare(b.paid, o.paid),
+		cmp.Compare(btoi(b.inside), btoi(o.inside)), cmp.Compare(btoi(b.free), btoi(o.free)), cmp.Compare(b.list, o.list), cmp.Compare(b.deal, o.deal), cmp.Compare(b.paid, o.paid),
 	)
 }
 
