@@ -43,6 +43,7 @@ type Capacity struct {
 	Failures    *Failures
 	Hazard      *Hazard
 	Trace       *Availability
+	Buy         *Buy // its nodes are bought; nil if they are not
 
 	Maintenance  []Window // times in which a part of it is taken away
 	Reservations []Window // times in which a part of it is kept for tenants
@@ -127,6 +128,7 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"hazard", "loss of spot nodes at random: {mean_up: 11d, mean_down: 2h, notice: 2m}", hazardSection.Pointer(&c.Hazard)},
 		{"maintenance", "times in which a part is taken away: [{from: 7d, until: 8d, nodes: 2, mode: drain}]", maintenanceSection.List(&c.Maintenance, maxList, "windows")},
 		{"reservations", "times in which a part is kept for tenants: [{from: 7d, until: 8d, gpus: 16, tenants: [research]}]", reservationSection.List(&c.Reservations, maxList, "reservations")},
+		{"buy", "on_demand, spot: nodes are bought, shared by jobs and given back: {lead_time: 4m, idle: 10m}; needs nodes and gpus_per_node", buySection.Pointer(&c.Buy)},
 		{"availability", "loss of spot nodes as recorded: {file: trace.json, polarity: available, notice: 2m}", availabilitySection.Pointer(&c.Trace)},
 	}
 }

@@ -22,6 +22,7 @@ func (c *Capacity) check(o *strict.Object) {
 	c.checkSize(o)
 	c.checkSupply(o)
 	c.checkProduct(o)
+	c.checkBuy(o)
 	if c.Kind.Committed() {
 		o.FaultEach([]string{"lead_time", "min_billing"}, "%s is for on_demand and spot; %s capacity comes at from: and is paid until until:", c.Kind)
 	} else if o.Has("term") {

@@ -76,10 +76,14 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	if err != nil {
 		return simulate.Config{}, err
 	}
+	pools, err := s.pools(files, o.seed())
+	if err != nil {
+		return simulate.Config{}, err
+	}
 	cfg := simulate.Config{
 		Start:     s.Period.Start,
 		Until:     s.Period.Length(),
-		Pools:     s.pools(files, o.seed()),
+		Pools:     pools,
 		Cuts:      s.cuts(files),
 		Jobs:      jobs,
 		Policy:    newPolicy,
@@ -178,7 +182,7 @@ func (s *Scenario) Unpriced() []string {
 const unlimited = maxGPUs
 
 // pools returns the pools of one run, with their supplies.
-func (s *Scenario) pools(files *files, seed capcli.Seed) []simulate.Pool {
+func (s *Scenario) pools(files *files, seed capcli.Seed) ([]simulate.Pool, error) {
 	var out []simulate.Pool
 	for c, g := range s.groups(files) {
 		p := simulate.Pool{
@@ -194,9 +198,13 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) []simulate.Pool {
 		if p.Supply = c.supply(files, p, seed, g.place); c.Product == "capacity_block" && p.Until > 0 {
 			p.Supply = &ending{inner: p.Supply, at: max(p.From, p.Until-c.EndsEarly), nodes: p.Nodes}
 		}
+		var err error
+		if p.Buy, err = s.buying(c, files, seed); err != nil {
+			return nil, err
+		}
 		out = append(out, p)
 	}
-	return out
+	return out, nil
 }
 
 // rank returns c's place in the order of overflow: the scenario's order, then on-demand

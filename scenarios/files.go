@@ -60,16 +60,16 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 				return nil, err
 			}
 		}
-		if c.Trace != nil {
-			b, err := open(c.Trace.File)
+		for _, t := range c.traces() {
+			b, err := open(t.File)
 			if err != nil {
 				return nil, err
 			}
-			a, err := supply.ParseAvailability(bytes.NewReader(b), polarities[c.Trace.Polarity])
+			a, err := supply.ParseAvailability(bytes.NewReader(b), polarities[t.Polarity])
 			if err != nil {
-				return nil, inFile(err, c.Trace.File)
+				return nil, inFile(err, t.File)
 			}
-			f.availability[c.Trace.key()] = a
+			f.availability[t.key()] = a
 		}
 	}
 	if s.Policy.Predictions != "" {
@@ -88,6 +88,17 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 	}
 	s.opened.files = f
 	return f, nil
+}
+
+// traces returns the recorded histories that the pool follows.
+func (c *Capacity) traces() (out []*Availability) {
+	if c.Trace != nil {
+		out = append(out, c.Trace)
+	}
+	if c.Buy != nil && c.Buy.Shortage != nil && c.Buy.Shortage.Trace != nil {
+		out = append(out, c.Buy.Shortage.Trace)
+	}
+	return out
 }
 
 // key identifies a trace by its file and polarity.
