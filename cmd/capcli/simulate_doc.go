@@ -40,7 +40,9 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 	}
 	runs := results[0]
 	d.Tables = append(d.Tables, serviceTables(runs)...)
-	d.Tables = append(d.Tables, poolTable(runs), tenantTable(runs, people))
+	d.Tables = append(d.Tables, poolTable(runs))
+	d.Tables = append(d.Tables, boughtTables(runs)...)
+	d.Tables = append(d.Tables, tenantTable(runs, people))
 	d.Tables = append(d.Tables, tagTables(runs, people)...)
 	d.Tables = append(d.Tables, sizeTable(runs), loadTable(runs))
 	d.Tables = append(d.Tables, contractTables(runs)...)

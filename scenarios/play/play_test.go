@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +95,12 @@ func TestMetricsAreThoseOfTheDocument(t *testing.T) {
 		}
 		seen[m.Name] = true
 		f, known := runs[0].Figure(m.Name)
+		if slices.Contains([]string{"nodes_ordered", "bought_node_hours", "bought_utilisation", "orders_refused"}, m.Name) {
+			if known { // no nodes are bought there
+				t.Errorf("%s is %v without bought nodes", m.Name, f)
+			}
+			continue
+		}
 		if !known || m.Doc == "" || m.Text(f.Value) == "" {
 			t.Errorf("%s: %v, known %v, %q", m.Name, f, known, m.Doc)
 		}

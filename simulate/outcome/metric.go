@@ -90,6 +90,10 @@ var Metrics = append([]*Metric{
 	{"idle_gpu_hours", InGPUHours, false, "free while nobody waited for them", figure(func(o *Outcome) float64 { return o.Capacity.Idle.Hours() }).sum(billing.SlotIdle)},
 	{"blocked_gpu_hours", InGPUHours, false, "free while jobs waited that could not start", figure(func(o *Outcome) float64 { return o.Capacity.Blocked.Hours() }).madeBy(PartlyWaits).sum(billing.SlotBlocked)},
 	{"down_gpu_hours", InGPUHours, false, "failed or draining", figure(func(o *Outcome) float64 { return o.Capacity.Down.Hours() }).sum(billing.SlotDown)},
+	{"nodes_ordered", InCount, false, "nodes that were bought", share(sumBought(func(b *Bought) float64 { return float64(b.Ordered) }))},
+	{"bought_node_hours", InCount, false, "hours of bought nodes that were billed", share(sumBought(func(b *Bought) float64 { return b.NodeHours }))},
+	{"bought_utilisation", InShare, true, "GPU-hours held of all that were billed of bought nodes", share(boughtUtilisation)},
+	{"orders_refused", InCount, false, "orders of nodes that failed because none could be had", share(sumBought(func(b *Bought) float64 { return float64(b.Tries) }))},
 	{"fragmentation_gpus_mean", InCount, false, "free GPUs that the mix of jobs could not use", figure(func(o *Outcome) float64 { return o.Capacity.Fragmentation })},
 }, serviceMetrics()...)
 

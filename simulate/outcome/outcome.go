@@ -100,6 +100,7 @@ type Outcome struct {
 	Approval   *billing.Signature      `json:"approval,omitempty"`
 	Energy     *billing.Footprints     `json:"energy,omitempty"`
 
+	Bought        []Bought       `json:"bought_nodes,omitempty"`  // pools of bought nodes
 	Interruptions *Interruptions `json:"interruptions,omitempty"` // nil if nothing of the kind is switched on
 
 	// Timeline is the run over time; nil unless it was asked for.
