@@ -73,6 +73,9 @@ func (s *Scenario) checkServices(top *strict.Object) {
 
 // checkService checks one service against the pools.
 func (s *Scenario) checkService(o *strict.Object, v *service.Spec) {
+	if v.Prefill != nil {
+		o.FaultName("prefill", "prefill is played by capcli service replay alone; in a scenario every replica computes prompts and answers")
+	}
 	for k, name := range v.Pools {
 		c := s.pool(name)
 		switch why := ""; {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +14,7 @@ import (
 // serviceReplayOptions are the flags of capcli service replay.
 type serviceReplayOptions struct {
 	ask         service.ReplayRequest
+	read        requests.Request
 	output      outputOptions
 	requestsOut string
 }
@@ -39,22 +39,22 @@ func newServiceReplay(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.ask.Requests, "requests", "", "`FILE` of requests: arrival_us, tokens_in, tokens_out, and cached where known; also .gz")
-	f.StringVar(&o.ask.Read.Format, "format", "", "format of the requests, `NAME` (default: detected): "+strings.Join(requests.Formats.Names(), ", "))
-	f.StringToStringVar(&o.ask.Read.Map, "map", nil, "column names of the requests: `tokens_in=prompt,tokens_out=answer`")
-	f.StringVar(&o.ask.Times, "times", "", "what times count that are numbers: `UNIT`, s, ms, us or ns (default: told by their column and size)")
-	f.BoolVar(&o.ask.Read.SkipBad, "skip-bad", false, "leave out rows of the requests that are not valid, and count them")
+	addRequestFlags(cmd, &o.read)
 	f.StringVar(&o.ask.For, "for", "", "without --requests: play what the requests: of SPEC describe for this `TIME`, 2h (default: an hour, or their own length)")
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "random seed of such requests: a whole `NUMBER` from 0")
 	f.BoolVar(&o.ask.ByModel, "by-model", false, "several models on one fleet: each SPEC gets the requests to the model of its name")
 	f.IntVar(&o.ask.Replicas, "replicas", 0, "replicas, all ready from the start on, in place of those of SPEC: `N`")
 	f.StringVar(&o.requestsOut, "requests-out", "", "write what each request saw of the first SPEC to this `FILE` (csv)")
-	complete(cmd, "format", func() []string { return entries(&requests.Formats) })
 	addOutputFlags(cmd, &o.output)
 	return cmd
 }
 
 func runServiceReplay(ctx context.Context, e *env, o *serviceReplayOptions) error {
 	if err := o.output.check(); err != nil {
+		return err
+	}
+	var err error
+	if o.ask.Read, err = o.read.Parse(); err != nil {
 		return err
 	}
 	p := newProgress(e, "requests")

@@ -28,7 +28,6 @@ type ReplayRequest struct {
 	Specs    []string // files with a service each; the first is the one that others are compared with
 	Requests string   // file of requests; "" takes those that the first service describes
 	Read     requests.Options
-	Times    string // unit of its times that are numbers: s, ms, us, ns; "" tells it
 	For      string // length of requests that have no end: 2h; "" is an hour
 	Seed     capcli.Seed
 	ByModel  bool // each service gets only the requests to the model of its name
@@ -40,12 +39,6 @@ const maxPlayed = 20_000_000
 
 // Check refuses a wrong request.
 func (q *ReplayRequest) Check() error {
-	if q.Times != "" {
-		if err := capcli.CheckChoice("unit of --times", q.Times, []string{"s", "ms", "us", "ns"}); err != nil {
-			return err
-		}
-		q.Read.Unit = map[string]int64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[q.Times]
-	}
 	switch {
 	case len(q.Specs) == 0:
 		return &capcli.RequestError{Text: "no service is given", Hint: "capcli service init prints one to start from"}

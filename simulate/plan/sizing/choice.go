@@ -116,6 +116,9 @@ func (f *Files) Fill(ctx context.Context, open trace.Opener, r *Request) error {
 	if err != nil {
 		return err
 	}
+	if s.Prefill != nil {
+		return &capcli.InputError{File: f.Spec, Field: "prefill", Text: "replicas for prompts alone are not sized", Hint: "leave prefill out, or try numbers of both with capcli service replay"}
+	}
 	var notes []string
 	if r.Choices, notes, err = f.Vary.Choices(s); err != nil {
 		return capcli.NameFile(err, f.Spec)
