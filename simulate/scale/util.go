@@ -79,13 +79,13 @@ func (u *util) Desired(s *simulate.ScaleState) int {
 	return current
 }
 
+// steps returns the steps of the window: whole ones, at least one.
+func (r *utilRule) steps(length capcli.Seconds) int { return max(1, int(r.window/length)) }
+
 // look adds the present step to the sums of a window, and drops the one that leaves it. It is called
 // before the step is in the ring.
 func (u *util) look(r *utilRule, length capcli.Seconds, now utilStep) {
-	n := int(r.window / length)
-	if n == 0 {
-		return
-	}
+	n := r.steps(length)
 	r.served += now.served
 	r.room += now.room
 	if u.seen >= n {
@@ -97,8 +97,7 @@ func (u *util) look(r *utilRule, length capcli.Seconds, now utilStep) {
 
 // isKnown reports whether the window is full and had units.
 func (u *util) isKnown(r *utilRule, length capcli.Seconds) bool {
-	n := int(r.window / length)
-	return n > 0 && u.seen >= n && r.room > 0
+	return u.seen >= r.steps(length) && r.room > 0
 }
 
 func (u *util) isOver(r *utilRule, length capcli.Seconds) bool {
