@@ -203,12 +203,12 @@ func (s *Spec) keepsInMean(m *queueing.Means) bool {
 }
 
 // Bound returns the least replica-hours of any scaler that knows the load beforehand and lets nobody wait
-// beyond a step: see scale.Case.BoundNoneLate. It reports false where more replicas than allowed would be
+// beyond a step: see scale.Case.Bound. It reports false where more replicas than allowed would be
 // needed. late is how long a replica takes from its order to its first request.
 func (s *Spec) Bound(load []int64, perReplica int64, late capcli.Seconds) (float64, bool) {
 	step := s.StepLength()
 	c := scale.Case{Length: step, PerUnit: perReplica, ColdSteps: int((late + step - 1) / step), Scaler: s.Scaler, Load: load}
-	n := c.BoundNoneLate()
+	n := c.Bound()
 	if n == nil {
 		return 0, false
 	}

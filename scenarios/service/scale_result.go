@@ -28,7 +28,7 @@ type ScaleResult struct {
 
 // ScaleBounds are what no plan of the first run can go below, whatever it knows of the future.
 type ScaleBounds struct {
-	NoneLate  *int64 `json:"none_late_replica_steps"` // nobody waits; null where that is impossible
+	NoneLate  *int64 `json:"none_late_replica_steps"` // nobody waits, down to none where the scaler has zero_after; null where that is impossible
 	LateSteps *int64 `json:"late_steps_replica_steps"`
 	Why       string `json:"late_steps_not_computed,omitempty"`
 }
@@ -60,7 +60,7 @@ func newScaleResult(tries []scaleTry, runs []*scale.Run) *ScaleResult {
 	for _, s := range first.Sights {
 		out.Sights = append(out.Sights, [5]float64{float64(s.Now), float64(s.Ready), rounded(s.Stable), rounded(s.Panic), float64(s.Desired)})
 	}
-	out.Bounds.NoneLate = first.Summary.BoundNoneLate
+	out.Bounds.NoneLate = tries[0].Bound()
 	var err error
 	if out.Bounds.LateSteps, err = tries[0].BoundLate(); err != nil {
 		out.Bounds.Why = err.Error()
@@ -87,8 +87,8 @@ func newScaleRun(t *scaleTry, s *scale.Summary) ScaleRun {
 		File: t.file, Scaler: t.name, LateShare: s.LateShare, ReplicaHours: s.ReplicaHours, BacklogEnd: s.BacklogEnd,
 		MaxBacklog: s.MaxBacklog, MaxReplicas: s.MaxDesired, Changes: s.Changes, Steps: s.ReplicaSteps,
 	}
-	if s.BoundNoneLate != nil {
-		hours := float64(*s.BoundNoneLate) * t.Length.Hours()
+	if bound := t.Bound(); bound != nil {
+		hours := float64(*bound) * t.Length.Hours()
 		r.BoundHours = &hours
 		if hours > 0 {
 			over := r.ReplicaHours/hours - 1

@@ -65,6 +65,17 @@ func (c *Case) BoundNoneLate() *int64 {
 	return &total
 }
 
+// Bound is BoundNoneLate with the least replicas that the scaler itself may leave: none where it has
+// zero_after, whatever its min.
+func (c *Case) Bound() *int64 {
+	if c.Scaler == nil || c.Scaler.Min == 0 || c.Scaler.Values["zero_after"] == 0 && c.Scaler.Lengths["zero_after"] == 0 {
+		return c.BoundNoneLate()
+	}
+	settings, at := *c.Scaler, *c
+	settings.Min, at.Scaler = 0, &settings
+	return at.BoundNoneLate()
+}
+
 // maxLateWork is the most steps × backlogs × replicas that BoundLate looks at, and maxLateStates the most
 // backlogs × replicas.
 const (

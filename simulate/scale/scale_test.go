@@ -436,3 +436,15 @@ func TestWrongSettings(t *testing.T) {
 		}
 	}
 }
+
+// With scale to zero a plan may have no replica, whatever min says.
+func TestBoundFollowsScaleToZero(t *testing.T) {
+	c := &scale.Case{Length: 60, PerUnit: 10, Scaler: &scale.Settings{Kind: "util", Min: 1, Max: 5}, Load: []int64{0, 20, 0, 0}}
+	if got := c.Bound(); !equal(got, 5) {
+		t.Errorf("bound %v, want 5", *got)
+	}
+	c.Scaler.Lengths = map[string]capcli.Seconds{"zero_after": 60}
+	if got := c.Bound(); !equal(got, 2) {
+		t.Errorf("bound with scale to zero %v, want 2", *got)
+	}
+}
