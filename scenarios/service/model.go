@@ -29,7 +29,7 @@ type Model struct {
 }
 
 func (s *Spec) modelFields() []strict.Field {
-	r := &s.Model.Request
+	r := &s.Request
 	if r.GPUs == 0 {
 		*r = roofline.Defaults
 	}
@@ -46,7 +46,7 @@ func (s *Spec) modelFields() []strict.Field {
 		{"compiled", "stated effect of compilation: {time: 0.7}, a factor on the time", factors.reader(&r.Factors.Compiled, nil)},
 		{"speculative", "stated effect of speculative decoding: {tokens: 2.5, time: 1.3}: tokens made by a step, factor on its time", factors.reader(&r.Factors.Speculative, &r.Factors.SpeculativeGains)},
 		{"calibration", "correction from a server of your own, of capcli service fit: {factor: 1.05, c0: 300us, seq: 5us}", calibration.Reader(&r.Calibrated)},
-		{"time_table", "file of your own iteration times: tokens, sequences, kv, us", strict.Text(&s.Model.TimeTable, 4096)},
+		{"time_table", "file of your own iteration times: tokens, sequences, kv, us", strict.Text(&s.TimeTable, 4096)},
 	}
 }
 
@@ -136,7 +136,7 @@ func permille(dst *int64) strict.Reader {
 
 // readModel reads the name of a model, or a map of its numbers.
 func (s *Spec) readModel(d *strict.Decoder, n *yaml.Node) {
-	m := &s.Model.Request.Model
+	m := &s.Request.Model
 	if n.Kind != yaml.MappingNode {
 		strict.Value(m, "the name of a model, or its numbers", "the name of a model", func(text string) (roofline.Model, bool) {
 			found, err := roofline.FindModel(text)
@@ -178,7 +178,7 @@ var ownModel = strict.Section[roofline.Model]{
 
 // readGPU reads the kind of GPU.
 func (s *Spec) readGPU(d *strict.Decoder, n *yaml.Node) {
-	g := &s.Model.Request.GPU
+	g := &s.Request.GPU
 	strict.Value(g, "a kind of GPU", "a kind of GPU such as H100", func(text string) (roofline.GPU, bool) {
 		found, err := roofline.FindGPU(text)
 		if err != nil {
@@ -210,7 +210,7 @@ func (s *Spec) checkModel(o *strict.Object) {
 		o.FaultMissing("model", "%s needs model and gpu_model: the time and the memory follow from both", modelNames[i])
 		return
 	}
-	r := &s.Model.Request
+	r := &s.Request
 	if o.Has("block_size") && s.Config.BlockSize > 0 {
 		r.BlockSize = s.Config.BlockSize
 	}
@@ -220,9 +220,9 @@ func (s *Spec) checkModel(o *strict.Object) {
 		s.refuseModel(o, err)
 		return
 	}
-	s.Model.Estimate = e
+	s.Estimate = e
 	if !r.Timeless {
-		s.Config.Time, s.Model.origin = e.Time, &e.Origin
+		s.Config.Time, s.origin = e.Time, &e.Origin
 	}
 	if !o.Has("blocks") {
 		s.Config.Blocks = e.Memory.Blocks
@@ -253,8 +253,8 @@ func (s *Spec) refuseModel(o *strict.Object, err error) {
 
 // Origin says where the time of an iteration comes from, and how far it may be off.
 func (s *Spec) Origin() roofline.Origin {
-	if s.Model.origin != nil {
-		return *s.Model.origin
+	if s.origin != nil {
+		return *s.origin
 	}
 	return roofline.Origin{Source: "stated"}
 }
@@ -262,8 +262,8 @@ func (s *Spec) Origin() roofline.Origin {
 // originNotes says of each service whose time is modelled where it comes from.
 func originNotes(specs []*Spec) (out []string) {
 	for _, s := range specs {
-		if s.Model.origin != nil {
-			out = append(out, fmt.Sprintf("%s: %s", cmp.Or(s.Name, "the service"), s.Model.origin.Remark()))
+		if s.origin != nil {
+			out = append(out, fmt.Sprintf("%s: %s", cmp.Or(s.Name, "the service"), s.origin.Remark()))
 		}
 	}
 	return out
@@ -272,15 +272,15 @@ func originNotes(specs []*Spec) (out []string) {
 // ReadTimeTable reads the service's own table of iterations, if it names one, and takes its time from it.
 // open opens a file beside the service's own.
 func (s *Spec) ReadTimeTable(open func(name string) (io.ReadCloser, error)) error {
-	if s.Model.TimeTable == "" {
+	if s.TimeTable == "" {
 		return nil
 	}
-	f, err := open(s.Model.TimeTable)
+	f, err := open(s.TimeTable)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	table, err := roofline.ReadIterations(s.Model.TimeTable, f)
+	defer func() { _ = f.Close() }()
+	table, err := roofline.ReadIterations(s.TimeTable, f)
 	if err != nil {
 		return err
 	}
@@ -288,9 +288,9 @@ func (s *Spec) ReadTimeTable(open func(name string) (io.ReadCloser, error)) erro
 	if err != nil {
 		return err
 	}
-	s.Config.Time, s.Model.origin = fit.Time, &fit.Origin
-	if s.Model.Estimate != nil {
-		s.Model.Estimate.Time, s.Model.Estimate.Origin = fit.Time, fit.Origin
+	s.Config.Time, s.origin = fit.Time, &fit.Origin
+	if s.Estimate != nil {
+		s.Estimate.Time, s.Estimate.Origin = fit.Time, fit.Origin
 	}
 	return nil
 }

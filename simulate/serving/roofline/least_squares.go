@@ -58,50 +58,60 @@ func (n *normal) nonNegative() []float64 {
 // lawsonHanson minimises x·h·x/2 - g·x over x that are not negative by their method of active sets
 // ("Solving Least Squares Problems", 1974, chapter 23).
 func lawsonHanson(h *mat.Dense, g []float64) []float64 {
-	n := len(g)
-	x := make([]float64, n)
-	free := make([]bool, n)
-	for range 3 * n {
-		at, most := -1, 1e-9
-		for j := range n {
-			grad := g[j]
-			for i := range n {
-				grad -= h.At(j, i) * x[i]
-			}
-			if !free[j] && h.At(j, j) > 0 && grad > most {
-				at, most = j, grad
-			}
-		}
+	x := make([]float64, len(g))
+	free := make([]bool, len(g))
+	for range 3 * len(g) {
+		at := steepest(h, g, x, free)
 		if at < 0 {
 			break
 		}
 		free[at] = true
-		for {
+		for blocked := true; blocked; {
 			z, ok := solveFree(h, g, free)
 			if !ok {
-				free[at] = false
 				return x
 			}
-			step, bound := 1.0, -1
-			for j := range n {
-				if free[j] && z[j] <= 0 {
-					if s := x[j] / (x[j] - z[j]); s < step {
-						step, bound = s, j
-					}
-				}
-			}
-			for j := range n {
-				if free[j] {
-					x[j] += step * (z[j] - x[j])
-				}
-			}
-			if bound < 0 {
-				break
-			}
-			x[bound], free[bound] = 0, false
+			blocked = approach(x, z, free)
 		}
 	}
 	return x
+}
+
+// steepest returns the coordinate at 0 along which the sum falls fastest; -1 if it falls along none.
+func steepest(h *mat.Dense, g, x []float64, free []bool) int {
+	at, most := -1, 1e-9
+	for j := range g {
+		gradient := g[j]
+		for i := range g {
+			gradient -= h.At(j, i) * x[i]
+		}
+		if !free[j] && h.At(j, j) > 0 && gradient > most {
+			at, most = j, gradient
+		}
+	}
+	return at
+}
+
+// approach moves the free coordinates of x towards z, as far as none falls below 0. It reports whether one
+// stopped it; that one is then at 0 and no longer free.
+func approach(x, z []float64, free []bool) bool {
+	step, bound := 1.0, -1
+	for j := range x {
+		if free[j] && z[j] <= 0 {
+			if s := x[j] / (x[j] - z[j]); s < step {
+				step, bound = s, j
+			}
+		}
+	}
+	for j := range x {
+		if free[j] {
+			x[j] += step * (z[j] - x[j])
+		}
+	}
+	if bound >= 0 {
+		x[bound], free[bound] = 0, false
+	}
+	return bound >= 0
 }
 
 // solveFree solves the normal equations of the free coordinates.
