@@ -2,6 +2,8 @@ package roofline
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	"capcli/simulate/serving"
 )
@@ -58,6 +60,41 @@ func (l *Layout) prefilling(ops Operations, batch, length float64) Sample {
 // Compose returns the time of iterations of a layout from the times of its operations: FitTime of
 // iterations composed from them, of pure decoding and of whole prompts.
 func Compose(l *Layout, ops Operations) serving.Time { return FitTime(l.samples(ops)) }
+
+// composed remembers the times that Compose gave for the descriptions of this package, because a search
+// asks for the same ones often.
+var composed = struct {
+	sync.Mutex
+	times map[composedKey]serving.Time
+}{times: map[composedKey]serving.Time{}}
+
+type composedKey struct {
+	gpu    string
+	layout Layout
+}
+
+// maxComposed is the largest number of remembered times.
+const maxComposed = 4096
+
+// composeOnce is Compose from the description of a kind of GPU.
+func composeOnce(l *Layout, d *Description) serving.Time {
+	key := composedKey{d.GPU, *l}
+	key.layout.Model.Name, key.layout.Model.Source, key.layout.Model.Parameters = "", "", 0
+	composed.Lock()
+	t, ok := composed.times[key]
+	composed.Unlock()
+	if !ok {
+		t = Compose(l, d)
+		composed.Lock()
+		if len(composed.times) >= maxComposed {
+			clear(composed.times)
+		}
+		composed.times[key] = t
+		composed.Unlock()
+	}
+	t.Lin = slices.Clone(t.Lin)
+	return t
+}
 
 // samples composes iterations over the sizes at which servers work.
 func (l *Layout) samples(ops Operations) []Sample {

@@ -208,7 +208,7 @@ func (r *Request) timeOf(e *Estimate, known *Measured, weights, cache precision)
 		e.Time.Lin = slices.Clone(f.Time.Lin)
 		e.Origin.Basis = "iterations of this model, at points not used in the fit"
 	} else {
-		e.Time = Compose(&l, known.Operations)
+		e.Time = composeOnce(&l, known.Operations)
 	}
 	if s, ok := known.Servers[name]; ok {
 		e.Origin.Server = &s

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"capcli"
 )
@@ -64,18 +63,23 @@ func checkEstimate(t *testing.T, e *Estimate) {
 	}
 }
 
-// TestEstimateIsQuick holds that an estimate may be asked for in each case of a sweep.
-func TestEstimateIsQuick(t *testing.T) {
+// TestEstimateIsRemembered holds that the second estimate is that of the first, and not composed again.
+func TestEstimateIsRemembered(t *testing.T) {
 	q := DefaultQuestion()
 	q.Model, q.GPU = "yi-34b", "H200"
-	if _, err := q.Estimate(); err != nil {
+	first, err := q.Estimate()
+	if err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now()
-	if _, err := q.Estimate(); err != nil {
-		t.Fatal(err)
-	}
-	if d := time.Since(begin); d > 2*time.Second {
-		t.Errorf("an estimate takes %s", d)
+	want := first.Time.Picoseconds(64, 64, 64_000, 0)
+	first.Time.Lin[0] = [2]int64{1, 1} // of the caller alone
+	perRun := testing.AllocsPerRun(10, func() {
+		again, err := q.Estimate()
+		if err != nil || again.Time.Picoseconds(64, 64, 64_000, 0) != want {
+			t.Fatal("the second estimate differs")
+		}
+	})
+	if perRun > 200 {
+		t.Errorf("an estimate that is known allocates %v times", perRun)
 	}
 }

@@ -199,6 +199,69 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestUnknownShape holds the time of models whose attention and widths nobody measured: those of the
+// tables without the shape of attention, the width of the feed-forward network and the hidden size of the
+// model that is asked for.
+func TestUnknownShape(t *testing.T) {
+	var sum [4]float64
+	n := 0.0
+	all := readTables(t)
+	for _, gpu := range slices.Sorted(maps.Keys(all)) {
+		tables := all[gpu]
+		for _, l := range layouts(t, tables) {
+			if l.GPUs > 2 {
+				continue
+			}
+			d := Describe(tables.removeShape(&l).Half())
+			time := Compose(&l, d)
+			e := l.Judge(tables, &time)
+			t.Logf("%-10s %-30s %s", gpu, l.Key(), percents(e))
+			for i := range e {
+				sum[i] += e[i]
+			}
+			n++
+		}
+	}
+	for i := range sum {
+		sum[i] /= n
+	}
+	t.Logf("mean of %v: %s", n, percents(sum))
+	if sum[0] > 0.08 || sum[2] > 0.06 {
+		t.Errorf("mean errors %s, want at most 8 and 6 %%", percents(sum))
+	}
+}
+
+// removeShape returns the tables without what was measured for the shape of l.
+func (t *Tables) removeShape(l *Layout) *Tables {
+	out := t.Half()
+	*out = *t
+	out.products, out.prefill, out.decode = map[string][]*plane{}, maps.Clone(t.prefill), maps.Clone(t.decode)
+	for _, cache := range []string{"bfloat16", "fp8"} {
+		a := l.attention()
+		a.Cache = cache
+		delete(out.prefill, a)
+		delete(out.decode, a)
+	}
+	m := &l.Model
+	widths := []float64{float64(m.Hidden), float64(2 * m.Intermediate / l.GPUs), float64(m.Intermediate / l.GPUs), float64((m.Heads + 2*m.KVHeads) * m.HeadDim / l.GPUs)}
+	for w, planes := range t.products {
+		for _, p := range planes {
+			keep := plane{m: p.m, n: p.n, k: p.k}
+			for i, n := range p.n {
+				row := slices.Clone(p.us[i])
+				for j, k := range p.k {
+					if slices.Contains(widths, n) || slices.Contains(widths, k) {
+						row[j] = 0
+					}
+				}
+				keep.us = append(keep.us, row)
+			}
+			out.products[w] = append(out.products[w], &keep)
+		}
+	}
+	return out
+}
+
 func percents(e [4]float64) string {
 	return fmt.Sprintf("decode %4.1f/%4.1f %% prefill %4.1f/%4.1f %%", 100*e[0], 100*e[1], 100*e[2], 100*e[3])
 }
