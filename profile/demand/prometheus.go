@@ -12,10 +12,8 @@ import (
 // askPrometheus requests the history from the server, and the queue and the past capacity where
 // the request has queries for them.
 func (r *reader) askPrometheus(ctx context.Context) (*Histories, error) {
-	if r.Metrics != "" {
-		if err := r.trafficQuery(); err != nil {
-			return nil, err
-		}
+	if err := r.trafficQuery(); err != nil {
+		return nil, err
 	}
 	if len(r.By) > 0 || r.Peak && !r.PeakPeriods || r.Measure != "demand" && r.Metrics == "" {
 		return nil, &capcli.RequestError{Text: "--by, --measure and --peak are for job logs, not for --prom", Hint: "put it into the query: sum by (pool) (…)"}
@@ -62,10 +60,7 @@ func (r *reader) askPrometheus(ctx context.Context) (*Histories, error) {
 		steps = capcli.Step{} // the answer has this step already
 	}
 	hs, err := r.fromTable(all, steps)
-	if err == nil && r.Metrics != "" {
-		hs.nameTraffic(r.Measure)
-	}
-	return hs, err
+	return r.nameOfServers(hs), err
 }
 
 // askFor sends another query with the times and the step of q.

@@ -21,8 +21,11 @@ var ofTrace = []string{"requests", "tokens-in", "tokens-out"}
 // readsTraffic reports whether a measure is one of traffic.
 func readsTraffic(measure string) bool { return slices.Contains(TrafficMeasures, measure) }
 
-// trafficQuery sets the query of a measure of servers.
+// trafficQuery sets the query of a measure of servers, where Metrics names them.
 func (r *reader) trafficQuery() error {
+	if r.Metrics == "" {
+		return nil
+	}
 	if r.Query != "" {
 		return &capcli.RequestError{Field: "metrics", Text: "and query both say what to ask", Hint: "leave one out"}
 	}
@@ -36,6 +39,14 @@ func (r *reader) trafficQuery() error {
 	var err error
 	r.Query, err = inference.PromQL(r.Metrics, r.Measure, r.Match, step)
 	return err
+}
+
+// nameOfServers returns histories, named after their measure where they are of servers; nil stays nil.
+func (r *reader) nameOfServers(hs *Histories) *Histories {
+	if hs != nil && r.Metrics != "" {
+		hs.nameTraffic(r.Measure)
+	}
+	return hs
 }
 
 // nameTraffic says what the histories of a measure of traffic are.

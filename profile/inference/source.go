@@ -113,13 +113,13 @@ const maxSaved = 20_000_000
 // readSaved reads answers of query_range. A step of 0 takes the usual gap between values.
 func readSaved(names []string, open func(name string) (io.Reader, io.Closer, error), step capcli.Seconds) (*saved, error) {
 	s := &saved{byName: map[string][]series.Labelled{}, resets: map[string]bool{}}
-	lo, hi, gaps, held := math.Inf(1), math.Inf(-1), map[int64]int{}, 0
+	t := span{lo: math.Inf(1), hi: math.Inf(-1), gaps: map[int64]int{}}
 	for _, file := range names {
 		in, done, err := open(file)
 		if err != nil {
 			return nil, err
 		}
-		list, err := series.ReadLabelled(in, series.Options{Name: file, MaxRows: maxSaved - held})
+		list, err := series.ReadLabelled(in, series.Options{Name: file, MaxRows: maxSaved - t.values})
 		_ = done.Close() // it was only read
 		if err != nil {
 			return nil, capcli.NameFile(err, file)
@@ -130,34 +130,51 @@ func readSaved(names []string, open func(name string) (io.Reader, io.Closer, err
 				return nil, &capcli.InputError{File: file, Field: "metric", Text: "a series has no name: expected the metrics as the server tells them, without rate or sum", Hint: `ask for {__name__=~"vllm:.*"}`}
 			}
 			slices.SortFunc(one.Points, func(a, b series.Point) int { return cmp.Compare(a.At, b.At) })
-			for i, p := range one.Points {
-				lo, hi, held = min(lo, p.At), max(hi, p.At), held+1
-				if i > 0 {
-					gaps[int64(math.Round(p.At-one.Points[i-1].At))]++
-				}
-			}
+			t.add(one.Points)
 			s.byName[name] = append(s.byName[name], one)
 		}
 	}
-	if len(gaps) == 0 {
+	if len(t.gaps) == 0 {
 		return nil, &capcli.InputError{File: strings.Join(names, ", "), Text: "expected series of at least two values", Hint: "ask query_range for a longer time"}
 	}
-	s.from, s.step = capcli.Time(math.Floor(max(-1e15, min(lo, 1e15)))), step
+	s.from, s.step = capcli.Time(math.Floor(max(-1e15, min(t.lo, 1e15)))), step
 	if step == 0 {
-		usual, most := int64(0), 0
-		for gap, n := range gaps {
-			if n > most || n == most && gap < usual {
-				usual, most = gap, n
-			}
-		}
-		s.step = capcli.Seconds(max(1, usual))
+		s.step = t.usualGap()
 	}
-	steps := math.Ceil((hi - float64(s.from)) / float64(s.step))
+	steps := math.Ceil((t.hi - float64(s.from)) / float64(s.step))
 	if !(steps >= 1 && steps <= maxUsageSteps) {
 		return nil, &capcli.RequestError{Field: "step", Text: fmt.Sprintf("%s makes %.0f steps; want 1 to %s", s.step, steps, capcli.Grouped(maxUsageSteps))}
 	}
 	s.n = int(steps)
 	return s, nil
+}
+
+// span is the time that values cover, and the gaps between them.
+type span struct {
+	lo, hi float64
+	gaps   map[int64]int
+	values int
+}
+
+// add adds the points of a series, in order of time.
+func (t *span) add(points []series.Point) {
+	for i, p := range points {
+		t.lo, t.hi, t.values = min(t.lo, p.At), max(t.hi, p.At), t.values+1
+		if i > 0 {
+			t.gaps[int64(math.Round(p.At-points[i-1].At))]++
+		}
+	}
+}
+
+// usualGap returns the gap that occurs most, the least of equals.
+func (t *span) usualGap() capcli.Seconds {
+	usual, most := int64(0), 0
+	for gap, n := range t.gaps {
+		if n > most || n == most && gap < usual {
+			usual, most = gap, n
+		}
+	}
+	return capcli.Seconds(max(1, usual))
 }
 
 // increases implements source. A value below the one before is a reset: the counter began anew at 0. A

@@ -51,43 +51,93 @@ func (f *flat) read(d *json.Decoder) bool {
 	if err := d.Decode(&raw); err != nil {
 		return false
 	}
-	return f.object("", raw, 0) == nil
+	return f.object(raw) == nil
 }
 
 // object adds the members of an object.
-func (f *flat) object(stem string, raw []byte, depth int) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+func (f *flat) object(raw []byte) error {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '{' {
 		return errors.New("expected a JSON object")
 	}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		name, _ := t.(string)
-		var v json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			return err
-		}
-		if len(v) > 0 && v[0] == '{' && depth < maxDepth {
-			if err := f.object(stem+name+".", v, depth+1); err != nil {
-				return err
+	if !json.Valid(raw) {
+		var v any
+		return json.Unmarshal(raw, &v) // it says where the fault is
+	}
+	_, err := f.members("", raw, 0)
+	return err
+}
+
+// members adds the members of a valid object at the start of b, and returns what follows it.
+func (f *flat) members(stem string, b []byte, depth int) (rest []byte, err error) {
+	for b = skipBlanks(b[1:]); b[0] != '}'; {
+		end := endOfText(b)
+		name := string(textOf(b[:end]))
+		b = skipBlanks(skipBlanks(b[end:])[1:]) // the colon
+		if b[0] == '{' && depth < maxDepth {
+			if b, err = f.members(stem+name+".", b, depth+1); err != nil {
+				return nil, err
 			}
-			continue
+		} else {
+			if len(f.names) > capcli.MaxColumns {
+				return nil, fmt.Errorf("over %d keys", capcli.MaxColumns)
+			}
+			end := endOfValue(b)
+			f.names, f.values = append(f.names, stem+name), append(f.values, b[:end])
+			b = b[end:]
 		}
-		if len(f.names) > capcli.MaxColumns {
-			return fmt.Errorf("over %d keys", capcli.MaxColumns)
+		if b = skipBlanks(b); b[0] == ',' {
+			b = skipBlanks(b[1:])
 		}
-		f.names, f.values = append(f.names, stem+name), append(f.values, v)
 	}
-	if _, err := d.Token(); err != nil {
-		return err
+	return b[1:], nil
+}
+
+// skipBlanks returns b from its first byte that is no blank.
+func skipBlanks(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\n' || b[0] == '\r') {
+		b = b[1:]
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more behind the object")
+	return b
+}
+
+// endOfText returns the length of the string at the start of b, with its quotes.
+func endOfText(b []byte) int {
+	for i := 1; ; i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
 	}
-	return nil
+}
+
+// endOfValue returns the length of the valid value at the start of b.
+func endOfValue(b []byte) int {
+	depth := 0
+	for i := 0; ; i++ {
+		switch b[i] {
+		case '"':
+			i += endOfText(b[i:]) - 1
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i // that of the object around it
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
 }
 
 // jsonl reads objects; the places of their keys are looked up anew where the keys change.
@@ -168,7 +218,7 @@ func (j *jsonl) list() error {
 // object adds the request of an object.
 func (j *jsonl) object(line int, raw []byte) error {
 	j.row.names, j.row.values = j.row.names[:0], j.row.values[:0]
-	if err := j.row.object("", raw, 0); err != nil {
+	if err := j.row.object(raw); err != nil {
 		return j.r.RejectRow(line, "", "expected a request as a JSON object: "+err.Error(), "")
 	}
 	if !j.begun || !slices.Equal(j.row.names, j.header) {
@@ -210,6 +260,9 @@ func textOf(v []byte) []byte {
 		return nil
 	case v[0] != '"':
 		return v
+	}
+	if bytes.IndexByte(v, '\\') < 0 {
+		return v[1 : len(v)-1]
 	}
 	var s string
 	if json.Unmarshal(v, &s) != nil {

@@ -28,7 +28,7 @@ func readShared(t *testing.T, o Options, parts ...string) *Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	got, err := Read(context.Background(), trace.Input{Name: f.Name(), R: f}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestPublishedTracesEqualTheReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close() //nolint:errcheck // it was only read
+		defer f.Close()
 		z, err := gzip.NewReader(f)
 		if err != nil {
 			t.Fatal(err)

@@ -253,6 +253,7 @@ func (s *Drawn) instantsOf(i int, out []int64) []int64 {
 			shares = append(shares, (float64(n)+0.5-lo)/(hi-lo))
 		}
 		return s.place(i, shares, out)
+	case Gamma:
 	}
 	return s.place(i, gammaShares(rng, s.countOf(i), 1/s.spread), out)
 }
