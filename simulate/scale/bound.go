@@ -7,7 +7,7 @@ import (
 )
 
 // smallCase is the largest product of steps and most replicas for which a summary has bound_late_steps.
-const smallCase = 1000
+const smallCase = 1400
 
 // min returns the least replicas of the scaler, and max the most.
 func (c *Case) min() int {

@@ -119,7 +119,7 @@ func (h *hpa) Desired(s *simulate.ScaleState) int {
 	if current == 0 && h.min > 0 {
 		return 0
 	}
-	desired := current
+	var desired int
 	switch {
 	case current > h.max:
 		desired = h.max

@@ -1,6 +1,7 @@
 package scale_test
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -431,7 +432,7 @@ func TestWrongSettings(t *testing.T) {
 		s := good()
 		tt.change(s)
 		_, err := scale.NewScaler(s)
-		if request, ok := err.(*capcli.RequestError); !ok || request.Field != tt.field {
+		if request, ok := errors.AsType[*capcli.RequestError](err); !ok || request.Field != tt.field {
 			t.Errorf("error %v, want one of %s", err, tt.field)
 		}
 	}
