@@ -47,6 +47,7 @@ func addModelFlags(cmd *cobra.Command, q *roofline.Question, config *string) {
 	f.Int64Var(&q.GPUs, "tp", q.GPUs, "GPUs that share one copy of the model (tensor parallel): `N`")
 	f.StringVar(&q.Weights, "weights", q.Weights, "precision of the weights: `bf16`, fp8, 8bit, 4bit")
 	f.StringVar(&q.Cache, "kv", q.Cache, "precision of the KV cache: `bf16` or fp8")
+	f.Float64Var(&q.Quantised, "quantised", 0, "stated factor on the time, for weights whose precision was not measured on the GPU: `0.7`")
 	f.Float64Var(&q.Utilisation, "utilisation", q.Utilisation, "share of a GPU's memory that may be used: `0.9`")
 	f.Float64Var(&q.ReserveGiB, "reserve", q.ReserveGiB, "memory of a GPU for activations and the runtime: `GIB`")
 	f.StringVar(config, "config", "", "config.json of a model that is not known: `FILE`")
@@ -116,7 +117,7 @@ func modelDoc(a *roofline.Estimate) report.Doc {
 		Lead: a.Summary(), Data: a, Notes: a.Remarks(),
 		Tables: []report.Table{
 			report.Fill(report.Table{Name: "concurrency", Title: "Requests at once, and the time of a step that decodes them"}, a.Room, []report.Field[roofline.Room]{
-				{Name: "tokens", Head: "tokens of a request"}, {Name: "sequences", Head: "requests at once"}, {Name: "decode_us", Head: "decode step µs"},
+				{Name: "tokens", Head: "tokens of a request"}, {Name: "sequences", Head: "requests at once"}, {Name: "decode_us", Head: "decode step µs", Cell: decodeCell},
 			}),
 			report.Figures("figures", a, []report.Field[*roofline.Estimate]{
 				{Name: "weight_bytes_per_gpu", Head: "bytes of weights on each GPU", Cell: func(a *roofline.Estimate) any { return a.Memory.WeightBytes }},
@@ -131,4 +132,12 @@ func modelDoc(a *roofline.Estimate) report.Doc {
 			linesTable(a.Lines()),
 		},
 	}
+}
+
+// decodeCell is empty where the time is not known.
+func decodeCell(r roofline.Room) any {
+	if r.Micros == 0 {
+		return nil
+	}
+	return r.Micros
 }

@@ -3,6 +3,7 @@ package roofline
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -26,6 +27,7 @@ type Request struct {
 	Factors    Factors
 	Calibrated Calibration
 	Timeless   bool    // only the memory is wanted
+	MemoryToo  bool    // the memory is an answer where the time is not known
 	Lengths    []int64 // of sequences, whose number at once is wanted; nil is usual lengths
 }
 
@@ -68,7 +70,8 @@ type Estimate struct {
 	Weights    string       `json:"weights"`
 	WeightBits int64        `json:"weight_bits"`
 	CacheBits  int64        `json:"kv_bits"`
-	Time       serving.Time `json:"time"` // picoseconds, as the field time of a service
+	Time       serving.Time `json:"time"`                   // picoseconds, as the field time of a service
+	Missing    string       `json:"time_missing,omitempty"` // why there is no time; it is then 0
 	Memory     Memory       `json:"memory"`
 	BlockSize  int64        `json:"block_size"`
 	Permille   int64        `json:"util_permille"`
@@ -105,7 +108,7 @@ type Accuracy struct {
 type Room struct {
 	Tokens    int64 `json:"tokens"` // of a sequence
 	Sequences int64 `json:"sequences"`
-	Micros    int64 `json:"decode_us"`
+	Micros    int64 `json:"decode_us,omitempty"` // 0 is not known
 }
 
 //go:embed measured.json
@@ -159,7 +162,13 @@ func (r *Request) estimate(all map[string]*Measured) (*Estimate, error) {
 		return e, nil
 	}
 	if err := r.timeOf(e, all[r.GPU.Name], weights, cache); err != nil {
-		return nil, err
+		var unknown *capcli.RequestError
+		if !r.MemoryToo || !errors.As(err, &unknown) {
+			return nil, err
+		}
+		e.Missing = strings.TrimPrefix(unknown.Text, ": ") + "; " + unknown.Hint
+		e.addRoom(r.Lengths)
+		return e, nil
 	}
 	if err := r.Factors.apply(e); err != nil {
 		return nil, err
@@ -202,9 +211,9 @@ func (r *Request) timeOf(e *Estimate, known *Measured, weights, cache precision)
 		}
 	}
 	e.Origin = Origin{Source: source, Basis: fmt.Sprintf("iterations of other models with %s weights on this GPU, at points not used in the fit", name)}
-	errors := known.Errors[name]
+	off := known.Errors[name]
 	if f, ok := known.Times[l.Key()]; ok && l.Cache == "bfloat16" && sameShape(r.Model) {
-		e.Time, errors = f.Time, f.Errors
+		e.Time, off = f.Time, f.Errors
 		e.Time.Lin = slices.Clone(f.Time.Lin)
 		e.Origin.Basis = "iterations of this model, at points not used in the fit"
 	} else {
@@ -213,8 +222,8 @@ func (r *Request) timeOf(e *Estimate, known *Measured, weights, cache precision)
 	if s, ok := known.Servers[name]; ok {
 		e.Origin.Server = &s
 	}
-	e.Origin.Decode = Accuracy{capcli.Figure(errors[0]), capcli.Figure(errors[1])}
-	e.Origin.Prefill = Accuracy{capcli.Figure(errors[2]), capcli.Figure(errors[3])}
+	e.Origin.Decode = Accuracy{capcli.Figure(off[0]), capcli.Figure(off[1])}
+	e.Origin.Prefill = Accuracy{capcli.Figure(off[2]), capcli.Figure(off[3])}
 	return nil
 }
 
@@ -287,6 +296,10 @@ func (e *Estimate) addRoom(lengths []int64) {
 			e.Room = append(e.Room, Room{tokens, 0, 0})
 			break
 		}
-		e.Room = append(e.Room, Room{tokens, n, e.Time.Micros(n, n, n*tokens, 0)})
+		room := Room{Tokens: tokens, Sequences: n}
+		if e.Missing == "" {
+			room.Micros = e.Time.Micros(n, n, n*tokens, 0)
+		}
+		e.Room = append(e.Room, room)
 	}
 }

@@ -189,6 +189,9 @@ func (f *FitRequest) fitGroup(g MeasuredOn, rows []Measurement) (*GroupFit, [2][
 		}
 	}
 	e, err := q.Estimate()
+	if err == nil && e.Missing != "" {
+		err = &capcli.RequestError{Text: ": " + e.Missing}
+	}
 	if err != nil {
 		return nil, [2][]float64{}, err
 	}

@@ -23,6 +23,7 @@ type Question struct {
 	ReserveGiB  float64 // of each GPU
 	BlockSize   int64   // tokens
 	Length      int64   // of a sequence, whose number at once is asked for; 0 is usual lengths
+	Quantised   float64 // stated factor on the time; 0 is none
 }
 
 // DefaultQuestion is a Question with the values of Defaults.
@@ -56,6 +57,7 @@ func (q *Question) Request() (*Request, error) {
 	}
 	r.GPUs, r.Weights, r.Cache, r.BlockSize = q.GPUs, q.Weights, q.Cache, q.BlockSize
 	r.Permille, r.Reserve = int64(math.Round(q.Utilisation*1000)), int64(math.Round(q.ReserveGiB*(1<<30)))
+	r.Factors.Quantised, r.MemoryToo = q.Quantised, true
 	if q.Length > 0 {
 		r.Lengths = []int64{q.Length}
 	}

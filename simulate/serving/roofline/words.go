@@ -10,9 +10,12 @@ import (
 
 // Summary says in one sentence what the model takes and how fast it is.
 func (e *Estimate) Summary() string {
-	one := e.Time.Micros(1, 1, 1024, 0)
-	return fmt.Sprintf("%s on %d × %s with %s weights: %s of weights on each GPU, %s tokens in the KV cache; a step of one request takes %.1f ms, with an error of %.1f%% on average.",
-		e.name(), e.GPUs, e.GPU.Name, e.Weights, Bytes(e.Memory.WeightBytes), capcli.Grouped(e.Memory.Tokens), float64(one)/1000, 100*float64(e.Origin.Decode.Mean))
+	text := fmt.Sprintf("%s on %d × %s with %s weights: %s of weights on each GPU, %s tokens in the KV cache",
+		e.name(), e.GPUs, e.GPU.Name, e.Weights, Bytes(e.Memory.WeightBytes), capcli.Grouped(e.Memory.Tokens))
+	if e.Missing != "" {
+		return text + "; the time of a step is not known."
+	}
+	return fmt.Sprintf("%s; a step of one request takes %.1f ms, with an error of %.1f%% on average.", text, float64(e.Time.Micros(1, 1, 1024, 0))/1000, 100*float64(e.Origin.Decode.Mean))
 }
 
 func (e *Estimate) name() string {
@@ -24,6 +27,9 @@ func (e *Estimate) name() string {
 
 // Remarks are what the reader needs beside the figures.
 func (e *Estimate) Remarks() []string {
+	if e.Missing != "" {
+		return []string{"no time: " + e.Missing}
+	}
 	out := []string{
 		"source: " + e.Origin.Source,
 		"errors are of " + e.Origin.Basis + e.Origin.wholeServers(),
@@ -70,7 +76,12 @@ func (f *FitResult) Summary() string {
 }
 
 // Lines are the lines of a service with the time of the model.
-func (e *Estimate) Lines() []string { return blockLines(timeBlock(&e.Time)) }
+func (e *Estimate) Lines() []string {
+	if e.Missing != "" {
+		return []string{fmt.Sprintf("blocks: %d", e.Memory.Blocks)}
+	}
+	return blockLines(timeBlock(&e.Time) + fmt.Sprintf("blocks: %d\n", e.Memory.Blocks))
+}
 
 // Lines are the lines of a service that the fit gives; with several servers, those of each below a comment.
 func (f *FitResult) Lines() []string {
