@@ -72,6 +72,7 @@ func Figures() []Figure {
 		{"api_usd", "the same tokens at api_price", Dollars, func(v *Variant) (float64, bool) { return float64(v.APIUSD), v.APIUSD.IsKnown() }},
 		figure("usd_per_1000_requests", "cost of 1,000 requests", Dollars, func(z *sum) capcli.Figure { return z.USDPer1000 }),
 		promised(figure("usd_per_1000_within_slo", "cost of 1,000 within the promise", Dollars, func(z *sum) capcli.Figure { return z.USDPer1000Good })),
+		{"usd_per_user", "cost of a user", Dollars, func(v *Variant) (float64, bool) { return float64(v.UserUSD), v.UserUSD.IsKnown() }},
 		figure("usd_per_mtok", "cost of 1M tokens in and out", Dollars, func(z *sum) capcli.Figure { return z.USDPerMtok }),
 		figure("usd_per_mtok_in_apart", "cost of 1M tokens in", Dollars, func(z *sum) capcli.Figure { return z.USDPerMtokIn }),
 		figure("usd_per_mtok_out_apart", "cost of 1M tokens out", Dollars, func(z *sum) capcli.Figure { return z.USDPerMtokApart }),

@@ -76,7 +76,9 @@ type Variant struct {
 	Service  string          `json:"service"`
 	Policy   string          `json:"policy"`
 	Router   string          `json:"router"`
-	GPUs     int64           `json:"gpus"` // of all replicas
+	GPUs     int64           `json:"gpus"`  // of all replicas
+	Users    int             `json:"users"` // of the requests; 0 is unknown
+	UserUSD  capcli.Figure   `json:"usd_per_user"`
 	Promise  Kept            `json:"promise"`
 	Summary  serving.Summary `json:"summary"`
 	APIUSD   capcli.Figure   `json:"api_usd"`     // what the same tokens cost at api_price; null where none is stated
@@ -144,7 +146,7 @@ func Replay(ctx context.Context, q *ReplayRequest, open trace.Opener, note func(
 	}
 	r := &Replayed{Schema: ReplaySchema, Requests: q.Requests}
 	for i, s := range specs {
-		v, err := s.play(ctx, lists[i])
+		v, err := s.play(ctx, &lists[i])
 		if err != nil {
 			return nil, capcli.NameFile(err, q.Requests)
 		}
@@ -188,11 +190,27 @@ func (q *ReplayRequest) readSpecs(open trace.Opener) ([]*Spec, error) {
 	return specs, nil
 }
 
+// share is the requests of a service, and whose they are.
+type share struct {
+	list  []serving.Request
+	users map[int32]bool // 0 is an unknown one
+	drawn int            // users of drawn requests
+}
+
+// userCount returns how many users there are; 0 is unknown.
+func (s *share) userCount() int {
+	n := len(s.users)
+	if s.users[0] {
+		n--
+	}
+	return max(n, s.drawn)
+}
+
 // readRequests returns the requests of each service.
-func (q *ReplayRequest) readRequests(ctx context.Context, specs []*Spec, open trace.Opener, note func(string)) ([][]serving.Request, error) {
+func (q *ReplayRequest) readRequests(ctx context.Context, specs []*Spec, open trace.Opener, note func(string)) ([]share, error) {
 	if q.Requests == "" {
-		list, err := q.drawRequests(ctx, specs[0], open, note)
-		return slices.Repeat([][]serving.Request{list}, len(specs)), err
+		own, err := q.drawRequests(ctx, specs[0], open, note)
+		return slices.Repeat([]share{own}, len(specs)), err
 	}
 	rows, err := requests.ReadFile(ctx, open, q.Requests, q.Read)
 	if err != nil {
@@ -202,20 +220,27 @@ func (q *ReplayRequest) readRequests(ctx context.Context, specs []*Spec, open tr
 		note(text)
 	}
 	if !q.ByModel {
-		return slices.Repeat([][]serving.Request{RequestsOf(rows)}, len(specs)), nil
+		all := share{list: RequestsOf(rows), users: map[int32]bool{}}
+		for _, row := range rows.Rows {
+			all.users[row.User] = true
+		}
+		return slices.Repeat([]share{all}, len(specs)), nil
 	}
 	return q.divide(rows, specs)
 }
 
 // divide gives each service the requests to the model of its name. Each model must have one.
-func (q *ReplayRequest) divide(rows *requests.Trace, specs []*Spec) ([][]serving.Request, error) {
+func (q *ReplayRequest) divide(rows *requests.Trace, specs []*Spec) ([]share, error) {
 	to := make([]int, len(rows.Models))
 	for i, model := range rows.Models {
 		to[i] = slices.IndexFunc(specs, func(s *Spec) bool {
 			return s.Name == model || s.Requests != nil && s.Requests.Only == model
 		})
 	}
-	out := make([][]serving.Request, len(specs))
+	out := make([]share, len(specs))
+	for i := range out {
+		out[i].users = map[int32]bool{}
+	}
 	all := RequestsOf(rows)
 	for i, row := range rows.Rows {
 		at := -1
@@ -232,10 +257,11 @@ func (q *ReplayRequest) divide(rows *requests.Trace, specs []*Spec) ([][]serving
 				Hint: "give a SPEC for each model: name: MODEL",
 			}
 		}
-		out[at] = append(out[at], all[i])
+		out[at].list = append(out[at].list, all[i])
+		out[at].users[row.User] = true
 	}
-	for i, list := range out {
-		if len(list) == 0 {
+	for i := range out {
+		if len(out[i].list) == 0 {
 			return nil, &capcli.InputError{File: q.Requests, Field: "model", Text: "no request is to the model of the service " + capcli.Quoted(specs[i].Name)}
 		}
 	}
@@ -243,9 +269,9 @@ func (q *ReplayRequest) divide(rows *requests.Trace, specs []*Spec) ([][]serving
 }
 
 // drawRequests returns the requests that a service describes.
-func (q *ReplayRequest) drawRequests(ctx context.Context, s *Spec, open trace.Opener, note func(string)) ([]serving.Request, error) {
+func (q *ReplayRequest) drawRequests(ctx context.Context, s *Spec, open trace.Opener, note func(string)) (out share, err error) {
 	if s.Requests == nil {
-		return nil, &capcli.RequestError{
+		return out, &capcli.RequestError{
 			Field: "requests", Text: "wants the file of requests to play: the service " + capcli.Quoted(s.Name) + " describes none",
 			Hint: "--requests requests.csv, with the columns arrival_us, tokens_in, tokens_out",
 		}
@@ -254,22 +280,23 @@ func (q *ReplayRequest) drawRequests(ctx context.Context, s *Spec, open trace.Op
 	if q.For != "" {
 		v, err := capcli.ParseSeconds(q.For)
 		if err != nil || v < 1 {
-			return nil, &capcli.RequestError{Field: "for", Text: fmt.Sprintf("wants a length of time such as 2h, found %q", q.For)}
+			return out, &capcli.RequestError{Field: "for", Text: fmt.Sprintf("wants a length of time such as 2h, found %q", q.For)}
 		}
 		until = v
 	}
 	source, err := s.Traffic(ctx, Opening{Open: besideFile(open, q.Specs[0]), Start: capcli.NoTime, Seed: q.Seed, Note: note})
 	if err != nil {
-		return nil, capcli.NameFile(err, q.Specs[0])
+		return out, capcli.NameFile(err, q.Specs[0])
 	}
 	if end := source.Length(); end > 0 && q.For == "" {
 		until = end
 	}
-	list, err := traffic.Collect(source, until, maxPlayed)
-	if err == nil && len(list) == 0 {
+	out.drawn = source.Users()
+	out.list, err = traffic.Collect(source, until, maxPlayed)
+	if err == nil && len(out.list) == 0 {
 		err = &capcli.RequestError{Field: "for", Text: "is " + until.String() + ", in which no request comes"}
 	}
-	return list, err
+	return out, err
 }
 
 // besideFile opens files whose names are relative to the folder of another.
@@ -308,12 +335,12 @@ func RequestsOf(t *requests.Trace) []serving.Request {
 }
 
 // play plays requests on the service.
-func (s *Spec) play(ctx context.Context, list []serving.Request) (*Variant, error) {
+func (s *Spec) play(ctx context.Context, own *share) (*Variant, error) {
 	c, err := s.Servable()
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.playRequests(ctx, c, list)
+	r, err := s.playRequests(ctx, c, own.list)
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +350,10 @@ func (s *Spec) play(ctx context.Context, list []serving.Request) (*Variant, erro
 	}
 	v.Promise = Kept{TTFT: c.SLO.TTFT, TPOT: c.SLO.TPOT, E2E: c.SLO.E2E, Share: float64(s.Share) / 1000, Found: r.Summary.SLOShare}
 	v.Promise.Kept = v.Promise.HasLimit() && r.Summary.SLOMet*1000 >= s.Share*r.Summary.Requests
-	v.APIUSD = capcli.Figure(math.NaN())
+	v.Users, v.UserUSD, v.APIUSD = own.userCount(), capcli.Figure(math.NaN()), capcli.Figure(math.NaN())
+	if v.Users > 0 {
+		v.UserUSD = r.Summary.USD / capcli.Figure(v.Users)
+	}
 	if s.API.IsKnown() {
 		v.APIUSD = capcli.Figure((float64(r.Summary.TokensIn)*s.API.In + float64(r.Summary.TokensOut)*s.API.Out) / 1e6)
 	}
@@ -342,7 +372,7 @@ func (s *Spec) playRequests(ctx context.Context, c *serving.Config, list []servi
 // Lead returns the answer in a sentence or two.
 func (r *Replayed) Lead() string {
 	if len(r.Others) == 0 {
-		return r.Variant.lead()
+		return r.lead()
 	}
 	var parts []string
 	if t := r.Total; t != nil {
@@ -410,7 +440,7 @@ func (r *Replayed) notes() []string {
 	if z.OK < 1000 {
 		out = append(out, fmt.Sprintf("a p99 of %d requests rests on the slowest %d; play a longer trace before you order", z.OK, z.OK-(99*z.OK+99)/100+1))
 	}
-	if early, late, ok := r.Variant.drift(); ok {
+	if early, late, ok := r.drift(); ok {
 		out = append(out, fmt.Sprintf("the queue grows: the mean TTFT is %s in the first tenth of requests and %s in the last; these replicas cannot carry the load, and percentiles depend on the length of the trace",
 			capcli.MicrosText(early), capcli.MicrosText(late)))
 	}

@@ -366,3 +366,47 @@ func checkLaws(t *testing.T, c *serving.Config, r *serving.Result) {
 		}
 	}
 }
+
+// listed gives requests as a Follower does that has nothing to add.
+type listed struct {
+	rest []serving.Request
+	done int
+}
+
+func (l *listed) Peek() (int64, bool) {
+	if len(l.rest) == 0 {
+		return 0, false
+	}
+	return l.rest[0].Arrival, true
+}
+
+func (l *listed) Next() serving.Request {
+	r := l.rest[0]
+	l.rest = l.rest[1:]
+	return r
+}
+
+func (l *listed) RequestDone(int, *serving.Served, int64) { l.done++ }
+
+// A source whose requests may follow others is played iteration by iteration, in order of time. Where none
+// does, it gives the same as requests that are known.
+func TestFollowersEqualLists(t *testing.T) {
+	for seed := range uint64(400) {
+		c, requests := randomService(rand.New(rand.NewPCG(seed, 3)))
+		want, err := serving.Replay(t.Context(), c, requests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := &listed{rest: requests}
+		got, err := serving.ReplaySource(t.Context(), c, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Served, want.Served) || !slices.Equal(got.Replicas, want.Replicas) {
+			t.Fatalf("seed %d: as followers %+v, as a list %+v", seed, got.Summary, want.Summary)
+		}
+		if from.done != int(want.Summary.OK+want.Summary.Rejected) {
+			t.Errorf("seed %d: told of %d requests: %+v", seed, from.done, want.Summary)
+		}
+	}
+}

@@ -135,6 +135,7 @@ func Summarize(c *Config, served []Served, replicas []Use) Summary {
 		case Waiting:
 			z.Unserved++
 			continue
+		case OK:
 		}
 		z.OK++
 		z.TokensIn += w.In
