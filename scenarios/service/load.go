@@ -33,10 +33,9 @@ type Requests struct {
 	Repeat capcli.Seconds // 0 is once; traffic.RepeatOwn is after the length of the file
 	Start  Begin
 
-	Demand            traffic.Demand
-	InFrom, OutFrom   string  // traces whose lengths are drawn
-	Cached            float64 // share of each prompt; below 0 is as the trace has it
-	hasCached, hasDay bool
+	Demand          traffic.Demand
+	InFrom, OutFrom string  // traces whose lengths are drawn
+	Cached          float64 // share of each prompt; below 0 is as the trace has it
 }
 
 // Begin says when the first request of a file comes.
@@ -168,12 +167,6 @@ func checkShape(o *strict.Object, q *Requests) {
 		} else {
 			o.FaultName("cv", "cv goes with arrivals: gamma")
 		}
-	}
-	if q.InFrom != "" && !o.Has("tokens_out") {
-		return
-	}
-	if o.Has("cached") && q.Cached < 0 {
-		q.Cached = 0
 	}
 }
 

@@ -221,3 +221,23 @@ func TestSharedTraceIsPlayed(t *testing.T) {
 		t.Errorf("%d requests in steps, %d one by one, %v", sum, len(list), err)
 	}
 }
+
+// The template shows every field of requests:, and each of its lines can be read.
+func TestTemplateHasEveryFieldOfRequests(t *testing.T) {
+	shown := ""
+	for line := range strings.Lines(Template()) {
+		text, ok := strings.CutPrefix(strings.TrimPrefix(line, "#"), "requests: ")
+		if !ok {
+			continue
+		}
+		shown += text
+		if _, err := parseRequests(t, strings.TrimSpace(text)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, f := range requestsFields(newRequests()) {
+		if !strings.Contains(shown, f.Name+": ") {
+			t.Errorf("the template does not show %s", f.Name)
+		}
+	}
+}
