@@ -112,19 +112,17 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	return cfg, err
 }
 
-// Generated returns the jobs of the scenario's generator. It reports false if the scenario has
-// none.
+// Generated returns the jobs of the scenario's generator, without its services, which hold capacity
+// beside the jobs: see Config. It reports false if the scenario has none.
 func (s *Scenario) Generated(o Options) (capcli.Jobs, bool) {
 	if s.Jobs.Generate == nil {
 		return nil, false
 	}
-	made, ok := any(*s.Jobs.Generate).(interface {
-		Jobs(seed capcli.Seed) capcli.Jobs
-	})
-	if !ok {
-		return nil, false
+	jobs, some := s.Jobs.Generate.WithoutServices()
+	if !some {
+		return func(func(capcli.Job, error) bool) {}, true
 	}
-	return made.Jobs(o.seed()), true
+	return jobs.Jobs(o.seed()), true
 }
 
 // Rates returns the prices of the pools of Config, in their order. A pool without a

@@ -15,6 +15,7 @@ import (
 
 	"capcli"
 	"capcli/profile/trace"
+	"capcli/scenarios/generate"
 	"capcli/scenarios/service"
 	"capcli/scenarios/service/traffic"
 	"capcli/scenarios/strict"
@@ -193,8 +194,69 @@ func (s *Scenario) servicesOf(files *files, o Options) ([]simulate.Service, erro
 			Late: v.LateSteps, Initial: initialOf(v), Cold: coldOf(v), Drain: v.DrainTime, Scaler: scaler, Displaces: v.Displaces, Spares: v.Spares,
 		}
 	}
+	fleets, err := s.fleets(files)
+	return append(out, fleets...), err
+}
+
+// fleets returns the services of the generator, whose replicas follow the day and have no requests. They go
+// to elastic pools only if jobs like them ever may.
+func (s *Scenario) fleets(files *files) ([]simulate.Service, error) {
+	w := s.Jobs.Generate
+	if w == nil {
+		return nil, nil
+	}
+	list, err := w.Fleets()
+	if err != nil {
+		return nil, err
+	}
+	shift := capcli.Seconds(0)
+	if s.Period.IsKnown() {
+		shift = capcli.Seconds(w.Start - s.Period.Start)
+	}
+	overflow := simulate.Overflow{Patience: s.Overflow.Patience}
+	var out []simulate.Service
+	for i := range list {
+		f := &list[i]
+		r := &f.Replica
+		var pools []string
+		for _, name := range s.poolsFor(&service.Spec{Holding: service.Holding{Partition: r.Partition}}) {
+			if c := s.pool(name); c.Kind.Committed() || overflow.PatienceOf(r, w.Span) >= 0 {
+				pools = append(pools, name)
+			}
+		}
+		if pools = s.enginePools(files, pools); len(pools) == 0 {
+			return nil, &capcli.InputError{
+				File: s.File, Field: "jobs.generate.classes." + f.Name, Text: "no pool that these replicas may use has room for one",
+				Hint: "its partition and GPU model must be those of a pool; with overflow: {patience: never} it has committed pools alone",
+			}
+		}
+		out = append(out, simulate.Service{
+			Name: f.Name, Tenant: r.Tenant, GPUModel: s.wantedModel(r.GPUModel), Partition: r.Partition, GPUs: r.GPUs, CPUMilli: r.CPUMilli, MemMiB: r.MemMiB,
+			Tags:  r.Tags.Merge(capcli.NewTags(capcli.Tag{Name: serviceTag, Value: f.Name})),
+			Class: r.Class, Pools: pools, Length: f.Step,
+			Load: make([]int64, (w.Span+shift+f.Step-1)/f.Step), Initial: f.Wanted(-shift),
+			Scaler: func() simulate.Scaler { return fleetScaler{f, shift} },
+		})
+	}
 	return out, nil
 }
+
+// wantedModel returns the GPU model that work wants.
+func (s *Scenario) wantedModel(model string) string {
+	if s.Jobs.AnyModel {
+		return ""
+	}
+	return model
+}
+
+// fleetScaler wants the replicas of a fleet.
+type fleetScaler struct {
+	fleet *generate.Fleet
+	shift capcli.Seconds // from the start of the run to that of the workload
+}
+
+// Desired implements simulate.Scaler.
+func (f fleetScaler) Desired(s *simulate.ScaleState) int { return f.fleet.Wanted(s.Now - f.shift) }
 
 // enginePools returns the names that pools have in a run: a pool with a file of nodes is several.
 func (s *Scenario) enginePools(files *files, names []string) (out []string) {

@@ -31,7 +31,7 @@ const (
 	// equal length, one after another.
 	Steady Kind = "steady"
 	// Service is the replicas of a service that follow the day: in each step, as many equal jobs as
-	// its first instant asks for.
+	// its first instant asks for. In a scenario they are no jobs but one holder: see Fleets.
 	Service Kind = "service"
 )
 
@@ -140,7 +140,8 @@ type source interface {
 	next() (j capcli.Job, ok bool)
 }
 
-func (w *Workload) source(c *Class, seed capcli.Seed) source {
+// recipeOf returns what the jobs of a class have in common.
+func (w *Workload) recipeOf(c *Class) recipe {
 	end := w.Span
 	if c.Until > 0 {
 		end = min(end, c.Until)
@@ -149,6 +150,11 @@ func (w *Workload) source(c *Class, seed capcli.Seed) source {
 	for i := range c.Tenants {
 		t.tags = append(t.tags, c.Tenants[i].Tags.Merge(c.Tags))
 	}
+	return t
+}
+
+func (w *Workload) source(c *Class, seed capcli.Seed) source {
+	t := w.recipeOf(c)
 	switch c.Kind {
 	case Steady:
 		return newSteady(t)

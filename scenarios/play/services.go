@@ -7,6 +7,7 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/service"
 	"capcli/simulate"
+	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
 	"capcli/simulate/serving"
 )
@@ -19,8 +20,16 @@ func (r *Run) serviceFigures(ctx context.Context, services []simulate.Service, s
 	r.services, r.Levels = make([]outcome.Service, len(services)), make([]*service.Level, len(services))
 	costs := r.Invoice.ByPayers(r.Result.Record)
 	for i := range services {
-		v, run, out := &r.Case.Scenario.Services[i], &r.Result.Services[i], &r.services[i]
+		run, out := &r.Result.Services[i], &r.services[i]
 		*out = outcome.ServiceOf(run, &services[i], r.Result.Record, r.Result.Ended)
+		if i >= len(r.Case.Scenario.Services) { // of the generator
+			out.Level, r.Levels[i] = service.LevelSteps, &service.Level{}
+			if c := r.costOf(costs, run); c != nil {
+				out.SetCost(c.Direct, c.Share)
+			}
+			continue
+		}
+		v := &r.Case.Scenario.Services[i]
 		load, err := r.Case.Scenario.ServiceLoad(v, so)
 		if err != nil {
 			return err
@@ -43,8 +52,7 @@ func (r *Run) serviceFigures(ctx context.Context, services []simulate.Service, s
 			rate := *out.TokensOut / (out.Held.Hours() * 3600)
 			out.TokensPerGPU = &rate
 		}
-		if r.Priced() && run.Payer > 0 {
-			c := &costs[run.Payer-1]
+		if c := r.costOf(costs, run); c != nil {
 			out.SetCost(c.Direct, c.Share)
 		}
 		if v.API.IsKnown() {
@@ -52,6 +60,14 @@ func (r *Run) serviceFigures(ctx context.Context, services []simulate.Service, s
 		}
 	}
 	return nil
+}
+
+// costOf returns what a service cost; nil if it is not known, as where it shares its tags with jobs.
+func (r *Run) costOf(costs []billing.TagCost, run *simulate.ServiceRun) *billing.TagCost {
+	if !r.Priced() || run.Payer == 0 {
+		return nil
+	}
+	return &costs[run.Payer-1]
 }
 
 // latencyOf returns what requests saw.

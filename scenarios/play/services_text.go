@@ -2,6 +2,7 @@ package play
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"capcli"
@@ -24,6 +25,13 @@ func ServicesLead(runs []*Run) string {
 }
 
 func serviceLead(s *outcome.Service) string {
+	if s.Capacity == 0 {
+		text := fmt.Sprintf("%s: %s %s at most, %s at once in the mean", s.Name, capcli.Grouped(int64(s.ReplicasMax)), capcli.Plural(int64(s.ReplicasMax), "replica"), strconv.FormatFloat(s.ReplicasMean, 'f', 1, 64))
+		if s.Cost != nil {
+			text += fmt.Sprintf("; %s", s.Cost)
+		}
+		return text + "."
+	}
 	text := fmt.Sprintf("%s: %s %s", s.Name, capcli.Grouped(s.Requests), capcli.Plural(s.Requests, "request"))
 	if n := s.NotAnswered(); n > 0 {
 		text += fmt.Sprintf(", %s of them not served", capcli.Grouped(n))
@@ -64,7 +72,7 @@ func serviceWarnings(runs []*Run) []string {
 	for i := range r.Services {
 		s := &r.Services[i]
 		tell := func(format string, args ...any) { out = append(out, s.Name+": "+fmt.Sprintf(format, args...)) }
-		if s.Requests == 0 {
+		if s.Requests == 0 && s.Capacity > 0 {
 			tell("no request came in the time of the run")
 		}
 		if s.Missing > 0 {
@@ -79,10 +87,11 @@ func serviceWarnings(runs []*Run) []string {
 		if s.Lost > 0 {
 			tell("%s %s lost with their nodes", capcli.Grouped(s.Lost), capcli.Agree(s.Lost, "replica was", "replicas were"))
 		}
-		switch s.Level {
-		case service.LevelMeans:
+		switch {
+		case s.Capacity == 0:
+		case s.Level == service.LevelMeans:
 			tell("only means are known, no percentiles: %s", s.Why)
-		case service.LevelSteps:
+		case s.Level == service.LevelSteps:
 			tell("what single requests saw is not known: %s", s.Why)
 		}
 		out = append(out, s.Notes...)
