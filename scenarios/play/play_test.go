@@ -95,6 +95,9 @@ func TestMetricsAreThoseOfTheDocument(t *testing.T) {
 		}
 		seen[m.Name] = true
 		f, known := runs[0].Figure(m.Name)
+		if m.OfServices() && !known {
+			continue
+		}
 		if slices.Contains([]string{"nodes_ordered", "bought_node_hours", "bought_utilisation", "orders_refused"}, m.Name) {
 			if known { // no nodes are bought there
 				t.Errorf("%s is %v without bought nodes", m.Name, f)

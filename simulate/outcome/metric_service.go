@@ -88,6 +88,9 @@ func timeMetrics() []*Metric {
 	return out
 }
 
+// OfServices reports whether the metric is a figure of services, which a run without any does not have.
+func (m *Metric) OfServices() bool { return m.value != nil }
+
 // skipped is the figure of a service that does not count.
 var skipped = new(float64)
 
