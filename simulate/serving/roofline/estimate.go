@@ -166,7 +166,11 @@ func (r *Request) estimate(all map[string]*Measured) (*Estimate, error) {
 		if !r.MemoryToo || !errors.As(err, &unknown) {
 			return nil, err
 		}
-		e.Missing = strings.TrimPrefix(unknown.Text, ": ") + "; " + unknown.Hint
+		text := unknown.Error()
+		if rest, ok := strings.CutPrefix(unknown.Text, ": "); ok {
+			text = rest
+		}
+		e.Missing = text + "; " + unknown.Hint
 		e.addRoom(r.Lengths)
 		return e, nil
 	}
@@ -187,6 +191,11 @@ func (r *Request) timeOf(e *Estimate, known *Measured, weights, cache precision)
 	}
 	if err := r.Model.checkWidths(); err != nil {
 		return err
+	}
+	if r.Model.Heads%r.GPUs != 0 {
+		return &capcli.RequestError{
+			Field: "tensor_parallel", Text: fmt.Sprintf("wants a divisor of the %d heads for a time from measurements, found %d", r.Model.Heads, r.GPUs), Hint: "state time: or time_table:",
+		}
 	}
 	if r.Model.HeadDim < 32 || r.Model.HeadDim > 512 {
 		return &capcli.RequestError{Field: "head_dim", Text: fmt.Sprintf("wants 32 to 512 for a time from measurements, found %d", r.Model.HeadDim), Hint: "state time: or time_table:"}

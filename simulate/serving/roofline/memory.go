@@ -84,9 +84,6 @@ func (d *Demand) Check() error {
 			return &capcli.RequestError{Field: f.name, Text: fmt.Sprintf("wants %d to %d, found %d", f.lo, f.hi, f.v)}
 		}
 	}
-	if d.Model.Heads%d.GPUs != 0 {
-		return &capcli.RequestError{Field: "tensor_parallel", Text: fmt.Sprintf("wants a divisor of the %d heads, found %d", d.Model.Heads, d.GPUs)}
-	}
 	if m := d.Memory(); !m.Fits {
 		return d.misfit(m)
 	}
