@@ -390,7 +390,7 @@ func (s *Scenario) inService(v *service.Spec, err error) error {
 // Traffic returns the requests of a service in a run, as its requests: says; nil if it states only how many
 // come. note gets what the user must know.
 func (s *Scenario) Traffic(v *service.Spec, o Options, note func(string)) (traffic.Source, error) {
-	if v.Requests == nil {
+	if !v.HasRequests() {
 		return nil, nil //nolint:nilnil // without requests: there are none
 	}
 	if len(v.Arrivals) > 0 {

@@ -29,9 +29,9 @@ type Play struct {
 	Summary serving.Summary `json:"summary"` // of the calls
 }
 
-// tasksOf returns how many tasks a play has: at least three for each that is at work at once, so that the
+// TasksOf returns how many tasks a play has: at least three for each that is at work at once, so that the
 // start and the end are not all there is.
-func tasksOf(w *agents.Workload) int64 { return max(w.Tasks, 3*w.Workflows) }
+func TasksOf(w *agents.Workload) int64 { return max(w.Tasks, 3*w.Workflows) }
 
 // run plays the tasks and adds the plays to r.
 func (q *PlayRequest) run(ctx context.Context, open trace.Opener, w *agents.Workload, r *AgentsResult) error {
@@ -58,11 +58,11 @@ func (q *PlayRequest) run(ctx context.Context, open trace.Opener, w *agents.Work
 		loads = append(loads, *w)
 	}
 	for _, own := range loads {
-		own.Tasks = tasksOf(&own)
+		own.Tasks = TasksOf(&own)
 		if err := own.Check(); err != nil {
 			return err
 		}
-		p, err := s.playAgents(ctx, &own, q.Replicas)
+		p, err := s.PlayAgents(ctx, &own, q.Replicas)
 		if err != nil {
 			return capcli.NameFile(err, q.Spec)
 		}
@@ -77,8 +77,9 @@ func (q *PlayRequest) run(ctx context.Context, open trace.Opener, w *agents.Work
 	return nil
 }
 
-// playAgents plays tasks on a number of replicas, or on the fewest that keep the promise.
-func (s *Spec) playAgents(ctx context.Context, w *agents.Workload, replicas int) (*Play, error) {
+// PlayAgents plays tasks on a number of replicas, or for 0 on the fewest that keep the
+// promise of the service. It fails with a *capcli.ResultError where none do.
+func (s *Spec) PlayAgents(ctx context.Context, w *agents.Workload, replicas int) (*Play, error) {
 	if replicas > 0 {
 		return s.playOn(ctx, w, replicas)
 	}
@@ -96,7 +97,7 @@ func (s *Spec) playAgents(ctx context.Context, w *agents.Workload, replicas int)
 			kept = p
 		case n == most:
 			return nil, &capcli.ResultError{
-				Kind: capcli.NoPlan, Text: fmt.Sprintf("%d replicas still keep the promise for only %s%% of the calls of %s, and %s%% is wanted", n, percent(float64(p.Promise.Found)), p.load(), percent(p.Promise.Share)),
+				Kind: capcli.NoPlan, Text: fmt.Sprintf("%d replicas still keep the promise for only %s of the calls of %s, and %s is wanted", n, percent(float64(p.Promise.Found)), p.load(), percent(p.Promise.Share)),
 				Hint: "the promise may be closer than a call alone on a replica takes",
 			}
 		default:
@@ -153,7 +154,7 @@ func (p *Play) lead() string {
 	case p.Fewest:
 		return text + " Fewer break the promise."
 	case p.Promise.HasLimit() && !p.Promise.Kept:
-		return text + fmt.Sprintf(" The promise is broken: %s%% of the calls are within it, %s%% wanted.", percent(float64(p.Promise.Found)), percent(p.Promise.Share))
+		return text + fmt.Sprintf(" The promise is broken: %s of the calls are within it, %s wanted.", percent(float64(p.Promise.Found)), percent(p.Promise.Share))
 	}
 	return text
 }

@@ -39,6 +39,9 @@ func (o *Opening) note(name string, remarks ...string) {
 // there. It fails with a *capcli.InputError for a file that is not valid, and with a *capcli.RequestError
 // where there are no requests.
 func (s *Spec) Traffic(ctx context.Context, o Opening) (traffic.Source, error) {
+	if s.Agents != nil {
+		return s.agentTraffic(&o)
+	}
 	q := s.Requests
 	if q == nil {
 		return nil, &capcli.RequestError{Field: "requests", Text: ": the service says nothing of its requests", Hint: "requests: {from: FILE}, or requests: {rate: 10/s, tokens_in: 512, tokens_out: 200}"}

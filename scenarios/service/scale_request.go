@@ -163,7 +163,7 @@ func (q *ScaleRequest) readTries(ctx context.Context, open trace.Opener, name st
 // complete finds out what the service does not state: its load, from the requests that it describes, and
 // what a replica serves in a step. It returns the load and where these numbers are from.
 func (q *ScaleRequest) complete(ctx context.Context, open trace.Opener, name string, spec *Spec, load []int64) ([]int64, []string, error) {
-	if spec.Requests == nil || len(spec.Arrivals) > 0 || load != nil && spec.PerStep > 0 {
+	if !spec.HasRequests() || len(spec.Arrivals) > 0 || load != nil && spec.PerStep > 0 {
 		return load, nil, nil
 	}
 	var notes []string

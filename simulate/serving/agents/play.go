@@ -334,7 +334,9 @@ func sumUp(tasks []Task, r *serving.Result) *Played {
 		out.TaskMean = capcli.Figure(float64(total) / float64(n))
 		out.TaskP50, out.TaskP90 = capcli.Figure(serving.Percentile(took, 50)), capcli.Figure(serving.Percentile(took, 90))
 		out.TaskP99 = capcli.Figure(serving.Percentile(took, 99))
-		out.USDPerTask = capcli.Figure(float64(r.Summary.USD) / float64(n))
+		if usd := float64(r.Summary.USD); usd > 0 {
+			out.USDPerTask = capcli.Figure(usd / float64(n))
+		}
 	}
 	out.CallsMean, out.CallsPeak = overlap(calls, r.Summary.End)
 	out.TasksMean, out.TasksPeak = overlap(spans, r.Summary.End)

@@ -171,3 +171,34 @@ func BenchmarkPlay(b *testing.B) {
 		b.ReportMetric(float64(got.Calls), "calls")
 	}
 }
+
+// At the pace of a service whose iterations all take as long, requests arrive as they do when they are
+// played on it with a replica for each.
+func TestRequestsAsPlayed(t *testing.T) {
+	c := chatService(64)
+	c.Time, c.MaxTokens, c.MaxSeqs = serving.Time{C0: 1e10, Lin: [][2]int64{{0, 0}}}, 1<<20, 1<<20
+	for _, w := range []Workload{{Params: modest(), Tasks: 60, Workflows: 7, Ramp: 3, Reuses: true}, {Params: modest(), Tasks: 60, Rate: 0.7}} {
+		_, _, played, err := Play(t.Context(), c, &w, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A call that arrives while its replica works waits for the end of the iteration: none does here, for
+		// replicas are many.
+		got, err := w.Requests(1, func(r serving.Request) int64 { return 10_000 * r.Out }, 1_000_000)
+		if err != nil || len(got) != len(played.Served) {
+			t.Fatalf("%d requests, %d played, %v", len(got), len(played.Served), err)
+		}
+		for i, r := range got {
+			want := played.Served[i].Request
+			if r.Prefix < 1 || r.Prefix > w.Tasks {
+				t.Fatalf("request %d has the prefix %d", i, r.Prefix)
+			}
+			if r.Prefix = 0; r != want {
+				t.Fatalf("request %d: %+v, played %+v", i, r, want)
+			}
+		}
+		if _, err := w.Requests(1, func(serving.Request) int64 { return 1 }, 100); err == nil {
+			t.Error("over 100 requests are accepted")
+		}
+	}
+}
