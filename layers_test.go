@@ -91,7 +91,7 @@ var layers = map[string][]string{
 	"simulate/plan/linear":      {"gonum"},
 	"simulate/plan/online":      {"simulate/internal/exact"},
 	"simulate/plan/resample":    {"simulate/plan"},
-	"simulate/plan/sizing":      {"profile/requests", "profile/trace", "scenarios/prices", "scenarios/service", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "simulate/serving"},
+	"simulate/plan/sizing":      {"profile/requests", "profile/trace", "scenarios", "scenarios/prices", "scenarios/service", "scenarios/service/traffic", "scenarios/strict", "simulate", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "simulate/serving"},
 	"simulate/plan/savings":     {"simulate/internal/exact", "profile/demand", "simulate/plan/market"},
 
 	"simulate/eta":             {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},

@@ -17,6 +17,14 @@ func (s *Scenario) ScheduleKey() (string, error) {
 	if len(s.Commitments) > 0 {
 		c.Description = "by the hour" // the record of the run then has hours
 	}
+	c.Services = nil // they hold more than JSON can: their own text says what they are
+	for i := range s.Services {
+		text, err := s.Services[i].Text()
+		if err != nil {
+			return "", err
+		}
+		c.Description += "\n" + text
+	}
 	c.Policy.Name, c.Placement = s.PolicyName(), s.PlacementName()
 	c.Capacity = slices.Clone(s.Capacity)
 	for i := range c.Capacity {

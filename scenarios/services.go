@@ -191,7 +191,7 @@ func (s *Scenario) servicesOf(files *files, o Options) ([]simulate.Service, erro
 			CPUMilli: int64(math.Ceil(v.CPUs * 1000)), MemMiB: int64(math.Ceil(v.MemGB * 1024)),
 			Tags:  v.Tags.Merge(capcli.NewTags(capcli.Tag{Name: serviceTag, Value: v.Name})),
 			Class: serviceTag, Pools: s.enginePools(files, s.poolsFor(v)), Length: v.StepLength(), Load: load.Counts, PerReplica: load.PerReplica,
-			Late: v.LateSteps, Initial: initialOf(v), Cold: coldOf(v), Drain: v.DrainTime, Scaler: scaler, Displaces: v.Displaces, Spares: v.Spares,
+			Late: v.LateSteps, Initial: initialOf(v), Cold: coldOf(v), Drain: v.DrainTime, Scaler: scaler, Most: mostOf(v), Displaces: v.Displaces, Spares: v.Spares,
 		}
 	}
 	fleets, err := s.fleets(files)
@@ -276,6 +276,14 @@ func initialOf(v *service.Spec) int {
 		return len(v.Config.Replicas)
 	}
 	return v.InitialReplicas()
+}
+
+// mostOf returns the most replicas that are ever wanted at once.
+func mostOf(v *service.Spec) int {
+	if v.Scaler == nil {
+		return initialOf(v)
+	}
+	return max(initialOf(v), v.Scaler.Max)
 }
 
 // coldOf returns how long a replica loads.

@@ -31,6 +31,7 @@ type Service struct {
 	Cold       capcli.Seconds // from holding GPUs to the first request
 	Drain      capcli.Seconds // a ready replica that is taken back holds its GPUs for so long
 	Scaler     NewScaler      // nil keeps Initial replicas
+	Most       int            // replicas that Scaler or Initial ever wants at once; 0 is not known
 
 	// Displaces says whether a replica without room in a pool takes the GPUs of running jobs there,
 	// before it looks at the next pool: see PreemptRules.

@@ -29,8 +29,7 @@ func newPlanService(e *env) *cobra.Command {
 			"exact, with a proven lower bound beside it. Promises are the slo of SPEC for a --share of the requests, and\n" +
 			"--max. Where no number of replicas keeps them, it says which binds and the nearest that can be kept (exit 6).",
 		Example: "  capcli plan service chat.yaml --requests azure.csv.gz --max ttft_p99=200ms --max tpot_p99=50ms --growth 20%,100%\n" +
-			"  capcli plan service chat.yaml --requests day.csv --hourly --price 3.90 --term 12mo=2.20 --api-price in=0.5,out=1.5\n" +
-			"  capcli plan service chat.yaml --requests requests.csv --gpu-model H100=3.90,A100=2.10 --weights bf16,fp8",
+			"  capcli plan service thousand-requests --hourly --gpu-model H100=3.90,A100=2.10 --api-price in=0.5,out=1.5",
 		Args: wantArgs("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files.Spec = args[0]
@@ -39,7 +38,9 @@ func newPlanService(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.StringVar(&o.files.Requests, "requests", "", "`FILE` of requests: arrival_us, tokens_in, tokens_out, and cached where known; also .gz")
+	f.StringVar(&o.files.Requests, "requests", "", "`FILE` of requests: arrival_us, tokens_in, tokens_out, cached (default: those that SPEC says come)")
+	f.StringVar(&o.files.Service, "service", "", "where SPEC is a scenario with several services: `NAME`")
+	f.IntVar(&o.files.Days, "days", 1, "days of requests, where SPEC has a curve: `N`")
 	f.StringVar(&o.files.Read.Format, "format", "", "format of the requests, `NAME` (default: detected): "+strings.Join(requests.Formats.Names(), ", "))
 	f.StringVar(&o.ask.Share, "share", "", "`SHARE` of the requests that must be within the slo of SPEC (default: that of SPEC, or 99%)")
 	f.StringArrayVar(&o.ask.Max, "max", nil, "upper limit, `METRIC=VALUE`: ttft_p99=200ms, tpot_p99=50ms, e2e_p95=5s, gpus=16 (may be repeated)")
@@ -56,11 +57,13 @@ func newPlanService(e *env) *cobra.Command {
 	f.StringVar(&o.ask.API, "api-price", "", "compare with a price of $ per million tokens: `in=0.5,out=1.5`")
 	f.StringVar(&o.save, "save", "", "also write the plan as JSON to this `FILE`")
 	complete(cmd, "format", func() []string { return entries(&requests.Formats) })
+	_ = f.MarkHidden("format") // it is detected
 	complete(cmd, "search", sizing.SearchNames)
 	complete(cmd, "price", func() []string { return priceKeys("on_demand") })
 	complete(cmd, "term", termKeys)
 	completeSign(cmd, "max", "=")
 	completeSign(cmd, "min", "=")
+	cmd.ValidArgsFunction = completeScenarios
 	return cmd
 }
 

@@ -12,59 +12,66 @@ import (
 	"capcli/simulate/serving"
 )
 
-// serviceFigures returns the figures of the services of the run.
-func (r *Run) serviceFigures(ctx context.Context, services []simulate.Service, so scenarios.Options) error {
+// serviceFigures works out the figures of the services of the run.
+func (r *Run) serviceFigures(ctx context.Context, services []simulate.Service, so scenarios.Options) (err error) {
+	r.services, r.Levels, err = ServiceFigures(ctx, r.Case.Scenario, r.Result, services, r.Invoice, r.Priced(), so)
+	return err
+}
+
+// ServiceFigures returns the figures of the services of a run of a scenario, and what their requests saw.
+// Without priced they have no cost.
+func ServiceFigures(ctx context.Context, s *scenarios.Scenario, res *simulate.Result, services []simulate.Service, inv *billing.Invoice, priced bool, so scenarios.Options) ([]outcome.Service, []*service.Level, error) {
 	if len(services) == 0 {
-		return nil
+		return nil, nil, nil
 	}
-	r.services, r.Levels = make([]outcome.Service, len(services)), make([]*service.Level, len(services))
-	costs := r.Invoice.ByPayers(r.Result.Record)
+	list, levels := make([]outcome.Service, len(services)), make([]*service.Level, len(services))
+	costs := inv.ByPayers(res.Record)
 	for i := range services {
-		run, out := &r.Result.Services[i], &r.services[i]
-		*out = outcome.ServiceOf(run, &services[i], r.Result.Record, r.Result.Ended)
-		if i >= len(r.Case.Scenario.Services) { // of the generator
-			out.Level, r.Levels[i] = service.LevelSteps, &service.Level{}
-			if c := r.costOf(costs, run); c != nil {
+		run, out := &res.Services[i], &list[i]
+		*out = outcome.ServiceOf(run, &services[i], res.Record, res.Ended)
+		if i >= len(s.Services) { // of the generator
+			out.Level, levels[i] = service.LevelSteps, &service.Level{}
+			if c := costOf(costs, run, priced); c != nil {
 				out.SetCost(c.Direct, c.Share)
 			}
 			continue
 		}
-		v := &r.Case.Scenario.Services[i]
-		load, err := r.Case.Scenario.ServiceLoad(v, so)
+		v := &s.Services[i]
+		load, err := s.ServiceLoad(v, so)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		out.Notes = append(out.Notes, load.Notes...)
 		if hours, ok := v.Bound(services[i].Load, services[i].PerReplica, services[i].Cold); ok {
 			out.BoundHours = &hours
 		}
-		src, err := r.Case.Scenario.Traffic(v, so, nil)
+		src, err := s.Traffic(v, so, nil)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		level, err := v.Watch(ctx, src, run, r.Result.Ended)
+		level, err := v.Watch(ctx, src, run, res.Ended)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		r.Levels[i] = level
+		levels[i] = level
 		out.Latency = latencyOf(v, level, run)
 		if out.TokensOut != nil && out.Held > 0 {
 			rate := *out.TokensOut / (out.Held.Hours() * 3600)
 			out.TokensPerGPU = &rate
 		}
-		if c := r.costOf(costs, run); c != nil {
+		if c := costOf(costs, run, priced); c != nil {
 			out.SetCost(c.Direct, c.Share)
 		}
 		if v.API.IsKnown() {
 			out.CompareAPI(v.API.In, v.API.Out)
 		}
 	}
-	return nil
+	return list, levels, nil
 }
 
 // costOf returns what a service cost; nil if it is not known, as where it shares its tags with jobs.
-func (r *Run) costOf(costs []billing.TagCost, run *simulate.ServiceRun) *billing.TagCost {
-	if !r.Priced() || run.Payer == 0 {
+func costOf(costs []billing.TagCost, run *simulate.ServiceRun, priced bool) *billing.TagCost {
+	if !priced || run.Payer == 0 {
 		return nil
 	}
 	return &costs[run.Payer-1]

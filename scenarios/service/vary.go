@@ -42,3 +42,12 @@ func (s *Spec) With(changes ...Change) (*Spec, error) {
 	}
 	return out, err
 }
+
+// Text returns the fields of the service as they were read, in YAML.
+func (s *Spec) Text() (string, error) {
+	if s.node == nil {
+		return s.Name, nil
+	}
+	text, err := yaml.Marshal(s.node)
+	return string(text), err
+}

@@ -337,10 +337,13 @@ func (s *Drawn) Counts(length capcli.Seconds, n int) ([]int64, error) {
 }
 
 // Requests implements Source.
-func (s *Drawn) Requests(until capcli.Seconds) iter.Seq[serving.Request] {
+func (s *Drawn) Requests(until capcli.Seconds) iter.Seq[serving.Request] { return s.cells(0, until) }
+
+// cells yields the requests from a cell on.
+func (s *Drawn) cells(first int, until capcli.Seconds) iter.Seq[serving.Request] {
 	return func(yield func(serving.Request) bool) {
 		var instants []int64
-		for i := 0; capcli.Seconds(i)*s.cell < until; i++ {
+		for i := first; capcli.Seconds(i)*s.cell < until; i++ {
 			instants = s.instantsOf(i, instants)
 			rng := s.lengths.ofCell(i)
 			for _, at := range instants {

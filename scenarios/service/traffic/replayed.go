@@ -183,9 +183,14 @@ func (s *Replayed) Counts(length capcli.Seconds, n int) ([]int64, error) {
 
 // Requests implements Source.
 func (s *Replayed) Requests(until capcli.Seconds) iter.Seq[serving.Request] {
+	return s.requestsFrom(s.indexAt(0), until)
+}
+
+// requestsFrom yields the requests from a number on.
+func (s *Replayed) requestsFrom(first int64, until capcli.Seconds) iter.Seq[serving.Request] {
 	return func(yield func(serving.Request) bool) {
 		end := s.indexAt(int64(until) * second)
-		for i := s.indexAt(0); i < end; i++ {
+		for i := first; i < end; i++ {
 			r := &s.rows[i%int64(len(s.rows))]
 			at := r.Arrival + s.shift
 			if s.period > 0 {

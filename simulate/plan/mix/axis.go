@@ -17,7 +17,10 @@ const (
 
 // variable lists the sections of a scenario that an axis may change. Jobs, the period and the seed
 // are the same for all mixes.
-var variable = []string{"capacity", "policy", "placement", "overflow", "preemption", "tenants", "commitments"}
+var variable = []string{"capacity", "policy", "placement", "overflow", "preemption", "tenants", "commitments", "services"}
+
+// demanded are the fields of a service that no axis may change: what comes, and what is promised.
+var demanded = []string{"requests", "load", "promise", "slo", "mu"}
 
 // ParseAxis reads an axis: "capacity.base.gpus=0..128:8" or
 // "overflow.patience=0,15m,1h". It fails with *capcli.RequestError.
@@ -30,6 +33,11 @@ func ParseAxis(text string) (Axis, error) {
 	section := path
 	if i := strings.IndexAny(path, ".["); i >= 0 {
 		section = path[:i]
+	}
+	if section == "services" && slices.ContainsFunc(demanded, func(field string) bool {
+		return strings.HasSuffix(path, "."+field) || strings.Contains(path, "."+field+".")
+	}) {
+		return Axis{}, axisError(text, path+" is the same for every mix of a plan: a mix with fewer requests or another promise answers another question")
 	}
 	if !slices.Contains(variable, section) {
 		return Axis{}, axisError(text, fmt.Sprintf("%s is the same for every mix of a plan; what may be varied: %s", section, strings.Join(variable, ", ")))

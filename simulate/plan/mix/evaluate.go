@@ -36,7 +36,7 @@ func (p *Problem) evaluate(ctx context.Context, run int, candidates []*Candidate
 			return err
 		}
 		for _, i := range groups[g] {
-			priced, err := p.price(candidates[i], run, ran)
+			priced, err := p.price(ctx, candidates[i], run, ran)
 			if err != nil {
 				return err
 			}

@@ -70,6 +70,9 @@ func (p *Planner) makeLimits() error {
 		}
 	}
 	p.limits = append(p.limits, given...)
+	if err := p.limitMissing(); err != nil {
+		return err
+	}
 	if err := p.limitUndone(); err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ func (s *study) allNotes() []string {
 		notes = append(notes, "the cost includes unserved work at the on-demand price; break-even prices and the sensitivity to prices keep that part unchanged")
 	}
 	notes = append(notes, s.owed...)
+	notes = append(notes, s.serviceNotes()...)
 	if s.best != nil && s.out.Partial == "" {
 		notes = append(notes, s.bound.Says)
 		if s.bound.Why != "" && s.bound.Service() {

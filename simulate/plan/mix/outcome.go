@@ -68,6 +68,8 @@ type Outcome struct {
 	Redone        GPUMillis `json:"redone_gpu_ms"`
 	Fragmentation float64   `json:"fragmentation_gpus_mean"`
 	Pools         []Pool    `json:"pools"`
+
+	Services []outcome.Service `json:"services,omitempty"`
 }
 
 // Capacity divides GPU time by its use: offered = used + idle + blocked + down.
@@ -164,7 +166,7 @@ func (o *Outcome) figures() *outcome.Outcome {
 		QueueTime: o.QueueTime, JCTMean: o.JCTMean, BoundedSlowdown: o.BoundedSlowdown, Makespan: o.Makespan,
 		Queue: outcome.Queue{Max: o.QueueMax, Mean: o.QueueMean}, Availability: o.Availability, Fairness: o.Fairness,
 		Capacity: outcome.Capacity{Span: o.Time.span(), Stranded: capcli.GPUTime(o.Held.Idle + o.Held.Blocked + o.Held.Down), Fragmentation: o.Fragmentation},
-		Cost:     outcome.Cost{Equivalent: o.Equivalent, Savings: o.Savings},
+		Cost:     outcome.Cost{Equivalent: o.Equivalent, Savings: o.Savings}, Services: o.Services,
 	}
 	w := &simulate.Stats{Jobs: o.WaitJobs, Started: o.WaitStarted, Mean: o.WaitMean, P50: o.WaitP50, P95: o.WaitP95}
 	out.Waits = outcome.WaitsOf(w)

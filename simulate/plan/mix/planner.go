@@ -115,6 +115,11 @@ func leavesToChance(c *play.Case) bool {
 	if !c.FromLog() || c.Scenario.PlacementName() == "random" {
 		return true
 	}
+	for i := range c.Scenario.Services {
+		if r := c.Scenario.Services[i].Requests; r != nil && r.From == "" {
+			return true
+		}
+	}
 	for i := range c.Scenario.Capacity {
 		if pool := &c.Scenario.Capacity[i]; pool.Failures != nil || pool.Hazard != nil {
 			return true
@@ -163,6 +168,9 @@ func (p *Planner) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error
 		if err != nil {
 			return nil, err
 		}
+		if jobs == nil {
+			jobs = []capcli.Job{} // services alone
+		}
 		if p.held+len(jobs) > jobsMost {
 			p.jobs, p.held = map[int][]capcli.Job{}, 0
 		}
@@ -209,6 +217,16 @@ func (p *Planner) candidateOf(s *scenarios.Scenario, i int, values []string) (*C
 		c.Discounted = true
 		c.Invoice = func(rec *simulate.Record, ended capcli.Seconds) (*billing.Invoice, error) {
 			return s.Invoice(rec, ended, p.options(0))
+		}
+	}
+	if len(s.Services) > 0 {
+		c.Services = func(ctx context.Context, run int, res *simulate.Result, inv *billing.Invoice, priced bool) ([]outcome.Service, error) {
+			cfg, err := c.Config(run)
+			if err != nil {
+				return nil, err
+			}
+			out, _, err := play.ServiceFigures(ctx, s, res, cfg.Services, inv, priced, p.options(run))
+			return out, err
 		}
 	}
 	c.Config = func(run int) (simulate.Config, error) { return s.Config(nil, p.options(run)) }

@@ -104,6 +104,9 @@ func lateness(cfg *simulate.Config) capcli.Seconds {
 // preemption or by capacity that comes and goes) rather than only at the end of a pool.
 func interrupts(cfg *simulate.Config) (ever, often bool) {
 	often = cfg.Policy.Preempts(cfg.Settings)
+	for i := range cfg.Services {
+		often = often || cfg.Services[i].Displaces
+	}
 	for i := range cfg.Pools {
 		often = often || cfg.Pools[i].Supply != nil
 		ever = ever || cfg.Pools[i].Until > 0
@@ -148,6 +151,11 @@ func (p *promised) fits(cfg *simulate.Config) string {
 	if ever {
 		room = p.all
 	}
+	held, why := replicaGPUs(cfg)
+	if why != "" {
+		return why
+	}
+	room += held
 	if cfg.Settings.Choices["late"] == "drop" {
 		return "the policy drops jobs that are late"
 	}
@@ -164,7 +172,7 @@ func (p *promised) fits(cfg *simulate.Config) string {
 			return "a tenant's quota, cap or budget can keep its jobs waiting"
 		}
 	}
-	why := "there is no on-demand capacity"
+	why = "there is no on-demand capacity"
 	for i := range cfg.Pools {
 		q := &cfg.Pools[i]
 		if q.Terms.Committed() {
@@ -186,6 +194,22 @@ func (p *promised) fits(cfg *simulate.Config) string {
 		}
 	}
 	return why
+}
+
+// replicaGPUs returns the most GPUs that replicas of services ever hold at once, or why that is not known.
+// Replicas that are taken back beside those that follow them hold more.
+func replicaGPUs(cfg *simulate.Config) (gpus int64, why string) {
+	for i := range cfg.Services {
+		s := &cfg.Services[i]
+		switch {
+		case s.Displaces:
+			return 0, fmt.Sprintf("the service %s takes the GPUs of jobs", s.Name)
+		case s.Most == 0 && s.Scaler != nil, s.Drain > 0:
+			return 0, fmt.Sprintf("replicas of the service %s may hold the on-demand capacity", s.Name)
+		}
+		gpus += int64(s.Most) * int64(max(1, s.GPUs))
+	}
+	return gpus, ""
 }
 
 // serves reports whether a pool of this GPU model serves all jobs.

@@ -4,6 +4,7 @@ import (
 	"capcli"
 	"capcli/scenarios"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 	"capcli/simulate/plan"
 	"capcli/simulate/validate"
 )
@@ -108,6 +109,8 @@ type Mix struct {
 	Distances  []Distance     `json:"limits"`
 	Gap        *float64       `json:"optimality_gap"`
 	Fault      string         `json:"cannot_be_priced,omitempty"`
+
+	Services []outcome.Service `json:"services,omitempty"` // of the first run
 
 	Entry *Entry `json:"-"` // the entry that the figures are of
 }
@@ -251,6 +254,7 @@ func (s *study) mix(e *Entry) *Mix {
 		out.CostRange, out.WaitRange, out.UnservedIn = []capcli.USD{}, []float64{}, []float64{}
 		return out
 	}
+	out.Services = e.Outcomes[0].Services
 	cost, held := e.Cost(), e.HeldShare()
 	out.Cost, out.Held = &cost, &held
 	lo, hi, _ := e.Range("cost")

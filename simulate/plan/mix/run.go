@@ -24,7 +24,7 @@ func (p *Problem) config(c *Candidate, run int) (simulate.Config, error) {
 
 // price prices a result of the candidate's key under the candidate's rates. Where it cannot be
 // priced, the outcome's Fault says why. It fails only where the accounts of the result are wrong.
-func (p *Problem) price(c *Candidate, run int, ran *simulated) (Outcome, error) {
+func (p *Problem) price(ctx context.Context, c *Candidate, run int, ran *simulated) (Outcome, error) {
 	res := ran.Result
 	inv, err := c.invoice(res)
 	var books *simulate.AccountError
@@ -38,6 +38,11 @@ func (p *Problem) price(c *Candidate, run int, ran *simulated) (Outcome, error) 
 		return out, nil
 	}
 	out := newOutcome(c.Index, run, p.Seed.Child(run), ran, inv, p.Within, !c.Unpriced)
+	if c.Services != nil {
+		if out.Services, err = c.Services(ctx, run, res, inv, !c.Unpriced); err != nil {
+			return Outcome{}, err
+		}
+	}
 	if p.PriceUnserved {
 		out.charge()
 	}
@@ -76,5 +81,5 @@ func (p *Problem) Outcome(ctx context.Context, i, run int) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return p.price(c, run, ran)
+	return p.price(ctx, c, run, ran)
 }

@@ -54,7 +54,11 @@ func (p *Planner) usualAxes() error {
 	if err != nil {
 		return err
 	}
-	peak := int(min(hourlyPeak(jobs, s.Jobs.KillAtLimit), 1_000_000))
+	replicas, err := p.servicePeak()
+	if err != nil {
+		return err
+	}
+	peak := int(min(hourlyPeak(jobs, s.Jobs.KillAtLimit)+replicas, 1_000_000))
 	elastic := slices.ContainsFunc(s.Capacity, func(c scenarios.Capacity) bool { return !c.Kind.Committed() })
 	var pools []int
 	for i := range s.Capacity {

@@ -1,12 +1,14 @@
 package mix
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 )
 
 // Axis is one choice of a plan: a path of a scenario, such as "capacity.base.gpus", and the values
@@ -85,6 +87,8 @@ type Candidate struct {
 	Discounted bool
 	// Unpriced means that some pool has no price, so that the cost is not known.
 	Unpriced bool
+	// Services returns the figures of the services of a run; nil where there are none.
+	Services func(ctx context.Context, run int, res *simulate.Result, inv *billing.Invoice, priced bool) ([]outcome.Service, error) `json:"-"`
 	// Config returns a run of the mix without its jobs. Each call returns its own copy.
 	Config func(run int) (simulate.Config, error) `json:"-"`
 

@@ -100,7 +100,7 @@ func TestNoRunLeavesLessUndoneThanItsBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := p.price(c, 0, simulatedOf(res, p.Within))
+		o, err := p.price(t.Context(), c, 0, simulatedOf(res, p.Within))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,14 +2,11 @@ package sizing
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"capcli"
-	"capcli/profile/requests"
-	"capcli/profile/trace"
 	"capcli/scenarios/prices"
 	"capcli/scenarios/service"
 	"capcli/simulate/plan/market"
@@ -97,47 +94,4 @@ func widthText(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-// Files are the files of a request: a service, and requests to size it for.
-type Files struct {
-	Spec     string
-	Requests string
-	Read     requests.Options
-	Vary     Vary
-}
-
-// Fill reads the files into r: its name, load and choices, and the promise of the service.
-func (f *Files) Fill(ctx context.Context, open trace.Opener, r *Request) error {
-	if f.Requests == "" {
-		return &capcli.RequestError{Field: "requests", Text: "wants the file of requests to size for", Hint: "--requests requests.csv, with the columns arrival_us, tokens_in, tokens_out"}
-	}
-	s, err := service.ReadSpec(open, f.Spec)
-	if err != nil {
-		return err
-	}
-	if s.Prefill != nil {
-		return &capcli.InputError{File: f.Spec, Field: "prefill", Text: "replicas for prompts alone are not sized", Hint: "leave prefill out, or try numbers of both with capcli service replay"}
-	}
-	var notes []string
-	if r.Choices, notes, err = f.Vary.Choices(s); err != nil {
-		return capcli.NameFile(err, f.Spec)
-	}
-	rows, err := requests.ReadFile(ctx, open, f.Requests, f.Read)
-	if err != nil {
-		return err
-	}
-	if rows.Start != requests.NoStart {
-		r.Start = rows.Start
-	}
-	r.Service, r.Input, r.Load = cmp.Or(s.Name, f.Spec), f.Requests, service.RequestsOf(rows)
-	if r.Usual = s.Share * 1000; r.Usual == 0 {
-		r.Usual = 990_000
-	}
-	if r.Note != nil {
-		for _, text := range append(notes, rows.Report.Remarks()...) {
-			r.Note(text)
-		}
-	}
-	return nil
 }

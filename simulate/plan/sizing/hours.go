@@ -19,6 +19,7 @@ import (
 type Hour struct {
 	Start    capcli.Seconds `json:"start_s"` // since midnight UTC of the first day, or since time 0 of requests without dates
 	Requests int            `json:"requests"`
+	Played   int            `json:"requests_played"` // of them: all, or those of the busiest part of the hour
 	Rate     float64        `json:"requests_per_s"`
 	Replicas *int           `json:"replicas"` // null where no number keeps the promises; 0 where no request came
 	GPUs     *int64         `json:"gpus"`
@@ -42,6 +43,9 @@ const (
 // hours sizes each hour of the load by itself. It begins with idle replicas: what is in flight then is
 // finished by those of the hour before, which drain.
 func (q *plan) hours(ctx context.Context, s *Size) ([]Hour, error) {
+	if q.Windows != nil {
+		return q.windowHours(ctx, s)
+	}
 	clock := q.Start % (24 * hourMicros) // time of day of arrival 0
 	origin := (q.Load[0].Arrival+clock)/hourMicros*hourMicros - clock
 	n := (q.Load[len(q.Load)-1].Arrival-origin)/hourMicros + 1
@@ -65,16 +69,21 @@ func (q *plan) hours(ctx context.Context, s *Size) ([]Hour, error) {
 			h.Replicas, h.GPUs = new(int), new(int64)
 			return h, nil
 		}
-		z := q.sizer(ctx, &s.Config, q.Load[first:last])
-		f, err := z.search(how)
-		if err != nil {
-			return h, err
-		}
-		size := Size{Choice: s.Choice}
-		size.fill(z, f, &Traffic{})
-		h.Replicas, h.GPUs, h.Why = size.Replicas, size.GPUs, size.Why
-		return h, nil
+		return h, q.sizeHour(ctx, &h, s, q.Load[first:last], how)
 	})
+}
+
+// sizeHour sizes an hour for its requests.
+func (q *plan) sizeHour(ctx context.Context, h *Hour, s *Size, load []serving.Request, how Search) error {
+	z := q.sizer(ctx, &s.Config, load)
+	f, err := z.search(how)
+	if err != nil {
+		return err
+	}
+	size := Size{Choice: s.Choice}
+	size.fill(z, f, &Traffic{})
+	h.Played, h.Replicas, h.GPUs, h.Why = len(load), size.Replicas, size.GPUs, size.Why
+	return nil
 }
 
 // Split divides the need by the hour into what is committed and what scales.
@@ -88,6 +97,7 @@ type Split struct {
 	Scaled      capcli.USD        `json:"on_demand_usd_per_year"`
 	AllOnDemand capcli.USD        `json:"all_on_demand_usd_per_year"`
 	PeakAlways  capcli.USD        `json:"peak_on_demand_usd_per_year"` // the peak, held all the time
+	PerMillion  *capcli.USD       `json:"usd_per_million_tokens"`
 	Says        string            `json:"says"`
 }
 
@@ -162,6 +172,9 @@ func (q *plan) split(ctx context.Context, s *Size, hours []Hour) (*Split, error)
 	out.PeakAlways = year(capcli.Cost(s.Rate, capcli.GPUTime(out.Peak)*capcli.GPUSecond*capcli.GPUTime(length)))
 	if len(r.Periods) > 0 {
 		out.Base = r.Periods[0].GPUs
+	}
+	if t := q.traffic(); t.Rate > 0 {
+		out.PerMillion = amount(out.PerYear.Float() / float64(monthsAYear) / t.TokensMonth * 1e6)
 	}
 	out.Says = out.sentence()
 	return out, nil

@@ -25,14 +25,14 @@ type Cost struct {
 
 // Traffic is the load, as requests and tokens over its time.
 type Traffic struct {
-	Requests  int     `json:"requests"`
-	Span      float64 `json:"span_s"` // from the first arrival to the last
-	Rate      float64 `json:"requests_per_s"`
-	In        int64   `json:"tokens_in"`
-	Out       int64   `json:"tokens_out"`
-	Peak      float64 `json:"peak_requests_per_s"` // of the busiest minute, or of the span where it is shorter
-	PerMonth  float64 `json:"requests_per_month"`  // at this rate all month
-	TokensDay float64 `json:"tokens_per_month"`
+	Requests    int     `json:"requests"`
+	Span        float64 `json:"span_s"` // from the first arrival to the last
+	Rate        float64 `json:"requests_per_s"`
+	In          int64   `json:"tokens_in"`
+	Out         int64   `json:"tokens_out"`
+	Peak        float64 `json:"peak_requests_per_s"` // of the busiest minute, or of the span where it is shorter
+	PerMonth    float64 `json:"requests_per_month"`  // at this rate all month
+	TokensMonth float64 `json:"tokens_per_month"`
 }
 
 // month is the seconds of a month of costs.
@@ -40,6 +40,9 @@ const month = float64(billing.Year) / monthsAYear
 
 // traffic measures the load of a request.
 func (q *plan) traffic() Traffic {
+	if q.Whole != nil {
+		return *q.Whole
+	}
 	n := len(q.Load)
 	t := Traffic{Requests: n, Span: float64(q.Load[n-1].Arrival-q.Load[0].Arrival) / 1e6}
 	for i := range q.Load {
@@ -50,7 +53,7 @@ func (q *plan) traffic() Traffic {
 	}
 	t.Rate = float64(n-1) / t.Span
 	t.PerMonth = t.Rate * month
-	t.TokensDay = t.PerMonth * float64(t.In+t.Out) / float64(n)
+	t.TokensMonth = t.PerMonth * float64(t.In+t.Out) / float64(n)
 	const minute = 60_000_000
 	first, most := 0, 0
 	for i := range q.Load {
@@ -176,7 +179,7 @@ func (q *plan) breakEven(z *sizer, c *Cost, s *Size, t *Traffic) (*BreakEven, er
 		}
 		if holds {
 			requests := load * t.PerMonth
-			tokens := load * t.TokensDay
+			tokens := load * t.TokensMonth
 			b.Requests, b.Tokens, b.Load, b.Replicas = &requests, &tokens, &load, &n
 			break
 		}

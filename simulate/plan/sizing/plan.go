@@ -143,9 +143,13 @@ func (q *plan) notes(out *Result) []string {
 	if q.sketch != nil && q.Hourly && out.Split == nil && out.Best != nil {
 		notes = append(notes, "nothing is divided into reserved and scaled: an hour has no size that keeps the promises")
 	}
+	if w := q.busiest(); w != nil {
+		notes = append(notes, fmt.Sprintf("the size is for the busiest hour, from %s: %s of its %s requests were played, its busiest minutes; amounts per token and request are those of all %s requests of %s",
+			(&Hour{Start: w.Start}).Name(), capcli.Grouped(int64(len(w.Load))), capcli.Grouped(w.Requests), capcli.Grouped(int64(out.Traffic.Requests)), capcli.Seconds(out.Traffic.Span)))
+	}
 	if out.Traffic.Rate <= 0 {
 		notes = append(notes, "all requests arrive at once: there is no rate, so there are no amounts per token or request")
-	} else if span := out.Traffic.Span; span < 3600 {
+	} else if span := out.Traffic.Span; span < 3600 && q.Windows == nil {
 		notes = append(notes, fmt.Sprintf("the requests cover %s: amounts a month and a year take this traffic as that of every hour", capcli.MicrosText(span*1e6)))
 	}
 	return append(notes, "promises count every request that came: a rejected one is later than any limit; all replicas are ready when the first request comes")

@@ -18,6 +18,8 @@ type Request struct {
 	Service string
 	Input   string // name of the requests, for messages
 	Load    []serving.Request
+	Windows []Window // of requests that are drawn: the busiest part of each hour, in place of Load
+	Whole   *Traffic // of them, all hours; nil measures Load
 	Start   int64    // microseconds since 1970 of arrival 0; 0 is not known
 	Choices []Choice // configurations to choose from, at least one
 
@@ -137,6 +139,9 @@ func (r *Request) promised() ([]Promise, error) {
 
 // checkLoad returns an error where the requests cannot be sized for.
 func (r *Request) checkLoad() error {
+	if w := r.busiest(); w != nil {
+		r.Load = w.Load
+	}
 	if len(r.Choices) == 0 {
 		return &capcli.RequestError{Text: "plan service wants a service to size"}
 	}
