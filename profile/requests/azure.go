@@ -9,7 +9,7 @@ func init() {
 // 2024). The times of 2023 have seven decimals and no zone; those of 2024 have a zone.
 func readAzure(r *Reader) error {
 	if r.o.TZ == nil {
-		r.Note("times without a zone were read as UTC; --tz overrides it")
+		r.Note("times without a zone were read as UTC (tz names another)")
 	}
 	return r.readColumns()
 }

@@ -10,7 +10,7 @@ func init() {
 func readBurstGPT(r *Reader) error {
 	if r.o.Unit == 0 {
 		r.o.Unit = 1
-		r.Note("whole seconds: requests of one second come at once; arrival_us is finer")
+		r.Note("times are whole seconds, so requests of one second come at once; requests: {spread: 1s} of a service spreads them")
 	}
 	return r.readColumns()
 }

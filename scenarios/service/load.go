@@ -26,8 +26,9 @@ type Requests struct {
 	Read   requests.Options
 	Only   string  // model of the trace
 	Speed  float64 // of the trace's time
-	Curve  string  // file of rates
-	Within string  // what a value of Curve counts: "per_second" or "per_step"; "" tells it from its column
+	Spread capcli.Seconds
+	Curve  string // file of rates
+	Within string // what a value of Curve counts: "per_second" or "per_step"; "" tells it from its column
 
 	Scale  float64
 	Repeat capcli.Seconds // 0 is once; traffic.RepeatOwn is after the length of the file
@@ -79,6 +80,7 @@ func requestsFields(q *Requests) []strict.Field {
 		{"times", "what its times count where they are numbers: s, ms, us or ns", readUnit(&q.Read.Unit)},
 		{"only_model", "only its requests to this model", strict.Name(&q.Only)},
 		{"speed", "its time runs so many times as fast", strict.Number(&q.Speed, 1e-6, 1e6)},
+		{"spread", "each request comes later by a random part of this: 1s for a trace in whole seconds", strict.Duration(&q.Spread, 1)},
 
 		{"rate", "requests a second, mean over whole weeks: 1000/s, 60/min, 5M/day", readRate(&c.Rate)},
 		{"peak_rate", "or the highest rate of a weekday", readRate(&c.Rate)},
@@ -112,7 +114,7 @@ func lengthFields(q *Requests) []strict.Field {
 
 // The fields that only some kinds of requests have.
 var (
-	ofTrace  = []string{"format", "times", "only_model", "speed"}
+	ofTrace  = []string{"format", "times", "only_model", "speed", "spread"}
 	ofFile   = []string{"scale", "repeat", "start"}
 	ofRhythm = []string{"day_swing", "peak", "peak_hour", "weekend", "growth"}
 	ofCurve  = []string{"arrivals", "cv", "users", "prefixes", "tokens_in", "tokens_out"}

@@ -78,7 +78,7 @@ func (s *Spec) replayed(ctx context.Context, o *Opening) (traffic.Source, error)
 		return nil, err
 	}
 	p, err := traffic.Play(t, traffic.Replay{
-		Scale: q.Scale, Speed: q.Speed, Repeat: q.Repeat, Model: q.Only, Cached: q.Cached, Shift: shift, Name: s.Name,
+		Scale: q.Scale, Speed: q.Speed, Spread: q.Spread, Repeat: q.Repeat, Model: q.Only, Cached: q.Cached, Shift: shift, Name: s.Name,
 	}, o.Seed)
 	if err != nil {
 		return nil, err
@@ -153,6 +153,17 @@ func (s *Spec) openLengths(ctx context.Context, o *Opening, d *traffic.Demand) e
 // stepColumns are columns of a curve whose values are requests in a step.
 var stepColumns = []string{"requests", "count", "load"}
 
+// firstIn returns the first of names that a header has; "" is none.
+func firstIn(names []string, header string) string {
+	have := strings.FieldsFunc(strings.ToLower(header), func(c rune) bool { return strings.ContainsRune(",;\t\" \r\ufeff", c) })
+	for _, name := range names {
+		if slices.Contains(have, name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // openCurve reads the rates of a file.
 func (s *Spec) openCurve(o *Opening, c *traffic.Curve) error {
 	q := s.Requests
@@ -174,8 +185,7 @@ func (s *Spec) openCurve(o *Opening, c *traffic.Curve) error {
 	perStep := q.Within == "per_step"
 	if q.Within == "" {
 		first, _, _ := strings.Cut(string(trace.PlainHead(q.Curve, head)), "\n")
-		perStep = slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(first), func(c rune) bool { return strings.ContainsRune(",;\t\" \r", c) }),
-			func(name string) bool { return slices.Contains(stepColumns, name) })
+		perStep = slices.Contains(stepColumns, firstIn(usual, first))
 	}
 	points, origin, err := pointsOf(t, perStep)
 	if err != nil {

@@ -60,6 +60,8 @@ var someFiles = files{
 	"c.csv":     "ds,requests\n2027-01-04T00:00:00Z,3600\n2027-01-04T01:00:00Z,7200\n",
 	"rate.csv":  "time;rps\n2027-01-04T00:00;2\n2027-01-04T00:10;4\n",
 	"len.csv":   "tokens_in,tokens_out\n5,1\n7,2\n",
+	"both.csv":  "unique_id,ds,model,rate,requests\nr,2027-01-04T00:00:00Z,auto,2,120\nr,2027-01-04T00:01:00Z,auto,4,240\n",
+	"ahead.csv": "unique_id,ds,model,mean,lo-80,hi-80\nrequests,2027-01-04T00:00:00Z,auto,2,1,3\nrequests,2027-01-04T00:01:00Z,auto,4,1,5\n",
 	"two.csv":   "unique_id,ds,y\na,2027-01-04,1\nb,2027-01-04,1\n",
 	"notok.csv": "time,latency\n1,2\n",
 }
@@ -81,6 +83,8 @@ func TestRequestsOfFiles(t *testing.T) {
 		{"{from: t.csv, start: 2027-01-03T10:01}", monday, 60, []int64{0, 2, 0, 1}, ""},
 		{"{curve: c.csv, tokens_in: 5, tokens_out: 6, arrivals: even}", capcli.NoTime, 1800, []int64{1800, 1800, 3600, 3600, 0}, "end after 2h00m"},
 		{"{curve: c.csv, curve_values: per_second, scale: 0.5, repeat: true, tokens_in: 5, tokens_out: 6, arrivals: even}", capcli.NoTime, 3600, []int64{6480000, 12960000, 6480000}, ""},
+		{"{curve: both.csv, tokens_in: 5, tokens_out: 6, arrivals: even}", capcli.NoTime, 60, []int64{120, 240, 0}, ""},
+		{"{curve: ahead.csv, start: own, tokens_in: 5, tokens_out: 6, arrivals: even}", 1799020740, 60, []int64{0, 120, 240, 0}, ""},
 		{"{curve: rate.csv, start: 5m, tokens_in: {from: len.csv}, tokens_out: {from: len.csv}, arrivals: even}", capcli.NoTime, 300, []int64{0, 600, 600, 1200, 1200, 0}, ""},
 	} {
 		src, notes, err := openRequests(t, c.text, someFiles, c.start)

@@ -19,6 +19,7 @@ type Replay struct {
 	Repeat capcli.Seconds // the trace begins anew after so long; RepeatOwn after its own length; 0 is not
 	Model  string         // only requests of this model; "" is all
 	Cached float64        // share of each prompt that is cached; below 0 is as the trace has it
+	Spread capcli.Seconds // each request comes later by a random part of this, for traces in whole seconds
 	Shift  int64          // microseconds from the start of the run to time 0 of the trace
 	Name   string         // of the service, whose random numbers are its own
 }
@@ -64,6 +65,13 @@ func Play(t *requests.Trace, o Replay, seed capcli.Seed) (*Replayed, error) {
 		for i := range s.rows {
 			s.rows[i].Arrival = int64(math.Floor(float64(s.rows[i].Arrival) / o.Speed))
 		}
+	}
+	if o.Spread > 0 {
+		rng := seed.Stream("service/" + o.Name + "/spread")
+		for i := range s.rows {
+			s.rows[i].Arrival += rng.Int64N(int64(o.Spread) * second)
+		}
+		slices.SortStableFunc(s.rows, func(a, b requests.Row) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	}
 	length := s.rows[len(s.rows)-1].Arrival
 	length += max(1, length/int64(len(s.rows)))

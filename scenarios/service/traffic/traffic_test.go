@@ -373,6 +373,18 @@ func TestReplay(t *testing.T) {
 	if l := s.Lengths(); l.Cached.Max != 20 || l.In.Max != 40 || s.Users() != 1 {
 		t.Errorf("%+v, %d users", l, s.Users())
 	}
+	if s, err = Play(fourRows(), Replay{Cached: -1, Spread: 1}, 1); err != nil {
+		t.Fatal(err)
+	}
+	spread := slices.Collect(s.Requests(100))
+	for i, r := range spread {
+		if want := []int64{0, 4e6, 4e6, 8e6}[i]; r.Arrival < want || r.Arrival >= want+1e6 {
+			t.Errorf("request %d spread over a second comes at %d", i, r.Arrival)
+		}
+	}
+	if len(spread) != 4 || spread[1].Arrival == spread[2].Arrival {
+		t.Errorf("spread over a second: %+v", spread)
+	}
 	for _, o := range []Replay{{Scale: -1}, {Speed: math.NaN()}, {Model: "c"}, {Repeat: 3}, {Shift: -1e9}, {Scale: 1e-9}} {
 		if _, err := Play(fourRows(), o, 1); err == nil {
 			t.Errorf("%+v was taken", o)
