@@ -16,6 +16,7 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/events"
 	"capcli/scenarios/prices"
+	"capcli/scenarios/service"
 )
 
 // readers are the strict readers of the YAML files, by the name of their schema.
@@ -24,6 +25,7 @@ var readers = map[string]func(text []byte) error{
 	"portfolio":   func(b []byte) error { _, err := scenarios.ParsePortfolio("p.yaml", b); return err },
 	"market":      func(b []byte) error { _, err := scenarios.ParseMarket("m.yaml", b); return err },
 	"events":      func(b []byte) error { _, err := events.Parse("e.yaml", b, time.UTC); return err },
+	"service":     func(b []byte) error { _, err := service.Parse("s.yaml", b); return err },
 	"prices_file": func(b []byte) error { _, err := prices.Parse("p.yaml", b); return err },
 }
 
@@ -81,11 +83,14 @@ func jsonValue(n *yaml.Node) any {
 
 var firstLine = regexp.MustCompile(`(?m)^capcli: (\S+)/v1\s*$`)
 
+// serviceLine is a line that only a service has at the left edge.
+var serviceLine = regexp.MustCompile(`(?m)^(replicas|mu|scaler|promise|gpu_model): `)
+
 // yamlFiles returns every text of a YAML file of ours that stands in the tests and the library, by where it
 // stands.
 func yamlFiles(t *testing.T) map[string][]byte {
 	t.Helper()
-	out := map[string][]byte{"template": []byte(scenarios.Template()), "events template": []byte(events.Template())}
+	out := map[string][]byte{"template": []byte(scenarios.Template()), "events template": []byte(events.Template()), "service template": []byte(service.Template())}
 	for _, name := range scenarios.Names() {
 		out["library "+name], _ = scenarios.Library(name)
 	}
@@ -138,6 +143,9 @@ func rawStrings(text string) []string {
 // kindOf returns the name of the schema of a YAML file of ours; "" where it is none.
 func kindOf(text []byte) string {
 	m := firstLine.FindSubmatch(text)
+	if m == nil && serviceLine.Match(text) {
+		return "service" // which has no line with its version
+	}
 	if m == nil {
 		return ""
 	}

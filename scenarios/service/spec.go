@@ -54,6 +54,14 @@ func check(o *strict.Object, s *Spec) {
 // form is a file with one service block. The reference's files have no version line, so none is needed.
 var form = strict.Form{What: "a service", Template: "capcli service init"}
 
+// Shape describes a file with one service.
+func Shape() strict.Shape {
+	return strict.Describe(&form, nil, func(d *strict.Decoder, n *yaml.Node) {
+		s := Section.Start
+		Section.Read(d, n, &s)
+	})
+}
+
 // Parse reads a service from a file of its own, YAML or JSON. The error is *strict.Faults.
 func Parse(file string, b []byte) (*Spec, error) {
 	d := &strict.Decoder{Form: &form}
