@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"capcli"
 	"capcli/simulate/scale"
 )
 
@@ -128,6 +129,33 @@ func TestFiftyModels(t *testing.T) {
 			checkNear(t, "share that waits, asleep after "+after, f.late, want[1], 0.01)
 			if f.hours < f.bound {
 				t.Errorf("asleep after %s: %.0f replica-hours, below the bound of %.0f", after, f.hours, f.bound)
+			}
+		}
+	}
+}
+
+// A budget on the pool on demand degrades to the spot pool beside it: cheaper, and jobs wait.
+func TestBudgetDegradesToSpot(t *testing.T) {
+	const guard = "capacity.on-demand.buy.scaler={kind: blend, rest: 1, cap: 64, max: 60, model: seasonal-ar, budget: {hours: 200, then: stop}}"
+	for seed := range 2 {
+		free, held := play(t, "nodes-ahead", seedSet(seed)), play(t, "nodes-ahead", seedSet(seed), guard)
+		checkNear(t, "cost with a budget", held.inv.Total.Cost.Float()/free.inv.Total.Cost.Float()-1, -0.30, 0.04)
+		if free.r.Jobs.Waiting > 0 || held.r.Jobs.Finished < free.r.Jobs.Finished-20 {
+			t.Errorf("seed %d: %d jobs finished, %d with a budget", seed+1, free.r.Jobs.Finished, held.r.Jobs.Finished)
+		}
+		for p := range held.r.Record.Pools {
+			if held.r.Record.Pools[p].Name != "on-demand" {
+				continue
+			}
+			hours := func(x played) float64 {
+				sum := capcli.GPUTime(0)
+				for m := range x.r.Record.Months {
+					sum += x.r.Record.Months[m].Pools[p].Offered
+				}
+				return sum.Hours()
+			}
+			if was, is := hours(free), hours(held); is > 200*8*1.5 || is > was/5 {
+				t.Errorf("seed %d: %.0f GPU-hours on demand, %.0f with a budget of 1,600", seed+1, was, is)
 			}
 		}
 	}

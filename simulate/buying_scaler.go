@@ -26,7 +26,7 @@ func (e *engine) decide(k *boughtPool) {
 	}
 	state, waits := e.scaleState(k)
 	want := k.scaler.Desired(&state)
-	if waits {
+	if waits && state.Backlog == 0 { // jobs without GPUs, which no scaler sees
 		want = max(want, 1)
 	}
 	k.wanted = min(max(want, k.Warm), e.c.state[k.pool].n)
