@@ -363,6 +363,9 @@ func (s *Scenario) makeLoad(v *service.Spec, o Options) (*ServiceLoad, error) {
 	if why != "" {
 		out.Notes = append(out.Notes, why)
 	}
+	if v.Estimate != nil && v.Estimate.Origin.Source != "" {
+		out.Notes = append(out.Notes, v.Name+": "+v.Estimate.Origin.Remark())
+	}
 	switch {
 	case src == nil && len(v.Arrivals) == 0:
 		return nil, &capcli.InputError{Field: "requests", Text: "no requests: give requests, a trace or a curve, or load, the requests of each step"}
