@@ -3,6 +3,7 @@ package service
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -95,7 +96,7 @@ func checkAgents(o *strict.Object, w *agents.Workload) {
 	if o.Has("rate") && o.Has("workflows") {
 		o.FaultName("workflows", "rate and workflows both say when tasks begin; leave one out")
 	}
-	if fault, ok := err.(*capcli.RequestError); ok {
+	if fault, ok := errors.AsType[*capcli.RequestError](err); ok {
 		o.Fault(fault.Field, "%s", fault.Error())
 	}
 }

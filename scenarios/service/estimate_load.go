@@ -96,25 +96,17 @@ func (e *estimator) setLengths(steps []queueing.Step) error {
 // readLoadSteps reads rates from delimited text with a header. Ready is -1 where the text does not say it.
 func readLoadSteps(src io.Reader, length float64) ([]queueing.Step, error) {
 	lines := capcli.NewLineReader(src)
-	f := capcli.Fields{Separator: ','}
+	var f capcli.Fields
 	var columns []loadColumn
 	var steps []queueing.Step
-	for {
-		line, ok := lines.Next()
-		if !ok {
-			break
-		}
+	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
 		if len(strings.TrimSpace(string(line))) == 0 {
 			continue
 		}
 		if columns == nil {
-			if f.Separator = ','; !strings.Contains(string(line), ",") {
-				if f.Separator = '\t'; strings.Contains(string(line), ";") {
-					f.Separator = ';'
-				}
-			}
+			f.Separator = separatorOf(string(line))
 		}
-		if fault := f.SplitRecord(lines, line); fault == capcli.QuoteOpen {
+		if f.SplitRecord(lines, line) == capcli.QuoteOpen {
 			return nil, &capcli.InputError{Line: lines.Line(), Text: "a quote is not closed"}
 		}
 		if columns == nil {
@@ -139,6 +131,16 @@ func readLoadSteps(src io.Reader, length float64) ([]queueing.Step, error) {
 		return nil, &capcli.InputError{Text: "no steps: want a header and a row for each step", Hint: "columns: " + loadColumnsText}
 	}
 	return steps, nil
+}
+
+// separatorOf returns what separates the names of a header.
+func separatorOf(header string) byte {
+	for _, c := range []byte{',', ';', '\t'} {
+		if strings.IndexByte(header, c) >= 0 {
+			return c
+		}
+	}
+	return ','
 }
 
 // readLoadHeader reads the names of the columns.
@@ -180,6 +182,7 @@ func readLoadRow(row [][]byte, columns []loadColumn, length float64, line int) (
 			return s, &capcli.InputError{Line: line, Field: fieldOf(columns[i]), Text: "want a number, 0 or more, found " + capcli.Quoted(text)}
 		}
 		switch columns[i] {
+		case ignoredColumn:
 		case rateColumn:
 			s.Rate = v
 		case countColumn:

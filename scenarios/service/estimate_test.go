@@ -114,7 +114,7 @@ func TestEstimateRefuses(t *testing.T) {
 		_, err := RunEstimate(t.Context(), &c.ask, filesOf(files), func(string) {}, func(int64, int64) {})
 		var in *capcli.InputError
 		var q *capcli.RequestError
-		if !(errors.As(err, &in) && in.Field == field || errors.As(err, &q) && q.Field == field) {
+		if named := errors.As(err, &in) && in.Field == field || errors.As(err, &q) && q.Field == field; !named {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -70,7 +70,7 @@ func TestLawsGolden(t *testing.T) {
 		case "M/M[1,K]/1 partial batches":
 			var b Bulk
 			b, err = BulkService(c.Lam, c.Mu, c.K)
-			if far(b.Root, c.Root) > 1e-9 || far(b.InSystem, c.InSystem) > 1e-9 || far(b.Response, c.Response) > 1e-9 {
+			if err != nil || far(b.Root, c.Root) > 1e-9 || far(b.InSystem, c.InSystem) > 1e-9 || far(b.Response, c.Response) > 1e-9 {
 				t.Errorf("%s: %+v, want %+v", c.Law, b, c)
 			}
 			continue
