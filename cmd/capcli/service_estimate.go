@@ -56,6 +56,7 @@ func runServiceEstimate(ctx context.Context, e *env, o *serviceEstimateOptions) 
 	if err := o.output.check(); err != nil {
 		return err
 	}
+	o.ask.WantSteps = o.stepsOut != ""
 	if err := o.ask.SetTimes(o.step, o.span); err != nil {
 		return err
 	}

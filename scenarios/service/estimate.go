@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"capcli"
 	"capcli/profile/trace"
@@ -26,6 +28,7 @@ type EstimateRequest struct {
 	Step      capcli.Seconds // of Load and For; 0 takes that of the service
 	For       capcli.Seconds // how long the requests of the service itself come
 	Seed      uint64
+	WantSteps bool // whether the means of each step are wanted
 }
 
 // Check refuses a wrong request.
@@ -48,6 +51,12 @@ func (q *EstimateRequest) Check() error {
 		return &capcli.RequestError{Field: "tokens-in", Text: "and tokens-out: a rate needs the mean lengths of requests", Hint: "--tokens-in 512 --tokens-out 128"}
 	case q.Rate != 0 && !(q.Rate > 0 && q.Rate <= 1e9):
 		return &capcli.RequestError{Field: "rate", Text: fmt.Sprintf("wants requests a second, above 0 and up to 1e9, found %v", q.Rate)}
+	case q.In != 0 && !(q.In >= 1):
+		return &capcli.RequestError{Field: "tokens-in", Text: fmt.Sprintf("wants 1 token or more, found %v", q.In)}
+	case q.Out != 0 && !(q.Out >= 1):
+		return &capcli.RequestError{Field: "tokens-out", Text: fmt.Sprintf("wants 1 token or more, found %v", q.Out)}
+	case q.WantSteps && q.Rate != 0:
+		return &capcli.RequestError{Field: "steps-out", Text: "wants --load or --for: a single rate has no steps"}
 	case q.Step < 0 || q.For < 0:
 		return &capcli.RequestError{Field: "step", Text: "wants a length of time"}
 	}
@@ -338,8 +347,13 @@ func (q *EstimateRequest) SetTimes(step, span string) error {
 			continue
 		}
 		t, err := capcli.ParseSeconds(x.text)
+		if years, ok := strings.CutSuffix(x.text, "y"); ok {
+			var n int64
+			n, err = strconv.ParseInt(years, 10, 8)
+			t = capcli.Seconds(n) * 365 * capcli.Day
+		}
 		if err != nil || t <= 0 {
-			return &capcli.RequestError{Field: x.field, Text: "wants a length of time such as 1m or 30d, found " + capcli.Quoted(x.text)}
+			return &capcli.RequestError{Field: x.field, Text: "wants a length of time such as 1m, 30d or 1y, found " + capcli.Quoted(x.text)}
 		}
 		*x.to = t
 	}
