@@ -135,6 +135,7 @@ func (e *engine) order(k *boughtPool, n int, lead capcli.Seconds) {
 	})
 	*t = lot{life: int32(len(e.ledger.rec.Nodes)), comes: now + lead, empty: now, touched: now}
 	k.loading++
+	e.c.nodes[n].coming = true
 	k.sum.Most = max(k.sum.Most, k.there+k.loading+k.leaving)
 	if k.FromOrder {
 		e.bill(k, t)
@@ -172,6 +173,7 @@ func (e *engine) nodeCame(n int) {
 	}
 	k.loading--
 	k.there++
+	e.c.nodes[n].coming = false
 	e.setNode(n, true, false, false)
 	e.buy.changed = true
 	e.planCheck(k, now+k.Idle)
@@ -195,6 +197,7 @@ func (e *engine) endNode(n int, lost bool) {
 		}
 		e.setNode(n, false, nd.lost, nd.leaving)
 	} else {
+		nd.coming = false
 		k.loading--
 		k.sum.Lead += now - life.Ordered
 	}
@@ -280,7 +283,11 @@ func (e *engine) countParts(slices []Slice, sign int32) {
 		t.touched = now
 		if t.held += sign; t.held == 0 {
 			t.empty = now
-			e.planCheck(k, now+k.Idle)
+			if t.leaving {
+				e.planCheck(k, now)
+			} else {
+				e.planCheck(k, now+k.Idle)
+			}
 		}
 	}
 }

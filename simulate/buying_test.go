@@ -198,3 +198,126 @@ func TestBoughtByHand(t *testing.T) {
 		})
 	}
 }
+
+// shortIn is a shortage from one time to another.
+type shortIn [2]capcli.Seconds
+
+func (s shortIn) Available(at capcli.Seconds, _, n int) (int, capcli.Seconds) {
+	switch {
+	case at < s[0]:
+		return n, s[0]
+	case at < s[1]:
+		return 0, s[1]
+	}
+	return n, 1 << 40
+}
+
+// spotBeside adds a pool of bought spot nodes after that on demand.
+func spotBeside(buy simulate.Buying) func(*simulate.Config) {
+	return func(c *simulate.Config) {
+		c.Pools = append(c.Pools, simulate.Pool{Name: "spot", Terms: simulate.Spot, Nodes: 2, GPUsPerNode: 8, Rank: 1, Buy: &buy})
+	}
+}
+
+// An order that fails leaves the pool alone for three minutes; with a pool after it, that one is tried at
+// once. A gang that would get only a part of its nodes orders none.
+func TestBoughtShortage(t *testing.T) {
+	short := simulate.Buying{Lead: fixed(60), Shortage: shortIn{0, 200}}
+	r := playBought(t, short, 2, [][3]int{{0, 8, 100}})
+	if got := lives(r); got != "0:360-420-520=420..520" || r.Bought[0].Tries != 2 || r.Bought[0].Refused != 2 {
+		t.Errorf("nodes %s, %d tries, %d refused", got, r.Bought[0].Tries, r.Bought[0].Refused)
+	}
+	if b := r.Bought[0]; b.ShortWait != 360 || b.LeadWait != 60 {
+		t.Errorf("waited %d s for the shortage and %d s for the lead", b.ShortWait, b.LeadWait)
+	}
+	r = playBought(t, short, 2, [][3]int{{0, 8, 100}, {250, 8, 30}}, spotBeside(simulate.Buying{Lead: fixed(10)}))
+	if got := lives(r); got != "0:0-10-110=10..110 0:250-310-340=310..340" || r.Record.Nodes[0].Pool != 1 || r.Record.Nodes[1].Pool != 0 {
+		t.Errorf("with spot: %s", got)
+	}
+	one := simulate.Buying{Shortage: atMost(1)}
+	r = playBought(t, one, 4, [][3]int{{0, 16, 100}}, spotBeside(simulate.Buying{}))
+	if got := lives(r); got != "0:0-0-100=0..100 1:0-0-100=0..100" || r.Record.Nodes[0].Pool != 1 || r.Bought[0].Refused != 1 {
+		t.Errorf("a gang of two nodes, of which one is to be had: %s", got)
+	}
+}
+
+// atMost is a pool that can have so many nodes.
+type atMost int
+
+func (m atMost) Available(at capcli.Seconds, have, n int) (int, capcli.Seconds) {
+	return min(n, max(0, int(m)-have)), at + 1000
+}
+
+// gone is a supply that takes a node away and brings its place back.
+func gone(changes ...simulate.Change) func(*simulate.Config) {
+	return func(c *simulate.Config) { c.Pools[0].Supply = &comings{changes} }
+}
+
+// A lost node is billed to its loss, and its job orders another. One with notice takes no new work and is
+// given back when it is empty.
+func TestBoughtLosses(t *testing.T) {
+	buy := simulate.Buying{Lead: fixed(60), Unit: 3600, Idle: 50}
+	r := playBought(t, buy, 2, [][3]int{{0, 8, 100}}, gone(simulate.Change{At: 100, Kind: simulate.Lose}, simulate.Change{At: 5000, Kind: simulate.Gain}))
+	if got := lives(r); got != "0:0-60-100=60..100! 1:100-160-260=160..260+3500" || r.Bought[0].Lost != 1 {
+		t.Errorf("a loss: %s", got)
+	}
+	buy.Unit = 0
+	r = playBought(t, buy, 2, [][3]int{{0, 4, 100}, {110, 4, 20}}, gone(simulate.Change{At: 100, Kind: simulate.Drain}, simulate.Change{At: 300, Kind: simulate.Lose}, simulate.Change{At: 301, Kind: simulate.Gain}))
+	if got := lives(r); got != "0:0-60-160=60..160 1:110-170-190=170..190" {
+		t.Errorf("a notice: %s", got)
+	}
+}
+
+// Two nodes, each with a job of 3 GPUs left at 100: the second node's job moves to the first, at the cost
+// of a checkpoint and a restart, and the second is given back. A job that cannot save its work stays.
+func TestBoughtConsolidation(t *testing.T) {
+	jobs := [][3]int{{0, 3, 1000}, {0, 5, 100}, {0, 3, 1000}, {0, 5, 100}}
+	saves := func(c *simulate.Config) {
+		c.Restarts = simulate.Restarts{Mode: simulate.Checkpoint, Classes: []simulate.RestartClass{{Interval: 500, Cost: 5, Restart: 20}}}
+	}
+	buy := simulate.Buying{Idle: 10, Consolidate: 50}
+	r := playBought(t, buy, 3, jobs, saves)
+	// Both are quiet since 100, looked at each 50 s: at 150 the first of them moves. Its work of 150 s is saved;
+	// 25 s of pause, the 850 s left, and one more checkpoint after 500 s make 880 s from 150 on.
+	if got := lives(r); got != "0:0-0-150=0..150 1:0-0-1030=0..1030" || r.Bought[0].Moved != 1 || r.Bought[0].Emptied != 1 {
+		t.Errorf("nodes %s, %d moved", got, r.Bought[0].Moved)
+	}
+	r = playBought(t, buy, 3, jobs)
+	if r.Bought[0].Moved != 0 {
+		t.Errorf("%d jobs without checkpoints moved", r.Bought[0].Moved)
+	}
+}
+
+// listed is a scaler that wants given numbers of nodes, step by step.
+type listed struct {
+	want []int
+	seen *[]simulate.ScaleState
+}
+
+func (s listed) Desired(state *simulate.ScaleState) int {
+	*s.seen = append(*s.seen, *state)
+	return s.want[min(state.Step, len(s.want)-1)]
+}
+
+// A scaler sees what is held and what waits at the end of each step. More nodes are ordered at once; fewer
+// call orders off first and then take empty nodes.
+func TestBoughtScaler(t *testing.T) {
+	var seen []simulate.ScaleState
+	buy := simulate.Buying{Lead: fixed(150), Step: 100, Scaler: func() simulate.Scaler { return listed{[]int{2, 3, 1, 1, 0}, &seen} }}
+	r := playBought(t, buy, 4, [][3]int{{20, 8, 300}}, func(c *simulate.Config) { c.Start, c.Until = 0, 1000 })
+	if got := lives(r); got != "0:100-250-550=250..550 1:100-250-300=250..300 2:200--1-300=-1..-1" {
+		t.Errorf("nodes %s", got)
+	}
+	type view struct {
+		ready, loading        int
+		load, served, backlog int64
+		pending               capcli.GPUTime
+	}
+	want := []view{{0, 0, 8000, 0, 8000, 2400_000}, {0, 2, 8000, 0, 8000, 2400_000}, {2, 1, 4000, 4000, 0, 0}, {1, 0, 8000, 8000, 0, 0}, {1, 0, 8000, 8000, 0, 0}, {0, 0, 4000, 4000, 0, 0}, {0, 0, 0, 0, 0, 0}}
+	for i, w := range want {
+		s := seen[i]
+		if got := (view{s.Ready, s.Loading, s.Load, s.Served, s.Backlog, s.Pending}); got != w {
+			t.Errorf("step %d: %+v, want %+v", i, got, w)
+		}
+	}
+}

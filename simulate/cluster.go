@@ -33,6 +33,7 @@ type node struct {
 
 	delivered, lost bool
 	leaving         bool           // got notice of its loss
+	coming          bool           // a bought node on its way
 	broken          int32          // GPUs that have failed
 	broke           bool           // a GPU of it fails now
 	noticed         capcli.Seconds // when it got notice of its loss
@@ -160,12 +161,13 @@ type Status struct {
 	Draining  bool // got notice of its loss: takes no new work
 	Delivered bool // its pool is present by its dates
 	Lost      bool // taken away by its supply
+	Coming    bool // a bought node on its way
 }
 
 // Status returns the status of node n.
 func (c *Cluster) Status(n int) Status {
 	nd := &c.nodes[n]
-	return Status{nd.up, nd.draining, nd.delivered, nd.lost}
+	return Status{nd.up, nd.draining, nd.delivered, nd.lost, nd.coming}
 }
 
 // Nodes yields the nodes of pool p that take work and have free capacity, in order of number.

@@ -61,6 +61,12 @@ func (v *View) Overflows(l *Live) (now, never bool) {
 	return v.e.opened(l), v.e.cfg.Overflow.patienceOf(l) < 0
 }
 
+// IsShort reports whether the nodes of a pool of bought nodes cannot be had now: an order failed, and the
+// pool is left alone for a while.
+func (v *View) IsShort(p int) bool {
+	return v.e.buy != nil && v.e.buy.of[p] != nil && v.e.c.now < v.e.buy.of[p].retryAt
+}
+
 // watchers are the observers that are a Ripener or a Settler.
 type watchers struct {
 	ripen  []Ripener

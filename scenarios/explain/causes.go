@@ -127,6 +127,10 @@ func (x *explanation) oneCause(c cause.Cause) string {
 		return "tenant at its quota"
 	case cause.Lead:
 		return "ordered, not yet delivered (lead time)"
+	case cause.Shortage:
+		return "nodes could not be had (shortage)"
+	case cause.Unordered:
+		return "nodes could be bought, but none were ordered"
 	}
 	return c.String()
 }

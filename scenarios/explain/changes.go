@@ -177,6 +177,17 @@ func (x *explanation) poolChanges(i int, c *scenarios.Capacity) []Variation {
 	if c.Hazard != nil {
 		try(fmt.Sprintf("%s never reclaimed (hypothetical, shows the cost)", c.Name), "hazard", "null")
 	}
+	if b := c.Buy; b != nil {
+		if l := &b.Lead; l.Fixed > 0 || l.Median > 0 || len(l.List) > 0 {
+			try(fmt.Sprintf("nodes of %s come at once (hypothetical, shows what lead times cost)", c.Name), "buy.lead_time", "0s")
+		}
+		if b.Shortage != nil {
+			try(fmt.Sprintf("no shortage in %s (hypothetical, shows its cost)", c.Name), "buy.shortage", "null")
+		}
+		if b.Scaler == nil && b.Warm < c.Nodes {
+			try(fmt.Sprintf("a node more of %s kept warm (%d -> %d)", c.Name, b.Warm, b.Warm+1), "buy.warm", fmt.Sprint(b.Warm+1))
+		}
+	}
 	if c.Lead > 0 {
 		try(fmt.Sprintf("%s delivered at once (lead time %s -> 0)", c.Name, c.Lead), "lead_time", "0s")
 	}

@@ -28,6 +28,8 @@ const (
 	OtherShare                   // committed GPUs are free, but of another partition
 	Quota                        // its tenant may hold no more
 	Lead                         // capacity is ordered and not there yet
+	Shortage                     // nodes that would be bought cannot be had now
+	Unordered                    // nodes could be bought, and nobody has ordered them
 
 	causes = iota
 )
@@ -35,6 +37,7 @@ const (
 var causeNames = [causes]string{
 	"order", "capacity", "on_demand_ceiling", "spot_short", "not_together", "host", "patience",
 	"down", "spot_gone", "not_delivered", "other_model", "other_partition", "quota", "lead_time",
+	"shortage", "not_ordered",
 }
 
 // String returns the names of the causes with | between them.

@@ -105,8 +105,8 @@ func (w *Waits) missing(k *alike, reach [][]int) Cause {
 	var why Cause
 	for _, pools := range reach {
 		for _, p := range pools {
-			for _, c := range [...]Cause{Down, SpotGone, Outside} {
-				if why&c == 0 && w.world.missing(w.run.Cluster(), p, c)+w.run.Cluster().Usable(p) >= k.job.Milli() &&
+			for _, c := range w.absences(p) {
+				if why&c == 0 && (why&Lead == 0 || c&(Shortage|Unordered) == 0) && w.world.missing(w.run.Cluster(), p, c)+w.run.Cluster().Usable(p) >= k.job.Milli() &&
 					w.fits(w.world.clusterWith(w.run.Cluster(), p, c), k.job, []int{p}) {
 					why |= c
 				}
@@ -115,6 +115,24 @@ func (w *Waits) missing(k *alike, reach [][]int) Cause {
 	}
 	return why
 }
+
+// absences returns the causes why nodes of pool p may not be there. Of bought nodes the first that is
+// enough counts: one that is on its way, and else why none was ordered.
+func (w *Waits) absences(p int) []Cause {
+	switch {
+	case w.run.Cluster().Pool(p).Buy == nil:
+		return fixedAbsences[:]
+	case w.run.IsShort(p):
+		return shortAbsences[:]
+	}
+	return boughtAbsences[:]
+}
+
+var (
+	fixedAbsences  = [...]Cause{Down, SpotGone, Outside}
+	boughtAbsences = [...]Cause{Down, SpotGone, Outside, Lead, Unordered}
+	shortAbsences  = [...]Cause{Down, SpotGone, Outside, Lead, Shortage}
+)
 
 // elsewhere returns the causes in what the job asked for: free committed GPUs of
 // another model or partition would do.
@@ -182,7 +200,7 @@ func (w *whatIfs) forget() {
 // thousandths of GPUs, or none.
 func (w *whatIfs) missing(c *simulate.Cluster, pool int, why Cause) int64 {
 	p := c.Pool(pool)
-	if p.Supply == nil && p.From == 0 && p.Until == 0 {
+	if p.Supply == nil && p.From == 0 && p.Until == 0 && p.Buy == nil {
 		return none
 	}
 	if w.made == nil {
@@ -199,7 +217,7 @@ func (w *whatIfs) missing(c *simulate.Cluster, pool int, why Cause) int64 {
 	m.known, m.milli = true, none
 	from, to := c.NodesOf(pool)
 	for n := from; n < to; n++ {
-		if absent(c, n) == why {
+		if lacks(c, n, why) {
 			m.milli = max(m.milli, 0) + c.FreeMilli(n)
 		}
 	}
@@ -209,10 +227,23 @@ func (w *whatIfs) missing(c *simulate.Cluster, pool int, why Cause) int64 {
 // none is so low that adding the free GPUs of a pool never gives room for a job.
 const none = math.MinInt64 / 2
 
-// absent returns why a node takes no work, 0 when it does.
+// lacks reports whether node n would take work if a cause went away. What could be ordered comes with
+// what is on its way.
+func lacks(c *simulate.Cluster, n int, why Cause) bool {
+	is := absent(c, n)
+	return is == why || is == Unordered && why == Shortage || is == Lead && why&(Unordered|Shortage) != 0
+}
+
+// absent returns why a node takes no work, 0 when it does. It does not tell a shortage from a node that
+// nobody ordered.
 func absent(c *simulate.Cluster, n int) Cause {
-	is := c.Status(n)
+	is, p := c.Status(n), c.Pool(c.NodePool(n))
+	bought := p.Buy != nil && !is.Lost && !is.Draining && !is.Up && c.Now() >= p.From && (p.Until == 0 || c.Now() < p.Until)
 	switch {
+	case bought && is.Coming:
+		return Lead
+	case bought:
+		return Unordered
 	case is.Up && !is.Draining:
 		return 0
 	case !is.Delivered && !is.Lost && !is.Draining:
@@ -232,6 +263,6 @@ func (w *whatIfs) clusterWith(c *simulate.Cluster, pool int, why Cause) *simulat
 	if m.built {
 		return m.c
 	}
-	m.c, m.built = c.CopyWith(m.c, pool, func(n int) bool { return absent(c, n) == why }), true
+	m.c, m.built = c.CopyWith(m.c, pool, func(n int) bool { return lacks(c, n, why) }), true
 	return m.c
 }

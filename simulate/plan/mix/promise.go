@@ -179,6 +179,8 @@ func (p *promised) fits(cfg *simulate.Config) string {
 			continue
 		}
 		switch {
+		case q.Buy != nil:
+			why = fmt.Sprintf("the nodes of %s are bought, and come when they can be had", q.Name)
 		case q.Supply != nil:
 			why = fmt.Sprintf("the capacity of %s comes and goes", q.Name)
 		case q.From > 0 || q.Until > 0 && (p.until == 0 || q.Until < p.until):
