@@ -248,8 +248,8 @@ func (m atMost) Available(at capcli.Seconds, have, n int) (int, capcli.Seconds) 
 	return min(n, max(0, int(m)-have)), at + 1000
 }
 
-// gone is a supply that takes a node away and brings its place back.
-func gone(changes ...simulate.Change) func(*simulate.Config) {
+// withChanges adds a supply that takes a node away and brings its place back.
+func withChanges(changes ...simulate.Change) func(*simulate.Config) {
 	return func(c *simulate.Config) { c.Pools[0].Supply = &comings{changes} }
 }
 
@@ -257,12 +257,12 @@ func gone(changes ...simulate.Change) func(*simulate.Config) {
 // given back when it is empty.
 func TestBoughtLosses(t *testing.T) {
 	buy := simulate.Buying{Lead: fixed(60), Unit: 3600, Idle: 50}
-	r := playBought(t, buy, 2, [][3]int{{0, 8, 100}}, gone(simulate.Change{At: 100, Kind: simulate.Lose}, simulate.Change{At: 5000, Kind: simulate.Gain}))
+	r := playBought(t, buy, 2, [][3]int{{0, 8, 100}}, withChanges(simulate.Change{At: 100, Kind: simulate.Lose}, simulate.Change{At: 5000, Kind: simulate.Gain}))
 	if got := lives(r); got != "0:0-60-100=60..100! 1:100-160-260=160..260+3500" || r.Bought[0].Lost != 1 {
 		t.Errorf("a loss: %s", got)
 	}
 	buy.Unit = 0
-	r = playBought(t, buy, 2, [][3]int{{0, 4, 100}, {110, 4, 20}}, gone(simulate.Change{At: 100, Kind: simulate.Drain}, simulate.Change{At: 300, Kind: simulate.Lose}, simulate.Change{At: 301, Kind: simulate.Gain}))
+	r = playBought(t, buy, 2, [][3]int{{0, 4, 100}, {110, 4, 20}}, withChanges(simulate.Change{At: 100, Kind: simulate.Drain}, simulate.Change{At: 300, Kind: simulate.Lose}, simulate.Change{At: 301, Kind: simulate.Gain}))
 	if got := lives(r); got != "0:0-60-160=60..160 1:110-170-190=170..190" {
 		t.Errorf("a notice: %s", got)
 	}
