@@ -64,7 +64,9 @@ func (p *Pool) Fluid() bool { return p.GPUsPerNode > maxLevel }
 
 // Counted reports whether the pool is only a number of GPUs: one node without limits on
 // CPUs and memory, and not a bought one.
-func (p *Pool) Counted() bool { return p.Nodes == 1 && p.CPUMilli == 0 && p.MemMiB == 0 && p.Buy == nil }
+func (p *Pool) Counted() bool {
+	return p.Nodes == 1 && p.CPUMilli == 0 && p.MemMiB == 0 && p.Buy == nil
+}
 
 // Offered returns how long the pool exists, by its dates, between two times. Time in which nodes
 // are failed or reclaimed counts.
