@@ -38,7 +38,7 @@ func newPlanService(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.StringVar(&o.files.Requests, "requests", "", "`FILE` of requests: arrival_us, tokens_in, tokens_out, cached (default: those that SPEC says come)")
+	f.StringVar(&o.files.Requests, "requests", "", "`FILE` of requests, a trace (default: those that SPEC says come)")
 	f.StringVar(&o.files.Service, "service", "", "where SPEC is a scenario with several services: `NAME`")
 	f.IntVar(&o.files.Days, "days", 1, "days of requests, where SPEC has a curve: `N`")
 	f.StringVar(&o.files.Read.Format, "format", "", "format of the requests, `NAME` (default: detected): "+strings.Join(requests.Formats.Names(), ", "))
@@ -57,7 +57,7 @@ func newPlanService(e *env) *cobra.Command {
 	f.StringVar(&o.ask.API, "api-price", "", "compare with a price of $ per million tokens: `in=0.5,out=1.5`")
 	f.StringVar(&o.save, "save", "", "also write the plan as JSON to this `FILE`")
 	complete(cmd, "format", func() []string { return entries(&requests.Formats) })
-	_ = f.MarkHidden("format") // it is detected
+	addBundle(cmd, "read", "how to read them, `KEY=VALUE`: format=NAME (default: detected)", true, key{"format", "format"})
 	complete(cmd, "search", sizing.SearchNames)
 	complete(cmd, "price", func() []string { return priceKeys("on_demand") })
 	complete(cmd, "term", termKeys)
