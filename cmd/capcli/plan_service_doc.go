@@ -10,6 +10,8 @@ func planServiceDoc(r *sizing.Result) report.Doc {
 	d := report.Doc{Lead: r.Says, Notes: r.Notes, Data: r, Tables: []report.Table{}}
 	if len(r.TriedRows()) > 0 {
 		d.Tables = append(d.Tables, triesTable(r))
+	} else {
+		d.Tables = append(d.Tables, nearestTable(r))
 	}
 	if len(r.Choices) > 1 {
 		d.Tables = append([]report.Table{choicesTable(r.Choices)}, d.Tables...)
@@ -48,6 +50,17 @@ func triesTable(r *sizing.Result) report.Table {
 			row = append(row, promiseCell(c, &x.Promises[i]))
 		}
 		t.Rows = append(t.Rows, append(row, yesNo(x.Holds)))
+	}
+	return t
+}
+
+// nearestTable shows what the promises come to where each request has a replica to itself.
+func nearestTable(r *sizing.Result) report.Table {
+	t := report.Table{Name: "nearest", Title: "Where no request waits for another", Columns: []report.Column{{Name: "metric"}, {Name: "value", Align: report.Right}, {Name: "holds"}}}
+	for i, c := range r.TriedMetrics() {
+		if alone := r.Choices[0].Alone; i < len(alone) {
+			t.Rows = append(t.Rows, []any{c.Name, promiseCell(c, &alone[i]), yesNo(alone[i].Holds)})
+		}
 	}
 	return t
 }

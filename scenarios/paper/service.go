@@ -11,7 +11,10 @@ import (
 // serviceAnswer is the answer of the size of a service: what is dropped first, what to buy, its cost.
 func serviceAnswer(r *sizing.Result) Answer {
 	out := Answer{Sentence: r.Says}
-	for _, text := range []string{r.Bound.Says, r.SplitSays(), r.HeadroomSays(), r.BreakEvenSays()} {
+	if r.Bound.Promise != "" {
+		out.Details = append(out.Details, sentence(r.Bound.Says))
+	}
+	for _, text := range []string{r.SplitSays(), r.HeadroomSays(), r.BreakEvenSays()} {
 		if text != "" {
 			out.Details = append(out.Details, text)
 		}

@@ -184,11 +184,11 @@ func (q *plan) breakEven(z *sizer, c *Cost, s *Size, t *Traffic) (*BreakEven, er
 			break
 		}
 	}
-	b.Says = b.sentence(c, t)
+	b.Says = b.sentence(c)
 	return b, nil
 }
 
-func (b *BreakEven) sentence(c *Cost, t *Traffic) string {
+func (b *BreakEven) sentence(c *Cost) string {
 	text := fmt.Sprintf("At this traffic all month own replicas cost %s a month (%s) and the price per token %s: ", b.Own, c.Term, b.PerMonth)
 	if b.Cheaper == "own" {
 		text += "own replicas are cheaper. "

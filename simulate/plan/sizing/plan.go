@@ -127,10 +127,9 @@ func (q *plan) notes(out *Result) []string {
 	}
 	if out.Best != nil {
 		s := &out.Choices[*out.Best]
-		switch {
-		case s.Bound.Replicas == *s.Replicas:
+		if s.Bound.Replicas == *s.Replicas {
 			notes = append(notes, "no fewer replicas can keep the promises, whatever the router: "+s.Bound.Says)
-		default:
+		} else {
 			notes = append(notes, s.Bound.Says+"; the search found no fewer")
 		}
 		if q.search == bisect {

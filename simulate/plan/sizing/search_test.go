@@ -56,7 +56,7 @@ func minimalCases(t *testing.T) []minimalCase {
 	if err != nil {
 		t.Skipf("no reference answers here: %v", err)
 	}
-	defer f.Close() //nolint:errcheck // it is only read
+	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)
@@ -164,10 +164,10 @@ func TestBoundsHold(t *testing.T) {
 		if err != nil || (f.best == nil) != (least == 0) || f.best != nil && f.best.Replicas != least {
 			t.Fatalf("world %d: the search found %+v, %v; %d is the least", i, f.best, err, least)
 		}
-		switch {
-		case least == 0:
+		switch least {
+		case 0:
 			none++
-		case least == b.Replicas:
+		case b.Replicas:
 			tight++
 		default:
 			above++
