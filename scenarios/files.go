@@ -60,16 +60,8 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 				return nil, err
 			}
 		}
-		for _, t := range c.traces() {
-			b, err := open(t.File)
-			if err != nil {
-				return nil, err
-			}
-			a, err := supply.ParseAvailability(bytes.NewReader(b), polarities[t.Polarity])
-			if err != nil {
-				return nil, inFile(err, t.File)
-			}
-			f.availability[t.key()] = a
+		if err := f.loadTraces(c, open); err != nil {
+			return nil, err
 		}
 	}
 	if s.Policy.Predictions != "" {
@@ -88,6 +80,22 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 	}
 	s.opened.files = f
 	return f, nil
+}
+
+// loadTraces reads the recorded histories that a pool follows.
+func (f *files) loadTraces(c *Capacity, open func(string) ([]byte, error)) error {
+	for _, t := range c.traces() {
+		b, err := open(t.File)
+		if err != nil {
+			return err
+		}
+		a, err := supply.ParseAvailability(bytes.NewReader(b), polarities[t.Polarity])
+		if err != nil {
+			return inFile(err, t.File)
+		}
+		f.availability[t.key()] = a
+	}
+	return nil
 }
 
 // traces returns the recorded histories that the pool follows.

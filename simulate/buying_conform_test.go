@@ -68,7 +68,6 @@ type guest struct {
 // register keeps who was on which bought node, from events alone.
 type register struct {
 	stays map[[2]int][]guest // by pool and number of the node in it
-	open  map[string][]*guest
 }
 
 func (g *register) Observe(e simulate.Event, c *simulate.Cluster) {
@@ -87,6 +86,7 @@ func (g *register) Observe(e simulate.Event, c *simulate.Cluster) {
 				}
 			}
 		}
+	default:
 	}
 }
 

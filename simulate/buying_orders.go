@@ -79,16 +79,21 @@ func (e *engine) foresee(order bool) {
 		}
 	}
 	for _, q := range e.queues {
-		i := 0
-		for _, chunk := range q.list.Chunks {
-			for c := range chunk {
-				l := chunk[c].Value.job
-				if l.state == waiting && len(l.class.bought) > 0 && !l.OverQuota() {
-					last := e.cfg.Overflow.QueueMax > 0 && i >= e.cfg.Overflow.QueueMax
-					e.foreseeJob(l, last || e.opened(l), order)
-				}
-				i++
+		e.foreseeQueue(q, order)
+	}
+}
+
+// foreseeQueue takes what the jobs of a queue would take in buying.ahead.
+func (e *engine) foreseeQueue(q *queue, order bool) {
+	i := 0
+	for _, chunk := range q.list.Chunks {
+		for c := range chunk {
+			l := chunk[c].Value.job
+			if l.state == waiting && len(l.class.bought) > 0 && !l.OverQuota() {
+				last := e.cfg.Overflow.QueueMax > 0 && i >= e.cfg.Overflow.QueueMax
+				e.foreseeJob(l, last || e.opened(l), order)
 			}
+			i++
 		}
 	}
 }
