@@ -73,10 +73,8 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 			return nil, err
 		}
 	}
-	for i := range s.Services {
-		if err := s.Services[i].ReadTable(open); err != nil {
-			return nil, err
-		}
+	if err := s.readTables(open); err != nil {
+		return nil, err
 	}
 	s.opened.files = f
 	return f, nil
@@ -94,6 +92,16 @@ func (f *files) loadTraces(c *Capacity, open func(string) ([]byte, error)) error
 			return inFile(err, t.File)
 		}
 		f.availability[t.key()] = a
+	}
+	return nil
+}
+
+// readTables reads the tables of iterations that services name.
+func (s *Scenario) readTables(open func(string) ([]byte, error)) error {
+	for i := range s.Services {
+		if err := s.Services[i].ReadTable(open); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+
+	"capcli/scenarios/generate"
 )
 
 // ScheduleKey returns a hash of everything that a schedule depends on except its jobs: capacity and
@@ -24,6 +26,13 @@ func (s *Scenario) ScheduleKey() (string, error) {
 			return "", err
 		}
 		c.Description += "\n" + text
+	}
+	if w := s.Jobs.Generate; w != nil { // its services hold capacity, and are no jobs
+		held := *w
+		held.Classes = slices.DeleteFunc(slices.Clone(w.Classes), func(x generate.Class) bool { return x.Kind != generate.Service })
+		if len(held.Classes) > 0 {
+			c.Jobs.Generate = &held
+		}
 	}
 	c.Policy.Name, c.Placement = s.PolicyName(), s.PlacementName()
 	c.Capacity = slices.Clone(s.Capacity)

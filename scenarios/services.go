@@ -119,7 +119,7 @@ func (s *Scenario) whyNotIn(v *service.Spec, c *Capacity) string {
 	if c.Partition != "" && c.Partition != v.Partition {
 		return fmt.Sprintf("it is of partition %s", capcli.Quoted(c.Partition))
 	}
-	if want := v.Model.Request.GPU.Name; want != "" && c.GPUModel != "" && !sameGPU(want, c.GPUModel) {
+	if want := v.Request.GPU.Name; want != "" && c.GPUModel != "" && !sameGPU(want, c.GPUModel) {
 		return fmt.Sprintf("its GPUs are %s, the service's time is that of %s", c.GPUModel, want)
 	}
 	size := c.GPUs

@@ -287,7 +287,7 @@ func (e *engine) takeBack(s *service) {
 		}
 	}
 	r := &s.held[best]
-	r.ReplicaSpan.Drain = e.c.now
+	r.Drain = e.c.now
 	if r.stage == serving && s.Drain > 0 {
 		r.stage = draining
 		e.agenda.add(e.c.now+s.Drain, Wake, nil, 0, serviceWake)
@@ -313,7 +313,7 @@ func (e *engine) freeDrained(s *service) {
 		return
 	}
 	for i := 0; i < len(s.held); {
-		if r := &s.held[i]; r.stage == draining && r.ReplicaSpan.Drain+s.Drain <= e.c.now {
+		if r := &s.held[i]; r.stage == draining && r.Drain+s.Drain <= e.c.now {
 			e.free(s, i)
 			continue
 		}
