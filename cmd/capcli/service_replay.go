@@ -113,6 +113,7 @@ func figureCell(f service.Figure, v *service.Variant) any {
 		return report.AsMoney(x)
 	case service.Plain:
 		return report.AsRatio(x)
+	case service.Count:
 	}
 	return report.AsCount(x)
 }

@@ -72,7 +72,7 @@ type Options struct {
 	InOrder  bool              // refuse a trace that is not in order of arrival; else Read sorts it
 	SkipBad  bool              // leave out rows that are not valid, and count them; else the first is an error
 	MaxRows  int64             // most rows that Read holds; 0 is DefaultMaxRows
-	Progress func(rows int64)  // called now and then; nil reports nothing
+	Progress func(rows int64)  `json:"-"` // called now and then; nil reports nothing
 }
 
 // DefaultMaxRows is the most rows that Read holds: some 2.5 GB.

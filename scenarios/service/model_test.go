@@ -28,7 +28,7 @@ func TestModelFillsConfig(t *testing.T) {
 	if us := c.Time.Micros(1, 1, 1000, 0); us < 5300 || us > 20_000 {
 		t.Errorf("a step of one sequence takes %d us", us)
 	}
-	e := s.Model.Estimate
+	e := s.Estimate
 	if e.Origin.Source == "" || !(e.Origin.Decode.Mean > 0 && e.Origin.Decode.Mean < 0.05) {
 		t.Errorf("origin %+v has no source or no error", e.Origin)
 	}
@@ -60,8 +60,8 @@ func TestModelFactors(t *testing.T) {
 	if got := c.Config.Time.Picoseconds(64, 64, 64000, 0); got < want-50_000 || got > want+50_000 {
 		t.Errorf("%d ps calibrated, want %d", got, want)
 	}
-	if len(c.Model.Estimate.Origin.Stated) != 1 {
-		t.Errorf("the calibration is not said: %v", c.Model.Estimate.Origin)
+	if len(c.Estimate.Origin.Stated) != 1 {
+		t.Errorf("the calibration is not said: %v", c.Estimate.Origin)
 	}
 }
 
@@ -84,8 +84,8 @@ func TestTimeTable(t *testing.T) {
 	if us := s.Config.Time.Micros(64, 64, 32000, 0); us < 7000 || us > 9000 {
 		t.Errorf("%d us, measured 8000", us)
 	}
-	if !strings.Contains(s.Model.Estimate.Origin.Source, "9 measured iterations") {
-		t.Errorf("source %q", s.Model.Estimate.Origin.Source)
+	if !strings.Contains(s.Estimate.Origin.Source, "9 measured iterations") {
+		t.Errorf("source %q", s.Estimate.Origin.Source)
 	}
 }
 
