@@ -101,6 +101,14 @@ func TestWorstOrders(t *testing.T) {
 		}}, "PARTIAL: week/easy/count has 2 of 20 runs (interrupted). The plan"},
 		{"work left undone", []string{"mix"}, map[string]func(map[string]any){"mix": func(d map[string]any) { d["best"].(map[string]any)["unserved_share"] = 0.31 }}, "NOT SERVED: the plan leaves 31.0% of the work undone. Commit to"},
 		{"runs that leave work undone", []string{"run-week"}, map[string]func(map[string]any){"run-week": eachRun(func(r map[string]any) { r["unserved_share"] = 0.31 })}, "NOT SERVED: week/easy/count leaves 31.0% of the work undone. "},
+		{"a broken promise", []string{"run-services"}, map[string]func(map[string]any){"run-services": eachRun(func(r map[string]any) {
+			p := r["services"].([]any)[0].(map[string]any)["promise"].(map[string]any)
+			p["kept"], p["share"] = false, 0.921
+		})}, "PROMISE BROKEN: chat answers 92.1% of its requests in time, of 99.0% promised (services/fifo/count). "},
+		{"late requests", []string{"run-services"}, map[string]func(map[string]any){"run-services": eachRun(func(r map[string]any) {
+			s := r["services"].([]any)[1].(map[string]any)
+			s["promise"], s["late"], s["requests"] = nil, 50, 1000
+		})}, "LATE REQUESTS: code serves 5.0% of its requests late or not at all (services/fifo/count). "},
 		{"runs without a price", []string{"run-week"}, map[string]func(map[string]any){"run-week": eachRun(func(r map[string]any) {
 			c := r["cost"].(map[string]any)
 			c["total_usd"], c["total_per_year_usd"], c["total_usd_why"] = nil, nil, "the pool base has no price"

@@ -5,6 +5,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios/paper/figure"
+	"capcli/simulate/outcome"
 	"capcli/simulate/plan/sizing"
 )
 
@@ -50,5 +51,42 @@ func (m *material) serviceSpoilers() []string {
 			out = append(out, fmt.Sprintf("NOT SERVED: %s rejects %s of %s requests", r.Service, capcli.Grouped(n), capcli.Grouped(int64(r.Traffic.Requests))))
 		}
 	}
+	for i := range m.trials {
+		for k := range m.trials[i].Runs[0].Services {
+			if text := m.trials[i].unkept(k); text != "" {
+				out = append(out, text+" ("+m.name(&m.trials[i])+")")
+			}
+		}
+	}
 	return out
+}
+
+// mostLate is the share of the requests of a service without a promise that may be late before the paper
+// says so first.
+const mostLate = 0.01
+
+// unkept says what the worst run of the plan does to the requests of service k; "" where the promise is
+// kept, or where few are late and there is none.
+func (t *trial) unkept(k int) string {
+	worst, text := 1.0, ""
+	for i := range t.Runs {
+		if k >= len(t.Runs[i].Services) {
+			continue
+		}
+		s := &t.Runs[i].Services[k]
+		p := s.Promise
+		switch {
+		case p != nil && p.Kept != nil:
+			if !*p.Kept && p.Share != nil && *p.Share < worst {
+				worst = *p.Share
+				text = fmt.Sprintf("PROMISE BROKEN: %s answers %s of its requests in time, of %s promised", s.Name, outcome.ShareText(*p.Share), outcome.ShareText(p.Wanted))
+			}
+		case s.Requests > 0:
+			if kept := 1 - float64(s.Late)/float64(s.Requests); kept < min(worst, 1-mostLate) {
+				worst = kept
+				text = fmt.Sprintf("LATE REQUESTS: %s serves %s of its requests late or not at all", s.Name, outcome.ShareText(1-kept))
+			}
+		}
+	}
+	return text
 }

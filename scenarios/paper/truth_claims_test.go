@@ -58,6 +58,21 @@ var claims = []claim{
 		c.equal("gpus", float64(s.Y[last]))
 		c.word("load", c.fig.X.Names[last])
 	}},
+	{"service-times", form(`99% of the answers of {name:t} begin within {v:w}(?:, the slowest of {n:n} services)?`), func(c *checker) {
+		s := c.series("99% within")
+		k := extremeOf(s.Y, isAbove)
+		c.word("name", c.fig.X.Names[k])
+		c.equal("v", float64(s.Y[k]))
+		c.equal("n", float64(len(s.Y)))
+	}},
+	{"service-unit-costs", form(`With {name:t} 1,000 requests cost {req:m} and a million tokens {tok:m}(?:, the most for requests of {n:n} services)?`), func(c *checker) {
+		s := c.series("1,000 requests")
+		k := extremeOf(s.Y, isAbove)
+		c.word("name", c.fig.X.Names[k])
+		c.equal("req", float64(s.Y[k]))
+		c.equal("tok", float64(c.series("A million tokens").Y[k]))
+		c.equal("n", float64(len(s.Y)))
+	}},
 	{"cost-by-reserved", form(`(?:{gpus:n} reserved GPUs cost {cost:m} a year(?: \({lo:m} to {hi:m} in 90% of {runs:n} runs?\))?(?:, {gap:s} above the lower bound of {bound:m})?; )?` + holdForm), checkSizes},
 	{"wait-by-reserved", form(`(?:With the chosen {gpus:n} GPUs 95% of the jobs wait at most {wait:w}; )?[Ww]ith {a:n} it is {wa:w}, with {b:n} it is {wb:w}(?:; the limit is {limit:w})?`), func(c *checker) {
 		s := &c.fig.Series[0]

@@ -272,6 +272,7 @@ var sets = [][]string{
 	{"futures", "forecast"},
 	{"curve"},
 	{"service"},
+	{"run-services"},
 	{"forecast"},
 	{"validate"},
 	{"run-week", "run-log"},
