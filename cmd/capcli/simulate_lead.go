@@ -18,7 +18,10 @@ func leadOf(p *play.Case, runs []*play.Run) string {
 	if n := len(runs); n > 1 {
 		text = fmt.Sprintf("Mean of %d runs: ", n)
 	}
-	text += fmt.Sprintf("%s on %s ", outcome.JobsText(outcome.Mean(runs, "finished")), p.Scenario.Name)
+	if outcome.Mean(runs, "finished") > 0 || len(p.Scenario.Services) == 0 {
+		text += outcome.JobsText(outcome.Mean(runs, "finished")) + " on "
+	}
+	text += p.Scenario.Name + " "
 	if cost, ok := outcome.SpreadOf(runs, "cost"); ok {
 		text += "cost " + spreadText(cost, usdText) + inLength(play.MeanLength(runs), cost.Mean.Value)
 	} else {

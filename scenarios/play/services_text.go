@@ -2,6 +2,7 @@ package play
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,10 +11,23 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// ServicesLead says of each service of a case what requests saw and what it cost, in a sentence each; ""
-// without services. Of several runs it describes the first.
+// mostLeads is the number of services up to which each has its own sentence.
+const mostLeads = 5
+
+// mostLate is the share of requests that may be late before a sentence says so.
+const mostLate = 0.005
+
+// ServicesLead says of each service of a case what requests saw and what it cost, in a sentence each, or of
+// many services in one sentence; "" without services. Of several runs it describes the first.
 func ServicesLead(runs []*Run) string {
 	var out []string
+	if list := runs[0].Services; len(list) > mostLeads {
+		out = append(out, sumLead(list))
+		if len(runs) > 1 {
+			out[0] = "In the first run " + out[0]
+		}
+		return out[0]
+	}
 	for i := range runs[0].Services {
 		out = append(out, serviceLead(&runs[0].Services[i]))
 	}
@@ -22,6 +36,58 @@ func ServicesLead(runs []*Run) string {
 		text = "In the first run:\n" + text
 	}
 	return text
+}
+
+// sumLead sums up many services.
+func sumLead(list []outcome.Service) string {
+	var requests, unserved, late, broken, promised int64
+	var cost capcli.USD
+	priced, worst, most := true, -1, 0.0
+	for i := range list {
+		s := &list[i]
+		requests += s.Requests
+		unserved += s.NotAnswered()
+		late += s.Late
+		if s.Promise != nil && s.Promise.Kept != nil {
+			promised++
+			if !*s.Promise.Kept {
+				broken++
+			}
+		}
+		if s.Cost == nil {
+			priced = false
+		} else {
+			cost += *s.Cost
+		}
+		if share := lateShare(s); share > most {
+			worst, most = i, share
+		}
+	}
+	text := fmt.Sprintf("%d services: %s %s", len(list), capcli.Grouped(requests), capcli.Plural(requests, "request"))
+	if unserved > 0 {
+		text += fmt.Sprintf(", %s of them not served", capcli.Grouped(unserved))
+	}
+	if requests > 0 && float64(late) > mostLate*float64(requests) {
+		text += fmt.Sprintf("; %s%% are late, of %s the most with %s%%", service.PercentText(float64(late)/float64(requests)), list[worst].Name, service.PercentText(most))
+	}
+	if promised > 0 {
+		text += fmt.Sprintf("; %d of %d promises are broken", broken, promised)
+	}
+	if priced {
+		text += "; " + cost.String()
+		if answered := requests - unserved; answered > 0 {
+			text += fmt.Sprintf(", %s a thousand requests", capcli.USDOf(cost.Float()*1000/float64(answered)))
+		}
+	}
+	return text + "."
+}
+
+// lateShare returns the share of the requests of a service that were served late, or not by the end.
+func lateShare(s *outcome.Service) float64 {
+	if s.Requests == 0 {
+		return 0
+	}
+	return float64(s.Late) / float64(s.Requests)
 }
 
 func serviceLead(s *outcome.Service) string {
@@ -35,6 +101,9 @@ func serviceLead(s *outcome.Service) string {
 	text := fmt.Sprintf("%s: %s %s", s.Name, capcli.Grouped(s.Requests), capcli.Plural(s.Requests, "request"))
 	if n := s.NotAnswered(); n > 0 {
 		text += fmt.Sprintf(", %s of them not served", capcli.Grouped(n))
+	}
+	if share := lateShare(s); s.Level != service.LevelRequests && share > mostLate {
+		text += fmt.Sprintf(", %s%% are served late or not at all", service.PercentText(share))
 	}
 	switch p := s.Promise; {
 	case p != nil && p.Kept != nil:
@@ -67,11 +136,18 @@ func serviceLead(s *outcome.Service) string {
 // serviceWarnings say what must be known of services beside their figures: what was not served, what jobs
 // paid for it, and how much is known.
 func serviceWarnings(runs []*Run) []string {
-	var out []string
+	var out, texts []string
+	names := map[string][]string{}
 	r := runs[0]
 	for i := range r.Services {
 		s := &r.Services[i]
-		tell := func(format string, args ...any) { out = append(out, s.Name+": "+fmt.Sprintf(format, args...)) }
+		tell := func(format string, args ...any) {
+			text := fmt.Sprintf(format, args...)
+			if names[text] == nil {
+				texts = append(texts, text)
+			}
+			names[text] = append(names[text], s.Name)
+		}
 		if s.Requests == 0 && s.Capacity > 0 {
 			tell("no request came in the time of the run")
 		}
@@ -94,7 +170,19 @@ func serviceWarnings(runs []*Run) []string {
 		case s.Level == service.LevelSteps:
 			tell("what single requests saw is not known: %s", s.Why)
 		}
-		out = append(out, s.Notes...)
+		for _, note := range s.Notes {
+			if !slices.Contains(out, note) {
+				out = append(out, note)
+			}
+		}
 	}
-	return out
+	for i, text := range texts {
+		list := names[text]
+		texts[i] = strings.Join(list[:min(len(list), mostLeads)], ", ")
+		if more := len(list) - mostLeads; more > 0 {
+			texts[i] += fmt.Sprintf(" and %d more", more)
+		}
+		texts[i] += ": " + text
+	}
+	return append(texts, out...)
 }
