@@ -217,7 +217,7 @@ func TestDefaultSearchAgainstExhaustive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some thousand mixes of each world")
 	}
-	worlds := 2
+	worlds := 1
 	if text := os.Getenv("CAPCLI_WORLDS"); text != "" {
 		var err error
 		if worlds, err = strconv.Atoi(text); err != nil {
