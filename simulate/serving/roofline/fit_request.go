@@ -145,7 +145,10 @@ func (f *FitRequest) fitServer(s *sheet) (*FitResult, error) {
 		out.Rows += fit.Rows
 	}
 	if len(after) == 0 {
-		return nil, failed
+		return nil, cmp.Or[error](failed, &capcli.InputError{
+			File: s.file, Text: fmt.Sprintf("no row can be fitted; %d %s without a value", leftOut, capcli.Agree(int64(leftOut), "is", "are")),
+			Hint: "each row wants batch, tokens_in, tokens_out and tpot_ms",
+		})
 	}
 	without := accuracy(before)
 	out.Without, out.HeldOut = &without, accuracy(after)

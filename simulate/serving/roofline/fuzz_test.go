@@ -17,6 +17,7 @@ func FuzzTables(f *testing.F) {
 		"tokens,sequences,kv,us\n1,1,100,5010\n8,8,800,5080\n16,16,4000,5400\n32,32,64000,11000\n64,64,32000,8000\n128,128,128000,17000\n256,256,64000,12000\n512,512,51200,15000\n",
 		"tokens;sequences;kv;pa;us\n1;1;0;1;1e-300\n",
 		"batch,tokens_in,tokens_out,tpot_ms,ttft_ms\n65536,100000000,1,1e15,0\n",
+		"batch,tokens_in,tokens_out,tpot_ms\n,,,\n",
 		"batch\n", "", "\"", "us\n",
 	} {
 		f.Add([]byte(seed))
