@@ -21,34 +21,32 @@ func playsServices(m *material) bool {
 	return false
 }
 
-// serviceRow is a service of a played plan, with figures that are means over its runs.
-type serviceRow struct {
-	Name   string
-	Values []figure.Number
-}
-
-// serviceRows returns the services of all played plans of which all the metrics are known.
-func (m *material) serviceRows(metrics ...string) []serviceRow {
-	var out []serviceRow
+// fillServices gives f a bar for each of two metrics of each service of the played plans of which both are
+// known, as means over the runs. It returns the place of the service with the most of the second; -1 without
+// any.
+func (m *material) fillServices(f *figure.Figure, first, firstName, second, secondName string) int {
+	a, b := figure.Series{Name: firstName}, figure.Series{Name: secondName}
+	most := -1
 	for i := range m.trials {
 		t := &m.trials[i]
-	services:
 		for k := range t.Runs[0].Services {
-			r := serviceRow{Name: t.Runs[0].Services[k].Name}
-			for _, name := range metrics {
-				v, _, _, _ := t.spread(r.Name + "." + name)
-				if !v.IsKnown() {
-					continue services
-				}
-				r.Values = append(r.Values, v)
+			name := t.Runs[0].Services[k].Name
+			x, _, _, _ := t.spread(name + "." + first)
+			y, _, _, _ := t.spread(name + "." + second)
+			if !x.IsKnown() || !y.IsKnown() {
+				continue
 			}
 			if len(m.trials) > 1 {
-				r.Name += " in " + m.name(t)
+				name += " in " + m.name(t)
 			}
-			out = append(out, r)
+			f.X.Names, a.Y, b.Y = append(f.X.Names, name), append(a.Y, x), append(b.Y, y)
+			if most < 0 || y > b.Y[most] {
+				most = len(b.Y) - 1
+			}
 		}
 	}
-	return out
+	f.Series = []figure.Series{a, b}
+	return most
 }
 
 func drawServiceTimes(m *material) ([]figure.Figure, string) {
@@ -56,23 +54,13 @@ func drawServiceTimes(m *material) ([]figure.Figure, string) {
 		ID: "service-times", Title: "Time to the first token of an answer", Kind: figure.Bars,
 		X: figure.Axis{Label: "Service", Unit: figure.Name}, Y: figure.Axis{Label: "Time", Unit: figure.Seconds},
 	}
-	half, most := figure.Series{Name: "50% of the requests within"}, figure.Series{Name: "99% within"}
-	rows := m.serviceRows("ttft_p50", "ttft_p99")
-	slowest := 0
-	for i, r := range rows {
-		f.X.Names = append(f.X.Names, r.Name)
-		half.Y, most.Y = append(half.Y, r.Values[0]), append(most.Y, r.Values[1])
-		if most.Y[i] > most.Y[slowest] {
-			slowest = i
-		}
-	}
-	if len(rows) == 0 {
+	slowest := m.fillServices(&f, "ttft_p50", "50% of the requests within", "ttft_p99", "99% within")
+	if slowest < 0 {
 		return nil, ""
 	}
-	f.Series = []figure.Series{half, most}
-	text := fmt.Sprintf("99%% of the answers of %s begin within %s", f.X.Names[slowest], wait(most.Y[slowest]))
-	if len(rows) > 1 {
-		text += fmt.Sprintf(", the slowest of %d services", len(rows))
+	text := fmt.Sprintf("99%% of the answers of %s begin within %s", f.X.Names[slowest], wait(f.Series[1].Y[slowest]))
+	if n := len(f.X.Names); n > 1 {
+		text += fmt.Sprintf(", the slowest of %d services", n)
 	}
 	f.Sentence = sentence(text)
 	f.Notes = []string{"over the requests that were answered, the mean over the runs; those rejected or never answered are in the share within the promise alone"}

@@ -81,8 +81,8 @@ func (t *trial) unkept(k int) string {
 				worst = *p.Share
 				text = fmt.Sprintf("PROMISE BROKEN: %s answers %s of its requests in time, of %s promised", s.Name, outcome.ShareText(*p.Share), outcome.ShareText(p.Wanted))
 			}
-		case s.Requests > 0:
-			if kept := 1 - float64(s.Late)/float64(s.Requests); kept < min(worst, 1-mostLate) {
+		default:
+			if kept := 1 - s.LateShare(); kept < min(worst, 1-mostLate) {
 				worst = kept
 				text = fmt.Sprintf("LATE REQUESTS: %s serves %s of its requests late or not at all", s.Name, outcome.ShareText(1-kept))
 			}

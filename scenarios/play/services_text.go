@@ -59,7 +59,7 @@ func sumLead(list []outcome.Service) string {
 		} else {
 			cost += *s.Cost
 		}
-		if share := lateShare(s); share > most {
+		if share := s.LateShare(); share > most {
 			worst, most = i, share
 		}
 	}
@@ -82,14 +82,6 @@ func sumLead(list []outcome.Service) string {
 	return text + "."
 }
 
-// lateShare returns the share of the requests of a service that were served late, or not by the end.
-func lateShare(s *outcome.Service) float64 {
-	if s.Requests == 0 {
-		return 0
-	}
-	return float64(s.Late) / float64(s.Requests)
-}
-
 func serviceLead(s *outcome.Service) string {
 	if s.Capacity == 0 {
 		text := fmt.Sprintf("%s: %s %s at most, %s at once in the mean", s.Name, capcli.Grouped(int64(s.ReplicasMax)), capcli.Plural(int64(s.ReplicasMax), "replica"), strconv.FormatFloat(s.ReplicasMean, 'f', 1, 64))
@@ -102,7 +94,7 @@ func serviceLead(s *outcome.Service) string {
 	if n := s.NotAnswered(); n > 0 {
 		text += fmt.Sprintf(", %s of them not served", capcli.Grouped(n))
 	}
-	if share := lateShare(s); s.Level != service.LevelRequests && share > mostLate {
+	if share := s.LateShare(); s.Level != service.LevelRequests && share > mostLate {
 		text += fmt.Sprintf(", %s%% are served late or not at all", service.PercentText(share))
 	}
 	switch p := s.Promise; {

@@ -153,6 +153,14 @@ func (s *Service) NotAnswered() int64 {
 	return *s.Unserved + *s.Rejected
 }
 
+// LateShare returns the share of the requests that were served late, or not by the end; 0 without requests.
+func (s *Service) LateShare() float64 {
+	if s.Requests == 0 {
+		return 0
+	}
+	return float64(s.Late) / float64(s.Requests)
+}
+
 // SetCost sets the cost of the service: what its replicas held, and its share of what nobody held.
 func (s *Service) SetCost(direct, share capcli.USD) {
 	cost := direct + share
