@@ -39,7 +39,7 @@ type server struct {
 	ends   []ending // of those that decode; a heap by step, then by order of start
 	starts int64
 
-	wait, run struct{ first, last int32 }
+	wait, run chain
 	waiting   int64
 	running   int64
 	prompt    int32 // the running sequence whose prompt is not complete, which is the last; -1 is none
@@ -318,16 +318,24 @@ func (s *server) stop(id int32) {
 	}
 }
 
+// chain is a list of sequences, linked by their prev and next; -1 is none.
+type chain struct{ first, last int32 }
+
+// push puts a sequence at the end of the chain.
+func (c *chain) push(all []sequence, id int32) {
+	q := &all[id]
+	q.prev, q.next = c.last, -1
+	if c.last >= 0 {
+		all[c.last].next = id
+	} else {
+		c.first = id
+	}
+	c.last = id
+}
+
 // enqueue puts a request at the end of the queue at time t, up to which the server has advanced.
 func (s *server) enqueue(id int32, t int64) {
-	q := &(*s.sequences)[id]
-	q.prev, q.next = s.wait.last, -1
-	if s.wait.last >= 0 {
-		(*s.sequences)[s.wait.last].next = id
-	} else {
-		s.wait.first = id
-	}
-	s.wait.last = id
+	s.wait.push(*s.sequences, id)
 	s.waiting++
 	s.refused = false
 	if !s.busy && s.pending == never {
@@ -345,13 +353,7 @@ func (s *server) start() int32 {
 		s.wait.last = -1
 	}
 	s.waiting--
-	q.prev, q.next = s.run.last, -1
-	if s.run.last >= 0 {
-		(*s.sequences)[s.run.last].next = id
-	} else {
-		s.run.first = id
-	}
-	s.run.last = id
+	s.run.push(*s.sequences, id)
 	s.running++
 	return id
 }

@@ -66,7 +66,7 @@ func Percentile[T cmp.Ordered](sorted []T, p int) T {
 	if len(sorted) == 0 {
 		return none
 	}
-	return sorted[max(0, (p*len(sorted)+99)/100-1)]
+	return sorted[max(0, capcli.NearestRank(p, len(sorted))-1)]
 }
 
 // Keeps reports whether a request was served within each limit that is given.
