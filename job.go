@@ -27,6 +27,10 @@ type Job struct {
 	Priority  int     // larger is more urgent
 	Deadline  Time    // NoTime is none
 	Tags      *Tags   // its project, team and the like; nil is none
+	GPUMemMiB int64   // memory that it takes on each of its GPUs, in MiB; 0 is unknown
+	Shape     *Shape  // how it may run; nil is as it says: its GPUs, its model, its Run
+	Stage     *Stage  // its place in a workflow; nil is none
+	Data      *Data   // where its data lies and where it may run; nil is anywhere
 }
 
 // Milli returns the GPU capacity that j holds, in thousandths of a GPU.
