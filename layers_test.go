@@ -81,7 +81,7 @@ var layers = map[string][]string{
 
 	"simulate/serving/agents":   {"simulate/serving"},
 	"simulate/serving/queueing": {"simulate/serving"},
-	"simulate/serving/roofline": {"simulate/serving", "gonum"},
+	"simulate/serving/roofline": {"profile/accelerator", "simulate/serving", "gonum"},
 	"simulate/plan/flow":        {"simulate/internal/exact"},
 	"simulate/plan/market":      {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
 	"simulate/plan/curve":       {"simulate/plan/flow", "profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
@@ -105,7 +105,7 @@ var layers = map[string][]string{
 	"simulate/supply":          {"simulate", "simulate/internal/sorted"},
 	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 
-	"profile":            {},
+	"profile":            {"profile/accelerator"},
 	"profile/trace":      {"compress"},
 	"profile/series":     {},
 	"profile/inference":  {"profile/series", "profile/trace", "profile/web"},
@@ -116,6 +116,8 @@ var layers = map[string][]string{
 	"profile/jobfile":    {"profile/trace", "profile/parquet", "compress"},
 	"profile/store":      {"profile", "profile/parquet"},
 	"profile/web":        {"profile", "profile/series"},
+
+	"profile/accelerator": {},
 
 	"scenarios":                 {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
 	"scenarios/play":            {"scenarios/service", "simulate/serving", "simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},

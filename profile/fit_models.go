@@ -1,9 +1,12 @@
 package profile
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"capcli/profile/accelerator"
 )
 
 // GPUModel is the data sheet of a GPU.
@@ -38,22 +41,32 @@ func sevenths(names string) []Slice {
 	return out
 }
 
-// GPUModels are the GPUs to which a job may move, in ascending order. The figures are those of
-// NVIDIA's data sheets, of the SXM board where the name does not say another.
+// GPUModels are the GPUs to which a job may move, in ascending order. Bandwidth and peak are those of
+// the table of accelerators, of the SXM board where the name does not say another.
 var GPUModels = []GPUModel{
-	{"T4", 15, 320, 65, nil, "T4"},
-	{"L4", 22.5, 300, 121, nil, "L4"},
-	{"A10", 22.5, 600, 125, nil, "A10"},
-	{"A30", 24, 933, 165, []Slice{{"1g.6gb", 1. / 4, 1. / 4}, {"2g.12gb", 2. / 4, 2. / 4}}, "A30"},
-	{"A40", 45, 696, 150, nil, "A40"},
-	{"L40S", 45, 864, 362, nil, "L40S"},
-	{"A100 40GB", 40, 1555, 312, sevenths("1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb"), "A100"},
-	{"A100 80GB", 80, 2039, 312, sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), "A100"},
-	{"H100 80GB PCIe", 79.6, 2039, 756, sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), "H100 PCIe"},
-	{"H100 80GB", 79.6, 3350, 989, sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), "H100"},
-	{"H100 94GB", 93.6, 3938, 835, sevenths("1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb"), "H100 NVL"},
-	{"H200", 140.4, 4800, 989, sevenths("1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb"), "H200"},
-	{"B200", 179, 7700, 2250, sevenths("1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb"), "B200"},
+	sheetOf("T4", GPUModel{Name: "T4", GiB: 15, mark: "T4"}),
+	sheetOf("L4", GPUModel{Name: "L4", GiB: 22.5, mark: "L4"}),
+	sheetOf("A10", GPUModel{Name: "A10", GiB: 22.5, mark: "A10"}),
+	sheetOf("A30", GPUModel{Name: "A30", GiB: 24, Slices: []Slice{{"1g.6gb", 1. / 4, 1. / 4}, {"2g.12gb", 2. / 4, 2. / 4}}, mark: "A30"}),
+	sheetOf("A40", GPUModel{Name: "A40", GiB: 45, mark: "A40"}),
+	sheetOf("L40S", GPUModel{Name: "L40S", GiB: 45, mark: "L40S"}),
+	sheetOf("A100", GPUModel{Name: "A100 40GB", GiB: 40, Slices: sevenths("1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb"), mark: "A100"}),
+	sheetOf("A100-80GB", GPUModel{Name: "A100 80GB", GiB: 80, Slices: sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), mark: "A100"}),
+	sheetOf("H100-PCIe", GPUModel{Name: "H100 80GB PCIe", GiB: 79.6, Slices: sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), mark: "H100 PCIe"}),
+	sheetOf("H100", GPUModel{Name: "H100 80GB", GiB: 79.6, Slices: sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), mark: "H100"}),
+	sheetOf("H100-NVL", GPUModel{Name: "H100 94GB", GiB: 93.6, Slices: sevenths("1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb"), mark: "H100 NVL"}),
+	sheetOf("H200", GPUModel{Name: "H200", GiB: 140.4, Slices: sevenths("1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb"), mark: "H200"}),
+	sheetOf("B200", GPUModel{Name: "B200", GiB: 179, Slices: sevenths("1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb"), mark: "B200"}),
+}
+
+// sheetOf returns m with bandwidth and peak of the accelerator called name.
+func sheetOf(name string, m GPUModel) GPUModel {
+	sheet, ok := accelerator.Find(name)
+	if !ok {
+		panic(fmt.Sprintf("no accelerator %q", name))
+	}
+	m.GBPerS, m.TFLOPS = sheet.MemGBps, sheet.Peak.FP16
+	return m
 }
 
 // nearMemory is the largest relative difference between the memory that the driver reports and

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/profile/accelerator"
 )
 
 // GPU is a kind of GPU.
@@ -62,13 +63,11 @@ func colon(hint string) string {
 }
 
 func init() {
-	for _, g := range []GPU{
-		{"a100_sxm", 80 << 30, "NVIDIA A100 80GB SXM data sheet"},
-		{"h100_sxm", 80 << 30, "NVIDIA H100 SXM data sheet"},
-		{"h200_sxm", 141 << 30, "NVIDIA H200 SXM data sheet"},
-		{"b200_sxm", 180 << 30, "NVIDIA DGX B200 data sheet"},
-		{"l40s", 48 << 30, "NVIDIA L40S data sheet"},
-	} {
-		GPUs.Add(g.Name, fmt.Sprintf("%d GiB of memory", g.Bytes>>30), g)
+	for name, sheet := range map[string]string{"a100_sxm": "A100-80GB", "h100_sxm": "H100", "h200_sxm": "H200", "b200_sxm": "B200", "l40s": "L40S"} {
+		m, ok := accelerator.Find(sheet)
+		if !ok {
+			panic(fmt.Sprintf("no accelerator %q", sheet))
+		}
+		GPUs.Add(name, fmt.Sprintf("%d GiB of memory", m.MemGB), GPU{name, m.MemGB << 30, m.Source})
 	}
 }
