@@ -103,6 +103,7 @@ var layers = map[string][]string{
 	"simulate/reliability":     {},
 	"simulate/spot":            {"simulate/supply", "profile/trace"},
 	"simulate/supply":          {"simulate", "simulate/internal/sorted"},
+	"simulate/topology":        {},
 	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 
 	"profile":            {"profile/accelerator"},
