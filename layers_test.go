@@ -104,6 +104,7 @@ var layers = map[string][]string{
 	"simulate/spot":            {"simulate/supply", "profile/trace"},
 	"simulate/supply":          {"simulate", "simulate/internal/sorted"},
 	"simulate/topology":        {},
+	"simulate/width":           {},
 	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 
 	"profile":            {"profile/accelerator"},
