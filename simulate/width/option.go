@@ -76,18 +76,18 @@ func millionths(dollars *big.Rat) (capcli.USD, bool) {
 // CheapestInTime returns the number of the cheapest option that meets the deadline; -1 where none does. Ties
 // go to the shorter run time, then to fewer GPUs, then to the model that comes first.
 func CheapestInTime(options []Option) int {
-	return least(options, func(o *Option) bool { return o.InTime }, compareByCost)
+	return pickLeast(options, func(o *Option) bool { return o.InTime }, compareByCost)
 }
 
 // FastestInBudget returns the number of the fastest option that costs no more than the budget in dollars; -1
 // where there is none. Ties go to the cheaper one, then to fewer GPUs, then to the model that comes first.
 // A budget of nil is without limit.
 func FastestInBudget(options []Option, budget *big.Rat) int {
-	return least(options, func(o *Option) bool { return budget == nil || o.cost.Cmp(budget) <= 0 }, compareByTime)
+	return pickLeast(options, func(o *Option) bool { return budget == nil || o.cost.Cmp(budget) <= 0 }, compareByTime)
 }
 
-// least returns the number of the least of the options that pass; -1 where none does.
-func least(options []Option, pass func(*Option) bool, compare func(a, b *Option) int) int {
+// pickLeast returns the number of the least of the options that pass; -1 where none does.
+func pickLeast(options []Option, pass func(*Option) bool, compare func(a, b *Option) int) int {
 	best := -1
 	for i := range options {
 		if o := &options[i]; pass(o) && (best < 0 || compare(o, &options[best]) < 0) {
