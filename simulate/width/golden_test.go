@@ -251,7 +251,8 @@ func TestGoldenMarginal(t *testing.T) {
 			Times            ordered
 			Work             int64
 			Rates            map[int]int64
-		}) int {
+		},
+		) int {
 			return a.ID - b.ID
 		})
 		for _, j := range c.Input.Jobs {
