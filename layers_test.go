@@ -66,7 +66,7 @@ var layers = map[string][]string{
 	"forecast/theta":           {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
-	"simulate":            {"simulate/internal/fluid", "simulate/internal/sorted", "simulate/reliability"},
+	"simulate":            {"simulate/mig", "simulate/internal/fluid", "simulate/internal/sorted", "simulate/reliability"},
 	"simulate/scale":      {"simulate", "simulate/internal/fluid", "simulate/serving"},
 	"simulate/serving":    {"gonum"},
 	"simulate/billing":    {"simulate", "simulate/billing/focus"},
@@ -98,6 +98,7 @@ var layers = map[string][]string{
 	"simulate/internal/sorted": {},
 	"simulate/cause":           {"simulate", "simulate/placement"},
 	"simulate/kueue":           {},
+	"simulate/mig":             {},
 	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
 	"simulate/reliability":     {},

@@ -1,0 +1,388 @@
+package mig
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+// FitRequest asks whether instances fit on one GPU together.
+type FitRequest struct {
+	GPU      string
+	Profiles []string // in the order in which they are made; "1g.10gb=4" is four of them
+}
+
+// Fit is the answer to a FitRequest.
+type Fit struct {
+	GPU           string   `json:"gpu"`
+	Profiles      []string `json:"profiles"`
+	Placeable     bool     `json:"placeable"`
+	Reason        Reason   `json:"reason"`
+	Why           string   `json:"why,omitempty"`
+	ComputeSlices int      `json:"compute_slices"`
+	MemorySlices  int      `json:"memory_slices"`
+	Lowest        Line     `json:"lowest_start_first"`
+	Driver        *Line    `json:"driver_order"` // null where the guide does not say the order
+	OrdersOK      int64    `json:"orders_ok"`
+	OrdersFail    int64    `json:"orders_fail"`
+	Beside        []string `json:"beside"` // profiles of which one more fits, if all is placed anew
+	Notes         []string `json:"notes,omitempty"`
+}
+
+// Line is what becomes of instances that are made one after another.
+type Line struct {
+	Starts  []int    `json:"starts"`   // of those that can be made, up to the first that cannot
+	FailsAt *int     `json:"fails_at"` // index of the first that cannot be made; null if all can
+	Order   []string `json:"works_in"` // an order in which all can be made; null if there is none
+}
+
+// Check refuses a request without a profile.
+func (q *FitRequest) Check() error { return checkProfiles(q.Profiles) }
+
+func checkProfiles(names []string) error {
+	if len(names) == 0 {
+		return &capcli.RequestError{Field: "profile", Text: "no profile is named", Hint: "name one or more, such as 3g.40gb 1g.10gb=4; capcli mig list has them"}
+	}
+	return nil
+}
+
+// RunFit answers whether the instances of a request fit on one GPU.
+func RunFit(q *FitRequest) (*Fit, error) {
+	g, mix, err := q.read()
+	if err != nil {
+		return nil, err
+	}
+	r := &Fit{GPU: g.Name, Profiles: g.spellOut(mix), Reason: g.Check(mix), Beside: []string{}}
+	r.Placeable, r.Why = r.Reason == Fits, r.Reason.Explain(g)
+	for _, p := range mix {
+		r.ComputeSlices += g.Profiles[p].Compute
+		r.MemorySlices += g.Profiles[p].Memory
+	}
+	r.Lowest = g.line(mix, false, r.Placeable)
+	if g.HasDriverOrder(mix) {
+		line := g.line(mix, true, r.Placeable)
+		r.Driver = &line
+	} else {
+		r.Notes = append(r.Notes, "the guide shows the driver's order of starts for an A100 alone, and there not for profiles with +me or double memory: on a card, try this mix in its order before you rely on it")
+	}
+	if r.Placeable {
+		r.OrdersOK, r.OrdersFail = g.orders(mix)
+		for p := range g.Profiles {
+			if g.Check(append(slices.Clip(mix), p)) == Fits {
+				r.Beside = append(r.Beside, g.Profiles[p].Name)
+			}
+		}
+	}
+	return r, nil
+}
+
+func (q *FitRequest) read() (*GPU, []int, error) {
+	if err := q.Check(); err != nil {
+		return nil, nil, err
+	}
+	g, err := Find(q.GPU)
+	if err != nil {
+		return nil, nil, err
+	}
+	mix, err := g.Read(q.Profiles)
+	return g, mix, err
+}
+
+// line answers what becomes of a mix in its order, and in which order all of it works.
+func (g *GPU) line(mix []int, driver, placeable bool) (l Line) {
+	starts, failsAt := g.Line(mix, driver)
+	l.Starts = starts
+	switch {
+	case failsAt < 0:
+		l.Order = g.spellOut(mix)
+	case placeable:
+		l.FailsAt = &failsAt
+		if order := g.workingOrder(mix, driver); order != nil {
+			l.Order = g.spellOut(order)
+		}
+	default:
+		l.FailsAt = &failsAt
+	}
+	return l
+}
+
+// spellOut returns the names of the profiles of a mix.
+func (g *GPU) spellOut(mix []int) []string {
+	names := make([]string, len(mix))
+	for i, p := range mix {
+		names[i] = g.Profiles[p].Name
+	}
+	return names
+}
+
+// Instance is an instance on a GPU.
+type Instance struct {
+	Profile string `json:"profile"`
+	Start   int    `json:"start"`
+}
+
+// StateRequest asks what else a GPU takes on which instances run.
+type StateRequest struct {
+	GPU     string
+	Running []Instance // they stay where they are
+}
+
+// ReadInstances reads instances as PROFILE@START.
+func ReadInstances(texts []string) (all []Instance, err error) {
+	for _, text := range texts {
+		i := Instance{}
+		name, at, ok := strings.Cut(text, "@")
+		if n, err := fmt.Sscanf(at, "%d", &i.Start); !ok || name == "" || n != 1 || err != nil || fmt.Sprint(i.Start) != at {
+			return nil, &capcli.RequestError{Field: "instance", Text: fmt.Sprintf("%s is no instance: want PROFILE@START", capcli.Quoted(text)), Hint: "such as 3g.40gb@4, whose memory slices begin at 4"}
+		}
+		i.Profile = name
+		all = append(all, i)
+	}
+	return all, nil
+}
+
+// State is the answer to a StateRequest.
+type State struct {
+	GPU         string     `json:"gpu"`
+	Running     []Instance `json:"running"`
+	FreeCompute int        `json:"free_compute_slices"`
+	FreeMemory  int        `json:"free_memory_slices"`
+	Profiles    []Room     `json:"profiles"`
+}
+
+// Room says how many more instances of a profile a GPU takes.
+type Room struct {
+	Profile string `json:"profile"`
+	Starts  []int  `json:"starts"`   // where one more can be made now
+	More    int    `json:"more"`     // how many more of it, without moving any
+	IfMoved bool   `json:"if_moved"` // whether one more would fit if all were placed anew
+}
+
+// RunState answers what else the GPU of a request takes.
+func RunState(q *StateRequest) (*State, error) {
+	g, err := Find(q.GPU)
+	if err != nil {
+		return nil, err
+	}
+	s, mix, err := g.build(q.Running)
+	if err != nil {
+		return nil, err
+	}
+	r := &State{GPU: g.Name, Running: q.Running, FreeCompute: g.Compute - int(s.Compute), FreeMemory: g.FreeMemory(&s)}
+	if r.Running == nil {
+		r.Running = []Instance{}
+	}
+	for p := range g.Profiles {
+		k := Room{Profile: g.Profiles[p].Name, Starts: []int{}, IfMoved: g.Check(append(slices.Clip(mix), p)) == Fits}
+		for _, at := range g.Profiles[p].Starts {
+			if g.IsFree(&s, p, at) {
+				k.Starts = append(k.Starts, at)
+			}
+		}
+		for g.PlaceBeside(s, slices.Repeat([]int{p}, k.More+1)) != nil {
+			k.More++
+		}
+		r.Profiles = append(r.Profiles, k)
+	}
+	return r, nil
+}
+
+// build returns the layout of running instances. It refuses those that cannot be together.
+func (g *GPU) build(running []Instance) (s Layout, mix []int, err error) {
+	for _, i := range running {
+		p, err := g.Read([]string{i.Profile})
+		if err != nil {
+			return s, nil, err
+		}
+		if !g.IsFree(&s, p[0], i.Start) {
+			return s, nil, &capcli.RequestError{
+				Field: "instance", Text: fmt.Sprintf("%s@%d cannot be beside the instances before it on %s: its starts are %v", i.Profile, i.Start, g.Name, g.Profiles[p[0]].Starts),
+				Hint: "nvidia-smi mig -lgi lists the instances of a card with their starts",
+			}
+		}
+		g.Make(&s, p[0], i.Start)
+		mix = append(mix, p[0])
+	}
+	return s, mix, nil
+}
+
+// FleetRequest asks how many GPUs instances need.
+type FleetRequest struct {
+	GPU      string
+	Profiles []string // "1g.10gb=40" is forty of them
+}
+
+// Check refuses a request without a profile.
+func (q *FleetRequest) Check() error { return checkProfiles(q.Profiles) }
+
+// Fleet is the answer to a FleetRequest.
+type Fleet struct {
+	GPU              string   `json:"gpu"`
+	Instances        int      `json:"instances"`
+	FewestGPUs       int      `json:"min_gpus"`
+	Proved           bool     `json:"proved"`   // whether no fewer GPUs do
+	AtLeast          int      `json:"at_least"` // GPUs that are needed at least, whatever the search found
+	InOrderGPUs      int      `json:"in_order"`
+	LargestFirstGPUs int      `json:"largest_first"`
+	Layouts          []Same   `json:"layouts"` // of the fewest GPUs, one of several answers
+	ComputeSlices    int      `json:"compute_slices"`
+	FreeCompute      int      `json:"free_compute_slices"`
+	Stranded         int      `json:"stranded_compute_slices"` // of the free ones: no profile fits on them
+	FreeMemory       int      `json:"free_memory_slices"`
+	WholeGPUs        int      `json:"whole_gpus"` // needed if every instance had a GPU of its own
+	Notes            []string `json:"notes,omitempty"`
+}
+
+// Same is a number of GPUs with the same instances.
+type Same struct {
+	GPUs      int    `json:"gpus"`
+	Instances []Part `json:"instances"`
+}
+
+// Part is a number of instances of one profile.
+type Part struct {
+	Profile string `json:"profile"`
+	Count   int    `json:"count"`
+}
+
+// RunFleet answers how many GPUs the instances of a request need.
+func RunFleet(q *FleetRequest) (*Fleet, error) {
+	g, mix, err := (*FitRequest)(q).read()
+	if err != nil {
+		return nil, err
+	}
+	gpus, bound, proved := g.Pack(mix)
+	r := &Fleet{
+		GPU: g.Name, Instances: len(mix), FewestGPUs: len(gpus), Proved: proved, AtLeast: bound,
+		InOrderGPUs: len(g.FirstFit(mix)), LargestFirstGPUs: len(g.LargestFirst(mix)), WholeGPUs: len(mix),
+	}
+	if proved {
+		r.AtLeast = r.FewestGPUs
+	} else {
+		r.Notes = append(r.Notes, fmt.Sprintf("the search ended before it had tried everything: fewer than %d GPUs may do, at least %d are needed", r.FewestGPUs, bound))
+	}
+	for i := range gpus {
+		s := &gpus[i]
+		r.ComputeSlices += int(s.Compute)
+		r.FreeCompute += g.Compute - int(s.Compute)
+		r.FreeMemory += g.FreeMemory(s)
+		r.Stranded += g.Stranded(s)
+		r.Layouts = addSame(r.Layouts, g.parts(s.count))
+	}
+	if r.InOrderGPUs > r.FewestGPUs {
+		r.Notes = append(r.Notes, "made in the order given, each on the first GPU with room, they need more GPUs: an instance does not move once it is made")
+	}
+	return r, nil
+}
+
+// Stranded returns the free compute slices of a GPU that no further instances can take, whatever their
+// profiles, while those that are there stay.
+func (g *GPU) Stranded(s *Layout) int {
+	most := 0
+	var grow func(s Layout, got int)
+	grow = func(s Layout, got int) {
+		most = max(most, got)
+		for p := range g.Profiles {
+			for _, at := range g.Profiles[p].Starts {
+				if g.IsFree(&s, p, at) && most < g.Compute-int(s.Compute)+got {
+					next := s
+					g.Make(&next, p, at)
+					grow(next, got+g.Profiles[p].Compute)
+				}
+			}
+		}
+	}
+	grow(*s, 0)
+	return g.Compute - int(s.Compute) - most
+}
+
+// parts spells how many instances of each profile there are, without the profiles of which there are none.
+func (g *GPU) parts(count [maxProfiles]uint8) (parts []Part) {
+	for p := range g.Profiles {
+		if count[p] > 0 {
+			parts = append(parts, Part{g.Profiles[p].Name, int(count[p])})
+		}
+	}
+	return parts
+}
+
+// addSame adds a GPU with so many instances to those with the same.
+func addSame(all []Same, parts []Part) []Same {
+	for i := range all {
+		if slices.Equal(all[i].Instances, parts) {
+			all[i].GPUs++
+			return all
+		}
+	}
+	return append(all, Same{1, parts})
+}
+
+// ListRequest asks for the profiles of a GPU.
+type ListRequest struct{ GPU string }
+
+// List is the answer to a ListRequest. The mixes are of profiles without the media engines.
+type List struct {
+	GPU                 string        `json:"gpu"`
+	ComputeSlices       int           `json:"compute_slices"`
+	MemorySlices        int           `json:"memory_slices"`
+	MemGiB              int64         `json:"memory_gib"`
+	Profiles            []ProfileInfo `json:"profiles"`
+	LegalMixes          int           `json:"legal_mixes"`
+	MaximalMixes        [][]Part      `json:"maximal_mixes"`
+	MaximalPlacements   int           `json:"maximal_placements"`
+	WithoutDoubleMemory MixNumbers    `json:"without_double_memory_1g"`
+}
+
+// MixNumbers are how many mixes there are.
+type MixNumbers struct {
+	LegalMixes        int `json:"legal_mixes"`
+	MaximalMixes      int `json:"maximal_mixes"`
+	MaximalPlacements int `json:"maximal_placements"`
+}
+
+// ProfileInfo describes a profile.
+type ProfileInfo struct {
+	Profile  string `json:"profile"`
+	ID       int    `json:"id"`
+	Compute  int    `json:"compute_slices"`
+	Memory   int    `json:"memory_slices"`
+	MemMiB   int64  `json:"usable_mib"`
+	Reported bool   `json:"usable_reported"` // as a driver reported it; else nine tenths of the slices' share
+	Most     int    `json:"max_instances"`
+	Starts   []int  `json:"starts"`
+	Driver   []int  `json:"driver_starts"` // in the order of the driver; null where the guide does not say
+}
+
+// RunList answers which profiles and mixes a GPU has.
+func RunList(q *ListRequest) (*List, error) {
+	g, err := Find(q.GPU)
+	if err != nil {
+		return nil, err
+	}
+	r := &List{GPU: g.Name, ComputeSlices: g.Compute, MemorySlices: g.Memory, MemGiB: g.MemMiB >> 10}
+	var plain, single []int
+	for p := range g.Profiles {
+		k := &g.Profiles[p]
+		r.Profiles = append(r.Profiles, ProfileInfo{k.Name, k.ID, k.Compute, k.Memory, k.MemMiB, k.Reported, k.Most, k.Starts, k.Driver})
+		if k.Media {
+			continue
+		}
+		if plain = append(plain, p); k.Compute > 1 || k.Memory == 1 {
+			single = append(single, p)
+		}
+	}
+	all := g.legal(plain)
+	for _, c := range maximal(all) {
+		var count [maxProfiles]uint8
+		for p, n := range c {
+			count[p] = uint8(n)
+		}
+		r.MaximalMixes = append(r.MaximalMixes, g.parts(count))
+	}
+	r.LegalMixes, r.MaximalPlacements = len(all), g.placements(plain)
+	rest := g.legal(single)
+	r.WithoutDoubleMemory = MixNumbers{len(rest), len(maximal(rest)), g.placements(single)}
+	return r, nil
+}
