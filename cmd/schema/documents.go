@@ -28,6 +28,7 @@ import (
 	"capcli/simulate/billing"
 	"capcli/simulate/billing/focus"
 	"capcli/simulate/eta"
+	"capcli/simulate/mig"
 	"capcli/simulate/outcome"
 	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/futures"
@@ -69,6 +70,10 @@ var outputs = []struct {
 	{"capcli/inputs/v1", "inputs.json of a folder of runs: all that makes them again", reflect.TypeFor[play.Inputs]()},
 	{"capcli/kueue/v1", "capcli simulate of Kueue's workloads", reflect.TypeFor[kubernetes.Result]()},
 	{"capcli/live/v1", "what a page plays again: a scenario, its prices and its jobs in one document", reflect.TypeFor[live.World]()},
+	{"capcli/mig_fit/v1", "capcli mig fit: whether MIG instances fit on one GPU, and in which order", reflect.TypeFor[mig.Fit]()},
+	{"capcli/mig_fleet/v1", "capcli mig fleet: how many GPUs MIG instances need", reflect.TypeFor[mig.Fleet]()},
+	{"capcli/mig_list/v1", "capcli mig list: the MIG profiles of a GPU", reflect.TypeFor[mig.List]()},
+	{"capcli/mig_state/v1", "capcli mig state: what else a GPU takes on which instances run", reflect.TypeFor[mig.State]()},
 	{"capcli/plan/v1", "capcli plan curve: what to commit to for a curve of demand", reflect.TypeFor[curve.Result]()},
 	{"capcli/plan-shard/v1", "a file of capcli plan mix --shard", reflect.TypeFor[shard.Document]()},
 	{"capcli/plan-spot/v1", "capcli plan spot: how to run work on spot GPUs by a deadline", reflect.TypeFor[spot.Result]()},

@@ -16,6 +16,7 @@ type FitRequest struct {
 
 // Fit is the answer to a FitRequest.
 type Fit struct {
+	Schema        string   `json:"schema"`
 	GPU           string   `json:"gpu"`
 	Profiles      []string `json:"profiles"`
 	Placeable     bool     `json:"placeable"`
@@ -43,7 +44,7 @@ func (q *FitRequest) Check() error { return checkProfiles(q.Profiles) }
 
 func checkProfiles(names []string) error {
 	if len(names) == 0 {
-		return &capcli.RequestError{Field: "profile", Text: "no profile is named", Hint: "name one or more, such as 3g.40gb 1g.10gb=4; capcli mig list has them"}
+		return &capcli.RequestError{Text: "no profile is named", Hint: "name one or more, such as 3g.40gb 1g.10gb=4; capcli mig list has them"}
 	}
 	return nil
 }
@@ -54,7 +55,7 @@ func RunFit(q *FitRequest) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Fit{GPU: g.Name, Profiles: g.spellOut(mix), Reason: g.Check(mix), Beside: []string{}}
+	r := &Fit{Schema: "capcli/mig_fit/v1", GPU: g.Name, Profiles: g.spellOut(mix), Reason: g.Check(mix), Beside: []string{}}
 	r.Placeable, r.Why = r.Reason == Fits, r.Reason.Explain(g)
 	for _, p := range mix {
 		r.ComputeSlices += g.Profiles[p].Compute
@@ -135,7 +136,7 @@ func ReadInstances(texts []string) (all []Instance, err error) {
 		i := Instance{}
 		name, at, ok := strings.Cut(text, "@")
 		if n, err := fmt.Sscanf(at, "%d", &i.Start); !ok || name == "" || n != 1 || err != nil || fmt.Sprint(i.Start) != at {
-			return nil, &capcli.RequestError{Field: "instance", Text: fmt.Sprintf("%s is no instance: want PROFILE@START", capcli.Quoted(text)), Hint: "such as 3g.40gb@4, whose memory slices begin at 4"}
+			return nil, &capcli.RequestError{Text: fmt.Sprintf("%s is no instance: want PROFILE@START", capcli.Quoted(text)), Hint: "such as 3g.40gb@4, whose memory slices begin at 4"}
 		}
 		i.Profile = name
 		all = append(all, i)
@@ -145,6 +146,7 @@ func ReadInstances(texts []string) (all []Instance, err error) {
 
 // State is the answer to a StateRequest.
 type State struct {
+	Schema      string     `json:"schema"`
 	GPU         string     `json:"gpu"`
 	Running     []Instance `json:"running"`
 	FreeCompute int        `json:"free_compute_slices"`
@@ -170,7 +172,7 @@ func RunState(q *StateRequest) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &State{GPU: g.Name, Running: q.Running, FreeCompute: g.Compute - int(s.Compute), FreeMemory: g.FreeMemory(&s)}
+	r := &State{Schema: "capcli/mig_state/v1", GPU: g.Name, Running: q.Running, FreeCompute: g.Compute - int(s.Compute), FreeMemory: g.FreeMemory(&s)}
 	if r.Running == nil {
 		r.Running = []Instance{}
 	}
@@ -198,7 +200,7 @@ func (g *GPU) build(running []Instance) (s Layout, mix []int, err error) {
 		}
 		if !g.IsFree(&s, p[0], i.Start) {
 			return s, nil, &capcli.RequestError{
-				Field: "instance", Text: fmt.Sprintf("%s@%d cannot be beside the instances before it on %s: its starts are %v", i.Profile, i.Start, g.Name, g.Profiles[p[0]].Starts),
+				Text: fmt.Sprintf("%s@%d cannot be beside the instances before it on %s: its starts are %v", i.Profile, i.Start, g.Name, g.Profiles[p[0]].Starts),
 				Hint: "nvidia-smi mig -lgi lists the instances of a card with their starts",
 			}
 		}
@@ -219,6 +221,7 @@ func (q *FleetRequest) Check() error { return checkProfiles(q.Profiles) }
 
 // Fleet is the answer to a FleetRequest.
 type Fleet struct {
+	Schema           string   `json:"schema"`
 	GPU              string   `json:"gpu"`
 	Instances        int      `json:"instances"`
 	FewestGPUs       int      `json:"min_gpus"`
@@ -255,7 +258,7 @@ func RunFleet(q *FleetRequest) (*Fleet, error) {
 	}
 	gpus, bound, proved := g.Pack(mix)
 	r := &Fleet{
-		GPU: g.Name, Instances: len(mix), FewestGPUs: len(gpus), Proved: proved, AtLeast: bound,
+		Schema: "capcli/mig_fleet/v1", GPU: g.Name, Instances: len(mix), FewestGPUs: len(gpus), Proved: proved, AtLeast: bound,
 		InOrderGPUs: len(g.FirstFit(mix)), LargestFirstGPUs: len(g.LargestFirst(mix)), WholeGPUs: len(mix),
 	}
 	if proved {
@@ -324,6 +327,7 @@ type ListRequest struct{ GPU string }
 
 // List is the answer to a ListRequest. The mixes are of profiles without the media engines.
 type List struct {
+	Schema              string        `json:"schema"`
 	GPU                 string        `json:"gpu"`
 	ComputeSlices       int           `json:"compute_slices"`
 	MemorySlices        int           `json:"memory_slices"`
@@ -361,7 +365,7 @@ func RunList(q *ListRequest) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &List{GPU: g.Name, ComputeSlices: g.Compute, MemorySlices: g.Memory, MemGiB: g.MemMiB >> 10}
+	r := &List{Schema: "capcli/mig_list/v1", GPU: g.Name, ComputeSlices: g.Compute, MemorySlices: g.Memory, MemGiB: g.MemMiB >> 10}
 	var plain, single []int
 	for p := range g.Profiles {
 		k := &g.Profiles[p]

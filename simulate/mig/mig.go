@@ -48,8 +48,8 @@ func Find(name string) (*GPU, error) {
 		}
 	}
 	return nil, &capcli.RequestError{
-		Field: "gpu", Text: fmt.Sprintf("no table of MIG profiles for the GPU %s%s", capcli.Quoted(name), capcli.DidYouMean(name, Names())),
-		Hint: "have " + strings.Join(Names(), ", "),
+		Field: "gpu", Text: fmt.Sprintf("%s is in no table of MIG profiles%s", capcli.Quoted(name), capcli.DidYouMean(name, Names())),
+		Hint: "name one of " + strings.Join(Names(), ", "),
 	}
 }
 
@@ -84,20 +84,20 @@ func (g *GPU) Read(names []string) ([]int, error) {
 		p, n := g.Index(name), 1
 		if p < 0 {
 			return nil, &capcli.RequestError{
-				Field: "profile", Text: fmt.Sprintf("%s has no MIG profile %s%s", g.Name, capcli.Quoted(name), capcli.DidYouMean(name, g.ProfileNames())),
-				Hint: "have " + strings.Join(g.ProfileNames(), ", "),
+				Text: fmt.Sprintf("%s has no MIG profile %s%s", g.Name, capcli.Quoted(name), capcli.DidYouMean(name, g.ProfileNames())),
+				Hint: "it has " + strings.Join(g.ProfileNames(), ", "),
 			}
 		}
 		if counted {
 			if _, err := fmt.Sscanf(many, "%d", &n); err != nil || n < 1 || n > MostInstances || fmt.Sprint(n) != many {
 				return nil, &capcli.RequestError{
-					Field: "profile", Text: fmt.Sprintf("%s: want how many instances, 1 to %d, after =", capcli.Quoted(text), MostInstances),
+					Text: fmt.Sprintf("%s: want how many instances, 1 to %d, after =", capcli.Quoted(text), MostInstances),
 					Hint: "such as " + name + "=4",
 				}
 			}
 		}
 		if len(mix)+n > MostInstances {
-			return nil, &capcli.RequestError{Field: "profile", Text: fmt.Sprintf("more than %d instances", MostInstances), Hint: "ask for a part of them"}
+			return nil, &capcli.RequestError{Text: fmt.Sprintf("more than %d instances", MostInstances), Hint: "ask for a part of them"}
 		}
 		for range n {
 			mix = append(mix, p)
