@@ -21,55 +21,66 @@ func newMIG(e *env) *cobra.Command {
 			"  capcli mig fleet --gpu H100-80GB 1g.10gb=40 3g.40gb=7",
 	}
 	group(cmd)
-	cmd.AddCommand(
-		migCommand(e, "fit PROFILE…", "Say whether instances fit on one GPU together, where they start, and in which order",
-			"Instances are made in the order given. PROFILE=N is N of them. Two rules say where one starts: the lowest start\n"+
-				"that is free, and the order of the driver as NVIDIA's guide shows it for an A100. The answers can differ.",
-			"  capcli mig fit --gpu A100-80GB 1g.10gb=2 2g.20gb 3g.40gb", func(gpu string, args []string) (report.Doc, error) {
-				r, err := mig.RunFit(&mig.FitRequest{GPU: gpu, Profiles: args})
-				if err != nil {
-					return report.Doc{}, err
-				}
-				return migFitDoc(r), nil
-			}),
-		migCommand(e, "fleet PROFILE…", "Say how many GPUs instances need, and what of them stays free or stranded",
-			"PROFILE=N is N instances. The fewest GPUs are found by a search that says whether it has proved them, beside first\n"+
-				"fit in the order given and the largest first.",
-			"  capcli mig fleet --gpu H100-80GB 1g.10gb=40 3g.40gb=7", func(gpu string, args []string) (report.Doc, error) {
-				r, err := mig.RunFleet(&mig.FleetRequest{GPU: gpu, Profiles: args})
-				if err != nil {
-					return report.Doc{}, err
-				}
-				return migFleetDoc(r), nil
-			}),
-		migCommand(e, "state [PROFILE@START…]", "Say what else a GPU takes on which instances run that cannot move",
-			"", "  capcli mig state --gpu A100-80GB 3g.40gb@0 1g.10gb@4", func(gpu string, args []string) (report.Doc, error) {
-				running, err := mig.ReadInstances(args)
-				if err != nil {
-					return report.Doc{}, err
-				}
-				r, err := mig.RunState(&mig.StateRequest{GPU: gpu, Running: running})
-				if err != nil {
-					return report.Doc{}, err
-				}
-				rooms := report.Fill(report.Table{Name: "profiles"}, r.Profiles, []report.Field[mig.Room]{
-					{Name: "profile"},
-					{Name: "more"},
-					{Name: "starts", Cell: func(k mig.Room) any { return mig.Spelled(k.Starts) }},
-					{Name: "if_moved", Head: "one more if all were placed anew"},
-				})
-				return report.Doc{Lead: r.Lead(), Data: r, Tables: []report.Table{rooms}}, nil
-			}),
-		migCommand(e, "list", "List the profiles of a GPU and the mixes that fill it", "", "  capcli mig list --gpu H100-80GB -o json",
-			func(gpu string, _ []string) (report.Doc, error) {
-				r, err := mig.RunList(&mig.ListRequest{GPU: gpu})
-				if err != nil {
-					return report.Doc{}, err
-				}
-				return migListDoc(r), nil
-			}),
-	)
+	cmd.AddCommand(migFit(e), migFleet(e), migState(e), migList(e))
 	return cmd
+}
+
+func migFit(e *env) *cobra.Command {
+	return migCommand(e, "fit PROFILE…", "Say whether instances fit on one GPU together, where they start, and in which order",
+		"Instances are made in the order given. PROFILE=N is N of them. Two rules say where one starts: the lowest start\n"+
+			"that is free, and the order of the driver as NVIDIA's guide shows it for an A100. The answers can differ.",
+		"  capcli mig fit --gpu A100-80GB 1g.10gb=2 2g.20gb 3g.40gb", func(gpu string, args []string) (report.Doc, error) {
+			r, err := mig.RunFit(&mig.FitRequest{GPU: gpu, Profiles: args})
+			if err != nil {
+				return report.Doc{}, err
+			}
+			return migFitDoc(r), nil
+		})
+}
+
+func migFleet(e *env) *cobra.Command {
+	return migCommand(e, "fleet PROFILE…", "Say how many GPUs instances need, and what of them stays free or stranded",
+		"PROFILE=N is N instances. The fewest GPUs are found by a search that says whether it has proved them, beside first\n"+
+			"fit in the order given and the largest first.",
+		"  capcli mig fleet --gpu H100-80GB 1g.10gb=40 3g.40gb=7", func(gpu string, args []string) (report.Doc, error) {
+			r, err := mig.RunFleet(&mig.FleetRequest{GPU: gpu, Profiles: args})
+			if err != nil {
+				return report.Doc{}, err
+			}
+			return migFleetDoc(r), nil
+		})
+}
+
+func migState(e *env) *cobra.Command {
+	return migCommand(e, "state [PROFILE@START…]", "Say what else a GPU takes on which instances run that cannot move",
+		"", "  capcli mig state --gpu A100-80GB 3g.40gb@0 1g.10gb@4", func(gpu string, args []string) (report.Doc, error) {
+			running, err := mig.ReadInstances(args)
+			if err != nil {
+				return report.Doc{}, err
+			}
+			r, err := mig.RunState(&mig.StateRequest{GPU: gpu, Running: running})
+			if err != nil {
+				return report.Doc{}, err
+			}
+			rooms := report.Fill(report.Table{Name: "profiles"}, r.Profiles, []report.Field[mig.Room]{
+				{Name: "profile"},
+				{Name: "more"},
+				{Name: "starts", Cell: func(k mig.Room) any { return mig.Spelled(k.Starts) }},
+				{Name: "if_moved", Head: "one more if moved"},
+			})
+			return report.Doc{Lead: r.Lead(), Data: r, Tables: []report.Table{rooms}}, nil
+		})
+}
+
+func migList(e *env) *cobra.Command {
+	return migCommand(e, "list", "List the profiles of a GPU and the mixes that fill it", "", "  capcli mig list --gpu H100-80GB -o json",
+		func(gpu string, _ []string) (report.Doc, error) {
+			r, err := mig.RunList(&mig.ListRequest{GPU: gpu})
+			if err != nil {
+				return report.Doc{}, err
+			}
+			return migListDoc(r), nil
+		})
 }
 
 // migCommand makes a command that answers about the GPU of --gpu.
@@ -96,55 +107,4 @@ func migCommand(e *env, use, short, long, example string, answer func(gpu string
 	complete(cmd, "gpu", mig.Names)
 	addOutputFlags(cmd, &output)
 	return cmd
-}
-
-func migFitDoc(r *mig.Fit) report.Doc {
-	return report.Doc{Lead: r.Lead(), Data: r, Notes: r.Notes, Tables: []report.Table{
-		report.Fill(report.Table{Name: "orders"}, r.Orders(), []report.Field[mig.OrderRow]{
-			{Name: "rule", Cell: func(o mig.OrderRow) any { return o.Rule }},
-			{Name: "works", Head: "works in this order", Cell: func(o mig.OrderRow) any { return o.Works }},
-			{Name: "starts", Cell: func(o mig.OrderRow) any { return o.Starts }},
-			{Name: "try", Head: "an order that works", Cell: func(o mig.OrderRow) any { return o.Try }},
-		}),
-		report.Figures("figures", r, []report.Field[*mig.Fit]{
-			{Name: "compute_slices", Head: "compute slices"}, {Name: "memory_slices", Head: "memory slices"},
-			{Name: "beside", Head: "one more of these fits", Cell: func(r *mig.Fit) any { return strings.Join(r.Beside, " ") }},
-		}),
-	}}
-}
-
-func migFleetDoc(r *mig.Fleet) report.Doc {
-	return report.Doc{Lead: r.Lead(), Data: r, Notes: r.Notes, Tables: []report.Table{
-		report.Figures("figures", r, []report.Field[*mig.Fleet]{
-			{Name: "min_gpus", Head: "fewest GPUs"},
-			{Name: "proved", Head: "proved to be the fewest"},
-			{Name: "largest_first", Head: "GPUs with the largest first"},
-			{Name: "in_order", Head: "GPUs in the order given"},
-			{Name: "whole_gpus", Head: "GPUs without MIG"},
-			{Name: "compute_slices", Head: "compute slices used"},
-			{Name: "free_compute_slices", Head: "compute slices free"},
-			{Name: "stranded_compute_slices", Head: "of these stranded"},
-			{Name: "free_memory_slices", Head: "memory slices free"},
-		}),
-		report.Fill(report.Table{Name: "layouts", Title: "One way to divide the fewest GPUs"}, r.Layouts, []report.Field[mig.Same]{
-			{Name: "gpus", Head: "GPUs"},
-			{Name: "instances", Cell: func(s mig.Same) any { return s.Spell() }},
-		}),
-	}}
-}
-
-func migListDoc(r *mig.List) report.Doc {
-	return report.Doc{Lead: r.Lead(), Data: r, Tables: []report.Table{
-		report.Fill(report.Table{Name: "profiles"}, r.Profiles, []report.Field[mig.ProfileInfo]{
-			{Name: "profile"}, {Name: "compute_slices", Head: "compute"}, {Name: "memory_slices", Head: "memory"},
-			{Name: "usable_mib", Head: "usable MiB"},
-			{Name: "max_instances", Head: "most"},
-			{Name: "starts", Cell: func(p mig.ProfileInfo) any { return mig.Spelled(p.Starts) }},
-			{Name: "driver_starts", Head: "driver's order", Priority: 1, Cell: func(p mig.ProfileInfo) any { return mig.Spelled(p.Driver) }},
-			{Name: "id", Priority: 2},
-		}),
-		report.Fill(report.Table{Name: "full_mixes", Title: "Mixes to which no instance can be added", Most: 12}, r.Full(), []report.Field[string]{
-			{Name: "instances", Cell: func(s string) any { return s }},
-		}),
-	}}
 }

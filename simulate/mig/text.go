@@ -109,8 +109,8 @@ func (r *List) Lead() string {
 		r.GPU, r.ComputeSlices, r.MemorySlices, r.MemGiB, r.LegalMixes, len(r.MaximalMixes))
 }
 
-// Full returns the mixes to which no instance can be added, in words.
-func (r *List) Full() []string {
+// FullMixes returns the mixes to which no instance can be added, in words.
+func (r *List) FullMixes() []string {
 	all := make([]string, len(r.MaximalMixes))
 	for i, m := range r.MaximalMixes {
 		all[i] = spellParts(m)

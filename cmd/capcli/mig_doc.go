@@ -1,0 +1,59 @@
+package main
+
+import (
+	"strings"
+
+	"capcli/cmd/report"
+	"capcli/simulate/mig"
+)
+
+func migFitDoc(r *mig.Fit) report.Doc {
+	return report.Doc{Lead: r.Lead(), Data: r, Notes: r.Notes, Tables: []report.Table{
+		report.Fill(report.Table{Name: "orders"}, r.Orders(), []report.Field[mig.OrderRow]{
+			{Name: "rule", Cell: func(o mig.OrderRow) any { return o.Rule }},
+			{Name: "works", Head: "works", Cell: func(o mig.OrderRow) any { return o.Works }},
+			{Name: "starts", Cell: func(o mig.OrderRow) any { return o.Starts }},
+			{Name: "try", Head: "order that works", Cell: func(o mig.OrderRow) any { return o.Try }},
+		}),
+		report.Figures("figures", r, []report.Field[*mig.Fit]{
+			{Name: "compute_slices", Head: "compute slices"}, {Name: "memory_slices", Head: "memory slices"},
+			{Name: "beside", Head: "one more of these fits", Cell: func(r *mig.Fit) any { return strings.Join(r.Beside, " ") }},
+		}),
+	}}
+}
+
+func migFleetDoc(r *mig.Fleet) report.Doc {
+	return report.Doc{Lead: r.Lead(), Data: r, Notes: r.Notes, Tables: []report.Table{
+		report.Figures("figures", r, []report.Field[*mig.Fleet]{
+			{Name: "min_gpus", Head: "fewest GPUs"},
+			{Name: "proved", Head: "proved"},
+			{Name: "largest_first", Head: "GPUs with the largest first"},
+			{Name: "in_order", Head: "GPUs in the given order"},
+			{Name: "whole_gpus", Head: "whole GPUs"},
+			{Name: "compute_slices", Head: "compute slices used"},
+			{Name: "free_compute_slices", Head: "compute slices free"},
+			{Name: "stranded_compute_slices", Head: "of these stranded"},
+			{Name: "free_memory_slices", Head: "memory slices free"},
+		}),
+		report.Fill(report.Table{Name: "layouts", Title: "One way to divide the fewest GPUs"}, r.Layouts, []report.Field[mig.Same]{
+			{Name: "gpus", Head: "GPUs"},
+			{Name: "instances", Cell: func(s mig.Same) any { return s.Spell() }},
+		}),
+	}}
+}
+
+func migListDoc(r *mig.List) report.Doc {
+	return report.Doc{Lead: r.Lead(), Data: r, Tables: []report.Table{
+		report.Fill(report.Table{Name: "profiles"}, r.Profiles, []report.Field[mig.ProfileInfo]{
+			{Name: "profile"}, {Name: "compute_slices", Head: "compute"}, {Name: "memory_slices", Head: "memory"},
+			{Name: "usable_mib", Head: "usable MiB"},
+			{Name: "max_instances", Head: "most"},
+			{Name: "starts", Cell: func(p mig.ProfileInfo) any { return mig.Spelled(p.Starts) }},
+			{Name: "driver_starts", Head: "driver's order", Priority: 1, Cell: func(p mig.ProfileInfo) any { return mig.Spelled(p.Driver) }},
+			{Name: "id", Priority: 2},
+		}),
+		report.Fill(report.Table{Name: "full_mixes", Title: "Mixes to which no instance can be added", Most: 12}, r.FullMixes(), []report.Field[string]{
+			{Name: "instances", Cell: func(s string) any { return s }},
+		}),
+	}}
+}
