@@ -16,7 +16,8 @@ func migFitDoc(r *mig.Fit) report.Doc {
 			{Name: "try", Head: "order that works", Cell: func(o mig.OrderRow) any { return o.Try }},
 		}),
 		report.Figures("figures", r, []report.Field[*mig.Fit]{
-			{Name: "compute_slices", Head: "compute slices"}, {Name: "memory_slices", Head: "memory slices"},
+			{Name: "compute_slices", Head: "compute slices"},
+			{Name: "memory_slices", Head: "memory slices"},
 			{Name: "beside", Head: "one more of these fits", Cell: func(r *mig.Fit) any { return strings.Join(r.Beside, " ") }},
 		}),
 	}}
@@ -45,7 +46,9 @@ func migFleetDoc(r *mig.Fleet) report.Doc {
 func migListDoc(r *mig.List) report.Doc {
 	return report.Doc{Lead: r.Lead(), Data: r, Tables: []report.Table{
 		report.Fill(report.Table{Name: "profiles"}, r.Profiles, []report.Field[mig.ProfileInfo]{
-			{Name: "profile"}, {Name: "compute_slices", Head: "compute"}, {Name: "memory_slices", Head: "memory"},
+			{Name: "profile"},
+			{Name: "compute_slices", Head: "compute"},
+			{Name: "memory_slices", Head: "memory"},
 			{Name: "usable_mib", Head: "usable MiB"},
 			{Name: "max_instances", Head: "most"},
 			{Name: "starts", Cell: func(p mig.ProfileInfo) any { return mig.Spelled(p.Starts) }},
