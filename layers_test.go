@@ -101,6 +101,7 @@ var layers = map[string][]string{
 	"simulate/mig":             {},
 	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
+	"simulate/shift":           {"simulate"},
 	"simulate/reliability":     {},
 	"simulate/spot":            {"simulate/supply", "profile/trace"},
 	"simulate/supply":          {"simulate", "simulate/internal/sorted"},

@@ -66,7 +66,7 @@ func (m *meter) dropped(l *Live) {
 	if !l.waited {
 		m.open = append(m.open, noDue)
 	}
-	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, l.dueAt != noDue, l.waited})
+	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, l.dueAt != noDue, l.waited, l.opens - l.Submitted})
 }
 
 // Rekey asks the policy for l's key again and moves l, which waits, to its new place in the queue.

@@ -31,6 +31,7 @@ type Config struct {
 	Preempts    PreemptRules
 	Retries     Retries
 	Defragment  Defragment
+	Delayer     Delayer        // puts starts off; nil puts none off
 	Guard       capcli.Seconds // a job that has waited so long goes first: see guard; 0 is no guard
 	Priorities  []PriorityClass
 	EachTenant  Caps // caps of every tenant that states none of its own
@@ -115,6 +116,7 @@ type engine struct {
 	gpus       gpuFailures
 	defrag     defrag
 	svc        *services // nil without services
+	delays     *delays   // nil without a Delayer, and until seeded jobs run
 	failed     int64     // jobs given up after too many failures
 	runningN   int
 	seq        uint64
@@ -241,6 +243,7 @@ func (e *engine) pullFirst() error {
 		return err
 	}
 	err = e.seed()
+	e.openDelays()
 	e.win.guard = e.win.list != nil
 	return err
 }
@@ -427,14 +430,18 @@ func (e *engine) woken(p planned) {
 	case l.run != p.run:
 	case l.state == running && p.node == graceWake:
 		e.leave(l)
+	case l.state == running && p.node == delayWake:
+		e.pause(l)
 	case l.state == running:
 		e.begin(l)
 	case l.state == waiting && p.node == retryWake:
 		e.rested(l)
+	case l.state == waiting && p.node == delayWake:
+		e.release(l)
 	case l.state == waiting && p.node == guardWake:
 		e.goFirst(l)
 	case l.state == waiting:
-		l.queue.ripen(l, true)
+		l.queue.ripen(l, l.opens == l.Submitted) // a start that was put off comes in the queue's order
 		l.queue.dirty = true
 		if e.buy != nil {
 			e.buy.changed = true

@@ -138,8 +138,9 @@ type refusal struct {
 	submitted, run capcli.Seconds
 	tenant, size   int32
 	payer          int32
-	due            bool // it has a deadline
-	started        bool // its wait has been counted before
+	due            bool           // it has a deadline
+	started        bool           // its wait has been counted before
+	putOff         capcli.Seconds // time by which its start was put off
 }
 
 // closeJobs counts the open jobs. Their waits and completion times count until the end of the run.
@@ -148,14 +149,17 @@ func (e *engine) closeJobs(end capcli.Seconds) {
 	for l := range e.allOpen() {
 		waited := min(0, end-l.Since) // negative for a job whose capacity is ordered: Queued then includes time after the end
 		if l.state == waiting {
-			waited = end - l.Since
+			waited = max(0, end-l.Since)
 		}
-		m.cutOff(&refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, e.overdue(l, end), l.waited}, end)
+		m.cutOff(&refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, e.overdue(l, end), l.waited, l.opens - l.Submitted}, end)
 		m.queuedFor += int64(l.Queued + waited)
 		if !l.waited {
-			m.open = append(m.open, end-l.Submitted)
+			m.open = append(m.open, max(0, end-l.opens))
 		}
 		e.serve(l, e.progress(l))
+		if e.delays != nil {
+			e.delays.count(l, end)
+		}
 	}
 	for i := range m.refusals {
 		m.cutOff(&m.refusals[i], end)
@@ -175,7 +179,7 @@ func (m *meter) cutOff(j *refusal, end capcli.Seconds) {
 		g.jct += so
 		g.slowdown += slowdown(so, j.run)
 		if !j.started {
-			g.wait.cut.add(so)
+			g.wait.cut.add(so - min(so, j.putOff))
 		}
 	}
 	m.slowdown += slowdown(so, j.run)

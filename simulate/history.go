@@ -167,7 +167,7 @@ func (s *historian) state(j *Past, groups []*group, end capcli.Seconds) capcli.S
 		return j.Run
 	}
 	started := len(j.Stays) > 0
-	m.cutOff(&refusal{j.Submit, j.Run, int32(j.Tenant), int32(sizeRange(j.GPUs)), 0, false, started}, s.End)
+	m.cutOff(&refusal{j.Submit, j.Run, int32(j.Tenant), int32(sizeRange(j.GPUs)), 0, false, started, 0}, s.End)
 	switch {
 	case j.NeverFits != "" && !started:
 		m.unplaceable++

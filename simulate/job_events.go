@@ -20,7 +20,7 @@ func (e *engine) arrive() *Live {
 	if e.cfg.KillAtLimit && j.Limit > 0 && j.Run > j.Limit {
 		l.Run, l.over = j.Limit, true
 	}
-	l.Submitted, l.Since = e.c.now, e.c.now
+	l.Submitted, l.Since, l.opens = e.c.now, e.c.now, e.c.now
 	l.Believed = l.Estimate()
 	if e.cfg.Settings.Perfect {
 		l.Believed = l.Run
@@ -52,12 +52,20 @@ func (e *engine) arrive() *Live {
 		return nil
 	}
 	e.tell(Arrive, l, 0, 0)
+	if e.delays != nil && e.putOff(l) {
+		return l
+	}
+	e.admit(l)
+	return l
+}
+
+// admit puts l, which may start from now on, into its queue.
+func (e *engine) admit(l *Live) {
 	if e.gate != nil {
 		e.gate.arrived(l)
 	}
 	e.enqueue(l)
 	e.planPatience(l)
-	return l
 }
 
 // enqueue puts l, a new job or one that lost its GPUs, into its queue.
@@ -177,7 +185,7 @@ func (e *engine) start(l *Live, s []Slice) {
 		cell.ends.Insert(endOf(l))
 	}
 	e.runningN++
-	e.agenda.add(l.Since+wall, Finish, l, l.run, 0)
+	e.planEnd(l, l.Since+wall)
 	if l.starting = begins > now; l.starting {
 		e.agenda.add(begins, Wake, l, l.run, 0)
 	} else {
@@ -273,6 +281,9 @@ func (e *engine) finish(l *Live) {
 	}
 	e.meter.finished(e, l)
 	e.serve(l, l.Run)
+	if e.delays != nil {
+		e.delays.count(l, e.c.now)
+	}
 	e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
 	e.slab.put(l)
 }

@@ -66,6 +66,10 @@ type Live struct {
 	due           bool           // became ripe since the queue's last turn
 	forService    int32          // number of the service that takes its GPUs, from 1; 0 is none
 	bucket        *bucket        // the queue's bucket for its demand; nil if it is in none
+	opens         capcli.Seconds // time from which it waits: its submission, or the start that a Delayer chose
+	parts         []Part         // times since the run's start in which it runs; nil is without pauses
+	putOff        bool           // is in no queue, until its start or its next part
+	place         int            // in delays.jobs while it is put off
 }
 
 // Hold is the GPU time that a job had in one pool.
@@ -108,8 +112,9 @@ func (l *Live) ran(now capcli.Seconds) capcli.Seconds {
 // EndBelieved returns the end of the current stay by the scheduler's estimate.
 func (l *Live) EndBelieved() capcli.Seconds { return l.believes }
 
-// Wait returns the time from submission to the first start.
-func (l *Live) Wait() capcli.Seconds { return l.FirstStart - l.Submitted }
+// Wait returns the time from submission to the first start, without the time by which the start was
+// put off: see Delayer.
+func (l *Live) Wait() capcli.Seconds { return max(0, l.FirstStart-l.opens) }
 
 // OverQuota reports whether a quota, a cap or a budget forbids the job to start now.
 func (l *Live) OverQuota() bool {

@@ -89,7 +89,7 @@ func (m *meter) groupsOf(tenant, size, payer int) []*group {
 func (m *meter) cannot(e *engine, l *Live) {
 	m.unplaceable++
 	due := l.Deadline.IsKnown() && l.Deadline != 0
-	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, due, false})
+	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, due, false, 0})
 	if len(m.refused) < refusedShown {
 		m.refused = append(m.refused, Refused{l.ID, l.Tenant, l.Partition, l.GPUModel, l.GPUs, e.whyNot(l)})
 	}

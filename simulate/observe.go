@@ -80,6 +80,9 @@ func (e *engine) watch() {
 	if o, learns := e.cfg.Placement.(Observer); learns {
 		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
 	}
+	if o, learns := e.cfg.Delayer.(Observer); learns {
+		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
+	}
 	e.view.e = e
 	for _, o := range e.cfg.Observers {
 		if w, ok := o.(Watcher); ok {
@@ -106,6 +109,9 @@ func (e *engine) closeWatch() error {
 				w.Close(l)
 			}
 			for l := range e.allWaiting() {
+				w.Close(l)
+			}
+			for l := range e.delays.allPutOff() {
 				w.Close(l)
 			}
 		}

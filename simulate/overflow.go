@@ -42,7 +42,7 @@ func (o *Overflow) PatienceOf(j *capcli.Job, believed capcli.Seconds) capcli.Sec
 // opened reports whether l may use pools beyond the first rank.
 func (e *engine) opened(l *Live) bool {
 	w := e.cfg.Overflow.patienceOf(l)
-	return w == 0 || (w > 0 && e.c.now-l.Submitted >= w)
+	return w >= 0 && e.c.now-l.opens >= w
 }
 
 // planPatience plans a turn for the end of l's patience.
@@ -52,10 +52,10 @@ func (e *engine) planPatience(l *Live) {
 	}
 	switch w := e.cfg.Overflow.patienceOf(l); {
 	case w < 0:
-	case e.c.now-l.Submitted >= w:
+	case e.c.now-l.opens >= w:
 		l.queue.ripen(l, false)
 	default:
-		e.agenda.add(l.Submitted+w, Wake, l, l.run, 0)
+		e.agenda.add(l.opens+w, Wake, l, l.run, 0)
 	}
 }
 

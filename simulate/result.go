@@ -40,6 +40,7 @@ type Result struct {
 	Timeline        *Timeline      // nil unless Config.Timeline is set
 	Services        []ServiceRun   // in order of Config.Services
 	Bought          []BoughtPool   // pools of bought nodes; nil if there are none
+	Delays          *Delays        // of starts that were put off; nil without a Delayer
 
 	waits *tally           // of the jobs that started
 	open  []capcli.Seconds // waits so far of jobs that have not started; noDue of a dropped job
@@ -151,6 +152,7 @@ func (e *engine) result() (*Result, error) {
 		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), Services: services, waits: &m.all.wait.over, open: m.open,
 	}
 	r.Interruptions, r.Bought = e.interruptions(), e.boughtPools()
+	r.Delays = e.delays.result()
 	r.Remarks = e.remarks()
 	r.Served, r.ServedBy = e.served()
 	r.Jobs.Waiting = r.Served.Waiting

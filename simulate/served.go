@@ -148,7 +148,7 @@ func (e *engine) served() (Served, []ServedClass) {
 // allOpen yields the jobs that wait, then those that run.
 func (e *engine) allOpen() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
-		for _, jobs := range []iter.Seq[*Live]{e.allWaiting(), e.allRunning()} {
+		for _, jobs := range []iter.Seq[*Live]{e.allWaiting(), e.delays.allPutOff(), e.allRunning()} {
 			for l := range jobs {
 				if !yield(l) {
 					return

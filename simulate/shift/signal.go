@@ -1,0 +1,185 @@
+// Package shift chooses when jobs start within their slack: where electricity is clean, or capacity is
+// cheap. A Signal says what a GPU costs over time, a Policy reads it and chooses the time of one job,
+// and a Delayer asks the policy for the jobs of a run: see simulate.Config.Delayer.
+//
+// The policies are those of GAIA (Hanafy, Liang, Bashir, Irwin and Shenoy, "Going Green for Less Green:
+// Optimizing the Cost of Reducing Cloud Carbon Emissions", ASPLOS 2024), with Wait Awhile (Wiesner,
+// Behnke, Scheinert, Gontarska and Thamsen, "Let's Wait Awhile", Middleware 2021) and the threshold of
+// Ecovisor (Souza et al., ASPLOS 2023) for jobs that may be suspended. All sums are integers, so that
+// of two times the cheaper one is chosen exactly, and of equal ones the earlier.
+package shift
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"capcli"
+)
+
+// Signal is what a GPU costs in each second, as steps over time: milligrams of CO2e for a kilowatt-hour,
+// say, or millionths of a dollar for an hour. The first value also holds before the first step.
+type Signal struct {
+	starts []capcli.Time
+	values []int64
+	sums   []int64 // value x seconds of all steps before
+	end    capcli.Time
+	next   func(at capcli.Time) (value int64, until capcli.Time, ok bool)
+}
+
+// Dearest is the largest value of a Signal. Its sum over fifty years fits in 63 bits.
+const Dearest = 1_000_000_000
+
+// Step is a value of a Signal from a time on.
+type Step struct {
+	From  capcli.Time
+	Value int64
+}
+
+// NewSignal returns the signal of steps in order of time; the last ends at end. It fails where there is
+// no step, times do not grow, or a value is outside 0 to Dearest.
+func NewSignal(steps []Step, end capcli.Time) (*Signal, error) {
+	if len(steps) == 0 {
+		return nil, fmt.Errorf("a signal needs at least one step")
+	}
+	s := &Signal{end: steps[0].From}
+	for i, x := range steps {
+		until := end
+		if i+1 < len(steps) {
+			until = steps[i+1].From
+		}
+		if err := s.add(x.Value, until); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// ReadSignal returns a signal that begins at start and asks next for the steps as they are needed: the
+// value at a time, and when it ends. It is known up to the first time for which next reports false. A
+// value outside 0 to Dearest ends it too.
+func ReadSignal(start capcli.Time, next func(at capcli.Time) (value int64, until capcli.Time, ok bool)) *Signal {
+	return &Signal{end: start, next: next}
+}
+
+// add appends a step from the end of the signal until a time.
+func (s *Signal) add(value int64, until capcli.Time) error {
+	switch {
+	case until <= s.end:
+		return fmt.Errorf("the step at %s ends at %s, which is not after it", s.end, until)
+	case value < 0 || value > Dearest:
+		return fmt.Errorf("the value at %s is %d: want 0 to %d", s.end, value, int64(Dearest))
+	}
+	sum := int64(0)
+	if n := len(s.values); n > 0 {
+		sum = s.sums[n-1] + s.values[n-1]*int64(s.end-s.starts[n-1])
+	}
+	s.starts, s.values, s.sums = append(s.starts, s.end), append(s.values, value), append(s.sums, sum)
+	s.end = until
+	return nil
+}
+
+// KnownUntil returns the time up to which the signal is known, at most to.
+func (s *Signal) KnownUntil(to capcli.Time) capcli.Time {
+	for s.next != nil && s.end < to {
+		value, until, ok := s.next(s.end)
+		if !ok || s.add(value, until) != nil {
+			s.next = nil
+		}
+	}
+	return min(s.end, to)
+}
+
+// index returns the step that holds at t.
+func (s *Signal) index(t capcli.Time) int {
+	return max(0, sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > t })-1)
+}
+
+// At returns the value at t. After its end the last value holds.
+func (s *Signal) At(t capcli.Time) int64 {
+	if s.KnownUntil(t + 1); len(s.values) == 0 {
+		return 0
+	}
+	return s.values[s.index(t)]
+}
+
+// Sum returns the value over all seconds of [from, to).
+func (s *Signal) Sum(from, to capcli.Time) int64 {
+	if s.KnownUntil(to); len(s.values) == 0 || to <= from {
+		return 0
+	}
+	return s.sumBefore(to) - s.sumBefore(from)
+}
+
+// sumBefore returns the value over all seconds from the signal's first step until t.
+func (s *Signal) sumBefore(t capcli.Time) int64 {
+	i := s.index(t)
+	return s.sums[i] + s.values[i]*int64(t-s.starts[i])
+}
+
+// steps returns the steps of [from, to), each cut to it, and where they end.
+func (s *Signal) steps(from, to capcli.Time) []Step {
+	s.KnownUntil(to)
+	if len(s.values) == 0 {
+		return nil
+	}
+	var out []Step
+	for i := s.index(from); i < len(s.starts) && (s.starts[i] < to || i == 0); i++ {
+		at := max(from, s.starts[i])
+		if n := len(out); n > 0 && out[n-1].Value == s.values[i] {
+			continue
+		}
+		out = append(out, Step{at, s.values[i]})
+	}
+	return out
+}
+
+// stepAt returns the value at t and the end of its step; false where the signal is not known.
+func (s *Signal) stepAt(t capcli.Time) (value int64, until capcli.Time, known bool) {
+	if s.KnownUntil(t+1) <= t || len(s.values) == 0 {
+		return 0, 0, false
+	}
+	i := s.index(t)
+	if until = s.end; i+1 < len(s.starts) {
+		until = s.starts[i+1]
+	}
+	return s.values[i], until, true
+}
+
+// quantile returns the value that holds in all but a share of the seconds of [from, to): the smallest
+// that is not below percent of the others, by the rank that rounds up between two seconds.
+func (s *Signal) quantile(from, to capcli.Time, percent int64) int64 {
+	steps := s.steps(from, s.KnownUntil(to))
+	if len(steps) == 0 {
+		return s.At(from)
+	}
+	end := s.KnownUntil(to)
+	type run struct {
+		value   int64
+		seconds int64
+	}
+	runs := make([]run, len(steps))
+	for i, x := range steps {
+		until := end
+		if i+1 < len(steps) {
+			until = steps[i+1].From
+		}
+		runs[i] = run{x.Value, int64(until - x.From)}
+	}
+	slices.SortFunc(runs, func(a, b run) int {
+		switch {
+		case a.value < b.value:
+			return -1
+		case a.value > b.value:
+			return 1
+		}
+		return 0
+	})
+	rank := (percent*int64(end-from-1) + 99) / 100
+	for _, r := range runs {
+		if rank -= r.seconds; rank < 0 {
+			return r.value
+		}
+	}
+	return runs[len(runs)-1].value
+}
