@@ -146,7 +146,7 @@ func (e *engine) foreseeJob(l *Live, opened, order bool) {
 // foreseeIn returns room for l in pools of buying.ahead. Within one outlook capacity only goes, so a class
 // remembers the least number of GPUs that had no room in a rank.
 func (e *engine) foreseeIn(l *Live, pools []int, rank int) []Slice {
-	c, plain := l.class, l.GPUMilli == 0 && !l.class.hosted && rank < len(l.class.failed)
+	c, plain := l.class, l.GPUMilli == 0 && l.mould == nil && !l.class.hosted && rank < len(l.class.failed)
 	if plain && c.failedIn == e.buy.round && c.failed[rank] > 0 && l.GPUs >= c.failed[rank] {
 		return nil
 	}

@@ -194,7 +194,7 @@ func (a *allowance) allows(l *Live, now capcli.Seconds) bool {
 // capsAllow reports whether the caps of a let the waiting job l start.
 func (a *allowance) capsAllow(l *Live, now capcli.Seconds) bool {
 	c := &a.caps
-	if c.RunningJobs > 0 && a.jobs >= c.RunningJobs || c.GPUs > 0 && a.gpus+l.GPUs > c.GPUs || a.hoards(now) {
+	if c.RunningJobs > 0 && a.jobs >= c.RunningJobs || c.GPUs > 0 && a.gpus+l.LeastGPUs() > c.GPUs || a.hoards(now) {
 		return false
 	}
 	if c.GPUTime > 0 {

@@ -2,17 +2,33 @@ package simulate
 
 import "capcli"
 
-// Chooser says in which way a waiting job with a capcli.Shape starts. The engine asks it each time a
-// policy asks for room for such a job, and tries the choices in order. Choices that do not fit now are
-// passed over; a Chooser that would rather wait for a later one leaves the earlier ones out.
+// Chooser says in which way a waiting job with ways starts: see capcli.Shape. The engine asks it each
+// time a policy asks for room for such a job, and tries the choices in order. Choices that do not fit now
+// are passed over; a Chooser that would rather wait for a better one leaves the worse ones out. At least
+// one of its choices must fit an empty cluster, or the job never runs.
 type Chooser interface {
-	// Choose appends the ways of l to dst, best first. Each is an index of l.Shape.Ways. pools are those that
-	// l may use now, and run is the time left of the job in each way.
+	// Choose appends the choices for l in the pools, which l may use now, to dst, best first. Live.Ways
+	// gives all of them.
 	Choose(c *Cluster, l *Live, pools []int, dst []Choice) []Choice
+}
+
+// UniformChooser is a Chooser whose choices are the same set, in any order, for all jobs of one shape that
+// ask for the same: they depend on no deadline and no time left. Of such jobs the engine asks only for one
+// whether there is room.
+type UniformChooser interface {
+	Chooser
+	Uniform()
+}
+
+// Resizer is a Policy that picks ways itself: with Turn.StartAs, and with Turn.Resize for running jobs.
+// Its jobs may use the pools of all of their ways even where Config.Chooser is nil.
+type Resizer interface {
+	Resizes()
 }
 
 // Choice is a way of a job's Shape in one pool.
 type Choice struct {
-	Way, Pool int
-	Left      capcli.Seconds // time that the rest of the job takes so
+	Way, Pool int            // Way is an index of Shape.Ways; -1 is as asked, for a job without ways
+	Left      capcli.Seconds // time that the rest of the job takes so, by its estimate, with restart and checkpoints
+	Equal     bool           // as good as the choice before it, of the same way: the placement chooses the pool
 }

@@ -7,23 +7,24 @@ import (
 	"capcli"
 )
 
-// Reach is the class of jobs of one partition that want one GPU model. It says where these jobs may
-// run, and keeps sums over them.
+// Reach is the class of jobs of one partition that want one GPU model and have one shape. It says where
+// these jobs may run, and keeps sums over them.
 type Reach struct {
-	partition, model string
-	queue            *queue
-	ranks            [][]int // eligible pools in order of preference; jobs try ranks[0] first
-	committed        []int   // eligible committed pools, whose accounts count waiting jobs
-	bought           []int   // eligible pools of bought nodes, whose accounts count them too
-	failed           [2]int  // least GPUs without room in a rank in outlook failedIn: see engine.foreseeIn
-	failedIn         uint32
-	hosted           bool                // some eligible pool limits CPUs or memory
-	most             int                 // GPUs of the largest eligible pool
-	fits             [2][]int8           // cache by GPUs, in the first rank and in all ranks, for jobs without CPU or memory: 0 unknown, 1 fits, 2 does not
-	hostedFits       map[hostDemand]bool // the same cache for jobs that want CPUs, memory or a share of a GPU
-	arrived          capcli.GPUTime
-	jobs             int64
-	served           Served
+	classKey
+	queue      *queue
+	ranks      [][]int // eligible pools in order of preference; jobs try ranks[0] first
+	committed  []int   // eligible committed pools, whose accounts count waiting jobs
+	bought     []int   // eligible pools of bought nodes, whose accounts count them too
+	failed     [2]int  // least GPUs without room in a rank in outlook failedIn: see engine.foreseeIn
+	failedIn   uint32
+	hosted     bool                // some eligible pool limits CPUs or memory
+	most       int                 // GPUs of the largest eligible pool
+	fits       [2][]int8           // cache by GPUs, in the first rank and in all ranks, for jobs without CPU or memory: 0 unknown, 1 fits, 2 does not
+	hostedFits map[hostDemand]bool // the same cache for jobs that want CPUs, memory or a share of a GPU
+	arrived    capcli.GPUTime
+	jobs       int64
+	served     Served
+	open       map[hostDemand][]Choice // ways that fit empty pools: see openWays
 }
 
 // Partition returns the partition that the jobs were sent to.
@@ -44,12 +45,25 @@ type hostDemand struct {
 	cpu, mem          int64
 }
 
-type classKey struct{ partition, model string }
+type classKey struct {
+	partition, model string
+	shape            *capcli.Shape
+	gpus             int // GPUs wanted, of jobs with ways; else 0
+}
+
+// keyOf returns what tells the class of a job from others.
+func keyOf(j *capcli.Job) classKey {
+	key := classKey{partition: j.Partition, model: j.GPUModel, shape: j.Shape}
+	if key.shape != nil && len(key.shape.Ways) > 0 {
+		key.gpus = j.GPUs
+	}
+	return key
+}
 
 // classOf returns the class of a job. The first job of a class makes it.
 func (e *engine) classOf(j *capcli.Job) *Reach {
-	key := classKey{j.Partition, j.GPUModel}
-	if c := e.lastClass; c != nil && c.partition == key.partition && c.model == key.model {
+	key := keyOf(j)
+	if c := e.lastClass; c != nil && c.classKey == key {
 		return c
 	}
 	c, ok := e.classes[key]
@@ -65,12 +79,12 @@ func (e *engine) classOf(j *capcli.Job) *Reach {
 // newClass makes a class and finds the pools that it may use. Committed pools form the first rank;
 // the ranks of overflow follow.
 func (e *engine) newClass(key classKey) *Reach {
-	c := &Reach{partition: key.partition, model: key.model}
+	c := &Reach{classKey: key}
 	byRank := map[int][]int{}
 	var ranks []int
 	for i := range e.c.pools {
 		p := &e.c.pools[i]
-		if !p.Serves(key.partition, key.model) {
+		if !e.serves(c, p) {
 			continue
 		}
 		rank := p.Rank
@@ -139,6 +153,9 @@ func (e *engine) queueOf(name string) *queue {
 	}
 	q := &queue{name: name, policy: e.cfg.Policy(e.cfg.Settings), cell: &cell{}}
 	q.requests.timed = e.win.list != nil
+	if _, uniform := e.cfg.Chooser.(UniformChooser); e.cfg.Chooser != nil && !uniform {
+		q.requests.alone = true
+	}
 	q.keyed, _ = q.policy.(Keyed)
 	_, q.preempts = q.policy.(Preemptor)
 	if o, learns := q.policy.(Observer); learns {
@@ -177,14 +194,13 @@ func (e *engine) join(q *queue, p int) {
 // their nodes are up. A job with endless patience uses only its first rank.
 func (e *engine) canEver(l *Live) bool {
 	c := l.class
-	if len(c.ranks) == 0 || l.GPUs > c.most || (l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota) ||
-		len(l.allowances) > 0 && e.whyHeld(l) != "" {
+	if len(c.ranks) == 0 || l.GPUs > c.most || e.neverMay(l) {
 		return false
 	}
-	reach := c.ranks
-	if e.cfg.Overflow.patienceOf(l) < 0 {
-		reach = c.ranks[:1]
+	if c.hasWays() {
+		return l.mould.open != nil
 	}
+	reach := e.reachOf(l)
 	if l.CPUMilli > 0 || l.MemMiB > 0 || l.GPUMilli > 0 || l.GPUs >= 4096 {
 		return e.canEverHosted(l, reach)
 	}
@@ -199,6 +215,14 @@ func (e *engine) canEver(l *Live) bool {
 		}
 	}
 	return (*fits)[l.GPUs] == 1
+}
+
+// reachOf returns the ranks of pools that l may ever use.
+func (e *engine) reachOf(l *Live) [][]int {
+	if c := l.class; len(c.ranks) > 0 && e.cfg.Overflow.patienceOf(l) < 0 {
+		return c.ranks[:1]
+	}
+	return l.class.ranks
 }
 
 // mostHosted is the most answers that a class caches.
@@ -233,5 +257,5 @@ func (e *engine) fitsEmpty(l *Live, ranks [][]int) bool {
 	if l.GPUMilli > 0 {
 		e.empty.shareDevices(func(func(*Live) bool) {})
 	}
-	return slices.ContainsFunc(ranks, func(pools []int) bool { return len(e.findIn(e.empty, l, pools)) > 0 })
+	return slices.ContainsFunc(ranks, func(pools []int) bool { return len(e.place(e.empty, l, pools)) > 0 })
 }

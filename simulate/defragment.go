@@ -183,6 +183,6 @@ func (e *engine) takeOff(m *Live) {
 	m.overhead = m.pause()
 	m.run++
 	m.Since = now
-	e.tell(Preempt, m, int(m.slices[0].Pool), int(m.slices[0].Node))
+	e.comeBack(m)
 	e.enqueue(m)
 }

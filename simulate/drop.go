@@ -55,14 +55,18 @@ func (e *engine) halt(l *Live) {
 	l.Lost += all - stay
 	l.state = waiting
 	l.run++
-	e.tell(Preempt, l, int(l.slices[0].Pool), int(l.slices[0].Node))
+	e.comeBack(l)
 }
 
 // dropped counts a job that a policy gave up. Its wait counts until the end of the run, as that of
 // a job that can never run.
 func (m *meter) dropped(l *Live) {
 	m.droppedN++
-	m.redone += capcli.GPUTime(int64(l.Lost) * l.Milli())
+	if l.mould != nil {
+		m.redone += l.mould.lost + l.mould.useful
+	} else {
+		m.redone += capcli.GPUTime(int64(l.Lost) * l.Milli())
+	}
 	if !l.waited {
 		m.open = append(m.open, noDue)
 	}
@@ -86,7 +90,7 @@ func (t *Turn) Rekey(l *Live) {
 	}
 	q.list.Remove(l.Key, l.seq)
 	l.Key = key
-	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: figures{l, l.Milli(), l.LeftBelieved(t.e.c.now)}})
+	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: l.figures(t.e.c.now)})
 	if sorted {
 		q.requests.add(l)
 	}

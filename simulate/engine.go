@@ -26,6 +26,7 @@ type Config struct {
 	Settings    Settings
 	Placement   Placement
 	Overflow    Overflow
+	Chooser     Chooser // picks the ways of jobs with a Shape; nil is as asked
 	Restarts    Restarts
 	Tenants     []Tenant // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
 	Preempts    PreemptRules
@@ -109,6 +110,14 @@ type engine struct {
 	gate       *gate   // nil if no tenant has a cap or a budget
 	buy        *buying // nil if no nodes are bought
 	others     []int
+	asks       bool                  // jobs run in the width and the model that they asked for: see Config.Chooser
+	seeding    bool                  // the first jobs start as they are: see Config.Seeded
+	choices    []Choice              // buffer of findWay
+	tried      []int                 // buffers of findWay
+	one        [1]int                // buffer of FindAs
+	room       []Slice               // buffer of Resize
+	resized    *Cluster              // buffer of Resize
+	accept     func([]Slice) bool    // what room will do: see Turn.FindIf; nil is any
 	due        []*Live               // see goOn
 	savings    map[savingKey]*saving // see savingOf
 	win        windows
@@ -201,6 +210,8 @@ func newEngine(cfg Config) (*engine, error) {
 	e.countable = capcli.Seconds(math.MaxInt64 / milli)
 	_, e.counts = cfg.Placement.(Counting)
 	_, e.draws = cfg.Placement.(Drawing)
+	_, resizes := cfg.Policy(cfg.Settings).(Resizer)
+	e.asks = cfg.Chooser == nil && !resizes
 	e.turn.e = e
 	e.watch()
 	return e, nil
@@ -250,6 +261,7 @@ func (e *engine) pullFirst() error {
 
 // seed starts the first Config.Seeded jobs.
 func (e *engine) seed() error {
+	e.seeding = true
 	for n := e.cfg.Seeded; n > 0 && e.more && e.nextAt == 0; n-- {
 		if l := e.arrive(); l != nil {
 			if s := e.find(l); len(s) > 0 {
@@ -260,6 +272,7 @@ func (e *engine) seed() error {
 			return err
 		}
 	}
+	e.seeding = false
 	e.turn.sweep()
 	return nil
 }

@@ -151,7 +151,7 @@ func (e *engine) closeJobs(end capcli.Seconds) {
 		if l.state == waiting {
 			waited = max(0, end-l.Since)
 		}
-		m.cutOff(&refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, e.overdue(l, end), l.waited, l.opens - l.Submitted}, end)
+		m.cutOff(&refusal{l.Submitted, l.askedRun(), int32(l.tenant.index), int32(sizeRange(l.AskedGPUs())), l.payer, e.overdue(l, end), l.waited, l.opens - l.Submitted}, end)
 		m.queuedFor += int64(l.Queued + waited)
 		if !l.waited {
 			m.open = append(m.open, max(0, end-l.opens))

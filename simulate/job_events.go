@@ -37,6 +37,9 @@ func (e *engine) arrive() *Live {
 		l.allowances = e.gate.allowancesOf(l)
 	}
 	l.rc = e.cfg.Restarts.ClassOf(&l.Job)
+	if l.Shape != nil {
+		e.shape(l)
+	}
 	if l.GPUMilli > 0 && e.c.shares == nil {
 		e.mendAll()
 		e.c.shareDevices(e.allRunning())
@@ -75,7 +78,7 @@ func (e *engine) enqueue(l *Live) {
 	if q.keyed != nil {
 		l.Key = q.keyed.Key(l, e.c.now)
 	}
-	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: figures{l, l.Milli(), l.LeftBelieved(e.c.now)}})
+	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: l.figures(e.c.now)})
 	q.fresh = append(q.fresh, l)
 	q.dirty = true
 	e.planGuard(l)
@@ -113,7 +116,7 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 		if r > 0 && !e.opened(l) {
 			break
 		}
-		if e.guard != nil && e.guard.shut > 0 {
+		if e.guard != nil && e.guard.shut > 0 && !l.HasWays() {
 			pools = e.openPools(l, pools, but)
 		} else if at := slices.Index(pools, but); at >= 0 {
 			e.others = append(append(e.others[:0], pools[:at]...), pools[at+1:]...)
@@ -126,8 +129,17 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 	return nil
 }
 
-// findIn asks the run's placement for room for l in the pools.
+// findIn returns room for l in the pools: where the run's placement puts it, in the first of its ways that
+// has room.
 func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
+	if l.mould != nil {
+		return e.findWay(c, l, pools)
+	}
+	return e.place(c, l, pools)
+}
+
+// place asks the run's placement for room for l, as it is, in the pools.
+func (e *engine) place(c *Cluster, l *Live, pools []int) []Slice {
 	if e.win.guard && c == e.c {
 		return e.findGuarded(l, pools)
 	}
@@ -139,11 +151,14 @@ func (e *engine) start(l *Live, s []Slice) {
 	now := e.c.now
 	p := int(s[0].Pool)
 	pool := &e.c.pools[p]
+	e.wanted(l, -1)
+	if l.mould != nil {
+		e.reshape(l, s)
+	}
 	e.touchPool(p)
 	e.c.take(s)
 	l.slices = append(l.slices[:0], s...)
 	e.c.state[p].account.used += l.Milli()
-	e.wanted(l, -1)
 	e.hold(l, 1, p)
 	l.queue.started = append(l.queue.started, l)
 	l.state = running
@@ -156,11 +171,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	if !pool.PaidWhole() {
 		begins += pool.Lead // ordered now, delivered after the lead time
 	}
-	l.Queued += begins - l.Since
-	l.Since = begins
-	if l.FirstStart < 0 {
-		l.FirstStart = l.Since
-	}
+	l.begin(begins)
 	if l.rc.isOpen() {
 		w := e.savingOf(l, l.slices)
 		w.stays++
@@ -194,6 +205,15 @@ func (e *engine) start(l *Live, s []Slice) {
 	e.tell(Start, l, p, int(s[0].Node))
 }
 
+// begin notes the time from which l holds its GPUs.
+func (l *Live) begin(at capcli.Seconds) {
+	l.Queued += at - l.Since
+	l.Since = at
+	if l.FirstStart < 0 {
+		l.FirstStart = l.Since
+	}
+}
+
 // begin ends l's wait when its ordered GPUs are delivered, or when it stops before that.
 func (e *engine) begin(l *Live) {
 	if l.starting {
@@ -204,7 +224,7 @@ func (e *engine) begin(l *Live) {
 
 // delivered ends l's wait: it has its GPUs in pool p from now on.
 func (e *engine) delivered(l *Live, p int) {
-	e.meter.queued(e.c.now, -1, l.Milli())
+	e.meter.queued(e.c.now, -1, l.askedMilli())
 	if e.ledger.over != nil && !e.c.pools[p].PaidWhole() {
 		e.ledger.over.hold(p, l.Milli(), e.c.now)
 	}
@@ -237,6 +257,9 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 		l.charge(e.ledger.stay(p, l.tenant.index, int(l.payer), l.Milli(), l.Since, now, lost))
 	}
 	e.meter.stayed(l, now)
+	if l.mould != nil && now > l.Since {
+		l.mould.charge(l, now-l.Since, lost)
+	}
 	l.saved = saved
 	l.Lost += lost
 	e.defrag.changed = true
@@ -279,12 +302,18 @@ func (e *engine) finish(l *Live) {
 		l.firstSaved(kept)
 		e.store(l)
 	}
+	if l.mould != nil {
+		e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
+		e.finishShaped(l)
+	}
 	e.meter.finished(e, l)
 	e.serve(l, l.Run)
 	if e.delays != nil {
 		e.delays.count(l, e.c.now)
 	}
-	e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
+	if l.mould == nil {
+		e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
+	}
 	e.slab.put(l)
 }
 

@@ -70,6 +70,7 @@ type Live struct {
 	parts         []Part         // times since the run's start in which it runs; nil is without pauses
 	putOff        bool           // is in no queue, until its start or its next part
 	place         int            // in delays.jobs while it is put off
+	mould         *mould         // of a job with a Shape; else nil
 }
 
 // Hold is the GPU time that a job had in one pool.
@@ -98,6 +99,9 @@ func (l *Live) LeftBelieved(now capcli.Seconds) capcli.Seconds {
 
 // Attained returns the job's GPU time so far (attained service).
 func (l *Live) Attained(now capcli.Seconds) capcli.GPUTime {
+	if m := l.mould; m != nil {
+		return m.useful + capcli.GPUTime(int64(l.ran(now))*l.Milli())
+	}
 	return capcli.GPUTime(int64(l.saved+l.ran(now)) * l.Milli())
 }
 
@@ -118,7 +122,7 @@ func (l *Live) Wait() capcli.Seconds { return max(0, l.FirstStart-l.opens) }
 
 // OverQuota reports whether a quota, a cap or a budget forbids the job to start now.
 func (l *Live) OverQuota() bool {
-	return l.resting || l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota || len(l.allowances) > 0 && l.isHeld(*l.tenant.now)
+	return l.resting || l.tenant.Quota > 0 && l.tenant.used+l.LeastGPUs() > l.tenant.Quota || len(l.allowances) > 0 && l.isHeld(*l.tenant.now)
 }
 
 // Holder returns the tenant of the job.
@@ -181,9 +185,10 @@ func (l *Live) Holds() []Hold { return l.holds }
 
 // slab allocates Lives and reuses them, so a run allocates as many as are alive at once.
 type slab struct {
-	free []*Live
-	made int32
-	live int
+	free   []*Live
+	moulds []*mould
+	made   int32
+	live   int
 }
 
 const slabPage = 256
@@ -206,6 +211,9 @@ func (s *slab) get() *Live {
 
 func (s *slab) put(l *Live) {
 	l.Job = capcli.Job{} // let the strings go
+	if l.mould != nil {
+		s.moulds, l.mould = append(s.moulds, l.mould), nil
+	}
 	s.free = append(s.free, l)
 	s.live--
 }

@@ -12,6 +12,7 @@ type meter struct {
 	droppedN          int64
 	refused           []Refused
 	preemptions, lost int64
+	resizes           int64
 	stops             int64
 	firstAt, lastAt   capcli.Seconds // first and last submission
 	lastEnd           capcli.Seconds
@@ -73,7 +74,7 @@ func (m *meter) arrived(e *engine, l *Live) {
 
 // groups returns the groups in which l counts. They are valid until the next call.
 func (m *meter) groups(l *Live) []*group {
-	return m.groupsOf(l.tenant.index, sizeRange(l.GPUs), int(l.payer))
+	return m.groupsOf(l.tenant.index, sizeRange(l.AskedGPUs()), int(l.payer))
 }
 
 // groupsOf returns the groups of a tenant, a range of sizes and a payer.
@@ -149,8 +150,13 @@ func (m *meter) finished(e *engine, l *Live) {
 	m.queuedFor += int64(l.Queued)
 	m.slowdown += slow
 	m.slowdownFinished += slow
-	m.goodput += l.Work()
-	m.redone += capcli.GPUTime(int64(l.Lost) * l.Milli())
+	if l.mould != nil {
+		m.goodput += l.mould.useful
+		m.redone += l.mould.lost
+	} else {
+		m.goodput += l.Work()
+		m.redone += capcli.GPUTime(int64(l.Lost) * l.Milli())
+	}
 	if l.Deadline.IsKnown() && l.Deadline != 0 {
 		m.deadlines++
 		if e.overdue(l, e.c.now) {

@@ -146,7 +146,7 @@ func (e *engine) findBeyond(l *Live) []Slice {
 		return nil
 	}
 	for _, pools := range l.class.ranks[1:] {
-		if e.guard != nil && e.guard.shut > 0 {
+		if e.guard != nil && e.guard.shut > 0 && !l.HasWays() {
 			pools = e.openPools(l, pools, -1)
 		}
 		if s := e.findIn(e.c, l, pools); len(s) > 0 {

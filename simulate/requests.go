@@ -19,6 +19,7 @@ type request struct {
 	heldBack   bool           // see Live.heldBack
 	rule       *PriorityClass // if caps or a budget hold for it
 	resting    bool           // see Live.resting
+	alone      uint64         // tells jobs apart whose Chooser looks at each: see UniformChooser
 	stay       capcli.Seconds // believed time left, where windows, caps or a budget make it matter: see Window
 }
 
@@ -26,6 +27,7 @@ type request struct {
 // once for a request without room, where a scan of the queue would ask for each job.
 type requests struct {
 	timed   bool // whether the believed time left tells requests apart
+	alone   bool // whether each job with ways is a request of its own
 	at      map[request]*bucket
 	buckets []*bucket
 	spare   []*bucket
@@ -63,6 +65,9 @@ func (r *requests) add(l *Live) {
 	if r.timed {
 		key.stay, key.tenant = l.overhead+l.LeftBelieved(0), l.tenant
 	}
+	if r.alone && l.HasWays() {
+		key.alone = l.seq
+	}
 	b := r.at[key]
 	if b == nil {
 		b = &bucket{}
@@ -72,7 +77,7 @@ func (r *requests) add(l *Live) {
 		if r.at == nil {
 			r.at = map[request]*bucket{}
 		}
-		b.key, b.milli, b.place = key, l.Milli(), len(r.buckets)
+		b.key, b.milli, b.place = key, l.LeastMilli(), len(r.buckets)
 		r.at[key] = b
 		r.buckets = append(r.buckets, b)
 	}

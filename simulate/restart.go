@@ -79,6 +79,22 @@ func (c *RestartClass) progress(wall capcli.Seconds) (kept, loose capcli.Seconds
 // evict takes l's GPUs away, for a policy or because a node was lost. The job then waits but is not
 // yet in its queue.
 func (e *engine) evict(l *Live, lost bool) {
+	e.setDown(l, lost)
+	l.Preempted++
+	e.meter.preempted(l, lost)
+	e.comeBack(l)
+}
+
+// comeBack tells that l has lost its GPUs, and gives it the form that it has while it waits.
+func (e *engine) comeBack(l *Live) {
+	e.tell(Preempt, l, int(l.slices[0].Pool), int(l.slices[0].Node))
+	if l.mould != nil {
+		e.unshape(l)
+	}
+}
+
+// setDown takes l's GPUs away and keeps of its work what the run's Restarts say.
+func (e *engine) setDown(l *Live, lost bool) {
 	now := e.c.now
 	rc := l.rc
 	stay := max(0, now-l.Since)
@@ -111,9 +127,6 @@ func (e *engine) evict(l *Live, lost bool) {
 	l.run++
 	l.Queued -= max(0, l.Since-now)
 	l.Since = now
-	l.Preempted++
-	e.meter.preempted(l, lost)
-	e.tell(Preempt, l, int(l.slices[0].Pool), int(l.slices[0].Node))
 }
 
 // graced reports whether the grace of preempted jobs is long enough for a last checkpoint.

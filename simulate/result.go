@@ -287,6 +287,8 @@ func (e *engine) whyNot(l *Live) string {
 		return fmt.Sprintf("no pool serves partition %q", l.Partition)
 	case len(c.ranks) == 0:
 		return fmt.Sprintf("no pool has GPU model %q", l.GPUModel)
+	case e.whyNoWay(l) != "":
+		return e.whyNoWay(l)
 	case l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota:
 		return fmt.Sprintf("wants %d GPUs, its tenant may hold %d", l.GPUs, l.tenant.Quota)
 	case e.whyHeld(l) != "":

@@ -75,7 +75,8 @@ type ServedClass struct {
 // by then.
 func (e *engine) serve(l *Live, progress capcli.Seconds) {
 	s := &l.class.served
-	whole, possible := l.Run, l.Run
+	whole := l.askedRun()
+	possible := whole
 	if l.state != finished {
 		fits := func(wall capcli.Seconds) capcli.Seconds {
 			kept, loose := l.rc.progress(wall)
@@ -89,7 +90,7 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 			possible = min(whole, fits(e.cfg.Until-l.Submitted))
 		}
 	}
-	milli := l.Milli()
+	milli := l.askedMilli()
 	might, did := capcli.GPUTime(milli*int64(possible)), capcli.GPUTime(milli*int64(min(progress, possible)))
 	s.Possible += might
 	s.Done += did
@@ -119,7 +120,11 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 // progress returns the work that l has done so far, in checkpoints or in memory.
 func (e *engine) progress(l *Live) capcli.Seconds {
 	kept, loose := l.rc.progress(l.stretch(e.c.now))
-	return min(l.Run, l.saved+kept+loose)
+	done := min(l.Run, l.saved+kept+loose)
+	if l.mould != nil {
+		return l.mould.workDone(l, done)
+	}
+	return done
 }
 
 // stretch returns the time of the current stay without restart time; 0 while the job waits.
@@ -130,8 +135,8 @@ func (l *Live) stretch(now capcli.Seconds) capcli.Seconds {
 	return max(0, now-l.Since-l.overhead)
 }
 
-// served returns the sums over all classes, and those of each class. All jobs must have been
-// counted.
+// served returns the sums over all classes, and those of each partition, GPU model and list of pools. All
+// jobs must have been counted.
 func (e *engine) served() (Served, []ServedClass) {
 	var all Served
 	out := make([]ServedClass, 0, len(e.classList))
@@ -140,9 +145,17 @@ func (e *engine) served() (Served, []ServedClass) {
 		out = append(out, ServedClass{c.partition, c.model, slices.Concat(c.ranks...), c.served})
 	}
 	slices.SortFunc(out, func(a, b ServedClass) int {
-		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.GPUModel, b.GPUModel))
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.GPUModel, b.GPUModel), slices.Compare(a.Pools, b.Pools))
 	})
-	return all, out
+	rows := out[:0]
+	for i := range out { // jobs of several shapes
+		if n := len(rows); n > 0 && rows[n-1].Partition == out[i].Partition && rows[n-1].GPUModel == out[i].GPUModel && slices.Equal(rows[n-1].Pools, out[i].Pools) {
+			rows[n-1].add(&out[i].Served)
+			continue
+		}
+		rows = append(rows, out[i])
+	}
+	return all, rows
 }
 
 // allOpen yields the jobs that wait, then those that run.

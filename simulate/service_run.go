@@ -105,7 +105,7 @@ func (e *engine) openService(s *service) error {
 	if len(s.pools) == 0 {
 		return fmt.Errorf("simulate: no pool can hold a replica of service %s", s.Name)
 	}
-	s.want.class = &Reach{partition: s.Partition, model: s.GPUModel}
+	s.want.class = &Reach{classKey: classKey{partition: s.Partition, model: s.GPUModel}}
 	for _, p := range s.pools {
 		s.want.class.ranks = append(s.want.class.ranks, []int{p})
 		if e.c.pools[p].Buy != nil {

@@ -15,6 +15,7 @@ type Turn struct {
 	preempted []*Live
 	dropped   []*Live
 	found     *Live // the job of the last Find
+	foundWay  int32 // and its way
 }
 
 // Now returns the current time of the run.
@@ -224,7 +225,7 @@ func (t *Turn) Find(l *Live) []Slice { return t.FindOutside(l, -1) }
 // FindOutside is Find without one pool.
 func (t *Turn) FindOutside(l *Live, pool int) []Slice {
 	t.found = l
-	return t.e.findBut(l, pool)
+	return t.e.keep(t, l, t.e.findBut(l, pool))
 }
 
 // StartFound starts l in the slices of the last Find or FindOutside, which must have been for l and
@@ -234,6 +235,9 @@ func (t *Turn) StartFound(l *Live) {
 		panic("simulate: a policy started a job where nothing was found for it")
 	}
 	t.found = nil
+	if l.mould != nil {
+		l.mould.found = t.foundWay
+	}
 	t.e.start(l, t.e.c.found)
 }
 

@@ -171,8 +171,19 @@ func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capc
 	if len(s) == 0 {
 		return
 	}
+	if l.HasWays() {
+		milli, est = t.FoundAs(l)
+	}
 	if !pr.allows(t.Now(), est, milli, s) {
-		if s = t.FindOutside(l, pr.pool); len(s) == 0 {
+		if l.HasWays() {
+			s = t.FindIf(l, func(s []simulate.Slice) bool {
+				milli, est = t.FoundAs(l)
+				return pr.allows(t.Now(), est, milli, s)
+			})
+		} else {
+			s = t.FindOutside(l, pr.pool)
+		}
+		if len(s) == 0 {
 			return
 		}
 	}

@@ -1,0 +1,472 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+
+	"capcli"
+)
+
+// mould is the state of a job that has a Shape. While the job waits, its Job is as it was submitted. When
+// it starts it is reshaped: its GPUs, CPUs, memory, run time, estimate and saved work become those of the
+// way, so that all of a stay is in seconds of that stay. When it stops it is as submitted again, with the
+// work that is left.
+//
+// The limit stays as it is: the job may hold GPUs for so long in any way. Its estimate changes with the
+// way, as its run time does.
+type mould struct {
+	gpus          int // as submitted; of a job that can never run so, those of the widest way in which it can
+	cpu, mem      int64
+	run, believed capcli.Seconds
+	left          work     // work left at the last start or stop
+	open          []Choice // ways that fit an empty cluster; nil for a job without ways
+	least         int      // fewest GPUs of a way that may be chosen
+	found         int32    // way of the last room found; -1 is as submitted
+	way           int32    // way of the current stay, or of the last; -1 is as submitted
+	worn          bool     // the job has the form of a way now
+	num, den      int64    // run time of the stay, as a multiple of that as submitted
+	began         capcli.Seconds
+	useful, lost  capcli.GPUTime // GPU time of former stays: work that stands, and the rest
+}
+
+// factor returns by how much the run time of l, which starts on the slices, differs from that as
+// submitted: num / den. It is the product of all that makes a stay slower or faster.
+func (e *engine) factor(l *Live, s []Slice) (num, den int64) {
+	num, den = 1, 1
+	if w := l.mould.found; w >= 0 {
+		num, den = l.Shape.Ways[w].Num, l.Shape.Ways[w].Den
+	}
+	return num, den
+}
+
+// shape prepares l, which arrives, for its ways.
+func (e *engine) shape(l *Live) {
+	m := &mould{}
+	if s := &e.slab; len(s.moulds) > 0 {
+		n := len(s.moulds) - 1
+		m, s.moulds = s.moulds[n], s.moulds[:n]
+	}
+	*m = mould{gpus: l.GPUs, cpu: l.CPUMilli, mem: l.MemMiB, run: l.Run, believed: l.Believed, left: work{whole: l.Run}, least: l.GPUs, way: -1, found: -1, num: 1, den: 1}
+	l.mould = m
+	if !l.class.hasWays() {
+		return
+	}
+	m.open = e.openWays(l)
+	e.settleForm(l)
+}
+
+// hasWays reports whether the jobs of the class may run in several ways.
+func (c *Reach) hasWays() bool { return c.gpus > 0 }
+
+// settleForm finds the fewest GPUs that l, which arrives, may start with. If l can never run as
+// submitted, but can in a way, the widest such way takes the place of what it asked for.
+func (e *engine) settleForm(l *Live) {
+	m, best := l.mould, -1
+	asked := false
+	m.least = 0
+	for i, o := range m.open {
+		w := &l.Shape.Ways[o.Way]
+		if m.put(l, w, w.Num, w.Den); e.neverMay(l) {
+			m.back(l)
+			continue
+		}
+		m.back(l)
+		if w.GPUs == m.gpus {
+			asked = true
+		}
+		if m.least == 0 || w.GPUs < m.least {
+			m.least = w.GPUs
+		}
+		if best < 0 || w.GPUs > l.Shape.Ways[m.open[best].Way].GPUs {
+			best = i
+		}
+	}
+	if best < 0 {
+		m.open, m.least = nil, m.gpus
+		return
+	}
+	if !asked {
+		w := &l.Shape.Ways[m.open[best].Way]
+		cpu, mem := m.share(w)
+		m.gpus, m.cpu, m.mem = w.GPUs, cpu, mem
+		m.back(l)
+	}
+	if e.asks {
+		m.least = m.gpus
+	}
+}
+
+// neverMay reports whether the quota, a cap or a budget forbids l for ever, as it is now.
+func (e *engine) neverMay(l *Live) bool {
+	return l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota || len(l.allowances) > 0 && e.whyHeld(l) != ""
+}
+
+// share returns the CPUs and the memory of a way: as submitted, in proportion to the GPUs, rounded up.
+func (m *mould) share(w *capcli.Way) (cpu, mem int64) {
+	if w.GPUs == m.gpus {
+		return m.cpu, m.mem
+	}
+	all, g := int64(m.gpus), int64(w.GPUs)
+	return (m.cpu*g + all - 1) / all, (m.mem*g + all - 1) / all
+}
+
+// put gives l the form of a way, with num/den times the run time; a nil way changes the times alone.
+func (m *mould) put(l *Live, w *capcli.Way, num, den int64) {
+	if w != nil {
+		l.CPUMilli, l.MemMiB = m.share(w)
+		l.GPUs = w.GPUs
+	}
+	l.Run, l.Believed = work{whole: m.run}.wall(num, den), work{whole: m.believed}.wall(num, den)
+	l.saved = l.Run - m.left.wall(num, den)
+	m.worn = true
+}
+
+// back gives l the form that it has while it waits.
+func (m *mould) back(l *Live) {
+	l.GPUs, l.CPUMilli, l.MemMiB, l.Run, l.Believed = m.gpus, m.cpu, m.mem, m.run, m.believed
+	l.saved = l.Run - m.left.seconds()
+	m.worn = false
+}
+
+// reshape gives l, which starts on the slices, the form of the way that was found.
+func (e *engine) reshape(l *Live, s []Slice) {
+	m := l.mould
+	if m.found < 0 && m.open != nil {
+		m.found = m.askedIn(l, int(s[0].Pool))
+	}
+	m.way = m.found
+	m.num, m.den = e.factor(l, s)
+	var w *capcli.Way
+	if m.way >= 0 {
+		w = &l.Shape.Ways[m.way]
+	}
+	if m.put(l, w, m.num, m.den); l.GPUs != m.gpus {
+		l.rc = e.cfg.Restarts.ClassOf(&l.Job)
+	}
+	m.began = l.saved
+}
+
+// unshape counts the work of l's last stay and gives l the form that it has while it waits.
+func (e *engine) unshape(l *Live) {
+	m := l.mould
+	m.settle(l, l.saved)
+	other := l.GPUs != m.gpus
+	if m.back(l); other {
+		l.rc = e.cfg.Restarts.ClassOf(&l.Job)
+	}
+}
+
+// settle sets the work that is left of l when saved seconds of the current way are done.
+func (m *mould) settle(l *Live, saved capcli.Seconds) {
+	switch {
+	case saved >= l.Run:
+		m.left = work{}
+	case saved <= 0 || saved < m.began:
+		m.left = work{whole: m.run}
+	default:
+		m.left = m.left.minusWall(saved-m.began, m.num, m.den)
+	}
+}
+
+// charge counts the GPU time of a stay that ends: wall seconds, of which lost made no progress that stands.
+// More may be lost than the stay took.
+func (m *mould) charge(l *Live, wall, lost capcli.Seconds) {
+	stay := capcli.GPUTime(int64(wall) * l.Milli())
+	if lost > wall { // former stays too
+		m.lost += m.useful + stay
+		m.useful = 0
+		return
+	}
+	d := capcli.GPUTime(int64(lost) * l.Milli())
+	m.lost += d
+	m.useful += stay - d
+}
+
+// workDone returns the whole seconds of the way as submitted that l has done, if saved seconds of the current
+// way are.
+func (m *mould) workDone(l *Live, saved capcli.Seconds) capcli.Seconds {
+	if !m.worn {
+		return saved
+	}
+	was := m.left
+	m.settle(l, saved)
+	d := m.run - m.left.seconds()
+	m.left = was
+	return d
+}
+
+// AskedGPUs returns the number of GPUs that the job asked for, whatever it holds now.
+func (l *Live) AskedGPUs() int {
+	if l.mould != nil {
+		return l.mould.gpus
+	}
+	return l.GPUs
+}
+
+// askedMilli is Job.Milli of the job as submitted.
+func (l *Live) askedMilli() int64 {
+	if l.mould == nil || !l.mould.worn {
+		return l.Milli()
+	}
+	if l.GPUMilli > 0 {
+		return int64(l.GPUMilli) * int64(l.mould.gpus)
+	}
+	return int64(l.mould.gpus) * 1000
+}
+
+// askedRun is the run time of the job as submitted.
+func (l *Live) askedRun() capcli.Seconds {
+	if l.mould != nil {
+		return l.mould.run
+	}
+	return l.Run
+}
+
+// LeastGPUs returns the fewest GPUs that the job can start with; what it holds while it runs.
+func (l *Live) LeastGPUs() int {
+	if l.mould == nil || l.mould.worn {
+		return l.GPUs
+	}
+	return l.mould.least
+}
+
+// LeastMilli is LeastGPUs in thousandths, with a share of a GPU as it is.
+func (l *Live) LeastMilli() int64 {
+	if l.GPUMilli > 0 {
+		return l.Milli()
+	}
+	return int64(l.LeastGPUs()) * 1000
+}
+
+// HasWays reports whether the job may start in other ways than it asked for.
+func (l *Live) HasWays() bool { return l.mould != nil && l.mould.open != nil }
+
+// Way returns the way in which the job runs, as an index of Shape.Ways; -1 if it waits or has no ways.
+func (l *Live) Way() int {
+	if l.mould == nil || l.state != running {
+		return -1
+	}
+	return int(l.mould.way)
+}
+
+// Ways appends all ways of l, which waits, in the pools to dst that would fit if nothing else ran. A job
+// without ways has one for each pool, with Way -1.
+func (l *Live) Ways(pools []int, dst []Choice) []Choice { return l.waysAt(pools, l.Since, dst) }
+
+// waysAt is Ways at a time; of a job that runs, for the case that it stopped then without loss.
+func (l *Live) waysAt(pools []int, now capcli.Seconds, dst []Choice) []Choice {
+	over := l.overhead
+	if l.state == running {
+		over = l.Restarting(now) + l.rc.Restart
+	}
+	if !l.HasWays() {
+		for _, p := range pools {
+			dst = append(dst, Choice{Way: -1, Pool: p, Left: over + l.rc.wall(l.LeftBelieved(now))})
+		}
+		return dst
+	}
+	for _, o := range l.mould.open {
+		if slices.Contains(pools, o.Pool) {
+			o.Left = over + l.rc.wall(l.leftIn(&l.Shape.Ways[o.Way], now))
+			dst = append(dst, o)
+		}
+	}
+	return dst
+}
+
+// leftIn returns the time that the rest of l takes in a way by its estimate, without restart and
+// checkpoints, at least 1 s.
+func (l *Live) leftIn(w *capcli.Way, now capcli.Seconds) capcli.Seconds {
+	m := l.mould
+	left := m.left
+	if l.state == running {
+		left = left.minusWall(l.ran(now), m.num, m.den)
+	}
+	run, believed := work{whole: m.run}.wall(w.Num, w.Den), work{whole: m.believed}.wall(w.Num, w.Den)
+	return max(1, believed-(run-left.wall(w.Num, w.Den)))
+}
+
+// allows reports whether the jobs of the class may run in a way in pool p: the pool has the way's GPU
+// model, or, of a way that names none, the one that the job wants. Where nobody chooses, it must be the
+// width and the model that the job asked for.
+func (e *engine) allows(c *Reach, w *capcli.Way, p *Pool) bool {
+	if w.Model == "" || e.asks {
+		if !modelFits(c.model, p.GPUModel) || w.Model != "" && !modelFits(c.model, w.Model) {
+			return false
+		}
+	}
+	return modelFits(w.Model, p.GPUModel) && (!e.asks || w.GPUs == c.gpus)
+}
+
+// serves reports whether the jobs of the class may run in pool p in some way.
+func (e *engine) serves(c *Reach, p *Pool) bool {
+	if !c.hasWays() {
+		return p.Serves(c.partition, c.model)
+	}
+	if p.Partition != "" && p.Partition != c.partition {
+		return false
+	}
+	return slices.ContainsFunc(c.shape.Ways, func(w capcli.Way) bool { return e.allows(c, &w, p) })
+}
+
+// openWays returns the ways in which l could run if all pools were empty, by pool in order of preference.
+// Jobs of a class that want the same share the list.
+func (e *engine) openWays(l *Live) []Choice {
+	c := l.class
+	reach := e.reachOf(l)
+	key := hostDemand{len(reach), l.GPUs, l.GPUMilli, l.CPUMilli, l.MemMiB}
+	if open, known := c.open[key]; known {
+		return open
+	}
+	if c.open == nil || len(c.open) == mostHosted {
+		c.open = map[hostDemand][]Choice{}
+	}
+	var open []Choice
+	for _, pools := range reach {
+		for _, p := range pools {
+			open = e.openIn(l, p, open)
+		}
+	}
+	c.open[key] = open
+	return open
+}
+
+// openIn appends the ways in which l fits pool p when it is empty.
+func (e *engine) openIn(l *Live, p int, open []Choice) []Choice {
+	m, from := l.mould, len(open)
+	for i := range l.Shape.Ways {
+		w := &l.Shape.Ways[i]
+		if !e.allows(l.class, w, &e.c.pools[p]) || l.GPUMilli > 0 && w.GPUs != l.GPUs || e.asks && len(open) > from {
+			continue
+		}
+		m.put(l, w, w.Num, w.Den)
+		if l.Run < capcli.MaxSeconds && e.fitsEmpty(l, [][]int{{p}}) {
+			open = append(open, Choice{Way: i, Pool: p})
+		}
+		m.back(l)
+	}
+	return open
+}
+
+// findWay is findIn for a job with a mould.
+func (e *engine) findWay(c *Cluster, l *Live, pools []int) []Slice {
+	m := l.mould
+	switch {
+	case m.worn: // it is tried in a way, or it is moved and keeps its way
+		return e.place(c, l, pools)
+	case m.open == nil:
+		m.found = -1
+		return e.place(c, l, pools)
+	case e.cfg.Chooser == nil || e.seeding:
+		return e.findAsked(c, l, pools)
+	}
+	e.choices = e.cfg.Chooser.Choose(c, l, pools, e.choices[:0])
+	for i := 0; i < len(e.choices); {
+		way, j := e.choices[i].Way, i+1
+		e.tried = append(e.tried[:0], e.choices[i].Pool)
+		for ; j < len(e.choices) && e.choices[j].Equal && e.choices[j].Way == way; j++ {
+			e.tried = append(e.tried, e.choices[j].Pool)
+		}
+		if s := e.tryWay(c, l, way, e.tried); len(s) > 0 && (e.accept == nil || e.accept(s)) {
+			return s
+		}
+		i = j
+	}
+	return nil
+}
+
+// findAsked returns room for l with the GPUs that it asked for, in the first pools of its model.
+func (e *engine) findAsked(c *Cluster, l *Live, pools []int) []Slice {
+	m := l.mould
+	m.found = -1
+	e.tried = e.tried[:0]
+	for _, p := range pools {
+		if m.askedIn(l, p) >= 0 && (c != e.c || e.guard == nil || e.guard.shut == 0 || e.admits(l, p)) {
+			e.tried = append(e.tried, p)
+		}
+	}
+	if len(e.tried) == 0 {
+		return nil
+	}
+	if e.accept == nil {
+		return e.place(c, l, e.tried)
+	}
+	for i := range e.tried {
+		if s := e.place(c, l, e.tried[i:i+1]); len(s) > 0 && e.accept(s) {
+			return s
+		}
+	}
+	return nil
+}
+
+// askedIn returns the way in pool p that l asked for; -1 if there is none.
+func (m *mould) askedIn(l *Live, p int) int32 {
+	for _, o := range m.open {
+		if w := &l.Shape.Ways[o.Way]; o.Pool == p && w.GPUs == m.gpus && (w.Model == "" || modelFits(l.GPUModel, w.Model)) {
+			return int32(o.Way)
+		}
+	}
+	return -1
+}
+
+// tryWay returns room for l in a way in the pools; nil if there is none, or its tenant may not hold so much.
+func (e *engine) tryWay(c *Cluster, l *Live, way int, pools []int) []Slice {
+	m := l.mould
+	w := &l.Shape.Ways[way]
+	m.put(l, w, w.Num, w.Den)
+	defer m.back(l)
+	if q := l.tenant.Quota; q > 0 && l.GPUs > q || c == e.c && l.OverQuota() {
+		return nil
+	}
+	if c == e.c && e.guard != nil && e.guard.shut > 0 {
+		pools = slices.DeleteFunc(pools, func(p int) bool { return !e.admits(l, p) })
+	}
+	if len(pools) == 0 {
+		return nil
+	}
+	m.found = int32(way)
+	return e.place(c, l, pools)
+}
+
+// whyNoWay returns why no way of l ever fits, as text; "" if that is not why.
+func (e *engine) whyNoWay(l *Live) string {
+	if !l.class.hasWays() || l.mould.open != nil {
+		return ""
+	}
+	if e.asks {
+		return fmt.Sprintf("shape %q has no way on %d GPUs that fits an empty pool", l.Shape.Name, l.GPUs)
+	}
+	return fmt.Sprintf("none of the %d %s of shape %q fits an empty pool", len(l.Shape.Ways), capcli.Plural(int64(len(l.Shape.Ways)), "way"), l.Shape.Name)
+}
+
+// finishShaped gives l, which has ended, the form as submitted. The work that it did before its limit is all
+// of its work.
+func (e *engine) finishShaped(l *Live) {
+	m := l.mould
+	if l.cut {
+		m.run -= m.left.minusWall(l.saved-m.began, m.num, m.den).seconds()
+		m.left = work{}
+		m.back(l)
+	} else {
+		e.unshape(l)
+	}
+}
+
+// figures returns what a scan of a queue reads of l: the least that it can start with, for a job with ways.
+func (l *Live) figures(now capcli.Seconds) figures {
+	f := figures{l, l.LeastMilli(), l.LeftBelieved(now)}
+	if l.HasWays() {
+		f.est = l.leastLeft(f.est)
+	}
+	return f
+}
+
+// leastLeft returns the shortest time left of l, which waits, in any of its ways, by its estimate.
+func (l *Live) leastLeft(asked capcli.Seconds) capcli.Seconds {
+	least := asked
+	for _, o := range l.mould.open {
+		w := &l.Shape.Ways[o.Way]
+		least = min(least, l.leftIn(w, l.Since))
+	}
+	return least
+}
