@@ -92,6 +92,7 @@ var layers = map[string][]string{
 	"simulate/plan/online":      {"simulate/internal/exact"},
 	"simulate/plan/resample":    {"simulate/plan"},
 	"simulate/plan/sizing":      {"profile/requests", "profile/trace", "scenarios", "scenarios/prices", "scenarios/service", "scenarios/service/traffic", "scenarios/strict", "simulate", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "simulate/serving"},
+	"simulate/plan/widths":      {"simulate/width", "simulate/plan/market", "scenarios/prices", "profile/trace"},
 	"simulate/plan/savings":     {"simulate/internal/exact", "profile/demand", "simulate/plan/market"},
 
 	"simulate/eta":             {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
@@ -173,6 +174,7 @@ var layers = map[string][]string{
 	"cmd/explore":  {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/whatif", "simulate/outcome", "bubbletea", "tablewriter"},
 	"cmd/timeline": {"cmd/report", "simulate/outcome"},
 	"cmd/schema":   {"profile/inference", "profile/requests", "cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/demand", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/plan/sizing"},
+	"cmd/schema":   {"profile/inference", "profile/requests", "cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/demand", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/plan/sizing", "simulate/plan/widths"},
 	"cmd/capcli":   {"*"},
 }
 

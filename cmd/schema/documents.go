@@ -39,6 +39,7 @@ import (
 	"capcli/simulate/plan/savings"
 	"capcli/simulate/plan/shard"
 	"capcli/simulate/plan/sizing"
+	"capcli/simulate/plan/widths"
 	"capcli/simulate/serving/roofline"
 	"capcli/simulate/spot"
 	"capcli/simulate/validate"
@@ -83,6 +84,7 @@ var outputs = []struct {
 	{"capcli/plan_review/v1", "capcli plan review: commitments that were bought, in hindsight", reflect.TypeFor[review.Result]()},
 	{"capcli/plan_service/v1", "capcli plan service: the fewest replicas that keep a promise, and their cost", reflect.TypeFor[sizing.Result]()},
 	{"capcli/plan_savings/v1", "capcli plan savings: how much of a savings plan to buy", reflect.TypeFor[savings.Result]()},
+	{"capcli/plan_width/v1", "capcli plan width: how wide a job runs and on which GPU model, by deadline, budget and price", reflect.TypeFor[widths.Result]()},
 	{"capcli/price/v1", "capcli prices show: the terms of one GPU", reflect.TypeFor[prices.Comparison]()},
 	{"capcli/prices/v1", "capcli prices: the catalogue", reflect.TypeFor[prices.Listing]()},
 	{"capcli/prices_import/v1", "capcli prices import: what a price list held", reflect.TypeFor[prices.ImportReport]()},

@@ -36,7 +36,7 @@ func (a *Amdahl) Run(gpus int, speed *big.Rat) (capcli.Seconds, error) {
 	parallel.Quo(parallel, big.NewRat(int64(gpus), 1))
 	time := parallel.Add(parallel, a.Serial)
 	time.Mul(time, big.NewRat(int64(a.OneGPU), 1))
-	return roundUp(time.Quo(time, speed))
+	return RoundUp(time.Quo(time, speed))
 }
 
 // RunOfSteps returns the run time of a job of so many steps at a rate in steps a second, rounded up to whole
@@ -51,12 +51,12 @@ func RunOfSteps(steps int64, rate *big.Rat) (run capcli.Seconds, ok bool, err er
 	case rate.Sign() == 0:
 		return 0, false, nil
 	}
-	run, err = roundUp(new(big.Rat).Quo(big.NewRat(steps, 1), rate))
+	run, err = RoundUp(new(big.Rat).Quo(big.NewRat(steps, 1), rate))
 	return run, err == nil, err
 }
 
-// roundUp rounds seconds over 0 up to whole seconds.
-func roundUp(seconds *big.Rat) (capcli.Seconds, error) {
+// RoundUp rounds seconds up to whole seconds. It fails where that is not from 1 to capcli.MaxSeconds.
+func RoundUp(seconds *big.Rat) (capcli.Seconds, error) {
 	whole, rest := new(big.Int).QuoRem(seconds.Num(), seconds.Denom(), new(big.Int))
 	if rest.Sign() > 0 {
 		whole.Add(whole, big.NewInt(1))
