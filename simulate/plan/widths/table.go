@@ -201,7 +201,7 @@ func (q *question) readPoint(t *table, row []string) (p width.Point, runs bool, 
 	p.GPUs = n
 	key := strings.ToLower(row[t.model]) + "|" + row[t.gpus]
 	if first, twice := t.seen[key]; twice {
-		return p, false, t.twice(first, row)
+		return p, false, t.rowTwice(first, row)
 	}
 	t.seen[key] = append(slices.Clone(row), strconv.Itoa(t.lines.Line()))
 	value, err := width.ParseDecimal(row[t.time])
@@ -220,8 +220,8 @@ func (q *question) readPoint(t *table, row []string) (p width.Point, runs bool, 
 	return p, runs, nil
 }
 
-// twice is the error of two rows with one model and GPU count: it names the column that tells them apart.
-func (t *table) twice(first, row []string) error {
+// rowTwice is the error of two rows with one model and GPU count: it names the column that tells them apart.
+func (t *table) rowTwice(first, row []string) error {
 	hint := "leave one of them out"
 	for i := range t.header {
 		if i != t.time && first[i] != row[i] {

@@ -44,31 +44,38 @@ func TestPlan(t *testing.T) {
 		fault   string
 	}{
 		{
-			"the wide one is in time", Request{Times: []string{"64=8h,16=32h"}, Price: []string{"H100=2.5"}, Deadline: "24h"},
+			"the wide one is in time",
+			Request{Times: []string{"64=8h,16=32h"}, Price: []string{"H100=2.5"}, Deadline: "24h"},
 			2, "64 H100", "Run on 64 H100: 8h00m for $1,280.00, the cheapest of 2 options that ends within 24h00m.", "",
 		},
 		{
-			"no option is in time", Request{Times: []string{"64=8h,16=32h"}, Price: []string{"H100=2.5"}, Deadline: "7h"},
+			"no option is in time",
+			Request{Times: []string{"64=8h,16=32h"}, Price: []string{"H100=2.5"}, Deadline: "7h"},
 			2, "", "No option ends within 7h00m; the fastest, 64 H100, takes 8h00m: 1h00m too long, for $1,280.00.", "",
 		},
 		{
-			"in time, but over the budget", Request{Times: []string{"64=8h,16=28h"}, Price: []string{"H100=2.5"}, Deadline: "24h", Budget: "1200"},
+			"in time, but over the budget",
+			Request{Times: []string{"64=8h,16=28h"}, Price: []string{"H100=2.5"}, Deadline: "24h", Budget: "1200"},
 			2, "", "No option ends within 24h00m for $1,200.00; the cheapest in time, 64 H100, costs $1,280.00: $80.00 over the budget; the fastest within it, 16 H100, takes 28h00m: 4h00m too long.", "",
 		},
 		{
-			"a budget alone", Request{Times: []string{"64=8h,16=28h"}, Price: []string{"H100=2.5"}, Budget: "1.2k"},
+			"a budget alone",
+			Request{Times: []string{"64=8h,16=28h"}, Price: []string{"H100=2.5"}, Budget: "1.2k"},
 			2, "16 H100", "Run on 16 H100: 28h00m for $1,120.00, the fastest of 2 options within $1,200.00. 20h00m earlier costs $160.00 more (64 H100), $8.00 an hour.", "",
 		},
 		{
-			"two models", Request{Times: []string{"H100:24=8h", "A100:48=9h"}, Price: []string{"H100=3.9,A100=1.8"}},
+			"two models",
+			Request{Times: []string{"H100:24=8h", "A100:48=9h"}, Price: []string{"H100=3.9,A100=1.8"}},
 			2, "24 H100", "cheapest of 2 options; 48 A100: $28.80 more, 1h00m later, cheaper below $1.73 a GPU-hour (now $1.80).", "",
 		},
 		{
-			"Amdahl's law", Request{Amdahl: "10%", OneGPU: "10h", Widths: "1..4", Price: []string{"A=1"}, Most: []string{"a=3"}, Deadline: "5h30m"},
+			"Amdahl's law",
+			Request{Amdahl: "10%", OneGPU: "10h", Widths: "1..4", Price: []string{"A=1"}, Most: []string{"a=3"}, Deadline: "5h30m"},
 			3, "2 A", "Run on 2 A: 5h30m for $11.00", "",
 		},
 		{
-			"rates of a table", Request{Table: "r.csv", JobType: "small", Where: []string{"consolidated=1"}, Steps: 36000, Price: []string{"v100=2", "K80=0.5"}},
+			"rates of a table",
+			Request{Table: "r.csv", JobType: "small", Where: []string{"consolidated=1"}, Steps: 36000, Price: []string{"v100=2", "K80=0.5"}},
 			4, "1 v100", "Run on 1 v100: 1h00m for $2.00, the cheapest of 4 options; 2 K80: $0.86 more, 1h51m later, cheaper below $0.35", "",
 		},
 		{"no model", Request{Times: []string{"64=8h"}}, 0, "", "", "--price is missing"},
@@ -230,4 +237,3 @@ func FuzzTimes(f *testing.F) {
 		_, _ = (&Request{Amdahl: times, OneGPU: "1h", Widths: widths, Price: []string{price}, Budget: times}).Plan(nil)
 	})
 }
-
