@@ -66,7 +66,8 @@ var layers = map[string][]string{
 	"forecast/theta":           {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
-	"simulate":            {"simulate/mig", "simulate/internal/fluid", "simulate/internal/sorted", "simulate/reliability"},
+	"simulate":            {"simulate/mig", "simulate/internal/fluid", "simulate/internal/sorted", "simulate/reliability", "simulate/workflow"},
+	"simulate/workflow":   {},
 	"simulate/scale":      {"simulate", "simulate/internal/fluid", "simulate/serving"},
 	"simulate/serving":    {"gonum"},
 	"simulate/billing":    {"simulate", "simulate/billing/focus"},

@@ -25,6 +25,9 @@ func (t *Turn) Drop(l *Live) {
 	t.e.meter.dropped(l)
 	t.e.serve(l, 0)
 	t.e.tell(Drop, l, 0, 0)
+	if t.e.stages != nil {
+		t.e.stages.settle(l.index(), false)
+	}
 	t.dropped = append(t.dropped, l)
 }
 

@@ -21,7 +21,10 @@ type Config struct {
 	// Seeded is the number of first jobs that already run when the run begins. They are submitted at
 	// Start, with the run time and limit that they have left, and get their GPUs before any policy
 	// has a turn and whatever is withheld. One that does not fit waits as the others do.
-	Seeded      int
+	Seeded int
+	// Stages are the dependencies between the jobs; nil is none. The run then plays the list that they
+	// were made of, and Jobs and List are nil. A run of a List whose jobs depend on each other makes them itself.
+	Stages      *Stages
 	Policy      NewPolicy
 	Settings    Settings
 	Placement   Placement
@@ -126,9 +129,11 @@ type engine struct {
 	defrag     defrag
 	svc        *services // nil without services
 	delays     *delays   // nil without a Delayer, and until seeded jobs run
+	stages     *stageRun // nil if no job depends on another
 	failed     int64     // jobs given up after too many failures
 	runningN   int
 	seq        uint64
+	number     uint64
 	next       capcli.Job // the next job to arrive, already read
 	nextAt     capcli.Seconds
 	more       bool
@@ -146,13 +151,27 @@ type engine struct {
 // *capcli.InputError when a job comes too late to be counted, and with an *AccountError
 // when the accounts do not balance.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
+	r, err := run(ctx, cfg)
+	if _, depend := errors.AsType[*StagesError](err); depend && cfg.Jobs == nil && cfg.Stages == nil {
+		if cfg.Stages, err = NewStages(cfg.List); err == nil {
+			r, err = run(ctx, cfg)
+		}
+	}
+	return r, err
+}
+
+func run(ctx context.Context, cfg Config) (*Result, error) {
 	e, err := newEngine(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Jobs == nil {
+	switch {
+	case cfg.Stages != nil:
+		e.stages = newStageRun(e, cfg.Stages)
+		e.pull = e.stages.pull
+	case cfg.Jobs == nil:
 		e.pull = pullSlice(cfg.List)
-	} else {
+	default:
 		pull, stop := iter.Pull2(cfg.Jobs)
 		defer stop()
 		e.pull = pull
@@ -180,7 +199,7 @@ func pullSlice(list []capcli.Job) func() (capcli.Job, error, bool) {
 }
 
 func newEngine(cfg Config) (*engine, error) {
-	if cfg.Policy == nil || cfg.Placement == nil || (cfg.Jobs == nil && cfg.List == nil) {
+	if cfg.Policy == nil || cfg.Placement == nil || (cfg.Jobs == nil && cfg.List == nil && cfg.Stages == nil) {
 		return nil, errors.New("simulate: a run needs jobs, a policy and a placement")
 	}
 	if len(cfg.Pools) == 0 {
@@ -241,6 +260,9 @@ func (e *engine) pullFirst() error {
 		e.meter.over = e.ledger.over
 	}
 	if e.next, e.more = j, ok; ok {
+		if j.Stage != nil && e.stages == nil && needsStages(&j) {
+			return &StagesError{ID: j.ID}
+		}
 		e.nextAt = capcli.Seconds(j.Submit - start)
 		if e.nextAt < 0 {
 			return fmt.Errorf("job %s is submitted at %s, before the period begins at %s", j.ID, j.Submit, start)
@@ -262,8 +284,12 @@ func (e *engine) pullFirst() error {
 // seed starts the first Config.Seeded jobs.
 func (e *engine) seed() error {
 	e.seeding = true
+	arrive := e.arrive
+	if e.stages != nil {
+		arrive = e.stages.seed
+	}
 	for n := e.cfg.Seeded; n > 0 && e.more && e.nextAt == 0; n-- {
-		if l := e.arrive(); l != nil {
+		if l := arrive(); l != nil {
 			if s := e.find(l); len(s) > 0 {
 				e.start(l, s)
 			}
@@ -299,6 +325,11 @@ func (e *engine) loop(ctx context.Context) error {
 			e.settleServices()
 		}
 		e.turns()
+		if e.stages != nil {
+			for e.stages.come() {
+				e.turns()
+			}
+		}
 		if e.cfg.Defragment.Every > 0 {
 			if e.defrag.due {
 				e.defragment()
@@ -352,7 +383,7 @@ func (e *engine) reach() error {
 func (e *engine) upcoming() (capcli.Seconds, bool) {
 	p := e.agenda.next()
 	switch {
-	case !e.more && e.slab.live == 0 && e.cfg.Until == 0 && !e.svc.isOpen(e.c.now):
+	case !e.more && e.slab.live == 0 && e.cfg.Until == 0 && !e.svc.isOpen(e.c.now) && !e.stages.isOpen():
 		return 0, false
 	case p == nil && !e.more:
 		return 0, false
@@ -369,13 +400,23 @@ func (e *engine) instant(at capcli.Seconds) error {
 		e.handle(e.agenda.pop())
 	}
 	for e.more && e.nextAt == at {
-		e.arrive()
+		if e.stages == nil {
+			e.arrive()
+		} else {
+			e.stages.submit()
+		}
 		if err := e.advance(); err != nil {
 			return err
 		}
 	}
+	if e.stages != nil {
+		e.stages.come()
+	}
 	for p := e.agenda.next(); p != nil && p.at == at && p.kind() == Wake; p = e.agenda.next() {
 		e.handle(e.agenda.pop())
+	}
+	if e.stages != nil {
+		e.stages.come()
 	}
 	return nil
 }
@@ -394,6 +435,9 @@ func (e *engine) advance() error {
 		return &OrderError{ID: j.ID, Submit: j.Submit, After: e.next.Submit}
 	}
 	e.next, e.nextAt = j, at
+	if j.Stage != nil && e.stages == nil && needsStages(&j) {
+		return &StagesError{ID: j.ID}
+	}
 	return e.reach()
 }
 
@@ -438,6 +482,8 @@ func (e *engine) woken(p planned) {
 	case l == nil && p.node == serviceWake: // see services
 	case l == nil && p.node == buyWake:
 		e.buy.changed = true
+	case l == nil && p.node <= stageWake:
+		e.stages.woken(&p)
 	case l == nil:
 		e.queues[p.node].dirty = true
 	case l.run != p.run:
@@ -445,6 +491,8 @@ func (e *engine) woken(p planned) {
 		e.leave(l)
 	case l.state == running && p.node == delayWake:
 		e.pause(l)
+	case l.state == running && p.node == rungWake:
+		e.stages.judge(l)
 	case l.state == running:
 		e.begin(l)
 	case l.state == waiting && p.node == retryWake:

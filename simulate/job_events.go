@@ -9,37 +9,11 @@ import (
 // arrive puts the next job of the stream into its queue and returns it, or refuses it when it can
 // never run and returns nil.
 func (e *engine) arrive() *Live {
-	j := &e.next
-	if j.GPUs == 0 && !e.cfg.CPUJobs {
+	if e.next.GPUs == 0 && !e.cfg.CPUJobs {
 		e.meter.cpuOnly++
 		return nil
 	}
-	l := e.slab.get()
-	e.seq++
-	l.Job, l.seq = *j, e.seq
-	if e.cfg.KillAtLimit && j.Limit > 0 && j.Run > j.Limit {
-		l.Run, l.over = j.Limit, true
-	}
-	l.Submitted, l.Since, l.opens = e.c.now, e.c.now, e.c.now
-	l.Believed = l.Estimate()
-	if e.cfg.Settings.Perfect {
-		l.Believed = l.Run
-	}
-	l.dueAt = e.dueOf(&l.Job)
-	l.class = e.classOf(&l.Job)
-	l.queue = l.class.queue
-	l.tenant = e.tenantOf(l.Tenant)
-	if l.Tags != nil || l.tenant.Tags != nil {
-		l.payer = e.payerOf(l)
-	}
-	e.prioritise(l)
-	if e.gate != nil {
-		l.allowances = e.gate.allowancesOf(l)
-	}
-	l.rc = e.cfg.Restarts.ClassOf(&l.Job)
-	if l.Shape != nil {
-		e.shape(l)
-	}
+	l := e.live()
 	if l.GPUMilli > 0 && e.c.shares == nil {
 		e.mendAll()
 		e.c.shareDevices(e.allRunning())
@@ -71,12 +45,50 @@ func (e *engine) admit(l *Live) {
 	e.planPatience(l)
 }
 
+// live makes a Live of the next job.
+func (e *engine) live() *Live {
+	j := &e.next
+	l := e.slab.get()
+	e.seq++
+	e.number++
+	l.Job, l.seq, l.number = *j, e.seq, e.number
+	if e.stages != nil {
+		l.tail = e.stages.tails[l.index()]
+	}
+	if e.cfg.KillAtLimit && j.Limit > 0 && j.Run > j.Limit {
+		l.Run, l.over = j.Limit, true
+	}
+	l.Submitted, l.Since, l.opens = e.c.now, e.c.now, e.c.now
+	l.Believed = l.Estimate()
+	if e.cfg.Settings.Perfect {
+		l.Believed = l.Run
+	}
+	l.dueAt = e.dueOf(&l.Job)
+	l.class = e.classOf(&l.Job)
+	l.queue = l.class.queue
+	l.tenant = e.tenantOf(l.Tenant)
+	if l.Tags != nil || l.tenant.Tags != nil {
+		l.payer = e.payerOf(l)
+	}
+	e.prioritise(l)
+	if e.gate != nil {
+		l.allowances = e.gate.allowancesOf(l)
+	}
+	l.rc = e.cfg.Restarts.ClassOf(&l.Job)
+	if l.Shape != nil {
+		e.shape(l)
+	}
+	return l
+}
+
 // enqueue puts l, a new job or one that lost its GPUs, into its queue.
 func (e *engine) enqueue(l *Live) {
 	q := l.queue
 	l.state, l.ripe, l.due = waiting, false, false
 	if q.keyed != nil {
 		l.Key = q.keyed.Key(l, e.c.now)
+	} else if e.stages != nil {
+		l.Key = int64(l.Submitted) // the order of arrival, which is not that of seq
 	}
 	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: l.figures(e.c.now)})
 	q.fresh = append(q.fresh, l)
@@ -203,6 +215,7 @@ func (e *engine) start(l *Live, s []Slice) {
 		e.delivered(l, p)
 	}
 	e.tell(Start, l, p, int(s[0].Node))
+	e.stages.began(l)
 }
 
 // begin notes the time from which l holds its GPUs.
@@ -286,6 +299,9 @@ func (l *Live) charge(stay []Hold) {
 
 // finish ends l.
 func (e *engine) finish(l *Live) {
+	if e.stages != nil && e.stages.retry(l) {
+		return
+	}
 	stay := e.c.now - l.Since
 	if l.cut { // the limit came first: the work done so far is all the work of the job
 		kept, loose := l.rc.progress(stay - l.overhead)
@@ -313,6 +329,9 @@ func (e *engine) finish(l *Live) {
 	}
 	if l.mould == nil {
 		e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
+	}
+	if e.stages != nil {
+		e.stages.finish(l)
 	}
 	e.slab.put(l)
 }

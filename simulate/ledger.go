@@ -249,9 +249,9 @@ func (g *ledger) hold(m, p int) *Hold {
 // check compares two accounts: held capacity integrated over time, and the sum of all stays. It
 // also checks that no job was lost.
 func (r *Record) check(c *Counts) error {
-	if sum := c.Finished + c.Waiting + c.Starting + c.Running + c.Unplaceable + c.Dropped + c.CPUOnly; sum != c.Read {
-		return &AccountError{fmt.Sprintf("read %d jobs, but finished %d + waiting %d + starting %d + running %d + unplaceable %d + dropped %d + without GPU %d = %d",
-			c.Read, c.Finished, c.Waiting, c.Starting, c.Running, c.Unplaceable, c.Dropped, c.CPUOnly, sum)}
+	if sum := c.Finished + c.Waiting + c.Starting + c.Running + c.Unplaceable + c.Dropped + c.Cancelled + c.CPUOnly; sum != c.Read {
+		return &AccountError{fmt.Sprintf("read %d jobs, but finished %d + waiting %d + starting %d + running %d + unplaceable %d + dropped %d + cancelled %d + without GPU %d = %d",
+			c.Read, c.Finished, c.Waiting, c.Starting, c.Running, c.Unplaceable, c.Dropped, c.Cancelled, c.CPUOnly, sum)}
 	}
 	for m := range r.Months {
 		for p := range r.Months[m].Pools {

@@ -38,7 +38,9 @@ type Live struct {
 	slices        []Slice
 	holds         []Hold
 	run           uint32         // number of the current stay; an old Finish carries an old number
-	seq           uint64         // order of arrival, the last tie-breaker
+	seq           uint64         // order of arrival, the last tie-breaker; with Config.Stages the place in the list
+	number        uint64         // order of arrival, from 1
+	tail          capcli.Seconds // see LongestPath; 0 without Config.Stages
 	saved         capcli.Seconds // work safe in a checkpoint or in memory
 	overhead      capcli.Seconds // restart time at the start of the current stay
 	spent         capcli.Seconds // part of its limit used by suspended stays
@@ -174,7 +176,11 @@ func (l *Live) Running() bool { return l.state == running }
 func (l *Live) Refused() bool { return l.state == refused }
 
 // Index returns the number of the job in the order of arrival, from 0.
-func (l *Live) Index() int64 { return int64(l.seq) - 1 }
+func (l *Live) Index() int64 { return int64(l.number) - 1 }
+
+// Place returns the number of the job in the order of ties, from 0: its Index, or with Config.Stages its
+// place in the list.
+func (l *Live) Place() int64 { return int64(l.seq) - 1 }
 
 // Slices returns where the job runs, or last ran.
 func (l *Live) Slices() []Slice { return l.slices }

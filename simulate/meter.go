@@ -10,6 +10,7 @@ type meter struct {
 	finishedN         int64
 	unplaceable       int64
 	droppedN          int64
+	cancelledN        int64
 	refused           []Refused
 	preemptions, lost int64
 	resizes           int64
@@ -124,6 +125,26 @@ func (m *meter) stayed(l *Live, now capcli.Seconds) {
 	for _, g := range m.groups(l) {
 		g.wait.over.add(l.Wait())
 	}
+}
+
+// cancelled counts a job that was cancelled before it arrived. It missed its deadline, if it has one.
+func (m *meter) cancelled(e *engine, j *capcli.Job) {
+	m.cancelledN++
+	if e.dueOf(j) != noDue {
+		m.deadlines++
+		m.misses++
+	}
+}
+
+// spoil takes the work of l, which has finished in failure, from the work that counts, and returns it.
+func (m *meter) spoil(l *Live) capcli.GPUTime {
+	work := l.Work()
+	if l.mould != nil {
+		work = l.mould.useful
+	}
+	m.goodput -= work
+	m.redone += work
+	return work
 }
 
 func (m *meter) preempted(l *Live, lost bool) {

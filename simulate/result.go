@@ -41,6 +41,7 @@ type Result struct {
 	Services        []ServiceRun   // in order of Config.Services
 	Bought          []BoughtPool   // pools of bought nodes; nil if there are none
 	Delays          *Delays        // of starts that were put off; nil without a Delayer
+	Stages          *StageResult   // nil if no job depends on another
 
 	waits *tally           // of the jobs that started
 	open  []capcli.Seconds // waits so far of jobs that have not started; noDue of a dropped job
@@ -67,7 +68,7 @@ func (r *Result) Availability(within capcli.Seconds) (float64, bool) {
 func (r *Result) Started() int64 { return r.Wait.Started }
 
 // Counts are numbers of jobs: read = finished + waiting + starting + running + unplaceable +
-// dropped + CPU only. A starting job has ordered GPUs that are not delivered yet.
+// dropped + cancelled + CPU only. A starting job has ordered GPUs that are not delivered yet.
 type Counts struct {
 	Read        int64 `json:"read"`
 	Finished    int64 `json:"finished"`
@@ -77,6 +78,10 @@ type Counts struct {
 	Unplaceable int64 `json:"unplaceable"`
 	CPUOnly     int64 `json:"without_gpu"`
 	Dropped     int64 `json:"dropped"` // given up by the policy before they ended
+
+	Cancelled int64 `json:"cancelled,omitzero"`      // because what they waited for failed: see Stages
+	Failed    int64 `json:"failed,omitzero"`         // of Finished, those that ended in failure for good: see Stages
+	HeldAfter int64 `json:"held_by_others,omitzero"` // of Waiting, because what they wait for has not happened
 
 	Preemptions int64          `json:"preemptions"`     // by policies and by losses
 	Losses      int64          `json:"losses"`          // of Preemptions, by losses of nodes
@@ -139,15 +144,12 @@ func (e *engine) result() (*Result, error) {
 	runningNow, startingNow := e.flush()
 	m.queued(end, 0, 0)
 	e.closeJobs(end)
+	stages := e.stages.close(end)
 	services := e.svc.closeRun(e)
 	e.closeBought(end)
 	r := &Result{
 		Ended: end, Stopped: e.stopped, Endless: e.endless,
-		Jobs: Counts{
-			Read: m.arrivedN + m.cpuOnly, Finished: m.finishedN, Unplaceable: m.unplaceable, Dropped: m.droppedN, CPUOnly: m.cpuOnly,
-			Running: runningNow, Starting: startingNow, Preemptions: m.preemptions, Losses: m.lost, Killed: m.killed,
-			Deadlines: m.deadlines, Misses: m.misses, Stops: m.stops, Held: e.heldNow(), Tardiness: m.tardiness,
-		},
+		Jobs: e.countJobs(runningNow, startingNow, stages),
 		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
 		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), Services: services, waits: &m.all.wait.over, open: m.open,
 	}
@@ -155,7 +157,7 @@ func (e *engine) result() (*Result, error) {
 	r.Delays = e.delays.result()
 	r.Remarks = e.remarks()
 	r.Served, r.ServedBy = e.served()
-	r.Jobs.Waiting = r.Served.Waiting
+	r.Jobs.Waiting, r.Stages = r.Served.Waiting, stages
 	m.means(r)
 	if end > m.firstAt {
 		r.QueueMean = float64(m.queueArea) / float64(end-m.firstAt)
@@ -188,6 +190,21 @@ func (e *engine) result() (*Result, error) {
 		}
 	}
 	return r, e.ledger.rec.check(&r.Jobs)
+}
+
+// countJobs returns the numbers of jobs, but those that wait.
+func (e *engine) countJobs(running, starting int64, stages *StageResult) Counts {
+	m := &e.meter
+	c := Counts{
+		Read: m.arrivedN + m.cpuOnly + m.cancelledN, Finished: m.finishedN, Unplaceable: m.unplaceable, Dropped: m.droppedN, CPUOnly: m.cpuOnly, Cancelled: m.cancelledN,
+		Running: running, Starting: starting, Preemptions: m.preemptions, Losses: m.lost, Killed: m.killed,
+		Deadlines: m.deadlines, Misses: m.misses, Stops: m.stops, Held: e.heldNow(), Tardiness: m.tardiness,
+	}
+	if stages != nil {
+		c.Failed, c.HeldAfter = stages.Failed, stages.Held
+		c.Read += stages.Held
+	}
+	return c
 }
 
 // flush records the stays of running jobs and brings all accounts up to the end.

@@ -56,6 +56,9 @@ func (e *engine) giveUp(l *Live) {
 	e.meter.dropped(l)
 	e.serve(l, 0)
 	e.tell(Drop, l, 0, 0)
+	if e.stages != nil {
+		e.stages.settle(l.index(), false)
+	}
 	e.slab.put(l)
 }
 

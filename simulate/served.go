@@ -87,7 +87,11 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 		}
 		possible = whole
 		if e.cfg.Until > 0 {
-			possible = min(whole, fits(e.cfg.Until-l.Submitted))
+			from := l.Submitted
+			if e.stages != nil { // as early as the jobs before it allow
+				from = e.stages.earliest(l)
+			}
+			possible = min(whole, fits(e.cfg.Until-from))
 		}
 	}
 	milli := l.askedMilli()

@@ -302,9 +302,10 @@ func (w *queueWatch) playOn(ctx context.Context, c *play.Case, gpus int, until c
 	job := w.job
 	job.GPUs = gpus
 	cfg.Jobs, cfg.Start, cfg.Until, cfg.Seeded, cfg.Cuts, cfg.Hourly = nil, w.at, until, len(w.running), nil, false
+	cfg.Stages = nil
 	cfg.List = slices.Concat(w.running, w.waiting, []capcli.Job{job})
 	for i := range cfg.List {
-		cfg.List[i].Submit, cfg.List[i].Eligible = w.at, capcli.NoTime
+		cfg.List[i].Submit, cfg.List[i].Eligible, cfg.List[i].Stage = w.at, capcli.NoTime, nil
 	}
 	pools := slices.Clone(cfg.Pools)
 	for p := range pools {

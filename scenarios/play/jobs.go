@@ -18,6 +18,7 @@ type Source struct {
 	Name   string                          // name of the log, or generated
 	Open   func(run int) (*Reading, error) // starts a new reading of the jobs
 	Sorted bool                            // sort each reading in memory, because the log is not in order of submission
+	Stages bool                            // keep the jobs of each reading in memory, because they depend on each other
 }
 
 // Read starts a reading of the jobs for a run.

@@ -67,6 +67,12 @@ func (c *Case) Play(ctx context.Context, runs int) ([]*Run, error) {
 func Play(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
 	q.Runs = max(1, q.Runs)
 	out, err := playAll(ctx, cases, q)
+	if _, depend := errors.AsType[*simulate.StagesError](err); depend {
+		for _, c := range cases {
+			c.Source.Stages = true
+		}
+		out, err = playAll(ctx, cases, q)
+	}
 	if _, unordered := errors.AsType[*simulate.OrderError](err); unordered {
 		if !cases[0].Quiet {
 			q.note("the trace is not in order of submission; it is sorted in memory (capcli import writes it in order)")
@@ -194,7 +200,7 @@ func (p *progress) tell(count func()) {
 
 // play plays one run.
 func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run, error) {
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	so := scenarios.Options{Seed: c.Seed, Run: run, Open: c.Open}
@@ -205,6 +211,9 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	defer func() { _ = reading.Close() }()
 	out := &Run{Case: c, Curve: newCurve()}
 	cfg, err := c.Scenario.Config(c.admit(capcli.WatchJobs(ctx, reading.Jobs, p.jobs), &out.intake), so)
+	if err == nil && c.Source.Stages {
+		err = c.keepStages(&cfg, run, q.note)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -227,14 +236,8 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	if p.total == 1 {
 		p.jobs(out.Result.Jobs.Read)
 	}
-	if out.Invoice, err = c.Scenario.Invoice(out.Result.Record, out.Result.Ended, so); err != nil {
+	if err := out.bill(so); err != nil {
 		return nil, err
-	}
-	if err := out.contract(so); err != nil {
-		return nil, err
-	}
-	if err := balance(out.Invoice); err != nil {
-		return nil, &capcli.AccountingError{Err: err}
 	}
 	if out.tags, err = out.tagBills(); err != nil {
 		return nil, &capcli.AccountingError{Err: err}
@@ -250,6 +253,20 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 		out.Cut = reading.Reader.Report().Cut
 	}
 	return out, nil
+}
+
+// bill makes the invoice of the run and checks that it balances.
+func (r *Run) bill(so scenarios.Options) (err error) {
+	if r.Invoice, err = r.Case.Scenario.Invoice(r.Result.Record, r.Result.Ended, so); err != nil {
+		return err
+	}
+	if err := r.contract(so); err != nil {
+		return err
+	}
+	if err := balance(r.Invoice); err != nil {
+		return &capcli.AccountingError{Err: err}
+	}
+	return nil
 }
 
 // watchTime makes the first run of a case record itself over time, if asked.

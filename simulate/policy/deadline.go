@@ -11,7 +11,7 @@ import (
 func init() {
 	OwnChoices.Add("late", "edf, llf: what becomes of jobs that can no longer meet their deadline: keep their place, go last, or are dropped", []string{"keep", "last", "drop"})
 	OwnChoices.Add("preempt", "edf, llf: take GPUs away from jobs that are less urgent", []string{"false", "true"})
-	OwnChoices.Add("strict", "edf, llf: wait for the first job that does not fit, instead of passing over it", []string{"false", "true"})
+	OwnChoices.Add("strict", "edf, llf, critical: wait for the first job that does not fit, instead of passing over it", []string{"false", "true"})
 	Catalog.Add("edf", "earliest deadline first; jobs that do not fit are passed over", func(s simulate.Settings) simulate.Policy {
 		return newDeadline(s, false)
 	})

@@ -1,9 +1,18 @@
 package policy
 
-import "capcli/simulate"
+import (
+	"capcli"
+	"capcli/simulate"
+)
 
 func init() {
-	Catalog.Add("fifo", "first come, first served; with skip, a job that does not fit is passed over", func(s simulate.Settings) simulate.Policy { return fifo{s.Skip} })
+	OwnChoices.Add("line", "fifo: a job that waits for others joins the line when it is ready, or keeps the place of its submission", []string{"ready", "submitted"})
+	Catalog.Add("fifo", "first come, first served; with skip, a job that does not fit is passed over", func(s simulate.Settings) simulate.Policy {
+		if s.Choices["line"] == "submitted" {
+			return listed{fifo{s.Skip}}
+		}
+		return fifo{s.Skip}
+	})
 }
 
 // fifo starts jobs in order of arrival and waits at the first that does not fit, so
@@ -13,6 +22,13 @@ func init() {
 type fifo struct{ skip bool }
 
 func (p fifo) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
+
+// listed is fifo in which a job that waited for others has the place of its submission, as by the job ids
+// of a Slurm without priorities.
+type listed struct{ fifo }
+
+// Key is the same for all jobs: ties are in the order of submission.
+func (listed) Key(*simulate.Live, capcli.Seconds) int64 { return 0 }
 
 // startInOrder starts jobs in the queue's order up to the first that does not fit, or all that fit
 // if skip is true.

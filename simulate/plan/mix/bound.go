@@ -288,6 +288,9 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, erro
 			continue
 		}
 		at := seen // jobs without a GPU are not numbered
+		if res.Stages != nil {
+			at = i
+		}
 		seen++
 		job := window{Earliest: capcli.Seconds(j.Submit - res.Record.Start), Run: runTime(j, cfg.KillAtLimit), Milli: j.Milli()}
 		if j.GPUs == 0 || job.Run <= 0 || w.first[at] < 0 {
@@ -319,7 +322,7 @@ func (w *watch) Observe(e simulate.Event, _ *simulate.Cluster) {
 	if e.Job == nil {
 		return
 	}
-	switch i := e.Job.Index(); e.Kind {
+	switch i := e.Job.Place(); e.Kind {
 	case simulate.Start:
 		if w.first[i] < 0 {
 			w.first[i] = e.Job.Since
