@@ -124,8 +124,9 @@ var layers = map[string][]string{
 	"profile/web":        {"profile", "profile/series"},
 
 	"profile/accelerator": {},
+	"profile/measured":    {},
 
-	"scenarios":                 {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
+	"scenarios":                 {"profile/measured", "simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
 	"scenarios/play":            {"scenarios/service", "simulate/serving", "simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
 	"scenarios/prices":          {"scenarios/strict", "yaml"},
 	"scenarios/strict":          {"yaml"},

@@ -31,6 +31,7 @@ func topFields(s *Scenario) []strict.Field {
 		{"trace", "the same as jobs: {from: file}", file(&s.Jobs.From)},
 		{"kueue", "the jobs are the workloads of these Kubernetes objects, and Kueue's rules decide: a file, or {objects: […]}", readKueue(&s.Kueue)},
 		{"services", "inference beside the jobs: replicas that hold GPUs and follow a load: [{name: chat, gpus: 1, mu: 600, load: […], scaler: {kind: hpa, …}}]", services(s)},
+		{"speed", "jobs that run faster than their log says, to see what it is worth: [{classes: [training], busy: 60% -> 90%, because: input fixed}]", speedSection.List(&s.Speed, maxList, "entries")},
 		{"prices", "file of your own prices, that go before the catalogue (capcli prices import)", file(&s.PriceFile)},
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
 		{"commitments", "discounts on on-demand use: savings plans, reserved instances, committed use, as capcli bill reads them", discounts(s)},

@@ -73,6 +73,9 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 			return nil, err
 		}
 	}
+	if err := s.readSpeed(open); err != nil {
+		return nil, err
+	}
 	if err := s.readTables(open); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
+	"capcli/simulate/outcome"
 )
 
 // Intake counts the jobs that a run of a scenario admits. The zero value is ready to use. An Intake
@@ -24,6 +25,7 @@ type Intake struct {
 	lastServes            bool
 	models, partitions    map[string]int64
 	waits                 simulate.WaitTally
+	speed                 []outcome.Speed // by entry of Scenario.Speed; nil until a job came
 }
 
 // wish is the partition and GPU model that a job asks for; "" is any.
@@ -49,11 +51,11 @@ func (s *Scenario) Admit(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	}
 }
 
-// AdmitPeriod returns the jobs of the period and counts the others. When the scenario
-// runs jobs on any GPU model, it removes the model from the jobs.
+// AdmitPeriod returns the jobs of the period, at the speed that the scenario states, and counts the
+// others. When the scenario runs jobs on any GPU model, it removes the model from the jobs.
 func (s *Scenario) AdmitPeriod(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	p, anyModel := s.Period, s.Jobs.AnyModel
-	if !p.IsKnown() && !anyModel {
+	if !p.IsKnown() && !anyModel && len(s.Speed) == 0 {
 		return jobs
 	}
 	return func(yield func(capcli.Job, error) bool) {
@@ -62,6 +64,9 @@ func (s *Scenario) AdmitPeriod(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 				in.spread(j.Submit, in.Outside == 0)
 				in.Outside++
 				continue
+			}
+			if len(s.Speed) > 0 && err == nil {
+				s.hasten(&j, in)
 			}
 			if anyModel {
 				j.GPUModel = ""

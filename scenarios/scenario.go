@@ -67,6 +67,7 @@ type Scenario struct {
 	Approvals       billing.Approvals // empty if the file states none
 	Energy          *Energy           // nil if the file states none
 	Services        []service.Spec    // hold capacity beside the jobs
+	Speed           []Speed           // makes jobs faster or slower
 	PriceFile       string            // file of own prices, which take precedence over the catalogue
 
 	prices *prices.List // the prices given to ParseWith

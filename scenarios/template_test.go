@@ -76,6 +76,8 @@ func sections() []section {
 		{"jobs.generate.classes", classSection.Fields(&w)},
 		{"jobs.generate.classes.tenants", workTenantSection.Fields(&generate.Tenant{})},
 		{"jobs.generate.classes.sizes", workSizeSection.Fields(&generate.Size{})},
+		{"speed", speedFields(&Speed{})},
+		{"speed.profile", speedProfileSection.Fields(&SpeedProfile{})},
 		{"capacity", capacityFields(&Capacity{})},
 		{"capacity.price", priceFields(new(string), &When{}, new(bool))},
 		{"capacity.price_path", priceChangeSection.Fields(&PriceChange{})},

@@ -91,7 +91,7 @@ func readRuns(e *env, name string) ([]outcome.Plan, error) {
 var comparedHeads = map[string]string{
 	"cost": "cost", "cost_per_year": "  per year", "per_used_gpu_hour": "  per used GPU-hour", "on_demand_equivalent": "  all on demand",
 	"effective_savings_rate": "  saved", "unserved_share": "unserved work", "unserved_gpu_hours": "  GPU-hours", "unserved_jobs": "  jobs",
-	"stranded_usd": "stranded", "stranded_gpu_hours": "  GPU-hours", "allocation_rate": "used", "wait_mean": "mean wait", "wait_p50": "wait p50",
+	"stranded_usd": "stranded", "stranded_gpu_hours": "  GPU-hours", "allocation_rate": "used", "used_gpu_hours": "  GPU-hours", "wait_mean": "mean wait", "wait_p50": "wait p50",
 	"wait_p95": "wait p95", "queue_time_mean": "time in queues", "jct_mean": "turnaround", "bounded_slowdown_mean": "slowdown",
 	"preemptions": "preemptions", "redone_gpu_hours": "GPU-hours redone", "finished": "jobs finished",
 }
@@ -99,7 +99,13 @@ var comparedHeads = map[string]string{
 // comparePlans has a row for each figure. Each plan after the first also has a column with its
 // difference to the first.
 func comparePlans(plans []outcome.Plan) report.Doc {
-	data := outcome.Compare(plans)
+	d := compareDoc(outcome.Compare(plans))
+	d.Notes = append(d.Notes, lengthsNote(plans))
+	return d
+}
+
+// compareDoc is the table of a comparison and the sentence about it.
+func compareDoc(data *outcome.Comparison) report.Doc {
 	t := report.Table{Name: "figures", Columns: []report.Column{{Name: "figure", Head: " "}}}
 	for i, name := range data.Plans {
 		t.Columns = append(t.Columns, report.Column{Name: name, Align: report.Right})
@@ -114,7 +120,6 @@ func comparePlans(plans []outcome.Plan) report.Doc {
 	if data.Runs > 1 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%d paired runs; ranges hold 90%% of the differences", data.Runs))
 	}
-	d.Notes = append(d.Notes, lengthsNote(plans))
 	return d
 }
 

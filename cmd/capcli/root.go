@@ -46,7 +46,7 @@ func newRoot(e *env) *cobra.Command {
 
 // commands returns the commands of the program, one file each.
 func commands(e *env) []*cobra.Command {
-	return []*cobra.Command{newSimulate(e), newCompare(e), newETA(e), newExplain(e), newExplore(e), newPlan(e), newEmit(e), newDecide(e), newDemo(e), newReport(e), newBill(e), newImport(e), newTrace(e), newForecast(e), newMIG(e), newProfile(e), newServe(e), newService(e), newValidate(e), newDoctor(e), newScenarios(e), newPrices(e), newSchema(e), newVerify(e), newVersion(e)}
+	return []*cobra.Command{newSimulate(e), newCompare(e), newETA(e), newExplain(e), newExplore(e), newWhatIf(e), newPlan(e), newEmit(e), newDecide(e), newDemo(e), newReport(e), newBill(e), newImport(e), newTrace(e), newForecast(e), newMIG(e), newProfile(e), newServe(e), newService(e), newValidate(e), newDoctor(e), newScenarios(e), newPrices(e), newSchema(e), newVerify(e), newVersion(e)}
 }
 
 func checkProgress(mode string) error {

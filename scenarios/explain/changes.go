@@ -128,6 +128,11 @@ func (x *explanation) variations() []Variation {
 	out = append(out, x.overflowChanges(s)...)
 	out = append(out, x.ruleChanges(s)...)
 	out = append(out, x.restartChanges(s)...)
+	for i := range s.Speed {
+		if v := &s.Speed[i]; !v.Off {
+			out = append(out, Variation{Text: "without " + v.Title(), Sets: []string{fmt.Sprintf("speed[%d].off=true", i)}})
+		}
+	}
 	for i, t := range s.Tenants {
 		if t.Quota > 0 && x.waitedFor(cause.Quota) {
 			more := t.Quota + step(t.Quota)

@@ -69,6 +69,7 @@ func Knobs(s *scenarios.Scenario) []Knob {
 	if elastic {
 		out = append(out, patienceKnob(s))
 	}
+	out = append(out, speedKnobs(s)...)
 	out = append(out, Knob{Path: PolicyPath, Label: "policy", Kind: Choice, Value: s.PolicyName(), Choices: policy.Catalog.Names()},
 		Knob{Path: PlacementPath, Label: "placement", Kind: Choice, Value: s.PlacementName(), Choices: placement.Catalog.Names()})
 	return append(out, prices...)

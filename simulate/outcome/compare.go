@@ -43,7 +43,7 @@ func (p *Plan) Length() capcli.Seconds {
 // compared are the metrics of a comparison, in its order.
 var compared = []string{
 	"cost", "cost_per_year", "per_used_gpu_hour", "on_demand_equivalent", "effective_savings_rate",
-	"unserved_share", "unserved_gpu_hours", "unserved_jobs", "stranded_usd", "stranded_gpu_hours", "allocation_rate",
+	"unserved_share", "unserved_gpu_hours", "unserved_jobs", "stranded_usd", "stranded_gpu_hours", "allocation_rate", "used_gpu_hours",
 	"wait_mean", "wait_p50", "wait_p95", "queue_time_mean", "jct_mean", "bounded_slowdown_mean",
 	"preemptions", "redone_gpu_hours", "finished",
 }

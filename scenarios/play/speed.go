@@ -1,0 +1,31 @@
+package play
+
+import (
+	"fmt"
+
+	"capcli"
+)
+
+// speedNotes say what each entry of the speed block changed in the first run of a case. They warn of an
+// entry that matches no job.
+func speedNotes(runs []*Run) []string {
+	var out []string
+	s := runs[0].Case.Scenario
+	for i := range runs[0].Speed {
+		t, title := &runs[0].Speed[i], s.Speed[i].Title()
+		switch {
+		case t.Off:
+		case t.Jobs == 0:
+			out = append(out, fmt.Sprintf("speed: %s: no job is of that kind, so nothing changes", title))
+		case t.After == t.Before:
+			out = append(out, fmt.Sprintf("speed: %s: %s keep their run times", title, jobsOf(t.Jobs)))
+		default:
+			out = append(out, fmt.Sprintf("speed: %s: the work of %s goes from %s to %s GPU-hours", title, jobsOf(t.Jobs),
+				capcli.BriefNumber(t.Before.Hours()), capcli.BriefNumber(t.After.Hours())))
+		}
+	}
+	return out
+}
+
+// jobsOf returns 1 job, or 1,234 jobs.
+func jobsOf(n int64) string { return capcli.Grouped(n) + " " + capcli.Plural(n, "job") }
