@@ -70,6 +70,7 @@ var layers = map[string][]string{
 	"simulate/workflow":   {},
 	"simulate/scale":      {"simulate", "simulate/internal/fluid", "simulate/serving"},
 	"simulate/serving":    {"gonum"},
+	"simulate/allocate":   {"simulate/plan/linear"},
 	"simulate/billing":    {"simulate", "simulate/billing/focus"},
 	"simulate/outcome":    {"simulate", "simulate/validate", "simulate/billing", "scenarios/prices"},
 	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/online", "gonum"},

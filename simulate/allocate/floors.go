@@ -1,0 +1,166 @@
+package allocate
+
+import "math"
+
+// claim is the value that a job must have at a level s of the common objective:
+//
+//	work × s / (base − elapsed × s),
+//
+// which rises with s. With elapsed = 0 and base = 1 it is proportional to s. A fixed claim stays.
+type claim struct {
+	work, base, elapsed float64
+	fixed               bool
+	value               float64 // where fixed
+}
+
+// at returns the claim at level s, and how fast it rises with s.
+func (c *claim) at(s float64) (value, rise float64) {
+	if c.fixed {
+		return c.value, 0
+	}
+	rest := c.base - c.elapsed*s
+	return c.work * s / rest, c.work * c.base / (rest * rest)
+}
+
+// highest returns the level at which the claim is value.
+func (c *claim) highest(value float64) float64 {
+	return value * c.base / (c.work + c.elapsed*value)
+}
+
+// level is the highest level that all can have, with an allocation that gives it.
+type level struct {
+	s      float64
+	answer answer
+	prices []float64 // nil where a job's best type is the limit
+	full   []float64 // prices at which the floors cost as much as all GPUs; nil where they cost less
+}
+
+// raise returns the highest level at which all claims can be met. It is Newton's method from above, on
+// the cost of all claims at the prices of the tightest types, which is convex in the level. Each step
+// ends at a level that is proved to be a bound; the last one can be met.
+func (m *market) raise(claims []claim) level {
+	s := math.Inf(1)
+	for i := range claims {
+		if c := &claims[i]; !c.fixed {
+			s = min(s, c.highest(m.bidders[i].top()))
+		}
+	}
+	out, hint := level{s: s}, m.even()
+	for range 200 {
+		m.claimAll(claims, out.s)
+		best, busiest, prices := m.spread(hint)
+		out.answer, out.full = best, nil
+		if busiest >= 1-1e-9 {
+			out.full = prices
+		}
+		if busiest <= 1+1e-10 {
+			break
+		}
+		hint, out.prices = prices, prices
+		next := m.afford(claims, prices, out.s)
+		if !(next < out.s*(1-1e-14)) {
+			break
+		}
+		out.s = next
+	}
+	out.answer.within()
+	return out
+}
+
+// claimAll sets the floors of all bidders to their claims at level s.
+func (m *market) claimAll(claims []claim, s float64) {
+	for i := range claims {
+		b := &m.bidders[i]
+		b.floor, _ = claims[i].at(s)
+		if most := b.top(); b.floor > most {
+			b.floor = most // by rounding
+		}
+	}
+}
+
+// afford returns the highest level at which all claims cost 1 or less at prices. It begins from a level
+// s at which they cost more.
+func (m *market) afford(claims []claim, prices []float64, s float64) float64 {
+	var costs, x [maxTypes]float64
+	for range 100 {
+		m.claimAll(claims, s)
+		total, rise := -1.0, 0.0
+		for i := range m.bidders {
+			b, cost := &m.bidders[i], costs[:m.types]
+			b.cost(prices, cost)
+			least := b.cheapest(cost, x[:m.types])
+			total += least
+			if !claims[i].fixed {
+				below, _ := b.slopes(cost, least)
+				_, speed := claims[i].at(s)
+				rise += below * speed
+			}
+		}
+		if rise <= 0 || total <= 1e-15 {
+			return s
+		}
+		next := s - total/rise
+		if !(next < s) {
+			return s
+		}
+		if next > s*(1-1e-13) {
+			return max(next, 0)
+		}
+		s = max(next, 0)
+	}
+	return s
+}
+
+// top returns the highest value that the bidder can have.
+func (b *bidder) top() float64 {
+	most := 0.0
+	for _, v := range b.value {
+		most = max(most, v)
+	}
+	return most
+}
+
+// even returns equal prices.
+func (m *market) even() []float64 {
+	prices := make([]float64, m.types)
+	for j := range prices {
+		prices[j] = 1 / float64(m.types)
+	}
+	return prices
+}
+
+// freeze fixes the claims that can be no higher than at level l, given all others: those whose job has
+// its best type all the time, and those that cost more at the level's prices if they rise. For by
+// complementary slackness no allocation gives these more. It reports whether any is left.
+func (m *market) freeze(claims []claim, l *level) (left bool) {
+	m.claimAll(claims, l.s)
+	var costs, x [maxTypes]float64
+	cost, most, at, froze := costs[:m.types], 0.0, -1, false
+	for i := range claims {
+		c, b := &claims[i], &m.bidders[i]
+		if c.fixed {
+			continue
+		}
+		share := math.Inf(1)
+		if b.floor < b.top()*(1-1e-12) {
+			share = 0
+			if l.prices != nil {
+				b.cost(l.prices, cost)
+				_, above := b.slopes(cost, b.cheapest(cost, x[:m.types]))
+				share = above * b.floor
+			}
+		}
+		if share > most {
+			most, at = share, i
+		}
+		if share > 1e-9 {
+			c.fixed, c.value, froze = true, b.floor, true
+			continue
+		}
+		left = true
+	}
+	if !froze && at >= 0 {
+		claims[at].fixed, claims[at].value = true, m.bidders[at].floor
+	}
+	return left && (froze || at >= 0)
+}
