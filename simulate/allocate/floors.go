@@ -32,20 +32,23 @@ type level struct {
 	s      float64
 	answer answer
 	prices []float64 // nil where a job's best type is the limit
+	halved bool      // whether it was found by halves
 	full   []float64 // prices at which the floors cost as much as all GPUs; nil where they cost less
 }
 
-// raise returns the highest level at which all claims can be met. It is Newton's method from above, on
-// the cost of all claims at the prices of the tightest types, which is convex in the level. Each step
-// ends at a level that is proved to be a bound; the last one can be met.
-func (m *market) raise(claims []claim) level {
-	s := math.Inf(1)
+// raise returns the highest level at which all claims can be met; they can at level low. It is Newton's
+// method from above, on the cost of all claims at the prices of the tightest types, which is convex in
+// the level. Each step ends at a level that is proved to be a bound; the last one can be met. Where claims
+// that are fixed fill a type, rounding of their cost may throw a step below low; the way up from there is
+// by halves.
+func (m *market) raise(claims []claim, low float64) level {
+	high := math.Inf(1)
 	for i := range claims {
 		if c := &claims[i]; !c.fixed {
-			s = min(s, c.highest(m.bidders[i].top()))
+			high = min(high, c.highest(m.bidders[i].top()))
 		}
 	}
-	out, hint := level{s: s}, m.even()
+	out, hint := level{s: high}, m.even()
 	for range 200 {
 		m.claimAll(claims, out.s)
 		best, busiest, prices := m.spread(hint)
@@ -53,12 +56,19 @@ func (m *market) raise(claims []claim) level {
 		if busiest >= 1-1e-9 {
 			out.full = prices
 		}
+		next := 0.0
 		if busiest <= 1+1e-10 {
-			break
+			if low = max(low, out.s); low >= high*(1-1e-12) || out.prices == nil || !out.halved {
+				break
+			}
+			next = low + (high-low)/2
+		} else {
+			high, hint, out.prices = out.s, prices, prices
+			if next = m.afford(claims, prices, out.s); next <= low {
+				next, out.halved = low+(high-low)/2, true
+			}
 		}
-		hint, out.prices = prices, prices
-		next := m.afford(claims, prices, out.s)
-		if !(next < out.s*(1-1e-14)) {
+		if next >= high || next <= low && out.s == low {
 			break
 		}
 		out.s = next
@@ -96,7 +106,7 @@ func (m *market) afford(claims []claim, prices []float64, s float64) float64 {
 				rise += below * speed
 			}
 		}
-		if rise <= 0 || total <= 1e-15 {
+		if rise <= 0 || total <= 1e-12 { // claims that are fixed cost 1 but for rounding
 			return s
 		}
 		next := s - total/rise
@@ -141,15 +151,16 @@ func (m *market) freeze(claims []claim, l *level) (left bool) {
 		if c.fixed {
 			continue
 		}
-		share := math.Inf(1)
-		if b.floor < b.top()*(1-1e-12) {
+		share, floor := math.Inf(1), b.floor
+		if b.floor *= 1 + 1e-9; b.floor < b.top() { // a little above: by rounding the level may be below where the cost begins to rise
 			share = 0
 			if l.prices != nil {
 				b.cost(l.prices, cost)
 				_, above := b.slopes(cost, b.cheapest(cost, x[:m.types]))
-				share = above * b.floor
+				share = above * floor
 			}
 		}
+		b.floor = floor
 		if share > most {
 			most, at = share, i
 		}

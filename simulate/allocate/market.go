@@ -15,6 +15,7 @@ import (
 type market struct {
 	types   int
 	bidders []bidder
+	face    []float64 // prices of restrict; nil if it was not called
 }
 
 // bidder is a job, or several equal ones. All is in units that make the master's numbers near 1.
@@ -142,6 +143,7 @@ func (b *bidder) cheapestCorner(cost []float64) (best corner, least float64) {
 // much as all GPUs, no others are part of any allocation with these floors, and programs that try them
 // would find that out at ever higher prices.
 func (m *market) restrict(prices []float64) {
+	m.face = prices
 	var buffer [maxTypes]float64
 	cost := buffer[:m.types]
 	for i := range m.bidders {
@@ -288,6 +290,7 @@ func (m *market) spread(hint []float64) (best answer, busiest float64, prices []
 		answers = append(answers, next)
 		p.Add(m.column(rows, &next, 0))
 	}
+	p.Refresh()
 	best = m.mix(answers, p.Values[m.types+1:])
 	for _, u := range best.usage {
 		busiest = max(busiest, u)
@@ -343,7 +346,46 @@ func (m *market) enrich(first answer, scale float64) (best answer, prices []floa
 		answers = append(answers, next)
 		p.Add(m.column(rows, &next, -next.worth/scale))
 	}
-	return m.mix(answers, p.Values[m.types:]), prices
+	p.Refresh()
+	best = m.mix(answers, p.Values[m.types:])
+	for _, u := range best.usage {
+		if u > 1+1e-9 {
+			return first, prices // the basis is too near to singular
+		}
+	}
+	return best, m.lift(prices)
+}
+
+// lift returns prices at which the answers of restrict are the cheapest of all: prices, and so much more of
+// the prices of restrict as that takes.
+func (m *market) lift(prices []float64) []float64 {
+	if m.face == nil {
+		return prices
+	}
+	var buffer [maxTypes]float64
+	cost, out, more := buffer[:m.types], make([]float64, m.types), 0.0
+	for range 40 {
+		within, all := 0.0, 0.0
+		for j := range out {
+			out[j] = prices[j] + more*m.face[j]
+		}
+		for i := range m.bidders {
+			b := &m.bidders[i]
+			b.cost(out, cost)
+			_, least := b.cheapestCorner(cost)
+			all += least
+			least = math.Inf(1)
+			for k := range b.corners {
+				least = min(least, b.corners[k].cost(cost))
+			}
+			within += least
+		}
+		if within-all <= 1e-12*max(1, math.Abs(all)) {
+			break
+		}
+		more = max(2*more, 1)
+	}
+	return out
 }
 
 // within scales an answer that is above the GPUs by rounding down to them.
@@ -361,4 +403,3 @@ func (a *answer) within() {
 		a.worth /= u
 	}
 }
-

@@ -179,15 +179,11 @@ func (p *Problem) least(o Options, of func(m int) claim, ratio func(m int, throu
 // solve raises the level of all claims, then what else can be had: each claim in turn, or the sum of
 // values times their units.
 func (k *market) solve(claims []claim, o Options, unit func(m int) float64) *Result {
-	l := k.raise(claims)
+	l := k.raise(claims, 0)
 	r := &Result{Feasible: true, Duals: l.prices}
 	if o.Fill {
 		for k.freeze(claims, &l) {
-			next := k.raise(claims)
-			if next.s < l.s {
-				break // by rounding: what is left to raise is less than that
-			}
-			l = next
+			l = k.raise(claims, l.s)
 		}
 		r.X = k.rowsOf(&l.answer)
 		return r

@@ -305,6 +305,9 @@ func (p *Program) swap(e, place int, w []float64) {
 	}
 }
 
+// Refresh recomputes the values, so that they have no rounding errors but those of the last basis.
+func (p *Program) Refresh() { p.refresh() }
+
 // refresh recomputes the inverse and the values of the basis, so that rounding errors do not add
 // up.
 func (p *Program) refresh() {
