@@ -232,7 +232,7 @@ func impossible(p *Problem, floors []float64) bool {
 // leastLoad returns the least use of the busiest type with floors, and by how much they are missed, from
 // the whole program with a row for each constraint, which prices of types have no part in.
 func leastLoad(p *Problem, floors []float64) (load, short float64) {
-	q, misses, _ := whole(p, floors, -1)
+	q, misses, _ := solveWhole(p, floors, -1)
 	for _, v := range misses {
 		short += max(0, q.Values[v])
 	}
@@ -241,7 +241,7 @@ func leastLoad(p *Problem, floors []float64) (load, short float64) {
 
 // mostFor returns the highest throughput of job m, as a share of its best, beside the floors of all.
 func mostFor(p *Problem, floors []float64, m int) (most, short float64) {
-	q, misses, times := whole(p, floors, m)
+	q, misses, times := solveWhole(p, floors, m)
 	for _, v := range misses {
 		short += max(0, q.Values[v])
 	}
@@ -253,10 +253,10 @@ func mostFor(p *Problem, floors []float64, m int) (most, short float64) {
 	return most, short
 }
 
-// whole solves the whole program: the least use of the busiest type, or with forJob 0 or more the most
+// solveWhole solves the whole program: the least use of the busiest type, or with forJob 0 or more the most
 // for that job while no type is used above its GPUs. It returns the variables of what floors miss, and
 // those of the job's times.
-func whole(p *Problem, floors []float64, forJob int) (q *linear.Program, misses, times []int) {
+func solveWhole(p *Problem, floors []float64, forJob int) (q *linear.Program, misses, times []int) {
 	jobs, types, inf := len(p.Jobs), len(p.Workers), math.Inf(1)
 	right := make([]float64, 2*jobs+types)
 	basis := make([]int, len(right))
