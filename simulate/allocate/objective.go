@@ -125,7 +125,7 @@ func (p *Problem) fair(o Options) *Result {
 
 // shortest makes the longest time that a job needs as short as possible. A job without steps needs none.
 func (p *Problem) shortest(o Options) *Result {
-	return p.least(o, func(m int) claim { return claim{work: p.Jobs[m].Steps, base: 1} }, func(m int, throughput float64) float64 {
+	return p.lowestRatio(o, func(m int) claim { return claim{work: p.Jobs[m].Steps, base: 1} }, func(m int, throughput float64) float64 {
 		return p.Jobs[m].Steps / throughput
 	})
 }
@@ -139,19 +139,19 @@ func (p *Problem) timely(o Options) *Result {
 	for m := range alone {
 		alone[m] = p.Jobs[m].Isolated + p.Jobs[m].Steps/p.isolated(m)
 	}
-	return p.least(o, func(m int) claim {
+	return p.lowestRatio(o, func(m int) claim {
 		return claim{work: p.Jobs[m].Steps, base: alone[m], elapsed: p.Jobs[m].Elapsed}
 	}, func(m int, throughput float64) float64 {
 		return (p.Jobs[m].Elapsed + p.Jobs[m].Steps/throughput) / alone[m]
 	})
 }
 
-// least makes the largest of the ratios as small as possible: the level of the claims is 1 / ratio. A
+// lowestRatio makes the largest of the ratios as small as possible: the level of the claims is 1 / ratio. A
 // job without steps asks for nothing, and has no ratio but that of its past.
-func (p *Problem) least(o Options, of func(m int) claim, ratio func(m int, throughput float64) float64) *Result {
+func (p *Problem) lowestRatio(o Options, of func(m int) claim, ratio func(m int, throughput float64) float64) *Result {
 	top := 0.0
 	for m := range p.Jobs {
-		top = max(top, p.Jobs[m].best())
+		top = max(top, p.Jobs[m].topSpeed())
 	}
 	k := p.market(func(int) float64 { return 1 / top }) // values near 1
 	claims := make([]claim, len(p.Jobs))
@@ -220,7 +220,7 @@ func (k *market) rowsOf(a *answer) [][]float64 {
 // inOrder makes the sum of relative speeds as large as possible, each times the number of jobs from it
 // to the last. A group of equal jobs has the mean of their numbers.
 func (p *Problem) inOrder() *Result {
-	k := p.market(func(m int) float64 { return 1 / p.Jobs[m].best() })
+	k := p.market(func(m int) float64 { return 1 / p.Jobs[m].topSpeed() })
 	rest, sum := p.size(), 0.0
 	for m := range k.bidders {
 		b, n := &k.bidders[m], p.Jobs[m].count()
@@ -243,11 +243,11 @@ func (p *Problem) inOrder() *Result {
 // Programming", Management Science 1967): the best of work − λ dollars, with λ raised to the ratio of
 // the best until nothing is gained.
 func (p *Problem) cheapest() *Result {
-	k := p.market(func(m int) float64 { return 1 / p.Jobs[m].best() })
+	k := p.market(func(m int) float64 { return 1 / p.Jobs[m].topSpeed() })
 	for m := range k.bidders {
 		b := &k.bidders[m]
 		if job := &p.Jobs[m]; job.SLO > 0 {
-			b.floor = job.Steps / job.SLO / job.best()
+			b.floor = job.Steps / job.SLO / job.topSpeed()
 		}
 		if b.floor > 1+1e-12 {
 			return &Result{}

@@ -94,7 +94,7 @@ func (b *Job) fault(types int) string {
 		return fmt.Sprintf("%d GPUs, want 1 to %d", b.GPUs, maxCount)
 	case b.Count < 0 || b.Count > maxCount:
 		return fmt.Sprintf("a count of %d, want 0 to %d", b.Count, maxCount)
-	case b.best() == 0:
+	case b.topSpeed() == 0:
 		return "it runs on no type"
 	}
 	for _, x := range b.Throughput {
@@ -112,8 +112,8 @@ func (b *Job) fault(types int) string {
 
 func isAmount(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
 
-// best returns the highest throughput.
-func (b *Job) best() float64 {
+// topSpeed returns the highest throughput.
+func (b *Job) topSpeed() float64 {
 	most := 0.0
 	for _, x := range b.Throughput {
 		most = max(most, x)

@@ -124,7 +124,7 @@ func TestProved(t *testing.T) {
 				floors := floorsAt(p, name, better)
 				proved := false
 				for m := range floors {
-					proved = proved || floors[m] < 0 || floors[m] > p.Jobs[m].best()
+					proved = proved || floors[m] < 0 || floors[m] > p.Jobs[m].topSpeed()
 				}
 				if !proved && (r.Duals == nil || bound(p, r.Duals, floors, nothing) <= 1) {
 					rt.Fatalf("%s: %v is not proved, duals %v: %v for %v", name, r.Objective, r.Duals, bound(p, r.Duals, floors, nothing), floors)
@@ -153,7 +153,7 @@ func TestFillProved(t *testing.T) {
 				}
 			}
 			most, short := mostFor(p, floors, m)
-			if had := p.Throughput(m, r.X[m]) / p.Jobs[m].best(); short < 1e-9 && most > had*(1+1e-4)+1e-6 { // the floors are loose by 1e-9
+			if had := p.Throughput(m, r.X[m]) / p.Jobs[m].topSpeed(); short < 1e-9 && most > had*(1+1e-4)+1e-6 { // the floors are loose by 1e-9
 				rt.Fatalf("job %d has %v of its best and could have %v beside those with no more", m, had, most)
 			}
 		}
@@ -177,7 +177,7 @@ func TestSumsProved(t *testing.T) {
 			}
 		}
 		none := make([]float64, len(p.Jobs))
-		most := -bound(p, r.Duals, none, func(m, j int) float64 { return weights[m] * p.Jobs[m].Throughput[j] / p.Jobs[m].best() })
+		most := -bound(p, r.Duals, none, func(m, j int) float64 { return weights[m] * p.Jobs[m].Throughput[j] / p.Jobs[m].topSpeed() })
 		for _, d := range r.Duals {
 			most += d
 		}
@@ -206,13 +206,13 @@ func TestSumsProved(t *testing.T) {
 			if thr < none[m]*(1-1e-9) {
 				rt.Fatalf("job %d has %v steps a second, its SLO wants %v", m, thr, none[m])
 			}
-			work += p.Jobs[m].count() * thr / p.Jobs[m].best()
+			work += p.Jobs[m].count() * thr / p.Jobs[m].topSpeed()
 			for j, x := range r.X[m] {
 				dollars += p.Jobs[m].count() * x * p.price(m, j)
 			}
 		}
 		above := -bound(p, r.Duals, none, func(m, j int) float64 {
-			return p.Jobs[m].count() * (p.Jobs[m].Throughput[j]/p.Jobs[m].best() - r.Objective*p.price(m, j))
+			return p.Jobs[m].count() * (p.Jobs[m].Throughput[j]/p.Jobs[m].topSpeed() - r.Objective*p.price(m, j))
 		})
 		for _, d := range r.Duals {
 			above += d
@@ -247,7 +247,7 @@ func mostFor(p *Problem, floors []float64, m int) (most, short float64) {
 	}
 	for j, v := range times {
 		if v > 0 {
-			most += q.Values[v] * p.Jobs[m].Throughput[j] / p.Jobs[m].best()
+			most += q.Values[v] * p.Jobs[m].Throughput[j] / p.Jobs[m].topSpeed()
 		}
 	}
 	return most, short
@@ -275,7 +275,7 @@ func solveWhole(p *Problem, floors []float64, forJob int) (q *linear.Program, mi
 		basis[2*jobs+j] = add(linear.Bounded([]int{2*jobs + j}, nil, 0, 0, inf))
 	}
 	for m := range p.Jobs {
-		b, best := &p.Jobs[m], p.Jobs[m].best()
+		b, best := &p.Jobs[m], p.Jobs[m].topSpeed()
 		right[m], right[jobs+m] = 1, floors[m]/best
 		basis[m] = add(linear.Bounded([]int{m}, nil, 0, 0, inf))
 		basis[jobs+m] = add(linear.Bounded([]int{jobs + m}, nil, 1e5, 0, inf))
@@ -318,7 +318,7 @@ func TestSecondSolver(t *testing.T) {
 			floors := floorsAt(p, name, better)
 			beyond := false
 			for m := range floors {
-				beyond = beyond || floors[m] < 0 || floors[m] > p.Jobs[m].best()
+				beyond = beyond || floors[m] < 0 || floors[m] > p.Jobs[m].topSpeed()
 			}
 			if load, _ := leastLoad(p, floors); !beyond && load < 1-1e-7 {
 				rt.Fatalf("%s: better than %v uses the busiest type %v times: %+v X %v", name, r.Objective, load, p, r.X)
