@@ -13,8 +13,8 @@ type claim struct {
 	value               float64 // where fixed
 }
 
-// at returns the claim at level s, and how fast it rises with s.
-func (c *claim) at(s float64) (value, rise float64) {
+// valueAt returns the claim at level s, and how fast it rises with s.
+func (c *claim) valueAt(s float64) (value, rise float64) {
 	if c.fixed {
 		return c.value, 0
 	}
@@ -48,7 +48,7 @@ func (m *market) raise(claims []claim, low float64) level {
 			high = min(high, c.highest(m.bidders[i].top()))
 		}
 	}
-	out, hint := level{s: high}, m.even()
+	out, hint := level{s: high}, m.evenPrices()
 	for range 200 {
 		m.claimAll(claims, out.s)
 		best, busiest, prices := m.spread(hint)
@@ -73,7 +73,7 @@ func (m *market) raise(claims []claim, low float64) level {
 		}
 		out.s = next
 	}
-	out.answer.within()
+	out.answer.scaleDown()
 	return out
 }
 
@@ -81,7 +81,7 @@ func (m *market) raise(claims []claim, low float64) level {
 func (m *market) claimAll(claims []claim, s float64) {
 	for i := range claims {
 		b := &m.bidders[i]
-		b.floor, _ = claims[i].at(s)
+		b.floor, _ = claims[i].valueAt(s)
 		if most := b.top(); b.floor > most {
 			b.floor = most // by rounding
 		}
@@ -102,7 +102,7 @@ func (m *market) afford(claims []claim, prices []float64, s float64) float64 {
 			total += least
 			if !claims[i].fixed {
 				below, _ := b.slopes(cost, least)
-				_, speed := claims[i].at(s)
+				_, speed := claims[i].valueAt(s)
 				rise += below * speed
 			}
 		}
@@ -130,8 +130,8 @@ func (b *bidder) top() float64 {
 	return most
 }
 
-// even returns equal prices.
-func (m *market) even() []float64 {
+// evenPrices returns equal prices.
+func (m *market) evenPrices() []float64 {
 	prices := make([]float64, m.types)
 	for j := range prices {
 		prices[j] = 1 / float64(m.types)

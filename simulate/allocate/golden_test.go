@@ -61,7 +61,7 @@ func readGolden(t testing.TB, name string, into any) {
 	}
 }
 
-func near(got, want, share float64) bool {
+func isNear(got, want, share float64) bool {
 	return math.Abs(got-want) <= share*max(1e-9, math.Abs(want))
 }
 
@@ -82,7 +82,7 @@ func TestGoldenPrograms(t *testing.T) {
 			if !r.Feasible {
 				continue
 			}
-			if !near(r.Objective, *c.Expect.Objective, 1e-6) {
+			if !isNear(r.Objective, *c.Expect.Objective, 1e-6) {
 				t.Errorf("%s %s: objective %v, want %v", c.ID, c.Policy, r.Objective, *c.Expect.Objective)
 			}
 			if e := p.Excess(r.X); e > 1e-9 {
@@ -92,7 +92,7 @@ func TestGoldenPrograms(t *testing.T) {
 				continue
 			}
 			for m, want := range c.Expect.Values {
-				if !near(r.Values[m], want, 1e-5) {
+				if !isNear(r.Values[m], want, 1e-5) {
 					t.Errorf("%s %s: value of job %d is %v, want %v", c.ID, c.Policy, m, r.Values[m], want)
 				}
 			}

@@ -388,8 +388,8 @@ func (m *market) lift(prices []float64) []float64 {
 	return out
 }
 
-// within scales an answer that is above the GPUs by rounding down to them.
-func (a *answer) within() {
+// scaleDown scales an answer that is above the GPUs by rounding down to them.
+func (a *answer) scaleDown() {
 	for _, u := range a.usage {
 		if u <= 1 {
 			continue

@@ -203,7 +203,7 @@ func (k *market) solve(claims []claim, o Options, unit func(m int) float64) *Res
 	}
 	l.answer.worth = k.worth(&l.answer)
 	best, _ := k.enrich(l.answer, sum)
-	best.within()
+	best.scaleDown()
 	r.X = k.rowsOf(&best)
 	return r
 }
@@ -232,9 +232,9 @@ func (p *Problem) inOrder() *Result {
 		rest -= n
 	}
 	a, _ := k.respond(make([]float64, k.types)) // all on their best type: too much, but it scales down
-	a.within()
+	a.scaleDown()
 	best, duals := k.enrich(a, sum)
-	best.within()
+	best.scaleDown()
 	return &Result{Feasible: true, Objective: best.worth, X: k.rowsOf(&best), Duals: duals}
 }
 
@@ -254,14 +254,14 @@ func (p *Problem) cheapest() *Result {
 		}
 		b.floor = min(b.floor, 1)
 	}
-	first, busiest, full := k.spread(k.even())
+	first, busiest, full := k.spread(k.evenPrices())
 	if busiest > 1+1e-9 {
 		return &Result{}
 	}
 	if busiest >= 1-1e-9 {
 		k.restrict(full)
 	}
-	first.within()
+	first.scaleDown()
 	lambda, scale := 0.0, 0.0
 	for m := range k.bidders {
 		k.bidders[m].reward = make([]float64, k.types)
@@ -277,7 +277,7 @@ func (p *Problem) cheapest() *Result {
 		}
 		first.worth = k.worth(&first)
 		next, duals := k.enrich(first, scale)
-		next.within()
+		next.scaleDown()
 		work, dollars := p.ratio(k, &next)
 		if dollars > 0 && work/dollars > lambda*(1+1e-12) {
 			lambda, best = work/dollars, next

@@ -181,7 +181,7 @@ func TestSumsProved(t *testing.T) {
 		for _, d := range r.Duals {
 			most += d
 		}
-		if p.Excess(r.X) > 1e-9 || !near(r.Objective, most, 1e-8) {
+		if p.Excess(r.X) > 1e-9 || !isNear(r.Objective, most, 1e-8) {
 			rt.Fatalf("fifo has %v, its bound is %v", r.Objective, most)
 		}
 
@@ -217,7 +217,7 @@ func TestSumsProved(t *testing.T) {
 		for _, d := range r.Duals {
 			above += d
 		}
-		if p.Excess(r.X) > 1e-9 || !near(work/dollars, r.Objective, 1e-9) || above > 1e-8*work {
+		if p.Excess(r.X) > 1e-9 || !isNear(work/dollars, r.Objective, 1e-9) || above > 1e-8*work {
 			rt.Fatalf("cost has %v, of X %v; %v of %v could be gained at that ratio: %+v X %v", r.Objective, work/dollars, above, work, p, r.X)
 		}
 	})
@@ -355,7 +355,7 @@ func TestOneType(t *testing.T) {
 			}
 		}
 		for m, b := range p.Jobs {
-			if want := min(1, low*b.Weight/float64(b.GPUs)); !near(r.X[m][0], want, 1e-7) {
+			if want := min(1, low*b.Weight/float64(b.GPUs)); !isNear(r.X[m][0], want, 1e-7) {
 				rt.Fatalf("job %d has %v of the time, want %v", m, r.X[m][0], want)
 			}
 		}
