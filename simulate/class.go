@@ -25,6 +25,7 @@ type Reach struct {
 	jobs       int64
 	served     Served
 	open       map[hostDemand][]Choice // ways that fit empty pools: see openWays
+	barred     map[int]whyBarred       // pools that the data of the jobs or their users keep them out of
 }
 
 // Partition returns the partition that the jobs were sent to.
@@ -49,11 +50,12 @@ type classKey struct {
 	partition, model string
 	shape            *capcli.Shape
 	gpus             int // GPUs wanted, of jobs with ways; else 0
+	data             *capcli.Data
 }
 
 // keyOf returns what tells the class of a job from others.
 func keyOf(j *capcli.Job) classKey {
-	key := classKey{partition: j.Partition, model: j.GPUModel, shape: j.Shape}
+	key := classKey{partition: j.Partition, model: j.GPUModel, shape: j.Shape, data: j.Data}
 	if key.shape != nil && len(key.shape.Ways) > 0 {
 		key.gpus = j.GPUs
 	}
@@ -84,7 +86,7 @@ func (e *engine) newClass(key classKey) *Reach {
 	var ranks []int
 	for i := range e.c.pools {
 		p := &e.c.pools[i]
-		if !e.serves(c, p) {
+		if !e.serves(c, p) || e.isBarred(c, i) {
 			continue
 		}
 		rank := p.Rank

@@ -36,6 +36,8 @@ type Config struct {
 	Retries     Retries
 	Defragment  Defragment
 	Delayer     Delayer        // puts starts off; nil puts none off
+	Places      *Places        // what lies between the places of pools; nil is nothing
+	Coster      Coster         // orders the pools of a rank by cost; nil keeps their order
 	Guard       capcli.Seconds // a job that has waited so long goes first: see guard; 0 is no guard
 	Priorities  []PriorityClass
 	EachTenant  Caps // caps of every tenant that states none of its own
@@ -130,6 +132,8 @@ type engine struct {
 	svc        *services // nil without services
 	delays     *delays   // nil without a Delayer, and until seeded jobs run
 	stages     *stageRun // nil if no job depends on another
+	moving     *moving   // nil if no pool has a place
+	single     [1]int    // scratch
 	failed     int64     // jobs given up after too many failures
 	runningN   int
 	seq        uint64
@@ -272,6 +276,7 @@ func (e *engine) pullFirst() error {
 		}
 	}
 	e.bringUp()
+	e.openMoving()
 	if err := e.openServices(); err != nil {
 		return err
 	}

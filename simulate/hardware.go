@@ -1,6 +1,10 @@
 package simulate
 
-import "capcli"
+import (
+	"strings"
+
+	"capcli"
+)
 
 // MIG says how the GPUs of a pool are divided into instances (NVIDIA Multi-Instance GPU).
 type MIG struct {
@@ -25,4 +29,13 @@ type Domain struct {
 // Place is where a pool is. The parts go from wide to narrow.
 type Place struct {
 	Provider, Region, Zone string
+}
+
+// String returns provider/region/zone, as far as it is known.
+func (p Place) String() string {
+	parts := []string{p.Provider, p.Region, p.Zone}
+	for len(parts) > 0 && parts[len(parts)-1] == "" {
+		parts = parts[:len(parts)-1]
+	}
+	return strings.Join(parts, "/")
 }

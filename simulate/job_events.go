@@ -144,6 +144,9 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 // findIn returns room for l in the pools: where the run's placement puts it, in the first of its ways that
 // has room.
 func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
+	if e.cfg.Coster != nil && len(pools) > 1 {
+		return e.findByCost(c, l, pools)
+	}
 	if l.mould != nil {
 		return e.findWay(c, l, pools)
 	}
@@ -184,11 +187,7 @@ func (e *engine) start(l *Live, s []Slice) {
 		begins += pool.Lead // ordered now, delivered after the lead time
 	}
 	l.begin(begins)
-	if l.rc.isOpen() {
-		w := e.savingOf(l, l.slices)
-		w.stays++
-		l.rc = &w.RestartClass
-	}
+	e.prepare(l, p)
 	rc := l.rc
 	wall := l.overhead + rc.wall(l.Run-l.saved)
 	believed := l.overhead + rc.wall(max(0, l.Believed-l.saved))
@@ -216,6 +215,18 @@ func (e *engine) start(l *Live, s []Slice) {
 	}
 	e.tell(Start, l, p, int(s[0].Node))
 	e.stages.began(l)
+}
+
+// prepare settles how l, which starts in pool p, saves its work, and brings its data.
+func (e *engine) prepare(l *Live, p int) {
+	if l.rc.isOpen() {
+		w := e.savingOf(l, l.slices)
+		w.stays++
+		l.rc = &w.RestartClass
+	}
+	if l.Data != nil && e.moving != nil {
+		e.bring(l, p)
+	}
 }
 
 // begin notes the time from which l holds its GPUs.
@@ -249,6 +260,9 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	now := e.c.now
 	p := int(l.slices[0].Pool)
 	e.begin(l)
+	if l.copy != nil {
+		l.leaveData()
+	}
 	e.touchPool(p)
 	e.c.release(l.slices)
 	e.c.state[p].account.used -= l.Milli()
@@ -313,6 +327,9 @@ func (e *engine) finish(l *Live) {
 	e.stop(l, l.Run, stay-(l.Run-l.saved))
 	l.state = finished
 	l.Ended = e.c.now
+	if e.moving != nil {
+		e.sendBack(l, int(l.slices[0].Pool))
+	}
 	if l.rc.Shards.GB > 0 {
 		kept, _ := l.rc.progress(stay - l.overhead)
 		l.firstSaved(kept)

@@ -74,6 +74,8 @@ type Record struct {
 	Hourly  *Hourly       // the use by clock hour; nil unless Config.Hourly is set
 	Cuts    []capcli.Time // times after Start at which months are divided, in order
 	Nodes   []BoughtNode  // in order of their orders; nil without pools of bought nodes
+	Moves   []Move        // data moved between regions, in order of the first of each; nil if none was
+	Stored  []Stored      // copies of data that stayed in regions; nil if none did
 }
 
 // ledger builds the record during the run.

@@ -72,6 +72,10 @@ type Live struct {
 	parts         []Part         // times since the run's start in which it runs; nil is without pauses
 	putOff        bool           // is in no queue, until its start or its next part
 	place         int            // in delays.jobs while it is put off
+	dataAt        int32          // region of pools to which its data was moved last, from 1; 0 is none
+	dataReady     capcli.Seconds // when it is there
+	staging       capcli.Seconds // part of overhead in which it waits for its data
+	copy          *copied        // the copy of its data set that it uses; nil if none
 	mould         *mould         // of a job with a Shape; else nil
 }
 
@@ -122,9 +126,13 @@ func (l *Live) EndBelieved() capcli.Seconds { return l.believes }
 // put off: see Delayer.
 func (l *Live) Wait() capcli.Seconds { return max(0, l.FirstStart-l.opens) }
 
-// OverQuota reports whether a quota, a cap or a budget forbids the job to start now.
+// IsPutOff reports whether the job is in no queue, because it may not run yet: see Delayer. Policies that
+// keep lists of their own leave it alone until it is fresh again.
+func (l *Live) IsPutOff() bool { return l.putOff }
+
+// OverQuota reports whether a quota, a cap, a budget or its Delay forbids the job to start now.
 func (l *Live) OverQuota() bool {
-	return l.resting || l.tenant.Quota > 0 && l.tenant.used+l.LeastGPUs() > l.tenant.Quota || len(l.allowances) > 0 && l.isHeld(*l.tenant.now)
+	return l.resting || l.putOff || l.tenant.Quota > 0 && l.tenant.used+l.LeastGPUs() > l.tenant.Quota || len(l.allowances) > 0 && l.isHeld(*l.tenant.now)
 }
 
 // Holder returns the tenant of the job.

@@ -124,6 +124,9 @@ func (e *engine) setDown(l *Live, lost bool) {
 		l.spent = 0
 	}
 	l.overhead = max(0, l.overhead-stay) + rc.Restart
+	if l.staging > 0 {
+		l.unstage(stay)
+	}
 	l.run++
 	l.Queued -= max(0, l.Since-now)
 	l.Since = now

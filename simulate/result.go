@@ -42,6 +42,7 @@ type Result struct {
 	Bought          []BoughtPool   // pools of bought nodes; nil if there are none
 	Delays          *Delays        // of starts that were put off; nil without a Delayer
 	Stages          *StageResult   // nil if no job depends on another
+	Places          *PlacesResult  // nil if no pool has a place
 
 	waits *tally           // of the jobs that started
 	open  []capcli.Seconds // waits so far of jobs that have not started; noDue of a dropped job
@@ -154,7 +155,7 @@ func (e *engine) result() (*Result, error) {
 		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), Services: services, waits: &m.all.wait.over, open: m.open,
 	}
 	r.Interruptions, r.Bought = e.interruptions(), e.boughtPools()
-	r.Delays = e.delays.result()
+	r.Delays, r.Places = e.delays.result(), e.closeMoving(end)
 	r.Remarks = e.remarks()
 	r.Served, r.ServedBy = e.served()
 	r.Jobs.Waiting, r.Stages = r.Served.Waiting, stages
@@ -300,6 +301,8 @@ func (e *engine) loadKeys(c *Reach) []classKey {
 func (e *engine) whyNot(l *Live) string {
 	c := l.class
 	switch {
+	case c.whyBarred() != "":
+		return c.whyBarred()
 	case len(c.ranks) == 0 && !e.partitions[l.Partition] && len(e.partitions) > 0:
 		return fmt.Sprintf("no pool serves partition %q", l.Partition)
 	case len(c.ranks) == 0:

@@ -96,6 +96,7 @@ func (p *las) contestAll(t *simulate.Turn) {
 	for _, level := range p.levels {
 		for _, s := range level {
 			switch l := s.job; {
+			case l.IsPutOff():
 			case l.Waiting():
 				p.admit(t, l)
 			case t.Preemptible(l):

@@ -1,0 +1,199 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+// Places say what lies between the regions of pools, of data and of users. Without it data moves in no
+// time, no copy stays, and a latency between two regions is not known.
+type Places struct {
+	Links []Link // the first that matches two places applies
+	Keep  []Keep // the first that matches a place says how many copies of data stay there; none where none does
+}
+
+// Link is the way from one place to another. From and To are places in which the two ends lie; "" is any.
+type Link struct {
+	From, To string
+	MiBps    int64 // bandwidth; 0 moves data in no time
+	Millis   int   // latency in milliseconds, one way or there and back as Data.Within counts it; 0 is not known
+}
+
+// Keep is room for copies of data sets at a place. Where it is full, the copies that were used least
+// recently go, of those that no job uses. A data set that does not fit is not kept.
+type Keep struct {
+	Place string
+	MiB   int64 // 0 is without limit
+}
+
+// linkOf returns the link between two places; nil if there is none.
+func (p *Places) linkOf(from, to string) *Link {
+	if p == nil {
+		return nil
+	}
+	for i := range p.Links {
+		if l := &p.Links[i]; capcli.IsWithin(from, l.From) && capcli.IsWithin(to, l.To) {
+			return l
+		}
+	}
+	return nil
+}
+
+// isNear reports whether a place is known to be within the latency that d states.
+func (p *Places) isNear(d *capcli.Data, place string) bool {
+	from := cmp.Or(d.UsersAt, d.Home)
+	if d.Within <= 0 {
+		return true
+	}
+	if place == "" || from == "" {
+		return false
+	}
+	if l := p.linkOf(from, place); l != nil && l.Millis > 0 {
+		return l.Millis <= d.Within
+	}
+	return isLocal(from, place)
+}
+
+// isLocal reports whether data whose home is a place need not be moved to run a job at another: the two
+// are in one region, or the home is everywhere or a whole provider.
+func isLocal(home, place string) bool {
+	return home == "" || capcli.RegionOf(home) == capcli.RegionOf(place) || capcli.IsWithin(place, home)
+}
+
+// whyBarred says what keeps the jobs of a Reach out of a pool.
+type whyBarred uint8
+
+const (
+	notBarred whyBarred = iota
+	byResidency
+	byLatency
+)
+
+// bars returns what keeps jobs with some data out of a pool.
+func (e *engine) bars(d *capcli.Data, pool *Pool) whyBarred {
+	place := pool.Place.String()
+	switch {
+	case d == nil:
+		return notBarred
+	case !d.MayRunAt(place):
+		return byResidency
+	case !e.cfg.Places.isNear(d, place):
+		return byLatency
+	}
+	return notBarred
+}
+
+// isBarred reports whether the data or the users of the jobs of c keep them out of pool p, and notes why.
+func (e *engine) isBarred(c *Reach, p int) bool {
+	why := e.bars(c.data, &e.c.pools[p])
+	if why == notBarred {
+		return false
+	}
+	if c.barred == nil {
+		c.barred = map[int]whyBarred{}
+	}
+	c.barred[p] = why
+	return true
+}
+
+// whyBarred returns why a job can run nowhere because of its data or its users; "" where that is not why.
+func (c *Reach) whyBarred() string {
+	if len(c.barred) == 0 || len(c.ranks) > 0 {
+		return ""
+	}
+	d := c.data
+	for _, why := range c.barred {
+		if why == byResidency {
+			text := "may run only in " + strings.Join(d.Only, ", ")
+			if len(d.Only) == 0 {
+				text = "may not run in " + strings.Join(d.Not, ", ")
+			}
+			return text + ", and no pool that it could use is known to be there"
+		}
+	}
+	return fmt.Sprintf("must run within %d ms of its users in %s, and no pool that it could use is known to be", d.Within, cmp.Or(d.UsersAt, d.Home, "no stated place"))
+}
+
+// Barred is a pool that jobs could use but for where their data may be, or for the latency to their
+// users.
+type Barred struct {
+	Pool      string `json:"pool"`
+	Place     string `json:"place"`
+	Residency int64  `json:"jobs_kept_out_by_residency"`
+	Latency   int64  `json:"jobs_kept_out_by_latency"`
+}
+
+// barred returns the pools that residency or latency kept from jobs that came, in order of pools.
+func (e *engine) barred() []Barred {
+	rows := make([]Barred, len(e.c.pools))
+	for _, c := range e.classList {
+		for p, why := range c.barred {
+			switch why {
+			case byResidency:
+				rows[p].Residency += c.jobs
+			case byLatency:
+				rows[p].Latency += c.jobs
+			case notBarred:
+			}
+		}
+	}
+	for p := range rows {
+		rows[p].Pool, rows[p].Place = e.c.pools[p].Name, e.c.pools[p].Place.String()
+	}
+	return slices.DeleteFunc(rows, func(b Barred) bool { return b.Residency+b.Latency == 0 })
+}
+
+// Transfer is what a job would have to move to start in a pool now.
+type Transfer struct {
+	From, To string // regions
+	MiB      int64  // to the pool
+	Back     int64  // from the pool when the job has ended
+	Time     capcli.Seconds
+}
+
+// Coster says what it costs to run l in a pool, in any unit, if it starts now: GPU time, and what it has
+// to move. Pools of one rank are tried from the cheapest on, and in their order where two cost the same.
+type Coster interface {
+	Cost(l *Live, pool int, t Transfer) int64
+}
+
+// findByCost returns room for l in the cheapest of the pools that has some.
+func (e *engine) findByCost(c *Cluster, l *Live, pools []int) []Slice {
+	list := make([]costed, 0, 8)
+	for _, p := range pools {
+		list = append(list, costed{p, e.cfg.Coster.Cost(l, p, e.transfer(l, p))})
+	}
+	slices.SortStableFunc(list, func(a, b costed) int { return cmp.Compare(a.cost, b.cost) })
+	for i := range list {
+		e.single[0] = list[i].pool
+		if s := e.findIn(c, l, e.single[:]); len(s) > 0 {
+			return s
+		}
+	}
+	return nil
+}
+
+type costed struct {
+	pool int
+	cost int64
+}
+
+// Move is data that was moved for jobs of a tenant, between two regions, in a month.
+type Move struct {
+	Month, Pool, Tenant int    // indices into the record; the pool is that in which the jobs ran
+	From, To            string // regions, or places as far as they are known
+	MiB                 int64
+	Count               int64          // transfers
+	Time                capcli.Seconds // for which jobs held GPUs and waited for it
+}
+
+// Stored is the time that copies which jobs of a tenant made stayed in a region in a month.
+type Stored struct {
+	Month, Pool, Tenant int
+	Place               string
+	MiBSeconds          int64
+}
