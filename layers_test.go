@@ -100,6 +100,7 @@ var layers = map[string][]string{
 	"simulate/eta":             {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 	"simulate/internal/sorted": {},
 	"simulate/cause":           {"simulate", "simulate/placement"},
+	"simulate/choose":          {"simulate"},
 	"simulate/kueue":           {},
 	"simulate/mig":             {},
 	"simulate/placement":       {"simulate"},
@@ -127,7 +128,7 @@ var layers = map[string][]string{
 	"profile/accelerator": {},
 	"profile/measured":    {},
 
-	"scenarios":                 {"profile/measured", "simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
+	"scenarios":                 {"profile/measured", "simulate", "simulate/choose", "simulate/width", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
 	"scenarios/play":            {"scenarios/service", "simulate/serving", "simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
 	"scenarios/prices":          {"scenarios/strict", "yaml"},
 	"scenarios/strict":          {"yaml"},

@@ -105,6 +105,9 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 		KillAtLimit: s.Jobs.KillAtLimit,
 		Hourly:      len(s.Commitments) > 0,
 	}
+	if cfg.Chooser, err = s.chooser(files); err != nil {
+		return simulate.Config{}, err
+	}
 	if s.Policy.Slurm != nil {
 		cfg.Settings.Rules = s.Policy.Slurm
 	}

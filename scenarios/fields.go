@@ -13,6 +13,7 @@ import (
 	"capcli"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
+	"capcli/simulate/choose"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
@@ -36,6 +37,8 @@ func topFields(s *Scenario) []strict.Field {
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
 		{"commitments", "discounts on on-demand use: savings plans, reserved instances, committed use, as capcli bill reads them", discounts(s)},
 		{"policy", "who starts first: " + strings.Join(policy.Catalog.Names(), ", "), readPolicy(&s.Policy)},
+		{"shapes", "how jobs may run: widths, GPU models and what they do to the run time: [{name: llm, gpus: 8..64, scaling: {amdahl: 0.02}}]", shapeRules(s)},
+		{"widths", "which of its ways a job with a shape takes: " + strings.Join(choose.Catalog.Names(), ", ") + "; or {rule: cheapest, wait: 2h}; default: asked", readChoosing(&s.Widths)},
 		{"placement", "where jobs go: " + strings.Join(placement.Catalog.Names(), ", "), strict.Choice(&s.Placement, "placement", placement.Catalog.Names()...)},
 		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflowSection.Reader(&s.Overflow)},
 		{"defragment", "moves of running jobs so that a waiting gang fits: {every: 1h, most_moves: 4}", defragmentSection.Reader(&s.Defragment)},

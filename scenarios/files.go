@@ -30,6 +30,7 @@ type files struct {
 	nodes        map[string][]group             // by the pool's name
 	availability map[string]supply.Availability // by Availability.key
 	predicted    map[string]capcli.Seconds
+	shapes       *shapeBook // nil if the scenario has none
 }
 
 // load returns the contents of the files that the scenario names. The first call reads
@@ -77,6 +78,10 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 		return nil, err
 	}
 	if err := s.readTables(open); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.shapes, err = s.readShapes(open); err != nil {
 		return nil, err
 	}
 	s.opened.files = f

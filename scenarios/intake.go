@@ -26,6 +26,7 @@ type Intake struct {
 	models, partitions    map[string]int64
 	waits                 simulate.WaitTally
 	speed                 []outcome.Speed // by entry of Scenario.Speed; nil until a job came
+	shaped                []shapedJobs    // by rule
 }
 
 // wish is the partition and GPU model that a job asks for; "" is any.
@@ -55,7 +56,7 @@ func (s *Scenario) Admit(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 // others. When the scenario runs jobs on any GPU model, it removes the model from the jobs.
 func (s *Scenario) AdmitPeriod(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	p, anyModel := s.Period, s.Jobs.AnyModel
-	if !p.IsKnown() && !anyModel && len(s.Speed) == 0 {
+	if !p.IsKnown() && !anyModel && len(s.Speed) == 0 && len(s.Shapes) == 0 {
 		return jobs
 	}
 	return func(yield func(capcli.Job, error) bool) {
@@ -64,6 +65,9 @@ func (s *Scenario) AdmitPeriod(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 				in.spread(j.Submit, in.Outside == 0)
 				in.Outside++
 				continue
+			}
+			if len(s.Shapes) > 0 && err == nil {
+				err = s.giveShape(&j, in)
 			}
 			if len(s.Speed) > 0 && err == nil {
 				s.hasten(&j, in)
@@ -98,7 +102,7 @@ func (in *Intake) note(s *Scenario, j *capcli.Job) {
 	if w := (wish{j.Partition, j.GPUModel}); in.wishes == nil || w != in.lastWish {
 		in.lastWish, in.lastServes = w, in.isServed(s, w)
 	}
-	if in.lastServes {
+	if in.lastServes || j.Shape != nil && s.servesShape(j) {
 		in.served++
 	} else {
 		in.models[j.GPUModel]++
@@ -132,6 +136,13 @@ func (s *Scenario) serves(w wish) bool {
 	return slices.ContainsFunc(s.Capacity, func(c Capacity) bool {
 		p := simulate.Pool{GPUModel: c.GPUModel, Partition: c.Partition}
 		return p.Serves(w.partition, w.model) || c.NodesFile != "" && p.Serves(w.partition, "")
+	})
+}
+
+// servesShape reports whether some pool may run j in one of the ways of its shape.
+func (s *Scenario) servesShape(j *capcli.Job) bool {
+	return slices.ContainsFunc(j.Shape.Ways, func(w capcli.Way) bool {
+		return w.Model != "" && s.serves(wish{j.Partition, w.Model})
 	})
 }
 

@@ -52,7 +52,9 @@ type Scenario struct {
 	Capacity        []Capacity
 	Commitments     []billing.Commitment // commitments that make on-demand use cheaper: see Invoice
 	Policy          Policy
-	Placement       string // "" is the default: see DefaultPlacement
+	Shapes          []ShapeRule // how jobs may run; the first that fits a job counts
+	Widths          Choosing    // which of its ways a job takes
+	Placement       string      // "" is the default: see DefaultPlacement
 	Overflow        Overflow
 	Preemption      simulate.Restarts
 	Preempts        simulate.PreemptRules
@@ -206,6 +208,7 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	s.checkPrices(o)
 	s.checkOverflow(o)
 	s.checkWorkload(o)
+	s.checkShapes(o)
 	s.checkKueue(o)
 	s.checkServices(o)
 }

@@ -20,6 +20,13 @@ type UniformChooser interface {
 	Uniform()
 }
 
+// Waiter is a Chooser whose choices for a waiting job change with time alone.
+type Waiter interface {
+	Chooser
+	// NextLook returns the next time at which the choices for l may change; false if there is none.
+	NextLook(c *Cluster, l *Live, pools []int) (capcli.Seconds, bool)
+}
+
 // Resizer is a Policy that picks ways itself: with Turn.StartAs, and with Turn.Resize for running jobs.
 // Its jobs may use the pools of all of their ways even where Config.Chooser is nil.
 type Resizer interface {

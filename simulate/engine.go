@@ -115,6 +115,7 @@ type engine struct {
 	gate       *gate   // nil if no tenant has a cap or a budget
 	buy        *buying // nil if no nodes are bought
 	others     []int
+	looks      Waiter                // Config.Chooser, if its choices change with time; else nil
 	asks       bool                  // jobs run in the width and the model that they asked for: see Config.Chooser
 	seeding    bool                  // the first jobs start as they are: see Config.Seeded
 	choices    []Choice              // buffer of findWay
@@ -235,6 +236,7 @@ func newEngine(cfg Config) (*engine, error) {
 	_, e.draws = cfg.Placement.(Drawing)
 	_, resizes := cfg.Policy(cfg.Settings).(Resizer)
 	e.asks = cfg.Chooser == nil && !resizes
+	e.looks, _ = cfg.Chooser.(Waiter)
 	e.turn.e = e
 	e.watch()
 	return e, nil
@@ -502,6 +504,9 @@ func (e *engine) woken(p planned) {
 		e.begin(l)
 	case l.state == waiting && p.node == retryWake:
 		e.rested(l)
+	case l.state == waiting && p.node == lookWake:
+		e.letIn(l)
+		e.planLook(l)
 	case l.state == waiting && p.node == delayWake:
 		e.release(l)
 	case l.state == waiting && p.node == guardWake:

@@ -94,6 +94,9 @@ func (e *engine) enqueue(l *Live) {
 	q.fresh = append(q.fresh, l)
 	q.dirty = true
 	e.planGuard(l)
+	if e.looks != nil && l.HasWays() {
+		e.planLook(l)
+	}
 	e.defrag.changed = true
 	if e.buy != nil {
 		e.buy.changed = true

@@ -470,3 +470,13 @@ func (l *Live) leastLeft(asked capcli.Seconds) capcli.Seconds {
 	}
 	return least
 }
+
+// lookWake is the node of the Wake event of a job whose choices may have changed: see Waiter.
+const lookWake = 5
+
+// planLook plans a turn for the next time at which the choices for l, which waits, may change.
+func (e *engine) planLook(l *Live) {
+	if at, some := e.looks.NextLook(e.c, l, slices.Concat(l.class.ranks...)); some {
+		e.agenda.add(max(at, e.c.now+1), Wake, l, l.run, lookWake)
+	}
+}

@@ -44,6 +44,7 @@ type Class struct {
 	Tenants   []Tenant // tenants; none uses Name
 	GPUModel  string   // model wanted; "" is any
 	Partition string   // where they are sent; "" is the common queue
+	Shape     string   // name of how they may run, for the caller; "" is as they are
 	Priority  int      // larger is more urgent
 	Tags      *capcli.Tags
 	From      capcli.Seconds

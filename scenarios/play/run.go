@@ -248,6 +248,11 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	out.Recorded = out.intake.RecordedWaits()
 	out.Outcome = out.figures(run)
 	out.drawTimeline(lines)
+	if run == 0 && !c.Quiet {
+		for _, text := range out.intake.ShapeNotes(c.Scenario) {
+			q.note(text)
+		}
+	}
 	if reading.Reader != nil && run == 0 && !c.Quiet {
 		reading.describe(c.Source.Name, q.note)
 		out.Cut = reading.Reader.Report().Cut
