@@ -58,16 +58,29 @@ type menu struct {
 	committed capcli.Rate
 	none      bool // no pool is committed for the whole time
 	tiers     []tier
+	items     []item
+}
+
+// item is a pool of a menu: the largest size and the lowest price in any mix.
+type item struct {
+	name, model string
+	committed   bool
+	tier
+}
+
+// add puts capacity on the menu.
+func (m *menu) add(committed bool, t tier) {
+	switch {
+	case !committed:
+		m.tiers = append(m.tiers, t)
+	case m.none || t.price < m.committed:
+		m.committed, m.none = t.price, false
+	}
 }
 
 // menuOf returns the menu of some mixes: of each pool, by name, the largest size and the lowest
 // price in any mix.
 func menuOf(entries []*Entry) (*menu, error) {
-	type item struct {
-		name      string
-		committed bool
-		tier
-	}
 	var items []item
 	for _, e := range entries {
 		cfg, err := e.Config(0)
@@ -77,7 +90,7 @@ func menuOf(entries []*Entry) (*menu, error) {
 		for i := range cfg.Pools {
 			p := &cfg.Pools[i]
 			whole := p.Terms.Committed() && p.From <= 0 && (p.Until == 0 || cfg.Until > 0 && p.Until >= cfg.Until)
-			x := item{p.Name, whole, tier{lowest(&e.Rates[i]), int64(p.Capacity())}}
+			x := item{p.Name, p.GPUModel, whole, tier{lowest(&e.Rates[i]), int64(p.Capacity())}}
 			k := slices.IndexFunc(items, func(o item) bool { return o.name == x.name && o.committed == x.committed })
 			if k < 0 {
 				items = append(items, x)
@@ -86,14 +99,9 @@ func menuOf(entries []*Entry) (*menu, error) {
 			items[k].price, items[k].gpus = min(items[k].price, x.price), max(items[k].gpus, x.gpus)
 		}
 	}
-	m := &menu{none: true}
+	m := &menu{none: true, items: items}
 	for _, x := range items {
-		switch {
-		case !x.committed:
-			m.tiers = append(m.tiers, x.tier)
-		case m.none || x.price < m.committed:
-			m.committed, m.none = x.price, false
-		}
+		m.add(x.committed, x.tier)
 	}
 	slices.SortFunc(m.tiers, compareTiers)
 	return m, nil
@@ -175,11 +183,18 @@ func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 				keys, list = append(keys, key), append(list, &cfg)
 			}
 		}
-		curve, of, err := bs.loosest(run, keys, list)
+		curve, of, err := bs.loosest(run, keys, list, nil)
 		if err != nil {
 			return nil, err
 		}
 		cost, gpus := m.leastUnder(curve, of.Time)
+		for _, v := range m.weightsFor(s.Problem, run) {
+			curve, of, err := bs.loosest(run, keys, list, v)
+			if err != nil {
+				return nil, err
+			}
+			cost = max(cost, m.inUnits(v).leastInUnits(curve, of.Time))
+		}
 		if sum = append(sum, cost); run == 0 {
 			b.GPUs = gpus
 		}
@@ -236,12 +251,17 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 	gpus := make([]int64, s.Problem.Runs)
 	waits := make([]capcli.Seconds, s.Problem.Runs)
 	err := capcli.EachParallel(ctx, s.Problem.Runs, func(ctx context.Context, run int) error {
-		p, err := s.served(ctx, e, run)
+		w, err := s.served(ctx, e, run)
 		if err != nil {
 			return err
 		}
+		p := w.windows(nil)
 		waits[run] = p.longest
 		sum[run], gpus[run] = m.leastOf(p)
+		for _, v := range m.weightsFor(s.Problem, run) {
+			p := w.windows(v)
+			sum[run] = max(sum[run], m.inUnits(v).leastInUnits(newSmooth(p.windows, p.end()), cmp.Or(p.until, p.ended)))
+		}
 		return nil
 	})
 	if err != nil {
@@ -260,9 +280,8 @@ func (s *Search) riskDown(list []capcli.USD) capcli.USD {
 	return s.Risk.USD(list, false)
 }
 
-// served returns the windows of the jobs in a run of e: each from its submission to the start that
-// e gave it.
-func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, error) {
+// served returns when the jobs started and ended in a run of e.
+func (s *Search) served(ctx context.Context, e *Entry, run int) (*watch, error) {
 	jobs, err := s.Problem.Jobs(run)
 	if err != nil {
 		return nil, err
@@ -271,7 +290,8 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &watch{end: make([]capcli.Seconds, len(jobs)), first: make([]capcli.Seconds, len(jobs)), again: make([]bool, len(jobs))}
+	w := &watch{jobs: jobs, cpu: cfg.CPUJobs, kill: cfg.KillAtLimit, until: cfg.Until}
+	w.end, w.first, w.again = make([]capcli.Seconds, len(jobs)), make([]capcli.Seconds, len(jobs)), make([]bool, len(jobs))
 	for i := range jobs {
 		w.end[i], w.first[i] = -1, -1
 	}
@@ -280,11 +300,18 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &promised{until: cfg.Until}
+	w.start = res.Record.Start
+	return w, nil
+}
+
+// windows returns the windows of the jobs: each from its submission to the latest start at which it ends no
+// later than it did. v weighs the GPUs of different models.
+func (w *watch) windows(v worths) *promised {
+	p := &promised{until: w.until}
 	seen := 0
-	for i := range jobs {
-		j := &jobs[i]
-		if j.GPUs == 0 && !cfg.CPUJobs {
+	for i := range w.jobs {
+		j := &w.jobs[i]
+		if j.GPUs == 0 && !w.cpu {
 			continue
 		}
 		at := seen // jobs without a GPU are not numbered
@@ -292,13 +319,21 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, erro
 			at = i
 		}
 		seen++
-		job := window{Earliest: capcli.Seconds(j.Submit - res.Record.Start), Run: runTime(j, cfg.KillAtLimit), Milli: j.Milli()}
+		job := window{Earliest: capcli.Seconds(j.Submit - w.start), Run: runTime(j, w.kill), Milli: j.Milli()}
 		if j.GPUs == 0 || job.Run <= 0 || w.first[at] < 0 {
 			continue // it never started, so it demands nothing
 		}
+		if v != nil || hasWays(j) {
+			n := needOf(j, w.kill, v)
+			if !n.some || hasWays(j) && w.end[at] < 0 {
+				continue // it had not ended: by then it may have done less in another way
+			}
+			n.slow = n.fast // at the fastest it would still end in time
+			job = n.window(job.Earliest, 0)
+		}
 		switch {
 		case w.end[at] >= 0:
-			job.Latest = w.end[at] - job.Run
+			job.Latest = max(job.Earliest, w.end[at]-job.Run)
 		case w.again[at]:
 			continue // stopped by the end of the run after an interruption: the work it had done is not known
 		default:
@@ -308,11 +343,15 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, erro
 		p.ended = max(p.ended, job.Earliest+job.Run)
 		p.windows = append(p.windows, job)
 	}
-	return p, nil
+	return p
 }
 
-// watch records when jobs start and end, and which are interrupted.
+// watch records when the jobs of a run start and end, and which are interrupted.
 type watch struct {
+	jobs       []capcli.Job
+	cpu, kill  bool
+	start      capcli.Time
+	until      capcli.Seconds
 	end, first []capcli.Seconds
 	again      []bool
 }

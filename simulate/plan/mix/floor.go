@@ -115,7 +115,7 @@ func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
 		if err != nil {
 			return nil, err
 		}
-		r = &ruled{promised: promises(cfg, jobs)}
+		r = &ruled{promised: promises(cfg, jobs, nil)}
 		if r.why == "" {
 			r.smooth = newSmooth(r.windows, r.end())
 		}

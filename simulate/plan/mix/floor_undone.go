@@ -45,6 +45,7 @@ type request struct {
 // job drains it, up to the end of the run. No schedule does more, for a job cannot run before it
 // arrives, nor on more GPUs than there are. The bound is computed for all jobs together, and for
 // the jobs of each partition and GPU model on the pools that may serve them; the largest counts.
+// A job with several ways arrives as the least GPU time that it takes in any.
 // Without a period it is 0. Where checkpoints pause jobs, each job is taken to work at most the
 // share of its time that the costliest checkpoints leave.
 func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
@@ -72,7 +73,10 @@ func (b *bounds) computeUndone(cfg *simulate.Config, run int) (undone, error) {
 	if err != nil {
 		return undone{}, err
 	}
-	type kind struct{ partition, model string }
+	type kind struct {
+		partition, model string
+		shape            *capcli.Shape // of jobs with ways
+	}
 	kinds := map[kind][]request{}
 	var all []request
 	var most undone
@@ -91,10 +95,16 @@ func (b *bounds) computeUndone(cfg *simulate.Config, run int) (undone, error) {
 			return undone{}, nil // the run itself reports the overflow
 		}
 		work := capcli.GPUTime(j.Milli() * int64(min(length, capcli.Seconds(pace*float64(left)))))
+		k := kind{j.Partition, j.GPUModel, nil}
+		if j.Shape != nil || j.Stage != nil {
+			most.possible += b.mostPossible(j, length) - capcli.GPUTime(j.Milli()*int64(min(length, left)))
+			if work, k.shape = leastWork(j, cfg.KillAtLimit, work), nil; hasWays(j) {
+				k.shape = j.Shape
+			}
+		}
 		if work <= 0 {
 			continue
 		}
-		k := kind{j.Partition, j.GPUModel}
 		kinds[k] = append(kinds[k], request{at, work})
 		all = append(all, request{at, work})
 	}
@@ -104,7 +114,7 @@ func (b *bounds) computeUndone(cfg *simulate.Config, run int) (undone, error) {
 	for k, list := range kinds { // a maximum, and a sum of whole numbers: the order does not matter
 		own := slices.ContainsFunc(cfg.Pools, func(p simulate.Pool) bool { return p.Partition == k.partition })
 		serves := func(p *simulate.Pool) bool {
-			return (p.Partition == "" || p.Partition == k.partition || !own) && modelServes(p.GPUModel, k.model)
+			return (p.Partition == "" || p.Partition == k.partition || !own) && (modelServes(p.GPUModel, k.model) || k.shape != nil && hasModel(k.shape, p.GPUModel))
 		}
 		most.work = max(most.work, drain(list, capacityOver(cfg, serves), cfg.Until))
 		most.kinds = append(most.kinds, beyondOf(cfg, list, serves))

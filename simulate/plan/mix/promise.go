@@ -3,7 +3,6 @@ package mix
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"capcli"
 	"capcli/simulate"
@@ -31,8 +30,11 @@ type promised struct {
 // GPUs without a gap from the end of its window for at least its run time; work that is done again
 // only adds. Where there is a lead time, each pool that ends can cost the job one, which the
 // windows allow for.
-func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
+//
+// A job with several ways holds GPUs in one of them. v weighs the GPUs of different models: see worths.
+func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 	p := &promised{until: cfg.Until}
+	chooses := cfg.Chooser != nil || resizes(cfg)
 	start := cfg.Start
 	if !start.IsKnown() && len(jobs) > 0 {
 		start = jobs[0].Submit
@@ -56,15 +58,33 @@ func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
 		w := window{Earliest: capcli.Seconds(j.Submit - start), Run: run, Milli: j.Milli()}
 		wait += late
 		w.Latest = w.Earliest + wait
+		model, gpus := j.GPUModel, int64(j.GPUs)
+		if v != nil || j.Shape != nil || j.Stage != nil || j.Data != nil || j.GPUMemMiB > 0 {
+			if p.why = picky(cfg, j, chooses); p.why != "" {
+				return p
+			}
+			n := needOf(j, cfg.KillAtLimit, v)
+			if !n.some && v != nil {
+				continue // no mix serves it
+			}
+			var serves bool
+			if model, serves = askedModels(j); !serves || !n.some {
+				p.why = "some jobs have no way that is as wide as they ask for"
+				return p
+			}
+			if v != nil || hasWays(j) {
+				w, gpus = n.window(w.Earliest, w.Latest), max(gpus, n.wide/1000)
+			}
+		}
 		p.arrived = max(p.arrived, w.Earliest)
-		p.ended = max(p.ended, w.Earliest+run)
+		p.ended = max(p.ended, w.Earliest+w.Run)
 		p.longest = max(p.longest, wait)
 		p.windows = append(p.windows, w)
-		p.all += int64(j.GPUs)
-		if j.GPUModel != "" && !slices.Contains(p.models, j.GPUModel) {
-			p.models = append(p.models, j.GPUModel)
+		p.all += gpus
+		if model != "" && !slices.Contains(p.models, model) {
+			p.models = append(p.models, model)
 		}
-		work += float64(w.Milli) * float64(run)
+		work += max(float64(w.Milli)*float64(max(w.Run, w.Slow)), float64(w.Area))
 	}
 	if work > 1<<62 {
 		p.why = "the work of the jobs is more than can be counted"
@@ -121,7 +141,7 @@ func (p *promised) end() capcli.Seconds {
 	}
 	var end capcli.Seconds
 	for i := range p.windows {
-		end = max(end, p.windows[i].Latest+p.windows[i].Run)
+		end = max(end, p.windows[i].last())
 	}
 	return end
 }
@@ -132,7 +152,7 @@ func peakOf(windows []window) int64 {
 	var held capcli.Steps[capcli.Seconds]
 	for i := range windows {
 		w := &windows[i]
-		held.Add(w.Earliest, w.Latest+w.Run, w.Milli)
+		held.Add(w.Earliest, w.last(), w.Milli)
 	}
 	most, _ := held.Peak()
 	return (most + 999) / 1000
@@ -185,6 +205,8 @@ func (p *promised) fits(cfg *simulate.Config) string {
 			why = fmt.Sprintf("the capacity of %s comes and goes", q.Name)
 		case q.From > 0 || q.Until > 0 && (p.until == 0 || q.Until < p.until):
 			why = fmt.Sprintf("%s is not there all the time", q.Name)
+		case q.MIG != nil || q.Sharing != nil:
+			why = fmt.Sprintf("the GPUs of %s are divided or shared", q.Name)
 		case q.Nodes != 1 || q.CPUMilli > 0 || q.MemMiB > 0:
 			why = fmt.Sprintf("%s is of nodes, on which a job may not fit", q.Name)
 		case q.Partition != "" || !p.serves(q.GPUModel):
@@ -217,7 +239,7 @@ func replicaGPUs(cfg *simulate.Config) (gpus int64, why string) {
 // serves reports whether a pool of this GPU model serves all jobs.
 func (p *promised) serves(model string) bool {
 	for _, want := range p.models {
-		if model != "" && !strings.EqualFold(want, model) {
+		if model != "" && !modelServes(model, want) {
 			return false
 		}
 	}

@@ -28,7 +28,7 @@ func TestDeclaredPreemptionEndsThePromise(t *testing.T) {
 		{"a policy that preempts", rotating{}, "jobs that are interrupted wait for on-demand capacity each time"},
 	} {
 		cfg.Policy = func(simulate.Settings) simulate.Policy { return c.policy }
-		if got := promises(&cfg, jobs).fits(&cfg); got != c.want {
+		if got := promises(&cfg, jobs, nil).fits(&cfg); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}

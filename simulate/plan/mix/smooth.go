@@ -10,10 +10,18 @@ import (
 
 // window is work that may start at any time from Earliest to Latest and holds Milli thousandths of
 // GPUs for Run. Times are seconds since the start of the run.
+//
+// Where Slow is over 0 the work is done in one of several ways, or in one after the other. They take
+// from Run to Slow, hold at most Milli, and each takes a GPU time of Area or more.
 type window struct {
 	Earliest, Latest, Run capcli.Seconds
 	Milli                 int64
+	Slow                  capcli.Seconds
+	Area                  capcli.GPUTime
 }
+
+// last returns the latest end of the work.
+func (w *window) last() capcli.Seconds { return w.Latest + max(w.Run, w.Slow) }
 
 // smooth is the flattest curve of GPUs in use that the windows allow: it is never ahead of the work
 // as it arrives, nor behind what must be done by then, and nowhere higher than it needs to be. No
@@ -62,6 +70,11 @@ func compareSlope(a, b step) int {
 //
 // Where no job may wait, A = L and the curve is the demand itself. The bound is then the exact
 // optimum of the newsvendor rule (a quantile of the demand). All sums are of whole numbers.
+//
+// A job with several ways counts for Area times the share of its work that is done, or for what it would
+// have done at the slowest pace from Latest on, if that is more. That grows no faster than the GPUs that the
+// job holds in any way, since each way takes at least Area in all. It stays between Area at the fastest pace
+// from Earliest on and Area at the slowest from Latest on. So A and L are these two.
 func newSmooth(windows []window, until capcli.Seconds) *smooth {
 	at, upper, lower := envelopes(windows, until)
 	s := &smooth{steps: tautString(at, upper, lower)}
@@ -131,6 +144,10 @@ func envelopes(windows []window, until capcli.Seconds) (at []capcli.Seconds, upp
 	}
 	for i := range windows {
 		w := &windows[i]
+		if w.Slow > 0 {
+			addWays(add, w, until)
+			continue
+		}
 		add(w.Earliest, w.Earliest+w.Run, w.Milli, false)
 		if w.Latest < until { // also guards the sum below
 			add(w.Latest, w.Latest+w.Run, w.Milli, true)
@@ -161,6 +178,20 @@ func envelopes(windows []window, until capcli.Seconds) (at []capcli.Seconds, upp
 	to(until)
 	upper[len(upper)-1] = lower[len(lower)-1]
 	return at, upper, lower
+}
+
+// addWays adds a window with several ways. Each rate is a whole number, so the rest of the division is done in
+// the first seconds of A and in the last of L.
+func addWays(add func(from, to capcli.Seconds, milli int64, late bool), w *window, until capcli.Seconds) {
+	rate, rest := int64(w.Area)/int64(w.Run), capcli.Seconds(int64(w.Area)%int64(w.Run))
+	add(w.Earliest, w.Earliest+rest, rate+1, false)
+	add(w.Earliest+rest, w.Earliest+w.Run, rate, false)
+	if w.Latest >= until {
+		return
+	}
+	rate, rest = int64(w.Area)/int64(w.Slow), capcli.Seconds(int64(w.Area)%int64(w.Slow))
+	add(w.Latest, w.Latest+w.Slow-rest, rate, true)
+	add(w.Latest+w.Slow-rest, w.Latest+w.Slow, rate+1, true)
 }
 
 // knot is a point at which the string may bend.

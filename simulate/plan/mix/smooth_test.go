@@ -152,7 +152,7 @@ func BenchmarkSmooth(b *testing.B) {
 	ws := make([]window, 50_000)
 	for i := range ws {
 		at := capcli.Seconds(rng.Int64N(30 * 86400))
-		ws[i] = window{at, at + 1800, 1 + capcli.Seconds(rng.Int64N(20000)), 1000 * (1 + rng.Int64N(8))}
+		ws[i] = window{Earliest: at, Latest: at + 1800, Run: 1 + capcli.Seconds(rng.Int64N(20000)), Milli: 1000 * (1 + rng.Int64N(8))}
 	}
 	for b.Loop() {
 		newSmooth(ws, 30*86400)

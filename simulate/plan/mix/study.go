@@ -413,7 +413,7 @@ func (p *Problem) timeNeeded(c *Candidate, run int) (func(gpus int64) capcli.Sec
 		if err != nil {
 			return nil, err
 		}
-		w := promises(&cfg, jobs)
+		w := promises(&cfg, jobs, nil)
 		fresh = newSmooth(w.windows, w.end())
 		length = w.end()
 		if p.Memory == nil {
