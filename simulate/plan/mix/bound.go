@@ -300,7 +300,7 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*watch, error) 
 	if err != nil {
 		return nil, err
 	}
-	w.start = res.Record.Start
+	w.start, w.stages = res.Record.Start, res.Stages != nil
 	return w, nil
 }
 
@@ -315,7 +315,7 @@ func (w *watch) windows(v worths) *promised {
 			continue
 		}
 		at := seen // jobs without a GPU are not numbered
-		if res.Stages != nil {
+		if w.stages {
 			at = i
 		}
 		seen++
@@ -350,6 +350,7 @@ func (w *watch) windows(v worths) *promised {
 type watch struct {
 	jobs       []capcli.Job
 	cpu, kill  bool
+	stages     bool // all jobs are numbered
 	start      capcli.Time
 	until      capcli.Seconds
 	end, first []capcli.Seconds

@@ -117,9 +117,9 @@ func quickest(s *capcli.Shape) (num, den int64) {
 }
 
 // leastWork returns a GPU time that a job takes at least for the part of its work that has the given GPU time as
-// asked. It is 0 for a job that may be cancelled, because another job fails.
+// asked. It is 0 for a job that may be cancelled, because another job fails or a sweep is over.
 func leastWork(j *capcli.Job, killAtLimit bool, asked capcli.GPUTime) capcli.GPUTime {
-	if j.Stage != nil && len(j.Stage.After) > 0 {
+	if j.Stage != nil && (len(j.Stage.After) > 0 || j.Stage.Sweep != nil) {
 		return 0
 	}
 	n := needOf(j, killAtLimit, nil)
@@ -159,7 +159,7 @@ func picky(cfg *simulate.Config, j *capcli.Job, chooses bool) string {
 	switch {
 	case j.Stage != nil && len(j.Stage.After) > 0:
 		return "some jobs wait for other jobs"
-	case j.Stage != nil && j.Stage.Sweep != nil && j.Stage.Sweep.MaxParallel > 0:
+	case j.Stage != nil && j.Stage.Sweep != nil:
 		return "the trials of a sweep wait for each other"
 	case cfg.Delayer != nil && j.Data != nil:
 		return "some starts are put off for a lower price or less carbon"
