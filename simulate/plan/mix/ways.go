@@ -67,7 +67,7 @@ func needOf(j *capcli.Job, killAtLimit bool, v worths) need {
 
 // take adds a way of a job on a model to what it needs.
 func (n *need) take(j *capcli.Job, model string, milli int64, run capcli.Seconds, v worths) {
-	area, serves := v.least(capcli.GPUTime(milli*int64(run)), model)
+	area, serves := v.leastUnits(capcli.GPUTime(milli*int64(run)), model)
 	if !serves {
 		return
 	}
@@ -78,8 +78,8 @@ func (n *need) take(j *capcli.Job, model string, milli int64, run capcli.Seconds
 	n.area, n.fast, n.slow, n.wide = min(n.area, area), min(n.fast, run), max(n.slow, run), max(n.wide, milli)
 }
 
-// least returns the least units of a GPU time on the models that a wanted one may be; false where none is.
-func (v worths) least(t capcli.GPUTime, wanted string) (capcli.GPUTime, bool) {
+// leastUnits returns the least units of a GPU time on the models that a wanted one may be; false where none is.
+func (v worths) leastUnits(t capcli.GPUTime, wanted string) (capcli.GPUTime, bool) {
 	if v == nil {
 		return t, true
 	}
