@@ -141,7 +141,7 @@ func (p *promised) end() capcli.Seconds {
 	}
 	var end capcli.Seconds
 	for i := range p.windows {
-		end = max(end, p.windows[i].last())
+		end = max(end, p.windows[i].latestEnd())
 	}
 	return end
 }
@@ -152,7 +152,7 @@ func peakOf(windows []window) int64 {
 	var held capcli.Steps[capcli.Seconds]
 	for i := range windows {
 		w := &windows[i]
-		held.Add(w.Earliest, w.last(), w.Milli)
+		held.Add(w.Earliest, w.latestEnd(), w.Milli)
 	}
 	most, _ := held.Peak()
 	return (most + 999) / 1000

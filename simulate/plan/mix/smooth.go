@@ -20,8 +20,8 @@ type window struct {
 	Area                  capcli.GPUTime
 }
 
-// last returns the latest end of the work.
-func (w *window) last() capcli.Seconds { return w.Latest + max(w.Run, w.Slow) }
+// latestEnd returns the latest end of the work.
+func (w *window) latestEnd() capcli.Seconds { return w.Latest + max(w.Run, w.Slow) }
 
 // smooth is the flattest curve of GPUs in use that the windows allow: it is never ahead of the work
 // as it arrives, nor behind what must be done by then, and nowhere higher than it needs to be. No
