@@ -34,7 +34,7 @@ type promised struct {
 // A job with several ways holds GPUs in one of them. v weighs the GPUs of different models: see worths.
 func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 	p := &promised{until: cfg.Until}
-	chooses := cfg.Chooser != nil || resizes(cfg)
+	chooses := choosingOf(cfg)
 	start := cfg.Start
 	if !start.IsKnown() && len(jobs) > 0 {
 		start = jobs[0].Submit
@@ -60,20 +60,15 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 		w.Latest = w.Earliest + wait
 		model, gpus := j.GPUModel, int64(j.GPUs)
 		if v != nil || j.Shape != nil || j.Stage != nil || j.Data != nil || j.GPUMemMiB > 0 {
-			if p.why = picky(cfg, j, chooses); p.why != "" {
+			f := formOf(cfg, j, chooses, v)
+			if p.why = f.why; p.why != "" {
 				return p
 			}
-			n := needOf(j, cfg.KillAtLimit, v)
-			if !n.some && v != nil {
+			if !f.some {
 				continue // no mix serves it
 			}
-			var serves bool
-			if model, serves = askedModels(j); !serves || !n.some {
-				p.why = "some jobs have no way that is as wide as they ask for"
-				return p
-			}
-			if v != nil || hasWays(j) {
-				w, gpus = n.window(w.Earliest, w.Latest), max(gpus, n.wide/1000)
+			if model = f.model; v != nil || hasWays(j) {
+				w, gpus = f.window(w.Earliest, w.Latest), max(gpus, f.wide/1000)
 			}
 		}
 		p.arrived = max(p.arrived, w.Earliest)

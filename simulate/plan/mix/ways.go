@@ -153,9 +153,58 @@ func (n *need) window(earliest, latest capcli.Seconds) window {
 	return window{Earliest: earliest, Latest: latest, Run: n.fast, Slow: n.slow, Milli: n.wide, Area: n.area}
 }
 
-// picky returns why a job may have to wait for capacity that suits it even where GPUs of its model are free; "" where
-// it never does. chooses says that somebody picks among the ways of jobs.
-func picky(cfg *simulate.Config, j *capcli.Job, chooses bool) string {
+// choosing says who picks among the ways of jobs.
+type choosing uint8
+
+const (
+	asks    choosing = iota // nobody: jobs run as they ask for
+	takes                   // a chooser that takes any way that fits
+	holdsOn                 // a chooser or a policy that may wait for a better way
+)
+
+// choosingOf returns who picks among the ways of jobs in a run.
+func choosingOf(cfg *simulate.Config) choosing {
+	if cfg.Policy != nil {
+		if _, resizes := cfg.Policy(cfg.Settings).(simulate.Resizer); resizes {
+			return holdsOn
+		}
+	}
+	if cfg.Chooser == nil {
+		return asks
+	}
+	if _, uniform := cfg.Chooser.(simulate.UniformChooser); uniform {
+		return takes
+	}
+	return holdsOn
+}
+
+// form is what the windows of a job need of it, beside its times.
+type form struct {
+	need
+	model string // models on which it surely starts where there is room, "A|B"; "" is any
+	why   string // why it may wait although there is room; "" where it does not
+}
+
+// formOf returns the form of a job in a run.
+func formOf(cfg *simulate.Config, j *capcli.Job, by choosing, v worths) form {
+	f := form{why: whyPicky(cfg, j, by)}
+	if f.why != "" {
+		return f
+	}
+	f.need = needOf(j, cfg.KillAtLimit, v)
+	if v != nil && !f.some {
+		return f
+	}
+	var serves bool
+	if f.model, serves = startModels(j, by); !serves || !f.some {
+		f.why = "some jobs have no way that is as wide as they ask for"
+	}
+	return f
+}
+
+// whyPicky returns why a job may have to wait for capacity that suits it even where GPUs of its model are free; ""
+// where it never does.
+func whyPicky(cfg *simulate.Config, j *capcli.Job, by choosing) string {
 	switch {
 	case j.Stage != nil && len(j.Stage.After) > 0:
 		return "some jobs wait for other jobs"
@@ -173,26 +222,15 @@ func picky(cfg *simulate.Config, j *capcli.Job, chooses bool) string {
 		return "some jobs need GPUs of a kind that may be full"
 	case j.Shape.Near.Mode == capcli.Required || j.Shape.Near.Apart != "" || j.Shape.Near.Beside != "" || j.Shape.Near.SliceGPUs > 0:
 		return "some jobs need GPUs that are near to each other, or apart"
-	case len(j.Shape.Ways) == 0:
-		return ""
-	case chooses:
+	case by == holdsOn && len(j.Shape.Ways) > 0:
 		return "jobs may wait for a better width or model than the one that is free"
 	}
 	return ""
 }
 
-// resizes reports whether the policy picks ways itself.
-func resizes(cfg *simulate.Config) bool {
-	if cfg.Policy == nil {
-		return false
-	}
-	_, ok := cfg.Policy(cfg.Settings).(simulate.Resizer)
-	return ok
-}
-
-// askedModels returns the models on which a job runs that gets the width it asks for, "A|B"; "" is any. It
-// reports false where no way has that width.
-func askedModels(j *capcli.Job) (string, bool) {
+// startModels returns the models on which a job starts where there is room, "A|B"; "" is any. It reports false where
+// it has no such way.
+func startModels(j *capcli.Job, by choosing) (string, bool) {
 	if !hasWays(j) {
 		return j.GPUModel, true
 	}
@@ -200,10 +238,10 @@ func askedModels(j *capcli.Job) (string, bool) {
 	for i := range j.Shape.Ways {
 		w := &j.Shape.Ways[i]
 		switch {
-		case w.GPUs != j.GPUs:
+		case by == asks && w.GPUs != j.GPUs, j.GPUMilli > 0 && w.GPUs != j.GPUs:
 		case w.Model == "":
 			return j.GPUModel, true
-		case modelServes(w.Model, j.GPUModel):
+		case by != asks || modelServes(w.Model, j.GPUModel):
 			models = append(models, w.Model)
 		}
 	}

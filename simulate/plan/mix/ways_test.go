@@ -23,6 +23,11 @@ func (anyFit) Choose(_ *simulate.Cluster, l *simulate.Live, pools []int, dst []s
 	return l.Ways(pools, dst)
 }
 
+// anyUniform is anyFit that says that it never waits.
+type anyUniform struct{ anyFit }
+
+func (anyUniform) Uniform() {}
+
 // drawShape returns a shape with ways on two models; the first way is the one that its jobs ask for.
 func drawShape(rng *rand.Rand) *capcli.Shape {
 	s := &capcli.Shape{}
@@ -169,9 +174,7 @@ func drawTwoModels(t *rapid.T) *twoModels {
 	for i := range z.prices {
 		z.prices[i] = capcli.Rate(1+rng.IntN(9)) * 400_000
 	}
-	if rapid.Bool().Draw(t, "chooser") {
-		z.chooser = anyFit{}
-	}
+	z.chooser = rapid.SampledFrom([]simulate.Chooser{nil, anyFit{}, anyUniform{}}).Draw(t, "chooser")
 	shapes := []*capcli.Shape{nil, drawShape(rng), drawShape(rng)}
 	at := capcli.Time(0)
 	for i := range 1 + rng.IntN(25) {
@@ -293,6 +296,9 @@ func TestBoundChoosesTheModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		cost := 10 * 20 * min(price, 2_000_000)
+		if b.Service() {
+			t.Errorf("no bound over every mix: %s", b.Why)
+		}
 		if best.Cost() != cost || b.Cost > cost || cost-b.Cost > cost/500 {
 			t.Errorf("at %s the best costs %s, want %s; the bound is %s: %s", price, best.Cost(), cost, b.Cost, b.Says)
 		}
@@ -301,6 +307,8 @@ func TestBoundChoosesTheModel(t *testing.T) {
 
 // inPriceOrder takes X first, or Y first.
 type inPriceOrder struct{ y bool }
+
+func (inPriceOrder) Uniform() {}
 
 func (c inPriceOrder) Choose(_ *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Choice) []simulate.Choice {
 	from := len(dst)
