@@ -51,6 +51,7 @@ type classKey struct {
 	shape            *capcli.Shape
 	gpus             int // GPUs wanted, of jobs with ways; else 0
 	data             *capcli.Data
+	needs            int32 // number of the set of pools that fulfil what they need of a GPU: see needSets
 }
 
 // keyOf returns what tells the class of a job from others.
@@ -65,6 +66,7 @@ func keyOf(j *capcli.Job) classKey {
 // classOf returns the class of a job. The first job of a class makes it.
 func (e *engine) classOf(j *capcli.Job) *Reach {
 	key := keyOf(j)
+	key.needs = e.needsOf(j)
 	if c := e.lastClass; c != nil && c.classKey == key {
 		return c
 	}
@@ -86,7 +88,7 @@ func (e *engine) newClass(key classKey) *Reach {
 	var ranks []int
 	for i := range e.c.pools {
 		p := &e.c.pools[i]
-		if !e.serves(c, p) || e.isBarred(c, i) {
+		if !e.serves(c, p) || e.isBarred(c, i) || !e.needs.fulfils(c.needs, i) {
 			continue
 		}
 		rank := p.Rank
@@ -252,12 +254,18 @@ func (e *engine) canEverHosted(l *Live, reach [][]int) bool {
 func (e *engine) fitsEmpty(l *Live, ranks [][]int) bool {
 	if e.empty == nil {
 		e.empty = newCluster(e.c.pools)
+		if e.needs.divide {
+			e.empty.shareDevices(noJobs)
+		}
 		for n := range e.empty.nodes {
 			e.empty.setUp(n, true, false)
 		}
 	}
 	if l.GPUMilli > 0 {
-		e.empty.shareDevices(func(func(*Live) bool) {})
+		e.empty.shareDevices(noJobs)
+	}
+	for i := len(e.empty.profiles); i < len(e.c.profiles); i++ {
+		e.empty.profileNumber(e.c.profiles[i])
 	}
 	return slices.ContainsFunc(ranks, func(pools []int) bool { return len(e.place(e.empty, l, pools)) > 0 })
 }

@@ -13,6 +13,10 @@ type Slice struct {
 	GPUs       int32 // whole GPUs
 	Milli      int32 // share of one GPU, in thousandths; GPUs is 0 then
 	Device     int32 // the shared GPU's number on the node
+	profile    int16 // number of the MIG profile of its instance: see Cluster.profileNumber; 0 is none
+	start      int8  // of the instance
+	gpuMem     int32 // memory of the shared GPU, in MiB, where the pool states it
+	wait       int32 // until the GPU has changed its layout for the job
 	CPUMilli   int64
 	MemMiB     int64
 	mask       uint64 // which whole GPUs, on nodes that share GPUs
@@ -47,7 +51,10 @@ type Cluster struct {
 	state  []poolState
 	shares []int16 // free thousandths by node and device; nil until a GPU is shared
 	base   []int32 // index in shares of each node's first device
+	dev    *devices
 	now    capcli.Seconds
+
+	profiles []string // MIG profiles that jobs wanted so far
 
 	can   []int   // buffer of Find
 	found []Slice // the last result of Find
@@ -231,14 +238,18 @@ func (c *Cluster) fitsHost(nd *node, cpu, mem int64) bool {
 	return (p.CPUMilli == 0 || nd.cpu >= cpu) && (p.MemMiB == 0 || nd.mem >= mem)
 }
 
-// Device returns the GPU of node n with the least free capacity on which l's share fits: the lowest
-// number among equals, or -1. This best fit keeps whole GPUs free.
+// Device returns the GPU of node n with the least free capacity on which l's share fits, with its memory:
+// the lowest number among equals, or -1. This best fit keeps whole GPUs free. For an instance of a divided
+// GPU it prefers a free one, then a GPU where one can be made beside others, then a change of the layout.
 func (c *Cluster) Device(l *Live, n int) int {
 	if c.fluid(c.nodes[n].pool) {
-		if int(c.nodes[n].free)*1000+int(c.nodes[n].part) >= l.GPUMilli {
+		if int(c.nodes[n].free)*1000+int(c.nodes[n].part) >= l.GPUMilli && (c.dev == nil || c.dev.sum == nil || c.dev.sum[n] >= l.GPUMemMiB) {
 			return 0
 		}
 		return -1
+	}
+	if c.dev != nil {
+		return c.dev.device(c, l, n)
 	}
 	want, best, at := int16(l.GPUMilli), int16(1001), -1
 	for d := range c.pools[c.nodes[n].pool].GPUsPerNode {
@@ -265,7 +276,10 @@ func (c *Cluster) DeviceFree(n, d int) int16 {
 func (c *Cluster) WholeSlice(l *Live, n int) Slice {
 	s := Slice{Pool: c.nodes[n].pool, Node: int32(n), CPUMilli: l.CPUMilli, MemMiB: l.MemMiB}
 	if l.GPUMilli > 0 {
-		s.Milli, s.Device = int32(l.GPUMilli), int32(c.Device(l, n))
+		s.Milli, s.Device, s.profile = int32(l.GPUMilli), int32(c.Device(l, n)), int16(l.profile)
+		if l.profile == 0 && c.pools[s.Pool].GPUMemMiB > 0 {
+			s.gpuMem = int32(l.GPUMemMiB)
+		}
 	} else {
 		s.GPUs = int32(l.GPUs)
 	}
@@ -280,6 +294,14 @@ func (c *Cluster) Part(l *Live, n, gpus int) Slice {
 		Pool: c.nodes[n].pool, Node: int32(n), GPUs: int32(gpus),
 		CPUMilli: (l.CPUMilli*g + all - 1) / all, MemMiB: (l.MemMiB*g + all - 1) / all,
 	}
+}
+
+// Instance returns where on the memory axis of its GPU the MIG instance of s starts; -1 if it is none.
+func (s *Slice) Instance() int {
+	if s.profile == 0 {
+		return -1
+	}
+	return int(s.start)
 }
 
 // take claims slices. It panics if a slice is not free: no GPU may be held twice.

@@ -126,6 +126,7 @@ type engine struct {
 	accept     func([]Slice) bool    // what room will do: see Turn.FindIf; nil is any
 	due        []*Live               // see goOn
 	savings    map[savingKey]*saving // see savingOf
+	needs      needSets
 	win        windows
 	preempts   preempts
 	gpus       gpuFailures
@@ -216,7 +217,12 @@ func newEngine(cfg Config) (*engine, error) {
 	if e.buy, err = newBuying(&cfg, e.c); err != nil {
 		return nil, err
 	}
-	e.gate, e.guard = newGate(&cfg), newGuard(&cfg)
+	e.gate, e.guard, e.needs = newGate(&cfg), newGuard(&cfg), newNeedSets(cfg.Pools)
+	if e.needs.divide {
+		if err := e.divide(); err != nil {
+			return nil, err
+		}
+	}
 	for i := range cfg.Tenants {
 		t := cfg.Tenants[i]
 		e.addTenant(&t)

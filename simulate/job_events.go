@@ -52,6 +52,9 @@ func (e *engine) live() *Live {
 	e.seq++
 	e.number++
 	l.Job, l.seq, l.number = *j, e.seq, e.number
+	if l.Shape != nil {
+		e.wantProfile(l)
+	}
 	if e.stages != nil {
 		l.tail = e.stages.tails[l.index()]
 	}
@@ -176,6 +179,9 @@ func (e *engine) start(l *Live, s []Slice) {
 	e.touchPool(p)
 	e.c.take(s)
 	l.slices = append(l.slices[:0], s...)
+	if pool.MIG != nil {
+		e.awaitLayout(l, p)
+	}
 	e.c.state[p].account.used += l.Milli()
 	e.hold(l, 1, p)
 	l.queue.started = append(l.queue.started, l)

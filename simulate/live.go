@@ -63,6 +63,8 @@ type Live struct {
 	goesFirst     bool           // waits, and the guard lets it go first; or runs since it did
 	promised      capcli.Seconds // see guard; 0 before the promise
 	heldBack      bool           // over its tenant's cap of pending jobs
+	profile       int32          // number of the MIG profile that it wants: see Cluster.profileNumber; 0 is none
+	resliced      capcli.Seconds // time at the start of the current stay in which its GPUs change their layout; part of overhead
 	onSpot        bool           // the current stay is on a spot pool
 	ripe          bool           // waits, and its patience has ended
 	due           bool           // became ripe since the queue's last turn
@@ -163,8 +165,8 @@ func (l *Live) Reach() *Reach { return l.class }
 // Alike returns a job with the same demands and the same pools as l.
 func (l *Live) Alike() *Live {
 	return &Live{
-		Job:   capcli.Job{GPUs: l.GPUs, GPUMilli: l.GPUMilli, CPUMilli: l.CPUMilli, MemMiB: l.MemMiB},
-		class: l.class, tenant: l.tenant, allowances: l.allowances,
+		Job:     capcli.Job{GPUs: l.GPUs, GPUMilli: l.GPUMilli, CPUMilli: l.CPUMilli, MemMiB: l.MemMiB, GPUMemMiB: l.GPUMemMiB, Shape: l.Shape},
+		profile: l.profile, class: l.class, tenant: l.tenant, allowances: l.allowances,
 	}
 }
 

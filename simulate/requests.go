@@ -14,6 +14,7 @@ type request struct {
 	class      *Reach
 	gpus, part int
 	cpu, mem   int64
+	gpuMem     int32          // memory of the GPU that it shares, in MiB
 	tenant     *Tenant        // nil for a tenant without a quota, a cap and a budget
 	ripe       bool           // patience has ended: may use pools beyond the first rank
 	heldBack   bool           // see Live.heldBack
@@ -46,6 +47,9 @@ type bucket struct {
 // requestOf returns the request of l. CPUs and memory count only if one of its pools limits them.
 func requestOf(l *Live) request {
 	r := request{class: l.class, gpus: l.GPUs, part: l.GPUMilli, ripe: l.ripe, resting: l.resting}
+	if l.GPUMilli > 0 {
+		r.gpuMem = int32(l.GPUMemMiB)
+	}
 	if l.class.hosted {
 		r.cpu, r.mem = l.CPUMilli, l.MemMiB
 	}

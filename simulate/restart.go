@@ -123,7 +123,8 @@ func (e *engine) setDown(l *Live, lost bool) {
 	} else { // it restarts, and so does its limit
 		l.spent = 0
 	}
-	l.overhead = max(0, l.overhead-stay) + rc.Restart
+	l.overhead = max(0, l.overhead-stay-max(0, l.resliced-stay)) + rc.Restart
+	l.resliced = 0
 	if l.staging > 0 {
 		l.unstage(stay)
 	}

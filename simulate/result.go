@@ -40,6 +40,7 @@ type Result struct {
 	Timeline        *Timeline      // nil unless Config.Timeline is set
 	Services        []ServiceRun   // in order of Config.Services
 	Bought          []BoughtPool   // pools of bought nodes; nil if there are none
+	MIG             []MIGUse       // of the slices of pools with MIG, in order of pool; nil if there are none
 	Delays          *Delays        // of starts that were put off; nil without a Delayer
 	Stages          *StageResult   // nil if no job depends on another
 	Places          *PlacesResult  // nil if no pool has a place
@@ -156,6 +157,7 @@ func (e *engine) result() (*Result, error) {
 	}
 	r.Interruptions, r.Bought = e.interruptions(), e.boughtPools()
 	r.Delays, r.Places = e.delays.result(), e.closeMoving(end)
+	r.MIG = e.c.sliceUses(end)
 	r.Remarks = e.remarks()
 	r.Served, r.ServedBy = e.served()
 	r.Jobs.Waiting, r.Stages = r.Served.Waiting, stages
@@ -305,6 +307,8 @@ func (e *engine) whyNot(l *Live) string {
 		return c.whyBarred()
 	case len(c.ranks) == 0 && !e.partitions[l.Partition] && len(e.partitions) > 0:
 		return fmt.Sprintf("no pool serves partition %q", l.Partition)
+	case len(c.ranks) == 0 && c.needs > 0 && e.whyNeeds(l) != "":
+		return e.whyNeeds(l)
 	case len(c.ranks) == 0:
 		return fmt.Sprintf("no pool has GPU model %q", l.GPUModel)
 	case e.whyNoWay(l) != "":

@@ -119,7 +119,7 @@ func (e *engine) openService(s *service) error {
 		s.run.Payer = int(s.want.payer)
 	}
 	if s.GPUMilli > 0 && e.c.shares == nil {
-		e.c.shareDevices(func(func(*Live) bool) {})
+		e.c.shareDevices(noJobs)
 	}
 	s.queue.LateSteps = s.Late
 	if s.Scaler != nil {

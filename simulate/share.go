@@ -6,6 +6,9 @@ import "iter"
 // maxLevel GPUs.
 func (c *Cluster) fluid(p int32) bool { return c.pools[p].Fluid() }
 
+// noJobs yields no job.
+func noJobs(func(*Live) bool) {}
+
 // shareDevices starts tracking single GPUs. The engine calls it when the first job that wants a
 // share of a GPU arrives. GPUs of running jobs count as full.
 func (c *Cluster) shareDevices(held iter.Seq[*Live]) {
@@ -24,6 +27,9 @@ func (c *Cluster) shareDevices(held iter.Seq[*Live]) {
 	for i := range c.shares {
 		c.shares[i] = 1000
 	}
+	if c.dev = newDevices(c); c.dev != nil && c.dev.pools != nil {
+		c.closeLayouts()
+	}
 	for l := range held {
 		for i := range l.slices {
 			c.markWhole(&l.slices[i])
@@ -31,20 +37,52 @@ func (c *Cluster) shareDevices(held iter.Seq[*Live]) {
 	}
 }
 
-// markWhole takes the first wholly free devices for s and records which they are.
+// closeLayouts takes the GPUs of pools with a fixed layout of instances from those that jobs can have whole.
+// No node is up yet.
+func (c *Cluster) closeLayouts() {
+	for n := range c.nodes {
+		if m := c.pools[c.nodes[n].pool].MIG; m != nil && m.Layout != nil {
+			c.nodes[n].free = 0
+		}
+	}
+}
+
+// markWhole takes the first wholly free devices for s and records which they are. Those without MIG
+// instances go first.
 func (c *Cluster) markWhole(s *Slice) {
 	left := s.GPUs
-	s.mask = 0
+	s.mask, s.wait = 0, 0
 	if c.fluid(s.Pool) {
 		return
 	}
+	if c.dev != nil && c.dev.pools != nil {
+		left = c.markUndivided(s, left)
+	}
 	for d := 0; left > 0; d++ {
-		if f := &c.shares[int(c.base[s.Node])+d]; *f == 1000 {
+		i := c.base[s.Node] + int32(d)
+		if f := &c.shares[i]; *f == 1000 {
+			*f = 0
+			s.mask |= 1 << d
+			if left--; c.dev != nil {
+				c.dev.takeGPU(c, s, i)
+			}
+		}
+	}
+}
+
+// markUndivided takes the first wholly free devices without instances for s, left at most. It returns how
+// many more s wants.
+func (c *Cluster) markUndivided(s *Slice, left int32) int32 {
+	for d := 0; left > 0 && d < c.pools[s.Pool].GPUsPerNode; d++ {
+		i := c.base[s.Node] + int32(d)
+		if f := &c.shares[i]; *f == 1000 && !c.dev.isDivided(i) {
 			*f = 0
 			s.mask |= 1 << d
 			left--
+			c.dev.takeGPU(c, s, i)
 		}
 	}
+	return left
 }
 
 func (c *Cluster) takeWhole(s *Slice) {
@@ -74,6 +112,9 @@ func (c *Cluster) takeShare(s *Slice) {
 	if int32(*f) < s.Milli {
 		panic("simulate: a placement named a share of a GPU that is not free")
 	}
+	if c.dev != nil {
+		c.dev.take(c, s, c.base[s.Node]+s.Device)
+	}
 	was := *f
 	*f -= int16(s.Milli)
 	c.shareChanged(s, was, *f)
@@ -83,6 +124,9 @@ func (c *Cluster) releaseShare(s *Slice) {
 	if c.fluid(s.Pool) {
 		c.pour(s, s.Milli)
 		return
+	}
+	if c.dev != nil {
+		c.dev.release(c, s, c.base[s.Node]+s.Device)
 	}
 	f := &c.shares[c.base[s.Node]+s.Device]
 	was := *f
@@ -101,6 +145,13 @@ func (c *Cluster) pour(s *Slice, milli int32) {
 	if all < 0 {
 		panic("simulate: a placement named a share of a GPU that is not free")
 	}
+	if c.dev != nil && c.dev.sum != nil {
+		mib := int64(s.gpuMem)
+		if milli < 0 {
+			mib = -mib
+		}
+		c.dev.pour(int(s.Node), mib, len(c.nodes))
+	}
 	nd.part = int32(all % 1000)
 	c.setFree(int(s.Node), int32(all/1000))
 }
@@ -109,6 +160,10 @@ func (c *Cluster) pour(s *Slice, milli int32) {
 // to is.
 func (c *Cluster) shareChanged(s *Slice, was, is int16) {
 	free := c.nodes[s.Node].free
+	if m := c.pools[s.Pool].MIG; m != nil && m.Layout != nil { // never whole: see shareDevices
+		c.setFree(int(s.Node), 0)
+		return
+	}
 	if was == 1000 {
 		free--
 	}

@@ -60,6 +60,9 @@ func (c *Cluster) copyTo(w *Cluster) *Cluster {
 		w.shares = append(w.shares[:0], c.shares...)
 		w.base = c.base
 	}
+	if c.dev != nil {
+		w.dev, w.profiles = c.dev.copyTo(w.dev), c.profiles
+	}
 	for p := range c.state {
 		from, to := &c.state[p], &w.state[p]
 		to.free = from.free
@@ -80,7 +83,7 @@ func (c *Cluster) holds(slices []Slice) bool {
 		if !nd.up || nd.draining || !c.fitsHost(nd, s.CPUMilli, s.MemMiB) {
 			return false
 		}
-		if s.Milli > 0 && int32(c.DeviceFree(int(s.Node), int(s.Device))) < s.Milli {
+		if s.Milli > 0 && !c.holdsShare(s) {
 			return false
 		}
 		if nd.free < s.GPUs {
@@ -88,4 +91,19 @@ func (c *Cluster) holds(slices []Slice) bool {
 		}
 	}
 	return true
+}
+
+// holdsShare reports whether the share of a GPU, or the instance, of s is free.
+func (c *Cluster) holdsShare(s *Slice) bool {
+	switch i := int(c.base[s.Node] + s.Device); {
+	case c.fluid(s.Pool) || c.dev == nil:
+		return int32(c.DeviceFree(int(s.Node), int(s.Device))) >= s.Milli
+	case int32(c.shares[i]) < s.Milli || c.dev.mem[i] < s.gpuMem:
+		return false
+	case s.profile > 0:
+		return c.dev.effortOf(c, s.Pool, i, int32(s.profile)) != cannot
+	default:
+		most := c.pools[s.Pool].Sharing
+		return most == nil || most.Most == 0 || int(c.dev.jobs[i]) < most.Most
+	}
 }

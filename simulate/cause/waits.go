@@ -87,6 +87,7 @@ type alikeKey struct {
 	class      *simulate.Reach
 	gpus, part int
 	cpu, mem   int64
+	gpuMem     int64
 	tenant     *simulate.Tenant // nil: without a quota
 	opened     bool             // may go beyond the first rank
 	never      bool             // will never go there
@@ -175,7 +176,7 @@ func (w *Waits) joined(l *simulate.Live) {
 
 // enter adds a waiting job to the clock of its kind.
 func (w *Waits) enter(l *simulate.Live) {
-	key := alikeKey{class: l.Reach(), gpus: l.GPUs, part: l.GPUMilli, cpu: l.CPUMilli, mem: l.MemMiB, opened: true}
+	key := alikeKey{class: l.Reach(), gpus: l.GPUs, part: l.GPUMilli, cpu: l.CPUMilli, mem: l.MemMiB, gpuMem: l.GPUMemMiB, opened: true}
 	if len(key.class.Ranks()) > 1 {
 		key.opened, key.never = w.run.Overflows(l)
 	}

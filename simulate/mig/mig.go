@@ -308,3 +308,30 @@ func (g *GPU) Line(mix []int, driver bool) (starts []int, failsAt int) {
 	}
 	return starts, -1
 }
+
+// Milli returns what an instance of a profile is of a GPU's compute slices, in thousandths, rounded down;
+// 0 if no GPU of the table has the profile. A profile takes the same part of each GPU that has it.
+func Milli(profile string) int {
+	for i := range table {
+		if k := table[i].Index(profile); k >= 0 {
+			return table[i].Profiles[k].Compute * 1000 / table[i].Compute
+		}
+	}
+	return 0
+}
+
+// Smallest returns the index of the profile with the fewest slices whose instance has so many thousandths
+// of the GPU's compute slices and so much usable memory, or -1. Profiles with media engines are left out.
+func (g *GPU) Smallest(milli int, memMiB int64) int {
+	best := -1
+	for p := range g.Profiles {
+		k := &g.Profiles[p]
+		if k.Media || k.Compute*1000/g.Compute < milli-1 || k.MemMiB < memMiB {
+			continue
+		}
+		if best < 0 || k.Memory < g.Profiles[best].Memory || k.Memory == g.Profiles[best].Memory && k.Compute < g.Profiles[best].Compute {
+			best = p
+		}
+	}
+	return best
+}

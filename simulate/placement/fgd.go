@@ -183,7 +183,7 @@ func (f *fgd) onNode(c *simulate.Cluster, l *simulate.Live, n int, s *spot) {
 	tried := 0
 	for d := range c.Pool(p).GPUsPerNode {
 		has := c.DeviceFree(n, d)
-		if has < want || slices.Contains(seen[:tried], has) {
+		if has < want || slices.Contains(seen[:tried], has) || !c.DeviceFits(l, n, d) {
 			continue
 		}
 		if tried < len(seen) {
