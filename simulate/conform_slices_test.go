@@ -147,12 +147,24 @@ func drawSlices(t *rapid.T, w *world) {
 			p.GPUMemMiB = 40 << 10
 		}
 	}
+	together := rapid.IntRange(0, 3).Draw(t, "together") > 0 // all jobs may use all pools
+	for i := range w.pools {
+		if together {
+			w.pools[i].Partition, w.pools[i].GPUModel = "", ""
+		}
+	}
 	for i := range w.jobs {
 		j := &w.jobs[i]
-		switch rapid.IntRange(0, 3).Draw(t, "wants") {
+		if together {
+			j.Partition, j.GPUModel = "", ""
+		}
+		switch rapid.IntRange(0, 4).Draw(t, "wants") {
 		case 0:
 			j.GPUMemMiB = int64(rapid.IntRange(1, 90).Draw(t, "memory")) << 10
-		case 1:
+		case 1, 2:
+			j.GPUs, j.GPUMilli = 1, rapid.IntRange(1, 500).Draw(t, "share")
+			j.GPUMemMiB = int64(rapid.IntRange(1, 45).Draw(t, "shared memory")) << 10
+		case 3:
 			if j.Shape = rapid.SampledFrom(shapes).Draw(t, "shape"); j.Shape != nil && j.Shape.Needs.Profile != "" {
 				j.GPUs, j.GPUMilli = 1, 0
 			}

@@ -71,11 +71,11 @@ func (p *Pool) lacks(j *capcli.Job) string {
 	}
 	switch {
 	case n.GPUMemMiB > p.GPUMemMiB:
-		return p.short("GPU memory of at least "+gib(n.GPUMemMiB), gib(p.GPUMemMiB), p.GPUMemMiB > 0)
+		return p.shortfall("GPU memory of at least "+gib(n.GPUMemMiB), gib(p.GPUMemMiB), p.GPUMemMiB > 0)
 	case n.Capability > p.Capability:
-		return p.short("compute capability "+tenths(n.Capability), tenths(p.Capability), p.Capability > 0)
+		return p.shortfall("compute capability "+tenths(n.Capability), tenths(p.Capability), p.Capability > 0)
 	case n.Interconnect != "" && !strings.EqualFold(n.Interconnect, p.Interconnect):
-		return p.short("interconnect "+n.Interconnect, p.Interconnect, p.Interconnect != "")
+		return p.shortfall("interconnect "+n.Interconnect, p.Interconnect, p.Interconnect != "")
 	case n.Profile != "":
 		return p.lacksProfile(j, n.Profile)
 	case p.MIG == nil:
@@ -90,8 +90,8 @@ func (p *Pool) lacks(j *capcli.Job) string {
 	return ""
 }
 
-// short says that p has less of something than is wanted, or does not state it.
-func (p *Pool) short(want, has string, stated bool) string {
+// shortfall says that p has less of something than is wanted, or does not state it.
+func (p *Pool) shortfall(want, has string, stated bool) string {
 	if !stated {
 		return fmt.Sprintf("%s, which pool %s does not state", want, capcli.Quoted(p.Name))
 	}
