@@ -104,7 +104,7 @@ var layers = map[string][]string{
 	"simulate/kueue":           {},
 	"simulate/mig":             {},
 	"simulate/placement":       {"simulate"},
-	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
+	"simulate/policy":          {"simulate", "simulate/allocate", "simulate/internal/sorted"},
 	"simulate/shift":           {"simulate"},
 	"simulate/reliability":     {},
 	"simulate/spot":            {"simulate/supply", "profile/trace"},

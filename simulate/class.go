@@ -162,6 +162,7 @@ func (e *engine) queueOf(name string) *queue {
 	}
 	q.keyed, _ = q.policy.(Keyed)
 	_, q.preempts = q.policy.(Preemptor)
+	_, q.resizes = q.policy.(Resizer)
 	if o, learns := q.policy.(Observer); learns {
 		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
 	}

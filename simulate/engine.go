@@ -542,7 +542,7 @@ func (e *engine) turns() {
 				continue
 			}
 			again = true
-			if q.list.Len() > 0 {
+			if q.list.Len() > 0 || q.resizes {
 				e.turn.q = q
 				e.goOn(q)
 				q.policy.Schedule(&e.turn)

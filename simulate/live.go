@@ -58,6 +58,7 @@ type Live struct {
 	slot          int32          // see Slot
 	allowances    []*allowance   // what it counts against: see gate
 	neverPreempts bool           // see PriorityClass
+	resizing      bool           // stopped by Turn.Reassign, and not started yet
 	priority      *PriorityClass // nil if none matches
 	topClass      int            // see PriorityClass
 	goesFirst     bool           // waits, and the guard lets it go first; or runs since it did

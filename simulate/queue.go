@@ -22,6 +22,7 @@ type queue struct {
 	list     sorted.List[figures]
 	policy   Policy
 	preempts bool  // the policy is a Preemptor
+	resizes  bool  // the policy is a Resizer: it has turns also while no job waits
 	keyed    Keyed // nil if the order is by arrival
 	cell     *cell
 	dirty    bool

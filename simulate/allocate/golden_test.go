@@ -127,7 +127,7 @@ func TestGoldenRounds(t *testing.T) {
 		jobs := NewEntrants(c.GPUs, shares)
 		var r Round
 		for n := range c.Rounds {
-			r.Play(c.Workers, jobs, nil)
+			r.Play(c.Workers, jobs)
 			if n >= len(c.Expect.First) {
 				continue
 			}

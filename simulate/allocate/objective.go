@@ -15,6 +15,46 @@ type Options struct {
 	// least, fix those that cannot rise, raise the next. Without it, it is the optimum with the largest
 	// sum of values (las) or of relative speeds.
 	Fill bool
+	// Even takes the optimum in which each job has its time on all types where it runs in proportion to
+	// their GPUs, if that is one. It is for problems in which a job is as fast on all of them.
+	Even bool
+}
+
+// Agnostic returns p with each throughput above 0 replaced by that of the first type on which the job
+// runs: the problem as a scheduler sees it that does not know that types differ.
+func (p *Problem) Agnostic() *Problem {
+	return p.alike(func(b *Job, _ float64) float64 {
+		for _, t := range b.Throughput {
+			if t > 0 {
+				return t
+			}
+		}
+		return 0
+	})
+}
+
+// spreadEvenly returns x with the time of each job on all types in proportion to their GPUs; x itself if
+// that is too much for one.
+func (p *Problem) spreadEvenly(x [][]float64) [][]float64 {
+	entitled, out := p.entitled(), make([][]float64, len(x))
+	for m, row := range x {
+		time, share := 0.0, 0.0
+		for j, v := range row {
+			if time += v; p.Jobs[m].Throughput[j] > 0 {
+				share += entitled[j]
+			}
+		}
+		out[m] = make([]float64, len(row))
+		for j := range row {
+			if p.Jobs[m].Throughput[j] > 0 {
+				out[m][j] = time * entitled[j] / share
+			}
+		}
+	}
+	if p.Excess(out) > 1e-9 {
+		return x
+	}
+	return out
 }
 
 // Objectives holds the objectives by name.
@@ -53,7 +93,11 @@ func Solve(p *Problem, name string, o Options) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	return solve(p, o), nil
+	r := solve(p, o)
+	if o.Even && r.Feasible {
+		r.X = p.spreadEvenly(r.X)
+	}
+	return r, nil
 }
 
 // alike returns p with each throughput above 0 replaced by as. Where as is 0 it stays.
@@ -137,7 +181,7 @@ func (p *Problem) shortest(o Options) *Result {
 func (p *Problem) timely(o Options) *Result {
 	alone := make([]float64, len(p.Jobs))
 	for m := range alone {
-		alone[m] = p.Jobs[m].Isolated + p.Jobs[m].Steps/p.isolated(m)
+		alone[m] = p.Jobs[m].Isolated + p.Jobs[m].Steps/p.IsolatedThroughput(m)
 	}
 	return p.lowestRatio(o, func(m int) claim {
 		return claim{work: p.Jobs[m].Steps, base: alone[m], elapsed: p.Jobs[m].Elapsed}

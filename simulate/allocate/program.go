@@ -144,8 +144,8 @@ func (p *Problem) entitled() []float64 {
 	return out
 }
 
-// isolated returns the throughput of job m if each job had the same share of each type.
-func (p *Problem) isolated(m int) float64 {
+// IsolatedThroughput returns the throughput of job m if each job had the same share of each type.
+func (p *Problem) IsolatedThroughput(m int) float64 {
 	b, jobs := &p.Jobs[m], p.size()
 	sum, thr := 0.0, 0.0
 	for j, n := range p.Workers {

@@ -98,7 +98,7 @@ func floorsAt(p *Problem, objective string, good float64) []float64 {
 		case "makespan":
 			out[m] = b.Steps / good
 		default:
-			out[m] = b.Steps / (good*(b.Isolated+b.Steps/p.isolated(m)) - b.Elapsed)
+			out[m] = b.Steps / (good*(b.Isolated+b.Steps/p.IsolatedThroughput(m)) - b.Elapsed)
 		}
 	}
 	return out

@@ -41,6 +41,8 @@ type Entrant struct {
 	Received []int64 // rounds that it had on each type
 	// Type is its type in the last round; -1 is none.
 	Type int
+	// Keeps is 1 + the type that it has in the next round whatever its priority; 0 is none.
+	Keeps int
 }
 
 // Round plays one round of an allocation by the mechanism of Gavel: type by type, in order, the jobs
@@ -50,17 +52,24 @@ type Entrant struct {
 // It sets the Type of each job and adds to what it received.
 type Round struct {
 	order []int
+	kept  []int // by type: GPUs of jobs that keep theirs
 }
 
-// Play plays one round. Jobs of skip, if it is not nil, do not take part.
-func (r *Round) Play(workers []int, jobs []Entrant, skip func(m, j int) bool) {
+// Play plays one round.
+func (r *Round) Play(workers []int, jobs []Entrant) {
+	r.kept = append(r.kept[:0], make([]int, len(workers))...)
 	for m := range jobs {
-		jobs[m].Type = -1
+		e := &jobs[m]
+		if e.Type = e.Keeps - 1; e.Type >= 0 {
+			r.kept[e.Type] += e.GPUs
+			e.Received[e.Type]++
+		}
 	}
 	for j, left := range workers {
+		left -= r.kept[j]
 		r.order = r.order[:0]
 		for m := range jobs {
-			if e := &jobs[m]; e.Type < 0 && e.Shares[j].Num > 0 && e.GPUs <= left && (skip == nil || !skip(m, j)) {
+			if e := &jobs[m]; e.Type < 0 && e.Shares[j].Num > 0 && e.GPUs <= left {
 				r.order = append(r.order, m)
 			}
 		}
