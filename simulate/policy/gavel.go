@@ -18,9 +18,6 @@ func init() {
 // gavelRound is the length of a round in the paper.
 const gavelRound = 6 * capcli.Minute
 
-// mostKinds is the number of kinds of pools that are told apart.
-const mostKinds = 64
-
 // gavel shares the time on GPUs of several models among jobs by a linear program, and plays the shares in
 // rounds (Narayanan et al., "Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning Workloads",
 // OSDI 2020, sections 4 and 5). A job keeps the number of GPUs that it asked for; its Shape says how fast
@@ -33,11 +30,10 @@ const mostKinds = 64
 // With agnostic it does not know that models differ.
 type gavel struct {
 	rounds
+	kinds
 	objective string
 	agnostic  bool
 
-	kinds    []poolKind
-	kindOf   []int // by pool; -1 is none
 	rows     map[rowKey]*speedRow
 	entrants []allocate.Entrant
 	play     allocate.Round
@@ -46,7 +42,7 @@ type gavel struct {
 	member   []int // by player: its job of the problem
 	workers  []int // by kind: thousandths of GPUs
 	before   []int // workers when the shares were computed
-	moves    []simulate.Move
+	moves    []simulate.Reassignment
 	buffer   []simulate.Choice
 }
 
@@ -55,12 +51,6 @@ type gavelBelieving struct{ gavel }
 
 // Believes declares that it uses estimates of run times.
 func (*gavelBelieving) Believes() {}
-
-// poolKind are pools of one model and partition: one type of the program.
-type poolKind struct {
-	model, partition string
-	pools            []int
-}
 
 // rowKey is what the speeds of a job depend on.
 type rowKey struct {
@@ -108,7 +98,7 @@ func (p *gavel) Schedule(t *simulate.Turn) {
 		e := &p.entrants[i]
 		e.Keeps = 0
 		if p.field[i].stays {
-			e.Keeps = 1 + p.kindOf[p.field[i].job.Pool()]
+			e.Keeps = 1 + p.kinds.of[p.field[i].job.Pool()]
 		}
 	}
 	p.play.Play(p.workers, p.entrants)
@@ -118,38 +108,16 @@ func (p *gavel) Schedule(t *simulate.Turn) {
 
 // count counts the GPUs of each kind.
 func (p *gavel) count(t *simulate.Turn) {
-	if len(p.kindOf) != t.Cluster().Pools() || slices.ContainsFunc(t.AllPools(), func(i int) bool { return p.kindOf[i] < 0 }) {
-		p.sort(t)
+	if p.kinds.refresh(t) {
+		clear(p.rows)
 	}
 	p.workers = p.workers[:0]
-	for i := range p.kinds {
+	for i := range p.kinds.list {
 		sum := int64(0)
-		for _, pool := range p.kinds[i].pools {
+		for _, pool := range p.kinds.list[i].pools {
 			sum += p.left[pool]
 		}
 		p.workers = append(p.workers, int(sum))
-	}
-}
-
-// sort sorts the pools into kinds.
-func (p *gavel) sort(t *simulate.Turn) {
-	p.kinds, p.kindOf = p.kinds[:0], make([]int, t.Cluster().Pools())
-	clear(p.rows)
-	for i := range p.kindOf {
-		p.kindOf[i] = -1
-	}
-	for _, i := range t.AllPools() {
-		pool := t.Cluster().Pool(i)
-		k := slices.IndexFunc(p.kinds, func(k poolKind) bool { return k.model == pool.GPUModel && k.partition == pool.Partition })
-		if k < 0 && len(p.kinds) == mostKinds {
-			k = mostKinds - 1 // with it, as if it were alike
-		}
-		if k < 0 {
-			k = len(p.kinds)
-			p.kinds = append(p.kinds, poolKind{pool.GPUModel, pool.Partition, nil})
-		}
-		p.kinds[k].pools = append(p.kinds[k].pools, i)
-		p.kindOf[i] = k
 	}
 }
 
@@ -159,10 +127,10 @@ func (p *gavel) rowOf(t *simulate.Turn, l *simulate.Live) *speedRow {
 	if row := p.rows[key]; row != nil {
 		return row
 	}
-	row := &speedRow{make([]float64, len(p.kinds)), make([][]simulate.Choice, len(p.kinds))}
+	row := &speedRow{make([]float64, len(p.kinds.list)), make([][]simulate.Choice, len(p.kinds.list))}
 	p.buffer = l.Ways(t.Pools(l), p.buffer[:0])
 	for _, c := range p.buffer {
-		k, speed := p.kindOf[c.Pool], 1.0
+		k, speed := p.kinds.of[c.Pool], 1.0
 		if c.Way >= 0 {
 			w := &l.Shape.Ways[c.Way]
 			if w.GPUs != l.AskedGPUs() {
@@ -256,8 +224,8 @@ func (p *gavel) enter(x [][]float64) {
 	for i := range p.entrants {
 		e := &p.entrants[i]
 		e.GPUs = int(p.field[i].job.Milli())
-		e.Shares = append(e.Shares[:0], make([]allocate.Share, len(p.kinds))...)
-		e.Received = append(e.Received[:0], make([]int64, len(p.kinds))...)
+		e.Shares = append(e.Shares[:0], make([]allocate.Share, len(p.kinds.list))...)
+		e.Received = append(e.Received[:0], make([]int64, len(p.kinds.list))...)
 		e.Type = -1
 		if g := p.member[i]; g >= 0 {
 			for k, v := range x[g] {
@@ -278,8 +246,8 @@ func (p *gavel) settle(t *simulate.Turn) {
 		switch l := f.job; {
 		case e.Type < 0:
 			t.Preempt(l)
-		case e.Type != p.kindOf[l.Pool()]:
-			p.moves = append(p.moves, simulate.Move{Job: l, To: slices.Clone(p.rowOf(t, l).choices[e.Type])})
+		case e.Type != p.kinds.of[l.Pool()]:
+			p.moves = append(p.moves, simulate.Reassignment{Job: l, To: slices.Clone(p.rowOf(t, l).choices[e.Type])})
 		}
 	}
 	t.Reassign(p.moves)
@@ -294,7 +262,7 @@ func (p *gavel) settle(t *simulate.Turn) {
 			short |= 1 << e.Type
 		}
 	}
-	for k := range p.kinds {
+	for k := range p.kinds.list {
 		if short>>k&1 == 1 {
 			p.repack(t, k)
 		}
@@ -325,9 +293,9 @@ func (p *gavel) repack(t *simulate.Turn, kind int) {
 			if f.job.Running() {
 				choices = slices.Clone(choices)
 			}
-			p.moves = append(p.moves, simulate.Move{Job: f.job, To: choices})
+			p.moves = append(p.moves, simulate.Reassignment{Job: f.job, To: choices})
 		}
-		slices.SortStableFunc(p.moves, func(a, b simulate.Move) int { return int(b.Job.Milli() - a.Job.Milli()) })
+		slices.SortStableFunc(p.moves, func(a, b simulate.Reassignment) int { return int(b.Job.Milli() - a.Job.Milli()) })
 		t.Reassign(p.moves)
 	}
 	for i := range p.field {

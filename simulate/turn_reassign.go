@@ -2,8 +2,8 @@ package simulate
 
 import "slices"
 
-// Move is a job and the choices at which it goes on, best first.
-type Move struct {
+// Reassignment is a job and the choices at which it goes on, best first.
+type Reassignment struct {
 	Job *Live
 	To  []Choice
 }
@@ -13,7 +13,7 @@ type Move struct {
 // What a job that ran loses is as of Resize. If it finds no room after all, it waits and counts as
 // preempted. Jobs that Resize would refuse go on as they are. Reassign reports in how many moves the job
 // runs as asked. It panics if the policy is no Resizer.
-func (t *Turn) Reassign(moves []Move) (done int) {
+func (t *Turn) Reassign(moves []Reassignment) (done int) {
 	e := t.e
 	if _, ok := t.q.policy.(Resizer); !ok {
 		panic("simulate: a policy resized a job and is no Resizer")
