@@ -100,7 +100,7 @@ func spread(t *rapid.T, w *world) {
 		for i := range c.Pools {
 			c.Pools[i].Place = places[i]
 		}
-		c.Places = &simulate.Places{Links: []simulate.Link{{From: "a", To: "a", MiBps: 4096, Millis: 50}, {MiBps: 1024, Millis: 50}}}
+		c.Places = &simulate.Places{MiBps: []simulate.Link{{From: "a", To: "a", Value: 4096}, {Value: 1024}}, Millis: []simulate.Link{{Value: 50}}}
 		if keeps != "" {
 			c.Places.Keep = []simulate.Keep{{Place: keeps}}
 		}
@@ -212,7 +212,7 @@ func TestCopies(t *testing.T) {
 	job := func(id string, at capcli.Time, d *capcli.Data) capcli.Job {
 		return capcli.Job{ID: id, Submit: at, Run: 100, GPUs: 1, Deadline: capcli.NoTime, Data: d}
 	}
-	places := &simulate.Places{Links: []simulate.Link{{From: "a/x", To: "b", MiBps: 1024}}, Keep: []simulate.Keep{{Place: "b/y", MiB: 20 * 1024}}}
+	places := &simulate.Places{MiBps: []simulate.Link{{From: "a/x", To: "b", Value: 1024}}, Keep: []simulate.Keep{{Place: "b/y", MiB: 20 * 1024}}}
 	r, lines := playPlaces(t, places, []simulate.Pool{{Name: "p", Place: simulate.Place{Provider: "b", Region: "y"}}},
 		job("1", 0, small), job("2", 200, small), job("3", 400, big), job("4", 600, small))
 	want := []string{
@@ -246,7 +246,7 @@ func TestResidencyRefuses(t *testing.T) {
 		{capcli.Data{Home: "a/eu-1", Within: 20}, "must run within 20 ms of its users in a/eu-1, and no pool that it could use is known to be"},
 		{capcli.Data{Home: "a/us-1", UsersAt: "a/eu-1", Within: 99}, "must run within 99 ms of its users in a/eu-1, and no pool that it could use is known to be"},
 	} {
-		places := &simulate.Places{Links: []simulate.Link{{Millis: 100}}}
+		places := &simulate.Places{Millis: []simulate.Link{{Value: 100}}}
 		r, _ := playPlaces(t, places, []simulate.Pool{{Name: "p", Place: simulate.Place{Provider: "a", Region: "us-1"}}},
 			capcli.Job{ID: "1", Run: 100, GPUs: 1, Deadline: capcli.NoTime, Data: &c.data})
 		if len(r.Refused) != 1 || r.Refused[0].Why != c.why {

@@ -94,8 +94,10 @@ func (e *engine) transfer(l *Live, p int) Transfer {
 	case d.Name != "" && c != nil:
 		t.MiB, t.Time = 0, max(0, c.ready-e.c.now)
 	default:
-		if link := e.moving.places.linkOf(d.Home, e.c.pools[p].Place.String()); link != nil && link.MiBps > 0 {
-			t.Time = capcli.Seconds((t.MiB + link.MiBps - 1) / link.MiBps)
+		if places := e.moving.places; places != nil {
+			if speed := linkBetween(places.MiBps, d.Home, e.c.pools[p].Place.String()); speed > 0 {
+				t.Time = capcli.Seconds((t.MiB + speed - 1) / speed)
+			}
 		}
 	}
 	return t

@@ -12,15 +12,16 @@ import (
 // Places say what lies between the regions of pools, of data and of users. Without it data moves in no
 // time, no copy stays, and a latency between two regions is not known.
 type Places struct {
-	Links []Link // the first that matches two places applies
-	Keep  []Keep // the first that matches a place says how many copies of data stay there; none where none does
+	MiBps  []Link // bandwidth in MiB a second; the first that matches two places, in either order, applies
+	Millis []Link // latency in milliseconds, likewise; both ways or one way, as Data.Within counts it
+	Keep   []Keep // the first that matches a place says how many copies of data stay there; none where none does
 }
 
-// Link is the way from one place to another. From and To are places in which the two ends lie; "" is any.
+// Link is a figure of the way between two places. From and To are places in which the two ends lie; "" is
+// any.
 type Link struct {
 	From, To string
-	MiBps    int64 // bandwidth; 0 moves data in no time
-	Millis   int   // latency in milliseconds, one way or there and back as Data.Within counts it; 0 is not known
+	Value    int64 // above 0
 }
 
 // Keep is room for copies of data sets at a place. Where it is full, the copies that were used least
@@ -30,17 +31,15 @@ type Keep struct {
 	MiB   int64 // 0 is without limit
 }
 
-// linkOf returns the link between two places; nil if there is none.
-func (p *Places) linkOf(from, to string) *Link {
-	if p == nil {
-		return nil
-	}
-	for i := range p.Links {
-		if l := &p.Links[i]; capcli.IsWithin(from, l.From) && capcli.IsWithin(to, l.To) {
-			return l
+// linkBetween returns the value of the first link between two places; 0 if there is none.
+func linkBetween(links []Link, a, b string) int64 {
+	for i := range links {
+		l := &links[i]
+		if capcli.IsWithin(a, l.From) && capcli.IsWithin(b, l.To) || capcli.IsWithin(b, l.From) && capcli.IsWithin(a, l.To) {
+			return l.Value
 		}
 	}
-	return nil
+	return 0
 }
 
 // isNear reports whether a place is known to be within the latency that d states.
@@ -52,10 +51,14 @@ func (p *Places) isNear(d *capcli.Data, place string) bool {
 	if place == "" || from == "" {
 		return false
 	}
-	if l := p.linkOf(from, place); l != nil && l.Millis > 0 {
-		return l.Millis <= d.Within
+	if isLocal(from, place) {
+		return true
 	}
-	return isLocal(from, place)
+	ms := int64(0)
+	if p != nil {
+		ms = linkBetween(p.Millis, from, place)
+	}
+	return ms > 0 && ms <= int64(d.Within)
 }
 
 // isLocal reports whether data whose home is a place need not be moved to run a job at another: the two

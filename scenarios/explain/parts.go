@@ -49,13 +49,19 @@ func (x *explanation) parts() []Part {
 			addLine(&sum, line, 1)
 		}
 	}
-	if tier, one := l.metric.Tier(); one {
+	tier, one := l.metric.Tier()
+	if !one || tier == billing.OnDemand {
+		moved := billing.Line{Direct: r.Invoice.Total.Moved}
+		l.slots("pool", "moved data", &moved)
+		addLine(&sum, &moved, 1)
+	}
+	if one {
 		rest := r.Invoice.ByTier[tier]
 		addLine(&rest, &sum, -1)
 		l.slots("pool", "commitments", &rest)
 	}
 	l.months(r)
-	if _, one := l.metric.Tier(); l.money && !one && len(l.metric.Slots()) == 4 {
+	if l.money && !one && len(l.metric.Slots()) == 4 {
 		for i := range r.Invoice.ByTenant {
 			b := &r.Invoice.ByTenant[i]
 			l.add("tenant", cmp.Or(b.Name, "(none)"), "held", b.Direct, 0)
@@ -134,6 +140,10 @@ func (l *parting) months(r *play.Run) {
 			poolUSD, poolTime := l.sum(&month.ByPool[p])
 			usd += poolUSD
 			t += poolTime
+		}
+		if !one {
+			movedUSD, _ := l.sum(&billing.Line{Direct: month.Line.Moved})
+			usd += movedUSD
 		}
 		if all {
 			usd = month.ByTier[tier]

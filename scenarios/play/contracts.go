@@ -65,7 +65,7 @@ func (r *Run) cashView() (paid, lockIn *capcli.USD) {
 	if r.contracts == nil {
 		return nil, nil
 	}
-	cash, locked := r.Invoice.Cash(), capcli.USD(0)
+	cash, locked := r.Invoice.Cash()+r.Invoice.Total.Moved, capcli.USD(0)
 	at := map[string]int{}
 	for i := range r.contracts {
 		c := &r.contracts[i]

@@ -22,6 +22,49 @@ type Energy struct {
 	CarbonPrice capcli.USD   // of a tonne of CO2e
 	Budget      Carbon       // for the whole time; 0 means none
 	Intensity   Intensity
+	Places      []PlaceIntensity // the first that matches the place of a pool goes before Intensity
+}
+
+// PlaceIntensity is the carbon of a kilowatt-hour in a place: see capcli.IsWithin.
+type PlaceIntensity struct {
+	Place     string
+	Intensity Intensity
+}
+
+// intensityOf returns the number of the intensity of a place: 0 is Intensity, and k the k-th of Places.
+func (e *Energy) intensityOf(place string) int {
+	for i := range e.Places {
+		if place != "" && capcli.IsWithin(place, e.Places[i].Place) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// IntensityOfPlace returns the intensity of a place.
+func (e *Energy) IntensityOfPlace(place string) *Intensity { return e.numbered(e.intensityOf(place)) }
+
+// numbered returns the intensity of a number: see intensityOf.
+func (e *Energy) numbered(k int) *Intensity {
+	if k == 0 {
+		return &e.Intensity
+	}
+	return &e.Places[k-1].Intensity
+}
+
+// CarbonOf returns the carbon of a GPU of a model that is held for an hour, and its price. It fails with
+// capcli.ErrOverflow.
+func (e *Energy) CarbonOf(model string, grid Carbon) (Carbon, capcli.USD, error) {
+	drawn, err := e.draw(e.power(model, true), capcli.GPUTime(capcli.Hour)*capcli.GPUSecond)
+	if err != nil {
+		return 0, 0, err
+	}
+	carbon, err := emit(drawn, grid)
+	if err != nil {
+		return 0, 0, err
+	}
+	price, err := mulDiv(int64(carbon), int64(e.CarbonPrice), int64(Tonne))
+	return carbon, capcli.USD(price), err
 }
 
 // ModelPower is the power of one GPU model, in milliwatts.
@@ -224,6 +267,7 @@ type powerKey struct {
 	model  string
 	tenant string // "" for idle time
 	idle   bool
+	grid   int // number of the intensity: see Energy.intensityOf
 }
 
 // Meter returns an empty meter.
@@ -233,12 +277,22 @@ func (e *Energy) Meter() *powerMeter {
 
 // AddHeld adds GPU time of a model that a tenant held in the clock hour of at.
 func (m *powerMeter) AddHeld(at capcli.Time, model, tenant string, t capcli.GPUTime) {
-	m.cells[powerKey{hourOf(at), model, tenant, false}] += t
+	m.cells[powerKey{hourOf(at), model, tenant, false, 0}] += t
+}
+
+// addHeld adds GPU time of pool p that a tenant held in the clock hour of at.
+func (m *powerMeter) addHeld(at capcli.Time, p *simulate.Pool, tenant string, t capcli.GPUTime) {
+	m.cells[powerKey{hourOf(at), p.GPUModel, tenant, false, m.e.intensityOf(p.Place.String())}] += t
 }
 
 // AddIdle adds GPU time of a model that was up and not held, in the clock hour of at.
 func (m *powerMeter) AddIdle(at capcli.Time, model string, t capcli.GPUTime) {
-	m.cells[powerKey{hourOf(at), model, "", true}] += t
+	m.cells[powerKey{hourOf(at), model, "", true, 0}] += t
+}
+
+// addIdle adds GPU time of pool p that was up and not held, in the clock hour of at.
+func (m *powerMeter) addIdle(at capcli.Time, p *simulate.Pool, t capcli.GPUTime) {
+	m.cells[powerKey{hourOf(at), p.GPUModel, "", true, m.e.intensityOf(p.Place.String())}] += t
 }
 
 // Footprints returns the footprint of what was added. It fails where the intensity of an hour
@@ -246,7 +300,7 @@ func (m *powerMeter) AddIdle(at capcli.Time, model string, t capcli.GPUTime) {
 func (m *powerMeter) Footprints() (*Footprints, error) {
 	keys := slices.Collect(maps.Keys(m.cells))
 	slices.SortFunc(keys, func(a, b powerKey) int {
-		return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(btoi(a.idle), btoi(b.idle)), strings.Compare(a.tenant, b.tenant), strings.Compare(a.model, b.model))
+		return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(btoi(a.idle), btoi(b.idle)), strings.Compare(a.tenant, b.tenant), strings.Compare(a.model, b.model), cmp.Compare(a.grid, b.grid))
 	})
 	out := &Footprints{Months: []FootprintMonth{}, Tenants: []FootprintTenant{}}
 	if m.e.Budget > 0 {
@@ -259,7 +313,7 @@ func (m *powerMeter) Footprints() (*Footprints, error) {
 		}
 	}
 	for i, k := range keys {
-		grid, moved, ok := m.e.Intensity.At(k.hour)
+		grid, moved, ok := m.e.numbered(k.grid).At(k.hour)
 		if !ok {
 			return nil, fmt.Errorf("the carbon of a kilowatt-hour is not known at %s: no year of the series has that hour", k.hour)
 		}
@@ -415,7 +469,7 @@ func (e *Energy) OfRecord(rec *simulate.Record, until capcli.Time) (*Footprints,
 		for t := range tenants {
 			for i, held := range tenants[t].Used {
 				if held > 0 {
-					m.AddHeld(rec.Hourly.First+capcli.Time(i)*hour, rec.Pools[p].GPUModel, rec.Tenants[t], held)
+					m.addHeld(rec.Hourly.First+capcli.Time(i)*hour, &rec.Pools[p], rec.Tenants[t], held)
 				}
 			}
 		}
@@ -425,7 +479,7 @@ func (e *Energy) OfRecord(rec *simulate.Record, until capcli.Time) (*Footprints,
 		case rec.Pools[p].Buy != nil:
 			for i, free := range rec.EmptyByHour(p) {
 				if free > 0 {
-					m.AddIdle(rec.Hourly.First+capcli.Time(i)*hour, rec.Pools[p].GPUModel, free)
+					m.addIdle(rec.Hourly.First+capcli.Time(i)*hour, &rec.Pools[p], free)
 				}
 			}
 		case rec.Pools[p].Terms.Committed():
@@ -459,7 +513,7 @@ func (m *powerMeter) idlePool(rec *simulate.Record, p int, until capcli.Time) {
 		}
 		for i, part := range capcli.Split(capcli.USD(idle), free) {
 			if part > 0 {
-				m.AddIdle(hours[i], rec.Pools[p].GPUModel, capcli.GPUTime(part))
+				m.addIdle(hours[i], &rec.Pools[p], capcli.GPUTime(part))
 			}
 		}
 	}

@@ -153,3 +153,26 @@ func TestFootprintOfRecord(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// The carbon of a place is that of the first entry that it lies in; other places have the common one.
+func TestCarbonByPlace(t *testing.T) {
+	e := &Energy{
+		Held: 1_000_000, Intensity: Intensity{Flat: 400 * Gram},
+		Places: []PlaceIntensity{{"aws/eu-north-1", Intensity{Flat: 20 * Gram}}, {"aws/*", Intensity{Flat: 300 * Gram}}},
+	}
+	m := e.Meter()
+	for _, p := range []simulate.Place{{Provider: "aws", Region: "eu-north-1", Zone: "a"}, {Provider: "aws", Region: "us-east-1"}, {Provider: "gcp", Region: "us-east1"}, {}} {
+		m.addHeld(0, &simulate.Pool{Place: p}, "a", capcli.GPUTime(capcli.Hour)*capcli.GPUSecond)
+	}
+	f, err := m.Footprints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (20 + 300 + 400 + 400) * Gram; f.Carbon != want || f.Energy != 4_000_000 {
+		t.Errorf("carbon %d mg of %d mWh, want %d", f.Carbon, f.Energy, want)
+	}
+	e.CarbonPrice = 100 * capcli.Dollar
+	if c, cost, err := e.CarbonOf("", 20*Gram); err != nil || c != 20*Gram || cost != 2000 {
+		t.Errorf("a GPU-hour emits %d mg for %s (%v), want 20 g for 0.002", c, cost, err)
+	}
+}

@@ -27,10 +27,14 @@ func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account s
 			c.unused += x.Cost
 			return
 		}
-		if c.direct == nil {
-			c.direct = make([]capcli.USD, len(payers.costs))
+		to := &c.direct
+		if x.Moved {
+			to = &c.moved
 		}
-		payers.divide(&x, func(i int, cost capcli.USD) { c.direct[i] += cost })
+		if *to == nil {
+			*to = make([]capcli.USD, len(payers.costs))
+		}
+		payers.divide(&x, func(i int, cost capcli.USD) { (*to)[i] += cost })
 	})
 	for m := range rec.Months {
 		w := runMonth{inv: inv, rec: rec, payers: payers, m: m, account: account, start: rec.Months[m].Start, end: until}
@@ -46,6 +50,12 @@ func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account s
 			if w.inv.settledAt(m, p) == nil {
 				w.billed = paid[p][m]
 				w.pool(p, &c, to)
+			}
+			for i, cost := range c.moved {
+				if cost != 0 {
+					f := w.transfer(p, i, cost)
+					to(&f)
+				}
 			}
 		}
 	}
@@ -133,6 +143,7 @@ func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD, payment string
 type runCell struct {
 	direct []capcli.USD // by payer, as in tagSplit: cost of what its jobs held
 	unused capcli.USD   // cost of what nobody held
+	moved  []capcli.USD // by payer: cost of the data that moved for its jobs
 }
 
 // runMonth writes the rows of one month.

@@ -25,6 +25,7 @@ func TestARunInFocusSumsToTheInvoice(t *testing.T) {
 			rec.Months[m].Start = rec.Start + capcli.Time(m*28*86400)
 		}
 		until := rec.Start + capcli.Time(len(rec.Months)*28*86400)
+		drawMoves(t, rec, rates)
 		inv, err := billing.Price(rec, rates)
 		if err != nil {
 			t.Skip(err) // an amount that does not fit

@@ -22,6 +22,8 @@ type Line struct {
 
 	Time   simulate.Span
 	Billed capcli.GPUTime // Time.Used plus what minimum billing times add
+
+	Moved capcli.USD // part of Direct: for data that moved between places, and copies that stayed
 }
 
 // Slot is what became of GPU time that was paid for.
@@ -83,6 +85,7 @@ func (l *Line) add(o *Line) {
 	l.Unlisted += o.Unlisted
 	l.Time.Add(o.Time)
 	l.Billed += o.Billed
+	l.Moved += o.Moved
 }
 
 // Invoice is the cost of a run under some rates. Each table adds up to Total, to the millionth
@@ -100,6 +103,7 @@ type Invoice struct {
 	settled [][]*settled // by month and pool; nil where the pool is priced at its rate
 	cash    capcli.USD   // paid in the run for the settled pools and their commitments
 
+	moved    []Part     // for data that moved
 	told     func(Part) // receives each part of the invoice: see Parts
 	bill     *Bill      // bill of the settled pools
 	deal     *Deal      // the deal of PriceUnder; nil without one
@@ -151,6 +155,9 @@ func (inv *Invoice) price(rec *simulate.Record, rates []Rate) error {
 		if err := inv.month(rec, rates, m); err != nil {
 			return err
 		}
+	}
+	if err := inv.addMoved(rec); err != nil {
+		return err
 	}
 	for p := range rec.Pools {
 		if inv.ByPool[p].Unlisted > 0 {
@@ -256,6 +263,7 @@ type Tenant struct {
 	Name   string
 	Direct capcli.USD       // for what it held
 	Share  capcli.USD       // its share of what was paid for and nobody held
+	Moved  capcli.USD       // part of Direct: for data that moved for its jobs
 	Total  capcli.USD       // Direct + Share
 	ByTier [3]capcli.USD    // Total by Tier
 	Used   capcli.GPUTime   // GPU time held
@@ -306,6 +314,9 @@ func (inv *Invoice) chargeBack(rec *simulate.Record) {
 			inv.book(Part{Month: m, Pool: p, Tenant: -1, Tier: tier, Unused: true, Cost: rest})
 		}
 	}
+	for _, x := range inv.moved {
+		inv.book(x)
+	}
 	for t := range inv.ByTenant {
 		b := &inv.ByTenant[t]
 		b.Total, b.use = b.Direct+b.Share, nil
@@ -338,6 +349,7 @@ type Part struct {
 	Tenant      int // index into the record's tenants; -1 where no tenant can bear it
 	Tier        Tier
 	Unused      bool // a share of what was paid for and nobody held
+	Moved       bool // for data that moved to or from the pool, or stayed there
 	Cost        capcli.USD
 }
 
@@ -350,6 +362,9 @@ func (inv *Invoice) book(x Part) {
 		inv.Unallocated += x.Cost
 	default:
 		b := &inv.ByTenant[x.Tenant]
+		if x.Moved {
+			b.Moved += x.Cost
+		}
 		if b.ByTier[x.Tier] += x.Cost; x.Unused {
 			b.Share += x.Cost
 		} else {

@@ -52,6 +52,42 @@ func drawRecord(t *rapid.T) *simulate.Record {
 	return rec
 }
 
+// drawMoves adds moved data and copies to a record, and returns what they cost, in unbounded integers.
+func drawMoves(t *rapid.T, rec *simulate.Record, rates []billing.Rate) *big.Int {
+	total := new(big.Int)
+	if len(rec.Months) == 0 || len(rec.Tenants) == 0 || rapid.Bool().Draw(t, "no moves") {
+		return total
+	}
+	prices := &billing.Transfers{
+		Links:   []billing.TransferPrice{{From: "a/x", To: "b", GiB: 90_000}, {From: "a", GiB: 20_001}},
+		Storage: capcli.Rate(rapid.Int64Range(0, 50_000).Draw(t, "storage")),
+	}
+	for p := range rates {
+		rates[p].Transfers = prices
+	}
+	add := func(amount, price, per int64) {
+		n := new(big.Int).Mul(big.NewInt(amount), big.NewInt(price))
+		n.Add(n.Mul(n, big.NewInt(2)), big.NewInt(per))
+		total.Add(total, n.Quo(n, big.NewInt(2*per)))
+	}
+	at := func() (m, p, tenant int) {
+		return rapid.IntRange(0, len(rec.Months)-1).Draw(t, "month"), rapid.IntRange(0, len(rec.Pools)-1).Draw(t, "pool"), rapid.IntRange(0, len(rec.Tenants)-1).Draw(t, "tenant")
+	}
+	for range rapid.IntRange(1, 5).Draw(t, "moves") {
+		x := simulate.Move{From: rapid.SampledFrom([]string{"a/x", "a/y", "b/x"}).Draw(t, "from"), To: "b/x", MiB: rapid.Int64Range(1, 1<<40).Draw(t, "MiB")}
+		x.Month, x.Pool, x.Tenant = at()
+		rec.Moves = append(rec.Moves, x)
+		add(x.MiB, map[string]int64{"a/x": 90_000, "a/y": 20_001, "b/x": 0}[x.From], 1024)
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "copies") {
+		x := simulate.Stored{Place: "b/x", MiBSeconds: rapid.Int64Range(1, 1<<50).Draw(t, "MiB-seconds")}
+		x.Month, x.Pool, x.Tenant = at()
+		rec.Stored = append(rec.Stored, x)
+		add(x.MiBSeconds, int64(prices.Storage), 1024*730*3600)
+	}
+	return total
+}
+
 // exact is rate x time to the nearest millionth, half up, in unbounded integers.
 func exact(r capcli.Rate, t capcli.GPUTime) *big.Int {
 	n := new(big.Int).Mul(big.NewInt(int64(r)), big.NewInt(int64(t)))
@@ -82,11 +118,12 @@ func TestEveryTableSumsToTheInvoice(t *testing.T) {
 			rates[p].Price = capcli.Rate(rapid.Int64Range(0, 9_000_000).Draw(t, "price"))
 			rates[p].OnDemand = capcli.Rate(rapid.Int64Range(0, 9_000_000).Draw(t, "on demand"))
 		}
+		moved := drawMoves(t, rec, rates)
 		inv, err := billing.Price(rec, rates)
 		if err != nil {
 			t.Fatal(err)
 		}
-		total := new(big.Int)
+		total := new(big.Int).Set(moved)
 		for m := range rec.Months {
 			for p, pool := range rec.Pools {
 				paid := rec.Months[m].Pools[p].Offered // of elastic pools offered is billed
@@ -120,7 +157,8 @@ func TestEveryTableSumsToTheInvoice(t *testing.T) {
 		}
 		checkSame(t, "tiers", sum(tiers...), total)
 		checkSame(t, "terms", sum(terms...), total)
-		checkSame(t, "pools", sum(pools...), total)
+		checkSame(t, "moved", sum(inv.Total.Moved), moved)
+		checkSame(t, "pools", sum(append(pools, inv.Total.Moved)...), total)
 		checkSame(t, "months", sum(months...), total)
 		checkSame(t, "tiers of months", sum(monthTiers...), total)
 		checkSame(t, "tenants", sum(append(tenants, inv.Unallocated)...), total)

@@ -22,6 +22,8 @@ type Rate struct {
 	// Path and OnDemandPath are the later values of Price and OnDemand, in order of time. Each
 	// holds from its time until the next; Price and OnDemand hold before the first.
 	Path, OnDemandPath []Step
+	// Transfers are the prices of moved data; nil is free. All pools of a record have the same.
+	Transfers *Transfers
 }
 
 // Step is a price that holds from an instant on.
