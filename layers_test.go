@@ -66,7 +66,7 @@ var layers = map[string][]string{
 	"forecast/theta":           {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
-	"simulate":            {"simulate/mig", "simulate/internal/fluid", "simulate/internal/sorted", "simulate/reliability", "simulate/workflow"},
+	"simulate":            {"simulate/internal/exact", "simulate/mig", "simulate/internal/fluid", "simulate/internal/sorted", "simulate/reliability", "simulate/topology", "simulate/workflow"},
 	"simulate/workflow":   {},
 	"simulate/scale":      {"simulate", "simulate/internal/fluid", "simulate/serving"},
 	"simulate/serving":    {"gonum"},

@@ -17,6 +17,7 @@ type Slice struct {
 	start      int8  // of the instance
 	gpuMem     int32 // memory of the shared GPU, in MiB, where the pool states it
 	wait       int32 // until the GPU has changed its layout for the job
+	layout     int32 // number of the job's layout, from 1; negative in all slices of a job but the first; 0 is none
 	CPUMilli   int64
 	MemMiB     int64
 	mask       uint64 // which whole GPUs, on nodes that share GPUs
@@ -56,6 +57,7 @@ type Cluster struct {
 
 	profiles []string // MIG profiles that jobs wanted so far
 
+	ties  *ties   // storage and neighbours of running jobs; nil until a job's layout asks for them
 	can   []int   // buffer of Find
 	found []Slice // the last result of Find
 }
@@ -67,9 +69,10 @@ type poolState struct {
 	avail    bitset   // nodes that take work and have a GPU or a part of one free
 	levels   []bitset // nodes by number of free GPUs; nil for one node or nodes over maxLevel GPUs
 	frag     fragClock
-	withheld int64    // thousandths of GPUs that no job may start on now: see Pool.Withheld
-	steps    int      // steps of Pool.Withheld that have begun
-	queues   []*queue // queues whose jobs may use the pool
+	domains  *domainClock // nil without Pool.Domains, and in copies
+	withheld int64        // thousandths of GPUs that no job may start on now: see Pool.Withheld
+	steps    int          // steps of Pool.Withheld that have begun
+	queues   []*queue     // queues whose jobs may use the pool
 	account  account
 }
 
@@ -151,6 +154,10 @@ func (c *Cluster) Find(by Placement, l *Live, pools []int) []Slice {
 	if len(can) == 0 {
 		c.found = c.found[:0]
 		return nil
+	}
+	if l.layout != nil {
+		c.found = c.findLaidOut(by, l, can, c.found[:0])
+		return c.found
 	}
 	c.found = by.Place(c, l, can, c.found[:0])
 	return c.found
@@ -319,6 +326,9 @@ func (c *Cluster) take(slices []Slice) {
 			nd.mem -= s.MemMiB
 		}
 		c.state[s.Pool].account.usable -= s.milli()
+		if s.layout != 0 {
+			c.ties.count(s, 1)
+		}
 		switch {
 		case s.Milli > 0:
 			c.takeShare(s)
@@ -341,6 +351,9 @@ func (c *Cluster) release(slices []Slice) {
 		}
 		if nd.up && !nd.draining {
 			c.state[s.Pool].account.usable += s.milli()
+		}
+		if s.layout != 0 {
+			c.ties.count(s, -1)
 		}
 		switch {
 		case s.Milli > 0:
@@ -374,6 +387,9 @@ func (c *Cluster) index(n int, old, free int32) {
 			s.levels[free].set(i)
 		}
 		s.frag.move(old, free, c.now)
+	}
+	if s.domains != nil {
+		s.domains.move(i, old, free, c.now)
 	}
 	s.free += int(max(free, 0)) - int(max(old, 0))
 	if free > 0 || (free == 0 && c.hasShare(n)) {

@@ -108,6 +108,7 @@ type engine struct {
 	lastTags   *capcli.Tags
 	ledger     ledger
 	meter      meter
+	topo       *topo
 	turn       Turn
 	view       View
 	watchers   watchers
@@ -217,6 +218,10 @@ func newEngine(cfg Config) (*engine, error) {
 	if e.buy, err = newBuying(&cfg, e.c); err != nil {
 		return nil, err
 	}
+	if e.topo, err = newTopo(cfg.Pools); err != nil {
+		return nil, err
+	}
+	e.topo.watch(e.c)
 	e.gate, e.guard, e.needs = newGate(&cfg), newGuard(&cfg), newNeedSets(cfg.Pools)
 	if e.needs.divide {
 		if err := e.divide(); err != nil {
@@ -356,6 +361,7 @@ func (e *engine) loop(ctx context.Context) error {
 		if e.gate != nil {
 			e.settleGate()
 		}
+		e.settleNear()
 		e.meter.settle()
 		for _, o := range e.watchers.settle {
 			o.Settle()
@@ -396,7 +402,7 @@ func (e *engine) reach() error {
 func (e *engine) upcoming() (capcli.Seconds, bool) {
 	p := e.agenda.next()
 	switch {
-	case !e.more && e.slab.live == 0 && e.cfg.Until == 0 && !e.svc.isOpen(e.c.now) && !e.stages.isOpen():
+	case !e.more && e.cfg.Until == 0 && (e.slab.live == 0 || e.runningN == 0 && e.isStuck()) && !e.svc.isOpen(e.c.now) && !e.stages.isOpen():
 		return 0, false
 	case p == nil && !e.more:
 		return 0, false
@@ -487,7 +493,7 @@ func (e *engine) woken(p planned) {
 	switch {
 	case l == nil && p.node == gateWake:
 		e.wokenGate()
-	case l == nil && p.node == gateLetIn: // the queues are marked
+	case l == nil && (p.node == gateLetIn || p.node == nearWake): // the queues are marked
 	case l == nil && p.node == defragWake:
 		e.defrag.due, e.defrag.planned = true, false
 	case l == nil && p.node == budgetWake:

@@ -20,10 +20,12 @@ type Sharing struct {
 	Num, Den []int64 // factor on the run time with 1, 2, 3 … jobs on the GPU; the last holds for more
 }
 
-// Domain is a level of a pool's topology, such as rack.
+// Domain is a level of a pool's topology, such as rack. Each domain is consecutive nodes, all within one
+// domain of the level above.
 type Domain struct {
-	Level string
-	Nodes int // consecutive nodes of one domain; the last may have fewer
+	Level  string
+	Nodes  int     // nodes of one domain; the last may have fewer
+	Starts []int32 // first nodes of the domains, ascending from 0, where they differ in size; nil is each Nodes
 }
 
 // Place is where a pool is. The parts go from wide to narrow.

@@ -79,6 +79,9 @@ func (e *engine) live() *Live {
 	}
 	l.rc = e.cfg.Restarts.ClassOf(&l.Job)
 	if l.Shape != nil {
+		if l.layout = e.layoutOf(l.Shape); l.layout != nil {
+			l.layout.arrived(l.GPUs)
+		}
 		e.shape(l)
 	}
 	return l
@@ -182,6 +185,9 @@ func (e *engine) start(l *Live, s []Slice) {
 	if pool.MIG != nil {
 		e.awaitLayout(l, p)
 	}
+	if l.layout != nil || e.c.state[p].domains != nil {
+		e.startSpread(l)
+	}
 	e.c.state[p].account.used += l.Milli()
 	e.hold(l, 1, p)
 	l.queue.started = append(l.queue.started, l)
@@ -273,6 +279,9 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 		l.leaveData()
 	}
 	e.touchPool(p)
+	if l.layout != nil || e.c.state[p].domains != nil {
+		e.endSpread(l)
+	}
 	e.c.release(l.slices)
 	e.c.state[p].account.used -= l.Milli()
 	e.hold(l, -1, p)
@@ -289,6 +298,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 		e.occupy(l, -1)
 	}
 	e.runningN--
+	e.topo.stopped = now
 	if now > l.Since {
 		l.charge(e.ledger.stay(p, l.tenant.index, int(l.payer), l.Milli(), l.Since, now, lost))
 	}

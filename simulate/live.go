@@ -31,6 +31,7 @@ type Live struct {
 	Mark       int64          // free for the policy
 
 	state         state
+	layout        *layout // what its Shape asks of the place where it runs; nil if nothing
 	queue         *queue
 	class         *Reach
 	tenant        *Tenant
@@ -167,7 +168,7 @@ func (l *Live) Reach() *Reach { return l.class }
 func (l *Live) Alike() *Live {
 	return &Live{
 		Job:     capcli.Job{GPUs: l.GPUs, GPUMilli: l.GPUMilli, CPUMilli: l.CPUMilli, MemMiB: l.MemMiB, GPUMemMiB: l.GPUMemMiB, Shape: l.Shape},
-		profile: l.profile, class: l.class, tenant: l.tenant, allowances: l.allowances,
+		profile: l.profile, class: l.class, tenant: l.tenant, allowances: l.allowances, layout: l.layout,
 	}
 }
 

@@ -36,6 +36,10 @@ func (e *engine) factor(l *Live, s []Slice) (num, den int64) {
 	if w := l.mould.found; w >= 0 {
 		num, den = l.Shape.Ways[w].Num, l.Shape.Ways[w].Den
 	}
+	if l.layout != nil {
+		f := e.nearFactor(l, s)
+		num, den = timesRatio(num, den, f.num, f.den)
+	}
 	return num, den
 }
 

@@ -39,6 +39,8 @@ type Result struct {
 	Budgets         []BudgetPeriod // by tenant and period
 	Timeline        *Timeline      // nil unless Config.Timeline is set
 	Services        []ServiceRun   // in order of Config.Services
+	Near            []Nearness     // over what jobs were spread; nil without domains and shapes with a place
+	Rooms           []DomainRoom   // by pool and level of domains, from wide to narrow
 	Bought          []BoughtPool   // pools of bought nodes; nil if there are none
 	MIG             []MIGUse       // of the slices of pools with MIG, in order of pool; nil if there are none
 	Delays          *Delays        // of starts that were put off; nil without a Delayer
@@ -159,6 +161,7 @@ func (e *engine) result() (*Result, error) {
 	r.Delays, r.Places = e.delays.result(), e.closeMoving(end)
 	r.MIG = e.c.sliceUses(end)
 	r.Remarks = e.remarks()
+	r.Near, r.Rooms = e.nearness(), e.rooms(end)
 	r.Served, r.ServedBy = e.served()
 	r.Jobs.Waiting, r.Stages = r.Served.Waiting, stages
 	m.means(r)
@@ -220,6 +223,9 @@ func (e *engine) flush() (running, starting int64) {
 		}
 		if p := int(l.slices[0].Pool); e.c.now > l.Since {
 			l.charge(e.ledger.stay(p, l.tenant.index, int(l.payer), l.Milli(), l.Since, e.c.now, 0))
+			if l.layout != nil || e.c.state[p].domains != nil {
+				e.endSpread(l)
+			}
 		}
 		e.meter.stayed(l, e.c.now)
 	}
@@ -317,6 +323,8 @@ func (e *engine) whyNot(l *Live) string {
 		return fmt.Sprintf("wants %d GPUs, its tenant may hold %d", l.GPUs, l.tenant.Quota)
 	case e.whyHeld(l) != "":
 		return e.whyHeld(l)
+	case l.layout != nil && e.whyNever(l) != "":
+		return e.whyNever(l)
 	case l.GPUs > c.most:
 		return fmt.Sprintf("wants %d GPUs, the largest pool it may use has %d", l.GPUs, c.most)
 	}

@@ -55,6 +55,7 @@ func (c *Cluster) copyTo(w *Cluster) *Cluster {
 		w = newCluster(c.pools)
 	}
 	w.now = c.now
+	w.ties = c.ties.copyTo(w.ties)
 	copy(w.nodes, c.nodes)
 	if c.shares != nil {
 		w.shares = append(w.shares[:0], c.shares...)

@@ -1,0 +1,133 @@
+package simulate
+
+import (
+	"slices"
+
+	"capcli"
+	"capcli/simulate/internal/exact"
+)
+
+// Nearness is over what the jobs of one shape were spread.
+type Nearness struct {
+	Shape string // "" is the jobs without a place of their own, in pools with domains
+	Stays int64  // times that such a job got its GPUs
+	Rows  []Spread
+}
+
+// Spread is the stays of jobs that one domain of Level held and no narrower one.
+type Spread struct {
+	Level string // NodeLevel, a level of domains, or ClusterLevel
+	Stays int64
+	Gangs int64          // of Stays, those of jobs that are larger than a node of the pool
+	Held  capcli.GPUTime // GPU time that these stays held
+	Lost  capcli.GPUTime // of Held, what the slowdown of being spread so cost; below 0 if it is faster so
+}
+
+// spreadTally counts the stays of the jobs of one shape.
+type spreadTally struct{ rows []Spread }
+
+// row returns the row of a level.
+func (t *spreadTally) row(level string) *Spread {
+	i := slices.IndexFunc(t.rows, func(r Spread) bool { return r.Level == level })
+	if i < 0 {
+		i = len(t.rows)
+		t.rows = append(t.rows, Spread{Level: level})
+	}
+	return &t.rows[i]
+}
+
+// spreadRow returns the row in which the current stay of l counts.
+func (e *engine) spreadRow(l *Live) *Spread {
+	tally := &e.topo.plain
+	if l.layout != nil {
+		tally = &l.layout.spread
+	}
+	return tally.row(e.topo.levelName(l.Pool(), e.topo.spreadOf(e.c, l.slices)))
+}
+
+// startSpread counts a stay of l that begins.
+func (e *engine) startSpread(l *Live) {
+	if l.GPUs > 0 {
+		r := e.spreadRow(l)
+		r.Stays++
+		if l.GPUs > e.c.pools[l.Pool()].GPUsPerNode {
+			r.Gangs++
+		}
+	}
+	if l.layout == nil || l.layout.counted == 0 {
+		return
+	}
+	for _, o := range e.topo.layouts {
+		e.topo.woken = e.topo.woken || o.beside == l.layout.counted
+	}
+}
+
+// endSpread books the GPU time of a stay of l that ends now.
+func (e *engine) endSpread(l *Live) {
+	if l.GPUs == 0 || e.c.now <= l.Since {
+		return
+	}
+	r := e.spreadRow(l)
+	r.Held += capcli.GPUTime(int64(e.c.now-l.Since) * l.Milli())
+	f := e.nearFactor(l, l.slices)
+	if f.num != f.den {
+		r.Lost += slowedTime(int64(l.ran(e.c.now))*l.Milli(), f)
+	}
+}
+
+// slowedTime returns how much of a time the factor f took: t × (num - den) / num.
+func slowedTime(t int64, f ratio) capcli.GPUTime {
+	if f.num >= f.den {
+		return capcli.GPUTime(exact.Portion(t, f.num-f.den, f.num))
+	}
+	whole, rest := (f.den-f.num)/f.num, (f.den-f.num)%f.num
+	return -capcli.GPUTime(t*whole + exact.Portion(t, rest, f.num))
+}
+
+// nearFactor returns what the spread of the slices multiplies the run time of l by.
+func (e *engine) nearFactor(l *Live, s []Slice) ratio {
+	if l.layout == nil {
+		return ratio{1, 1}
+	}
+	slow := l.layout.pools[s[0].Pool].slowdown
+	if slow == nil {
+		return ratio{1, 1}
+	}
+	return slow[e.topo.spreadOf(e.c, s)+1]
+}
+
+// nearness returns over what jobs were spread: first the jobs without a place of their own, then the shapes
+// in the order in which their first jobs came.
+func (e *engine) nearness() (out []Nearness) {
+	order := e.levelOrder()
+	add := func(shape string, t *spreadTally) {
+		if len(t.rows) == 0 {
+			return
+		}
+		n := Nearness{Shape: shape, Rows: slices.Clone(t.rows)}
+		slices.SortFunc(n.Rows, func(a, b Spread) int { return slices.Index(order, a.Level) - slices.Index(order, b.Level) })
+		for i := range n.Rows {
+			n.Stays += n.Rows[i].Stays
+		}
+		out = append(out, n)
+	}
+	add("", &e.topo.plain)
+	for _, l := range e.topo.layouts {
+		add(l.shape.Name, &l.spread)
+	}
+	return out
+}
+
+// levelOrder returns the names of all levels from the node to the cluster.
+func (e *engine) levelOrder() []string {
+	order := []string{NodeLevel}
+	for p := range e.topo.pools {
+		levels := e.topo.pools[p].tree.Levels()
+		for _, name := range slices.Backward(levels) {
+			if !slices.Contains(order, name) {
+				order = append(order, name)
+			}
+		}
+	}
+	return append(order, ClusterLevel)
+}
