@@ -3,7 +3,8 @@ package capcli
 // Stage places a job in a workflow: what it waits for, and what follows if it fails. Jobs without
 // dependencies have none.
 type Stage struct {
-	Workflow  string    // names the workflow; "" is none
+	Workflow  string    // names the workflow, or one run of it; "" is none
+	Of        string    // the workflow of which Workflow is one run; "" is itself
 	Name      string    // stage within the workflow, such as fine-tune; jobs of one stage share it
 	After     []After   // what must happen before it may start
 	One       bool      // one of After is enough; else all are needed
@@ -31,6 +32,7 @@ const (
 	AfterAny                    // it ended, well or not
 	AfterNotOK                  // it failed; else the job is cancelled
 	AfterStart                  // it started
+	AfterSome                   // it ended, and it or another that the job waits for in this way ended well; else the job is cancelled
 )
 
 // Sweep is a search over hyper-parameters, whose trials are jobs. Trials share it, and nothing changes

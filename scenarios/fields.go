@@ -33,6 +33,8 @@ func topFields(s *Scenario) []strict.Field {
 		{"kueue", "the jobs are the workloads of these Kubernetes objects, and Kueue's rules decide: a file, or {objects: […]}", readKueue(&s.Kueue)},
 		{"services", "inference beside the jobs: replicas that hold GPUs and follow a load: [{name: chat, gpus: 1, mu: 600, load: […], scaler: {kind: hpa, …}}]", services(s)},
 		{"speed", "jobs that run faster than their log says, to see what it is worth: [{classes: [training], busy: 60% -> 90%, because: input fixed}]", speedSection.List(&s.Speed, maxList, "entries")},
+		{"stages", "workflows whose jobs depend on each other: [{name: llm, every: 30d, stages: [{name: pre-train, gpus: 64, run: 8d}, …]}]", readStages(s)},
+		{"sweeps", "searches over hyper-parameters: [{name: tune, gpus: 1, run: 6h, trials: 64, max_parallel: 8, stop: halving}]", readSweeps(s)},
 		{"prices", "file of your own prices, that go before the catalogue (capcli prices import)", file(&s.PriceFile)},
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
 		{"commitments", "discounts on on-demand use: savings plans, reserved instances, committed use, as capcli bill reads them", discounts(s)},

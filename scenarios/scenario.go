@@ -64,21 +64,23 @@ type Scenario struct {
 	Tenants         []simulate.Tenant
 	EachTenant      simulate.Caps // caps of every tenant that states none
 	PriorityClasses []simulate.PriorityClass
-	Limits          []outcome.Check   // bounds that the result should hold, in the file's order
-	Budget          *billing.Budget   // nil if the file states none
-	Approvals       billing.Approvals // empty if the file states none
-	Energy          *Energy           // nil if the file states none
-	Services        []service.Spec    // hold capacity beside the jobs
-	Speed           []Speed           // makes jobs faster or slower
-	PriceFile       string            // file of own prices, which take precedence over the catalogue
+	Limits          []outcome.Check     // bounds that the result should hold, in the file's order
+	Budget          *billing.Budget     // nil if the file states none
+	Approvals       billing.Approvals   // empty if the file states none
+	Energy          *Energy             // nil if the file states none
+	Services        []service.Spec      // hold capacity beside the jobs
+	Speed           []Speed             // makes jobs faster or slower
+	PriceFile       string              // file of own prices, which take precedence over the catalogue
+	Workflows       []generate.Workflow // of stages and sweeps, beside the other jobs
 
 	prices *prices.List // the prices given to ParseWith
 	source []byte
 	sets   []string
 	opened *opened
 
-	serviceObjects []*strict.Object // of Services, while the file is read
-	discountNodes  []*yaml.Node     // the nodes of Commitments, for the lines of faults
+	serviceObjects  []*strict.Object // of Services, while the file is read
+	workflowObjects []*strict.Object // of Workflows, while the file is read
+	discountNodes   []*yaml.Node     // the nodes of Commitments, for the lines of faults
 }
 
 // defaultSeed is the seed of a scenario that states none.
@@ -211,6 +213,7 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	s.checkShapes(o)
 	s.checkKueue(o)
 	s.checkServices(o)
+	s.checkWorkflows(o)
 }
 
 // file reads the name of a file.

@@ -332,8 +332,11 @@ func (l *Live) charge(stay []Hold) {
 
 // finish ends l.
 func (e *engine) finish(l *Live) {
-	if e.stages != nil && e.stages.retry(l) {
-		return
+	if e.stages != nil {
+		if e.stages.retry(l) {
+			return
+		}
+		l.spoilt = e.stages.fails(l.index())
 	}
 	stay := e.c.now - l.Since
 	if l.cut { // the limit came first: the work done so far is all the work of the job

@@ -51,6 +51,8 @@ type Live struct {
 	starting      bool           // holds GPUs that are ordered but not delivered
 	waited        bool           // whether the wait for the first start has been counted
 	believes      capcli.Seconds // estimated end of the current stay
+	tries         int32          // see Retried
+	spoilt        bool           // see Spoilt; set at its end
 	failures      int            // losses of its GPUs: see Retries
 	resting       bool           // waits for the end of a back-off
 	leaves        capcli.Seconds // end of its grace; 0 if it was not preempted in this stay
@@ -193,6 +195,12 @@ func (l *Live) Index() int64 { return int64(l.number) - 1 }
 // Place returns the number of the job in the order of ties, from 0: its Index, or with Config.Stages its
 // place in the list.
 func (l *Live) Place() int64 { return int64(l.seq) - 1 }
+
+// Retried returns how often the job has been tried again after a failure.
+func (l *Live) Retried() int { return int(l.tries) }
+
+// Spoilt reports whether the job, which has finished, has ended in failure or at its limit.
+func (l *Live) Spoilt() bool { return l.spoilt || l.cut || l.over }
 
 // Slices returns where the job runs, or last ran.
 func (l *Live) Slices() []Slice { return l.slices }

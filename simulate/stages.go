@@ -88,7 +88,7 @@ type stageRun struct {
 	from    []capcli.Seconds
 	started []bool
 	ended   []bool
-	tries   map[int32]int
+	good    []bool  // whether a job ended well that the job waits for with AfterSome; nil if none does
 	ready   []int32 // arrive at this instant
 	planned int     // jobs whose time has yet to pass, planned in the agenda
 	sweeps  map[*capcli.Sweep]*sweepRun
@@ -108,6 +108,7 @@ type StageResult struct {
 	EndedEarly  int64          // trials that their sweep ended early
 	Spared      capcli.GPUTime // work that these did not have to do
 	HeldTime    Stats          // submission to readiness, of the dependent jobs that were not cancelled
+	Steps       int64          // steps without GPUs, which took their time and no capacity
 	Missing     int64          // dependencies on jobs that are not among the jobs
 	MissingID   string         // the first such job
 	MissingFrom string         // the job that names it
@@ -117,7 +118,7 @@ func newStageRun(e *engine, s *Stages) *stageRun {
 	n := len(s.list)
 	r := &stageRun{
 		Stages: s, e: e, state: make([]stageState, n), open: make([]int32, n), from: make([]capcli.Seconds, n),
-		started: make([]bool, n), ended: make([]bool, n), tries: map[int32]int{}, sweeps: map[*capcli.Sweep]*sweepRun{},
+		started: make([]bool, n), ended: make([]bool, n), sweeps: map[*capcli.Sweep]*sweepRun{},
 	}
 	for i := range n {
 		r.open[i] = int32(len(s.Graph.After(i)))
@@ -223,6 +224,7 @@ func (r *stageRun) arrive(i int32) *Live {
 	e.next = next
 	switch {
 	case j.GPUs == 0 && !e.cfg.CPUJobs:
+		r.res.Steps++
 		r.noteStart(i, 0)
 		r.plan(e.c.now+j.Run*capcli.Seconds(1+r.spoilt(i)), i, stepWake)
 	case l == nil:
@@ -261,6 +263,12 @@ func (r *stageRun) settle(i int32, well bool) {
 	for _, d := range r.Graph.Next(int(i)) {
 		switch {
 		case d.When == capcli.AfterStart:
+		case d.When == capcli.AfterSome:
+			if r.good == nil {
+				r.good = make([]bool, len(r.list))
+			}
+			r.good[d.Job] = r.good[d.Job] || well
+			r.met(d, 0)
 		case d.When == capcli.AfterAny, (d.When == capcli.AfterOK) == well:
 			r.met(d, 0)
 		default:
@@ -281,9 +289,22 @@ func (r *stageRun) met(d workflow.Edge, lead capcli.Seconds) {
 	} else {
 		r.open[i]--
 	}
-	if r.open[i] == 0 && r.state[i] == held {
+	switch {
+	case r.open[i] > 0:
+	case !r.hasGood(d):
+		r.cancel(i)
+	case r.state[i] == held:
 		r.free(i)
 	}
+}
+
+// hasGood reports whether one of the jobs ended well of which job d.Job needs one. d is the last dependency
+// to be satisfied.
+func (r *stageRun) hasGood(d workflow.Edge) bool {
+	if r.good == nil || r.good[d.Job] {
+		return true
+	}
+	return !slices.ContainsFunc(r.Graph.After(int(d.Job)), func(e workflow.Edge) bool { return e.When == capcli.AfterSome })
 }
 
 // ruleOut notes that a dependency of job i cannot be satisfied any more.
@@ -357,10 +378,10 @@ func (l *Live) index() int32 { return int32(l.seq - 1) }
 // this was its last try, or a good one.
 func (r *stageRun) retry(l *Live) bool {
 	e, i := r.e, l.index()
-	if l.cut || l.over || r.tries[i] >= r.spoilt(i) {
+	if l.cut || l.over || int(l.tries) >= r.spoilt(i) {
 		return false
 	}
-	r.tries[i]++
+	l.tries++
 	r.res.Retries++
 	r.res.Spoilt += capcli.GPUTime(int64(l.Run) * l.Milli())
 	e.stop(l, 0, e.c.now-l.Since+l.saved)
@@ -414,6 +435,7 @@ func (r *stageRun) close(end capcli.Seconds) *StageResult {
 			r.res.Held++
 			r.e.leftHeld(j, i)
 		} else {
+			r.res.Steps++
 			r.e.meter.cpuOnly++
 		}
 	}

@@ -39,6 +39,7 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 		d.Tables = append(d.Tables, limitTable(r))
 	}
 	runs := results[0]
+	d.Tables = append(d.Tables, stageTables(runs)...)
 	d.Tables = append(d.Tables, serviceTables(runs)...)
 	d.Tables = append(d.Tables, poolTable(runs))
 	d.Tables = append(d.Tables, boughtTables(runs)...)

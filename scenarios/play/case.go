@@ -108,9 +108,10 @@ func (c *Case) findJobs(o *Options) error {
 			return &capcli.RequestError{Field: "trace", Text: "names " + file + ", but nothing opens it", Hint: "set Options.Logs"}
 		}
 		c.Source, c.zone = o.Logs.Source(file, read), read.TZ
+		c.addStages()
 		return nil
 	}
-	if _, made := s.Generated(scenarios.Options{Seed: c.Seed}); !made && len(s.Services) == 0 {
+	if _, made := s.Generated(scenarios.Options{Seed: c.Seed}); !made && len(s.Services) == 0 && len(s.Workflows) == 0 {
 		if err := lendJobs(s); err != nil {
 			return err
 		}
@@ -127,6 +128,7 @@ func (c *Case) findJobs(o *Options) error {
 		}
 		return &Reading{Jobs: jobs}, nil
 	}}
+	c.addStages()
 	return nil
 }
 

@@ -54,6 +54,9 @@ func (r *Run) figures(run int) outcome.Outcome {
 	out.Fairness = outcome.FairnessOf(res.Tenants, r.Invoice.TenantUse())
 	slices.SortStableFunc(out.Tenants, func(a, b outcome.Tenant) int { return cmp.Compare(a.Name, b.Name) })
 	out.Tags, out.Services, out.Speed = r.tags, r.services, r.intake.SpeedUse(s)
+	if r.stages != nil {
+		out.Stages = r.stages.figures(r)
+	}
 	for i := range res.Loads {
 		out.Loads = append(out.Loads, outcome.LoadOf(&res.Loads[i]))
 	}

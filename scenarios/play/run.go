@@ -33,6 +33,7 @@ type Run struct {
 	contracts []outcome.Contract   // nil unless Scenario.HasContracts
 	tags      []outcome.TagBill    // nil if no job has tags
 	services  []outcome.Service    // nil without services
+	stages    *stageWatch          // nil if no job depends on another
 	kinds     []string             // kinds of the pools, as the scenario states them
 	intake    scenarios.Intake
 }
@@ -212,7 +213,7 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	out := &Run{Case: c, Curve: newCurve()}
 	cfg, err := c.Scenario.Config(c.admit(capcli.WatchJobs(ctx, reading.Jobs, p.jobs), &out.intake), so)
 	if err == nil && c.Source.Stages {
-		err = c.keepStages(&cfg, run, q.note)
+		out.stages, err = c.keepStages(&cfg, run, q.note)
 	}
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func Warnings(runs []*Run) []string {
 	if un := s.Unpriced(); len(un) > 0 {
 		out = append(out, fmt.Sprintf("%s: no price is stated for %s, so what it costs is not known", s.Name, strings.Join(un, ", ")))
 	}
-	if n := mean(func(r *Run) int64 { return r.Result.Jobs.CPUOnly }); n > 0 {
+	if n := mean((*Run).leftOut); n > 0 {
 		out = append(out, fmt.Sprintf("%s: left out, because they ask for no GPU: %s", name, outcome.JobsText(n)))
 	}
 	if n := mean(func(r *Run) int64 { return r.OutsideThePeriod }); n > 0 {
