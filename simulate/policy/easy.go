@@ -164,6 +164,17 @@ func (pr *promise) allows(now, est capcli.Seconds, milli int64, s []simulate.Sli
 	return milli <= pr.extra && (pr.then == nil || pr.then.Holds(s))
 }
 
+// findAllowed finds room for l, which has ways, that the promise allows, and returns what l holds there and how long.
+// It works on a copy, so that promises of jobs without ways stay off the heap.
+func (pr *promise) findAllowed(t *simulate.Turn, l *simulate.Live) (s []simulate.Slice, milli int64, est capcli.Seconds) {
+	own := *pr
+	s = t.FindIf(l, func(s []simulate.Slice) bool {
+		milli, est = t.FoundAs(l)
+		return own.allows(t.Now(), est, milli, s)
+	})
+	return s, milli, est
+}
+
 // try starts l if it fits and does not delay the head. A job that would delay the head
 // in the promised pool may go to another pool.
 func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capcli.Seconds) {
@@ -176,10 +187,7 @@ func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capc
 	}
 	if !pr.allows(t.Now(), est, milli, s) {
 		if l.HasWays() {
-			s = t.FindIf(l, func(s []simulate.Slice) bool {
-				milli, est = t.FoundAs(l)
-				return pr.allows(t.Now(), est, milli, s)
-			})
+			s, milli, est = pr.findAllowed(t, l)
 		} else {
 			s = t.FindOutside(l, pr.pool)
 		}
