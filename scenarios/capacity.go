@@ -45,6 +45,10 @@ type Capacity struct {
 	Trace       *Availability
 	Buy         *Buy // its nodes are bought; nil if they are not
 
+	Domains    []DomainSpec // from wide to narrow
+	Topology   string       // file of Slurm's topology that says the domains; "" is none
+	StoreMiBps int64        // bandwidth of the storage that its jobs share; 0 is without limit
+
 	Maintenance  []Window // times in which a part of it is taken away
 	Reservations []Window // times in which a part of it is kept for tenants
 }
@@ -66,7 +70,8 @@ type Failures struct {
 
 // RackFailures are random breakdowns of racks, which take all their nodes.
 type RackFailures struct {
-	Nodes        int
+	Nodes        int    // 0 is those of the domains
+	Level        string // level of the domains that fail as racks; "" is rack
 	MTBF, Repair capcli.Seconds
 }
 
@@ -128,6 +133,9 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"hazard", "loss of spot nodes at random: {mean_up: 11d, mean_down: 2h, notice: 2m}", hazardSection.Pointer(&c.Hazard)},
 		{"maintenance", "times in which a part is taken away: [{from: 7d, until: 8d, nodes: 2, mode: drain}]", maintenanceSection.List(&c.Maintenance, maxList, "windows")},
 		{"reservations", "times in which a part is kept for tenants: [{from: 7d, until: 8d, gpus: 16, tenants: [research]}]", reservationSection.List(&c.Reservations, maxList, "reservations")},
+		{"domains", "levels above the node, from wide to narrow: [{level: block, nodes: 64}, {level: rack, nodes: 8}]", domainSection.List(&c.Domains, maxLevels, "levels")},
+		{"topology", "domains from Slurm's topology.conf or topology.yaml; its nodes are those of the pool", file(&c.Topology)},
+		{"store_gib_per_s", "bandwidth of the storage that its jobs share, in GiB a second; default: without limit", measure(&c.StoreMiBps, 1024, 0.001, 1e6)},
 		{"buy", "on_demand, spot: nodes are bought, shared by jobs and given back: {lead_time: 4m, idle: 10m}; needs nodes and gpus_per_node", buySection.Pointer(&c.Buy)},
 		{"availability", "loss of spot nodes as recorded: {file: trace.json, polarity: available, notice: 2m}", availabilitySection.Pointer(&c.Trace)},
 	}

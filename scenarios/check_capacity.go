@@ -21,6 +21,7 @@ func (c *Capacity) check(o *strict.Object) {
 	}
 	c.checkSize(o)
 	c.checkSupply(o)
+	c.checkDomains(o)
 	c.checkProduct(o)
 	c.checkBuy(o)
 	if c.Kind.Committed() {

@@ -191,10 +191,11 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) ([]simulate.Pool, error
 			Nodes: g.nodes, GPUsPerNode: g.gpus, CPUMilli: g.cpu, MemMiB: g.mem,
 			From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
 			Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c),
+			Domains: c.domains(&g), StoreMiBps: c.StoreMiBps,
 		}
 		p.MTBF, p.Windows = c.mtbf(files, &p), s.windows(c)
 		if c.Failures != nil && c.Failures.Rack != nil {
-			p.RackMTBF, p.RackNodes = c.Failures.Rack.MTBF, c.Failures.Rack.Nodes
+			p.RackMTBF, p.RackNodes = c.Failures.Rack.MTBF, c.Failures.Rack.size(&p)
 		}
 		if p.Supply = c.supply(files, p, seed, g.place); c.Product == "capacity_block" && p.Until > 0 {
 			p.Supply = &ending{inner: p.Supply, at: max(p.From, p.Until-c.EndsEarly), nodes: p.Nodes}
@@ -247,7 +248,8 @@ type group struct {
 	name, model string
 	nodes, gpus int
 	cpu, mem    int64
-	place       int // index among the groups of its pool
+	paths       [][]string // domains of each node by level, sorted; nil if no file says them
+	place       int        // index among the groups of its pool
 }
 
 // groups yields each pool with each of its groups, in the order of the pools of Config.
@@ -269,7 +271,7 @@ func (c *Capacity) groups(files *files) []group {
 	if c.NodesFile != "" {
 		return files.nodes[c.Name]
 	}
-	g := group{name: c.Name, model: c.GPUModel, nodes: c.Nodes, gpus: c.GPUsPerNode, cpu: c.CPUMilli, mem: c.MemMiB}
+	g := group{paths: files.domains[c.Name], name: c.Name, model: c.GPUModel, nodes: c.Nodes, gpus: c.GPUsPerNode, cpu: c.CPUMilli, mem: c.MemMiB}
 	if g.nodes == 0 {
 		g.nodes, g.gpus = 1, cmp.Or(c.GPUs, unlimited)
 	}

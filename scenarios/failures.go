@@ -19,9 +19,10 @@ var failuresSection = strict.Section[Failures]{Name: "failures", Needs: []string
 	}
 }}
 
-var rackSection = strict.Section[RackFailures]{Name: "failures.rack", Needs: []string{"nodes", "mtbf", "repair"}, Fields: func(r *RackFailures) []strict.Field {
+var rackSection = strict.Section[RackFailures]{Name: "failures.rack", Needs: []string{"mtbf", "repair"}, Fields: func(r *RackFailures) []strict.Field {
 	return []strict.Field{
-		{"nodes", "nodes of a rack", strict.Integer(&r.Nodes, 1, maxGPUs)},
+		{"nodes", "nodes of a rack; default: those of the domains", strict.Integer(&r.Nodes, 1, maxGPUs)},
+		{"level", "level of domains that fails so; default: rack", strict.Name(&r.Level)},
 		{"mtbf", "mean time between failures of one rack", strict.Duration(&r.MTBF, 1)},
 		{"repair", "mean time to repair it", strict.Duration(&r.Repair, 1)},
 	}
@@ -43,6 +44,11 @@ func (f *Failures) supply(p *simulate.Pool, rng *rand.Rand) simulate.Supply {
 	all := supply.Failures{Nodes: p.Nodes, GPUsPerNode: p.GPUsPerNode, Node: supply.Part{MTBF: f.MTBF, Repair: f.Repair}, Crews: f.Crews}
 	if r := f.Rack; r != nil {
 		all.Rack, all.RackNodes = supply.Part{MTBF: r.MTBF, Repair: r.Repair}, r.Nodes
+		for i := range p.Domains {
+			if d := &p.Domains[i]; d.Level == r.Level {
+				all.RackStarts = d.Starts
+			}
+		}
 	}
 	if g := f.GPU; g != nil {
 		all.GPU, all.GPUTakesNode = supply.Part{MTBF: g.MTBF, Repair: g.Repair}, g.Takes == "node"

@@ -28,6 +28,7 @@ type opened struct {
 // files is the contents of the files that a scenario names.
 type files struct {
 	nodes        map[string][]group             // by the pool's name
+	domains      map[string][][]string          // domains of each node, by the name of a pool with a topology
 	availability map[string]supply.Availability // by Availability.key
 	predicted    map[string]capcli.Seconds
 	shapes       *shapeBook // nil if the scenario has none
@@ -49,7 +50,7 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 	if err := s.priced(open); err != nil {
 		return nil, err
 	}
-	f := &files{nodes: map[string][]group{}, availability: map[string]supply.Availability{}}
+	f := &files{nodes: map[string][]group{}, domains: map[string][][]string{}, availability: map[string]supply.Availability{}}
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
 		if c.NodesFile != "" {
@@ -57,11 +58,14 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 			if err != nil {
 				return nil, err
 			}
-			if f.nodes[c.Name], err = readNodes(c.NodesFile, c.Name, b); err != nil {
+			if f.nodes[c.Name], err = readNodes(c, b); err != nil {
 				return nil, err
 			}
 		}
 		if err := f.loadTraces(c, open); err != nil {
+			return nil, err
+		}
+		if err := f.loadDomains(c, open); err != nil {
 			return nil, err
 		}
 	}
@@ -193,10 +197,13 @@ var nodeColumns = []string{"cpu_milli", "memory_mib", "gpu", "model"}
 
 // readNodes reads a list of nodes and groups equal nodes, in the order of their first
 // nodes.
-func readNodes(file, pool string, b []byte) ([]group, error) {
+func readNodes(c *Capacity, b []byte) ([]group, error) {
 	var out []group
-	total := 0
-	err := rows(file, b, nodeColumns, func(line int, cells []string) error {
+	total, file, columns := 0, c.NodesFile, slices.Clone(nodeColumns)
+	for _, d := range c.Domains {
+		columns = append(columns, d.Level)
+	}
+	err := rows(file, b, columns, func(line int, cells []string) error {
 		var v [3]int64
 		for i, most := range []int64{1e9, 1e12, maxPerNode} {
 			n, err := strconv.ParseInt(cmp.Or(cells[i], "0"), 10, 64)
@@ -209,9 +216,16 @@ func readNodes(file, pool string, b []byte) ([]group, error) {
 		if total += g.gpus; total > maxGPUs {
 			return &capcli.InputError{File: file, Line: line, Text: fmt.Sprintf("over %d GPUs in one pool", maxGPUs)}
 		}
+		if path := cells[len(nodeColumns):]; len(path) > 0 {
+			if at := slices.Index(path, ""); at >= 0 {
+				return &capcli.InputError{File: file, Line: line, Field: columns[len(nodeColumns)+at], Text: "is empty; want the domain that the node is in"}
+			}
+			g.paths = [][]string{slices.Clone(path)}
+		}
 		for i := range out {
 			if o := &out[i]; o.model == g.model && o.gpus == g.gpus && o.cpu == g.cpu && o.mem == g.mem {
 				o.nodes++
+				o.paths = append(o.paths, g.paths...)
 				return nil
 			}
 		}
@@ -224,7 +238,10 @@ func readNodes(file, pool string, b []byte) ([]group, error) {
 	if err == nil && len(out) == 0 {
 		err = &capcli.InputError{File: file, Text: "the list has no nodes"}
 	}
-	nameGroups(out, pool)
+	for i := range out {
+		slices.SortStableFunc(out[i].paths, slices.Compare)
+	}
+	nameGroups(out, c.Name)
 	return out, err
 }
 

@@ -137,7 +137,7 @@ func TestAlibabasNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, err := readNodes("nodes.csv", "openb", b)
+	groups, err := readNodes(&Capacity{NodesFile: "nodes.csv", Name: "openb"}, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func FuzzScenarioTables(f *testing.F) {
 				t.Errorf("not an input error: %v", err)
 			}
 		}
-		groups, err := readNodes("table.csv", "pool", b)
+		groups, err := readNodes(&Capacity{NodesFile: "table.csv", Name: "pool"}, b)
 		if err != nil {
 			refused(err)
 		}

@@ -384,6 +384,7 @@ func (s *Scenario) chooser(files *files) (simulate.Chooser, error) {
 
 // checkShapes checks what shapes and other parts of the scenario say of each other.
 func (s *Scenario) checkShapes(o *strict.Object) {
+	s.checkNear(o)
 	if len(s.Shapes) == 0 && o.Has("widths") && s.Widths.Rule != "" && s.Widths.Rule != "asked" {
 		o.Fault("widths", "widths are of jobs with a shape; give shapes too")
 	}

@@ -22,9 +22,10 @@ type Part struct {
 type Failures struct {
 	Nodes, GPUsPerNode int
 	Node, Rack, GPU    Part
-	RackNodes          int  // nodes of a rack; the last rack may have fewer
-	GPUTakesNode       bool // a failed GPU takes its node; else only itself, with the job that holds it
-	Crews              int  // parts repaired at once; 0 is all
+	RackNodes          int     // nodes of a rack; the last rack may have fewer
+	RackStarts         []int32 // first nodes of the racks where they differ in size; nil is each RackNodes
+	GPUTakesNode       bool    // a failed GPU takes its node; else only itself, with the job that holds it
+	Crews              int     // parts repaired at once; 0 is all
 }
 
 // NewFailures returns a supply of nodes that fail in these ways. All parts work at the start. The
@@ -41,10 +42,8 @@ func NewFailures(f Failures, rng *rand.Rand) simulate.Supply {
 	for n := range f.Nodes {
 		add(aNode, n, n, f.Node)
 	}
-	if f.RackNodes > 0 {
-		for r := 0; r*f.RackNodes < f.Nodes; r++ {
-			add(aRack, r, r, f.Rack)
-		}
+	for r := range f.racks() {
+		add(aRack, r, r, f.Rack)
 	}
 	for g := range f.Nodes * f.GPUsPerNode {
 		add(aGPU, g, g/f.GPUsPerNode, f.GPU)
@@ -56,6 +55,28 @@ func NewFailures(f Failures, rng *rand.Rand) simulate.Supply {
 	}
 	heap.Init(s)
 	return s
+}
+
+// racks returns the number of racks.
+func (f *Failures) racks() int {
+	switch {
+	case f.RackStarts != nil:
+		return len(f.RackStarts)
+	case f.RackNodes > 0:
+		return (f.Nodes + f.RackNodes - 1) / f.RackNodes
+	}
+	return 0
+}
+
+// rack returns the nodes of a rack: from up to, but not including, to.
+func (f *Failures) rack(r int) (from, to int) {
+	if f.RackStarts == nil {
+		return r * f.RackNodes, min((r+1)*f.RackNodes, f.Nodes)
+	}
+	if to = f.Nodes; r+1 < len(f.RackStarts) {
+		to = int(f.RackStarts[r+1])
+	}
+	return int(f.RackStarts[r]), to
 }
 
 // partKind says what a part is.
@@ -155,8 +176,7 @@ func (s *compound) change(p *part, at capcli.Seconds, sign int32) {
 	from, to := int(p.of), int(p.of)+1
 	switch {
 	case p.kind == aRack:
-		from = int(p.of) * s.f.RackNodes
-		to = min(from+s.f.RackNodes, s.f.Nodes)
+		from, to = s.f.rack(int(p.of))
 	case p.kind == aGPU && !s.f.GPUTakesNode:
 		kind := simulate.Gain
 		if sign > 0 {
