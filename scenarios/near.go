@@ -151,7 +151,7 @@ func levelNumbers(dst *[]levelNumber, want string) strict.Reader {
 // checkNear checks the levels and the shapes that near names.
 func (s *Scenario) checkNear(o *strict.Object) {
 	levels := []string{simulate.NodeLevel}
-	byCount := ""
+	hasNodes := false
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
 		for _, d := range c.Domains {
@@ -159,9 +159,7 @@ func (s *Scenario) checkNear(o *strict.Object) {
 				levels = append(levels, d.Level)
 			}
 		}
-		if c.Nodes == 0 && c.NodesFile == "" {
-			byCount = c.Name
-		}
+		hasNodes = hasNodes || c.Nodes > 0 || c.NodesFile != ""
 	}
 	var names []string
 	for i := range s.Shapes {
@@ -177,8 +175,8 @@ func (s *Scenario) checkNear(o *strict.Object) {
 		if n.Beside != "" && !slices.Contains(names, n.Beside) {
 			faultNear(o, at, "beside", "unknown shape %s: have %s%s", capcli.Quoted(n.Beside), strings.Join(names, ", "), capcli.DidYouMean(n.Beside, names))
 		}
-		if byCount != "" && (n.IsConfined() || len(n.Slowdown) > 0) {
-			faultNear(o, at, "", "pool %s is a number of GPUs without nodes, so nobody knows how near they are; give it nodes and gpus_per_node", capcli.Quoted(byCount))
+		if n.Mode == capcli.Required && !hasNodes {
+			faultNear(o, at, "mode", "the pools are numbers of GPUs without nodes, so nobody knows how near they are; give nodes and gpus_per_node")
 		}
 		for _, x := range levelsOf(n) {
 			if !slices.Contains(levels, x.level) && (x.level != simulate.ClusterLevel || !x.table) {

@@ -68,7 +68,7 @@ func TestNearFaults(t *testing.T) {
 		{racks, "{comm_share: 0.2, bandwidth: {rack: 5}}", "within a node is missing"},
 		{racks, "{beside: web, level: rack}", "unknown shape \"web\""},
 		{racks, "{apart: shelf}", "no pool has domains of level \"shelf\""},
-		{"gpus: 64", "{mode: preferred, level: node}", "is a number of GPUs without nodes"},
+		{"gpus: 64", "{mode: required, level: node}", "are numbers of GPUs without nodes"},
 		{"gpus: 64, domains: [{level: rack, nodes: 4}]", "{mode: preferred, level: node}", "domains are of nodes"},
 		{"nodes: 16, gpus_per_node: 8, domains: [{level: block, nodes: 6}, {level: rack, nodes: 4}]", "{mode: preferred, level: node}", "no whole number of racks of 4"},
 		{"nodes: 16, gpus_per_node: 8, domains: [{level: rack}]", "{mode: preferred, level: node}", "needs nodes"},

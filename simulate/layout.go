@@ -51,7 +51,7 @@ func (e *engine) newLayout(s *capcli.Shape) *layout {
 	t, n := e.topo, &s.Near
 	l := &layout{topo: t, shape: s, number: int32(len(t.layouts) + 1), counted: slices.Index(t.counted, s.Name) + 1}
 	for p := range t.pools {
-		l.pools = append(l.pools, newPoolLayout(t.pools[p].tree, n))
+		l.pools = append(l.pools, newPoolLayout(t.pools[p].tree, n, t.pools[p].scattered))
 	}
 	t.layouts = append(t.layouts, l)
 	t.byShape[s] = l
@@ -71,7 +71,7 @@ func (e *engine) newLayout(s *capcli.Shape) *layout {
 }
 
 // newPoolLayout says what n means in a pool.
-func newPoolLayout(tree *topology.Tree, n *capcli.Near) poolLayout {
+func newPoolLayout(tree *topology.Tree, n *capcli.Near, scattered bool) poolLayout {
 	out := poolLayout{can: true, level: tree.Level(n.Level), segmentLevel: tree.Level(n.SliceLevel)}
 	switch {
 	case n.Mode == capcli.Required && out.level < 0, n.SliceGPUs > 0 && out.segmentLevel < 0:
@@ -80,6 +80,10 @@ func newPoolLayout(tree *topology.Tree, n *capcli.Near) poolLayout {
 		out.level = 0
 	}
 	out.apart, out.with = max(-1, tree.Level(n.Apart)), tree.Level(cmp.Or(n.Level, NodeLevel))
+	if scattered { // its one node is none
+		out.can = out.can && n.Mode != capcli.Required && n.SliceGPUs == 0
+		out.apart, out.with = -1, -1
+	}
 	if len(n.Slowdown) > 0 {
 		out.slowdown = make([]ratio, tree.Node()+2)
 		for level := -1; level <= tree.Node(); level++ {

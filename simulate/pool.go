@@ -54,6 +54,7 @@ type Pool struct {
 	Sharing      *Sharing // how jobs that share a GPU get on; nil is without loss
 	Domains      []Domain // levels above the node, from wide to narrow; nil is one domain
 	Place        Place
+	Scattered    bool // counted capacity of which nobody knows how near its GPUs are: as far from each other as can be
 }
 
 // Withheld is the capacity of a pool that no job may start on from a time on. No running job loses

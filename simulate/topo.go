@@ -34,8 +34,9 @@ type topo struct {
 
 // poolTopo is the topology of a pool.
 type poolTopo struct {
-	tree *topology.Tree
-	room *topology.Room // made when a gang asks for it
+	tree      *topology.Tree
+	scattered bool
+	room      *topology.Room // made when a gang asks for it
 }
 
 // newTopo returns the topology of the pools. It fails where domains of a pool cross each other.
@@ -46,7 +47,7 @@ func newTopo(pools []Pool) (*topo, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.pools[i].tree = tree
+		t.pools[i].tree, t.pools[i].scattered = tree, pools[i].Scattered
 	}
 	return t, nil
 }
@@ -104,6 +105,9 @@ func (t *topo) roomOf(p int) *topology.Room {
 // topology.Cluster.
 func (t *topo) spreadOf(c *Cluster, s []Slice) int {
 	tree := t.pools[s[0].Pool].tree
+	if t.pools[s[0].Pool].scattered && s[0].GPUs > 1 {
+		return topology.Cluster
+	}
 	if len(s) == 1 {
 		return tree.Node()
 	}
