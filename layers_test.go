@@ -128,7 +128,7 @@ var layers = map[string][]string{
 	"profile/accelerator": {},
 	"profile/measured":    {},
 
-	"scenarios":                 {"profile/measured", "simulate", "simulate/choose", "simulate/width", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
+	"scenarios":                 {"forecast/roadmap", "profile/measured", "scenarios/events", "simulate", "simulate/choose", "simulate/width", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
 	"scenarios/play":            {"scenarios/generate", "simulate/workflow", "scenarios/service", "simulate/serving", "simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
 	"scenarios/prices":          {"scenarios/strict", "yaml"},
 	"scenarios/strict":          {"yaml"},
@@ -158,7 +158,7 @@ var layers = map[string][]string{
 
 	"scenarios/emit": {"scenarios", "scenarios/prices", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix"},
 
-	"scenarios/events": {"scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},
+	"scenarios/events": {"profile/accelerator", "profile/measured", "scenarios/prices", "scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},
 
 	"cmd/report/memo":  {"cmd/report", "scenarios/paper", "scenarios/paper/figure"},
 	"cmd/report/sheet": {"cmd/report", "scenarios/paper", "scenarios/paper/figure", "excelize"},

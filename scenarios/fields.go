@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/events"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/choose"
@@ -32,6 +33,7 @@ func topFields(s *Scenario) []strict.Field {
 		{"trace", "the same as jobs: {from: file}", file(&s.Jobs.From)},
 		{"kueue", "the jobs are the workloads of these Kubernetes objects, and Kueue's rules decide: a file, or {objects: […]}", readKueue(&s.Kueue)},
 		{"services", "inference beside the jobs: replicas that hold GPUs and follow a load: [{name: chat, gpus: 1, mu: 600, load: […], scaler: {kind: hpa, …}}]", services(s)},
+		{"campaigns", "training runs to come, as jobs beside the others; the fields are those of a campaign in a file of events: [{name: next, from: 2027-03-01, gpus: 512, parameters: 13B, tokens: 2T, gpu_model: H100, mfu: 40%}]", events.CampaignFields(&s.Campaigns)},
 		{"speed", "jobs that run faster than their log says, to see what it is worth: [{classes: [training], busy: 60% -> 90%, because: input fixed}]", speedSection.List(&s.Speed, maxList, "entries")},
 		{"stages", "workflows whose jobs depend on each other: [{name: llm, every: 30d, stages: [{name: pre-train, gpus: 64, run: 8d}, …]}]", readStages(s)},
 		{"sweeps", "searches over hyper-parameters: [{name: tune, gpus: 1, run: 6h, trials: 64, max_parallel: 8, stop: halving}]", readSweeps(s)},

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"capcli"
+	"capcli/forecast/roadmap"
+	"capcli/scenarios/events"
 	"capcli/scenarios/strict"
 	"capcli/simulate/supply"
 )
@@ -31,7 +33,8 @@ type files struct {
 	domains      map[string][][]string          // domains of each node, by the name of a pool with a topology
 	availability map[string]supply.Availability // by Availability.key
 	predicted    map[string]capcli.Seconds
-	shapes       *shapeBook // nil if the scenario has none
+	shapes       *shapeBook   // nil if the scenario has none
+	campaigns    roadmap.Plan // with what follows them
 }
 
 // load returns the contents of the files that the scenario names. The first call reads
@@ -78,13 +81,16 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 			return nil, err
 		}
 	}
+	var err error
+	if f.campaigns.List, err = events.Settle(s.File, s.Campaigns, open); err != nil {
+		return nil, err
+	}
 	if err := s.readSpeed(open); err != nil {
 		return nil, err
 	}
 	if err := s.readTables(open); err != nil {
 		return nil, err
 	}
-	var err error
 	if f.shapes, err = s.readShapes(open); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ import (
 // serves one reading of the jobs.
 type Intake struct {
 	Outside int64 // jobs submitted outside the period, which are left out
+	// Campaigns says what became of the planned training runs.
+	Campaigns []outcome.Campaign
 
 	read, cpuOnly, served int64 // jobs in the period; of them, jobs without a GPU and jobs that some pool serves
 	first, last           capcli.Time

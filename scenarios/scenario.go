@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/forecast/roadmap"
 	"capcli/scenarios/generate"
 	"capcli/scenarios/prices"
 	"capcli/scenarios/service"
@@ -69,6 +70,7 @@ type Scenario struct {
 	Approvals       billing.Approvals   // empty if the file states none
 	Energy          *Energy             // nil if the file states none
 	Services        []service.Spec      // hold capacity beside the jobs
+	Campaigns       []roadmap.Entry     // planned training runs, whose jobs come beside the others
 	Speed           []Speed             // makes jobs faster or slower
 	PriceFile       string              // file of own prices, which take precedence over the catalogue
 	Workflows       []generate.Workflow // of stages and sweeps, beside the other jobs
@@ -214,6 +216,7 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	s.checkKueue(o)
 	s.checkServices(o)
 	s.checkWorkflows(o)
+	s.checkCampaigns(o)
 }
 
 // file reads the name of a file.

@@ -207,7 +207,7 @@ func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*dem
 		if err != nil {
 			return nil, err
 		}
-		if o.ask.Events, err = events.Parse(o.events, b, o.history.ask.Trace.TZ); err != nil {
+		if o.ask.Events, err = events.Parse(o.events, b, o.history.ask.Trace.TZ, openBeside(e, o.events)); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -15,13 +16,13 @@ import (
 func newForecastEvents(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events",
-		Short: "Files of events: a template, a check",
+		Short: "Files of events: a template, a check, what campaigns cost",
 		Example: "  capcli forecast events init --out events.yaml\n" +
 			"  capcli forecast events validate events.yaml\n" +
 			"  capcli forecast jobs.parquet --step 1d --horizon 90 --events events.yaml",
 	}
 	group(cmd)
-	cmd.AddCommand(newEventsInit(e), newEventsValidate(e))
+	cmd.AddCommand(newEventsInit(e), newEventsValidate(e), newEventsCost(e))
 	return cmd
 }
 
@@ -57,18 +58,7 @@ func newEventsValidate(e *env) *cobra.Command {
 		Example: "  capcli forecast events validate events.yaml\n" +
 			"  capcli forecast events validate events.yaml --tz Europe/Berlin -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneArg(cmd, args, "a file of events"); err != nil {
-				return err
-			}
-			in, err := trace.ParseZone(tz)
-			if err != nil {
-				return err
-			}
-			b, err := readFile(e, args[0], eventsMax)
-			if err != nil {
-				return err
-			}
-			plan, err := events.Parse(args[0], b, in)
+			plan, err := readEvents(cmd, e, args, tz)
 			if err != nil {
 				return err
 			}
@@ -78,6 +68,27 @@ func newEventsValidate(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&tz, "tz", "", "`ZONE` of days and times that state none, where the file names none")
 	addOutputFlags(cmd, &o)
 	return cmd
+}
+
+// readEvents reads the file of events that args names.
+func readEvents(cmd *cobra.Command, e *env, args []string, tz string) (*events.Plan, error) {
+	if err := oneArg(cmd, args, "a file of events"); err != nil {
+		return nil, err
+	}
+	in, err := trace.ParseZone(tz)
+	if err != nil {
+		return nil, err
+	}
+	b, err := readFile(e, args[0], eventsMax)
+	if err != nil {
+		return nil, err
+	}
+	return events.Parse(args[0], b, in, openBeside(e, args[0]))
+}
+
+// openBeside opens files whose names are relative to another file.
+func openBeside(e *env, file string) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) { return readBeside(e, filepath.Dir(file), name) }
 }
 
 // eventsDoc lists the events of a file.

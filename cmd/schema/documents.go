@@ -17,6 +17,7 @@ import (
 	"capcli/profile/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/decide"
+	"capcli/scenarios/events"
 	"capcli/scenarios/explain"
 	"capcli/scenarios/kubernetes"
 	"capcli/scenarios/live"
@@ -53,6 +54,7 @@ var outputs = []struct {
 }{
 	{"capcli/bill/v1", "capcli bill: what a portfolio costs for the use of GPUs", reflect.TypeFor[billing.Statement]()},
 	{"capcli/bill_check/v1", "capcli bill check: a bill in FOCUS, checked", reflect.TypeFor[focus.Result]()},
+	{"capcli/campaigns/v1", "capcli forecast events cost: what training runs cost, by term and by GPU model", reflect.TypeFor[events.CostList]()},
 	{"capcli/compare/v1", "capcli compare: runs side by side", reflect.TypeFor[outcome.Comparison]()},
 	{"capcli/compare_by/v1", "capcli compare --by: costs of runs by tenant, month or pool", reflect.TypeFor[outcome.Split]()},
 	{"capcli/doctor/v1", "capcli doctor: what the GPUs of this machine can tell", reflect.TypeFor[nvml.Document]()},

@@ -24,7 +24,7 @@ var readers = map[string]func(text []byte) error{
 	"scenario":    func(b []byte) error { _, err := scenarios.Parse("s.yaml", b); return err },
 	"portfolio":   func(b []byte) error { _, err := scenarios.ParsePortfolio("p.yaml", b); return err },
 	"market":      func(b []byte) error { _, err := scenarios.ParseMarket("m.yaml", b); return err },
-	"events":      func(b []byte) error { _, err := events.Parse("e.yaml", b, time.UTC); return err },
+	"events":      func(b []byte) error { _, err := events.Parse("e.yaml", b, time.UTC, nil); return err },
 	"service":     func(b []byte) error { _, err := service.Parse("s.yaml", b); return err },
 	"prices_file": func(b []byte) error { _, err := prices.Parse("p.yaml", b); return err },
 }

@@ -40,7 +40,19 @@ type Event struct {
 	// Delay is the mean of the exponential time by which Start and End may be late. 0 is on
 	// time. Roadmaps slip, and are hardly ever early.
 	Delay capcli.Seconds
+	// Delays are further ways to be late, of which at most one comes.
+	Delays []Late
 	// Chance is the probability that it happens at all; 0 stands for 1.
+	Chance float64
+	// Parent is the name of the event that this one follows: it happens only where that does, and is
+	// late and longer by as much. Its dates are those after a parent on time. Chance counts both. "" is
+	// none.
+	Parent string
+}
+
+// Late is a delay with its probability.
+type Late struct {
+	By     capcli.Seconds
 	Chance float64
 }
 
@@ -72,10 +84,23 @@ func (e *Event) Check() error {
 		return bad("length_sd", "expected 0 or more of an event that ends, found %d s", int64(e.LengthSD))
 	case e.Delay < 0:
 		return bad("delay", "expected 0 or more, found %d s", int64(e.Delay))
+	case !e.delaysAreValid():
+		return bad("delays", "expected delays over 0 whose probabilities are over 0 and add up to 1 at most, found %v", e.Delays)
 	case !(e.Chance >= 0 && e.Chance <= 1):
 		return bad("chance", "expected a probability from 0 to 1, found %g", e.Chance)
 	}
 	return nil
+}
+
+func (e *Event) delaysAreValid() bool {
+	sum := 0.0
+	for _, d := range e.Delays {
+		if d.By <= 0 || !(d.Chance > 0 && d.Chance <= 1) {
+			return false
+		}
+		sum += d.Chance
+	}
+	return sum <= 1+1e-9
 }
 
 func (e *Event) ends() bool { return e.End.IsKnown() && e.End != 0 }
@@ -133,16 +158,68 @@ func (e *Event) atLeast(longer float64, known capcli.Time) float64 {
 	return longer
 }
 
-// lot is one draw of the event: its size, its delay and its extra duration in seconds.
-// The event happens where lot is below its chance. A relative event never removes more
-// than there is.
-func (e *Event) lot(rng *rand.Rand) (lot, size, delay, longer float64) {
-	lot, size, delay = rng.Float64(), e.Size+e.SizeSD*rng.NormFloat64(), rng.ExpFloat64()*float64(e.Delay)
+// eventDraw is one draw of an event: its size, its delay and its extra duration in seconds. The event happens
+// where lot is below its chance. A relative event never removes more than there is.
+type eventDraw struct {
+	lot, size, delay, longer float64
+	happens                  bool
+}
+
+// draw draws the event by itself, without the one that it follows.
+func (e *Event) draw(rng *rand.Rand) eventDraw {
+	d := eventDraw{lot: rng.Float64(), size: e.Size + e.SizeSD*rng.NormFloat64(), delay: rng.ExpFloat64() * float64(e.Delay)}
+	if len(e.Delays) > 0 {
+		u := rng.Float64()
+		for _, late := range e.Delays {
+			if u -= late.Chance; u < 0 {
+				d.delay += float64(late.By)
+				break
+			}
+		}
+	}
 	if e.LengthSD > 0 {
-		longer = float64(e.LengthSD) * rng.NormFloat64()
+		d.longer = float64(e.LengthSD) * rng.NormFloat64()
 	}
 	if e.Relative {
-		size = math.Max(-1, size)
+		d.size = math.Max(-1, d.size)
 	}
-	return lot, size, delay, longer
+	d.happens = d.lot < e.chance()
+	return d
+}
+
+// isUnsure reports whether draws of the event differ.
+func (e *Event) isUnsure() bool {
+	return e.SizeSD > 0 || e.LengthSD > 0 || e.Delay > 0 || len(e.Delays) > 0 || e.Parent != "" || e.chance() < 1
+}
+
+// parentOf returns the index of the event that the i-th follows, which comes before it; -1 if there is none.
+func parentOf(events []Event, i int) int {
+	if events[i].Parent == "" {
+		return -1
+	}
+	for k := range i {
+		if events[k].Name == events[i].Parent {
+			return k
+		}
+	}
+	return -1
+}
+
+// drawOf draws the i-th event in the future of a seed, after the one that it follows. Each event has a
+// stream of its own name, so that it happens in the futures of all series or of none.
+func drawOf(events []Event, i int, seed capcli.Seed) eventDraw {
+	e := &events[i]
+	d := e.draw(seed.Stream("event/" + e.Name))
+	if k := parentOf(events, i); k >= 0 {
+		before := drawOf(events, k, seed)
+		d.follow(&before, e.chance()/events[k].chance())
+	}
+	return d
+}
+
+// follow makes d the draw of an event that comes after another, with the chance that it comes if the other
+// does.
+func (d *eventDraw) follow(before *eventDraw, chance float64) {
+	d.happens = before.happens && d.lot < chance
+	d.delay = math.Max(0, d.delay+before.delay+before.longer)
 }

@@ -1,6 +1,7 @@
 package roadmap
 
 import (
+	"cmp"
 	"time"
 
 	"capcli"
@@ -26,6 +27,7 @@ type Entry struct {
 	// Campaign and Cost are set for a campaign only.
 	Campaign *Campaign
 	Cost     Cost
+	Success  *Success       // what follows a campaign that succeeds; nil is nothing
 	Holiday  *holidays.Rule // set for a holiday only
 }
 
@@ -54,4 +56,72 @@ func (p *Entry) FallsWithin(bounds []capcli.Time) bool {
 		}
 	}
 	return false
+}
+
+// Success is what follows a campaign that succeeds: another run, or GPUs for a product.
+type Success struct {
+	Chance float64        // that it follows if the campaign happens
+	After  capcli.Seconds // time between the two
+	GPUs   int            // that it holds; 0 is those of the campaign
+	For    capcli.Seconds // it holds them for so long; 0 is a run, whose length follows from its size
+	// Parameters, Tokens and Runs of that run; 0 is those of the campaign.
+	Parameters, Tokens float64
+	Runs               int
+}
+
+// Settle computes the cost of a campaign and its event from the event's start, chance and delays.
+func (p *Entry) Settle() error {
+	cost, err := p.Campaign.Cost()
+	if err != nil {
+		return err
+	}
+	event, err := p.Campaign.Event(p.Event.Start)
+	if err != nil {
+		return err
+	}
+	event.Chance, event.Delay, event.Delays = p.Event.Chance, p.Event.Delay, p.Event.Delays
+	p.Event, p.Cost = event, cost
+	return nil
+}
+
+// FollowUp returns what follows a settled campaign that succeeds. It is false if nothing does.
+func (p *Entry) FollowUp() (Entry, bool, error) {
+	s := p.Success
+	if s == nil || p.Campaign == nil {
+		return Entry{}, false, nil
+	}
+	next := *p
+	c := *p.Campaign
+	next.Name, next.Success, next.Campaign = p.Name+": success", nil, &c
+	c.Name, c.GPUs, c.Runs = next.Name, cmp.Or(s.GPUs, c.GPUs), cmp.Or(s.Runs, c.Runs)
+	if s.Parameters > 0 {
+		c.Parameters = s.Parameters
+		c.Active = 0
+	}
+	c.Tokens = cmp.Or(s.Tokens, c.Tokens)
+	c.Work.Class, c.Work.Tenant = cmp.Or(c.Work.Class, p.Name), cmp.Or(c.Work.Tenant, p.Name)
+	next.Event = Event{Start: p.Event.End + capcli.Time(s.After)}
+	if s.For > 0 {
+		c.Runs = 1
+		next.Event = Event{Name: next.Name, Shape: Pulse, Start: next.Event.Start, End: next.Event.Start + capcli.Time(s.For), Size: float64(c.GPUs)}
+		next.Cost = c.heldFor(s.For)
+	} else if err := next.Settle(); err != nil {
+		return Entry{}, false, err
+	}
+	next.Event.Name, next.Event.Parent, next.Event.Chance = next.Name, p.Name, p.Event.chance()*s.Chance
+	return next, true, nil
+}
+
+// heldFor returns the cost of holding the campaign's GPUs for some time, at its price of a GPU-hour.
+func (c *Campaign) heldFor(length capcli.Seconds) Cost {
+	hours := length.Hours()
+	out := Cost{GPUHours: hours * float64(c.GPUs), Hours: hours, Length: length}
+	out.Lo, out.Hi = out.GPUHours, out.GPUHours
+	out.Parts = []Part{{"held", out.GPUHours}}
+	if p := c.Prices.GPU; p != nil && out.GPUHours < 1e9 {
+		usd := capcli.Cost(*p, capcli.GPUTime(int64(c.GPUs)*int64(length)*1000))
+		out.Terms = []Term{{"GPUs", usd, usd, usd}}
+		out.Total = &Term{"total", usd, usd, usd}
+	}
+	return out
 }

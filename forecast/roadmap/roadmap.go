@@ -81,41 +81,59 @@ func (r *Roadmap) Apply(f model.Forecast, bounds []capcli.Time) (model.Forecast,
 	return out, added, nil
 }
 
-// eventWay is one outcome of an event. The delay and the extra duration are in seconds.
-type eventWay struct{ size, delay, longer float64 }
-
 // draws returns how many outcomes of each event are drawn: one where all are certain.
 func (r *Roadmap) draws() int {
-	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.SizeSD > 0 || e.LengthSD > 0 || e.Delay > 0 || e.chance() < 1 }) {
+	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.isUnsure() }) {
 		return roadmapDraws
 	}
 	return 1
 }
 
 // ways draws the outcomes of each event. An event that may not happen does so in as near
-// to its share of the draws as possible: in those with the lowest lots (stratified).
-func (r *Roadmap) ways() [][]eventWay {
-	rng, out := r.Seed.Stream("roadmap"), make([][]eventWay, len(r.Events))
+// to its share of the draws as possible: in those with the lowest lots (stratified). One that
+// follows another happens among the draws in which that does.
+func (r *Roadmap) ways() [][]eventDraw {
+	rng, out := r.Seed.Stream("roadmap"), make([][]eventDraw, len(r.Events))
 	for i := range r.Events {
 		e := &r.Events[i]
-		w := make([]eventWay, r.draws())
+		w := make([]eventDraw, r.draws())
 		out[i] = w
 		if len(w) == 1 {
 			w[0].size = e.Size * e.chance()
 			continue
 		}
-		lots, happens := make([]float64, len(w)), make([]int, len(w))
+		var may []int // draws in which it may happen
+		parent := parentOf(r.Events, i)
 		for k := range w {
-			lots[k], w[k].size, w[k].delay, w[k].longer = e.lot(rng)
-			happens[k] = k
+			w[k] = e.draw(rng)
 		}
-		slices.SortFunc(happens, func(a, b int) int { return cmp.Or(cmp.Compare(lots[a], lots[b]), cmp.Compare(a, b)) })
-		n := int(math.Round(e.chance() * float64(len(w))))
+		centerLengths(w)
+		for k := range w {
+			if parent < 0 {
+				may = append(may, k)
+				continue
+			}
+			before := &out[parent][k]
+			w[k].follow(before, 1)
+			if before.happens {
+				may = append(may, k)
+			}
+		}
+		slices.SortFunc(may, func(a, b int) int { return cmp.Or(cmp.Compare(w[a].lot, w[b].lot), cmp.Compare(a, b)) })
+		n := min(len(may), int(math.Round(e.chance()*float64(len(w)))))
 		if e.SizeSD > 0 && !e.Relative {
-			center(w, happens[:n], e.Size)
+			center(w, may[:n], e.Size)
 		}
-		for _, k := range happens[n:] {
-			w[k].size = 0
+		for k := range w {
+			w[k].happens = false
+		}
+		for _, k := range may[:n] {
+			w[k].happens = true
+		}
+		for k := range w {
+			if !w[k].happens {
+				w[k].size = 0
+			}
 		}
 	}
 	return out
@@ -123,7 +141,7 @@ func (r *Roadmap) ways() [][]eventWay {
 
 // center shifts the sizes in the draws in which an event happens so that their mean is
 // the known one (moment matching, Barraquand 1995).
-func center(ways []eventWay, happens []int, mean float64) {
+func center(ways []eventDraw, happens []int, mean float64) {
 	off := 0.0
 	for _, k := range happens {
 		off += (mean - ways[k].size) / float64(len(happens))
@@ -133,9 +151,21 @@ func center(ways []eventWay, happens []int, mean float64) {
 	}
 }
 
+// centerLengths shifts the extra durations so that their mean is 0: what an event is expected to add is then
+// its size times its length.
+func centerLengths(ways []eventDraw) {
+	mean := 0.0
+	for k := range ways {
+		mean += ways[k].longer / float64(len(ways))
+	}
+	for k := range ways {
+		ways[k].longer -= mean
+	}
+}
+
 // expected returns what the k-th event is expected to add in one step: its size times
 // its chance, times its mean course over the drawn delays.
-func (r *Roadmap) expected(k int, ways []eventWay, from, to capcli.Time, base float64) float64 {
+func (r *Roadmap) expected(k int, ways []eventDraw, from, to capcli.Time, base float64) float64 {
 	at := make([]float64, len(ways))
 	if e := &r.Events[k]; !e.Relative {
 		ways = slices.Clone(ways)
@@ -148,7 +178,7 @@ func (r *Roadmap) expected(k int, ways []eventWay, from, to capcli.Time, base fl
 }
 
 // effects adds to out what the k-th event adds over one step in each draw.
-func (r *Roadmap) effects(out []float64, k int, ways []eventWay, from, to capcli.Time, base float64) {
+func (r *Roadmap) effects(out []float64, k int, ways []eventDraw, from, to capcli.Time, base float64) {
 	e := &r.Events[k]
 	if to <= e.Start {
 		return // no event is early
@@ -163,7 +193,7 @@ func (r *Roadmap) effects(out []float64, k int, ways []eventWay, from, to capcli
 		switch {
 		case begun && e.LengthSD > 0:
 			share = e.share(from, to, 0, e.atLeast(w.longer, r.Known)) - seen
-		case !begun && (e.Delay > 0 || e.LengthSD > 0):
+		case !begun && (e.Delay > 0 || e.LengthSD > 0 || len(e.Delays) > 0 || e.Parent != ""):
 			share = e.share(from, to, w.delay, w.longer)
 		}
 		out[i] += scale * w.size * share
@@ -190,19 +220,19 @@ func (r *Roadmap) ApplyPath(path []float64, bounds []capcli.Time, seed capcli.Se
 	base := slices.Clone(path)
 	for i := range r.Events {
 		e := &r.Events[i]
-		lot, size, delay, longer := e.lot(seed.Stream("event/" + e.Name))
-		if lot >= e.chance() {
+		d := drawOf(r.Events, i, seed)
+		if !d.happens {
 			continue
 		}
 		seen := e.shareSeen(r.Known)
 		if e.startedBefore(r.Known) {
-			delay, longer = 0, e.atLeast(longer, r.Known)
+			d.delay, d.longer = 0, e.atLeast(d.longer, r.Known)
 		}
 		for k := range path {
 			if bounds[k+1] <= e.Start {
 				continue
 			}
-			add := size * (e.share(bounds[k], bounds[k+1], delay, longer) - seen)
+			add := d.size * (e.share(bounds[k], bounds[k+1], d.delay, d.longer) - seen)
 			if e.Relative {
 				add *= base[k]
 			}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -375,7 +376,7 @@ func (c *chain) makeForecast(ctx context.Context) (*files, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ask.Events, err = events.Parse(c.Events, b, nil); err != nil {
+		if ask.Events, err = events.Parse(c.Events, b, nil, func(name string) ([]byte, error) { return play.ReadBeside(c.w.Open, filepath.Dir(c.Events), name) }); err != nil {
 			return nil, err
 		}
 	}

@@ -55,7 +55,7 @@ func (p *planning) check(o *strict.Object) {
 
 // checkLast checks the event as the forecast sees it, for faults that single fields do not show.
 func (p *planning) checkLast(o *strict.Object) {
-	if o.Decoder.FaultCount() > 0 {
+	if o.Decoder.FaultCount() > 0 || p.Campaign != nil && p.Campaign.Profile != nil {
 		return
 	}
 	var in *capcli.InputError
@@ -110,51 +110,6 @@ func (p *planning) size(o *strict.Object) {
 		}
 		e.SizeSD = (p.high - p.low) / 2 / eightyWide
 	}
-}
-
-// checkCampaign computes the event and the cost of a training campaign.
-func (p *planning) checkCampaign(o *strict.Object) {
-	c := p.Campaign
-	c.Name = p.Name
-	for _, need := range []string{"gpus", "parameters", "tokens"} {
-		if !o.Has(need) {
-			o.FaultMissing(need, "a campaign needs %s", need)
-		}
-	}
-	switch {
-	case o.Has("past"):
-		for _, k := range []string{"peak_flops", "mfu"} {
-			if o.Has(k) {
-				o.FaultName(k, "%s and past both say how fast a GPU is; leave one out", k)
-			}
-		}
-	case !o.Has("peak_flops"):
-		o.FaultMissing("peak_flops", "a campaign needs peak_flops and mfu, or past, a run that was measured")
-	case !o.Has("mfu"):
-		o.FaultMissing("mfu", "mfu is missing: what share of peak_flops the model reaches, often 35%% to 45%%")
-	}
-	if p.zeroRoom {
-		c.Failures = -1
-	}
-	if o.Decoder.FaultCount() > 0 {
-		return
-	}
-	cost, err := c.Cost()
-	if err != nil {
-		o.Fault("parameters", "%s", plainText(err))
-		return
-	}
-	event, err := c.Event(p.Event.Start)
-	if err != nil {
-		o.Fault("parameters", "%s; give it more gpus", plainText(err))
-		return
-	}
-	if event.End > capcli.Time(math.MaxInt32)*8 {
-		o.Fault("parameters", "the campaign would take %.0f hours; give it more gpus", cost.Hours)
-		return
-	}
-	event.Chance, event.Delay = p.Event.Chance, p.Event.Delay
-	p.Event, p.Cost = event, cost
 }
 
 // plainText returns an error's text without the error that it wraps.

@@ -19,10 +19,15 @@ const version = "events/v1"
 
 var form = strict.Form{Version: version, What: "a file of events", Template: "capcli forecast events init"}
 
+// Plan holds the events of a file.
+type Plan = roadmap.Plan
+
 // Parse reads a file of events and checks all of it. Days and times without a zone are in the
 // file's timezone, else in zone; nil is UTC. The error is *strict.Faults, with the place of each
 // fault.
-func Parse(file string, b []byte, zone *time.Location) (*roadmap.Plan, error) {
+//
+// open returns a file that the events name, relative to their own; it may be nil where they name none.
+func Parse(file string, b []byte, zone *time.Location, open func(name string) ([]byte, error)) (*roadmap.Plan, error) {
 	d := &strict.Decoder{Form: &form, Context: zone}
 	out := &roadmap.Plan{File: file}
 	if root := d.ReadTree(b); root != nil {
@@ -30,6 +35,10 @@ func Parse(file string, b []byte, zone *time.Location) (*roadmap.Plan, error) {
 	}
 	if d.FaultCount() > 0 {
 		return nil, d.Refusal(cmp.Or(file, "events"), "a template with every field: "+d.Form.Template)
+	}
+	var err error
+	if out.List, err = Settle(file, out.List, open); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

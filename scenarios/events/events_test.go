@@ -3,6 +3,7 @@ package events
 import (
 	"errors"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ import (
 const oneStep = "capcli: events/v1\nevents:\n  - {name: a, kind: step, from: 2027-01-15, gpus: 64}\n"
 
 func TestEventsTemplateIsValidAndSaysEveryField(t *testing.T) {
-	if _, err := Parse("template.yaml", []byte(Template()), nil); err != nil {
+	if _, err := Parse("template.yaml", []byte(Template()), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range everyKind() {
@@ -41,7 +42,7 @@ func TestEventsTemplateIsValidAndSaysEveryField(t *testing.T) {
 		changed := slices.Clone(lines)
 		changed[i] = strings.Replace(l, "#", "", 1)
 		tried++
-		if _, err := Parse("template.yaml", []byte(strings.Join(changed, "\n")), nil); err != nil && !strings.Contains(err.Error(), "leave one out") {
+		if _, err := Parse("template.yaml", []byte(strings.Join(changed, "\n")), nil, nil); err != nil && !strings.Contains(err.Error(), "leave one out") {
 			t.Errorf("line %d: %v", i+1, err)
 		}
 	}
@@ -70,7 +71,7 @@ events:
   - {name: days, kind: holiday, dates: [12-25, 2027-02-06, easter-2, 02-29], before: 1, share: -40%}
 timezone: Europe/Berlin
 `
-	got, err := Parse("e.yaml", []byte(text), time.UTC)
+	got, err := Parse("e.yaml", []byte(text), time.UTC, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ timezone: Europe/Berlin
 		{Name: "team", Shape: roadmap.Ramp, Start: timeOn(t, berlin, 2027, 1, 1, 0), End: timeOn(t, berlin, 2027, 7, 1, 0), Size: 22.5, SizeSD: 6},
 	}
 	for i, w := range want {
-		if got.List[i].Event != w {
+		if !reflect.DeepEqual(got.List[i].Event, w) {
 			t.Errorf("%s: %+v, want %+v", w.Name, got.List[i].Event, w)
 		}
 	}
@@ -111,7 +112,7 @@ timezone: Europe/Berlin
 func TestCampaignByHand(t *testing.T) {
 	got, err := Parse("e.yaml", []byte("capcli: events/v1\nevents:\n  - {name: a, kind: campaign, from: 2027-03-01, gpus: 512, parameters: 13B, tokens: 2e12, peak_flops: 989T, mfu: 40%}\n"+
 		"  - {name: none, kind: campaign, from: 2027-03-01, gpus: 512, parameters: 13B, tokens: 2T, peak_flops: 989T, mfu: 0.4, buffer: 0}\n"+
-		"  - {name: past, kind: campaign, from: 2027-03-01, gpus: 100, parameters: 14B, tokens: 3T, past: {parameters: 7B, tokens: 1T, gpu_hours: 1000, gpus: 50}, buffer: 25%, runs: 2}\n"), nil)
+		"  - {name: past, kind: campaign, from: 2027-03-01, gpus: 100, parameters: 14B, tokens: 3T, past: {parameters: 7B, tokens: 1T, gpu_hours: 1000, gpus: 50}, buffer: 25%, runs: 2}\n"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestEventsSayWhatIsWrong(t *testing.T) {
 		{"sd in percent", event("name: a, kind: step, from: 2027-01-15, gpus: 9, sd: 10%"), "sd is in GPUs as gpus is; write a number, not a percentage"},
 		{"chance", event("name: a, kind: step, from: 2027-01-15, gpus: 9, probability: 120%"), `probability is "120%"; want 1e-06 to 1`},
 		{"mfu", event("name: a, kind: campaign, from: 2027-01-15, gpus: 9, parameters: 1B, tokens: 1T, peak_flops: 1T, mfu: 40"), `mfu is "40"; want 1e-06 to 1`},
-		{"no speed", event("name: a, kind: campaign, from: 2027-01-15, gpus: 9, parameters: 1B, tokens: 1T"), "a campaign needs peak_flops and mfu, or past"},
+		{"no speed", event("name: a, kind: campaign, from: 2027-01-15, gpus: 9, parameters: 1B, tokens: 1T"), "a campaign needs peak_flops or gpu_model, and mfu"},
 		{"two speeds", event("name: a, kind: campaign, from: 2027-01-15, gpus: 9, parameters: 1B, tokens: 1T, mfu: 0.4, past: {parameters: 1, tokens: 1, gpu_hours: 1, gpus: 1}"), "mfu and past both say how fast a GPU is"},
 		{"half a past", event("name: a, kind: campaign, from: 2027-01-15, gpus: 9, parameters: 1B, tokens: 1T, past: {parameters: 1, tokens: 1, gpus: 1}"), "past needs gpu_hours: that it took"},
 		{"ages", event("name: a, kind: campaign, from: 2027-01-15, gpus: 1, parameters: 1e20, tokens: 1e20, peak_flops: 1, mfu: 0.1"), "give it more gpus"},
@@ -167,7 +168,7 @@ func TestEventsSayWhatIsWrong(t *testing.T) {
 		{"sd of nothing", event("name: a, kind: holiday, dates: 12-25, sd: 1"), "sd is of a declared gpus or share"},
 		{"comma", event("name: a, kind: step, from: 2027-01-15, gpus: 3,5"), "YAML ends the value at the comma; write 3.5"},
 	} {
-		_, err := Parse("e.yaml", []byte(row.text), nil)
+		_, err := Parse("e.yaml", []byte(row.text), nil, nil)
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v\nwant %s", row.name, err, row.want)
 			continue
@@ -187,7 +188,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte("capcli: events/v1\nevents: [{name: x, kind: holiday, dates: [easter-999, 02-29], share: -1}]\ntimezone: local"))
 	f.Add([]byte("events: [{kind: campaign, gpus: 1, parameters: 1e24, tokens: 1P, mfu: 1e-6%}, {kind: [a]}, 3, null]"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := Parse("fuzz.yaml", b, nil)
+		got, err := Parse("fuzz.yaml", b, nil, nil)
 		if err != nil {
 			faults, ok := errors.AsType[*strict.Faults](err)
 			if !ok || len(faults.List) == 0 || faults.Error() == "" {
@@ -224,5 +225,9 @@ func everyKind() []kindFields {
 	for _, kind := range kinds {
 		out = append(out, kindFields{kind, newPlanning(kind).fields()})
 	}
-	return append(out, kindFields{"past", pastFields(&roadmap.PastRun{})})
+	return append(out, kindFields{"past", pastFields(&roadmap.PastRun{})},
+		kindFields{"mfu_profile", mfuSection.Fields(&roadmap.Measured{})}, kindFields{"scaling", scalingSection.Fields(&roadmap.Scaling{})},
+		kindFields{"delays", lateSection.Fields(&roadmap.Late{})}, kindFields{"success", successSection.Fields(&roadmap.Success{})},
+		kindFields{"data", dataSection.Fields(&roadmap.Data{})}, kindFields{"checkpoints", checkpointSection.Fields(&roadmap.Checkpoints{})},
+		kindFields{"energy", energySection.Fields(&roadmap.Energy{})}, kindFields{"people", peopleSection.Fields(&roadmap.People{})})
 }

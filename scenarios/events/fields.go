@@ -97,30 +97,6 @@ func (p *planning) fields() []strict.Field {
 	)
 }
 
-func (p *planning) campaignFields() []strict.Field {
-	c := p.Campaign
-	return []strict.Field{
-		{"gpus", "GPUs that it holds", strict.Integer(&c.GPUs, 1, mostGPUs)},
-		{"parameters", "of the model: 70e9 or 70B", readLarge(&c.Parameters)},
-		{"tokens", "that it is trained on: 15e12 or 15T", readLarge(&c.Tokens)},
-		{"peak_flops", "of one GPU in the format trained in: 989e12 or 989T; not needed with past", readLarge(&c.PeakFLOPS)},
-		{"mfu", "share of that which the model's own operations reach: 0.4 or 40%", readRatio(&c.MFU, 1e-6, 1)},
-		{"past", "instead of peak_flops and mfu, a run that was measured: {parameters: 7B, tokens: 2T, gpu_hours: 184320, gpus: 512}", readPast(&c.Past)},
-		{"parallel", "share of the work that more GPUs speed up (Amdahl); default: all", readRatio(&c.Parallel, 1e-6, 1)},
-		{"buffer", "share added for runs that fail: 15% to 25%; default: 20%", p.readBuffer},
-		{"runs", "such runs one after another; default: 1", strict.Integer(&c.Runs, 1, 10_000)},
-	}
-}
-
-func pastFields(r *roadmap.PastRun) []strict.Field {
-	return []strict.Field{
-		{"parameters", "of the model", readLarge(&r.Parameters)},
-		{"tokens", "that it was trained on", readLarge(&r.Tokens)},
-		{"gpu_hours", "that it took", readLarge(&r.GPUHours)},
-		{"gpus", "that it held", strict.Integer(&r.GPUs, 1, mostGPUs)},
-	}
-}
-
 func (p *planning) holidayFields() []strict.Field {
 	h := p.Holiday
 	return []strict.Field{
@@ -283,28 +259,6 @@ func readMoment(d *strict.Decoder, n *yaml.Node) (at capcli.Time, day, ok bool) 
 	}
 	d.Fault(n, "%s is no date from %d to %d; write 2027-01-31 or 2027-01-31T08:00:00Z", capcli.Quoted(s), firstYear, lastYear)
 	return 0, false, false
-}
-
-func (p *planning) readBuffer(d *strict.Decoder, n *yaml.Node) {
-	v := -1.0
-	readRatio(&v, 0, 10)(d, n)
-	p.Campaign.Failures, p.zeroRoom = v, v == 0
-}
-
-func readPast(dst **roadmap.PastRun) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		r := &roadmap.PastRun{}
-		o := d.ReadObject(n, "past", pastFields(r))
-		if o == nil {
-			return
-		}
-		for _, f := range pastFields(r) {
-			if !o.Has(f.Name) {
-				o.FaultMissing(f.Name, "past needs %s: %s", f.Name, f.Doc)
-			}
-		}
-		*dst = r
-	}
 }
 
 var dayForm = regexp.MustCompile(`^(?:(\d{4})-)?(\d{1,2})-(\d{1,2})$|^easter(?: *([+-]) *(\d{1,3}))?$`)

@@ -111,7 +111,7 @@ func (c *Case) findJobs(o *Options) error {
 		c.addStages()
 		return nil
 	}
-	if _, made := s.Generated(scenarios.Options{Seed: c.Seed}); !made && len(s.Services) == 0 && len(s.Workflows) == 0 {
+	if _, made := s.Generated(scenarios.Options{Seed: c.Seed}); !made && len(s.Services)+len(s.Campaigns)+len(s.Workflows) == 0 {
 		if err := lendJobs(s); err != nil {
 			return err
 		}
@@ -154,8 +154,10 @@ func (c *Case) Label() string {
 // FromLog reports whether the jobs come from a log rather than a generator.
 func (c *Case) FromLog() bool { return c.Source.Name != generated }
 
-// admit returns the jobs of a reading that the case plays; in counts them.
-func (c *Case) admit(jobs capcli.Jobs, in *scenarios.Intake) capcli.Jobs {
+// admit returns the jobs of a reading that a run of the case plays, with those of its campaigns; in counts
+// them.
+func (c *Case) admit(jobs capcli.Jobs, run int, in *scenarios.Intake) capcli.Jobs {
+	jobs = c.Scenario.WithCampaigns(jobs, scenarios.Options{Seed: c.Seed, Run: run, Open: c.Open}, in)
 	if c.FromLog() {
 		return c.Scenario.Admit(jobs, in)
 	}

@@ -57,6 +57,7 @@ func (r *Run) figures(run int) outcome.Outcome {
 	if r.stages != nil {
 		out.Stages = r.stages.figures(r)
 	}
+	out.Campaigns = r.intake.Campaigns
 	for i := range res.Loads {
 		out.Loads = append(out.Loads, outcome.LoadOf(&res.Loads[i]))
 	}

@@ -76,7 +76,7 @@ func (c *Case) Jobs(ctx context.Context, run int, note func(text string)) (jobs 
 		list = trace.Sorted(list)
 	}
 	var in scenarios.Intake
-	for j, err := range c.admit(capcli.WatchJobs(ctx, list, func(int64) {}), &in) {
+	for j, err := range c.admit(capcli.WatchJobs(ctx, list, func(int64) {}), run, &in) {
 		if err != nil {
 			return nil, 0, c.Fault(err)
 		}

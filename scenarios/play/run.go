@@ -211,7 +211,7 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 	}
 	defer func() { _ = reading.Close() }()
 	out := &Run{Case: c, Curve: newCurve()}
-	cfg, err := c.Scenario.Config(c.admit(capcli.WatchJobs(ctx, reading.Jobs, p.jobs), &out.intake), so)
+	cfg, err := c.Scenario.Config(c.admit(capcli.WatchJobs(ctx, reading.Jobs, p.jobs), run, &out.intake), so)
 	if err == nil && c.Source.Stages {
 		out.stages, err = c.keepStages(&cfg, run, q.note)
 	}

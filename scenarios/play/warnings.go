@@ -24,6 +24,7 @@ func Warnings(runs []*Run) []string {
 	out = append(out, loadWarnings(runs)...)
 	out = append(out, serviceWarnings(runs)...)
 	out = append(out, speedNotes(runs)...)
+	out = append(out, campaignNotes(runs)...)
 	out = append(out, s.PriceDoubts()...)
 	if un := s.Unpriced(); len(un) > 0 {
 		out = append(out, fmt.Sprintf("%s: no price is stated for %s, so what it costs is not known", s.Name, strings.Join(un, ", ")))

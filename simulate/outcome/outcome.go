@@ -84,8 +84,9 @@ type Outcome struct {
 	Tenants          []Tenant            `json:"tenants"`
 	Tags             []TagBill           `json:"tags,omitempty"` // in order of tag; nil if no job has tags
 	Services         []Service           `json:"services,omitempty"`
-	Speed            []Speed             `json:"speed,omitempty"`  // what the entries of the speed block changed
-	Stages           *Stages             `json:"stages,omitempty"` // nil if no job depends on another
+	Campaigns        []Campaign          `json:"campaigns,omitempty"` // what became of the planned training runs
+	Speed            []Speed             `json:"speed,omitempty"`     // what the entries of the speed block changed
+	Stages           *Stages             `json:"stages,omitempty"`    // nil if no job depends on another
 	Sizes            []Size              `json:"by_size"`
 	Loads            []Load              `json:"offered_load"`
 	UnplaceableJobs  []simulate.Refused  `json:"unplaceable_jobs"`

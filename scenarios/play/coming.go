@@ -29,3 +29,28 @@ func speedNotes(runs []*Run) []string {
 
 // jobsOf returns 1 job, or 1,234 jobs.
 func jobsOf(n int64) string { return capcli.Grouped(n) + " " + capcli.Plural(n, "job") }
+
+// campaignNotes say what became of the planned training runs in the first run of a case.
+func campaignNotes(runs []*Run) []string {
+	var out []string
+	for i := range runs[0].Campaigns {
+		c := &runs[0].Campaigns[i]
+		text := fmt.Sprintf("campaign %s: ", c.Name)
+		switch {
+		case !c.Happens:
+			text += "does not happen"
+		case c.Outside:
+			text += fmt.Sprintf("comes on %s, after the end of the period, and is left out", c.Start.Date())
+		default:
+			text += fmt.Sprintf("%d GPUs for %s from %s on, %s GPU-hours in %s", c.GPUs, c.Length, c.Start.Date(), capcli.BriefNumber(c.Work.Hours()), jobsOf(int64(c.Jobs)))
+		}
+		if c.Happens && c.Delay > 0 {
+			text += fmt.Sprintf(", %s late", c.Delay)
+		}
+		if len(runs) > 1 {
+			text += " (first run)"
+		}
+		out = append(out, text)
+	}
+	return out
+}
