@@ -43,6 +43,9 @@ func playText(t *testing.T, name string, b []byte, overrides ...string) played {
 	default:
 		t.Fatalf("%s has no generator", name)
 	}
+	if len(s.Shapes) > 0 {
+		jobs = s.AdmitPeriod(jobs, &Intake{})
+	}
 	c, err := s.Config(jobs, o)
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func init() {
 //	(end as it runs - end in the wider way, with its restart) / GPUs more,
 //
 // until no GPU is left or no job gains. Jobs change only where that loses no work: at a checkpoint, or at any
-// time if preempted work is kept. They keep their pool.
+// time if preempted work is kept. A job may go to another pool, where it is faster, for no GPU more.
 type elastic struct {
 	every  capcli.Seconds
 	next   capcli.Seconds // no growth before
@@ -48,6 +48,7 @@ type elastic struct {
 type growth struct {
 	job    *simulate.Live
 	now    int // GPUs that it holds, with the steps so far
+	pool   int // where
 	left   capcli.Seconds
 	to     simulate.Choice
 	wide   int
@@ -214,8 +215,8 @@ func (p *elastic) grow(t *simulate.Turn) {
 	p.grown = p.grown[:0]
 	if spare > 0 {
 		for l := range t.Running() {
-			if l.HasWays() && t.Preemptible(l) && p.free[l.Pool()] > 0 && p.mayChange(t, l) {
-				p.grown = append(p.grown, growth{job: l, now: l.GPUs, left: l.EndBelieved() - t.Now()})
+			if l.HasWays() && t.Preemptible(l) && p.mayChange(t, l) {
+				p.grown = append(p.grown, growth{job: l, now: l.GPUs, pool: l.Pool(), left: l.EndBelieved() - t.Now()})
 			}
 		}
 	}
@@ -224,12 +225,13 @@ func (p *elastic) grow(t *simulate.Turn) {
 		p.step(t, &p.grown[i])
 	}
 	for {
-		g := p.most(t)
+		g := p.bestStep(t)
 		if g == nil {
 			break
 		}
-		p.free[g.job.Pool()] -= int64(g.wide - g.now)
-		g.now, g.left, g.chosen = g.wide, g.to.Left, true
+		p.free[g.pool] += int64(g.now)
+		p.free[g.to.Pool] -= int64(g.wide)
+		g.now, g.pool, g.left, g.chosen = g.wide, g.to.Pool, g.to.Left, true
 		p.step(t, g)
 	}
 	p.moves = p.moves[:0]
@@ -245,33 +247,50 @@ func (p *elastic) grow(t *simulate.Turn) {
 	}
 }
 
-// step finds the wider way in which a job saves most time for each GPU more.
+// fits reports whether there is room for n GPUs of a job in a pool.
+func (p *elastic) fits(g *growth, n, pool int) bool {
+	if pool == g.pool {
+		n -= g.now
+	}
+	return int64(n) <= p.free[pool]
+}
+
+// perGPU returns what a step saves, and the GPUs that it takes: at least one.
+func (g *growth) perGPU() (saves, gpus int64) { return int64(g.saves), int64(max(1, g.wide-g.now)) }
+
+// step finds the way, not narrower, in which a job saves most time for each GPU more.
 func (p *elastic) step(t *simulate.Turn, g *growth) {
 	l := g.job
 	g.saves = 0
-	p.listWays(t, l)
+	p.buffer = t.Ways(l, p.buffer[:0])
 	for _, c := range p.buffer {
-		n := l.Shape.Ways[c.Way].GPUs
-		saves := g.left - c.Left
-		if n <= g.now || saves <= 0 || int64(n-g.now) > p.free[l.Pool()] {
+		n, saves := l.Shape.Ways[c.Way].GPUs, g.left-c.Left
+		if n < g.now || n == g.now && c.Pool == g.pool || saves <= 0 || !p.fits(g, n, c.Pool) {
 			continue
 		}
-		if g.saves == 0 || int64(saves)*int64(g.wide-g.now) > int64(g.saves)*int64(n-g.now) {
+		if s, gpus := g.perGPU(); g.saves == 0 || int64(saves)*gpus > s*int64(max(1, n-g.now)) {
 			g.saves, g.to, g.wide = saves, c, n
 		}
 	}
 }
 
-// most returns the job whose step saves most for each GPU; nil if none saves or fits.
-func (p *elastic) most(t *simulate.Turn) (best *growth) {
+// bestStep returns the job whose step saves most for each GPU; nil if none saves or fits.
+func (p *elastic) bestStep(t *simulate.Turn) (best *growth) {
 	for i := range p.grown {
 		g := &p.grown[i]
-		if g.saves > 0 && int64(g.wide-g.now) > p.free[g.job.Pool()] {
+		if g.saves > 0 && !p.fits(g, g.wide, g.to.Pool) {
 			p.step(t, g)
 		}
-		if g.saves > 0 && (best == nil || int64(g.saves)*int64(best.wide-best.now) > int64(best.saves)*int64(g.wide-g.now)) {
-			best = g
+		if g.saves == 0 {
+			continue
 		}
+		if best != nil {
+			s, n := g.perGPU()
+			if bs, bn := best.perGPU(); s*bn <= bs*n {
+				continue
+			}
+		}
+		best = g
 	}
 	return best
 }
@@ -281,11 +300,12 @@ func (p *elastic) most(t *simulate.Turn) (best *growth) {
 func (p *elastic) wayBack(t *simulate.Turn, g *growth) []simulate.Choice {
 	l := g.job
 	var to []simulate.Choice
-	p.listWays(t, l)
+	p.buffer = t.Ways(l, p.buffer[:0])
 	for _, c := range p.buffer {
-		if l.Shape.Ways[c.Way].GPUs == g.now && c.Left == g.left {
+		switch {
+		case c == g.to:
 			to = append([]simulate.Choice{c}, to...)
-		} else if c.Way == l.Way() {
+		case c.Way == l.Way() && c.Pool == l.Pool():
 			to = append(to, c)
 		}
 	}
