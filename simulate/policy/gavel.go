@@ -98,7 +98,7 @@ func (p *gavel) Schedule(t *simulate.Turn) {
 		e := &p.entrants[i]
 		e.Keeps = 0
 		if p.field[i].stays {
-			e.Keeps = 1 + p.kinds.of[p.field[i].job.Pool()]
+			e.Keeps = 1 + p.of[p.field[i].job.Pool()]
 		}
 	}
 	p.play.Play(p.workers, p.entrants)
@@ -108,13 +108,13 @@ func (p *gavel) Schedule(t *simulate.Turn) {
 
 // count counts the GPUs of each kind.
 func (p *gavel) count(t *simulate.Turn) {
-	if p.kinds.refresh(t) {
+	if p.refresh(t) {
 		clear(p.rows)
 	}
 	p.workers = p.workers[:0]
-	for i := range p.kinds.list {
+	for i := range p.list {
 		sum := int64(0)
-		for _, pool := range p.kinds.list[i].pools {
+		for _, pool := range p.list[i].pools {
 			sum += p.left[pool]
 		}
 		p.workers = append(p.workers, int(sum))
@@ -127,10 +127,10 @@ func (p *gavel) rowOf(t *simulate.Turn, l *simulate.Live) *speedRow {
 	if row := p.rows[key]; row != nil {
 		return row
 	}
-	row := &speedRow{make([]float64, len(p.kinds.list)), make([][]simulate.Choice, len(p.kinds.list))}
+	row := &speedRow{make([]float64, len(p.list)), make([][]simulate.Choice, len(p.list))}
 	p.buffer = l.Ways(t.Pools(l), p.buffer[:0])
 	for _, c := range p.buffer {
-		k, speed := p.kinds.of[c.Pool], 1.0
+		k, speed := p.of[c.Pool], 1.0
 		if c.Way >= 0 {
 			w := &l.Shape.Ways[c.Way]
 			if w.GPUs != l.AskedGPUs() {
@@ -224,8 +224,8 @@ func (p *gavel) enter(x [][]float64) {
 	for i := range p.entrants {
 		e := &p.entrants[i]
 		e.GPUs = int(p.field[i].job.Milli())
-		e.Shares = append(e.Shares[:0], make([]allocate.Share, len(p.kinds.list))...)
-		e.Received = append(e.Received[:0], make([]int64, len(p.kinds.list))...)
+		e.Shares = append(e.Shares[:0], make([]allocate.Share, len(p.list))...)
+		e.Received = append(e.Received[:0], make([]int64, len(p.list))...)
 		e.Type = -1
 		if g := p.member[i]; g >= 0 {
 			for k, v := range x[g] {
@@ -246,7 +246,7 @@ func (p *gavel) settle(t *simulate.Turn) {
 		switch l := f.job; {
 		case e.Type < 0:
 			t.Preempt(l)
-		case e.Type != p.kinds.of[l.Pool()]:
+		case e.Type != p.of[l.Pool()]:
 			p.moves = append(p.moves, simulate.Reassignment{Job: l, To: slices.Clone(p.rowOf(t, l).choices[e.Type])})
 		}
 	}
@@ -262,7 +262,7 @@ func (p *gavel) settle(t *simulate.Turn) {
 			short |= 1 << e.Type
 		}
 	}
-	for k := range p.kinds.list {
+	for k := range p.list {
 		if short>>k&1 == 1 {
 			p.repack(t, k)
 		}
