@@ -51,6 +51,8 @@ type Capacity struct {
 
 	Maintenance  []Window // times in which a part of it is taken away
 	Reservations []Window // times in which a part of it is kept for tenants
+
+	GPUKind
 }
 
 // When is a time in a run: a date, or a time since the start. The zero value means not given.
@@ -104,7 +106,7 @@ const (
 var kinds = [...]string{"owned", "reserved", "on_demand", "spot"}
 
 func capacityFields(c *Capacity) []strict.Field {
-	return []strict.Field{
+	fields := []strict.Field{
 		{"name", "what the pool is called; default: its kind", strict.Name(&c.Name)},
 		{"kind", "owned, reserved (both paid whether used or not), on_demand, spot (paid while held), or reserved as capacity_block, capacity_reservation, cud", kind(c)},
 		{"gpu_model", "serves jobs that ask for this model or for any; default: all", strict.Name(&c.GPUModel)},
@@ -139,6 +141,7 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"buy", "on_demand, spot: nodes are bought, shared by jobs and given back: {lead_time: 4m, idle: 10m}; needs nodes and gpus_per_node", buySection.Pointer(&c.Buy)},
 		{"availability", "loss of spot nodes as recorded: {file: trace.json, polarity: available, notice: 2m}", availabilitySection.Pointer(&c.Trace)},
 	}
+	return append(fields, kindFields(&c.GPUKind)...)
 }
 
 // capacities reads the pools.

@@ -200,7 +200,10 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) ([]simulate.Pool, error
 		if p.Supply = c.supply(files, p, seed, g.place); c.Product == "capacity_block" && p.Until > 0 {
 			p.Supply = &ending{inner: p.Supply, at: max(p.From, p.Until-c.EndsEarly), nodes: p.Nodes}
 		}
-		var err error
+		err := c.setKind(&p)
+		if err != nil {
+			return nil, err
+		}
 		if p.Buy, err = s.buying(c, files, seed); err != nil {
 			return nil, err
 		}

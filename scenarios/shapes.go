@@ -26,9 +26,10 @@ type ShapeRule struct {
 	Scaling                             *Scaling
 	Steps                               int64 // work of each job, in steps of the table; 0 is by its run time
 
-	Needs capcli.Needs
-	Near  capcli.Near
-	Data  *capcli.Data
+	Needs   capcli.Needs
+	Profile string // MIG profile, or smallest; "" is none
+	Near    capcli.Near
+	Data    *capcli.Data
 
 	line int
 }
@@ -86,7 +87,7 @@ func shapeRules(s *Scenario) strict.Reader {
 }
 
 var shapeSection = strict.Section[ShapeRule]{Name: "shapes", Needs: []string{"name"}, Fields: func(r *ShapeRule) []strict.Field {
-	return []strict.Field{
+	fields := []strict.Field{
 		{"name", "what the shape is called; a class of jobs.generate may name it", strict.Name(&r.Name)},
 		{"classes", "kinds of work that it is for; default: all, the first shape that fits a job counts", strict.Names(&r.Classes, "classes")},
 		{"tenants", "tenants that it is for", strict.Names(&r.Tenants, "tenants")},
@@ -99,6 +100,7 @@ var shapeSection = strict.Section[ShapeRule]{Name: "shapes", Needs: []string{"na
 		{"near", "how near to each other its GPUs must be, and what it costs if they are not: {mode: required, level: rack}", readNear(&r.Near)},
 		{"steps", "work of a job in steps of the table, in place of its run time", strict.Integer(&r.Steps, 1, 1<<50)},
 	}
+	return append(fields, needFields(r)...)
 }}
 
 var scalingSection = strict.Section[Scaling]{Name: "shapes.scaling", Fields: func(s *Scaling) []strict.Field {

@@ -18,6 +18,7 @@ import (
 // shapeBook gives jobs their shapes. Jobs of one rule that ask for the same have one capcli.Shape. It may be
 // used by several runs at once.
 type shapeBook struct {
+	of     *Scenario
 	rules  []ShapeRule
 	tables []*rateTable   // by rule; nil where it has none
 	named  map[string]int // rule that a class of the generator names
@@ -29,6 +30,7 @@ type shapeBook struct {
 type asked struct {
 	rule, gpus int
 	model      string
+	profile    string // MIG profile, where the rule gives each job the smallest
 }
 
 // readShapes reads the tables of the shapes and checks the models against them.
@@ -36,7 +38,7 @@ func (s *Scenario) readShapes(open func(string) ([]byte, error)) (*shapeBook, er
 	if len(s.Shapes) == 0 {
 		return nil, nil
 	}
-	b := &shapeBook{rules: s.Shapes, tables: make([]*rateTable, len(s.Shapes)), named: map[string]int{}, made: map[asked]*capcli.Shape{}}
+	b := &shapeBook{of: s, rules: s.Shapes, tables: make([]*rateTable, len(s.Shapes)), named: map[string]int{}, made: map[asked]*capcli.Shape{}}
 	for i := range s.Shapes {
 		r := &s.Shapes[i]
 		if r.Scaling == nil || r.Scaling.Table == "" {
@@ -113,7 +115,10 @@ func (b *shapeBook) give(j *capcli.Job) (at int, found, given bool) {
 	if r.Data != nil {
 		j.Data = r.Data
 	}
-	key := asked{at, j.GPUs, j.GPUModel}
+	key := asked{rule: at, gpus: j.GPUs, model: j.GPUModel}
+	if r.Profile == smallest {
+		key.profile = b.of.smallestProfile(j)
+	}
 	b.lock.Lock()
 	shape, known := b.made[key]
 	if !known {
@@ -149,6 +154,9 @@ func (b *shapeBook) runOfSteps(key asked, run capcli.Seconds) capcli.Seconds {
 func (b *shapeBook) shapeOf(key asked) *capcli.Shape {
 	r := &b.rules[key.rule]
 	shape := &capcli.Shape{Name: r.Name, Needs: r.Needs, Near: r.Near}
+	if key.profile != "" {
+		shape.Needs.Profile = key.profile
+	}
 	if r.Scaling == nil && len(r.Models) == 0 && len(r.Widths.List) == 0 && r.Widths.Up == 0 {
 		return shape
 	}
@@ -388,6 +396,7 @@ func (s *Scenario) checkShapes(o *strict.Object) {
 	if len(s.Shapes) == 0 && o.Has("widths") && s.Widths.Rule != "" && s.Widths.Rule != "asked" {
 		o.Fault("widths", "widths are of jobs with a shape; give shapes too")
 	}
+	s.checkNeeds(o)
 	if s.Jobs.Generate == nil {
 		return
 	}
