@@ -258,7 +258,7 @@ func (s *Scenario) whyNoProfile(profile string) string {
 		return "no pool has mig, so no job can have an instance of a divided GPU"
 	}
 	slices.Sort(names)
-	return fmt.Sprintf("no pool has GPUs with the profile %s%s; they have %s", capcli.Quoted(profile), capcli.DidYouMean(profile, names), strings.Join(slices.Compact(names), ", "))
+	return fmt.Sprintf("no pool has GPUs with the profile %s: have %s%s", capcli.Quoted(profile), strings.Join(slices.Compact(names), ", "), capcli.DidYouMean(profile, names))
 }
 
 // smallestProfile returns the smallest profile of the pools that holds j's share of a GPU and its memory;

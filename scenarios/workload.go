@@ -53,6 +53,7 @@ var classSection = strict.Section[generate.Class]{Name: "jobs.generate.classes",
 		{"weekend", "Saturday and Sunday against a weekday", strict.Number(&c.Weekend, 0, 1000)},
 		{"cpus_per_gpu", "CPUs that each GPU comes with", strict.Number(&c.CPUsPerGPU, 0, 1e4)},
 		{"mem_gb_per_gpu", "memory in GiB that each GPU comes with", strict.Number(&c.MemPerGPU, 0, 1e5)},
+		{"gpu_mem_gb", "memory of the GPU in GiB that a job takes on each of its GPUs", strict.Number(&c.GPUMem, 0, 1e5)},
 	}, append(randomFields(c), steadyFields(c)...)...)
 }}
 

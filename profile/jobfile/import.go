@@ -169,6 +169,8 @@ func (im *importing) widen(err error, r *trace.Reader) bool {
 	switch {
 	case errors.Is(err, trace.ErrEligible):
 		im.File.Extra.Eligible = true
+	case errors.Is(err, trace.ErrGPUMem):
+		im.File.Extra.GPUMem = true
 	case errors.Is(err, trace.ErrTags):
 		im.File.Extra.Tags = r.TagNames()
 	default:
@@ -183,6 +185,9 @@ func (im *importing) markExtra(jobs capcli.Jobs, r *trace.Reader) capcli.Jobs {
 		for job, err := range jobs {
 			if err == nil && job.Eligible > job.Submit {
 				im.File.Extra.Eligible = true
+			}
+			if err == nil && job.GPUMemMiB > 0 {
+				im.File.Extra.GPUMem = true
 			}
 			if err == nil && job.Tags != nil && len(im.File.Extra.Tags) != len(r.TagNames()) {
 				im.File.Extra.Tags = r.TagNames()

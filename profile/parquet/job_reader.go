@@ -44,7 +44,8 @@ const (
 	colLimit
 	colPriority
 	colState
-	colEligible // last, so that a file without it has the same columns as before
+	colEligible // these are last, so that a file without them has the same columns as before
+	colGPUMem
 	numColumns
 )
 
@@ -69,6 +70,7 @@ var wants = [numColumns]want{
 	{name: "priority", scale: 1},
 	{name: "state", what: texts},
 	{name: "eligible", scale: 1, time: true},
+	{name: "gpu_mem_gb", scale: 1024},
 }
 
 // readJobs is Read of the format parquet.
@@ -331,7 +333,7 @@ func (j *jobs) job(job *capcli.Job, k int, line int64) (reason string) {
 			return f[i].name + ": " + m.flaw()
 		}
 	}
-	for _, i := range [...]int{colMilli, colCPUs, colMem, colLimit} {
+	for _, i := range [...]int{colMilli, colCPUs, colMem, colGPUMem, colLimit} {
 		if f[i].num[k] < 0 {
 			return f[i].name + ": negative"
 		}
@@ -339,7 +341,7 @@ func (j *jobs) job(job *capcli.Job, k int, line int64) (reason string) {
 	*job = capcli.Job{
 		ID: f[colID].text[k], Tenant: f[colTenant].text[k], Partition: f[colPartition].text[k],
 		GPUModel: f[colModel].text[k], Class: f[colClass].text[k], State: f[colState].text[k],
-		CPUMilli: f[colCPUs].num[k], MemMiB: f[colMem].num[k],
+		CPUMilli: f[colCPUs].num[k], MemMiB: f[colMem].num[k], GPUMemMiB: f[colGPUMem].num[k],
 		Submit: f[colSubmit].instantOf(k), Start: f[colStart].instantOf(k), End: f[colEnd].instantOf(k),
 		Deadline: f[colDeadline].instantOf(k), Eligible: f[colEligible].instantOf(k),
 		Run: capcli.Seconds(f[colRun].num[k]), Limit: capcli.Seconds(f[colLimit].num[k]),

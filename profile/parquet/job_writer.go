@@ -23,10 +23,7 @@ type JobWriter struct {
 // NewJobWriter starts a file on w with the columns of every job file and those of extra. meta is
 // added to its metadata, as in NewTable.
 func NewJobWriter(w io.Writer, meta map[string]string, extra trace.Extra) (*JobWriter, error) {
-	n := numColumns
-	if !extra.Eligible {
-		n = colEligible
-	}
+	n := numColumns - extra.Leaves()
 	columns := make([]Column, n)
 	for i, want := range wants[:n] {
 		c := Column{Name: want.name, Nullable: true}
@@ -37,7 +34,7 @@ func NewJobWriter(w io.Writer, meta map[string]string, extra trace.Extra) (*JobW
 			c.Kind = Instant
 		case i == colGPUs, i == colMilli, i == colPriority:
 			c.Kind = Int32
-		case i == colCPUs, i == colMem:
+		case i == colCPUs, i == colMem, i == colGPUMem:
 			c.Kind = Float64
 		default:
 			c.Kind = Int64
@@ -88,8 +85,11 @@ func (w *JobWriter) Write(job capcli.Job) error {
 	t.Int(colRun, int64(job.Run))
 	w.int(colLimit, int64(job.Limit))
 	t.Int(colPriority, int64(job.Priority))
-	if w.extra.Eligible {
+	if w.n > colEligible {
 		t.Time(colEligible, eligible)
+	}
+	if w.n > colGPUMem {
+		w.parts(colGPUMem, job.GPUMemMiB, 1024)
 	}
 	for i, tag := range w.extra.Tags {
 		w.text(w.n+i, job.Tags.Value(tag))
@@ -98,7 +98,7 @@ func (w *JobWriter) Write(job capcli.Job) error {
 }
 
 func (w *JobWriter) check(job *capcli.Job) error {
-	if job.CPUMilli > mostParts || job.CPUMilli < -mostParts || job.MemMiB > mostParts || job.MemMiB < -mostParts {
+	if job.CPUMilli > mostParts || job.CPUMilli < -mostParts || job.MemMiB > mostParts || job.MemMiB < -mostParts || job.GPUMemMiB > mostParts || job.GPUMemMiB < -mostParts {
 		return fmt.Errorf("writing parquet: job %q: %d thousandths of a CPU or %d MiB: over the limit of %d",
 			job.ID, job.CPUMilli, job.MemMiB, int64(mostParts))
 	}

@@ -178,6 +178,8 @@ func (r *Reader) check(job *capcli.Job) string {
 		return "cpus: negative"
 	case job.MemMiB < 0:
 		return "memory: negative"
+	case job.GPUMemMiB < 0:
+		return "GPU memory: negative"
 	}
 	if reason := checkNames(job); reason != "" {
 		return reason

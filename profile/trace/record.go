@@ -22,7 +22,8 @@ const (
 	colPriority
 	colDeadline
 	colState
-	colEligible // last: a file without it has the same columns as before
+	colEligible // these are last: a file without them has the same columns as before
+	colGPUMem
 	numColumns
 )
 
@@ -84,6 +85,9 @@ func (d *record) numbers(job *capcli.Job, cells *[numColumns][]byte) (col int, b
 	}
 	if job.MemMiB, bad = optional(cells[colMem], 1024); bad != flawless {
 		return colMem, bad
+	}
+	if job.GPUMemMiB, bad = optional(cells[colGPUMem], 1024); bad != flawless {
+		return colGPUMem, bad
 	}
 	limit, bad := optional(cells[colLimit], 1)
 	if bad != flawless {

@@ -271,6 +271,7 @@ var ErrTags = errors.New("a job has a tag, and the file has no column for it")
 // Extra are the columns of a jobs file beside those that every one has.
 type Extra struct {
 	Eligible bool     // a column for the times at which jobs became eligible
+	GPUMem   bool     // a column for the memory that jobs take of each GPU; it comes after that of eligible times
 	Tags     []string // tags, each with a column of its own
 
 	last *capcli.Tags // has no other tags
@@ -282,7 +283,7 @@ func (x *Extra) AddAll(jobs capcli.Jobs) error {
 		if err != nil {
 			return err
 		}
-		x.Eligible = x.Eligible || job.Eligible > job.Submit
+		x.Eligible, x.GPUMem = x.Eligible || job.Eligible > job.Submit, x.GPUMem || job.GPUMemMiB > 0
 		if job.Tags == x.last {
 			continue
 		}
@@ -296,10 +297,24 @@ func (x *Extra) AddAll(jobs capcli.Jobs) error {
 	return nil
 }
 
-// Check fails with ErrEligible or ErrTags where a file without further columns cannot hold job.
+// Leaves returns how many of the last of Columns the file leaves out.
+func (x *Extra) Leaves() int {
+	switch {
+	case x.GPUMem:
+		return 0
+	case x.Eligible:
+		return 1
+	}
+	return 2
+}
+
+// Check fails with ErrEligible, ErrGPUMem or ErrTags where a file without further columns cannot hold job.
 func (x *Extra) Check(job *capcli.Job) error {
-	if !x.Eligible && job.Eligible > job.Submit {
+	if !x.Eligible && !x.GPUMem && job.Eligible > job.Submit {
 		return ErrEligible
+	}
+	if !x.GPUMem && job.GPUMemMiB > 0 {
+		return ErrGPUMem
 	}
 	if job.Tags == x.last {
 		return nil

@@ -154,11 +154,11 @@ var Formats = capcli.Catalog[Format]{Kind: "trace format"}
 
 // Columns are the names of capcli's own columns, in the order in which they are written.
 // The formats csv, jsonl and parquet share them. Times are whole seconds since 1970,
-// run_s and limit_s are seconds, gpus and cpus may be fractions, mem_gb is in GiB. eligible is written
-// only where some job has such a time.
+// run_s and limit_s are seconds, gpus and cpus may be fractions, mem_gb is in GiB, gpu_mem_gb too, of each
+// GPU. eligible and gpu_mem_gb are written only where some job has them.
 var Columns = []string{
 	"job_id", "tenant", "partition", "gpu_model", "gpus", "cpus", "mem_gb", "class",
-	"submit", "start", "end", "run_s", "limit_s", "priority", "deadline", "state", "eligible",
+	"submit", "start", "end", "run_s", "limit_s", "priority", "deadline", "state", "eligible", "gpu_mem_gb",
 }
 
 // Sorted yields jobs in order of Submit. Jobs with the same Submit keep their order. It

@@ -15,15 +15,15 @@ import (
 // ErrEligible is the error of a job with an eligible time in a file without that column.
 var ErrEligible = errors.New("a job has an eligible time, and the file has no column for it")
 
-// WriteCSV writes jobs as CSV with the header Columns, without eligible unless x has it, and with a column for each tag of x. Times are whole seconds since 1970,
+// ErrGPUMem is the error of a job with GPU memory in a file without that column.
+var ErrGPUMem = errors.New("a job has memory of its GPUs, and the file has no column for it")
+
+// WriteCSV writes jobs as CSV with the header Columns, without eligible and gpu_mem_gb unless x has them, and with a column for each tag of x. Times are whole seconds since 1970,
 // unknown values are empty, and gpus under 1 are a share of one GPU. The csv format reads the
 // output back to the same jobs. WriteCSV fails with the first error from jobs or w, for a job that
 // holds shares of several GPUs, and with the errors of Extra.Check; jobs before an error in jobs are written.
 func WriteCSV(w io.Writer, jobs capcli.Jobs, x Extra) error {
-	columns := numColumns
-	if !x.Eligible {
-		columns = colEligible
-	}
+	columns := numColumns - x.Leaves()
 	head := []byte(strings.Join(Columns[:columns], ","))
 	for _, tag := range x.Tags {
 		head = appendCell(append(head, ','), TagColumn(tag))
@@ -173,6 +173,8 @@ func appendNumber(b []byte, j *capcli.Job, col int) []byte {
 		return strconv.AppendInt(b, int64(j.Priority), 10)
 	case colDeadline:
 		return appendTime(b, j.Deadline)
+	case colGPUMem:
+		return appendDecimal(b, j.GPUMemMiB, 1024)
 	case colEligible:
 		if j.Eligible > j.Submit {
 			return appendTime(b, j.Eligible)

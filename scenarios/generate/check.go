@@ -70,6 +70,7 @@ func (c *Class) validate(note func(format string, args ...any)) {
 		{"busy_share", c.BusyShare, 0, 1},
 		{"cpus_per_gpu", c.CPUsPerGPU, 0, 1e6},
 		{"mem_gb_per_gpu", c.MemPerGPU, 0, 1e6},
+		{"gpu_mem_gb", c.GPUMem, 0, 1e5},
 		{"from", float64(c.From), 0, float64(maxSpan)},
 		{"until", float64(c.Until), 0, float64(maxSpan)},
 		{"every", float64(c.Every), 0, float64(maxSpan)},

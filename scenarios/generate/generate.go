@@ -75,6 +75,7 @@ type Class struct {
 
 	// CPUs and memory.
 	CPUsPerGPU float64 // 0 is unknown
+	GPUMem     float64 // GiB that a job takes on each GPU; 0 is unknown
 	MemPerGPU  float64 // GiB; 0 is unknown
 
 	// Steady work and replicas.
@@ -250,7 +251,7 @@ func (t *recipe) job(at capcli.Seconds, gpus int, run capcli.Seconds) capcli.Job
 	c := t.c
 	return capcli.Job{
 		ID: string(strconv.AppendInt(t.stem, int64(t.made), 10)), Tenant: c.Name, Partition: c.Partition, GPUModel: c.GPUModel, Class: c.Name,
-		GPUs: gpus, CPUMilli: int64(c.CPUsPerGPU*1000*float64(gpus) + 0.5), MemMiB: int64(c.MemPerGPU*1024*float64(gpus) + 0.5),
+		GPUs: gpus, CPUMilli: int64(c.CPUsPerGPU*1000*float64(gpus) + 0.5), MemMiB: int64(c.MemPerGPU*1024*float64(gpus) + 0.5), GPUMemMiB: int64(c.GPUMem*1024 + 0.5),
 		Submit: t.start + capcli.Time(at), Start: capcli.NoTime, End: capcli.NoTime, Run: run,
 		Priority: c.Priority, Eligible: capcli.NoTime, Deadline: capcli.NoTime, Tags: c.Tags,
 	}

@@ -91,6 +91,7 @@ var (
 			func(j *capcli.Job) int64 { return int64(j.Start) + int64(j.Run) },
 		},
 		{func(j *capcli.Job) int64 { return int64(j.Deadline) }, func(j *capcli.Job, v int64) { j.Deadline = capcli.Time(v) }, submit},
+		{func(j *capcli.Job) int64 { return j.GPUMemMiB }, func(j *capcli.Job, v int64) { j.GPUMemMiB = v }, zero},
 	}
 	textColumns = []textColumn{
 		plainText(func(j *capcli.Job) *string { return &j.ID }),

@@ -12,6 +12,9 @@ import (
 	"capcli"
 )
 
+// givenAnew are the fields that the scenario of the pack gives its jobs again.
+var givenAnew = []string{"Shape", "Stage", "Data"}
+
 // everyField returns a job of which every field has a value of its own. A field of a kind that it
 // does not know fails the test: then Pack does not carry it either.
 func everyField(t *testing.T, n int64) capcli.Job {
@@ -25,6 +28,9 @@ func everyField(t *testing.T, n int64) capcli.Job {
 		case reflect.String:
 			f.SetString("field " + strconv.FormatInt(n+int64(i), 10))
 		case reflect.Pointer:
+			if slices.Contains(givenAnew, v.Type().Field(i).Name) {
+				continue
+			}
 			if f.Type() != reflect.TypeFor[*capcli.Tags]() {
 				t.Fatalf("capcli.Job has a field %s of the type %s: add it to the columns of a pack, and here", v.Type().Field(i).Name, f.Type())
 			}
