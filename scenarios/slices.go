@@ -46,7 +46,7 @@ func kindFields(k *GPUKind) []strict.Field {
 		{"gpu_mem_gb", "memory of each GPU in GiB, which jobs that share a GPU and state gpu_mem share; default: that of the model, where its name is clear", measure(&k.GPUMemMiB, 1024, 0.001, 1e5)},
 		{"capability", "compute capability of the GPUs, such as 8.0; default: that of the model", readTenths(&k.Capability)},
 		{"interconnect", "link between the GPUs of a node, such as nvlink or pcie; default: that of the model", strict.Name(&k.Interconnect)},
-		{"mig", "its GPUs are divided into instances: {gpu: A100-80GB, layout: [3g.40gb, 1g.10gb=4], reslice: 30s}", divisionSection.Pointer(&k.MIG)},
+		{"mig", "its GPUs are divided into instances: {gpu: A100-80GB, layout: [1g.10gb=4, 3g.40gb], reslice: 30s}", divisionSection.Pointer(&k.MIG)},
 		{"sharing", "what jobs lose that share a GPU: {most: 4, slowdown: [1, 1.1, 1.25]}", sharingSection.Pointer(&k.Sharing)},
 	}
 }
@@ -54,7 +54,7 @@ func kindFields(k *GPUKind) []strict.Field {
 var divisionSection = strict.Section[Division]{Name: "mig", Fields: func(m *Division) []strict.Field {
 	return []strict.Field{
 		{"gpu", "table of profiles (capcli mig list): A100-80GB; default: the pool's gpu_model", strict.Choice(&m.GPU, "GPU with MIG", mig.Names()...)},
-		{"layout", "profiles of every GPU, in the order in which they are made: [3g.40gb, 1g.10gb=4]; default: instances are made as jobs ask", strict.Names(&m.Layout, "profiles")},
+		{"layout", "profiles of every GPU, in the order in which they are made: [1g.10gb=4, 3g.40gb]; default: instances are made as jobs ask", strict.Names(&m.Layout, "profiles")},
 		{"reslice", "time that a GPU without jobs takes to change its instances; default: an instance goes with its job, at once", strict.Duration(&m.Reslice, 0)},
 		{"order", "where an instance starts: lowest (the lowest free start) or driver (as documented for an A100); default: lowest", strict.Choice(&m.Order, "order of starts", "lowest", "driver")},
 	}

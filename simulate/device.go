@@ -374,3 +374,14 @@ func (c *Cluster) profileNumber(name string) int32 {
 	}
 	return int32(len(c.profiles))
 }
+
+// crowding returns the factor on the run time of a job that starts on the shared GPU of s, beside the jobs
+// that are there.
+func (c *Cluster) crowding(s []Slice) (num, den int64) {
+	v := c.pools[s[0].Pool].Sharing
+	if v == nil || len(v.Num) == 0 || c.fluid(s[0].Pool) {
+		return 1, 1
+	}
+	i := min(int(c.dev.jobs[c.base[s[0].Node]+s[0].Device]), len(v.Num)-1)
+	return v.Num[i], v.Den[i]
+}

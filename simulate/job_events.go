@@ -82,6 +82,8 @@ func (e *engine) live() *Live {
 		if l.layout = e.layoutOf(l.Shape); l.layout != nil {
 			l.layout.arrived(l.GPUs)
 		}
+	}
+	if l.Shape != nil || l.GPUMilli > 0 && e.needs.slows {
 		e.shape(l)
 	}
 	return l

@@ -13,6 +13,7 @@ import (
 type needSets struct {
 	stated bool // some pool states the memory of a GPU
 	divide bool // some pool has MIG
+	slows  bool // jobs that share a GPU slow each other down in some pool
 	number map[string]int32
 	fits   [][]bool // by number, then pool; number 0 is all pools
 	buf    []byte
@@ -22,6 +23,7 @@ func newNeedSets(pools []Pool) (s needSets) {
 	for i := range pools {
 		s.stated = s.stated || pools[i].GPUMemMiB > 0
 		s.divide = s.divide || pools[i].MIG != nil
+		s.slows = s.slows || pools[i].Sharing != nil && len(pools[i].Sharing.Num) > 0
 	}
 	return s
 }
@@ -211,7 +213,7 @@ func (p *Pool) CheckMIG() error {
 	if _, at := g.Line(mix, p.MIG.Driver); at >= 0 {
 		return &capcli.RequestError{
 			Text: fmt.Sprintf("the layout cannot be made in this order: number %d, %s, has no start left", at+1, g.Profiles[mix[at]].Name),
-			Hint: "capcli mig fit says in which order it works",
+			Hint: g.OrderHint(mix, p.MIG.Driver),
 		}
 	}
 	return nil

@@ -40,6 +40,10 @@ func (e *engine) factor(l *Live, s []Slice) (num, den int64) {
 		f := e.nearFactor(l, s)
 		num, den = timesRatio(num, den, f.num, f.den)
 	}
+	if l.GPUMilli > 0 && e.needs.slows {
+		n, d := e.c.crowding(s)
+		num, den = timesRatio(num, den, n, d)
+	}
 	return num, den
 }
 

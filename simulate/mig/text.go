@@ -35,6 +35,15 @@ func countNames(names []string) string {
 	return strings.Join(order, ", ")
 }
 
+// OrderHint says in which order all instances of a mix can be made.
+func (g *GPU) OrderHint(mix []int, driver bool) string {
+	order := g.workingOrder(mix, driver)
+	if order == nil {
+		return "no order of these profiles works"
+	}
+	return "this order works: " + strings.Join(g.spellOut(order), ", ")
+}
+
 // OrderRow is a rule for starts with what becomes of a mix under it.
 type OrderRow struct {
 	Rule   string
