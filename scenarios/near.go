@@ -148,6 +148,16 @@ func levelNumbers(dst *[]levelNumber, want string) strict.Reader {
 	}
 }
 
+// NearShapes returns the names of the shapes that say how near to each other their GPUs must be.
+func (s *Scenario) NearShapes() (out []string) {
+	for i := range s.Shapes {
+		if !s.Shapes[i].Near.IsZero() {
+			out = append(out, s.Shapes[i].Name)
+		}
+	}
+	return out
+}
+
 // checkNear checks the levels and the shapes that near names.
 func (s *Scenario) checkNear(o *strict.Object) {
 	levels := []string{simulate.NodeLevel}

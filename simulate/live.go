@@ -174,6 +174,17 @@ func (l *Live) Alike() *Live {
 	}
 }
 
+// WithoutPlace returns a copy of l, to ask what would fit, that may go anywhere and takes no bandwidth of
+// storage; nil if that is so anyway.
+func (l *Live) WithoutPlace() *Live {
+	if l.layout == nil {
+		return nil
+	}
+	free := *l
+	free.layout = nil
+	return &free
+}
+
 // Stay returns a number that changes with each start and each stop of the job.
 func (l *Live) Stay() uint32 { return l.run }
 

@@ -40,6 +40,7 @@ type Result struct {
 	Timeline        *Timeline      // nil unless Config.Timeline is set
 	Services        []ServiceRun   // in order of Config.Services
 	Near            []Nearness     // over what jobs were spread; nil without domains and shapes with a place
+	Levels          []string       // of all pools, from the node to the cluster
 	Rooms           []DomainRoom   // by pool and level of domains, from wide to narrow
 	Bought          []BoughtPool   // pools of bought nodes; nil if there are none
 	MIG             []MIGUse       // of the slices of pools with MIG, in order of pool; nil if there are none
@@ -161,7 +162,8 @@ func (e *engine) result() (*Result, error) {
 	r.Delays, r.Places = e.delays.result(), e.closeMoving(end)
 	r.MIG = e.c.sliceUses(end)
 	r.Remarks = e.remarks()
-	r.Near, r.Rooms = e.nearness(), e.rooms(end)
+	r.Levels = e.levelOrder()
+	r.Near, r.Rooms = e.nearness(r.Levels), e.rooms(end)
 	r.Served, r.ServedBy = e.served()
 	r.Jobs.Waiting, r.Stages = r.Served.Waiting, stages
 	m.means(r)

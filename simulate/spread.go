@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"slices"
+	"strings"
 
 	"capcli"
 	"capcli/simulate/internal/exact"
@@ -96,24 +97,35 @@ func (e *engine) nearFactor(l *Live, s []Slice) ratio {
 	return slow[e.topo.spreadOf(e.c, s)+1]
 }
 
-// nearness returns over what jobs were spread: first the jobs without a place of their own, then the shapes
-// in the order in which their first jobs came.
-func (e *engine) nearness() (out []Nearness) {
-	order := e.levelOrder()
+// nearness returns over what jobs were spread, by name of shape; jobs without a place of their own come first.
+// order has the names of all levels.
+func (e *engine) nearness(order []string) (out []Nearness) {
 	add := func(shape string, t *spreadTally) {
-		if len(t.rows) == 0 {
-			return
+		i := slices.IndexFunc(out, func(n Nearness) bool { return n.Shape == shape })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Nearness{Shape: shape})
 		}
-		n := Nearness{Shape: shape, Rows: slices.Clone(t.rows)}
-		slices.SortFunc(n.Rows, func(a, b Spread) int { return slices.Index(order, a.Level) - slices.Index(order, b.Level) })
-		for i := range n.Rows {
-			n.Stays += n.Rows[i].Stays
+		sum := spreadTally{out[i].Rows}
+		for _, r := range t.rows {
+			to := sum.row(r.Level)
+			to.Stays += r.Stays
+			to.Gangs += r.Gangs
+			to.Held += r.Held
+			to.Lost += r.Lost
+			out[i].Stays += r.Stays
 		}
-		out = append(out, n)
+		out[i].Rows = sum.rows
 	}
-	add("", &e.topo.plain)
+	if len(e.topo.plain.rows) > 0 {
+		add("", &e.topo.plain)
+	}
 	for _, l := range e.topo.layouts {
 		add(l.shape.Name, &l.spread)
+	}
+	slices.SortFunc(out, func(a, b Nearness) int { return strings.Compare(a.Shape, b.Shape) })
+	for i := range out {
+		slices.SortFunc(out[i].Rows, func(a, b Spread) int { return slices.Index(order, a.Level) - slices.Index(order, b.Level) })
 	}
 	return out
 }

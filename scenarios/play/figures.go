@@ -25,6 +25,7 @@ func (r *Run) figures(run int) outcome.Outcome {
 		Pools: []outcome.Pool{}, Tenants: []outcome.Tenant{}, Sizes: []outcome.Size{}, Loads: []outcome.Load{}, Limits: []outcome.Limit{},
 		UnplaceableJobs: append([]simulate.Refused{}, res.Refused...),
 		GPUBudgets:      res.Budgets, Budget: r.budget, Approval: s.Approvals.Signature(r.CommittedGPUs()), Energy: r.energy,
+		Near:          outcome.NearOf(res, s.NearShapes()),
 		Bought:        outcome.BoughtOf(res),
 		Interruptions: outcome.InterruptionsOf(res.Interruptions, s.Storage),
 	}

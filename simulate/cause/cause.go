@@ -10,7 +10,7 @@ import (
 // Cause is why a job waits: a set of single changes, each of which alone would let it
 // start. Most sets have one member. A set with several cannot be divided between them.
 // Together with Quota, the other causes also stand in the way.
-type Cause uint16
+type Cause uint32
 
 // The causes. Capacity, Ceiling and SpotShort remain when only more GPUs would help.
 const (
@@ -30,6 +30,8 @@ const (
 	Lead                         // capacity is ordered and not there yet
 	Shortage                     // nodes that would be bought cannot be had now
 	Unordered                    // nodes could be bought, and nobody has ordered them
+	NoDomain                     // GPUs enough are free together, but not in a domain that the job's shape may have
+	Storage                      // the GPUs are free, but not the bandwidth of the storage that the job takes
 
 	causes = iota
 )
@@ -37,7 +39,7 @@ const (
 var causeNames = [causes]string{
 	"order", "capacity", "on_demand_ceiling", "spot_short", "not_together", "host", "patience",
 	"down", "spot_gone", "not_delivered", "other_model", "other_partition", "quota", "lead_time",
-	"shortage", "not_ordered",
+	"shortage", "not_ordered", "no_domain", "storage",
 }
 
 // String returns the names of the causes with | between them.
@@ -52,7 +54,7 @@ func (c Cause) String() string {
 }
 
 // Several reports whether c is more than one cause.
-func (c Cause) Several() bool { return bits.OnesCount16(uint16(c)) > 1 }
+func (c Cause) Several() bool { return bits.OnesCount32(uint32(c)) > 1 }
 
 // Split returns the causes in c one by one.
 func (c Cause) Split() []Cause {

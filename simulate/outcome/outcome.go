@@ -103,6 +103,7 @@ type Outcome struct {
 	Approval   *billing.Signature      `json:"approval,omitempty"`
 	Energy     *billing.Footprints     `json:"energy,omitempty"`
 
+	Near          *Near          `json:"near,omitempty"`          // nil without domains and shapes with near
 	Bought        []Bought       `json:"bought_nodes,omitempty"`  // pools of bought nodes
 	Interruptions *Interruptions `json:"interruptions,omitempty"` // nil if nothing of the kind is switched on
 
