@@ -9,8 +9,14 @@ import (
 	"capcli/scenarios/generate"
 )
 
+// ChoosesByPrice reports whether the schedule depends on prices, because jobs with a shape take their ways by a rule
+// that may weigh them.
+func (s *Scenario) ChoosesByPrice() bool {
+	return len(s.Shapes) > 0 && s.Widths.Rule != "" && s.Widths.Rule != "asked"
+}
+
 // ScheduleKey returns a hash of everything that a schedule depends on except its jobs: capacity and
-// rules, but not prices, terms, limits or descriptions. Scenarios with the same key have the same
+// rules, but not prices (unless ChoosesByPrice), terms, limits or descriptions. Scenarios with the same key have the same
 // schedule for the same jobs and seed.
 func (s *Scenario) ScheduleKey() (string, error) {
 	c := *s
@@ -39,8 +45,10 @@ func (s *Scenario) ScheduleKey() (string, error) {
 	for i := range c.Capacity {
 		p := &c.Capacity[i]
 		// The times of price changes stay, because they divide the record of a run.
-		p.Upfront = 0
-		p.Term, p.Price, p.Free, p.OnDemand = "", Price{History: p.Price.History}, false, Price{History: p.OnDemand.History}
+		p.Upfront, p.Term, p.OnDemand = 0, "", Price{History: p.OnDemand.History}
+		if !s.ChoosesByPrice() {
+			p.Price, p.Free = Price{History: p.Price.History}, false
+		}
 	}
 	b, err := json.Marshal(c)
 	if err != nil {

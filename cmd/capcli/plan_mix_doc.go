@@ -26,6 +26,9 @@ func mixDoc(r *mix.Result, form string) report.Doc {
 	if r.Futures != nil {
 		d.Tables = append(d.Tables, playedTable(r))
 	}
+	if len(r.Models) > 0 {
+		d.Tables = append(d.Tables, modelsTable(r))
+	}
 	if c, ok := frontierChart(r); ok && (form == "table" || form == "md") {
 		d.Charts = append(d.Charts, c)
 	}
@@ -62,6 +65,9 @@ func mixAnswer(r *mix.Result) string {
 		text += fmt.Sprintf("; at most %.1f%% above any mix that serves the work as early (lower bound %s)", 100*b.Gap, b.Cost)
 	default:
 		text += fmt.Sprintf("; at most %.1f%% above the lower bound of any mix (%s)", 100*b.Gap, b.Cost)
+	}
+	if models := r.ModelsText(); models != "" {
+		text += ". " + strings.TrimSuffix(models, ".")
 	}
 	return text + "."
 }
@@ -198,6 +204,18 @@ func mixesTable(r *mix.Result) report.Table {
 		heldField,
 		report.Field[*mix.Mix]{Name: "is", Head: " ", Align: report.Left, Priority: 1, Cell: func(m *mix.Mix) any { return strings.Join(m.Is, ", ") }},
 	))
+}
+
+// modelsTable lists the best mix of each GPU model alone.
+func modelsTable(r *mix.Result) report.Table {
+	return report.Fill(report.Table{Name: "models", Title: "One GPU model alone, under the same rules"}, r.Models, []report.Field[mix.ModelMix]{
+		{Name: "gpu_model", Head: "GPU model"},
+		{Name: "committed_gpus", Head: "GPUs"},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "more_than_plan_usd", Head: "more"},
+		{Name: "jct_mean_s", Head: "mean end", As: report.AsSeconds},
+		{Name: "holds_limits", Head: "limits", Cell: func(m mix.ModelMix) any { return yesNo(m.Holds) }},
+	})
 }
 
 // closestTable shows how far the nearest mix is from each limit.

@@ -17,7 +17,7 @@ const (
 
 // variable lists the sections of a scenario that an axis may change. Jobs, the period and the seed
 // are the same for all mixes.
-var variable = []string{"capacity", "policy", "placement", "overflow", "preemption", "tenants", "commitments", "services"}
+var variable = []string{"capacity", "policy", "placement", "overflow", "preemption", "tenants", "commitments", "services", "widths"}
 
 // demanded are the fields of a service that no axis may change: what comes, and what is promised.
 var demanded = []string{"requests", "load", "promise", "slo", "mu"}

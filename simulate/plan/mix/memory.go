@@ -265,7 +265,8 @@ func (p *Planner) jobset() (string, error) {
 	if !c.FromLog() {
 		return "", nil
 	}
-	own, err := json.Marshal(c.Scenario.Jobs)
+	s := c.Scenario
+	own, err := json.Marshal([]any{s.Jobs, s.Shapes, s.Speed, s.Workflows})
 	if err != nil {
 		return "", err
 	}

@@ -45,6 +45,7 @@ type Result struct {
 	Binding    *string            `json:"binding_limit"`
 	Frontier   []*Mix             `json:"frontier"`
 	Sizes      []Sized            `json:"by_committed_gpus"`
+	Models     []ModelMix         `json:"by_gpu_model,omitempty"` // the best mix of each model alone, where jobs may run on several
 	Marginal   []MarginalGPU      `json:"marginal"`
 	BreakEven  []Tie              `json:"break_even"`
 	Against    *int               `json:"break_even_against"` // number of the mix that the break-even prices compare with

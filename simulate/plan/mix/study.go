@@ -94,9 +94,12 @@ func (s *study) ask(ctx context.Context) error {
 	}
 	if rival := s.runnerUp(); rival != nil {
 		s.out.Rival, s.out.Against = rival, &rival.Index
-		if !s.best.Discounted && !rival.Discounted {
+		if !s.best.Discounted && !rival.Discounted && !s.out.Chosen.ChoosesByPrice() {
 			s.out.BreakEven = ties(s.best, rival)
 		}
+	}
+	if s.out.Models, err = s.byModel(ctx); err != nil {
+		return err
 	}
 	return s.swings(ctx)
 }
@@ -293,8 +296,8 @@ func (e *Entry) undoneShare() float64 {
 
 // priceSwings needs no simulation: with the schedule fixed the cost is linear in a price.
 func (s *study) priceSwings() {
-	if s.best.Discounted {
-		return // a price would also change which use the commitments cover
+	if s.best.Discounted || s.out.Chosen.ChoosesByPrice() {
+		return // a price would also change which use the commitments cover, or which ways jobs take
 	}
 	for i, pool := range s.best.Outcomes[0].Pools {
 		var part capcli.USD
