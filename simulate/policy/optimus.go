@@ -22,6 +22,9 @@ func init() {
 // optimusRound is the length of a round in the paper.
 const optimusRound = 10 * capcli.Minute
 
+// keepWay is by how much more a step must gain than another loses before goodput stops a job for it.
+const keepWay = 0.5
+
 // optimus divides the GPUs of a queue anew in each round by marginal gain (Peng et al., "Optimus: An
 // Efficient Dynamic Resource Scheduler for Deep Learning Clusters", EuroSys 2018, section 4.1): see
 // allocate.Marginal. First each job, in order of arrival, gets its narrowest way in the kind of pool in
@@ -32,7 +35,8 @@ const optimusRound = 10 * capcli.Minute
 // of times left. This makes the sum of 1 / speedup small, which is the fitness of Pollux with p = -1 (Qiao
 // et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI 2021, section
 // 4.2), by steps of one way instead of its genetic search. The run times of the ways stand for goodput:
-// throughput times statistical efficiency.
+// throughput times statistical efficiency. Each round begins from the last one, and changes a job only for a
+// clear gain, because each change costs a restart: see allocate.Rebalance.
 type optimus struct {
 	rounds
 	kinds
@@ -189,12 +193,34 @@ func (p *optimus) divide(kind int) {
 			jobs = append(jobs, p.steps[i])
 		}
 	}
-	for m, k := range allocate.Marginal(int(p.room[kind]/1000), jobs) {
+	for m, k := range p.widths(int(p.room[kind]/1000), jobs) {
 		if k >= 0 {
 			i := p.list[m]
-			p.target[i] = p.inKind(p.target[i], p.ways[i][k], kind)
+			for ; k >= 0; k-- { // narrower ways, for the case that free GPUs lie apart
+				p.target[i] = p.inKind(p.target[i], p.ways[i][k], kind)
+			}
 		}
 	}
+}
+
+// widths returns the step of each job of p.list.
+func (p *optimus) widths(gpus int, jobs [][]allocate.Step) []int {
+	if !p.relative {
+		return allocate.Marginal(gpus, jobs)
+	}
+	at, held := make([]int, len(jobs)), 0
+	for m, i := range p.list {
+		at[m] = -1
+		if f := &p.field[i]; f.running {
+			at[m] = max(0, slices.IndexFunc(jobs[m], func(s allocate.Step) bool { return s.GPUs == f.job.GPUs }))
+			held += jobs[m][at[m]].GPUs
+		}
+	}
+	if held > gpus {
+		return allocate.Marginal(gpus, jobs)
+	}
+	allocate.Rebalance(gpus, jobs, at, keepWay)
+	return at
 }
 
 // inKind appends a choice for each pool of a kind.
@@ -253,7 +279,7 @@ func (p *optimus) moveOf(i int) simulate.Reassignment {
 	return simulate.Reassignment{Job: p.field[i].job, To: slices.Clone(p.target[i])}
 }
 
-// start starts a waiting player in its way, or in the widest narrower one that fits.
+// start starts a waiting player in its way, or in the widest narrower one for which there is room.
 func (p *optimus) start(t *simulate.Turn, i int) bool {
 	for _, c := range p.target[i] {
 		if t.StartAs(p.field[i].job, c) {
