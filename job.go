@@ -8,29 +8,31 @@ import (
 // Job is a request for GPUs, from a log or from a generator. It is a gang: it holds all
 // of its GPUs at once or none.
 type Job struct {
+	// What a scheduler asks of each waiting job comes first, together in memory.
+	GPUs      int    // GPUs wanted; 0 is a CPU job
+	GPUMilli  int    // thousandths of one GPU when it shares one (GPUs is 1); 0 is whole GPUs
+	CPUMilli  int64  // thousandths of a CPU, all together; 0 is unknown
+	MemMiB    int64  // memory in MiB, all together; 0 is unknown
+	GPUMemMiB int64  // memory that it takes on each of its GPUs, in MiB; 0 is unknown
+	Shape     *Shape // how it may run; nil is as it says: its GPUs, its model, its Run
+	Run       Seconds
+	Limit     Seconds // time asked for; 0 is unknown
+
 	ID        string
 	Tenant    string // who pays: user, team or account
 	Partition string // virtual cluster or queue it was sent to; "" is the common one
 	GPUModel  string // model wanted, "A100" or "V100|T4" for either; "" is any
 	Class     string // kind of work, "training" say; "" is unnamed
 	State     string // how the log says it ended, in Slurm's words; "" is unknown
-	GPUs      int    // GPUs wanted; 0 is a CPU job
-	GPUMilli  int    // thousandths of one GPU when it shares one (GPUs is 1); 0 is whole GPUs
-	CPUMilli  int64  // thousandths of a CPU, all together; 0 is unknown
-	MemMiB    int64  // memory in MiB, all together; 0 is unknown
 	Submit    Time
-	Eligible  Time // when it could first have been started; NoTime, or a time up to Submit, is as submitted
-	Start     Time // in the log; NoTime when it never started. A simulation ignores it
-	End       Time // in the log; NoTime when it has not ended
-	Run       Seconds
-	Limit     Seconds // time asked for; 0 is unknown
-	Priority  int     // larger is more urgent
-	Deadline  Time    // NoTime is none
-	Tags      *Tags   // its project, team and the like; nil is none
-	GPUMemMiB int64   // memory that it takes on each of its GPUs, in MiB; 0 is unknown
-	Shape     *Shape  // how it may run; nil is as it says: its GPUs, its model, its Run
-	Stage     *Stage  // its place in a workflow; nil is none
-	Data      *Data   // where its data lies and where it may run; nil is anywhere
+	Eligible  Time   // when it could first have been started; NoTime, or a time up to Submit, is as submitted
+	Start     Time   // in the log; NoTime when it never started. A simulation ignores it
+	End       Time   // in the log; NoTime when it has not ended
+	Priority  int    // larger is more urgent
+	Deadline  Time   // NoTime is none
+	Tags      *Tags  // its project, team and the like; nil is none
+	Stage     *Stage // its place in a workflow; nil is none
+	Data      *Data  // where its data lies and where it may run; nil is anywhere
 }
 
 // Milli returns the GPU capacity that j holds, in thousandths of a GPU.

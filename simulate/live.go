@@ -17,9 +17,20 @@ const (
 // only the engine writes it. The Live of a finished job is reused for another job, so an observer
 // must not keep it.
 type Live struct {
+	// What a policy asks of each waiting job comes first, together in memory.
+	state      state
+	ripe       bool // waits, and its patience has ended
+	resting    bool // waits for the end of a back-off
+	class      *Reach
+	tenant     *Tenant
+	layout     *layout        // what its Shape asks of the place where it runs; nil if nothing
+	mould      *mould         // of a job with a Shape; else nil
+	allowances []*allowance   // what it counts against: see gate
+	opens      capcli.Seconds // time from which it waits: its submission, or the start that a Delayer chose
+	Believed   capcli.Seconds // the scheduler's estimate of the job's whole run time
+
 	capcli.Job
 	Submitted  capcli.Seconds // since the run's start
-	Believed   capcli.Seconds // the scheduler's estimate of the job's whole run time
 	FirstStart capcli.Seconds // first time it held its GPUs; -1 before
 	Since      capcli.Seconds // start of the current stay or wait
 	Ended      capcli.Seconds // end of the job; -1 before
@@ -30,11 +41,7 @@ type Live struct {
 	Key        int64          // the policy's order, smaller first; set when it joins a queue
 	Mark       int64          // free for the policy
 
-	state         state
-	layout        *layout // what its Shape asks of the place where it runs; nil if nothing
 	queue         *queue
-	class         *Reach
-	tenant        *Tenant
 	payer         int32 // number of its tags: see Record.Payers; 0 is none
 	slices        []Slice
 	holds         []Hold
@@ -54,12 +61,10 @@ type Live struct {
 	tries         int32          // see Retried
 	spoilt        bool           // see Spoilt; set at its end
 	failures      int            // losses of its GPUs: see Retries
-	resting       bool           // waits for the end of a back-off
 	leaves        capcli.Seconds // end of its grace; 0 if it was not preempted in this stay
 	rc            *RestartClass  // how the job saves its work in the current stay, or in the last
 	stored        capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
 	slot          int32          // see Slot
-	allowances    []*allowance   // what it counts against: see gate
 	neverPreempts bool           // see PriorityClass
 	resizing      bool           // stopped by Turn.Reassign, and not started yet
 	priority      *PriorityClass // nil if none matches
@@ -70,11 +75,9 @@ type Live struct {
 	profile       int32          // number of the MIG profile that it wants: see Cluster.profileNumber; 0 is none
 	resliced      capcli.Seconds // time at the start of the current stay in which its GPUs change their layout; part of overhead
 	onSpot        bool           // the current stay is on a spot pool
-	ripe          bool           // waits, and its patience has ended
 	due           bool           // became ripe since the queue's last turn
 	forService    int32          // number of the service that takes its GPUs, from 1; 0 is none
 	bucket        *bucket        // the queue's bucket for its demand; nil if it is in none
-	opens         capcli.Seconds // time from which it waits: its submission, or the start that a Delayer chose
 	parts         []Part         // times since the run's start in which it runs; nil is without pauses
 	putOff        bool           // is in no queue, until its start or its next part
 	place         int            // in delays.jobs while it is put off
@@ -82,7 +85,6 @@ type Live struct {
 	dataReady     capcli.Seconds // when it is there
 	staging       capcli.Seconds // part of overhead in which it waits for its data
 	copy          *copied        // the copy of its data set that it uses; nil if none
-	mould         *mould         // of a job with a Shape; else nil
 }
 
 // Hold is the GPU time that a job had in one pool.
