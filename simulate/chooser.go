@@ -27,6 +27,13 @@ type Waiter interface {
 	NextLook(c *Cluster, l *Live, pools []int) (capcli.Seconds, bool)
 }
 
+// Ranker is a Chooser that also ranks ways that start later, for policies that plan ahead.
+type Ranker interface {
+	Chooser
+	// Best returns the index of the best of the choices for l, each of which starts at its From.
+	Best(c *Cluster, l *Live, choices []Choice) int
+}
+
 // Resizer is a Policy that picks ways itself: with Turn.StartAs, and with Turn.Resize for running jobs.
 // Its jobs may use the pools of all of their ways even where Config.Chooser is nil.
 type Resizer interface {
@@ -37,5 +44,6 @@ type Resizer interface {
 type Choice struct {
 	Way, Pool int            // Way is an index of Shape.Ways; -1 is as asked, for a job without ways
 	Left      capcli.Seconds // time that the rest of the job takes so, by its estimate, with restart and checkpoints
+	From      capcli.Seconds // time at which it would start: see Ranker; 0 is now
 	Equal     bool           // as good as the choice before it, of the same way: the placement chooses the pool
 }

@@ -118,9 +118,10 @@ type engine struct {
 	others     []int
 	looks      Waiter                // Config.Chooser, if its choices change with time; else nil
 	asks       bool                  // jobs run in the width and the model that they asked for: see Config.Chooser
-	seeding    bool                  // the first jobs start as they are: see Config.Seeded
+	seeding    bool                  // jobs start as they ask: the first of Config.Seeded, and those of Turn.StartAsked
 	choices    []Choice              // buffer of findWay
 	tried      []int                 // buffers of findWay
+	planned    []int                 // buffer of Turn.Pools
 	one        [1]int                // buffer of FindAs
 	room       []Slice               // buffer of Resize
 	resized    *Cluster              // buffer of Resize

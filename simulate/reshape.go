@@ -417,6 +417,21 @@ func (m *mould) askedIn(l *Live, p int) int32 {
 	return -1
 }
 
+// poolsAsAsked returns the pools of the first rank in which l can run as it asks; all of the rank if there are
+// none.
+func (e *engine) poolsAsAsked(l *Live) []int {
+	e.planned = e.planned[:0]
+	for _, p := range l.class.ranks[0] {
+		if l.mould.askedIn(l, p) >= 0 {
+			e.planned = append(e.planned, p)
+		}
+	}
+	if len(e.planned) == 0 {
+		return l.class.ranks[0]
+	}
+	return e.planned
+}
+
 // tryWay returns room for l in a way in the pools; nil if there is none, or its tenant may not hold so much.
 func (e *engine) tryWay(c *Cluster, l *Live, way int, pools []int) []Slice {
 	m := l.mould
@@ -487,4 +502,12 @@ func (e *engine) planLook(l *Live) {
 	if at, some := e.looks.NextLook(e.c, l, slices.Concat(l.class.ranks...)); some {
 		e.agenda.add(max(at, e.c.now+1), Wake, l, l.run, lookWake)
 	}
+}
+
+// LastWay returns the way in which the job runs, or ran last, as an index of Shape.Ways; -1 if it has none.
+func (l *Live) LastWay() int {
+	if l.mould == nil {
+		return -1
+	}
+	return int(l.mould.way)
 }

@@ -138,10 +138,15 @@ func (t *Turn) Running() iter.Seq[*Live] {
 	}
 }
 
-// Pools returns the pools that l may use without overflow, for policies that plan ahead.
+// Pools returns the pools that l may use without overflow, for policies that plan ahead. For a job with
+// ways it returns those in which l can run as it asks, if there are any; the list is valid until the next
+// call.
 func (t *Turn) Pools(l *Live) []int {
 	if len(l.class.ranks) == 0 {
 		return nil
+	}
+	if l.HasWays() {
+		return t.e.poolsAsAsked(l)
 	}
 	return l.class.ranks[0]
 }

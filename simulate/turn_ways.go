@@ -19,6 +19,21 @@ func (t *Turn) Ways(l *Live, dst []Choice) []Choice {
 	return dst
 }
 
+// Best returns the index of the choice that the run's Chooser would plan for l: each starts at its From. If
+// the Chooser is no Ranker it is the one that ends first, of equal ones the first. The list must not be empty.
+func (t *Turn) Best(l *Live, choices []Choice) int {
+	if r, ok := t.e.cfg.Chooser.(Ranker); ok {
+		return r.Best(t.e.c, l, choices)
+	}
+	best := 0
+	for i := range choices {
+		if choices[i].From+choices[i].Left < choices[best].From+choices[best].Left {
+			best = i
+		}
+	}
+	return best
+}
+
 // FindAs returns where l, which waits, would go in a way if it started now; nil if it does not fit. The
 // slices are valid until the next search. StartFound starts it there.
 func (t *Turn) FindAs(l *Live, to Choice) []Slice {
@@ -33,6 +48,19 @@ func (t *Turn) FindAs(l *Live, to Choice) []Slice {
 		return e.keep(t, l, e.findIn(e.c, l, e.one[:]))
 	}
 	return e.keep(t, l, e.tryWay(e.c, l, to.Way, e.one[:]))
+}
+
+// WouldTake returns what l, which waits, would hold in a choice, in thousandths of GPUs, and for how long by
+// its estimate, without restart and checkpoints.
+func (t *Turn) WouldTake(l *Live, c Choice) (milli int64, est capcli.Seconds) {
+	if c.Way < 0 {
+		return l.Milli(), l.LeftBelieved(t.Now())
+	}
+	w := &l.Shape.Ways[c.Way]
+	if milli = int64(w.GPUs) * 1000; l.GPUMilli > 0 {
+		milli = l.Milli()
+	}
+	return milli, l.leftIn(w, t.Now())
 }
 
 // FindIf is Find for a job with ways, where only room will do that allow reports true for; FoundAs tells it
@@ -69,6 +97,15 @@ func (t *Turn) StartAs(l *Live, to Choice) bool {
 	}
 	t.e.start(l, s)
 	return true
+}
+
+// StartAsked starts l, which waits, with the GPUs that it asks for, whatever the run's Chooser. It reports
+// false if it does not fit.
+func (t *Turn) StartAsked(l *Live) bool {
+	t.e.seeding = true
+	started := t.Start(l)
+	t.e.seeding = false
+	return started
 }
 
 // FoundAs returns what l, for which the last Find found room, would hold there, in thousandths of GPUs, and

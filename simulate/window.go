@@ -433,7 +433,13 @@ func (e *engine) mask(list []*window, end capcli.Seconds) {
 
 // stayBelieved returns how long l is believed to hold GPUs of pool p if it starts now.
 func (e *engine) stayBelieved(l *Live, p int) capcli.Seconds {
-	stay := l.overhead + l.rc.wall(max(0, l.Believed-l.saved))
+	left := max(0, l.Believed-l.saved)
+	if l.HasWays() && !l.mould.worn {
+		if way := l.mould.askedIn(l, p); way >= 0 {
+			left = l.leftIn(&l.Shape.Ways[way], e.c.now)
+		}
+	}
+	stay := l.overhead + l.rc.wall(left)
 	if e.cfg.KillAtLimit && l.Limit > 0 {
 		stay = min(stay, l.Limit-l.spent)
 	}

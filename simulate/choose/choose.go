@@ -60,13 +60,31 @@ func (r *rule) Choose(c *simulate.Cluster, l *simulate.Live, pools []int, dst []
 	return dst
 }
 
+// Best implements simulate.Ranker.
+func (r *rule) Best(c *simulate.Cluster, l *simulate.Live, choices []simulate.Choice) int {
+	r.add(c, l, choices)
+	best := 0
+	for i := range r.options {
+		if r.rank(&r.options[i], &r.options[best]) < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
 // gather makes the options of l, best first. Options that are as good keep the order of the ways and pools.
 func (r *rule) gather(c *simulate.Cluster, l *simulate.Live, pools []int) {
+	r.ways = l.Ways(pools, r.ways[:0])
+	r.add(c, l, r.ways)
+	slices.SortStableFunc(r.options, func(a, b option) int { return r.rank(&a, &b) })
+}
+
+// add makes options of choices, in their order.
+func (r *rule) add(c *simulate.Cluster, l *simulate.Live, choices []simulate.Choice) {
 	r.options = r.options[:0]
 	due, has := l.DueTime()
-	r.ways = l.Ways(pools, r.ways[:0])
-	for _, o := range r.ways {
-		x := option{Choice: o, gpus: l.GPUs, takes: o.Left}
+	for _, o := range choices {
+		x := option{Choice: o, gpus: l.GPUs, takes: max(0, o.From-c.Now()) + o.Left}
 		if o.Way >= 0 {
 			x.gpus = l.Shape.Ways[o.Way].GPUs
 		}
@@ -78,7 +96,6 @@ func (r *rule) gather(c *simulate.Cluster, l *simulate.Live, pools []int) {
 		x.cost = r.costOf(&x)
 		r.options = append(r.options, x)
 	}
-	slices.SortStableFunc(r.options, func(a, b option) int { return r.rank(&a, &b) })
 }
 
 // costOf returns what an option costs in millionths of a dollar times 3600 s.

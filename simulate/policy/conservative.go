@@ -40,6 +40,7 @@ type conservative struct {
 	few      bool           // only the first jobs have promises
 	since    capcli.Seconds // when that began, if remarked
 	remarked bool
+	ways     []simulate.Choice
 	made     []span  // few: the promises of this turn
 	ledges   []ledge // few: what the promises of this turn leave free from now on
 }
@@ -67,6 +68,8 @@ type booking struct {
 	est   capcli.Seconds
 	pool  int // -1 if there is no promise
 	stay  uint32
+	milli int64 // what it will hold
+	way   int   // of a job with ways
 }
 
 // promise returns the promise of l for its current wait, or nil.
@@ -257,7 +260,7 @@ func (p *conservative) book(t *simulate.Turn, l *simulate.Live) {
 	if p.choose(t, l, b); b.pool < 0 {
 		return
 	}
-	p.order.Insert(sorted.Entry[candidate]{Seq: uint64(b.index), Value: candidate{l, l.Milli(), b.est, b.at}})
+	p.order.Insert(sorted.Entry[candidate]{Seq: uint64(b.index), Value: p.candidateOf(l, b)})
 	p.due.Insert(sorted.Entry[*simulate.Live]{Key: int64(b.at), Seq: uint64(b.index), Value: l})
 }
 
@@ -278,11 +281,43 @@ func (p *conservative) makePromise(l *simulate.Live) *booking {
 
 // choose finds the earliest start that the plans leave for l and reserves it in b.
 func (p *conservative) choose(t *simulate.Turn, l *simulate.Live, b *booking) {
-	at, pool := p.earliest(t, l, b.est)
-	if b.pool = pool; pool >= 0 {
-		b.at = at
-		p.plans[pool].add(at, at+b.est, -l.Milli())
+	if b.way = -1; l.HasWays() {
+		p.chooseWay(t, l, b)
+	} else {
+		b.milli = l.Milli()
+		b.at, b.pool = p.earliest(t, l, b.est)
 	}
+	if b.pool >= 0 {
+		p.plans[b.pool].add(b.at, b.at+b.est, -b.milli)
+	}
+}
+
+// chooseWay finds for each way of l the earliest start that the plans leave, and takes the best of them.
+func (p *conservative) chooseWay(t *simulate.Turn, l *simulate.Live, b *booking) {
+	p.ways = t.Ways(l, p.ways[:0])
+	kept := p.ways[:0]
+	for _, w := range p.ways {
+		milli, est := t.WouldTake(l, w)
+		if at, ok := p.plans[w.Pool].earliest(t.Now(), est, milli); ok {
+			w.From = at
+			kept = append(kept, w)
+		}
+	}
+	if b.pool = -1; len(kept) == 0 {
+		return
+	}
+	w := kept[t.Best(l, kept)]
+	b.at, b.pool, b.way = w.From, w.Pool, w.Way
+	b.milli, b.est = t.WouldTake(l, w)
+}
+
+// candidateOf returns what the search for earlier starts reads of l: of a job with ways the least that it may
+// hold, and the shortest that it may run.
+func (p *conservative) candidateOf(l *simulate.Live, b *booking) candidate {
+	if !l.HasWays() {
+		return candidate{l, b.milli, b.est, b.at}
+	}
+	return candidate{l, l.LeastMilli(), 1, b.at}
 }
 
 // earliest returns the earliest start that the plans leave for l, and its pool; of equal starts, the
@@ -330,7 +365,7 @@ func (p *conservative) mayMove(en *candidate) bool {
 func (p *conservative) move(t *simulate.Turn, l *simulate.Live, en *candidate) {
 	b := p.promise(l)
 	was, pool := b.at, b.pool
-	p.plans[b.pool].add(b.at, b.at+b.est, l.Milli())
+	p.plans[b.pool].add(b.at, b.at+b.est, b.milli)
 	p.choose(t, l, b)
 	if b.at == was && b.pool == pool {
 		return
@@ -358,7 +393,7 @@ func (p *conservative) startDue(t *simulate.Turn) {
 			return
 		}
 		l := en.Value
-		if !p.stands(l, en.Seq) || l.OverQuota() || !t.Start(l) {
+		if !p.stands(l, en.Seq) || l.OverQuota() || !p.startPromised(t, l) {
 			p.again = true
 			return
 		}
@@ -366,11 +401,35 @@ func (p *conservative) startDue(t *simulate.Turn) {
 		p.order.Remove(0, en.Seq)
 		b, pool := p.promises[l.Mark-1], l.Pool()
 		p.drop(l)
-		if pool != b.pool || b.at != now || l.EndBelieved() != now+b.est {
-			p.plans[b.pool].add(b.at, b.at+b.est, l.Milli())
+		if pool != b.pool || b.at != now || l.EndBelieved() != now+b.est || l.Milli() != b.milli {
+			p.plans[b.pool].add(b.at, b.at+b.est, b.milli)
 			p.occupy(l, now)
 			continue
 		}
 		p.running = append(p.running, stay{l, l.Stay(), pool, l.EndBelieved(), l.Milli()})
 	}
+}
+
+// startPromised starts l, whose time has come, in the way that it was promised.
+func (p *conservative) startPromised(t *simulate.Turn, l *simulate.Live) bool {
+	b := p.promise(l)
+	if b.way < 0 {
+		return t.Start(l)
+	}
+	if t.StartAs(l, simulate.Choice{Way: b.way, Pool: b.pool}) {
+		return true
+	}
+	// The nodes have no room for it so: any way that delays no other promise will do.
+	now := t.Now()
+	p.plans[b.pool].add(b.at, b.at+b.est, b.milli)
+	s := t.FindIf(l, func(s []simulate.Slice) bool {
+		milli, est := t.FoundAs(l)
+		return p.plans[s[0].Pool].isFree(now, est, milli)
+	})
+	p.plans[b.pool].add(b.at, b.at+b.est, -b.milli)
+	if len(s) == 0 {
+		return t.StartAsked(l)
+	}
+	t.StartFound(l)
+	return true
 }

@@ -93,9 +93,16 @@ func (p *conservative) hasRoom(t *simulate.Turn) bool { return t.Room() > 0 || t
 
 // keep promises l the earliest start that the plans leave.
 func (p *conservative) keep(t *simulate.Turn, l *simulate.Live, est capcli.Seconds) {
-	if at, pool := p.earliest(t, l, est); pool >= 0 {
-		m := span{pool, at, at + est, l.Milli()}
-		p.plans[pool].add(m.from, m.to, -m.milli)
+	var b booking
+	b.est, b.milli = est, l.Milli()
+	if l.HasWays() {
+		p.chooseWay(t, l, &b)
+	} else {
+		b.at, b.pool = p.earliest(t, l, est)
+	}
+	if b.pool >= 0 {
+		m := span{b.pool, b.at, b.at + b.est, b.milli}
+		p.plans[b.pool].add(m.from, m.to, -m.milli)
 		p.made = append(p.made, m)
 	}
 }
@@ -103,6 +110,18 @@ func (p *conservative) keep(t *simulate.Turn, l *simulate.Live, est capcli.Secon
 // startHarmless starts l if it fits and delays no promise.
 func (p *conservative) startHarmless(t *simulate.Turn, l *simulate.Live, est capcli.Seconds) bool {
 	now, milli := t.Now(), l.Milli()
+	if l.HasWays() {
+		s := t.FindIf(l, func(s []simulate.Slice) bool {
+			milli, est := t.FoundAs(l)
+			return p.plans[s[0].Pool].isFree(now, est, milli)
+		})
+		if len(s) == 0 {
+			return false
+		}
+		t.StartFound(l)
+		p.occupy(l, now)
+		return true
+	}
 	s := t.Find(l)
 	if len(s) > 0 && !p.plans[s[0].Pool].isFree(now, est, milli) {
 		s = t.FindOutside(l, int(s[0].Pool))
@@ -121,7 +140,7 @@ func (p *conservative) startOthers(t *simulate.Turn) {
 	p.seeLedges(t)
 	if !t.Freed() {
 		for l := range t.Fresh() {
-			if est := l.LeftBelieved(t.Now()); p.mayStart(l.Milli(), est) && !l.OverQuota() && p.startHarmless(t, l, est) {
+			if est := l.LeftBelieved(t.Now()); (l.HasWays() || p.mayStart(l.Milli(), est)) && !l.OverQuota() && p.startHarmless(t, l, est) {
 				p.seeLedges(t)
 			}
 		}

@@ -185,8 +185,26 @@ func (c *contest) settle(t *simulate.Turn) {
 	}
 	c.unmet = false
 	for _, l := range c.winners {
-		if !t.Start(l) {
+		if !startWithin(t, l) {
 			c.unmet = true
 		}
 	}
+}
+
+// startWithin starts l with no more GPUs than it asks for, which the policy has planned for: in the first of
+// its ways that the run chooses and that needs no more, or else as it asks.
+func startWithin(t *simulate.Turn, l *simulate.Live) bool {
+	if !l.HasWays() {
+		return t.Start(l)
+	}
+	most := l.Milli()
+	s := t.FindIf(l, func([]simulate.Slice) bool {
+		milli, _ := t.FoundAs(l)
+		return milli <= most
+	})
+	if len(s) == 0 {
+		return t.StartAsked(l)
+	}
+	t.StartFound(l)
+	return true
 }

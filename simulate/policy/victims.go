@@ -134,7 +134,7 @@ func (p *victims) makeRoom(t *simulate.Turn, l *simulate.Live) bool {
 			t.Preempt(p.list[i].job)
 		}
 		if len(chosen) > 0 {
-			return t.Start(l)
+			return startWithin(t, l)
 		}
 	}
 	return false
