@@ -125,7 +125,7 @@ func (s *Scenario) Generated(o Options) (capcli.Jobs, bool) {
 	if !some {
 		return func(func(capcli.Job, error) bool) {}, true
 	}
-	return jobs.Jobs(o.seed()), true
+	return s.withShapes(jobs.Jobs(o.seed())), true
 }
 
 // Rates returns the prices of the pools of Config, in their order. A pool without a

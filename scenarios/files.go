@@ -22,9 +22,10 @@ import (
 // opened caches the contents of a scenario's files, so that they are read once for all
 // replications.
 type opened struct {
-	lock  sync.Mutex
-	files *files
-	loads map[loadKey]*ServiceLoad
+	lock   sync.Mutex
+	files  *files
+	shapes *shapeBook // until the files are read
+	loads  map[loadKey]*ServiceLoad
 }
 
 // files is the contents of the files that a scenario names.

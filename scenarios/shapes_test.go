@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -151,4 +152,44 @@ func TestMeasuredFaults(t *testing.T) {
 			t.Errorf("%q: %v; want %q", table, err, want)
 		}
 	}
+}
+
+// FuzzShapes: whatever a table says, it is refused with its file and line, or each way of a job has a run
+// time and is one of the table.
+func FuzzShapes(f *testing.F) {
+	f.Add([]byte("gpu_model,gpus,steps_per_s\nH100,8,10\nA100,16,0\n"), "8..64", 8, int64(3600))
+	f.Add([]byte("gpu_model,gpus,seconds\nH100,8,1e-12\nH100,16,1e15\n"), "[8, 16]", 16, int64(1))
+	f.Add([]byte("gpus,run_s,gpu_model\n8,1,\"a\nb\"\n"), "x1/4..x2", 8, int64(1<<40))
+	f.Fuzz(func(t *testing.T, table []byte, gpus string, asks int, run int64) {
+		s, err := Parse("plan.yaml", []byte(shapesPlan("  - {name: x, scaling: {table: t.csv}}", "\n")), "shapes[0].gpus="+gpus)
+		if err != nil {
+			checkFaults(t, err, []byte(shapesPlan("  - {name: x, scaling: {table: t.csv}}", "\n")))
+			return
+		}
+		if _, err := s.Rates(Options{Open: func(string) ([]byte, error) { return table, nil }}); err != nil {
+			if in, is := errors.AsType[*capcli.InputError](err); !is || in.File == "" {
+				t.Fatalf("%v names no file", err)
+			}
+			return
+		}
+		j := capcli.Job{GPUs: 1 + max(0, asks)%maxGPUs, Run: capcli.Seconds(max(0, run))}
+		for got, err := range s.AdmitPeriod(func(yield func(capcli.Job, error) bool) { yield(j, nil) }, &Intake{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Shape == nil {
+				continue
+			}
+			own := false
+			for _, w := range got.Shape.Ways {
+				if w.Num <= 0 || w.Den <= 0 || w.GPUs < 1 || w.RunTime(j.Run) < 0 || w.RunTime(j.Run) > max(j.Run, capcli.MaxSeconds) {
+					t.Errorf("way %+v of a job of %d s takes %d s", w, j.Run, w.RunTime(j.Run))
+				}
+				own = own || w.GPUs == j.GPUs
+			}
+			if !own {
+				t.Errorf("the job's own %d GPUs are no way of %+v", j.GPUs, got.Shape.Ways)
+			}
+		}
+	})
 }

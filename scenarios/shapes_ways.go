@@ -105,8 +105,12 @@ func (r *ShapeRule) fits(j *capcli.Job) bool {
 // give gives j its shape. It returns the rule that fits j, whether there is one, and whether that rule has a
 // way as j asks.
 func (b *shapeBook) give(j *capcli.Job) (at int, found, given bool) {
-	if j.Shape != nil || j.GPUs == 0 {
+	if j.GPUs == 0 {
 		return 0, false, false
+	}
+	if j.Shape != nil { // it has been given before
+		at = slices.IndexFunc(b.rules, func(r ShapeRule) bool { return r.Name == j.Shape.Name })
+		return at, at >= 0, at >= 0
 	}
 	if at = b.ruleOf(j); at < 0 {
 		return 0, false, false
@@ -330,16 +334,48 @@ func ratio(r *big.Rat) (num, den int64) {
 // shapedJobs counts the jobs of a rule: those with a shape, and those that ask for what it does not know.
 type shapedJobs struct{ given, kept int64 }
 
+// shapeBook returns what gives jobs their shapes. Tables are read with the other files of the scenario.
+func (s *Scenario) shapeBook() (*shapeBook, error) {
+	s.opened.lock.Lock()
+	defer s.opened.lock.Unlock()
+	switch {
+	case s.opened.files != nil:
+		return s.opened.files.shapes, nil
+	case s.opened.shapes != nil:
+		return s.opened.shapes, nil
+	}
+	var err error
+	s.opened.shapes, err = s.readShapes(func(name string) ([]byte, error) {
+		return nil, fmt.Errorf("%s is not read yet: call Rates or Config first", name)
+	})
+	return s.opened.shapes, err
+}
+
+// withShapes gives jobs of the generator their shapes.
+func (s *Scenario) withShapes(jobs capcli.Jobs) capcli.Jobs {
+	if len(s.Shapes) == 0 {
+		return jobs
+	}
+	return func(yield func(capcli.Job, error) bool) {
+		for j, err := range jobs {
+			if err == nil {
+				err = s.giveShape(&j, nil)
+			}
+			if !yield(j, err) {
+				return
+			}
+		}
+	}
+}
+
 // giveShape gives j its shape and counts it.
 func (s *Scenario) giveShape(j *capcli.Job, in *Intake) error {
-	s.opened.lock.Lock()
-	files := s.opened.files
-	s.opened.lock.Unlock()
-	if files == nil {
-		return fmt.Errorf("the shapes of %s are not read yet: call Rates or Config first", s.Name)
+	book, err := s.shapeBook()
+	if err != nil {
+		return err
 	}
-	at, found, given := files.shapes.give(j)
-	if !found {
+	at, found, given := book.give(j)
+	if !found || in == nil {
 		return nil
 	}
 	if in.shaped == nil {

@@ -30,8 +30,8 @@ type Waiter interface {
 // Ranker is a Chooser that also ranks ways that start later, for policies that plan ahead.
 type Ranker interface {
 	Chooser
-	// Best returns the index of the best of the choices for l, each of which starts at its From.
-	Best(c *Cluster, l *Live, choices []Choice) int
+	// BestChoice returns the index of the best of the choices for l, each of which starts at its From.
+	BestChoice(c *Cluster, l *Live, choices []Choice) int
 }
 
 // Resizer is a Policy that picks ways itself: with Turn.StartAs, and with Turn.Resize for running jobs.
@@ -45,5 +45,6 @@ type Choice struct {
 	Way, Pool int            // Way is an index of Shape.Ways; -1 is as asked, for a job without ways
 	Left      capcli.Seconds // time that the rest of the job takes so, by its estimate, with restart and checkpoints
 	From      capcli.Seconds // time at which it would start: see Ranker; 0 is now
+	Late      bool           // misses the deadline: taken only where no rank of pools has one that is on time
 	Equal     bool           // as good as the choice before it, of the same way: the placement chooses the pool
 }

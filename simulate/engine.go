@@ -117,6 +117,8 @@ type engine struct {
 	buy        *buying // nil if no nodes are bought
 	others     []int
 	looks      Waiter                // Config.Chooser, if its choices change with time; else nil
+	wayUse     map[wayKey]*WayUse    // what the ways of shapes did
+	onTime     bool                  // findWay passes over choices that miss the deadline
 	asks       bool                  // jobs run in the width and the model that they asked for: see Config.Chooser
 	seeding    bool                  // jobs start as they ask: the first of Config.Seeded, and those of Turn.StartAsked
 	choices    []Choice              // buffer of findWay

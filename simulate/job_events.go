@@ -135,6 +135,19 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 	if l.OverQuota() {
 		return nil
 	}
+	if e.cfg.Chooser != nil && l.HasWays() && l.dueAt != noDue {
+		e.onTime = true
+		s := e.findInRanks(l, but)
+		e.onTime = false
+		if len(s) > 0 {
+			return s
+		}
+	}
+	return e.findInRanks(l, but)
+}
+
+// findInRanks returns room for l in the ranks of pools that it may use now.
+func (e *engine) findInRanks(l *Live, but int) []Slice {
 	for r, pools := range l.class.ranks {
 		if r > 0 && !e.opened(l) {
 			break

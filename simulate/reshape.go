@@ -27,6 +27,7 @@ type mould struct {
 	num, den      int64    // run time of the stay, as a multiple of that as submitted
 	began         capcli.Seconds
 	useful, lost  capcli.GPUTime // GPU time of former stays: work that stands, and the rest
+	use           *WayUse        // of the current stay, or of the last
 }
 
 // factor returns by how much the run time of l, which starts on the slices, differs from that as
@@ -152,15 +153,27 @@ func (e *engine) reshape(l *Live, s []Slice) {
 		l.rc = e.cfg.Restarts.ClassOf(&l.Job)
 	}
 	m.began = l.saved
+	if m.open != nil {
+		e.countWay(l, int(s[0].Pool))
+	}
 }
 
 // unshape counts the work of l's last stay and gives l the form that it has while it waits.
 func (e *engine) unshape(l *Live) {
 	m := l.mould
+	before := m.left.seconds()
 	m.settle(l, l.saved)
+	m.counts(l, before)
 	other := l.GPUs != m.gpus
 	if m.back(l); other {
 		l.rc = e.cfg.Restarts.ClassOf(&l.Job)
+	}
+}
+
+// counts counts what a stay that ends has done since so many seconds of work were left.
+func (m *mould) counts(l *Live, before capcli.Seconds) {
+	if m.use != nil {
+		m.use.add(l, before-m.left.seconds())
 	}
 }
 
@@ -180,6 +193,9 @@ func (m *mould) settle(l *Live, saved capcli.Seconds) {
 // More may be lost than the stay took.
 func (m *mould) charge(l *Live, wall, lost capcli.Seconds) {
 	stay := capcli.GPUTime(int64(wall) * l.Milli())
+	if m.use != nil {
+		m.use.Held += stay
+	}
 	if lost > wall { // former stays too
 		m.lost += m.useful + stay
 		m.useful = 0
@@ -369,6 +385,9 @@ func (e *engine) findWay(c *Cluster, l *Live, pools []int) []Slice {
 		return e.findAsked(c, l, pools)
 	}
 	e.choices = e.cfg.Chooser.Choose(c, l, pools, e.choices[:0])
+	if e.onTime {
+		e.choices = slices.DeleteFunc(e.choices, func(c Choice) bool { return c.Late })
+	}
 	for i := 0; i < len(e.choices); {
 		way, j := e.choices[i].Way, i+1
 		e.tried = append(e.tried[:0], e.choices[i].Pool)
@@ -466,8 +485,14 @@ func (e *engine) whyNoWay(l *Live) string {
 // of its work.
 func (e *engine) finishShaped(l *Live) {
 	m := l.mould
+	if m.use != nil {
+		m.use.Finished++
+	}
 	if l.cut {
-		m.run -= m.left.minusWall(l.saved-m.began, m.num, m.den).seconds()
+		before := m.left.seconds()
+		m.left = m.left.minusWall(l.saved-m.began, m.num, m.den)
+		m.counts(l, before)
+		m.run -= m.left.seconds()
 		m.left = work{}
 		m.back(l)
 	} else {

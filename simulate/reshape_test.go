@@ -86,6 +86,7 @@ func TestOwnWay(t *testing.T) {
 			var out [2][]byte
 			for i, list := range [][]capcli.Job{plain, shaped} {
 				r := shapedRun(t, simulate.Config{List: list, Chooser: chooser, Policy: pol.Value, Pools: []simulate.Pool{{Name: "a", Nodes: 3, GPUsPerNode: 8}}})
+				r.Ways = nil
 				out[i], _ = json.Marshal(r)
 			}
 			if !bytes.Equal(out[0], out[1]) {

@@ -29,6 +29,8 @@ type Result struct {
 	Tenants         []TenantResult // in order of the record's tenants
 	Sizes           []SizeResult   // ranges of GPU counts that have jobs
 	Loads           []Load
+	Ways            []WayUse  // what jobs with shapes did, by way; nil if none ran
+	Resizes         int64     // times that a policy gave a running job another way
 	Refused         []Refused // the first jobs that can never run
 	Remarks         []string  // of policies: see Remarker
 	Interruptions   Interruptions
@@ -156,7 +158,7 @@ func (e *engine) result() (*Result, error) {
 		Ended: end, Stopped: e.stopped, Endless: e.endless,
 		Jobs: e.countJobs(runningNow, startingNow, stages),
 		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
-		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), Services: services, waits: &m.all.wait.over, open: m.open,
+		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), Ways: e.wayRows(), Resizes: m.resizes, Services: services, waits: &m.all.wait.over, open: m.open,
 	}
 	r.Interruptions, r.Bought = e.interruptions(), e.boughtPools()
 	r.Delays, r.Places = e.delays.result(), e.closeMoving(end)
@@ -230,6 +232,7 @@ func (e *engine) flush() (running, starting int64) {
 			}
 		}
 		e.meter.stayed(l, e.c.now)
+		e.countOpen(l)
 	}
 	for p := range e.c.state {
 		e.touchPool(p)

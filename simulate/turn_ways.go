@@ -19,11 +19,11 @@ func (t *Turn) Ways(l *Live, dst []Choice) []Choice {
 	return dst
 }
 
-// Best returns the index of the choice that the run's Chooser would plan for l: each starts at its From. If
+// BestChoice returns the index of the choice that the run's Chooser would plan for l: each starts at its From. If
 // the Chooser is no Ranker it is the one that ends first, of equal ones the first. The list must not be empty.
-func (t *Turn) Best(l *Live, choices []Choice) int {
+func (t *Turn) BestChoice(l *Live, choices []Choice) int {
 	if r, ok := t.e.cfg.Chooser.(Ranker); ok {
-		return r.Best(t.e.c, l, choices)
+		return r.BestChoice(t.e.c, l, choices)
 	}
 	best := 0
 	for i := range choices {

@@ -46,7 +46,8 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 	d.Tables = append(d.Tables, nearTables(runs)...)
 	d.Tables = append(d.Tables, tenantTable(runs, people))
 	d.Tables = append(d.Tables, tagTables(runs, people)...)
-	d.Tables = append(d.Tables, sizeTable(runs), loadTable(runs))
+	d.Tables = append(append(d.Tables, sizeTable(runs)), wayTable(runs)...)
+	d.Tables = append(d.Tables, loadTable(runs))
 	d.Tables = append(d.Tables, contractTables(runs)...)
 	d.Tables = append(d.Tables, moneyTablesOf(runs)...)
 	if len(runs) > 1 {

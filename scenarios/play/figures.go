@@ -59,6 +59,7 @@ func (r *Run) figures(run int) outcome.Outcome {
 		out.Stages = r.stages.figures(r)
 	}
 	out.Campaigns = r.intake.Campaigns
+	out.Ways = outcome.WaysOf(res.Ways)
 	for i := range res.Loads {
 		out.Loads = append(out.Loads, outcome.LoadOf(&res.Loads[i]))
 	}

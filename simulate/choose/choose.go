@@ -54,14 +54,15 @@ func (r *rule) Choose(c *simulate.Cluster, l *simulate.Live, pools []int, dst []
 	}
 	for i := range r.options[:best] {
 		o := &r.options[i]
+		o.Late = o.late
 		o.Equal = i > 0 && o.Way == r.options[i-1].Way && r.rank(&r.options[i-1], o) == 0
 		dst = append(dst, o.Choice)
 	}
 	return dst
 }
 
-// Best implements simulate.Ranker.
-func (r *rule) Best(c *simulate.Cluster, l *simulate.Live, choices []simulate.Choice) int {
+// BestChoice implements simulate.Ranker.
+func (r *rule) BestChoice(c *simulate.Cluster, l *simulate.Live, choices []simulate.Choice) int {
 	r.add(c, l, choices)
 	best := 0
 	for i := range r.options {

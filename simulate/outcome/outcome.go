@@ -88,6 +88,7 @@ type Outcome struct {
 	Speed            []Speed             `json:"speed,omitempty"`     // what the entries of the speed block changed
 	Stages           *Stages             `json:"stages,omitempty"`    // nil if no job depends on another
 	Sizes            []Size              `json:"by_size"`
+	Ways             []Way               `json:"ways,omitempty"` // what jobs with shapes did, by way
 	Loads            []Load              `json:"offered_load"`
 	UnplaceableJobs  []simulate.Refused  `json:"unplaceable_jobs"`
 	Limits           []Limit             `json:"limits"`

@@ -306,7 +306,7 @@ func (p *conservative) chooseWay(t *simulate.Turn, l *simulate.Live, b *booking)
 	if b.pool = -1; len(kept) == 0 {
 		return
 	}
-	w := kept[t.Best(l, kept)]
+	w := kept[t.BestChoice(l, kept)]
 	b.at, b.pool, b.way = w.From, w.Pool, w.Way
 	b.milli, b.est = t.WouldTake(l, w)
 }
