@@ -171,6 +171,8 @@ func (im *importing) widen(err error, r *trace.Reader) bool {
 		im.File.Extra.Eligible = true
 	case errors.Is(err, trace.ErrGPUMem):
 		im.File.Extra.GPUMem = true
+	case errors.Is(err, trace.ErrStages):
+		im.File.Extra.Stages = true
 	case errors.Is(err, trace.ErrTags):
 		im.File.Extra.Tags = r.TagNames()
 	default:
@@ -188,6 +190,9 @@ func (im *importing) markExtra(jobs capcli.Jobs, r *trace.Reader) capcli.Jobs {
 			}
 			if err == nil && job.GPUMemMiB > 0 {
 				im.File.Extra.GPUMem = true
+			}
+			if err == nil && job.Stage != nil {
+				im.File.Extra.Stages = true
 			}
 			if err == nil && job.Tags != nil && len(im.File.Extra.Tags) != len(r.TagNames()) {
 				im.File.Extra.Tags = r.TagNames()

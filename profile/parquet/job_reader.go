@@ -46,6 +46,9 @@ const (
 	colState
 	colEligible // these are last, so that a file without them has the same columns as before
 	colGPUMem
+	colAfter
+	colWorkflow
+	colStage
 	numColumns
 )
 
@@ -71,6 +74,9 @@ var wants = [numColumns]want{
 	{name: "state", what: texts},
 	{name: "eligible", scale: 1, time: true},
 	{name: "gpu_mem_gb", scale: 1024},
+	{name: "after", what: texts},
+	{name: "workflow", what: texts},
+	{name: "stage", what: texts},
 }
 
 // readJobs is Read of the format parquet.
@@ -346,6 +352,12 @@ func (j *jobs) job(job *capcli.Job, k int, line int64) (reason string) {
 		Deadline: f[colDeadline].instantOf(k), Eligible: f[colEligible].instantOf(k),
 		Run: capcli.Seconds(f[colRun].num[k]), Limit: capcli.Seconds(f[colLimit].num[k]),
 		Priority: int(f[colPriority].num[k]),
+	}
+	if after, flow, stage := f[colAfter].text[k], f[colWorkflow].text[k], f[colStage].text[k]; after+flow+stage != "" {
+		var err error
+		if job.Stage, err = trace.ReadStage(after, flow, stage); err != nil {
+			return "after: " + err.Error()
+		}
 	}
 	if job.ID == "" {
 		job.ID = strconv.FormatInt(line, 10)

@@ -23,9 +23,11 @@ type JobWriter struct {
 // NewJobWriter starts a file on w with the columns of every job file and those of extra. meta is
 // added to its metadata, as in NewTable.
 func NewJobWriter(w io.Writer, meta map[string]string, extra trace.Extra) (*JobWriter, error) {
-	n := numColumns - extra.Leaves()
-	columns := make([]Column, n)
-	for i, want := range wants[:n] {
+	var columns []Column
+	for i, want := range wants {
+		if i >= colEligible && !extra.Has(want.name) {
+			continue
+		}
 		c := Column{Name: want.name, Nullable: true}
 		switch {
 		case want.what == texts:
@@ -43,8 +45,9 @@ func NewJobWriter(w io.Writer, meta map[string]string, extra trace.Extra) (*JobW
 		case colID, colGPUs, colSubmit, colRun, colPriority:
 			c.Nullable = false
 		}
-		columns[i] = c
+		columns = append(columns, c)
 	}
+	n := len(columns)
 	for _, tag := range extra.Tags {
 		columns = append(columns, Column{Name: trace.TagColumn(tag), Nullable: true, Kind: Text, Repeats: true})
 	}
@@ -85,11 +88,14 @@ func (w *JobWriter) Write(job capcli.Job) error {
 	t.Int(colRun, int64(job.Run))
 	w.int(colLimit, int64(job.Limit))
 	t.Int(colPriority, int64(job.Priority))
-	if w.n > colEligible {
+	if w.extra.Has("eligible") {
 		t.Time(colEligible, eligible)
 	}
-	if w.n > colGPUMem {
+	if w.extra.GPUMem {
 		w.parts(colGPUMem, job.GPUMemMiB, 1024)
+	}
+	if w.extra.Stages {
+		w.stage(job.Stage)
 	}
 	for i, tag := range w.extra.Tags {
 		w.text(w.n+i, job.Tags.Value(tag))
@@ -103,6 +109,16 @@ func (w *JobWriter) check(job *capcli.Job) error {
 			job.ID, job.CPUMilli, job.MemMiB, int64(mostParts))
 	}
 	return nil
+}
+
+// stage writes the place of a job in a workflow in the last columns before those of tags.
+func (w *JobWriter) stage(s *capcli.Stage) {
+	if s == nil {
+		s = &capcli.Stage{}
+	}
+	for i, text := range []string{trace.FormatDependencies(s), s.Workflow, s.Name} {
+		w.text(w.n-3+i, text)
+	}
 }
 
 func (w *JobWriter) text(col int, s string) {

@@ -27,6 +27,7 @@ func extraOf(jobs []capcli.Job) Extra {
 	var sets []*capcli.Tags
 	for i := range jobs {
 		x.Eligible = x.Eligible || jobs[i].Eligible > jobs[i].Submit
+		x.Stages = x.Stages || jobs[i].Stage != nil
 		sets = append(sets, jobs[i].Tags)
 	}
 	x.Tags = capcli.TagNames(sets)

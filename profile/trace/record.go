@@ -24,6 +24,9 @@ const (
 	colState
 	colEligible // these are last: a file without them has the same columns as before
 	colGPUMem
+	colAfter
+	colWorkflow
+	colStage
 	numColumns
 )
 
@@ -71,7 +74,21 @@ func (d *record) keep(line int, row int64, raw []byte, cells *[numColumns][]byte
 	job.GPUModel = d.names[colModel].intern(trim(cells[colModel]))
 	job.Class = d.names[colClass].intern(trim(cells[colClass]))
 	job.State = d.names[colState].intern(trim(cells[colState]))
+	stage, err := d.stage(cells)
+	if err != nil {
+		return d.r.Reject(line, raw, Columns[colAfter]+": "+err.Error()), nil
+	}
+	job.Stage = stage
 	return d.r.Keep(line, raw, &job), nil
+}
+
+// stage returns the place of a job in a workflow; nil if it has none.
+func (d *record) stage(cells *[numColumns][]byte) (*capcli.Stage, error) {
+	after, workflow, stage := trim(cells[colAfter]), trim(cells[colWorkflow]), trim(cells[colStage])
+	if len(after)+len(workflow)+len(stage) == 0 {
+		return nil, nil
+	}
+	return ReadStage(string(after), d.names[colWorkflow].intern(workflow), d.names[colStage].intern(stage))
 }
 
 // numbers sets the numeric fields of job. An empty cell is unknown, except for gpus, which

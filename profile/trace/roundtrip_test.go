@@ -42,6 +42,16 @@ func anyJob(t *rapid.T, id string) capcli.Job {
 	if j.Start.IsKnown() && j.End.IsKnown() && j.End < j.Start {
 		j.Start, j.End = j.End, j.Start
 	}
+	if rapid.Bool().Draw(t, "staged") {
+		j.Stage = &capcli.Stage{Workflow: word.Draw(t, "workflow"), Name: rapid.StringMatching(`[a-z]{1,5}`).Draw(t, "stage")}
+		for range rapid.IntRange(0, 3).Draw(t, "dependencies") {
+			j.Stage.After = append(j.Stage.After, capcli.After{
+				ID: rapid.StringMatching(`[a-z0-9#"+:,?%()*][a-z0-9, "+:?%()*]{0,6}[a-z0-9]`).Draw(t, "after"), When: capcli.AfterWhen(rapid.IntRange(0, 4).Draw(t, "when")),
+				Delay: capcli.Seconds(rapid.Int64Range(0, 1e6).Draw(t, "delay")),
+			})
+		}
+		j.Stage.One = len(j.Stage.After) > 1 && rapid.Bool().Draw(t, "one")
+	}
 	j.Eligible = capcli.NoTime
 	for _, name := range roundTripTags {
 		if rapid.Bool().Draw(t, "tag "+name) {
@@ -58,7 +68,7 @@ func anyJob(t *rapid.T, id string) capcli.Job {
 func TestRoundTrip(t *testing.T) {
 	for name, write := range map[string]func(io.Writer, capcli.Jobs) error{
 		"csv": func(w io.Writer, jobs capcli.Jobs) error {
-			return WriteCSV(w, jobs, Extra{Eligible: true, Tags: roundTripTags})
+			return WriteCSV(w, jobs, Extra{Eligible: true, Stages: true, Tags: roundTripTags})
 		},
 		"jsonl": WriteJSONL,
 	} {

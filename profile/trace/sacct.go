@@ -42,6 +42,8 @@ type sacct struct {
 	cluster string // name of the first cluster in the log
 	now     bool   // the rows say what runs and waits now: waiting jobs are kept
 
+	named map[string][]string // ids of the latest jobs by user and name, for singletons; nil without dependencies
+
 	lostN int64          // attempts that a later attempt replaced
 	lost  capcli.GPUTime // their work
 }

@@ -20,6 +20,7 @@ type sacctCols struct {
 	allocGRES, reqGRES                 int
 	allocCPUs, reqMem, nodes, nodeList int
 	cpus                               int
+	dependency, submitLine, name       int
 }
 
 // findSacctCols finds the fields in the header. It fails where a required field is missing.
@@ -33,6 +34,7 @@ func findSacctCols(t *table) (c sacctCols, err error) {
 		allocTRES: t.col("AllocTRES"), reqTRES: t.col("ReqTRES"),
 		allocGRES: t.col("AllocGRES"), reqGRES: t.col("ReqGRES"),
 		allocCPUs: t.col("AllocCPUS"), cpus: t.col("AllocCPUS", "NCPUS", "ReqCPUS"),
+		dependency: t.col("Dependency"), submitLine: t.col("SubmitLine"), name: t.col("JobName"),
 		reqMem: t.col("ReqMem"), nodes: t.col("AllocNodes", "NNodes"), nodeList: t.col("NodeList"),
 	}
 	var gone []string
@@ -129,6 +131,7 @@ func (s *sacct) parse() (row slurmRow, err error) {
 	}
 	job.Partition = s.names.partition.intern(t.cell(c.partition))
 	job.Class = s.names.class.intern(t.cell(c.class))
+	s.dependencies(job)
 	if n, whole, bad := fixed(t.cell(c.priority), 1); bad == flawless && whole {
 		job.Priority = int(n)
 	}

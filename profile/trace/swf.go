@@ -20,6 +20,7 @@ const (
 	swfID, swfSubmit, swfWait, swfRun, swfProcs     = 0, 1, 2, 3, 4
 	swfMem, swfWantProcs, swfWantTime, swfWantMem   = 6, 7, 8, 9
 	swfStatus, swfUser, swfQueue, swfPartition, nth = 10, 11, 14, 15, 18
+	swfBefore, swfThink                             = 16, 17
 )
 
 func sniffSWF(head []byte) bool {
@@ -163,6 +164,9 @@ func (s *swf) keep(n int, line []byte, v *[nth]int64, procs int64) bool {
 	}
 	if kib > 0 && kib < 1<<40 { // a larger value is an error of the log
 		job.MemMiB = kib * procs / 1024
+	}
+	if v[swfBefore] > 0 && v[swfThink] < longestDelay { // its user submitted it so long after that job ended
+		job.Stage = &capcli.Stage{After: []capcli.After{{ID: s.ids.copyString(s.fields[swfBefore]), When: capcli.AfterAny, Delay: capcli.Seconds(max(0, v[swfThink]))}}}
 	}
 	if v[swfWait] >= 0 {
 		job.Start = job.Submit + capcli.Time(v[swfWait])

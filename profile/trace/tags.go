@@ -272,6 +272,7 @@ var ErrTags = errors.New("a job has a tag, and the file has no column for it")
 type Extra struct {
 	Eligible bool     // a column for the times at which jobs became eligible
 	GPUMem   bool     // a column for the memory that jobs take of each GPU; it comes after that of eligible times
+	Stages   bool     // columns for what jobs wait for, and for their workflow and stage
 	Tags     []string // tags, each with a column of its own
 
 	last *capcli.Tags // has no other tags
@@ -284,6 +285,7 @@ func (x *Extra) AddAll(jobs capcli.Jobs) error {
 			return err
 		}
 		x.Eligible, x.GPUMem = x.Eligible || job.Eligible > job.Submit, x.GPUMem || job.GPUMemMiB > 0
+		x.Stages = x.Stages || job.Stage != nil
 		if job.Tags == x.last {
 			continue
 		}
@@ -297,15 +299,15 @@ func (x *Extra) AddAll(jobs capcli.Jobs) error {
 	return nil
 }
 
-// Leaves returns how many of the last of Columns the file leaves out.
-func (x *Extra) Leaves() int {
-	switch {
-	case x.GPUMem:
-		return 0
-	case x.Eligible:
-		return 1
+// Has reports whether the file has one of the last of Columns, which not every file has.
+func (x *Extra) Has(column string) bool {
+	switch column {
+	case "eligible":
+		return x.Eligible || x.GPUMem
+	case "gpu_mem_gb":
+		return x.GPUMem
 	}
-	return 2
+	return x.Stages
 }
 
 // Check fails with ErrEligible, ErrGPUMem or ErrTags where a file without further columns cannot hold job.
@@ -315,6 +317,9 @@ func (x *Extra) Check(job *capcli.Job) error {
 	}
 	if !x.GPUMem && job.GPUMemMiB > 0 {
 		return ErrGPUMem
+	}
+	if !x.Stages && job.Stage != nil {
+		return ErrStages
 	}
 	if job.Tags == x.last {
 		return nil

@@ -159,6 +159,7 @@ var Formats = capcli.Catalog[Format]{Kind: "trace format"}
 var Columns = []string{
 	"job_id", "tenant", "partition", "gpu_model", "gpus", "cpus", "mem_gb", "class",
 	"submit", "start", "end", "run_s", "limit_s", "priority", "deadline", "state", "eligible", "gpu_mem_gb",
+	"after", "workflow", "stage",
 }
 
 // Sorted yields jobs in order of Submit. Jobs with the same Submit keep their order. It

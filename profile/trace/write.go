@@ -18,13 +18,19 @@ var ErrEligible = errors.New("a job has an eligible time, and the file has no co
 // ErrGPUMem is the error of a job with GPU memory in a file without that column.
 var ErrGPUMem = errors.New("a job has memory of its GPUs, and the file has no column for it")
 
-// WriteCSV writes jobs as CSV with the header Columns, without eligible and gpu_mem_gb unless x has them, and with a column for each tag of x. Times are whole seconds since 1970,
+// WriteCSV writes jobs as CSV with the header Columns, without eligible, gpu_mem_gb, after, workflow and stage unless x has them, and with a column for each tag of x. Times are whole seconds since 1970,
 // unknown values are empty, and gpus under 1 are a share of one GPU. The csv format reads the
 // output back to the same jobs. WriteCSV fails with the first error from jobs or w, for a job that
 // holds shares of several GPUs, and with the errors of Extra.Check; jobs before an error in jobs are written.
 func WriteCSV(w io.Writer, jobs capcli.Jobs, x Extra) error {
-	columns := numColumns - x.Leaves()
-	head := []byte(strings.Join(Columns[:columns], ","))
+	var columns []int
+	var names []string
+	for col, name := range Columns {
+		if col < colEligible || x.Has(name) {
+			columns, names = append(columns, col), append(names, name)
+		}
+	}
+	head := []byte(strings.Join(names, ","))
 	for _, tag := range x.Tags {
 		head = appendCell(append(head, ','), TagColumn(tag))
 	}
@@ -36,6 +42,9 @@ func WriteCSV(w io.Writer, jobs capcli.Jobs, x Extra) error {
 		return append(b, '\n')
 	})
 }
+
+// ErrStages is the error of a job with a place in a workflow in a file without columns for it.
+var ErrStages = errors.New("a job is of a workflow, and the file has no columns for it")
 
 // checked yields jobs up to the first that the file cannot hold, and then the error of Check.
 func (x *Extra) checked(jobs capcli.Jobs) capcli.Jobs {
@@ -92,9 +101,9 @@ func checkWritable(job *capcli.Job) error {
 	return nil
 }
 
-func appendCSV(b []byte, j *capcli.Job, columns int) []byte {
-	for col := range columns {
-		if col > 0 {
+func appendCSV(b []byte, j *capcli.Job, columns []int) []byte {
+	for i, col := range columns {
+		if i > 0 {
 			b = append(b, ',')
 		}
 		if text := textOf(j, col); text != nil {
@@ -146,8 +155,25 @@ func textOf(j *capcli.Job, col int) *string {
 		return &j.Class
 	case colState:
 		return &j.State
+	case colAfter, colWorkflow, colStage:
+		return stageText(j, col)
 	}
 	return nil
+}
+
+// stageText is textOf for the place of a job in a workflow.
+func stageText(j *capcli.Job, col int) *string {
+	text := ""
+	switch {
+	case j.Stage == nil:
+	case col == colAfter:
+		text = FormatDependencies(j.Stage)
+	case col == colWorkflow:
+		text = j.Stage.Workflow
+	default:
+		text = j.Stage.Name
+	}
+	return &text
 }
 
 // appendNumber appends the number in one of our columns, or nothing where it is unknown.
