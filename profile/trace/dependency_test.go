@@ -74,3 +74,16 @@ func FuzzDependencies(f *testing.F) {
 		_ = submittedWith(strings.ToValidUTF8(text, ""))
 	})
 }
+
+// stageLine tells a job and what it waits for.
+func stageLine(j *capcli.Job) string {
+	out := fmt.Sprintf("%s %d %d", j.ID, j.GPUs, int64(j.Run))
+	if j.Stage == nil {
+		return out
+	}
+	out += fmt.Sprintf(" tries %d", j.Stage.FailTries)
+	if j.Stage.Fails {
+		out += " fails"
+	}
+	return strings.TrimSpace(out + ": " + FormatDependencies(j.Stage))
+}
