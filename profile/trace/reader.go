@@ -33,6 +33,7 @@ type Reader struct {
 	reasons, assumed map[string]int64
 	seen             *idTable
 	work             capcli.GPUTime
+	keptLine         int              // line of the last kept job
 	lastID           string           // id of the last kept job
 	lastSubmit       capcli.Time      // submit of the last kept job
 	lastReject       int              // line of the last rejected row
@@ -122,12 +123,16 @@ func (r *Reader) Keep(line int, row []byte, job *capcli.Job) bool {
 	}
 	r.rep.Rows++
 	r.rep.Kept++
+	r.keptLine = line
 	r.note(job)
 	if !r.yield(*job, nil) {
 		r.stopped = true
 	}
 	return !r.stopped
 }
+
+// JobLine returns the line of the last job: its row, or where its object begins.
+func (r *Reader) JobLine() int { return r.keptLine }
 
 // note adds job to the report.
 func (r *Reader) note(job *capcli.Job) {

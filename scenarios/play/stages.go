@@ -1,11 +1,13 @@
 package play
 
 import (
+	"errors"
 	"fmt"
 
 	"capcli"
 	"capcli/scenarios"
 	"capcli/simulate"
+	"capcli/simulate/workflow"
 )
 
 // keepStages keeps the jobs of a run in memory, which depend on each other, and notes what was assumed
@@ -20,7 +22,7 @@ func (c *Case) keepStages(cfg *simulate.Config, run int, note func(string)) (*st
 	}
 	s, err := simulate.NewStages(list)
 	if err != nil {
-		return nil, c.Fault(err)
+		return nil, c.Fault(c.atLine(err, run))
 	}
 	cfg.Jobs, cfg.Stages = nil, s
 	watch := newStageWatch(s, list, c.Rates)
@@ -30,6 +32,34 @@ func (c *Case) keepStages(cfg *simulate.Config, run int, note func(string)) (*st
 			c.Source.Name, capcli.Grouped(g.Missing), g.By, g.FirstMissing))
 	}
 	return watch, nil
+}
+
+// atLine adds the line of the first job to the error of jobs that wait for each other in a circle.
+func (c *Case) atLine(err error, run int) error {
+	circle, is := errors.AsType[*workflow.CircleError](err)
+	in, input := errors.AsType[*capcli.InputError](err)
+	if !is || !input {
+		return err
+	}
+	reading, failed := c.Source.Open(run)
+	if failed != nil {
+		return err
+	}
+	defer func() { _ = reading.Close() }()
+	if reading.Reader == nil {
+		return err
+	}
+	for j, failed := range reading.Jobs {
+		if failed != nil {
+			break
+		}
+		if j.ID == circle.ID {
+			placed := *in
+			placed.Line = reading.Reader.JobLine()
+			return &placed
+		}
+	}
+	return err
 }
 
 // addStages adds the jobs of the scenario's workflows to the source.

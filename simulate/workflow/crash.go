@@ -35,8 +35,8 @@ type Crash struct {
 
 // Faster returns the changes that make the workflow end earlier, one after another, the cheapest hour
 // first: project crashing (Kelley and Walker, "Critical-Path Planning and Scheduling", 1959) by steps. Each
-// step takes the one change of one stage that costs least for each second gained; where none gains
-// anything, the best change of two stages, for critical paths run in parallel. It ends when no such change
+// step takes the change of one stage, or of two for critical paths that run in parallel, that costs least for
+// each second gained; changes of two are left out where there are many. It ends when no such change
 // makes the workflow shorter. The trade-off between time and cost is hard to solve in discrete steps (De et
 // al., "Complexity of the discrete time-cost tradeoff problem", Operations Research 1997), so a cheaper plan
 // with several changes at once may exist. Waits for GPUs are not part of it.
@@ -50,8 +50,8 @@ func (g *Graph) Faster(run RunTime, steps []Step) (out []Crash) {
 	}
 	for span := c.span(); ; {
 		best, found := c.bestOne(span)
-		if !found {
-			best, found = c.bestTwo(span)
+		if two, also := c.bestTwo(span); also && (!found || cheaper(&two, &best)) {
+			best, found = two, true
 		}
 		if !found {
 			return out
@@ -143,7 +143,17 @@ func (c *crash) bestOne(span capcli.Seconds) (best change, found bool) {
 	return best, found
 }
 
+// mostPairs is the most moves of which pairs are tried.
+const mostPairs = 100
+
 func (c *crash) bestTwo(span capcli.Seconds) (best change, found bool) {
+	n := 0
+	for range c.shorter {
+		n++
+	}
+	if n > mostPairs {
+		return best, false
+	}
 	for m := range c.shorter {
 		for n := range c.shorter {
 			if n.step <= m.step {

@@ -47,6 +47,7 @@ func NewGraph(jobs []capcli.Job) (*Graph, error) {
 		if s == nil {
 			continue
 		}
+		gone := g.Missing
 		for _, a := range s.After {
 			found := ids.find(a.ID)
 			if len(found) == 0 {
@@ -61,6 +62,9 @@ func NewGraph(jobs []capcli.Job) (*Graph, error) {
 				g.out[j+1]++
 			}
 		}
+		if s.One && g.Missing > gone { // one is enough, and one counts as satisfied
+			g.drop(i)
+		}
 		if len(g.after) > maxEdges {
 			return nil, &capcli.InputError{Field: "after", Text: "the jobs have more than 134 million dependencies", Hint: "let jobs wait for one job that waits for the others"}
 		}
@@ -68,6 +72,14 @@ func NewGraph(jobs []capcli.Job) (*Graph, error) {
 	g.in[len(jobs)] = int32(len(g.after))
 	g.turn(len(jobs))
 	return g, g.sort(jobs)
+}
+
+// drop takes the edges of job i, the last so far, out again.
+func (g *Graph) drop(i int) {
+	for _, e := range g.after[g.in[i]:] {
+		g.out[e.Job+1]--
+	}
+	g.after, g.some[i] = g.after[:g.in[i]], false
 }
 
 // turn makes the edges in the other direction.
