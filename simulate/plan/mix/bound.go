@@ -320,8 +320,8 @@ func (w *watch) windows(v worths) *promised {
 		}
 		seen++
 		job := window{Earliest: capcli.Seconds(j.Submit - w.start), Run: runTime(j, w.kill), Milli: j.Milli()}
-		if j.GPUs == 0 || job.Run <= 0 || w.first[at] < 0 {
-			continue // it never started, so it demands nothing
+		if j.GPUs == 0 || job.Run <= 0 || w.first[at] < 0 || takesInstance(j) {
+			continue // it never started, so it demands nothing; of an instance the size depends on the pool
 		}
 		if v != nil || hasWays(j) {
 			n := needOf(j, w.kill, v)

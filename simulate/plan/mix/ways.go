@@ -31,6 +31,9 @@ type worth struct {
 // hasWays reports whether a job may run in several ways.
 func hasWays(j *capcli.Job) bool { return j.Shape != nil && len(j.Shape.Ways) > 0 }
 
+// takesInstance reports whether a job takes a part of a GPU whose size depends on the model of the pool.
+func takesInstance(j *capcli.Job) bool { return j.Shape != nil && j.Shape.Needs.Profile != "" }
+
 // needOf returns what a job needs at least on GPUs of these worths.
 func needOf(j *capcli.Job, killAtLimit bool, v worths) need {
 	var n need
@@ -117,9 +120,10 @@ func quickest(s *capcli.Shape) (num, den int64) {
 }
 
 // leastWork returns a GPU time that a job takes at least for the part of its work that has the given GPU time as
-// asked. It is 0 for a job that may be cancelled, because another job fails or a sweep is over.
+// asked. It is 0 for a job that may be cancelled, because another job fails or a sweep is over, and for one that
+// takes an instance of a GPU.
 func leastWork(j *capcli.Job, killAtLimit bool, asked capcli.GPUTime) capcli.GPUTime {
-	if j.Stage != nil && (len(j.Stage.After) > 0 || j.Stage.Sweep != nil) {
+	if j.Stage != nil && (len(j.Stage.After) > 0 || j.Stage.Sweep != nil) || takesInstance(j) {
 		return 0
 	}
 	n := needOf(j, killAtLimit, nil)
