@@ -128,8 +128,8 @@ var layers = map[string][]string{
 	"profile/accelerator": {},
 	"profile/measured":    {},
 
-	"scenarios":                 {"profile/accelerator", "simulate/mig", "forecast/roadmap", "profile/measured", "scenarios/events", "simulate", "simulate/choose", "simulate/width", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
-	"scenarios/play":            {"scenarios/generate", "simulate/workflow", "scenarios/service", "simulate/serving", "simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
+	"scenarios":                 {"simulate/shift", "profile/accelerator", "simulate/mig", "forecast/roadmap", "profile/measured", "scenarios/events", "simulate", "simulate/choose", "simulate/width", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
+	"scenarios/play":            {"simulate/shift", "scenarios/generate", "simulate/workflow", "scenarios/service", "simulate/serving", "simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
 	"scenarios/prices":          {"scenarios/strict", "yaml"},
 	"scenarios/strict":          {"yaml"},
 	"scenarios/service":         {"profile/requests", "profile/series", "profile/trace", "scenarios/service/traffic", "scenarios/strict", "simulate", "simulate/scale", "simulate/serving", "simulate/serving/agents", "simulate/serving/queueing", "simulate/serving/roofline", "yaml"},

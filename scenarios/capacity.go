@@ -23,6 +23,7 @@ type Capacity struct {
 	Product     string // capacity_block, capacity_reservation or cud, which are Reserved; "" for the plain kinds
 	GPUModel    string
 	Partition   string
+	Place       simulate.Place
 	GPUs        int // size as a count; 0 with nodes, and for elastic capacity without limit
 	Nodes       int
 	GPUsPerNode int
@@ -118,6 +119,7 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"mem_gb_per_node", "memory of each node in GiB; default: without limit", measure(&c.MemMiB, 1024, 0, 1e6)},
 		{"nodes_file", "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model", file(&c.NodesFile)},
 		{"partition", "virtual cluster or queue that owns it; default: serves all", strict.Name(&c.Partition)},
+		{"place", "where it is: provider/region/zone, such as aws/us-east-1/a, as far as it is known", poolPlace(&c.Place)},
 		{"term", "of the contract, for people: 1y, 6mo", term(&c.Term)},
 		{"machine", "owned: what one GPU costs to own, written off over term: {capital: 30k, residual: 2k, watts: 1000, pue: 1.2, price_kwh: 0.10, space: 0.08}", machineSection.Pointer(&c.Machine)},
 		{"upfront", "owned, reserved: share of the contract that is paid at its start: all, none, 50%", upfront(&c.Upfront)},

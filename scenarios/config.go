@@ -108,6 +108,10 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	if cfg.Chooser, err = s.chooser(files); err != nil {
 		return simulate.Config{}, err
 	}
+	cfg.Places, cfg.Coster = s.placesOf(), s.costerOf(files, pools)
+	if cfg.Delayer, err = s.delayer(files, pools); err != nil {
+		return simulate.Config{}, err
+	}
 	if s.Policy.Slurm != nil {
 		cfg.Settings.Rules = s.Policy.Slurm
 	}
@@ -142,6 +146,11 @@ func (s *Scenario) rates(files *files) []billing.Rate {
 	var out []billing.Rate
 	for c, g := range s.groups(files) {
 		out = append(out, s.rate(c, g.model))
+	}
+	if t := s.transfers(); t != nil {
+		for p := range out {
+			out[p].Transfers = t
+		}
 	}
 	return out
 }
@@ -190,7 +199,7 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) ([]simulate.Pool, error
 			Name: g.name, Terms: c.Kind, GPUModel: g.model, Partition: c.Partition,
 			Nodes: g.nodes, GPUsPerNode: g.gpus, CPUMilli: g.cpu, MemMiB: g.mem,
 			From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
-			Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c),
+			Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c), Place: c.Place,
 			Domains: c.domains(&g), Scattered: c.Nodes == 0 && c.NodesFile == "", StoreMiBps: c.StoreMiBps,
 		}
 		p.MTBF, p.Windows = c.mtbf(files, &p), s.windows(c)
@@ -219,7 +228,7 @@ func (s *Scenario) rank(c *Capacity) int {
 		return 0
 	}
 	for i, o := range s.Overflow.Order {
-		if o == c.Name || o == c.Kind.String() {
+		if o == c.Name || o == c.Kind.String() || o == cheapest {
 			return i
 		}
 	}

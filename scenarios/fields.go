@@ -45,6 +45,8 @@ func topFields(s *Scenario) []strict.Field {
 		{"widths", "which of its ways a job with a shape takes: " + strings.Join(choose.Catalog.Names(), ", ") + "; or {rule: cheapest, wait: 2h}; default: asked", readChoosing(&s.Widths)},
 		{"placement", "where jobs go: " + strings.Join(placement.Catalog.Names(), ", "), strict.Choice(&s.Placement, "placement", placement.Catalog.Names()...)},
 		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflowSection.Reader(&s.Overflow)},
+		{"places", "what lies between the places of capacity: {egress: 0.02, bandwidth: 10, latency: 80, copies: [{place: aws, gib: 50000}]}", placesSection.Pointer(&s.Places)},
+		{"shift", "jobs that may start later, when carbon or prices are low: {by: carbon, most: 24h, classes: [batch]}, or a list", shifts(&s.Shift)},
 		{"defragment", "moves of running jobs so that a waiting gang fits: {every: 1h, most_moves: 4}", defragmentSection.Reader(&s.Defragment)},
 		{"preemption", "what a job loses when it loses its GPUs", preemption(s)},
 		{"tenants", "who pays, with shares and quotas", tenants(&s.Tenants)},

@@ -16,6 +16,7 @@ import (
 	"capcli/forecast/roadmap"
 	"capcli/scenarios/events"
 	"capcli/scenarios/strict"
+	"capcli/simulate/billing"
 	"capcli/simulate/supply"
 )
 
@@ -36,6 +37,7 @@ type files struct {
 	predicted    map[string]capcli.Seconds
 	shapes       *shapeBook   // nil if the scenario has none
 	campaigns    roadmap.Plan // with what follows them
+	energy       *billing.Energy
 }
 
 // load returns the contents of the files that the scenario names. The first call reads
@@ -47,9 +49,7 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 		return s.opened.files, nil
 	}
 	if open == nil {
-		open = func(name string) ([]byte, error) {
-			return nil, fmt.Errorf("open %s: this run has no access to files", name)
-		}
+		open = openNothing
 	}
 	if err := s.priced(open); err != nil {
 		return nil, err
@@ -95,8 +95,16 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 	if f.shapes, err = s.readShapes(open); err != nil {
 		return nil, err
 	}
-	s.opened.files = f
-	return f, nil
+	f.energy, err = s.loadEnergy(open)
+	if err == nil {
+		s.opened.files = f
+	}
+	return f, err
+}
+
+// openNothing is the opener of a run without access to files.
+func openNothing(name string) ([]byte, error) {
+	return nil, fmt.Errorf("open %s: this run has no access to files", name)
 }
 
 // loadTraces reads the recorded histories that a pool follows.

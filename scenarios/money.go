@@ -17,26 +17,32 @@ type Energy struct {
 	Energy billing.Energy
 	File   string // CSV of the carbon intensity, relative to the file that names it; "" if the intensity is a number
 	Zone   string // grid zone to read from File
+	Zones  []EnergyZone
 }
 
 // Load returns the energy, with the intensity read from its file if it names one.
 func (e *Energy) Load(open func(name string) ([]byte, error)) (*billing.Energy, error) {
 	out := e.Energy
 	if e.File == "" {
-		return &out, nil
+		var err error
+		out.Places, err = e.loadZones(nil)
+		return &out, err
 	}
 	b, err := open(e.File)
 	if err != nil {
 		return nil, err
 	}
-	samples, err := billing.ReadSeries(e.File, strings.NewReader(string(b)), e.Zone)
-	if err != nil {
-		return nil, err
+	if e.Zone != "" || len(e.Zones) == 0 {
+		samples, err := billing.ReadSeries(e.File, strings.NewReader(string(b)), e.Zone)
+		if err != nil {
+			return nil, err
+		}
+		if out.Intensity, err = billing.IntensityOf(samples); err != nil {
+			return nil, &capcli.InputError{File: e.File, Text: err.Error()}
+		}
 	}
-	if out.Intensity, err = billing.IntensityOf(samples); err != nil {
-		return nil, &capcli.InputError{File: e.File, Text: err.Error()}
-	}
-	return &out, nil
+	out.Places, err = e.loadZones(b)
+	return &out, err
 }
 
 // budget reads a budget: {monthly: 100k, tenants: {research: 40k}}.
@@ -145,6 +151,7 @@ var energySection = strict.Section[Energy]{Name: "energy", Start: Energy{Energy:
 		{"price_kwh", "dollars for a kilowatt-hour", money(&e.Energy.Price)},
 		{"intensity", "grams of CO2e for a kilowatt-hour: a number, or a CSV file of an hourly series", intensity(e)},
 		{"zone", "grid zone of that file: DE, US-CAL-CISO", strict.Name(&e.Zone)},
+		{"zones", "carbon by place of the pools: [{place: aws/eu-north-1, zone: SE}, {place: gcp, intensity: 300}]", energyZoneSection.List(&e.Zones, maxList, "zones")},
 		{"carbon_price", "dollars for a tonne of CO2e", money(&e.Energy.CarbonPrice)},
 		{"carbon_budget", "CO2e for the whole time: 120t, 500kg", carbon(&e.Energy.Budget)},
 	}
@@ -155,7 +162,12 @@ var energySection = strict.Section[Energy]{Name: "energy", Start: Energy{Energy:
 	if e.File == "" && o.Has("zone") {
 		o.FaultName("zone", "zone goes with a file of intensity")
 	}
-	if !o.Has("intensity") && (o.Has("carbon_price") || o.Has("carbon_budget")) {
+	for _, z := range e.Zones {
+		if z.Zone != "" && e.File == "" {
+			o.FaultName("zones", "zone %s is of a file; give intensity: file.csv", capcli.Quoted(z.Zone))
+		}
+	}
+	if !o.Has("intensity") && !o.Has("zones") && (o.Has("carbon_price") || o.Has("carbon_budget")) {
 		o.FaultMissing("intensity", "intensity is missing: the carbon of a kilowatt-hour, such as 400, or a file")
 	}
 }}

@@ -369,7 +369,7 @@ func (s *Scenario) Assumptions() []prices.Assumption {
 			out = append(out, p.Price.Quote.Assume(c.Name, "price_path", text))
 		}
 	}
-	return out
+	return append(out, s.placeAssumptions()...)
 }
 
 // text describes a price and its origin.

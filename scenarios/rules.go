@@ -14,7 +14,7 @@ import (
 
 var overflowSection = strict.Section[Overflow]{Name: "overflow", Fields: func(o *Overflow) []strict.Field {
 	return []strict.Field{
-		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", strict.Names(&o.Order, "kinds or names of pools")},
+		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]; [cheapest] is all others by what a job costs there in all", strict.Names(&o.Order, "kinds or names of pools")},
 		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; default: 0", patiences(&o.Patience)},
 		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", perHour(&o.PerGPUHour)},
 		{"queue_max", "with more jobs waiting than this, the last go on at once", strict.Integer(&o.QueueMax, 1, 1_000_000_000)},
@@ -93,7 +93,7 @@ func (s *Scenario) checkOverflow(o *strict.Object) {
 		return
 	}
 	elastic := []string{simulate.OnDemand.String(), simulate.Spot.String()}
-	names := slices.Clone(elastic)
+	names := append(slices.Clone(elastic), cheapest)
 	committed := []string{"committed", simulate.Owned.String(), simulate.Reserved.String()}
 	for _, c := range s.Capacity {
 		if c.Kind.Committed() {

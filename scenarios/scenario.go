@@ -74,6 +74,8 @@ type Scenario struct {
 	Speed           []Speed             // makes jobs faster or slower
 	PriceFile       string              // file of own prices, which take precedence over the catalogue
 	Workflows       []generate.Workflow // of stages and sweeps, beside the other jobs
+	Places          *Places             // nil if the file states none
+	Shift           []Shift             // the first that fits a job applies
 
 	prices *prices.List // the prices given to ParseWith
 	source []byte
@@ -213,6 +215,8 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	s.checkOverflow(o)
 	s.checkWorkload(o)
 	s.checkShapes(o)
+	s.checkPlaces(o)
+	s.checkShift(o)
 	s.checkKueue(o)
 	s.checkServices(o)
 	s.checkWorkflows(o)

@@ -46,7 +46,7 @@ func (s *Scenario) ScheduleKey() (string, error) {
 		p := &c.Capacity[i]
 		// The times of price changes stay, because they divide the record of a run.
 		p.Upfront, p.Term, p.OnDemand = 0, "", Price{History: p.OnDemand.History}
-		if !s.ChoosesByPrice() {
+		if !s.ChoosesByPrice() && !s.pricesDecide() {
 			p.Price, p.Free = Price{History: p.Price.History}, false
 		}
 	}

@@ -98,6 +98,7 @@ var shapeSection = strict.Section[ShapeRule]{Name: "shapes", Needs: []string{"na
 		{"reference", "model of the run time of a job that asks for none; default: the first of models", strict.Name(&r.Reference)},
 		{"scaling", "how the run time changes with the GPUs: {amdahl: 0.05}, {comm_share: 0.2, at: 8}, {times: {64: 8h, 16: 32h}} or {table: rates.csv}", scalingSection.Pointer(&r.Scaling)},
 		{"near", "how near to each other its GPUs must be, and what it costs if they are not: {mode: required, level: rack}", readNear(&r.Near)},
+		{"data", "where its data lies and where it may run: {home: aws/us-east-1, gib: 500, only: [aws]}", dataSection.Pointer(&r.Data)},
 		{"steps", "work of a job in steps of the table, in place of its run time", strict.Integer(&r.Steps, 1, 1<<50)},
 	}
 	return append(fields, needFields(r)...)

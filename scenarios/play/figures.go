@@ -12,7 +12,7 @@ import (
 )
 
 // figures returns the outcome of the run.
-func (r *Run) figures(run int) outcome.Outcome {
+func (r *Run) figures(run int, d simulate.Delayer) outcome.Outcome {
 	res, s := r.Result, r.Case.Scenario
 	out := outcome.Outcome{
 		Scenario: s.Name, Policy: s.PolicyName(), Placement: s.PlacementName(), Seed: uint64(r.Case.Seed.Child(run)), Run: run,
@@ -25,8 +25,8 @@ func (r *Run) figures(run int) outcome.Outcome {
 		Pools: []outcome.Pool{}, Tenants: []outcome.Tenant{}, Sizes: []outcome.Size{}, Loads: []outcome.Load{}, Limits: []outcome.Limit{},
 		UnplaceableJobs: append([]simulate.Refused{}, res.Refused...),
 		GPUBudgets:      res.Budgets, Budget: r.budget, Approval: s.Approvals.Signature(r.CommittedGPUs()), Energy: r.energy,
-		Near:          outcome.NearOf(res, s.NearShapes()),
-		Bought:        outcome.BoughtOf(res),
+		Near:   outcome.NearOf(res, s.NearShapes()),
+		Bought: outcome.BoughtOf(res), PutOff: outcome.DelaysOf(res, r.shifted(d)), Places: outcome.PlacesOf(res, r.Case.Rates, r.pricedOrNil(r.Invoice.Total.Moved)),
 		Interruptions: outcome.InterruptionsOf(res.Interruptions, s.Storage),
 	}
 	if r.Priced() {

@@ -247,7 +247,7 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 		return nil, err
 	}
 	out.Recorded = out.intake.RecordedWaits()
-	out.Outcome = out.figures(run)
+	out.Outcome = out.figures(run, cfg.Delayer)
 	out.drawTimeline(lines)
 	if run == 0 && !c.Quiet {
 		for _, text := range out.intake.ShapeNotes(c.Scenario) {

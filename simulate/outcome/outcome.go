@@ -104,7 +104,10 @@ type Outcome struct {
 	Approval   *billing.Signature      `json:"approval,omitempty"`
 	Energy     *billing.Footprints     `json:"energy,omitempty"`
 
-	Near          *Near          `json:"near,omitempty"`          // nil without domains and shapes with near
+	Near   *Near   `json:"near,omitempty"`    // nil without domains and shapes with near
+	Places *Places `json:"places,omitempty"`  // nil if no pool has a place
+	PutOff *Delays `json:"put_off,omitempty"` // nil if no start can be put off
+
 	Bought        []Bought       `json:"bought_nodes,omitempty"`  // pools of bought nodes
 	Interruptions *Interruptions `json:"interruptions,omitempty"` // nil if nothing of the kind is switched on
 

@@ -21,6 +21,7 @@ type Rule struct {
 	Length                       capcli.Seconds // run time that the choice is made for; 0 is that of the job
 	Exact                        bool           // without Length: the true run time, not the one that is believed
 	CommittedFirst               bool           // see simulate.Delay; plans with pauses do without
+	Signals                      []*Signal      // by pool; nil where nothing changes over time: see signalOf
 }
 
 // matches reports whether the rule is for a job.
@@ -32,29 +33,43 @@ func (r *Rule) matches(j *capcli.Job, believed capcli.Seconds) bool {
 
 // Delayer chooses the starts of a run's jobs. It belongs to one run, and observes it: see Savings.
 type Delayer struct {
-	rules   []Rule    // the first that matches a job applies; if none does, the job starts at once
-	signals []*Signal // by pool
-	open    map[int]*account
-	sum     Savings
-	view    *simulate.View
+	rules []Rule // the first that matches a job applies; if none does, the job starts at once
+	open  map[int]*account
+	sums  []Savings // by rule
+	view  *simulate.View
 }
 
-// account is what a job costs that matched a rule and has not ended.
+// account is a job that matched a rule and has not ended.
 type account struct {
-	atOnce, chosen, least int64 // values x seconds
-	done                  int64
-	since                 capcli.Seconds // start of the current stay
+	rule    int
+	arrived capcli.Time
+	most    capcli.Seconds
+	plan    []simulate.Part
+	done    int64          // values x seconds of its stays
+	since   capcli.Seconds // start of the current stay
 }
 
-// NewDelayer returns a Delayer with a signal for each pool. Of a job, it reads that of the first pool that
-// the job may use.
-func NewDelayer(rules []Rule, signals []*Signal) *Delayer {
-	return &Delayer{rules: rules, signals: signals, open: map[int]*account{}}
+// NewDelayer returns a Delayer with rules.
+func NewDelayer(rules []Rule) *Delayer {
+	return &Delayer{rules: rules, open: map[int]*account{}, sums: make([]Savings, len(rules))}
+}
+
+// signalOf returns the signal that decides for a job: that of the first pool that it may use and that has
+// one. It is nil if none has.
+func (r *Rule) signalOf(ranks [][]int) *Signal {
+	for _, pools := range ranks {
+		for _, p := range pools {
+			if r.Signals[p] != nil {
+				return r.Signals[p]
+			}
+		}
+	}
+	return nil
 }
 
 // Savings compare what the finished jobs that matched a rule would have cost at once with what they
 // cost, in values of the signal times GPU-hours, rounded for each job. AtOnce, Chosen and Least are for
-// the true run times, in the first pool that a job may use, and leave waits for capacity aside. Done is
+// the true run times, in the pool in which the job ended, and leave waits for capacity aside. Done is
 // what the stays of the jobs cost where they ran, with all that they had to do again.
 type Savings struct {
 	Jobs   int64 // that finished
@@ -66,22 +81,18 @@ type Savings struct {
 
 // Delay implements simulate.Delayer.
 func (d *Delayer) Delay(l *simulate.Live, now capcli.Time) simulate.Delay {
-	ranks := l.Reach().Ranks()
-	if len(ranks) == 0 {
-		return simulate.Delay{}
-	}
-	s := d.signals[ranks[0][0]]
 	for i := range d.rules {
 		r := &d.rules[i]
 		if !r.matches(&l.Job, l.Believed) {
 			continue
 		}
+		s := r.signalOf(l.Reach().Ranks())
+		if s == nil {
+			return simulate.Delay{}
+		}
 		most := r.slack(&l.Job, l.Believed, now)
 		plan := r.choose(s, &l.Job, l.Believed, now, most)
-		own := Ask{At: now, Run: l.Run, Most: most}
-		d.open[l.Slot()] = &account{
-			atOnce: own.cost(s, 0), chosen: CostOf(s, now, stretch(plan, l.Run)), least: CostOf(s, now, cheapestSeconds(s, own)),
-		}
+		d.open[l.Slot()] = &account{rule: i, arrived: now, most: most, plan: plan}
 		return simulate.Delay{Parts: plan, CommittedFirst: r.CommittedFirst && len(plan) == 1}
 	}
 	return simulate.Delay{}
@@ -140,14 +151,16 @@ func (d *Delayer) Observe(e simulate.Event, _ *simulate.Cluster) {
 	switch e.Kind {
 	case simulate.Preempt, simulate.Finish:
 		start := d.view.Start()
-		a.done += d.signals[e.Pool].Sum(start+capcli.Time(a.since), start+capcli.Time(e.At))
+		if s := d.rules[a.rule].Signals[e.Pool]; s != nil {
+			a.done += s.Sum(start+capcli.Time(a.since), start+capcli.Time(e.At))
+		}
 	case simulate.Start:
 		a.since = e.Job.Since
 	default:
 	}
 	switch e.Kind {
 	case simulate.Finish:
-		d.sum.add(a, e.Job.Milli())
+		d.sums[a.rule].add(a, e.Job, d.rules[a.rule].Signals[e.Pool])
 		delete(d.open, e.Job.Slot())
 	case simulate.Drop:
 		delete(d.open, e.Job.Slot())
@@ -155,13 +168,17 @@ func (d *Delayer) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
-// add adds a finished job that holds thousandths of GPUs.
-func (s *Savings) add(a *account, milli int64) {
+// add adds a job that has ended in a pool with a signal; nil is a pool in which nothing changes over time.
+func (s *Savings) add(a *account, l *simulate.Live, in *Signal) {
 	s.Jobs++
-	s.AtOnce += hours(a.atOnce, milli)
-	s.Chosen += hours(a.chosen, milli)
-	s.Least += hours(a.least, milli)
-	s.Done += hours(a.done, milli)
+	if in == nil {
+		return
+	}
+	own := Ask{At: a.arrived, Run: l.Run, Most: a.most}
+	s.AtOnce += hours(own.cost(in, 0), l.Milli())
+	s.Chosen += hours(CostOf(in, a.arrived, stretch(a.plan, l.Run)), l.Milli())
+	s.Least += hours(CostOf(in, a.arrived, cheapestSeconds(in, own)), l.Milli())
+	s.Done += hours(a.done, l.Milli())
 }
 
 // hours returns values x seconds of thousandths of GPUs as values x GPU-hours, rounded half up.
@@ -175,8 +192,8 @@ func hours(sum, milli int64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
-// Savings returns the figures of the jobs that have finished.
-func (d *Delayer) Savings() Savings { return d.sum }
+// Savings returns the figures of the jobs that have finished, by rule.
+func (d *Delayer) Savings() []Savings { return d.sums }
 
 var (
 	_ simulate.Delayer  = (*Delayer)(nil)

@@ -154,7 +154,7 @@ func signalOf(t testing.TB, v *variant, all map[string][]int64) *shift.Signal {
 
 // rulesOf returns the rules of a variant. Runs are one tick longer than jobs, which the policies are not
 // told.
-func rulesOf(t testing.TB, v *variant, mean [2]capcli.Seconds) []shift.Rule {
+func rulesOf(t testing.TB, v *variant, mean [2]capcli.Seconds, s *shift.Signal) []shift.Rule {
 	t.Helper()
 	name := map[string]string{"oracle": "lowest-window", "waiting": "lowest-window", "lowest": "lowest-slot", "cst_oracle": "carbon-time", "cst_average": "carbon-time"}[v.choice]
 	switch {
@@ -173,7 +173,7 @@ func rulesOf(t testing.TB, v *variant, mean [2]capcli.Seconds) []shift.Rule {
 	waits := strings.Split(v.waits, "x")
 	var out []shift.Rule
 	for k, w := range waits {
-		r := shift.Rule{Most: capcli.Seconds(number(t, w) * hour), Exact: true, Step: hour, CommittedFirst: strings.Contains(v.policy, "cost")}
+		r := shift.Rule{Most: capcli.Seconds(number(t, w) * hour), Exact: true, Step: hour, Signals: []*shift.Signal{s, s, s}, CommittedFirst: strings.Contains(v.policy, "cost")}
 		if average {
 			r.Length = mean[k]
 		}
@@ -292,7 +292,7 @@ func TestGAIAGolden(t *testing.T) {
 			slices.SortStableFunc(jobs, func(a, b capcli.Job) int {
 				return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(order[a.ID], order[b.ID]))
 			})
-			got, _ := play(t, &v, jobs, shift.NewDelayer(rulesOf(t, &v, mean), []*shift.Signal{s, s, s}))
+			got, _ := play(t, &v, jobs, shift.NewDelayer(rulesOf(t, &v, mean, s)))
 			for _, r := range rows(t, "golden", "dl", filepath.Base(file)) {
 				dollars += number(t, r["dollar_cost"])
 				if at := capcli.Seconds(number(t, r["start_time"])); r["ID"] != "-1" {
@@ -334,7 +334,7 @@ func TestGAIAPlain(t *testing.T) {
 		v := variant{policy: name, choice: choice, zone: zone, waits: waits, index: 7000, reserved: 9}
 		t.Run(fmt.Sprint(zone, " ", p, " ", waits), func(t *testing.T) {
 			s := signalOf(t, &v, all)
-			got, _ := play(t, &v, jobs, shift.NewDelayer(rulesOf(t, &v, mean), []*shift.Signal{s, s, s}))
+			got, _ := play(t, &v, jobs, shift.NewDelayer(rulesOf(t, &v, mean, s)))
 			want := plainly(t, &v, jobs, mean, all[zone][7000:7720])
 			sameStarts(t, got, want)
 			if off := got.dollars(9) - want.dollars(9); off > 1e-6 || off < -1e-6 {
@@ -359,13 +359,13 @@ func TestGAIAPauses(t *testing.T) {
 	for _, name := range []string{"suspend-resume", "suspend-resume-threshold"} {
 		v := variant{policy: name, choice: "oracle", zone: "AU-NSW", waits: "6x24", index: 7000, reserved: 9}
 		s := signalOf(t, &v, all)
-		rules := rulesOf(t, &v, mean)
-		d := shift.NewDelayer(rules, []*shift.Signal{s, s})
+		rules := rulesOf(t, &v, mean, s)
+		d := shift.NewDelayer(rules)
 		got, res := play(t, &v, jobs, d)
 		var pauses int64
 		for _, j := range jobs {
 			r := &rules[0]
-			if j.Run >= short {
+			if j.Run >= 2*hour {
 				r = &rules[1]
 			}
 			plan := r.Policy(s, shift.Ask{At: j.Submit, Run: j.Run + 1, Most: r.Most})
@@ -374,8 +374,9 @@ func TestGAIAPauses(t *testing.T) {
 				t.Fatalf("%s: job %s runs from %d to %d, want %d to %d", name, j.ID, got.start[j.ID], got.end[j.ID], start, end)
 			}
 		}
-		if sv := d.Savings(); res.Delays.Pauses != pauses || pauses == 0 || sv.Jobs != int64(len(jobs)) || sv.Least > sv.Chosen {
-			t.Errorf("%s: %d pauses, want %d; %+v", name, res.Delays.Pauses, pauses, sv)
+		short, long := d.Savings()[0], d.Savings()[1]
+		if res.Delays.Pauses != pauses || pauses == 0 || short.Jobs+long.Jobs != int64(len(jobs)) || short.Least > short.Chosen || long.Least > long.Chosen {
+			t.Errorf("%s: %d pauses, want %d; %+v %+v", name, res.Delays.Pauses, pauses, short, long)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
 
 // ruleKey identifies what the windows of a run depend on.
 func ruleKey(cfg *simulate.Config, run int) string {
-	return fmt.Sprint(run, cfg.Start, cfg.Until, lateness(cfg), cfg.Settings.Perfect, cfg.KillAtLimit, cfg.Overflow.Patience)
+	return fmt.Sprint(run, cfg.Start, cfg.Until, lateness(cfg), cfg.Settings.Perfect, cfg.KillAtLimit, cfg.Overflow.Patience, cfg.Delayer != nil)
 }
 
 // discounted is the reason why on-demand use has no lower bound under commitments.

@@ -35,6 +35,10 @@ type promised struct {
 func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 	p := &promised{until: cfg.Until}
 	chooses := choosingOf(cfg)
+	if cfg.Delayer != nil {
+		p.why = "starts may be put off within the slack of jobs"
+		return p
+	}
 	start := cfg.Start
 	if !start.IsKnown() && len(jobs) > 0 {
 		start = jobs[0].Submit
