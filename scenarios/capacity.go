@@ -20,7 +20,7 @@ import (
 type Capacity struct {
 	Name        string // given or made of the kind and a number
 	Kind        simulate.Terms
-	Product     string // capacity_block, capacity_reservation or cud, which are Reserved; "" for the plain kinds
+	Product     string // capacity_block, capacity_reservation or cud, which are Reserved; per_use, which is OnDemand; "" for the plain kinds
 	GPUModel    string
 	Partition   string
 	Place       simulate.Place
@@ -41,6 +41,7 @@ type Capacity struct {
 	EndsEarly   capcli.Seconds   // capacity_block: how long before its end its nodes are taken away
 	Lead        capcli.Seconds
 	MinBilling  capcli.Seconds
+	PaidLead    bool // Lead is billed: the cold start of a per_use pool
 	Failures    *Failures
 	Hazard      *Hazard
 	Trace       *Availability
@@ -109,7 +110,7 @@ var kinds = [...]string{"owned", "reserved", "on_demand", "spot"}
 func capacityFields(c *Capacity) []strict.Field {
 	fields := []strict.Field{
 		{"name", "what the pool is called; default: its kind", strict.Name(&c.Name)},
-		{"kind", "owned, reserved (both paid whether used or not), on_demand, spot (paid while held), or reserved as capacity_block, capacity_reservation, cud", kind(c)},
+		{"kind", "owned, reserved (both paid whether used or not), on_demand, spot (paid while held), or reserved as capacity_block, capacity_reservation, cud; or per_use, seconds of serverless GPUs", kind(c)},
 		{"gpu_model", "serves jobs that ask for this model or for any; default: all", strict.Name(&c.GPUModel)},
 		{"gpus", "counted capacity: number of GPUs, without nodes", strict.Integer(&c.GPUs, 1, maxGPUs)},
 		{"max_gpus", "on_demand, spot: most GPUs; default: without limit", strict.Integer(&c.GPUs, 1, maxGPUs)},
@@ -132,7 +133,8 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"from", "delivered then: a date or a time since the start", readWhen(&c.From)},
 		{"until", "gone after then: a date (inclusive) or a time since the start", readWhen(&c.Until)},
 		{"lead_time", "on_demand, spot: from asking to having", strict.Duration(&c.Lead, 0)},
-		{"min_billing", "on_demand, spot: least time billed for a stay", strict.Duration(&c.MinBilling, 0)},
+		{"min_billing", "on_demand, spot, per_use: least time billed for a stay", strict.Duration(&c.MinBilling, 0)},
+		{"cold_start", "per_use: from asking to having, which is billed; lead_time is where it is not", coldStart(c)},
 		{"failures", "breakdowns of nodes: {mtbf: 30d, repair: 4h}", failuresSection.Pointer(&c.Failures)},
 		{"hazard", "loss of spot nodes at random: {mean_up: 11d, mean_down: 2h, notice: 2m}", hazardSection.Pointer(&c.Hazard)},
 		{"maintenance", "times in which a part is taken away: [{from: 7d, until: 8d, nodes: 2, mode: drain}]", maintenanceSection.List(&c.Maintenance, maxList, "windows")},
@@ -193,6 +195,9 @@ func kind(c *Capacity) strict.Reader {
 		strict.Choice(&s, "kind", append(kinds[:len(kinds):len(kinds)], poolProducts...)...)(d, n)
 		if slices.Contains(poolProducts, s) {
 			c.Kind, c.Product = simulate.Reserved, s
+		}
+		if s == perUse {
+			c.Kind = simulate.OnDemand
 		}
 		for i, k := range kinds {
 			if k == s {

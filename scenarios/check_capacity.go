@@ -12,7 +12,7 @@ import (
 // check checks the fields of one pool together.
 func (c *Capacity) check(o *strict.Object) {
 	if !o.Has("kind") {
-		o.FaultMissing("kind", "kind is missing: owned, reserved, on_demand or spot")
+		o.FaultMissing("kind", "kind is missing: owned, reserved, on_demand, spot or per_use")
 		return
 	}
 	c.checkPrice(o)

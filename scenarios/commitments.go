@@ -122,7 +122,7 @@ func (c *Capacity) mayHold(model string) bool {
 
 // metered reports whether the pool costs the on-demand price, so that discounts apply.
 func (c *Capacity) metered() bool {
-	return c.Kind == simulate.OnDemand || c.Product == "capacity_reservation"
+	return c.Kind == simulate.OnDemand && c.Product != perUse || c.Product == "capacity_reservation"
 }
 
 // Invoice prices the record of a run of the scenario: each pool at its rate, and

@@ -164,7 +164,7 @@ func (s *Scenario) listPrice(c *Capacity, model string) *Capacity {
 	for _, exact := range []bool{true, false} {
 		for i := range s.Capacity {
 			p := &s.Capacity[i]
-			if p.Kind != simulate.OnDemand || !p.Price.Known || p.NodesFile != "" {
+			if p.Kind != simulate.OnDemand || p.Product == perUse || !p.Price.Known || p.NodesFile != "" {
 				continue
 			}
 			if strings.EqualFold(p.GPUModel, model) || (!exact && (p.GPUModel == "" || model == "")) {
@@ -199,7 +199,7 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) ([]simulate.Pool, error
 			Name: g.name, Terms: c.Kind, GPUModel: g.model, Partition: c.Partition,
 			Nodes: g.nodes, GPUsPerNode: g.gpus, CPUMilli: g.cpu, MemMiB: g.mem,
 			From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
-			Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c), Place: c.Place,
+			Lead: c.Lead, MinBilling: c.MinBilling, PaidLead: c.PaidLead, Rank: s.rank(c), Place: c.Place,
 			Domains: c.domains(&g), Scattered: c.Nodes == 0 && c.NodesFile == "", StoreMiBps: c.StoreMiBps,
 		}
 		p.MTBF, p.Windows = c.mtbf(files, &p), s.windows(c)
@@ -228,7 +228,7 @@ func (s *Scenario) rank(c *Capacity) int {
 		return 0
 	}
 	for i, o := range s.Overflow.Order {
-		if o == c.Name || o == c.Kind.String() || o == cheapest {
+		if o == c.Name || o == c.KindName() || o == cheapest {
 			return i
 		}
 	}

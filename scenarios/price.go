@@ -1,8 +1,10 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -63,6 +65,13 @@ func price(dst *Price) strict.Reader {
 		what := d.FieldName()
 		amount, unit := prices.CutUnit(s)
 		r, err := capcli.ParseUSD(amount)
+		if slices.Contains([]string{"USD/gpu-s", "/gpu-s", "USD/gpu-second", "/gpu-second", "USD/s", "/s"}, unit) {
+			if r, err = perSecond(amount); err != nil {
+				d.Fault(n, "%s: want a price of a GPU-second that is a whole number of millionths of a dollar for an hour, such as 0.001097 USD/gpu-s, found %s", what, capcli.Quoted(s))
+				return
+			}
+			unit = ""
+		}
 		switch {
 		case !strings.ContainsAny(amount, "0123456789"):
 			d.FaultWant(n, "a price such as 2.20 USD/gpu-h")
@@ -80,6 +89,23 @@ func price(dst *Price) strict.Reader {
 			*dst = Price{Rate: r, Known: true}
 		}
 	}
+}
+
+// perSecond returns the price of a GPU-hour of a price of a GPU-second: 3600 times as much, exactly.
+func perSecond(amount string) (capcli.USD, error) {
+	digits := strings.TrimPrefix(strings.TrimSpace(amount), "$")
+	whole, frac, _ := strings.Cut(digits, ".")
+	n, err := strconv.ParseInt(whole+frac, 10, 64)
+	if err != nil || n < 0 || len(frac) > 12 || n > 1e14 {
+		return 0, errors.New("no price of a second")
+	}
+	v := new(big.Int).Mul(big.NewInt(n), big.NewInt(3600*int64(capcli.Dollar)))
+	rest := new(big.Int)
+	v.DivMod(v, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(frac))), nil), rest)
+	if rest.Sign() != 0 || !v.IsInt64() {
+		return 0, errors.New("no whole number of millionths of a dollar for an hour")
+	}
+	return capcli.USD(v.Int64()), nil
 }
 
 // keyedPrice reads {key: …, at: …, history: …}.

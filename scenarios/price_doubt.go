@@ -35,6 +35,8 @@ func (c *Capacity) doubts(q *prices.Row) []string {
 	switch {
 	case !c.Kind.Committed() && q.Committed():
 		return []string{fmt.Sprintf("%s: it is paid while held, and %s is the price of a contract that is paid whether used or not", c.Name, q.Key())}
+	case c.Product == perUse && q.Term == "on_demand", c.Product != perUse && q.Term == perUse:
+		return []string{fmt.Sprintf("%s: its kind is %s, and its price is %s", c.Name, c.KindName(), q.Key())}
 	case c.Kind == simulate.Spot && q.Term == "on_demand", c.Kind == simulate.OnDemand && q.Term == "spot", c.Kind == simulate.Reserved && q.Term == "spot":
 		return []string{fmt.Sprintf("%s: its kind is %s, and its price is %s", c.Name, c.Kind, q.Key())}
 	case c.Kind.Committed() && stated && q.Committed() && q.Term != "block" && term != q.Term:

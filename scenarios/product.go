@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"capcli"
 	"capcli/scenarios/prices"
 	"capcli/scenarios/strict"
@@ -12,15 +14,41 @@ import (
 	"capcli/simulate/billing"
 )
 
-// poolProducts are the kinds of pool that are reserved capacity under the rules of a
-// provider.
+// poolProducts are the kinds of pool under the rules of a provider: reserved capacity, and per_use.
 //
 //   - capacity_block: fixed dates of 1 to 182 days, paid whole when it is bought;
 //     its nodes are taken away some time before its end;
 //   - capacity_reservation: the on-demand price from its start to its end, used or
 //     not; the scenario's commitments apply to it;
-//   - cud: committed use of one or three years with a reservation, nothing up front.
-var poolProducts = []string{"capacity_block", "capacity_reservation", "cud"}
+//   - cud: committed use of one or three years with a reservation, nothing up front;
+//   - per_use: serverless GPUs, see perUse.
+var poolProducts = []string{"capacity_block", "capacity_reservation", "cud", perUse}
+
+// perUse is the kind of serverless GPUs: on-demand capacity that is billed by the second from the start of a
+// job, or from asking for it, to its end.
+const perUse = "per_use"
+
+// coldStart reads the time until a start has its GPUs, which is billed.
+func coldStart(c *Capacity) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		strict.Duration(&c.Lead, 0)(d, n)
+		c.PaidLead = c.Lead > 0
+	}
+}
+
+// checkPerUse checks the fields of serverless GPUs.
+func (c *Capacity) checkPerUse(o *strict.Object) {
+	if c.Product != perUse {
+		if o.Has("cold_start") {
+			o.FaultName("cold_start", "cold_start is for per_use; %s has lead_time", c.KindName())
+		}
+		return
+	}
+	if o.Has("cold_start") && o.Has("lead_time") {
+		o.FaultName("lead_time", "cold_start is a lead_time that is billed; leave one out")
+	}
+	o.FaultEach([]string{"nodes", "nodes_file", "gpus_per_node", "buy", "failures", "hazard", "availability"}, "%s is of nodes, and %s capacity is single GPUs; give max_gpus", perUse)
+}
 
 // KindName returns the kind of a pool as the scenario states it.
 func (c *Capacity) KindName() string {
@@ -32,6 +60,7 @@ func (c *Capacity) KindName() string {
 
 // checkProduct checks the fields of the kinds of reserved capacity.
 func (c *Capacity) checkProduct(o *strict.Object) {
+	c.checkPerUse(o)
 	if c.Product != "capacity_block" && o.Has("ends_early") {
 		o.FaultName("ends_early", "ends_early is for capacity_block")
 	}

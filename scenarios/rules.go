@@ -92,7 +92,7 @@ func (s *Scenario) checkOverflow(o *strict.Object) {
 	if n := o.Value("overflow"); n == nil || n.Kind != yaml.MappingNode || len(s.Overflow.Order) == 0 {
 		return
 	}
-	elastic := []string{simulate.OnDemand.String(), simulate.Spot.String()}
+	elastic := []string{simulate.OnDemand.String(), simulate.Spot.String(), perUse}
 	names := append(slices.Clone(elastic), cheapest)
 	committed := []string{"committed", simulate.Owned.String(), simulate.Reserved.String()}
 	for _, c := range s.Capacity {

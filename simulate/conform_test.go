@@ -165,6 +165,7 @@ func drawWorld(t *rapid.T) world {
 		if !p.Terms.Committed() {
 			p.Lead = capcli.Seconds(rapid.SampledFrom([]int{0, 0, 7}).Draw(t, "lead"))
 			p.MinBilling = capcli.Seconds(rapid.SampledFrom([]int{0, 60}).Draw(t, "minimum"))
+			p.PaidLead = rapid.Bool().Draw(t, "paid lead")
 		}
 		if rapid.IntRange(0, 2).Draw(t, "fails") == 0 {
 			w.supply[i] = drawChanges(t, p.Nodes)

@@ -222,7 +222,7 @@ func (g *ledger) stay(p, t, payer int, milli int64, from, to, lost capcli.Second
 	if lost > 0 {
 		g.use(g.monthAt(max(from, to-1)), p, t).Lost += capcli.GPUTime(milli * int64(lost))
 	}
-	if rest := pool.MinBilling - (to - from); rest > 0 && !pool.PaidWhole() && to > from {
+	if rest := pool.unheld(to - from); rest > 0 {
 		d := capcli.GPUTime(milli * int64(rest))
 		m := g.monthAt(to)
 		g.use(m, p, t).Billed += d

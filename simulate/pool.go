@@ -37,6 +37,7 @@ type Pool struct {
 	Until      capcli.Seconds // ended at this time; 0 is never
 	Lead       capcli.Seconds // on-demand and spot: time from order to delivery
 	MinBilling capcli.Seconds // on-demand and spot: shortest time billed for a stay
+	PaidLead   bool           // on-demand and spot: Lead is billed too, as serverless GPUs bill a cold start
 	Supply     Supply         // changes of nodes; nil if all stay up
 	MTBF       capcli.Seconds // mean time until one node is lost, as is known beforehand; 0 is not known
 	RackMTBF   capcli.Seconds // the same of one rack, which takes RackNodes nodes; 0 is no racks
@@ -67,6 +68,19 @@ type Withheld struct {
 
 // Capacity returns the number of GPUs of the pool.
 func (p *Pool) Capacity() int { return p.Nodes * p.GPUsPerNode }
+
+// unheld returns the time that is billed for a stay of some length beside it: the lead, if that is billed, and
+// what is missing to the shortest time. Of capacity that is paid whole it is 0.
+func (p *Pool) unheld(stay capcli.Seconds) capcli.Seconds {
+	if p.PaidWhole() || stay <= 0 {
+		return 0
+	}
+	lead := capcli.Seconds(0)
+	if p.PaidLead {
+		lead = p.Lead
+	}
+	return lead + max(0, p.MinBilling-stay-lead)
+}
 
 // Fluid reports whether single GPUs of the pool are not tracked, because a node has more than 64.
 // Shares of GPUs are then taken from one sum.

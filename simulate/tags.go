@@ -99,7 +99,7 @@ func (g *ledger) tagged(p, payer int, milli int64, from, to, lost capcli.Seconds
 	if lost > 0 {
 		use(g.monthAt(max(from, to-1))).Lost += capcli.GPUTime(milli * int64(lost))
 	}
-	if rest := pool.MinBilling - (to - from); rest > 0 && !pool.PaidWhole() && to > from {
+	if rest := pool.unheld(to - from); rest > 0 {
 		use(g.monthAt(to)).Billed += capcli.GPUTime(milli * int64(rest))
 	}
 }

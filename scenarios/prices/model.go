@@ -79,8 +79,13 @@ func modelKey(s string) string {
 
 // SameModel reports whether two names may be of the same GPU: A100 and A100-80GB, or NVIDIA H100
 // 80GB HBM3 and H100.
-func SameModel(a, b string) bool {
-	a, _, _ = strings.Cut(modelName(a), "-")
-	b, _, _ = strings.Cut(modelName(b), "-")
-	return a == b
+func SameModel(a, b string) bool { return withoutMemory(modelName(a)) == withoutMemory(modelName(b)) }
+
+// withoutMemory cuts what follows the number of a model: A100 of A100-80GB, but TPU-v5e whole.
+func withoutMemory(name string) string {
+	short, _, _ := strings.Cut(name, "-")
+	if strings.ContainsAny(short, "0123456789") {
+		return short
+	}
+	return name
 }

@@ -20,7 +20,7 @@ type Row struct {
 	Provider, Region, Machine string
 	GPU                       string // model
 	GPUs                      int    // of one machine
-	Term                      string // on_demand, spot, block, or a length: 3mo, 1y, 3y
+	Term                      string // on_demand, spot, per_use (serverless seconds), block, or a length: 3mo, 1y, 3y
 	Payment                   string // upfront payment of a term with a length: none, partial or all; "" is not stated
 	// Hourly is the price of the machine for an hour. An upfront payment is spread over the hours
 	// of the term.
@@ -60,7 +60,9 @@ func (r *Row) PerGPU() capcli.Rate {
 }
 
 // Committed reports whether the price is paid whether used or not.
-func (r *Row) Committed() bool { return r.Term != "on_demand" && r.Term != "spot" }
+func (r *Row) Committed() bool {
+	return r.Term != "on_demand" && r.Term != "spot" && r.Term != "per_use"
+}
 
 // Months returns the length of a contract in months. It reports false for terms without a length,
 // or with one in days or weeks.
@@ -211,6 +213,8 @@ func NormalTerm(text string) (string, bool) {
 		return "on_demand", true
 	case "spot", "preemptible":
 		return "spot", true
+	case "per_use", "per-use", "serverless":
+		return "per_use", true
 	case "block", "capacity-block", "capacity_block":
 		return "block", true
 	}

@@ -43,7 +43,7 @@ var columnTable = []column{
 	{"machine", "its type: a3-highgpu-8g"},
 	{"gpu", "the model: H100"},
 	{"gpus", "GPUs of one machine"},
-	{"term", "on_demand, spot, block, or a length: 3mo, 1y, 3y"},
+	{"term", "on_demand, spot, per_use, block, or a length: 3mo, 1y, 3y"},
 	{"payment", "of a length: none, partial or all is paid up front; empty where it is not said"},
 	{"usd_per_hour", "US dollars for one machine for an hour, what is paid up front spread over the term"},
 	{"usd_per_gpu_hour", "the same for one GPU; either will do, and both must agree"},
@@ -170,7 +170,7 @@ func (t *rowText) gpus(r *Row) {
 func (t *rowText) term(r *Row) {
 	term, ok := NormalTerm(t.cells["term"])
 	if !ok {
-		t.wrong("term", "term: want on_demand, spot, block or a length such as 3mo, 1y, 3y, found %s", capcli.Quoted(t.cells["term"]))
+		t.wrong("term", "term: want on_demand, spot, per_use, block or a length such as 3mo, 1y, 3y, found %s", capcli.Quoted(t.cells["term"]))
 		return
 	}
 	var payment string
@@ -183,7 +183,7 @@ func (t *rowText) term(r *Row) {
 		t.wrong("payment", "payment is %s, but the term says %s", capcli.Quoted(r.Payment), payment)
 	case !slices.Contains(payments, r.Payment):
 		t.wrong("payment", "payment: want none, partial or all, found %s", capcli.Quoted(t.cells["payment"]))
-	case r.Term == "on_demand" || r.Term == "spot" || r.Term == "block":
+	case slices.Contains([]string{"on_demand", "spot", "per_use", "block"}, r.Term):
 		t.wrong("payment", "payment is of contracts with a length such as 1y; leave it out for %s", r.Term)
 	}
 }

@@ -41,8 +41,8 @@ func compareTerm(q *Quote, machine []Quote, today time.Time) TermPrice {
 
 // termRank is the sort key of terms: on demand, spot, block, then by length in days.
 func termRank(r *Row) int {
-	if at := slices.Index([]string{"on_demand", "spot", "block"}, r.Term); at >= 0 {
-		return at - 3
+	if at := slices.Index([]string{"on_demand", "spot", "per_use", "block"}, r.Term); at >= 0 {
+		return at - 4
 	}
 	digits, unit := cutTerm(r.Term)
 	n := 0
