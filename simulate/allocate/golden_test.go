@@ -68,6 +68,10 @@ func isNear(got, want, share float64) bool {
 func TestGoldenPrograms(t *testing.T) {
 	var cases []lpCase
 	readGolden(t, "lp.json", &cases)
+	worst, worstValue, broken := 0.0, 0.0, 0.0
+	defer func() {
+		t.Logf("%d cases: objectives within %.1e, values within %.1e, constraints within %.1e", len(cases), worst, worstValue, broken)
+	}()
 	for _, c := range cases {
 		p := c.problem()
 		for _, fill := range []bool{true, false} {
@@ -82,6 +86,7 @@ func TestGoldenPrograms(t *testing.T) {
 			if !r.Feasible {
 				continue
 			}
+			worst, broken = max(worst, math.Abs(r.Objective / *c.Expect.Objective - 1)), max(broken, p.Excess(r.X))
 			if !isNear(r.Objective, *c.Expect.Objective, 1e-6) {
 				t.Errorf("%s %s: objective %v, want %v", c.ID, c.Policy, r.Objective, *c.Expect.Objective)
 			}
@@ -92,6 +97,7 @@ func TestGoldenPrograms(t *testing.T) {
 				continue
 			}
 			for m, want := range c.Expect.Values {
+				worstValue = max(worstValue, math.Abs(r.Values[m]/want-1))
 				if !isNear(r.Values[m], want, 1e-5) {
 					t.Errorf("%s %s: value of job %d is %v, want %v", c.ID, c.Policy, m, r.Values[m], want)
 				}

@@ -23,11 +23,13 @@ func Rebalance(gpus int, jobs [][]Step, at []int, keep float64) {
 			b.changed[m] = true
 		}
 	}
+	dry := false // all that can shrink has
 	for m, k := range at {
 		if k >= 0 || len(jobs[m]) == 0 {
 			continue
 		}
-		for b.free < jobs[m][0].GPUs && b.shrink(-1, math.Inf(1)) {
+		for !dry && b.free < jobs[m][0].GPUs {
+			dry = !b.shrink(-1, math.Inf(1))
 		}
 		if b.free >= jobs[m][0].GPUs {
 			b.free -= jobs[m][0].GPUs
