@@ -42,6 +42,7 @@ type elastic struct {
 	grown  []growth
 	held   []loan
 	buffer []simulate.Choice
+	ways   hasWays
 }
 
 // growth is a running job that may grow, and its best step.
@@ -71,6 +72,11 @@ func (*elastic) Preempts() {}
 // Resizes declares that it chooses ways itself.
 func (*elastic) Resizes() {}
 
+// Remark implements simulate.Remarker.
+func (p *elastic) Remark() string {
+	return p.ways.remark("elastic only starts jobs in order of arrival and lets later ones pass")
+}
+
 func (p *elastic) Schedule(t *simulate.Turn) {
 	p.wake = 0
 	p.startAll(t)
@@ -97,6 +103,7 @@ func (p *elastic) startAll(t *simulate.Turn) {
 	room := t.Room()
 	p.lend(t)
 	for l := range t.Queue() {
+		p.ways.note(l)
 		switch {
 		case l.LeastMilli() > room && len(p.held) == 0:
 		case p.startWithin(t, l, l.AskedGPUs(), l.AskedGPUs()), p.reclaim(t, l) && p.startWithin(t, l, l.AskedGPUs(), l.AskedGPUs()), p.startWithin(t, l, l.LeastGPUs(), l.AskedGPUs()-1):

@@ -86,6 +86,11 @@ func newGavel(s simulate.Settings) simulate.Policy {
 	return &p
 }
 
+// Remark implements simulate.Remarker.
+func (p *gavel) Remark() string {
+	return p.rounds.ways.remark("gavel takes all pools that a job may use as equally fast")
+}
+
 func (p *gavel) Schedule(t *simulate.Turn) {
 	if !p.begin(t) {
 		return

@@ -58,6 +58,11 @@ type optimusBelieving struct{ optimus }
 // Believes declares that it uses estimates of run times.
 func (*optimusBelieving) Believes() {}
 
+// Remark implements simulate.Remarker.
+func (p *optimus) Remark() string {
+	return p.rounds.ways.remark("each has the GPUs that it asks for, in rounds")
+}
+
 func (p *optimus) Schedule(t *simulate.Turn) {
 	if !p.begin(t) {
 		return

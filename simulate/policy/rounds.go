@@ -21,6 +21,24 @@ type rounds struct {
 	left  []int64 // by pool: thousandths of GPUs that are free or held by players
 	fresh bool    // whether jobs came or ended since the last round
 	known []int64 // indices of the last round's players
+	ways  hasWays
+}
+
+// hasWays notes whether a policy that chooses ways had a choice.
+type hasWays struct{ jobs, chosen bool }
+
+// note notes a job.
+func (h *hasWays) note(l *simulate.Live) {
+	h.jobs = true
+	h.chosen = h.chosen || l.HasWays()
+}
+
+// remark returns a remark if no job had ways.
+func (h *hasWays) remark(text string) string {
+	if h.jobs && !h.chosen {
+		return "no job can run in several ways (shapes:): " + text
+	}
+	return ""
 }
 
 // player is a job in a round.
@@ -90,6 +108,7 @@ func (r *rounds) gather(t *simulate.Turn) {
 	for l := range t.Queue() {
 		if l.Waiting() && l.GPUs > 0 {
 			r.field = append(r.field, player{job: l})
+			r.ways.note(l)
 		}
 	}
 	for l := range t.Running() {
