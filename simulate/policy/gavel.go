@@ -88,7 +88,7 @@ func newGavel(s simulate.Settings) simulate.Policy {
 
 // Remark implements simulate.Remarker.
 func (p *gavel) Remark() string {
-	return p.rounds.ways.remark("gavel takes all pools that a job may use as equally fast")
+	return p.seen.remark("gavel takes all pools that a job may use as equally fast")
 }
 
 func (p *gavel) Schedule(t *simulate.Turn) {

@@ -60,14 +60,14 @@ func (*optimusBelieving) Believes() {}
 
 // Remark implements simulate.Remarker.
 func (p *optimus) Remark() string {
-	return p.rounds.ways.remark("each has the GPUs that it asks for, in rounds")
+	return p.seen.remark("each has the GPUs that it asks for, in rounds")
 }
 
 func (p *optimus) Schedule(t *simulate.Turn) {
 	if !p.begin(t) {
 		return
 	}
-	p.kinds.refresh(t)
+	p.refresh(t)
 	p.enter(t)
 	for k := range p.kinds.list {
 		p.divide(k)
@@ -82,7 +82,7 @@ func (p *optimus) enter(t *simulate.Turn) {
 	n := len(p.field)
 	p.room = append(p.room[:0], make([]int64, len(p.kinds.list))...)
 	for _, i := range t.AllPools() {
-		p.room[p.kinds.of[i]] += p.left[i]
+		p.room[p.of[i]] += p.left[i]
 	}
 	p.kindAt = append(p.kindAt[:0], make([]int, n)...)
 	p.ways, p.steps, p.target = resize(p.ways, n), resize(p.steps, n), resize(p.target, n)
@@ -94,7 +94,7 @@ func (p *optimus) enter(t *simulate.Turn) {
 		if !f.running {
 			continue
 		}
-		k := p.kinds.of[f.job.Pool()]
+		k := p.of[f.job.Pool()]
 		if f.stays {
 			p.room[k] -= f.job.Milli()
 			free[k] -= f.job.Milli()
@@ -140,7 +140,7 @@ func (p *optimus) milli(i, k int) int64 {
 func (p *optimus) listWays(t *simulate.Turn, i, kind int) {
 	l := p.field[i].job
 	p.buffer = t.Ways(l, p.buffer[:0])
-	p.buffer = slices.DeleteFunc(p.buffer, func(c simulate.Choice) bool { return p.kinds.of[c.Pool] != kind })
+	p.buffer = slices.DeleteFunc(p.buffer, func(c simulate.Choice) bool { return p.of[c.Pool] != kind })
 	width := func(c simulate.Choice) int {
 		if c.Way < 0 {
 			return l.GPUs

@@ -21,7 +21,7 @@ type rounds struct {
 	left  []int64 // by pool: thousandths of GPUs that are free or held by players
 	fresh bool    // whether jobs came or ended since the last round
 	known []int64 // indices of the last round's players
-	ways  hasWays
+	seen  hasWays
 }
 
 // hasWays notes whether a policy that chooses ways had a choice.
@@ -108,7 +108,7 @@ func (r *rounds) gather(t *simulate.Turn) {
 	for l := range t.Queue() {
 		if l.Waiting() && l.GPUs > 0 {
 			r.field = append(r.field, player{job: l})
-			r.ways.note(l)
+			r.seen.note(l)
 		}
 	}
 	for l := range t.Running() {
