@@ -36,8 +36,8 @@ func nearTables(runs []*play.Run) (out []report.Table) {
 			{Name: "domain_gpus", Head: "GPUs of one"},
 			{Name: "free_gpus_mean", Head: "free in pool", Cell: func(d *outcome.DomainRoom) any { return report.AsTenths(d.Free) }},
 			{Name: "largest_gang_mean", Head: "gang, mean", Cell: func(d *outcome.DomainRoom) any { return report.AsTenths(d.Largest) }},
-			{Name: "largest_gang_p50", Head: "median", Priority: 2},
-			{Name: "largest_gang_p5", Head: "95% of time"},
+			{Name: "largest_gang_p50", Head: "gang, median", Priority: 2},
+			{Name: "largest_gang_p5", Head: "gang, p5"},
 			{Name: "stranded_gpus_mean", Head: "stranded", Cell: func(d *outcome.DomainRoom) any { return report.AsTenths(d.Stranded) }},
 		}))
 	}
