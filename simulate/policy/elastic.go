@@ -27,7 +27,7 @@ func init() {
 //  2. it starts narrower, in the widest of its ways for which there is room;
 //  3. it waits, and later jobs may pass it.
 //
-// While no job waits, spare GPUs go one after another to the running job that gains most time for each:
+// A job that waits alone may start wider than it asked for. While no job waits, spare GPUs go one after another to the running job that gains most time for each:
 //
 //	(end as it runs - end in the wider way, with its restart) / GPUs more,
 //
@@ -106,6 +106,7 @@ func (p *elastic) startAll(t *simulate.Turn) {
 		p.ways.note(l)
 		switch {
 		case l.LeastMilli() > room && len(p.held) == 0:
+		case t.Waiting() == 1 && t.Now() >= p.next && p.startFastest(t, l):
 		case p.startWithin(t, l, l.AskedGPUs(), l.AskedGPUs()), p.reclaim(t, l) && p.startWithin(t, l, l.AskedGPUs(), l.AskedGPUs()), p.startWithin(t, l, l.LeastGPUs(), l.AskedGPUs()-1):
 			room = t.Room()
 		}
@@ -126,6 +127,28 @@ func (p *elastic) lend(t *simulate.Turn) {
 	slices.SortFunc(p.held, func(a, b loan) int {
 		return cmp.Or(b.more-a.more, cmp.Compare(a.job.Index(), b.job.Index()))
 	})
+}
+
+// startFastest starts l, the only job that waits, where it ends first with what it asked for or more. Of
+// equal ends it takes the narrowest.
+func (p *elastic) startFastest(t *simulate.Turn, l *simulate.Live) bool {
+	if !l.HasWays() {
+		return false
+	}
+	ways := l.Shape.Ways
+	p.buffer = slices.DeleteFunc(t.Ways(l, p.buffer[:0]), func(c simulate.Choice) bool {
+		n := ways[c.Way].GPUs
+		return n < l.AskedGPUs() || int64(n)*1000 > t.Cluster().Usable(c.Pool)
+	})
+	slices.SortStableFunc(p.buffer, func(a, b simulate.Choice) int {
+		return cmp.Or(cmp.Compare(a.Left, b.Left), ways[a.Way].GPUs-ways[b.Way].GPUs)
+	})
+	for _, c := range p.buffer {
+		if t.StartAs(l, c) {
+			return true
+		}
+	}
+	return false
 }
 
 // startWithin starts l in the widest of its ways from least to most GPUs for which there is room, of these
