@@ -24,6 +24,7 @@ type Reach struct {
 	arrived    capcli.GPUTime
 	jobs       int64
 	served     Served
+	plain      bool                    // of jobs that want a partition and a model alone
 	open       map[hostDemand][]Choice // ways that fit empty pools: see openWays
 	barred     map[int]whyBarred       // pools that the data of the jobs or their users keep them out of
 }
@@ -65,6 +66,9 @@ func keyOf(j *capcli.Job) classKey {
 
 // classOf returns the class of a job. The first job of a class makes it.
 func (e *engine) classOf(j *capcli.Job) *Reach {
+	if c := e.lastClass; c != nil && c.plain && !e.needs.divide && j.Shape == nil && j.Data == nil && j.GPUMemMiB == 0 && c.partition == j.Partition && c.model == j.GPUModel {
+		return c
+	}
 	key := keyOf(j)
 	key.needs = e.needsOf(j)
 	if c := e.lastClass; c != nil && c.classKey == key {
@@ -83,7 +87,7 @@ func (e *engine) classOf(j *capcli.Job) *Reach {
 // newClass makes a class and finds the pools that it may use. Committed pools form the first rank;
 // the ranks of overflow follow.
 func (e *engine) newClass(key classKey) *Reach {
-	c := &Reach{classKey: key}
+	c := &Reach{classKey: key, plain: key == classKey{partition: key.partition, model: key.model}}
 	byRank := map[int][]int{}
 	var ranks []int
 	for i := range e.c.pools {

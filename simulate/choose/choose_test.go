@@ -15,8 +15,11 @@ import (
 
 // model is 8 GPUs for 100 s, 4 for 160 s, 2 for 400 s; a B does half the work of an A.
 var model = &capcli.Shape{Name: "model", Ways: []capcli.Way{
-	{Model: "A", GPUs: 8, Num: 1, Den: 1}, {Model: "A", GPUs: 4, Num: 8, Den: 5}, {Model: "A", GPUs: 2, Num: 4, Den: 1},
-	{Model: "B", GPUs: 8, Num: 2, Den: 1}, {Model: "B", GPUs: 4, Num: 16, Den: 5},
+	{Model: "A", GPUs: 8, Num: 1, Den: 1},
+	{Model: "A", GPUs: 4, Num: 8, Den: 5},
+	{Model: "A", GPUs: 2, Num: 4, Den: 1},
+	{Model: "B", GPUs: 8, Num: 2, Den: 1},
+	{Model: "B", GPUs: 4, Num: 16, Den: 5},
 }}
 
 // starts notes where and how wide jobs start.
