@@ -151,7 +151,7 @@ func signalOf(by string, pool *simulate.Pool, rate *billing.Rate, energy *billin
 	if by != "price" {
 		grid = energy.IntensityOfPlace(pool.Place.String())
 	}
-	return shift.ReadSignal(0, func(at capcli.Time) (int64, capcli.Time, bool) {
+	return shift.ReadSignal(func(at capcli.Time) (int64, capcli.Time, bool) {
 		const hour = capcli.Time(capcli.Hour)
 		value := capcli.USD(0)
 		if by != "carbon" && !pool.Terms.Committed() {

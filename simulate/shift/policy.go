@@ -49,6 +49,7 @@ func startLast(_ *Signal, a Ask) []simulate.Part { return runFrom(a.Most, &a) }
 
 // lowestSlot starts at the first second with the lowest value of the slack, both ends included.
 func lowestSlot(s *Signal, a Ask) []simulate.Part {
+	s.begin(a.At)
 	best := capcli.Seconds(0)
 	low := s.At(a.At)
 	for _, x := range s.steps(a.At, s.KnownUntil(a.At+capcli.Time(a.Most)+1)) {
@@ -102,6 +103,7 @@ func (a *Ask) cost(s *Signal, start capcli.Seconds) int64 {
 // starts returns the starts to look at, in order: see Ask.Step. A run that ends after the signal is
 // known is looked at only if it starts at once.
 func (a *Ask) starts(s *Signal) []capcli.Seconds {
+	s.begin(a.At)
 	last := min(a.Most, capcli.Seconds(s.KnownUntil(a.At+capcli.Time(a.Run+a.Most))-a.At)-a.Run)
 	out := []capcli.Seconds{0}
 	if last <= 0 {
@@ -127,6 +129,7 @@ func (a *Ask) starts(s *Signal) []capcli.Seconds {
 // cheapestSeconds runs in the Run cheapest seconds of the time until the last end, earlier ones first
 // among equals. No other plan within the slack costs less: exchange any second for a cheaper one.
 func cheapestSeconds(s *Signal, a Ask) []simulate.Part {
+	s.begin(a.At)
 	end := s.KnownUntil(a.At + capcli.Time(a.Run+a.Most))
 	steps := s.steps(a.At, end)
 	if capcli.Seconds(end-a.At) < a.Run || len(steps) == 0 {

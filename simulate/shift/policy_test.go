@@ -188,7 +188,7 @@ func TestReadSignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := 0
-	read := ReadSignal(0, func(at capcli.Time) (int64, capcli.Time, bool) {
+	read := ReadSignal(func(at capcli.Time) (int64, capcli.Time, bool) {
 		asked++
 		h := int(at / 3600)
 		if h >= len(steps) {

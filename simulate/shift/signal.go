@@ -25,6 +25,7 @@ type Signal struct {
 	sums   []int64 // value x seconds of all steps before
 	end    capcli.Time
 	next   func(at capcli.Time) (value int64, until capcli.Time, ok bool)
+	fresh  bool // has no start yet
 }
 
 // Dearest is the largest value of a Signal. Its sum over fifty years fits in 63 bits.
@@ -55,11 +56,18 @@ func NewSignal(steps []Step, end capcli.Time) (*Signal, error) {
 	return s, nil
 }
 
-// ReadSignal returns a signal that begins at start and asks next for the steps as they are needed: the
-// value at a time, and when it ends. It is known up to the first time for which next reports false. A
-// value outside 0 to Dearest ends it too.
-func ReadSignal(start capcli.Time, next func(at capcli.Time) (value int64, until capcli.Time, ok bool)) *Signal {
-	return &Signal{end: start, next: next}
+// ReadSignal returns a signal that asks next for the steps as they are needed: the value at a time, and
+// when it ends. It begins with the hour of the first time that it is asked for, and is known up to the
+// first time for which next reports false. A value outside 0 to Dearest ends it too.
+func ReadSignal(next func(at capcli.Time) (value int64, until capcli.Time, ok bool)) *Signal {
+	return &Signal{next: next, fresh: true}
+}
+
+// begin sets the start of a signal that has none to the hour of t.
+func (s *Signal) begin(t capcli.Time) {
+	if s.fresh {
+		s.end, s.fresh = t-t%capcli.Time(capcli.Hour), false
+	}
 }
 
 // add appends a step from the end of the signal until a time.
@@ -97,6 +105,7 @@ func (s *Signal) index(t capcli.Time) int {
 
 // At returns the value at t. After its end the last value holds.
 func (s *Signal) At(t capcli.Time) int64 {
+	s.begin(t)
 	if s.KnownUntil(t + 1); len(s.values) == 0 {
 		return 0
 	}
@@ -105,6 +114,7 @@ func (s *Signal) At(t capcli.Time) int64 {
 
 // Sum returns the value over all seconds of [from, to).
 func (s *Signal) Sum(from, to capcli.Time) int64 {
+	s.begin(from)
 	if s.KnownUntil(to); len(s.values) == 0 || to <= from {
 		return 0
 	}
@@ -119,6 +129,7 @@ func (s *Signal) sumBefore(t capcli.Time) int64 {
 
 // steps returns the steps of [from, to), each cut to it, and where they end.
 func (s *Signal) steps(from, to capcli.Time) []Step {
+	s.begin(from)
 	s.KnownUntil(to)
 	if len(s.values) == 0 {
 		return nil
@@ -136,6 +147,7 @@ func (s *Signal) steps(from, to capcli.Time) []Step {
 
 // stepAt returns the value at t and the end of its step; false where the signal is not known.
 func (s *Signal) stepAt(t capcli.Time) (value int64, until capcli.Time, known bool) {
+	s.begin(t)
 	if s.KnownUntil(t+1) <= t || len(s.values) == 0 {
 		return 0, 0, false
 	}
@@ -149,6 +161,7 @@ func (s *Signal) stepAt(t capcli.Time) (value int64, until capcli.Time, known bo
 // quantile returns the value that holds in all but a share of the seconds of [from, to): the smallest
 // that is not below percent of the others, by the rank that rounds up between two seconds.
 func (s *Signal) quantile(from, to capcli.Time, percent int64) int64 {
+	s.begin(from)
 	steps := s.steps(from, s.KnownUntil(to))
 	if len(steps) == 0 {
 		return s.At(from)
