@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"capcli"
+	"capcli/forecast/roadmap"
 	"capcli/scenarios/strict"
 	"capcli/simulate/outcome"
 )
@@ -43,13 +44,7 @@ func (s *Scenario) WithCampaigns(jobs capcli.Jobs, o Options, in *Intake) capcli
 			yield(capcli.Job{}, err)
 			return
 		}
-		in.Campaigns = nil
-		for _, c := range list {
-			in.Campaigns = append(in.Campaigns, outcome.Campaign{
-				Name: c.Name, Happens: c.Happens, Start: c.Start, Delay: c.Delay, Length: c.Length, GPUs: c.GPUs, Jobs: c.Jobs, Work: c.Work,
-				Outside: c.Happens && s.Period.IsKnown() && c.Start >= s.Period.End,
-			})
-		}
+		in.noteCampaigns(s, list)
 		for j, err := range jobs {
 			for err == nil && len(planned) > 0 && planned[0].Submit < j.Submit {
 				if !yield(planned[0], nil) {
@@ -61,10 +56,26 @@ func (s *Scenario) WithCampaigns(jobs capcli.Jobs, o Options, in *Intake) capcli
 				return
 			}
 		}
-		for i := range planned {
-			if !yield(planned[i], nil) {
-				return
-			}
+		yieldAll(planned, yield)
+	}
+}
+
+// yieldAll yields jobs until yield returns false.
+func yieldAll(jobs []capcli.Job, yield func(capcli.Job, error) bool) {
+	for i := range jobs {
+		if !yield(jobs[i], nil) {
+			return
 		}
+	}
+}
+
+// noteCampaigns notes what became of the campaigns.
+func (in *Intake) noteCampaigns(s *Scenario, list []roadmap.Outcome) {
+	in.Campaigns = nil
+	for _, c := range list {
+		in.Campaigns = append(in.Campaigns, outcome.Campaign{
+			Name: c.Name, Happens: c.Happens, Start: c.Start, Delay: c.Delay, Length: c.Length, GPUs: c.GPUs, Jobs: c.Jobs, Work: c.Work,
+			Outside: c.Happens && s.Period.IsKnown() && c.Start >= s.Period.End,
+		})
 	}
 }

@@ -73,14 +73,8 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 			return nil, err
 		}
 	}
-	if s.Policy.Predictions != "" {
-		b, err := open(s.Policy.Predictions)
-		if err != nil {
-			return nil, err
-		}
-		if f.predicted, err = readPredictions(s.Policy.Predictions, b); err != nil {
-			return nil, err
-		}
+	if err := f.loadPredictions(s.Policy.Predictions, open); err != nil {
+		return nil, err
 	}
 	var err error
 	if f.campaigns.List, err = events.Settle(s.File, s.Campaigns, open); err != nil {
@@ -105,6 +99,19 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 // openNothing is the opener of a run without access to files.
 func openNothing(name string) ([]byte, error) {
 	return nil, fmt.Errorf("open %s: this run has no access to files", name)
+}
+
+// loadPredictions reads a file of predicted run times; "" is none.
+func (f *files) loadPredictions(file string, open func(string) ([]byte, error)) error {
+	if file == "" {
+		return nil
+	}
+	b, err := open(file)
+	if err != nil {
+		return err
+	}
+	f.predicted, err = readPredictions(file, b)
+	return err
 }
 
 // loadTraces reads the recorded histories that a pool follows.
