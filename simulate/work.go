@@ -23,11 +23,15 @@ func (w work) wall(num, den int64) capcli.Seconds {
 		return capcli.MaxSeconds
 	}
 	q, rest := bits.Div64(hi, lo, uint64(den))
-	if rest > 0 || part > 0 {
+	if rest > 0 || part > uint64(min(num, 1<<50))*mostStays {
 		q++
 	}
 	return capcli.Seconds(min(q, uint64(capcli.MaxSeconds)))
 }
+
+// mostStays bounds the stays whose rounding, of 2^-64 s each, makes no second of its own: work that is a whole
+// number of seconds but for that is that number.
+const mostStays = 1 << 10
 
 // minusWall returns w without what wall seconds at num/den times the run time do, rounded down to 2^-64 s: no
 // work is created. It is at least 0.

@@ -209,7 +209,11 @@ func (p *elastic) reclaim(t *simulate.Turn, l *simulate.Live) bool {
 		}
 		return true
 	})
-	return t.Reassign(p.moves) > 0
+	done := t.Reassign(p.moves)
+	if done < len(p.moves) {
+		p.wakeBy(t.Now() + 1) // a job that found no room waits
+	}
+	return done > 0
 }
 
 // mayChange reports whether running job l may change now without a loss. If not yet, it asks for a turn when
@@ -271,7 +275,9 @@ func (p *elastic) grow(t *simulate.Turn) {
 		}
 	}
 	if len(p.moves) > 0 {
-		t.Reassign(p.moves)
+		if t.Reassign(p.moves) < len(p.moves) {
+			p.wakeBy(t.Now() + 1) // a job that found no room waits
+		}
 		p.next = t.Now() + p.every
 		p.wakeBy(p.next)
 	}

@@ -85,10 +85,11 @@ func (r *rounds) begin(t *simulate.Turn) bool {
 	return len(r.field) > 0
 }
 
-// end asks for the next round, if there is something to decide again: without it, an event does.
+// end asks for the next round, if there is something to decide again: a job runs, or was stopped in this
+// turn. Without it, an event does.
 func (r *rounds) end(t *simulate.Turn) {
 	for i := range r.field {
-		if r.field[i].job.Running() {
+		if r.field[i].running || r.field[i].job.Running() {
 			t.WakeAt(r.last + r.length)
 			return
 		}
