@@ -18,6 +18,7 @@ type sliceClock struct {
 // MIGUse is what became of the slices of a pool of divided GPUs.
 type MIGUse struct {
 	Pool     int
+	Compute  int // compute slices of a GPU
 	Profiles []ProfileUse
 	Stranded int64          // compute-slice seconds that were free and that no instance could take beside those held
 	Changes  int64          // changes of a GPU's layout
@@ -34,6 +35,7 @@ type ProfileUse struct {
 
 func newSliceClock(gpu *mig.GPU) *sliceClock {
 	k := &sliceClock{gpu: gpu, held: make([]int, len(gpu.Profiles))}
+	k.use.Compute = gpu.Compute
 	for i := range gpu.Profiles {
 		k.use.Profiles = append(k.use.Profiles, ProfileUse{Profile: gpu.Profiles[i].Name})
 	}

@@ -1,11 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"capcli/cmd/report"
+	"capcli/scenarios/play"
 	"capcli/simulate/mig"
+	"capcli/simulate/outcome"
 )
+
+// sliceTables shows what became of the slices of divided GPUs; none if there are none.
+func sliceTables(runs []*play.Run) []report.Table {
+	rows := partsOf(runs, func(r *play.Run) []outcome.Slices { return r.Slices })
+	if len(rows[0]) == 0 {
+		return nil
+	}
+	return []report.Table{fillRuns(report.Table{Name: "slices", Title: "Instances of divided GPUs (MIG), and slices in use by nobody that no instance could take"}, outcome.UsedSlices(rowsOf(rows)), []report.Field[*outcome.Slices]{
+		{Name: "pool"},
+		{Name: "profile", Cell: func(s *outcome.Slices) any { return cmp.Or(s.Profile, "(stranded)") }},
+		{Name: "starts"},
+		{Name: "instance_hours", Head: "instance h", Cell: func(s *outcome.Slices) any { return report.AsTenths(s.InstanceHours) }},
+		{Name: "gpu_hours", Head: "GPU-hours"},
+		{Name: "layout_changes", Head: "changes", Priority: 1},
+	})}
+}
 
 func migFitDoc(r *mig.Fit) report.Doc {
 	return report.Doc{Lead: r.Lead(), Data: r, Notes: r.Notes, Tables: []report.Table{

@@ -45,6 +45,7 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 	d.Tables = append(d.Tables, boughtTables(runs)...)
 	d.Tables = append(d.Tables, nearTables(runs)...)
 	d.Tables = append(d.Tables, placeTables(runs)...)
+	d.Tables = append(d.Tables, sliceTables(runs)...)
 	d.Tables = append(d.Tables, tenantTable(runs, people))
 	d.Tables = append(d.Tables, tagTables(runs, people)...)
 	d.Tables = append(append(d.Tables, sizeTable(runs)), wayTable(runs)...)

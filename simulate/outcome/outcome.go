@@ -108,6 +108,7 @@ type Outcome struct {
 	Places *Places `json:"places,omitempty"`  // nil if no pool has a place
 	PutOff *Delays `json:"put_off,omitempty"` // nil if no start can be put off
 
+	Slices        []Slices       `json:"slices,omitempty"`        // of pools of divided GPUs (MIG)
 	Bought        []Bought       `json:"bought_nodes,omitempty"`  // pools of bought nodes
 	Interruptions *Interruptions `json:"interruptions,omitempty"` // nil if nothing of the kind is switched on
 
