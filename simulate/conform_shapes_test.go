@@ -55,7 +55,7 @@ func drawShapes(t *rapid.T, w *world) (rule string) {
 }
 
 // workAuditor adds up the fractions of each job that its stays do: at its end they are all of the job and
-// less than a second of its last stay more. At each start the time left is that of the fraction left.
+// at most a second of its last stay more. At each start the time left is that of the fraction left.
 type workAuditor struct {
 	t    *rapid.T
 	kill bool
@@ -94,7 +94,7 @@ func (a *workAuditor) Observe(e simulate.Event, _ *simulate.Cluster) {
 	case simulate.Finish:
 		f.done.Add(f.done, a.fraction(l, f, l.Run-f.atOnce))
 		over := new(big.Rat).Sub(f.done, big.NewRat(1, 1))
-		if least := big.NewRat(-1, 1<<50); f.run > 0 && (over.Cmp(least) < 0 || over.Cmp(a.fraction(l, f, 1)) >= 0) {
+		if least := big.NewRat(-1, 1<<50); f.run > 0 && (over.Cmp(least) < 0 || over.Cmp(a.fraction(l, f, 1)) > 0) {
 			a.t.Fatalf("%s ended when %s of it was done", l.ID, f.done.FloatString(6))
 		}
 	default:
@@ -129,7 +129,7 @@ func (a *workAuditor) check(l *simulate.Live, f *fractions, left capcli.Seconds)
 		return
 	}
 	of := new(big.Rat).Add(f.done, a.fraction(l, f, left))
-	if over := of.Sub(of, big.NewRat(1, 1)); over.Cmp(big.NewRat(-1, 1<<50)) < 0 || over.Cmp(a.fraction(l, f, 1)) >= 0 {
+	if over := of.Sub(of, big.NewRat(1, 1)); over.Cmp(big.NewRat(-1, 1<<50)) < 0 || over.Cmp(a.fraction(l, f, 1)) > 0 {
 		a.t.Fatalf("%s starts with %d s left of %d s when %s of it is done", l.ID, left, l.Run, f.done.FloatString(6))
 	}
 }
