@@ -39,7 +39,7 @@ var nearSection = strict.Section[nearSpec]{Name: "shapes.near", Fields: func(n *
 		{"segment_level", "level of domains that holds a segment", strict.Name(&n.SliceLevel)},
 		{"worker", "GPUs of one worker, which no two nodes share; default: the job where a node holds it, else whole nodes", strict.Integer(&n.WorkerGPUs, 1, maxPerNode)},
 		{"slowdown", "factor on the run time by the narrowest level that holds the job: {node: 1, rack: 1.05, cluster: 1.6}", levelNumbers(&n.slowdown, "factors by level such as {node: 1, rack: 1.05, cluster: 1.6}")},
-		{"comm_share", "share of the run time within one node that is spent on communication, 0 to 1; needs bandwidth", decimal(&n.comm, 0, 1)},
+		{"comm_share", "share of the run time within one node that is spent on communication, 0 to 1; needs bandwidth", decimal(&n.comm, 1)},
 		{"bandwidth", "bandwidth of a GPU by level, in any unit: {node: 900, rack: 400, cluster: 50}", levelNumbers(&n.bandwidth, "bandwidths by level such as {node: 900, rack: 400, cluster: 50}")},
 		{"apart", "level in whose domains no two jobs of the shape may be", strict.Name(&n.Apart)},
 		{"beside", "name of a shape: the job starts only in a domain of level in which a job of it runs", strict.Name(&n.Beside)},

@@ -48,7 +48,7 @@ var placesSection = strict.Section[Places]{Name: "places", Fields: func(p *Place
 		{"bandwidth", "Gbit/s between regions: 10, or a list of {from, to, gbps}; default: data moves in no time", readLinks(&p.Bandwidth, bandwidthSection)},
 		{"latency", "milliseconds between regions: 80, or a list of {from, to, ms}; default: not known", readLinks(&p.Latency, latencySection)},
 		{"copies", "room for copies of named data sets, which stay for later jobs: [{place: aws/us-east-1, gib: 50000}]", copiesSection.List(&p.Copies, maxList, "places with copies")},
-		{"storage", "dollars for a GB of copies for a month", money((*capcli.USD)(&p.Storage))},
+		{"storage", "dollars for a GB of copies for a month", money(&p.Storage)},
 		{"public", "false to count data for which no price is stated as free", readNot(&p.Own)},
 	}
 }}
@@ -66,7 +66,7 @@ var egressSection = strict.Section[billing.TransferPrice]{Name: "places.egress",
 	return []strict.Field{
 		{"from", "place that it leaves, provider/region or a part of it; default: any", place(&t.From)},
 		{"to", "place to which it goes; default: any other", place(&t.To)},
-		{"price", "dollars for a GB", money((*capcli.USD)(&t.GiB))},
+		{"price", "dollars for a GB", money(&t.GiB)},
 	}
 }}
 
@@ -332,10 +332,6 @@ func (s *Scenario) placeAssumptions() []prices.Assumption {
 	}
 	var out []prices.Assumption
 	var said []string
-	stated := &billing.Transfers{}
-	if s.Places != nil {
-		stated.Links = s.Places.Egress
-	}
 	for _, d := range data {
 		for i := range s.Capacity {
 			a, b := capcli.RegionOf(d.Home), capcli.RegionOf(s.Capacity[i].Place.String())
@@ -343,14 +339,7 @@ func (s *Scenario) placeAssumptions() []prices.Assumption {
 				continue
 			}
 			for _, way := range [][2]string{{a, b}, {b, a}} {
-				if _, known := stated.PriceOf(way[0], way[1]); known {
-					continue
-				}
-				text := fmt.Sprintf("no price is known for data from %s to %s: it is counted as free", way[0], way[1])
-				if p, public := (&billing.Transfers{Links: publicEgress}).PriceOf(way[0], way[1]); public {
-					text = fmt.Sprintf("data from %s to %s: $%s a GB, the public price of June 2026", way[0], way[1], p.Decimal())
-				}
-				if !slices.Contains(said, text) {
+				if text := s.assumedEgress(way[0], way[1]); text != "" && !slices.Contains(said, text) {
 					said = append(said, text)
 					out = append(out, (*prices.Row)(nil).Assume(way[0], "egress", text))
 				}
@@ -358,4 +347,18 @@ func (s *Scenario) placeAssumptions() []prices.Assumption {
 		}
 	}
 	return out
+}
+
+// assumedEgress says at which price data is moved from one region to another where the file states none; ""
+// if it does.
+func (s *Scenario) assumedEgress(from, to string) string {
+	if s.Places != nil {
+		if _, stated := (&billing.Transfers{Links: s.Places.Egress}).PriceOf(from, to); stated {
+			return ""
+		}
+	}
+	if p, public := (&billing.Transfers{Links: publicEgress}).PriceOf(from, to); public {
+		return fmt.Sprintf("data from %s to %s: $%s a GB, the public price of June 2026", from, to, p.Decimal())
+	}
+	return fmt.Sprintf("no price is known for data from %s to %s: it is counted as free", from, to)
 }

@@ -106,8 +106,8 @@ var shapeSection = strict.Section[ShapeRule]{Name: "shapes", Needs: []string{"na
 
 var scalingSection = strict.Section[Scaling]{Name: "shapes.scaling", Fields: func(s *Scaling) []strict.Field {
 	return []strict.Field{
-		{"amdahl", "share of the run time on one GPU that more GPUs do not shorten, 0 to 1", decimal(&s.Serial, 0, 1)},
-		{"comm_share", "share of the run time that gradients are summed in on at GPUs, 0 to 1", decimal(&s.Comm, 0, 1)},
+		{"amdahl", "share of the run time on one GPU that more GPUs do not shorten, 0 to 1", decimal(&s.Serial, 1)},
+		{"comm_share", "share of the run time that gradients are summed in on at GPUs, 0 to 1", decimal(&s.Comm, 1)},
 		{"at", "number of GPUs at which comm_share was measured", strict.Integer(&s.At, 2, maxGPUs)},
 		{"times", "run times as measured or known: {64: 8h, 16: 32h}; only these numbers of GPUs", readTimes(&s.Times)},
 		{"table", "file of gpu_model, gpus and steps_per_s or seconds; 0 is that the job does not run there", file(&s.Table)},
@@ -188,12 +188,12 @@ func (r *ShapeRule) check(o *strict.Object) {
 	}
 }
 
-// decimal reads a decimal number of lo to hi, as text, so that no digit is lost.
-func decimal(dst *string, lo, hi int64) strict.Reader {
-	form := fmt.Sprintf("a number of %d to %d", lo, hi)
+// decimal reads a decimal number of 0 to hi, as text, so that no digit is lost.
+func decimal(dst *string, hi int64) strict.Reader {
+	form := fmt.Sprintf("a number of 0 to %d", hi)
 	return strict.Value(dst, form, form, func(s string) (string, bool) {
 		r, err := width.ParseDecimal(s)
-		return s, err == nil && r.Cmp(big.NewRat(lo, 1)) >= 0 && r.Cmp(big.NewRat(hi, 1)) <= 0
+		return s, err == nil && r.Sign() >= 0 && r.Cmp(big.NewRat(hi, 1)) <= 0
 	})
 }
 

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -72,7 +73,7 @@ func readFactors(dst *[]string) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		d.ReadList(n, 255, "factors", func(_ int, n *yaml.Node) {
 			f := ""
-			if decimal(&f, 0, 1000)(d, n); f == "" {
+			if decimal(&f, 1000)(d, n); f == "" {
 				return
 			}
 			if r, err := width.ParseDecimal(f); err == nil && r.Sign() == 0 {
@@ -120,7 +121,7 @@ func (c *Capacity) checkKind(o *strict.Object) {
 
 // faultText is the text of an error with its hint.
 func faultText(err error) string {
-	if r, is := err.(*capcli.RequestError); is && r.Hint != "" {
+	if r, is := errors.AsType[*capcli.RequestError](err); is && r.Hint != "" {
 		return strings.TrimPrefix(r.Error(), "gpu ") + "; " + r.Hint
 	}
 	return err.Error()

@@ -109,14 +109,9 @@ func parseSizes(text string) (out []int, err error) {
 
 // paths returns the domains of each node from wide to narrow, and the line of an error.
 func (t *slurmTopology) paths() (out [][]string, line int, err error) {
-	above := map[string]string{}
-	for _, s := range t.switches {
-		for _, below := range s.switches {
-			if other, twice := above[below]; twice {
-				return nil, s.line, fmt.Errorf("switch %s is below %s and %s: this reader wants a tree", capcli.Quoted(below), capcli.Quoted(other), capcli.Quoted(s.name))
-			}
-			above[below] = s.name
-		}
+	above, line, err := t.above()
+	if err != nil {
+		return nil, line, err
 	}
 	seen, depth := map[string]bool{}, 0
 	for i, s := range t.switches {
@@ -149,6 +144,20 @@ func (t *slurmTopology) paths() (out [][]string, line int, err error) {
 		return nil, 0, fmt.Errorf("the file names no nodes: want lines such as SwitchName=rack1 Nodes=n[01-18], or BlockName=b1 Nodes=n[01-18]")
 	}
 	return out, 0, nil
+}
+
+// above returns the switch above each switch, and the line of an error.
+func (t *slurmTopology) above() (above map[string]string, line int, err error) {
+	above = map[string]string{}
+	for _, s := range t.switches {
+		for _, below := range s.switches {
+			if other, twice := above[below]; twice {
+				return nil, s.line, fmt.Errorf("switch %s is below %s and %s: this reader wants a tree", capcli.Quoted(below), capcli.Quoted(other), capcli.Quoted(s.name))
+			}
+			above[below] = s.name
+		}
+	}
+	return above, 0, nil
 }
 
 // expandHosts returns the names of a list such as n[01-03,7],login.

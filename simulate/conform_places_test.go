@@ -24,7 +24,6 @@ type customs struct {
 	at     map[string]string
 	copies map[string]bool
 	moved  map[string]int64
-	barred map[string]bool // pools in which a job was seen
 }
 
 // regionIn is the first two parts of a place.

@@ -346,11 +346,7 @@ func (e *engine) loop(ctx context.Context) error {
 			e.settleServices()
 		}
 		e.turns()
-		if e.stages != nil {
-			for e.stages.come() {
-				e.turns()
-			}
-		}
+		e.startStages()
 		if e.cfg.Defragment.Every > 0 {
 			if e.defrag.due {
 				e.defragment()
@@ -369,6 +365,13 @@ func (e *engine) loop(ctx context.Context) error {
 		for _, o := range e.watchers.settle {
 			o.Settle()
 		}
+	}
+}
+
+// startStages gives turns to jobs that others of this instant have let in, until none is left.
+func (e *engine) startStages() {
+	for e.stages != nil && e.stages.come() {
+		e.turns()
 	}
 }
 

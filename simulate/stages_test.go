@@ -127,12 +127,12 @@ func TestSweeps(t *testing.T) {
 		return j
 	}
 	two := &capcli.Sweep{Name: "s", MaxParallel: 2}
-	got, r := playStages(t, 9, nil, trial("a", two), trial("b", two), trial("c", two), staged("d", 1, "any:a any:b any:c"))
+	got, _ := playStages(t, 9, nil, trial("a", two), trial("b", two), trial("c", two), staged("d", 1, "any:a any:b any:c"))
 	if want := "a+0 b+0 a-100 b-100 c+100 c-200 d+200 d-201"; got != want {
 		t.Errorf("at most two at once: %s, want %s", got, want)
 	}
 	half := &capcli.Sweep{Name: "h", Stop: capcli.StopHalving, Keep: 2, Rungs: []float64{0.25, 0.5}}
-	got, r = playStages(t, 9, nil, trial("a", half, 5, 5), trial("b", half, 9, 1), trial("c", half, 1, 9))
+	got, r := playStages(t, 9, nil, trial("a", half, 5, 5), trial("b", half, 9, 1), trial("c", half, 1, 9))
 	// At 25: a is the only one so far; b is the worse of two; c is the best of three. At 50: a is the first, c is worse than a.
 	if want := "a+0 b+0 c+0 b-25 c-50 a-100"; got != want || r.Stages.EndedEarly != 2 || r.Stages.Spared != 125*capcli.GPUSecond {
 		t.Errorf("halving: %s, want %s; %+v", got, want, *r.Stages)

@@ -40,25 +40,31 @@ func (r *Run) PlaceNotes() (out []string) {
 			out = append(out, fmt.Sprintf("data that moved between regions and copies that stayed cost %s; jobs held GPUs for %s while it moved", *p.Cost, p.Time))
 		}
 	}
-	if d := r.PutOff; d != nil {
-		for _, s := range d.Rules {
-			if s.Saved == nil {
-				continue
-			}
-			what := "carbon"
-			if s.By != "carbon" {
-				what = "dollars for the GPUs"
-			}
-			did := fmt.Sprintf("saved %.1f%% of the %s", 100**s.Saved, what)
-			if *s.Saved < 0 {
-				did = fmt.Sprintf("took %.1f%% more than at once, because waits for capacity came after the chosen start, of the %s", -100**s.Saved, what)
-			}
-			out = append(out, fmt.Sprintf("starts put off for %s %s of %s; no schedule within their slack saves more than %.1f%% where they ran",
-				s.Rule, did, outcome.JobsText(float64(s.Jobs)), 100**s.Bound))
-		}
-		if d.Mean != nil {
-			out = append(out, fmt.Sprintf("%s were put off, by %s on average and %s at most; waits count from the chosen start", outcome.JobsText(float64(d.Jobs)), capcli.Seconds(*d.Mean), d.Longest))
+	d := r.PutOff
+	if d == nil {
+		return out
+	}
+	for i := range d.Rules {
+		if s := &d.Rules[i]; s.Saved != nil {
+			out = append(out, shiftNote(s))
 		}
 	}
+	if d.Mean != nil {
+		out = append(out, fmt.Sprintf("%s were put off, by %s on average and %s at most; waits count from the chosen start", outcome.JobsText(float64(d.Jobs)), capcli.Seconds(*d.Mean), d.Longest))
+	}
 	return out
+}
+
+// shiftNote says what the starts that a rule put off saved.
+func shiftNote(s *outcome.Shift) string {
+	what := "carbon"
+	if s.By != "carbon" {
+		what = "dollars for the GPUs"
+	}
+	did := fmt.Sprintf("saved %.1f%% of the %s", 100**s.Saved, what)
+	if *s.Saved < 0 {
+		did = fmt.Sprintf("took %.1f%% more than at once, because waits for capacity came after the chosen start, of the %s", -100**s.Saved, what)
+	}
+	return fmt.Sprintf("starts put off for %s %s of %s; no schedule within their slack saves more than %.1f%% where they ran",
+		s.Rule, did, outcome.JobsText(float64(s.Jobs)), 100**s.Bound)
 }

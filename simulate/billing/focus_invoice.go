@@ -15,27 +15,8 @@ import (
 // is billed by the day, as in Bill.FocusRows. rec is the record that was priced, until is the
 // end of the run, and contracts are the pools with an upfront payment.
 func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account string, contracts []PoolContract, to func(*focus.Row)) {
-	paid := inv.amountsPaid(rec, until, contracts)
-	cells := make([][]runCell, len(rec.Months))
-	payers := newTagSplit(rec)
-	inv.Parts(rec, func(x Part) {
-		if cells[x.Month] == nil {
-			cells[x.Month] = make([]runCell, len(rec.Pools))
-		}
-		c := &cells[x.Month][x.Pool]
-		if x.Unused || x.Tenant < 0 {
-			c.unused += x.Cost
-			return
-		}
-		to := &c.direct
-		if x.Moved {
-			to = &c.moved
-		}
-		if *to == nil {
-			*to = make([]capcli.USD, len(payers.costs))
-		}
-		payers.divide(&x, func(i int, cost capcli.USD) { (*to)[i] += cost })
-	})
+	paid, payers := inv.amountsPaid(rec, until, contracts), newTagSplit(rec)
+	cells := inv.runCells(rec, payers)
 	for m := range rec.Months {
 		w := runMonth{inv: inv, rec: rec, payers: payers, m: m, account: account, start: rec.Months[m].Start, end: until}
 		if m+1 < len(rec.Months) {
@@ -67,6 +48,30 @@ func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account s
 	if inv.bill != nil {
 		inv.bill.FocusRows(account, to)
 	}
+}
+
+// runCells returns what tenants held and what was not used, by month and pool.
+func (inv *Invoice) runCells(rec *simulate.Record, payers *tagSplit) [][]runCell {
+	cells := make([][]runCell, len(rec.Months))
+	inv.Parts(rec, func(x Part) {
+		if cells[x.Month] == nil {
+			cells[x.Month] = make([]runCell, len(rec.Pools))
+		}
+		c := &cells[x.Month][x.Pool]
+		if x.Unused || x.Tenant < 0 {
+			c.unused += x.Cost
+			return
+		}
+		to := &c.direct
+		if x.Moved {
+			to = &c.moved
+		}
+		if *to == nil {
+			*to = make([]capcli.USD, len(payers.costs))
+		}
+		payers.divide(&x, func(i int, cost capcli.USD) { (*to)[i] += cost })
+	})
+	return cells
 }
 
 // PoolContract says how a committed pool is paid: Upfront at the start of its term, and Paid

@@ -106,6 +106,6 @@ func (w *runMonth) transfer(p, i int, cost capcli.USD) focus.Row {
 	f.SetCosts(cost, cost)
 	one := focus.AmountOf(capcli.Dollar) // links have different prices: a row is one month of transfers
 	f.ConsumedQuantity, f.ConsumedUnit = focus.NumberOf(one), "Months"
-	f.SetPrice(one, "Months", capcli.Rate(cost), capcli.Rate(cost))
+	f.SetPrice(one, "Months", cost, cost)
 	return f
 }

@@ -396,7 +396,7 @@ func plainly(t *testing.T, v *variant, jobs []capcli.Job, mean [2]capcli.Seconds
 			jobs = jobs[1:]
 		}
 		queue = slices.DeleteFunc(queue, func(j capcli.Job) bool {
-			if now < at[j.ID] && !(strings.Contains(v.policy, "cost") && free >= j.GPUs) {
+			if now < at[j.ID] && (!strings.Contains(v.policy, "cost") || free < j.GPUs) {
 				return false
 			}
 			out.start[j.ID], out.last = now, now

@@ -14,8 +14,9 @@ func (s *moldable) bound(f *front, left []int) int64 {
 		return s.boundMakespan(f, left)
 	case SumCompletion:
 		return s.boundSum(f, left)
+	default: // FewestLate
+		return s.boundLate(f, left)
 	}
-	return s.boundLate(f, left)
 }
 
 // soonest returns the earliest end of job i after f.

@@ -39,10 +39,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 		p.why = "starts may be put off within the slack of jobs"
 		return p
 	}
-	start := cfg.Start
-	if !start.IsKnown() && len(jobs) > 0 {
-		start = jobs[0].Submit
-	}
+	start := startOf(cfg, jobs)
 	var work float64
 	late := lateness(cfg)
 	for i := range jobs {
@@ -91,6 +88,14 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 	}
 	p.peak = peakOf(p.windows)
 	return p
+}
+
+// startOf returns time 0 of the run.
+func startOf(cfg *simulate.Config, jobs []capcli.Job) capcli.Time {
+	if !cfg.Start.IsKnown() && len(jobs) > 0 {
+		return jobs[0].Submit
+	}
+	return cfg.Start
 }
 
 // runTime returns how long a job holds its GPUs if it is never interrupted.

@@ -38,7 +38,7 @@ func takesInstance(j *capcli.Job) bool { return j.Shape != nil && j.Shape.Needs.
 func needOf(j *capcli.Job, killAtLimit bool, v worths) need {
 	var n need
 	if !hasWays(j) {
-		n.take(j, j.GPUModel, j.Milli(), runTime(j, killAtLimit), v)
+		n.take(j.GPUModel, j.Milli(), runTime(j, killAtLimit), v)
 		return n
 	}
 	num, den := quickest(j.Shape)
@@ -63,13 +63,13 @@ func needOf(j *capcli.Job, killAtLimit bool, v worths) need {
 		if model == "" {
 			model = j.GPUModel
 		}
-		n.take(j, model, milli, max(1, run), v)
+		n.take(model, milli, max(1, run), v)
 	}
 	return n
 }
 
 // take adds a way of a job on a model to what it needs.
-func (n *need) take(j *capcli.Job, model string, milli int64, run capcli.Seconds, v worths) {
+func (n *need) take(model string, milli int64, run capcli.Seconds, v worths) {
 	area, serves := v.leastUnits(capcli.GPUTime(milli*int64(run)), model)
 	if !serves {
 		return

@@ -65,7 +65,7 @@ func TestWaysAreAboveTheCurve(t *testing.T) {
 			for range 1 + rng.IntN(3) {
 				o := option{1 + capcli.Seconds(rng.IntN(5)), 1000 * (1 + rng.Int64N(3))}
 				list = append(list, o)
-				n.take(&capcli.Job{}, "", o.milli, o.run, nil)
+				n.take("", o.milli, o.run, nil)
 			}
 			at := capcli.Seconds(rng.IntN(7))
 			ws, ways = append(ws, n.window(at, at+capcli.Seconds(rng.IntN(3)))), append(ways, list)
