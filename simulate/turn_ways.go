@@ -178,6 +178,10 @@ func (e *engine) mayGo(l *Live, to Choice) bool {
 		return false
 	}
 	for _, a := range l.allowances {
+		// What it would still need is known only once it has stopped: such a job keeps its way.
+		if a.caps.GPUTime > 0 || a.budget != nil && a.budget.Reserve {
+			return false
+		}
 		if more > 0 && a.caps.GPUs > 0 && a.gpus+more > a.caps.GPUs {
 			return false
 		}
