@@ -79,7 +79,7 @@ func readEgress(dst *[]billing.TransferPrice) strict.Reader {
 			return
 		}
 		var t billing.TransferPrice
-		money((*capcli.USD)(&t.GiB))(d, n)
+		money(&t.GiB)(d, n)
 		*dst = []billing.TransferPrice{t}
 	}
 }

@@ -155,7 +155,7 @@ func signalOf(by string, pool *simulate.Pool, rate *billing.Rate, energy *billin
 		const hour = capcli.Time(capcli.Hour)
 		value := capcli.USD(0)
 		if by != "carbon" && !pool.Terms.Committed() {
-			value = capcli.USD(rate.At(at).Price)
+			value = rate.At(at).Price
 		}
 		if grid == nil {
 			return int64(value), at + hour, true

@@ -109,7 +109,7 @@ func parseSizes(text string) (out []int, err error) {
 
 // paths returns the domains of each node from wide to narrow, and the line of an error.
 func (t *slurmTopology) paths() (out [][]string, line int, err error) {
-	above, line, err := t.above()
+	above, line, err := t.parents()
 	if err != nil {
 		return nil, line, err
 	}
@@ -146,8 +146,8 @@ func (t *slurmTopology) paths() (out [][]string, line int, err error) {
 	return out, 0, nil
 }
 
-// above returns the switch above each switch, and the line of an error.
-func (t *slurmTopology) above() (above map[string]string, line int, err error) {
+// parents returns the switch above each switch, and the line of an error.
+func (t *slurmTopology) parents() (above map[string]string, line int, err error) {
 	above = map[string]string{}
 	for _, s := range t.switches {
 		for _, below := range s.switches {

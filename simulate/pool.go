@@ -43,7 +43,7 @@ type Pool struct {
 	RackMTBF   capcli.Seconds // the same of one rack, which takes RackNodes nodes; 0 is no racks
 	RackNodes  int
 	Rank       int        // order of overflow; committed capacity is always first
-	Buy        *Buying    // on-demand and spot: nodes are bought; nil is capacity by the GPU, paid while held
+	Buy        *Buying    `json:"-"` // on-demand and spot: nodes are bought; nil is capacity by the GPU, paid while held
 	Withheld   []Withheld // capacity that jobs may not have for some time, in order of time; nil if none
 	Windows    []Window   // maintenance and advance reservations; nil if none
 

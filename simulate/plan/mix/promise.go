@@ -44,10 +44,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 	late := lateness(cfg)
 	for i := range jobs {
 		j := &jobs[i]
-		run, believed := runTime(j, cfg.KillAtLimit), j.Estimate()
-		if cfg.Settings.Perfect {
-			believed = run
-		}
+		run, believed := runTimes(cfg, j)
 		if j.GPUs == 0 || run <= 0 {
 			continue
 		}
@@ -96,6 +93,15 @@ func startOf(cfg *simulate.Config, jobs []capcli.Job) capcli.Time {
 		return jobs[0].Submit
 	}
 	return cfg.Start
+}
+
+// runTimes returns how long a job holds its GPUs if it is never interrupted, and how long the run believes
+// that it does.
+func runTimes(cfg *simulate.Config, j *capcli.Job) (run, believed capcli.Seconds) {
+	if run = runTime(j, cfg.KillAtLimit); cfg.Settings.Perfect {
+		return run, run
+	}
+	return run, j.Estimate()
 }
 
 // runTime returns how long a job holds its GPUs if it is never interrupted.
