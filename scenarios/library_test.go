@@ -38,7 +38,7 @@ func playText(t *testing.T, name string, b []byte, overrides ...string) played {
 	jobs, ok := s.Generated(o)
 	switch {
 	case ok:
-	case len(s.Services) > 0:
+	case len(s.Services)+len(s.Workflows) > 0:
 		jobs = func(func(capcli.Job, error) bool) {}
 	default:
 		t.Fatalf("%s has no generator", name)
@@ -97,7 +97,7 @@ func TestLibrary(t *testing.T) {
 		if x.s.Name != name || x.s.Description == "" {
 			t.Errorf("%s calls itself %q, %q", name, x.s.Name, x.s.Description)
 		}
-		if x.r.Jobs.Unplaceable > 0 || x.r.Jobs.Finished == 0 && len(x.s.Services) == 0 {
+		if x.r.Jobs.Unplaceable > 0 || x.r.Jobs.Finished == 0 && len(x.s.Services)+len(x.s.Workflows) == 0 {
 			t.Errorf("%s: %+v", name, x.r.Jobs)
 		}
 		if len(x.s.Unpriced()) > 0 || len(x.s.Limits) == 0 {

@@ -79,7 +79,7 @@ func planWidthDoc(r *widths.Result) report.Doc {
 	}
 	fields = append(fields,
 		report.Field[int]{Name: "best", Cell: func(i int) any { return r.Marks(i) }},
-		report.Field[int]{Name: "dominated_by", Head: "never better than", Cell: func(i int) any { return r.InsteadOf(i) }, Priority: 1},
+		report.Field[int]{Name: "dominated_by", Head: "dominated by", Cell: func(i int) any { return r.InsteadOf(i) }, Priority: 1},
 	)
 	d := report.Doc{Lead: r.Says, Notes: r.Notes, Data: r, Tables: []report.Table{
 		report.Fill(report.Table{Name: "options", Title: "Options", Most: 60}, numbers, fields),

@@ -16,7 +16,7 @@ func newRoot(e *env) *cobra.Command {
 		Use:           "capcli",
 		Short:         "Say how many GPUs to reserve",
 		Long:          "capcli replays jobs and services on owned, reserved, on-demand and spot GPUs: cost, waits, what is stranded.",
-		Example:       "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n  capcli trace describe jobs.parquet",
+		Example:       "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"capcli"
 )
@@ -66,6 +67,12 @@ func readAirflow(r *Reader) error {
 	a := &airflow{r: r, upstream: map[string]map[string][]string{}, rules: map[string]string{}}
 	o := &objects{r: r}
 	for o.nextObject() {
+		if !utf8.Valid(o.raw) {
+			if !r.Reject(o.line, o.raw, "text that is not valid UTF-8") {
+				return nil
+			}
+			continue
+		}
 		var x airflowObject
 		if err := json.Unmarshal(o.raw, &x); err != nil {
 			if !r.Reject(o.line, o.raw, "no reply of Airflow: "+jsonFlaw(err)) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"capcli"
 )
@@ -78,6 +79,9 @@ func readArgo(r *Reader) error {
 
 // readArgoObject reads a workflow, or a list of them. It reports whether reading goes on.
 func readArgoObject(r *Reader, line int, raw []byte) bool {
+	if !utf8.Valid(raw) {
+		return r.Reject(line, raw, "text that is not valid UTF-8")
+	}
 	var w argoWorkflow
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return r.Reject(line, raw, "no workflow: "+jsonFlaw(err))

@@ -105,7 +105,7 @@ func newWorld(ctx context.Context, c *play.Case, q *play.Question) (*World, erro
 // keepJobs keeps the jobs of run 0 of the case. Those that the scenario makes are kept too: the last
 // digit of a logarithm, and with it a job, depends on the processor.
 func (w *World) keepJobs(ctx context.Context, c *play.Case) error {
-	reading, err := c.Source.Open(0)
+	reading, err := c.Source.OpenAlone(0)
 	if err != nil {
 		return err
 	}
@@ -113,6 +113,9 @@ func (w *World) keepJobs(ctx context.Context, c *play.Case) error {
 	for j, err := range trace.Sorted(capcli.WatchJobs(ctx, reading.Jobs, func(int64) {})) {
 		if err != nil {
 			return err
+		}
+		if j.Stage != nil {
+			return &capcli.RequestError{Field: "live", Text: fmt.Sprintf(": job %s of %s waits for others, which a page does not carry", j.ID, c.Source.Name), Hint: "capcli serve plays it without a page that carries the jobs"}
 		}
 		w.held = append(w.held, j)
 	}

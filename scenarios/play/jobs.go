@@ -19,6 +19,16 @@ type Source struct {
 	Open   func(run int) (*Reading, error) // starts a new reading of the jobs
 	Sorted bool                            // sort each reading in memory, because the log is not in order of submission
 	Stages bool                            // keep the jobs of each reading in memory, because they depend on each other
+
+	alone func(run int) (*Reading, error) // Open without the jobs of the scenario's workflows; nil is Open
+}
+
+// OpenAlone is Open without the jobs of the scenario's workflows, which a case adds to every source.
+func (s *Source) OpenAlone(run int) (*Reading, error) {
+	if s.alone != nil {
+		return s.alone(run)
+	}
+	return s.Open(run)
 }
 
 // Read starts a reading of the jobs for a run.

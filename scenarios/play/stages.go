@@ -68,7 +68,7 @@ func (c *Case) addStages() {
 	if len(s.Workflows) == 0 {
 		return
 	}
-	c.Source.Stages = true
+	c.Source.Stages, c.Source.alone = true, open
 	c.Source.Open = func(run int) (*Reading, error) {
 		r, err := open(run)
 		if err == nil {

@@ -68,9 +68,9 @@ func TestPipelineStory(t *testing.T) {
 // TestSweepStory: ending bad trials early makes a sweep faster and cheaper, halving more than the median.
 func TestSweepStory(t *testing.T) {
 	for seed := range capcli.Seed(stageSeeds) {
-		halving := workflowOf(t, "sweep", seed+1)
-		all := workflowOf(t, "sweep", seed+1, "sweeps[0].stop=null", "sweeps[0].keep=null")
-		median := workflowOf(t, "sweep", seed+1, "sweeps[0].stop=median", "sweeps[0].keep=null")
+		halving := workflowOf(t, "tuning-sweep", seed+1)
+		all := workflowOf(t, "tuning-sweep", seed+1, "sweeps[0].stop=null", "sweeps[0].keep=null")
+		median := workflowOf(t, "tuning-sweep", seed+1, "sweeps[0].stop=median", "sweeps[0].keep=null")
 		h, m := halving.Used.Hours()/all.Used.Hours(), median.Used.Hours()/all.Used.Hours()
 		if h < 0.12 || h > 0.18 || m < 0.36 || m > 0.48 || halving.Length > 0.22*all.Length || halving.Finished != 8 {
 			t.Errorf("seed %d: halving takes %.3f of the GPU-hours, the median rule %.3f; %.0f s rather than %.0f s", seed+1, h, m, halving.Length, all.Length)
