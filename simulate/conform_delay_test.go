@@ -79,7 +79,7 @@ func delayed(t *rapid.T, w *world) {
 // TestConformDelayed holds every policy with every placement to the laws with starts that are put off,
 // jobs that pause, and interruptions of all kinds.
 func TestConformDelayed(t *testing.T) {
-	limitDraws(t, 6)
+	limitDraws(t, 4)
 	for _, pol := range policy.Catalog.All() {
 		for _, pl := range placement.Catalog.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {

@@ -222,7 +222,7 @@ func (a *yieldAuditor) Observe(e simulate.Event, _ *simulate.Cluster) {
 // TestConformInterrupted holds every policy with every placement to the laws with interruptions of
 // all kinds switched on at once.
 func TestConformInterrupted(t *testing.T) {
-	limitDraws(t, 12)
+	limitDraws(t, 8)
 	for _, pol := range policy.Catalog.All() {
 		for _, pl := range placement.Catalog.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {

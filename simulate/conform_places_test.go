@@ -120,7 +120,7 @@ func (dearFar) Cost(_ *simulate.Live, _ int, t simulate.Transfer) int64 { return
 // TestConformPlaces holds every policy with every placement to the laws with pools and data in several
 // places: residency and latency hold, and the record has what an observer sees move.
 func TestConformPlaces(t *testing.T) {
-	limitDraws(t, 6)
+	limitDraws(t, 4)
 	for _, pol := range policy.Catalog.All() {
 		for _, pl := range placement.Catalog.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {

@@ -72,6 +72,23 @@ func (w *world) withoutRules() {
 	}
 }
 
+// withoutAhead takes caps and promises of GPU time to come from a world: they count run times without the
+// slowdown that only the place of a job decides.
+func (w *world) withoutAhead() {
+	w.each.GPUTime = 0
+	for i := range w.classes {
+		w.classes[i].Caps.GPUTime, w.classes[i].EachTenant.GPUTime = 0, 0
+	}
+	for i := range w.tenants {
+		t := &w.tenants[i]
+		if t.Caps.GPUTime = 0; t.Budget != nil {
+			b := *t.Budget
+			b.Reserve = false
+			t.Budget = &b
+		}
+	}
+}
+
 func drawCaps(t *rapid.T, who string) simulate.Caps {
 	pick := func(what string, of ...int) int { return rapid.SampledFrom(of).Draw(t, what+" of "+who) }
 	return simulate.Caps{

@@ -72,7 +72,7 @@ func drawServices(t *rapid.T, w *world) (out []simulate.Service) {
 // TestConformServices holds runs with services, every policy and every placement to the laws of runs, on
 // drawn worlds with all that may interrupt.
 func TestConformServices(t *testing.T) {
-	limitDraws(t, 4)
+	limitDraws(t, 3)
 	for _, pol := range policy.Catalog.All() {
 		for _, pl := range placement.Catalog.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {

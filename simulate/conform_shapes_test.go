@@ -137,7 +137,7 @@ func (a *workAuditor) check(l *simulate.Live, f *fractions, left capcli.Seconds)
 // TestConformShapes holds every policy with every placement to the laws where jobs have shapes, every rule of
 // widths chooses, and interruptions of all kinds come.
 func TestConformShapes(t *testing.T) {
-	limitDraws(t, 12)
+	limitDraws(t, 8)
 	pols := append(policy.Catalog.All(), capcli.Entry[simulate.NewPolicy]{Name: "resizing", Value: func(simulate.Settings) simulate.Policy { return &resizing{} }})
 	for _, pol := range pols {
 		for _, pl := range placement.Catalog.All() {

@@ -175,7 +175,7 @@ func drawSlices(t *rapid.T, w *world) {
 // TestConformSlices holds every policy with every placement to the laws of TestConform where GPUs are
 // packed by memory, divided and shared: no memory and no slice is held twice.
 func TestConformSlices(t *testing.T) {
-	limitDraws(t, 12)
+	limitDraws(t, 8)
 	for _, pol := range policy.Catalog.All() {
 		for _, pl := range placement.Catalog.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {

@@ -282,7 +282,7 @@ func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.
 // TestConform holds every policy with every placement to the same laws, on
 // drawn worlds: a new file is tested by being there.
 func TestConform(t *testing.T) {
-	limitDraws(t, 40) // for each of over a hundred pairs
+	limitDraws(t, 24) // for each of over a hundred pairs
 	for _, pol := range policy.Catalog.All() {
 		for _, pl := range placement.Catalog.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {

@@ -235,6 +235,7 @@ func TestNearLaws(t *testing.T) {
 			t.Run(pol.Name+"/"+pl, rapid.MakeCheck(func(rt *rapid.T) {
 				w := drawWorld(rt)
 				drawNear(rt, &w)
+				w.withoutAhead()
 				var near *nearAuditor
 				w.change = func(cfg *simulate.Config) {
 					near = newNearAuditor(w.pools)

@@ -148,6 +148,7 @@ func TestServedLaw(t *testing.T) {
 		for _, c := range res.ServedBy {
 			sum.Possible, sum.Done = sum.Possible+c.Possible, sum.Done+c.Done
 			sum.Backlog, sum.Refused = sum.Backlog+c.Backlog, sum.Refused+c.Refused
+			sum.GivenUp, sum.Dropped = sum.GivenUp+c.GivenUp, sum.Dropped+c.Dropped
 			sum.Waiting, sum.Unplaceable = sum.Waiting+c.Waiting, sum.Unplaceable+c.Unplaceable
 		}
 		if sum != *s {
