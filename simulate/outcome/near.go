@@ -86,7 +86,7 @@ func (n *Near) Notes() (out []string) {
 		}
 	}
 	if lost > 0 {
-		out = append(out, fmt.Sprintf("* near: the slowdown took %.1f GPU-hours, %.1f%% of what such jobs held", lost.Hours(), 100*float64(lost)/float64(held)))
+		out = append(out, fmt.Sprintf("near: the slowdown took %.1f GPU-hours, %.1f%% of what such jobs held", lost.Hours(), 100*float64(lost)/float64(held)))
 	}
 	for i := range n.Domains {
 		if d := &n.Domains[i]; d.Stranded >= 0.5 {
