@@ -323,10 +323,10 @@ func (w *watch) windows(v worths) *promised {
 		if j.GPUs == 0 || job.Run <= 0 || w.first[at] < 0 || takesInstance(j) {
 			continue // it never started, so it demands nothing; of an instance the size depends on the pool
 		}
-		if v != nil || hasWays(j) {
+		if varies := hasWays(j) || isQuicker(j); v != nil || varies {
 			n := needOf(j, w.kill, v)
-			if !n.some || hasWays(j) && w.end[at] < 0 {
-				continue // it had not ended: by then it may have done less in another way
+			if !n.some || varies && w.end[at] < 0 {
+				continue // it had not ended: by then it may have done less in another way or place
 			}
 			n.slow = n.fast // at the fastest it would still end in time
 			job = n.window(job.Earliest, 0)

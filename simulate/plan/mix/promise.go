@@ -65,7 +65,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 			if !f.some {
 				continue // no mix serves it
 			}
-			if model = f.model; v != nil || hasWays(j) {
+			if model = f.model; v != nil || hasWays(j) || isQuicker(j) {
 				w, gpus = f.window(w.Earliest, w.Latest), max(gpus, f.wide/1000)
 			}
 		}

@@ -38,7 +38,11 @@ func takesInstance(j *capcli.Job) bool { return j.Shape != nil && j.Shape.Needs.
 func needOf(j *capcli.Job, killAtLimit bool, v worths) need {
 	var n need
 	if !hasWays(j) {
-		n.take(j.GPUModel, j.Milli(), runTime(j, killAtLimit), v)
+		run := runTime(j, killAtLimit)
+		if n.take(j.GPUModel, j.Milli(), run, v); isQuicker(j) {
+			num, den := quickest(j.Shape)
+			n.take(j.GPUModel, j.Milli(), min(run, max(1, capcli.Seconds(portion(int64(j.Run), num, den)))), v)
+		}
 		return n
 	}
 	num, den := quickest(j.Shape)
@@ -117,6 +121,15 @@ func quickest(s *capcli.Shape) (num, den int64) {
 		}
 	}
 	return num, den
+}
+
+// isQuicker reports whether the place of a job can make it faster than it says.
+func isQuicker(j *capcli.Job) bool {
+	if j.Shape == nil {
+		return false
+	}
+	num, den := quickest(j.Shape)
+	return num < den
 }
 
 // leastWork returns a GPU time that a job takes at least for the part of its work that has the given GPU time as

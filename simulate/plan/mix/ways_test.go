@@ -320,3 +320,28 @@ func (c inPriceOrder) Choose(_ *simulate.Cluster, l *simulate.Live, pools []int,
 	}
 	return dst
 }
+
+// A place that makes a job faster than it says makes it need less in every bound.
+func TestQuickerPlacesNeedLess(t *testing.T) {
+	near := func(num, den int64) *capcli.Shape {
+		return &capcli.Shape{Near: capcli.Near{Slowdown: []capcli.Slowdown{{Level: "node", Num: 1, Den: 1}, {Level: "cluster", Num: num, Den: den}}}}
+	}
+	for _, c := range []struct {
+		shape      *capcli.Shape
+		fast, slow capcli.Seconds
+		left       capcli.GPUTime
+	}{
+		{nil, 100, 100, 8000 * 50},
+		{near(6, 5), 100, 100, 8000 * 50},
+		{near(4, 5), 80, 100, 8000 * 40},
+	} {
+		j := capcli.Job{GPUs: 8, Run: 100, Shape: c.shape}
+		n := needOf(&j, false, nil)
+		if n.fast != c.fast || n.slow != c.slow || n.area != capcli.GPUTime(8000*int64(c.fast)) || n.wide != 8000 {
+			t.Errorf("%+v: %+v", c, n)
+		}
+		if got := leastWork(&j, false, 8000*50); got != c.left {
+			t.Errorf("%+v: half of the work takes %d at least", c, got)
+		}
+	}
+}
