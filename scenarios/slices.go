@@ -76,8 +76,8 @@ func readFactors(dst *[]string) strict.Reader {
 			if decimal(&f, 1000)(d, n); f == "" {
 				return
 			}
-			if r, err := width.ParseDecimal(f); err == nil && r.Sign() == 0 {
-				d.Fault(n, "a factor on the run time is above 0")
+			if r, err := width.ParseDecimal(f); err == nil && r.Cmp(big.NewRat(1, 1)) < 0 {
+				d.Fault(n, "sharing a GPU makes no job faster: a factor on the run time is 1 or more")
 				return
 			}
 			*dst = append(*dst, f)

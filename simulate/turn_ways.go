@@ -34,12 +34,16 @@ func (t *Turn) BestChoice(l *Live, choices []Choice) int {
 	return best
 }
 
-// FindAs returns where l, which waits, would go in a way if it started now; nil if it does not fit. The
+// FindAs returns where l, which waits, would go in a way if it started now; nil if it does not fit, or may not use the
+// pool yet. The
 // slices are valid until the next search. StartFound starts it there.
 func (t *Turn) FindAs(l *Live, to Choice) []Slice {
 	e := t.e
 	t.found = l
 	e.c.found = e.c.found[:0]
+	if !e.mayUse(l, to.Pool) {
+		return nil
+	}
 	e.one[0] = to.Pool
 	if to.Way < 0 {
 		if l.OverQuota() || e.guard != nil && e.guard.shut > 0 && !e.admits(l, to.Pool) {
@@ -186,8 +190,13 @@ func (e *engine) mayGo(l *Live, to Choice) bool {
 			return false
 		}
 	}
+	return e.mayUse(l, to.Pool)
+}
+
+// mayUse reports whether l may run in a pool now: one of its first rank or, once its patience has ended, of any.
+func (e *engine) mayUse(l *Live, pool int) bool {
 	for r, pools := range l.class.ranks {
-		if slices.Contains(pools, to.Pool) {
+		if slices.Contains(pools, pool) {
 			return r == 0 || e.opened(l)
 		}
 	}

@@ -23,7 +23,7 @@ func TestParseAxis(t *testing.T) {
 		{text: "policy=[a, b],{c: d, e: f}", values: []string{"[a, b]", "{c: d, e: f}"}},
 		{text: "capacity.base.gpus=8,4", values: []string{"8", "4"}},
 		{text: "capacity.base.gpus", wrong: `vary "capacity.base.gpus": want PATH=VALUES`},
-		{text: "seed=1,2", wrong: `vary "seed=1,2": seed is the same for every mix of a plan; what may be varied: capacity, policy, placement, overflow, preemption, tenants, commitments, services`},
+		{text: "seed=1,2", wrong: `vary "seed=1,2": seed is the same for every mix of a plan; what may be varied: capacity, policy, placement, overflow, preemption, tenants, commitments, services, widths`},
 		{text: "policy=easy,easy", wrong: `vary "policy=easy,easy": easy is there twice`},
 		{text: "capacity.base.gpus=8..4", wrong: `vary "capacity.base.gpus=8..4": "8..4" goes nowhere: want a step over 0 and an end that is not before the beginning`},
 	}
