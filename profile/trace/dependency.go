@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"capcli"
 )
@@ -80,7 +82,7 @@ func parseAfter(id string, when capcli.AfterWhen) (a capcli.After, err error) {
 		id = id[:i]
 	}
 	id = strings.TrimSuffix(id, "_*") // all tasks of an array
-	if a.ID, err = url.PathUnescape(id); err != nil || a.ID == "" || len(a.ID) > maxIDText {
+	if a.ID, err = url.PathUnescape(id); err != nil || a.ID == "" || len(a.ID) > maxIDText || !utf8.ValidString(a.ID) {
 		return a, fmt.Errorf("%s is no job id", shorten([]byte(id)))
 	}
 	if !has {
@@ -101,10 +103,23 @@ func parseAfter(id string, when capcli.AfterWhen) (a capcli.After, err error) {
 // maxIDText is the longest id in an expression.
 const maxIDText = 1000
 
-var (
-	afterWords = [...]string{capcli.AfterOK: "afterok", capcli.AfterAny: "afterany", capcli.AfterNotOK: "afternotok", capcli.AfterStart: "after", capcli.AfterSome: "aftersome"}
-	escapeID   = strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C", "?", "%3F", "+", "%2B", "(", "%28", ")", "%29", "*", "%2A", " ", "%20", "\n", "%0A", "\r", "%0D", "\t", "%09")
-)
+var afterWords = [...]string{capcli.AfterOK: "afterok", capcli.AfterAny: "afterany", capcli.AfterNotOK: "afternotok", capcli.AfterStart: "after", capcli.AfterSome: "aftersome"}
+
+// escapeID writes an id so that nothing in it is read as a part of an expression: signs with a meaning, spaces and
+// control characters as % and two digits a byte.
+func escapeID(id string) string {
+	var b strings.Builder
+	for _, r := range id {
+		if !strings.ContainsRune("%:,?+()*", r) && !unicode.IsSpace(r) && !unicode.IsControl(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, c := range []byte(string(r)) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
 
 // FormatDependencies writes what ParseDependencies reads.
 func FormatDependencies(s *capcli.Stage) string {
@@ -123,7 +138,7 @@ func FormatDependencies(s *capcli.Stage) string {
 			}
 			b.WriteString(afterWords[a.When] + ":")
 		}
-		b.WriteString(escapeID.Replace(a.ID))
+		b.WriteString(escapeID(a.ID))
 		if a.Delay > 0 {
 			fmt.Fprintf(&b, "+%ds", a.Delay)
 		}

@@ -58,7 +58,7 @@ func TestSubmittedWith(t *testing.T) {
 }
 
 func FuzzDependencies(f *testing.F) {
-	for _, s := range []string{"afterok:1:2,afterany:3+10", "afterok:7?afternotok:8+3s", "singleton", "aftersome:a%2Fb", "after:1+0"} {
+	for _, s := range []string{"afterok:1:2,afterany:3+10", "afterok:7?afternotok:8+3s", "singleton", "aftersome:a%2Fb", "after:1+0", "after:0%0B", "after:\x96", "after:a%C2%85"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
