@@ -89,24 +89,8 @@ func TestConformDelayed(t *testing.T) {
 				}
 				delayed(rt, &w)
 				r, a := w.play(t, pol.Value, pl.Value(), w.jobs)
-				if a.fault != "" {
-					rt.Fatal(a.fault)
-				}
-				if c := r.Jobs; c.Waiting != 0 || c.Running != 0 || c.Read != int64(len(w.jobs)) || c.Finished+c.Unplaceable+c.CPUOnly+c.Dropped != c.Read {
-					rt.Fatalf("jobs are lost: %+v", c)
-				}
-				if used := usedIn(r.Record); used != r.Goodput+r.Redone {
-					rt.Fatalf("all jobs ended, and of %d that was used %d was progress and %d was not", used, r.Goodput, r.Redone)
-				}
-				for id, n := range a.ends {
-					if n != 1 {
-						rt.Fatalf("%s ended %d times", id, n)
-					}
-				}
-				r2, b := w.play(t, pol.Value, pl.Value(), w.jobs)
-				if a.log.String() != b.log.String() || fmt.Sprintf("%+v", r.Record.Months) != fmt.Sprintf("%+v", r2.Record.Months) {
-					rt.Fatal("the same config gave two different runs")
-				}
+				w.checkEnd(rt, r, a)
+				w.checkAgain(rt, t, pol.Value, pl.Value(), r, a)
 			}))
 		}
 	}

@@ -139,15 +139,7 @@ func TestConformPlaces(t *testing.T) {
 					seen = c.Observers[len(c.Observers)-1].(*customs)
 				}
 				r, a := w.play(t, pol.Value, pl.Value(), w.jobs)
-				if a.fault != "" {
-					rt.Fatal(a.fault)
-				}
-				if c := r.Jobs; c.Waiting != 0 || c.Running != 0 || c.Read != int64(len(w.jobs)) || c.Finished+c.Unplaceable+c.CPUOnly+c.Dropped != c.Read {
-					rt.Fatalf("jobs are lost: %+v", c)
-				}
-				if used := usedIn(r.Record); used != r.Goodput+r.Redone {
-					rt.Fatalf("all jobs ended, and of %d that was used %d was progress and %d was not", used, r.Goodput, r.Redone)
-				}
+				w.checkEnd(rt, r, a)
 				checkMoves(rt, r, seen.moved)
 				log, moves := a.log.String(), fmt.Sprint(r.Record.Moves, r.Record.Stored, r.Places)
 				r2, b := w.play(t, pol.Value, pl.Value(), w.jobs)

@@ -279,6 +279,33 @@ func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.
 	return r, a
 }
 
+// checkEnd holds the laws of a run in which every job ends: the auditor found no fault, no job is lost, each
+// ended once, and what was used was progress or not.
+func (w *world) checkEnd(t *rapid.T, r *simulate.Result, a *auditor) {
+	if a.fault != "" {
+		t.Fatal(a.fault)
+	}
+	if c := r.Jobs; c.Waiting != 0 || c.Running != 0 || c.Read != int64(len(w.jobs)) || c.Finished+c.Unplaceable+c.CPUOnly+c.Dropped != c.Read {
+		t.Fatalf("jobs are lost: %+v", c)
+	}
+	if used := usedIn(r.Record); used != r.Goodput+r.Redone {
+		t.Fatalf("all jobs ended, and of %d that was used %d was progress and %d was not", used, r.Goodput, r.Redone)
+	}
+	for id, n := range a.ends {
+		if n != 1 {
+			t.Fatalf("%s ended %d times", id, n)
+		}
+	}
+}
+
+// checkAgain plays the world once more and compares the events and the record with those of a run.
+func (w *world) checkAgain(rt *rapid.T, t *testing.T, pol simulate.NewPolicy, pl simulate.Placement, r *simulate.Result, a *auditor) {
+	r2, b := w.play(t, pol, pl, w.jobs)
+	if a.log.String() != b.log.String() || fmt.Sprintf("%+v", r.Record.Months) != fmt.Sprintf("%+v", r2.Record.Months) {
+		rt.Fatal("the same config gave two different runs")
+	}
+}
+
 // TestConform holds every policy with every placement to the same laws, on
 // drawn worlds: a new file is tested by being there.
 func TestConform(t *testing.T) {
@@ -288,27 +315,11 @@ func TestConform(t *testing.T) {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {
 				w := drawWorld(rt)
 				r, a := w.play(t, pol.Value, pl.Value(), w.jobs)
-				if a.fault != "" {
-					rt.Fatal(a.fault)
-				}
-				if c := r.Jobs; c.Waiting != 0 || c.Running != 0 || c.Read != int64(len(w.jobs)) || c.Finished+c.Unplaceable+c.Dropped+c.CPUOnly != c.Read {
-					rt.Fatalf("jobs are lost: %+v", c)
-				}
-				if used := usedIn(r.Record); used != r.Goodput+r.Redone {
-					rt.Fatalf("all jobs ended, and of %d that was used %d was progress and %d was not", used, r.Goodput, r.Redone)
-				}
+				w.checkEnd(rt, r, a)
 				if c := r.Jobs; c.Preemptions > c.Losses+c.Stops && !pol.Value.Preempts(w.set) {
 					rt.Fatalf("%s took GPUs away %d times and does not declare it: see Preemptor", pol.Name, c.Preemptions-c.Losses-c.Stops)
 				}
-				for id, n := range a.ends {
-					if n != 1 {
-						rt.Fatalf("%s ended %d times", id, n)
-					}
-				}
-				r2, b := w.play(t, pol.Value, pl.Value(), w.jobs)
-				if a.log.String() != b.log.String() || fmt.Sprintf("%+v", r.Record.Months) != fmt.Sprintf("%+v", r2.Record.Months) {
-					rt.Fatal("the same config gave two different runs")
-				}
+				w.checkAgain(rt, t, pol.Value, pl.Value(), r, a)
 				alike(rt, t, &w, pol.Value, pl.Value(), a)
 			}))
 		}
