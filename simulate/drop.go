@@ -21,14 +21,19 @@ func (t *Turn) Drop(l *Live) {
 	case finished, refused, dropped:
 		panic("simulate: a policy dropped a job that is no longer there")
 	}
-	l.state = dropped
-	t.e.meter.dropped(l)
-	t.e.serve(l, 0)
-	t.e.tell(Drop, l, 0, 0)
-	if t.e.stages != nil {
-		t.e.stages.settle(l.index(), false)
-	}
+	t.e.abandon(l)
 	t.dropped = append(t.dropped, l)
+}
+
+// abandon counts l, which holds nothing and is in no queue, as dropped, and tells it.
+func (e *engine) abandon(l *Live) {
+	l.state = dropped
+	e.meter.dropped(l)
+	e.serve(l, 0)
+	e.tell(Drop, l, 0, 0)
+	if e.stages != nil {
+		e.stages.settle(l.index(), false)
+	}
 }
 
 // leave takes the waiting job l out of its queue.

@@ -51,14 +51,8 @@ func (e *engine) rested(l *Live) {
 func (e *engine) giveUp(l *Live) {
 	e.unwait(l)
 	l.Lost += l.saved
-	l.state = dropped
 	e.failed++
-	e.meter.dropped(l)
-	e.serve(l, 0)
-	e.tell(Drop, l, 0, 0)
-	if e.stages != nil {
-		e.stages.settle(l.index(), false)
-	}
+	e.abandon(l)
 	e.slab.put(l)
 }
 

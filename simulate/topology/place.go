@@ -119,19 +119,24 @@ func (r *Room) Place(q *Request) []Part {
 	return r.parts
 }
 
+// sumBelow sets each domain of level l to the sum over its domains of the level below.
+func (t *Tree) sumBelow(l int, sums, below []int) {
+	first := t.first[l]
+	for d := range sums {
+		sum := 0
+		for _, n := range below[first[d]:first[d+1]] {
+			sum += n
+		}
+		sums[d] = sum
+	}
+}
+
 // count sums the pods and the slices of each domain. Domains below the level of slices have no slices.
 func (r *Room) count(slice, sliceLevel int) {
 	for l := r.tree.Node(); l >= 0; l-- {
 		pods, counts := r.pods[l], r.slices[l]
 		if l < r.tree.Node() {
-			first, below := r.tree.first[l], r.pods[l+1]
-			for d := range pods {
-				sum := 0
-				for c := first[d]; c < first[d+1]; c++ {
-					sum += below[c]
-				}
-				pods[d] = sum
-			}
+			r.tree.sumBelow(l, pods, r.pods[l+1])
 		}
 		switch {
 		case l > sliceLevel:
@@ -141,14 +146,7 @@ func (r *Room) count(slice, sliceLevel int) {
 				counts[d] = pods[d] / slice
 			}
 		default:
-			first, below := r.tree.first[l], r.slices[l+1]
-			for d := range counts {
-				sum := 0
-				for c := first[d]; c < first[d+1]; c++ {
-					sum += below[c]
-				}
-				counts[d] = sum
-			}
+			r.tree.sumBelow(l, counts, r.slices[l+1])
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,13 +239,13 @@ func (q *question) checkRows(t *table, unpriced map[string]bool, idle []string) 
 		if f := &t.filters[i]; !f.kept {
 			return &capcli.InputError{
 				File: t.file, Field: t.header[f.column], Text: fmt.Sprintf("no row has %s", capcli.Quoted(f.value)),
-				Hint: "values: " + strings.Join(capcli.Abridge(sortedKeys(f.values), valuesMost), ", "),
+				Hint: "values: " + strings.Join(capcli.Abridge(slices.Sorted(maps.Keys(f.values)), valuesMost), ", "),
 			}
 		}
 	}
 	for i := range q.models {
 		if m := &q.models[i]; len(m.Points) == 0 {
-			have := sortedKeys(unpriced)
+			have := slices.Sorted(maps.Keys(unpriced))
 			for j := range q.models {
 				if len(q.models[j].Points) > 0 {
 					have = append(have, q.models[j].Name)
@@ -258,16 +259,7 @@ func (q *question) checkRows(t *table, unpriced map[string]bool, idle []string) 
 		q.notes = append(q.notes, "the job does not run on "+strings.Join(capcli.Abridge(idle, 8), ", ")+" (rate 0)")
 	}
 	if len(unpriced) > 0 {
-		q.notes = append(q.notes, "without a price, so left out: "+strings.Join(capcli.Abridge(sortedKeys(unpriced), 8), ", "))
+		q.notes = append(q.notes, "without a price, so left out: "+strings.Join(capcli.Abridge(slices.Sorted(maps.Keys(unpriced)), 8), ", "))
 	}
 	return nil
-}
-
-func sortedKeys(set map[string]bool) []string {
-	var out []string
-	for k := range set {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
