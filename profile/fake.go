@@ -137,6 +137,9 @@ func (f *Fake) sample(s *Sample, g *fakeGPU, at Instant, seconds float64) {
 	}
 	s.Set(ECCCorrected, g.ecc)
 	s.Set(ECCUncorrected, 0)
+	for _, none := range [...]Metric{ThrottlePower, ThrottleThermal, PCIeReplays, NVLinkErrors, RowsRemapped, RowsPending} {
+		s.Set(none, 0)
+	}
 	pct(UtilEnc, 0)
 	pct(UtilDec, l.decoder)
 }

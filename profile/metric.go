@@ -37,6 +37,12 @@ const (
 	ECCUncorrected
 	UtilEnc
 	UtilDec
+	ThrottlePower
+	ThrottleThermal
+	PCIeReplays
+	NVLinkErrors
+	RowsRemapped
+	RowsPending
 	NumMetrics // number of metrics
 )
 
@@ -85,6 +91,13 @@ var Metrics = [NumMetrics]Describe{
 	ECCUncorrected: {"ecc_uncorrected", "errors", 1, true, "memory errors not corrected since the driver was loaded"},
 	UtilEnc:        {"util_enc_pct", "%", 1, false, "share of the sample period in which the video encoder was busy"},
 	UtilDec:        {"util_dec_pct", "%", 1, false, "share of the sample period in which the video decoder was busy"},
+
+	ThrottlePower:   {"throttle_power_ms", "ms", 1, true, "time in which the power limit held the clocks back, since the driver was loaded"},
+	ThrottleThermal: {"throttle_thermal_ms", "ms", 1, true, "time in which heat held the clocks back, since the driver was loaded"},
+	PCIeReplays:     {"pcie_replays", "packets", 1, true, "packets sent again over PCIe because they arrived damaged"},
+	NVLinkErrors:    {"nvlink_errors", "errors", 1, true, "errors, replays and recoveries of all NVLinks"},
+	RowsRemapped:    {"rows_remapped", "rows", 1, true, "rows of device memory replaced by spare ones for good"},
+	RowsPending:     {"rows_remap_pending", "", 1, false, "1 where a row waits for a reset of the GPU to be replaced, else 0"},
 }
 
 // String returns the metric's name.

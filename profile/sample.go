@@ -53,6 +53,8 @@ type Device struct {
 	PeakMemBytesPerS float64 // device memory bandwidth
 	MaxSMClockMHz    float64
 	SMs              int
+	// What its links carry at most in one direction, MiB/s; 0 is not known.
+	PeakPCIeMiBPerS, PeakNVLinkMiBPerS float64
 }
 
 // MIG tells whether the device is an instance of a divided GPU.
@@ -148,11 +150,17 @@ type Tick struct {
 	Processes         []Process
 	LookedAtProcesses bool
 	Events            []Event
+	// Host is there in ticks that looked at the box itself (LookedAtHost); Groups are the jobs whose
+	// processes were looked at, and Readings what programs told of themselves.
+	Host         HostSample
+	LookedAtHost bool
+	Groups       []GroupSample
+	Readings     []Reading
 }
 
 // Reset empties the tick, keeping its memory.
 func (t *Tick) Reset() {
-	*t = Tick{Samples: t.Samples[:0], Processes: t.Processes[:0], Events: t.Events[:0]}
+	*t = Tick{Samples: t.Samples[:0], Processes: t.Processes[:0], Events: t.Events[:0], Groups: t.Groups[:0], Readings: t.Readings[:0]}
 }
 
 // NextSample returns memory for the tick's next sample of d. All its metrics are

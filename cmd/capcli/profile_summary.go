@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -92,30 +91,23 @@ func runProfileSummary(ctx context.Context, e *env, o *summaryOptions, args []st
 // summarise reads the folders dirs and sums up the samples that q selects. It fails if there are
 // none.
 func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *time.Location) (*profile.Summary, error) {
-	if len(dirs) == 0 {
-		return nil, &usageError{text: "name the folder that capcli profile wrote: DIR is missing", hint: "capcli profile summary " + defaultProfile}
+	folders, err := openFolders(e, dirs)
+	if err != nil {
+		return nil, err
 	}
 	z := profile.NewSummarizer(in)
 	p := newProgress(e, "ticks")
 	n := int64(0)
-	for _, dir := range dirs {
-		if _, err := e.disk.Stat(dir); err != nil {
-			return nil, files.OpenError(dir, err)
+	for t, err := range folders.Ticks(q) {
+		if err == nil {
+			err = context.Cause(ctx)
 		}
-		for t, err := range store.OpenDir(nil, dir).Ticks(q) {
-			if err == nil {
-				err = context.Cause(ctx)
-			}
-			if errors.Is(err, store.ErrChanged) {
-				return nil, fmt.Errorf("%s: %w", dir, err)
-			}
-			if err != nil {
-				return nil, err
-			}
-			z.Add(t.Host, t.Tick)
-			n++
-			p.report(n, 0)
+		if err != nil {
+			return nil, err
 		}
+		z.Add(t.Host, t.Tick)
+		n++
+		p.report(n, 0)
 	}
 	p.end(n)
 	sum := z.Summary()

@@ -35,6 +35,13 @@ var most = [profile.NumMetrics]float64{
 	profile.ECCUncorrected: 1 << 52,
 	profile.UtilEnc:        100,
 	profile.UtilDec:        100,
+
+	profile.ThrottlePower:   1 << 52,
+	profile.ThrottleThermal: 1 << 52,
+	profile.PCIeReplays:     1 << 52,
+	profile.NVLinkErrors:    1 << 52,
+	profile.RowsRemapped:    1 << 52,
+	profile.RowsPending:     1,
 }
 
 // nonzero are the metrics for which 0 means no value: a GPU that answers has power, temperature
