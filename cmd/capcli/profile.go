@@ -67,7 +67,7 @@ func newProfile(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", defaultProfile, "`FOLDER` for the files; new samples are added to it")
 	f.DurationVar(&o.length, "for", 0, "stop after this time: `10m`, 24h (default: when stopped)")
-	f.StringVar(&o.listen, "metrics-listen", "", "serve OpenMetrics at this `ADDRESS`, such as 127.0.0.1:9835")
+	f.StringVar(&o.listen, "metrics-listen", "", "serve metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9835")
 	f.StringVar(&o.price, "price", "", "price of a GPU-hour, `USD`: adds the cost of held and idle GPUs")
 	addFormFlags(cmd, &o.summary)
 	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileTop(e), newProfileJobs(e), newProfileCompact(e))

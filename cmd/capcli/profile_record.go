@@ -31,7 +31,7 @@ type recording struct {
 	ticks   int64
 	devices map[string]bool
 	sum     *profile.Summarizer
-	seen    *exporter
+	seen    *profile.Exporter
 	p       *progress
 }
 
@@ -204,7 +204,7 @@ func (r *recording) observe(host string, t *profile.Tick) {
 		r.sum.Add(host, t)
 	}
 	if r.seen != nil {
-		r.seen.show(t)
+		r.seen.Observe(t)
 	}
 }
 

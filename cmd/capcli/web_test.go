@@ -113,12 +113,14 @@ func TestSlowScrapersAreHungUpOn(t *testing.T) {
 	}
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
-			x := &exporter{host: "box"}
+			x := profile.NewExporter("box")
+			var tick profile.Tick
 			for range 2000 { // more than fits into a buffer
-				x.tick.Samples = append(x.tick.Samples, profile.Sample{Device: &profile.Device{UUID: "GPU-a"}})
+				tick.Samples = append(tick.Samples, profile.Sample{Device: &profile.Device{UUID: "GPU-a"}})
 			}
+			x.Observe(&tick)
 			l := pipeListener{make(chan net.Conn)}
-			server := x.server()
+			server := web.MetricsServer(x.Page)
 			go server.Serve(l) // it ends with the test
 			ours, theirs := net.Pipe()
 			l.conns <- theirs
