@@ -56,6 +56,20 @@ type HostSample struct {
 	Why    [NumHostMetrics]Reason
 }
 
+// Set gives a metric a value, rounded to its resolution. What is not a finite number at all, or under
+// 0, becomes OutOfRange.
+func (s *HostSample) Set(m HostMetric, v float64) { s.Values[m], s.Why[m] = HostMetrics[m].settle(v) }
+
+// Miss records why a metric has no value.
+func (s *HostSample) Miss(m HostMetric, r Reason) { s.Values[m], s.Why[m] = 0, r }
+
+// Clear forgets all values, for the reason r.
+func (s *HostSample) Clear(r Reason) {
+	for m := range s.Why {
+		s.Values[m], s.Why[m] = 0, r
+	}
+}
+
 // Get gives a metric's value; ok is false where there is none.
 func (s *HostSample) Get(m HostMetric) (v float64, ok bool) { return s.Values[m], s.Why[m] == Known }
 
@@ -110,6 +124,22 @@ type GroupSample struct {
 	Owner  Owner
 	Values [NumGroupMetrics]float64
 	Why    [NumGroupMetrics]Reason
+}
+
+// Set gives a metric a value, rounded to its resolution. What is not a finite number at all, or under
+// 0, becomes OutOfRange.
+func (s *GroupSample) Set(m GroupMetric, v float64) {
+	s.Values[m], s.Why[m] = GroupMetrics[m].settle(v)
+}
+
+// Miss records why a metric has no value.
+func (s *GroupSample) Miss(m GroupMetric, r Reason) { s.Values[m], s.Why[m] = 0, r }
+
+// Clear forgets all values, for the reason r.
+func (s *GroupSample) Clear(r Reason) {
+	for m := range s.Why {
+		s.Values[m], s.Why[m] = 0, r
+	}
 }
 
 // Get gives a metric's value; ok is false where there is none.

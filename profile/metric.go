@@ -109,13 +109,24 @@ func (m Metric) String() string {
 }
 
 // Round returns v rounded to the resolution at which the metric is stored.
-func (m Metric) Round(v float64) float64 {
-	step := Metrics[m].Step
+func (m Metric) Round(v float64) float64 { return Metrics[m].round(v) }
+
+func (d *Describe) round(v float64) float64 {
+	step := d.Step
 	if step >= 1 {
 		return math.Round(v/step) * step
 	}
 	parts := math.Round(1 / step) // dividing by a whole number gives the decimal nearest
 	return math.Round(v*parts) / parts
+}
+
+// settle returns v as it is stored, and Known; 0 and OutOfRange where v is not a finite number at
+// all, or under 0: no metric can be negative.
+func (d *Describe) settle(v float64) (float64, Reason) {
+	if !(v >= 0) || math.IsInf(v, 0) {
+		return 0, OutOfRange
+	}
+	return d.round(v), Known
 }
 
 // MetricNamed returns the metric called name, and whether there is one.

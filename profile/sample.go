@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"math"
 	"time"
 
 	"capcli"
@@ -71,11 +70,7 @@ type Sample struct {
 // Set gives a metric a value, rounded to its resolution. What is not a finite
 // number at all, or under 0, becomes OutOfRange: no metric can be negative.
 func (s *Sample) Set(m Metric, v float64) {
-	if !(v >= 0) || math.IsInf(v, 0) {
-		s.Miss(m, OutOfRange)
-		return
-	}
-	s.Values[m], s.Why[m] = m.Round(v), Known
+	s.Values[m], s.Why[m] = Metrics[m].settle(v)
 }
 
 // Miss records why a metric has no value.
@@ -173,6 +168,19 @@ func (t *Tick) NextSample(d *Device) *Sample {
 	}
 	s := &t.Samples[len(t.Samples)-1]
 	s.Device = d
+	s.Clear(NotAsked)
+	return s
+}
+
+// NextGroup returns memory for the tick's next figures of a job's processes. All are NotAsked.
+func (t *Tick) NextGroup(o Owner) *GroupSample {
+	if n := len(t.Groups); n < cap(t.Groups) {
+		t.Groups = t.Groups[:n+1]
+	} else {
+		t.Groups = append(t.Groups, GroupSample{})
+	}
+	s := &t.Groups[len(t.Groups)-1]
+	s.Owner = o
 	s.Clear(NotAsked)
 	return s
 }

@@ -44,7 +44,7 @@ func newBox(seed uint64, gpus int, from profile.Instant, every time.Duration) *b
 		b.devices = append(b.devices, &profile.Device{
 			Index: i, UUID: fmt.Sprintf("GPU-%08x-6f2a-11ee-9e3b-%012x", i*7919, i), Model: "NVIDIA H100 80GB HBM3",
 			Bus: fmt.Sprintf("00000000:%02X:00.0", 0x19+i*17), Driver: "550.54.15", GI: -1, CI: -1,
-			PeakMemBytesPerS: 3.35e12, MaxSMClockMHz: 1980, SMs: 132,
+			PeakMemBytesPerS: 3.35e12, MaxSMClockMHz: 1980, SMs: 132, PeakPCIeMiBPerS: 60100, PeakNVLinkMiBPerS: 429153,
 		})
 	}
 	b.state = make([]gpuState, gpus)
@@ -85,7 +85,35 @@ func (b *box) next(t *profile.Tick) {
 			}
 		}
 	}
+	b.surroundings(t)
 	b.tick++
+}
+
+// surroundings makes up what the box itself, the jobs on it and their programs tell: the job of all
+// but the last GPU, and each of its ranks by itself.
+func (b *box) surroundings(t *profile.Tick) {
+	t.LookedAtHost = true
+	for m := range profile.NumHostMetrics {
+		t.Host.Set(m, float64(int(m)*b.tick)/4+3*b.rng.Float64())
+	}
+	t.Host.Miss(profile.FabricTx, profile.Unsupported)
+	if b.tick%5 != 0 {
+		return
+	}
+	job := profile.Owner{User: "ana", Container: "8f2c1d", Pod: "trainer-0", Namespace: "research", Job: "48151"}
+	for _, o := range []profile.Owner{job, {User: "ben", Job: "9"}} {
+		g := t.NextGroup(o)
+		for m := range profile.NumGroupMetrics {
+			g.Set(m, float64(int(m)*b.tick)/2+300*b.rng.Float64())
+		}
+		if b.tick == 0 {
+			g.Miss(profile.GroupCPU, profile.First)
+		}
+	}
+	t.Readings = append(t.Readings, profile.Reading{Owner: job, Name: "tokens_per_s", Value: 1e5 * b.rng.Float64()})
+	for _, d := range b.devices {
+		t.Readings = append(t.Readings, profile.Reading{Owner: job, Device: d, Name: "step_s", Value: 0.25 + b.rng.NormFloat64()})
+	}
 }
 
 func (b *box) sample(s *gpuState, out *profile.Sample) {

@@ -174,7 +174,7 @@ func numbersIn(t *testing.T, dir string, want map[int]bool, next int) int {
 		}
 		n := int(tick.At-noon) / 1_000_000
 		got[n]++
-		if len(tick.Samples) != 2 || got[n] > 1 {
+		if len(tick.Samples) != 2 || !tick.LookedAtHost || got[n] > 1 {
 			t.Fatalf("tick %d has %d samples and is there %d times", n, len(tick.Samples), got[n])
 		}
 		next = max(next, n+1)

@@ -269,6 +269,7 @@ func FuzzSegment(f *testing.F) {
 	}
 	head, _, _ := frameAt(good, frames[0])
 	f.Add([]byte{tickFrame}, head[1:])
+	f.Add(framed(nil, nil)[frameHead:], []byte(`{"Schema":1,"HostMetrics":["cpu_pct"],"HostSteps":[0.125],"GroupMetrics":["x"],"GroupSteps":[1],"Reasons":["known"]}`))
 	f.Fuzz(func(t *testing.T, payload, head []byte) {
 		for _, start := range [][]byte{good[:frames[1]], framed(nil, append([]byte{headerFrame}, head...))} {
 			b := bytes.Clone(start)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/bits"
+	"slices"
 
 	"capcli"
 	"capcli/profile"
@@ -21,22 +22,51 @@ type replay struct {
 	head header
 
 	devices []*profile.Device
-	metrics []int // profile.Metric of each metric number of the file; profile.NumMetrics where it is not known
-	grids   []grid
+	metrics numbering
+	hosts   numbering
+	groups  numbering
 	reasons []profile.Reason
 	last    []was
 	texts   []string
 	idents  []profile.Process
+	host    was
+	owners  []ownerWas
+	told    []readingWas
 	when    profile.Instant
 	elapsed int64
 	every   int64
 	ticks   int
 }
 
-// was holds the last steps and reasons of a device, by the metric numbers of the file.
+// was holds the last steps and reasons of a device, of the box or of a job's processes, by the
+// metric numbers of the file.
 type was struct {
 	steps []int64
 	why   []profile.Reason
+}
+
+func newWas(metrics int) was { return was{make([]int64, metrics), make([]profile.Reason, metrics)} }
+
+// numbering holds the metric and the grid of each metric number of the file.
+type numbering struct {
+	metrics []int // -1 where the metric is not known
+	grids   []grid
+}
+
+// numberingOf returns the numbering of a header, where known are the names of the metrics that this
+// version has. ok is false where the header is not sound.
+func numberingOf(names []string, steps []float64, known []string) (n numbering, ok bool) {
+	if len(names) > 64 || len(steps) != len(names) {
+		return n, false
+	}
+	for i, name := range names {
+		if !(steps[i] > 0) {
+			return n, false
+		}
+		n.metrics = append(n.metrics, slices.Index(known, name))
+		n.grids = append(n.grids, gridOf(steps[i]))
+	}
+	return n, true
 }
 
 // newReplay reads the header of a segment. ok is false where the header is not sound: then no
@@ -54,22 +84,18 @@ func newReplay(b []byte) (r *replay, ok bool) {
 		return nil, false
 	}
 	h := &r.head
-	if h.Schema != schema || len(h.Metrics) > 64 || len(h.Steps) != len(h.Metrics) || len(h.Devices) > maxDevices {
+	if h.Schema != schema || len(h.Devices) > maxDevices {
 		return nil, false
 	}
-	r.when = h.First
-	r.meet(h.Devices)
-	for i, name := range h.Metrics {
-		m, known := profile.MetricNamed(name)
-		if !known {
-			m = profile.NumMetrics
-		}
-		if !(h.Steps[i] > 0) {
-			return nil, false
-		}
-		r.metrics = append(r.metrics, int(m))
-		r.grids = append(r.grids, gridOf(h.Steps[i]))
+	var sound [3]bool
+	r.metrics, sound[0] = numberingOf(h.Metrics, h.Steps, metricNames)
+	r.hosts, sound[1] = numberingOf(h.HostMetrics, h.HostSteps, hostNames)
+	r.groups, sound[2] = numberingOf(h.GroupMetrics, h.GroupSteps, groupNames)
+	if sound != [3]bool{true, true, true} {
+		return nil, false
 	}
+	r.when, r.host = h.First, newWas(len(h.HostMetrics))
+	r.meet(h.Devices)
 	for _, words := range h.Reasons {
 		r.reasons = append(r.reasons, profile.ReasonNamed(words))
 	}
@@ -79,7 +105,7 @@ func newReplay(b []byte) (r *replay, ok bool) {
 func (r *replay) meet(devices []profile.Device) {
 	for i := range devices {
 		r.devices = append(r.devices, &devices[i])
-		r.last = append(r.last, was{make([]int64, len(r.head.Metrics)), make([]profile.Reason, len(r.head.Metrics))})
+		r.last = append(r.last, newWas(len(r.head.Metrics)))
 	}
 }
 
@@ -190,6 +216,9 @@ func (r *replay) tick(in *input, t *profile.Tick) {
 			Value: in.varint(), Text: r.text(in),
 		})
 	}
+	if in.err == nil && len(in.b) > 0 { // a tick of an earlier version, and one without them, ends here
+		r.surroundings(in, t)
+	}
 }
 
 func (r *replay) device(in *input) (int, *profile.Device) {
@@ -212,28 +241,36 @@ func (r *replay) reason(in *input) profile.Reason {
 
 func (r *replay) sample(in *input, t *profile.Tick) {
 	i, d := r.device(in)
-	changed := in.uvarint()
-	if d == nil || bits.Len64(changed) > len(r.metrics) {
-		in.fail()
+	if d == nil {
 		return
 	}
 	w := &r.last[i]
+	r.figures(in, w)
+	s := t.NextSample(d)
+	for k, m := range r.metrics.metrics {
+		switch {
+		case m < 0:
+		case w.why[k] == profile.Known:
+			s.Set(profile.Metric(m), r.metrics.grids[k].value(w.steps[k]))
+		default:
+			s.Miss(profile.Metric(m), w.why[k])
+		}
+	}
+}
+
+// figures reads what appendFigures wrote, and changes w accordingly.
+func (r *replay) figures(in *input, w *was) {
+	changed := in.uvarint()
+	if bits.Len64(changed) > len(w.steps) {
+		in.fail()
+		return
+	}
 	for ; changed != 0 && in.err == nil; changed &= changed - 1 {
 		m := bits.TrailingZeros64(changed)
 		u := in.uvarint()
 		w.steps[m] += int64(u>>2) ^ -int64(u>>1&1)
 		if u&1 == 1 {
 			w.why[m] = r.reason(in)
-		}
-	}
-	s := t.NextSample(d)
-	for k, m := range r.metrics {
-		switch {
-		case m == int(profile.NumMetrics):
-		case w.why[k] == profile.Known:
-			s.Set(profile.Metric(m), r.grids[k].value(w.steps[k]))
-		default:
-			s.Miss(profile.Metric(m), w.why[k])
 		}
 	}
 }

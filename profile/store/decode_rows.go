@@ -33,7 +33,7 @@ func (r *Reader) know(h *head) {
 }
 
 func sameDevice(b *block, i, j int, t table) bool {
-	from, to := sampleIndex, sampleSMs
+	from, to := sampleIndex, samplePeakNVLink
 	if t == processes {
 		from, to = procIndex, procCI
 	}
@@ -52,6 +52,7 @@ func (r *Reader) device(d profile.Device) *profile.Device {
 		known = &d
 		r.devices[d] = known
 		r.owners[deviceOfProcess(d)] = known
+		r.uuids[d.UUID] = known
 	}
 	return known
 }
@@ -106,7 +107,7 @@ func sampleDevice(b *block, row int) profile.Device {
 		Bus: b.textAt(sampleBus, row), Driver: b.textAt(sampleDriver, row), Parent: b.textAt(sampleParent, row),
 		Profile: b.textAt(sampleProfile, row), GI: b.instanceAt(sampleGI, row), CI: b.instanceAt(sampleCI, row),
 		PeakMemBytesPerS: b.floatAt(samplePeakMem, row), MaxSMClockMHz: b.floatAt(sampleMaxClock, row),
-		SMs: int(b.intAt(sampleSMs, row)),
+		SMs: int(b.intAt(sampleSMs, row)), PeakPCIeMiBPerS: b.floatAt(samplePeakPCIe, row), PeakNVLinkMiBPerS: b.floatAt(samplePeakNVLink, row),
 	}
 }
 

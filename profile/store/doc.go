@@ -8,8 +8,8 @@
 // A tick is first appended to a log, the segment, with one write. A written tick survives a kill
 // of the program, and after an fsync at most one second later a loss of power. A segment ends
 // after ten minutes, at midnight UTC, when the clock goes back, when the devices change, or when
-// it grows large. It is then converted to one Parquet file for each of the four tables (ticks,
-// samples, processes, events) in which it has rows. Each file is written under a temporary name,
+// it grows large. It is then converted to one Parquet file for each of the seven tables (ticks,
+// samples, processes, events, hosts, groups, readings) in which it has rows. Each file is written under a temporary name,
 // synced and renamed; only then is the segment removed. A file name has the number of its
 // segment, so that repeating the conversion after a crash changes nothing. docs/profile-files.md
 // describes the tables.
@@ -25,7 +25,9 @@
 // payload is the header: 'H', then JSON. The header names all that the ticks refer to, so that a
 // segment can be read alone; where the first tick has no devices, a frame of 'D' and JSON names
 // them later. All other payloads are ticks: 'T', then varints. Each figure is the difference from
-// the previous tick in whole steps (profile.Metrics). Reading stops at the first frame that is
+// the previous tick in whole steps (profile.Metrics). The figures of the box, of jobs' processes and
+// the readings follow the events; a tick that has none ends there, as those of earlier versions do.
+// Reading stops at the first frame that is
 // not sound. Where a sound tick follows it, the file was damaged and is kept under another name.
 // Otherwise it is the torn end of a write that was never acknowledged.
 //

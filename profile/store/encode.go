@@ -18,11 +18,16 @@ const (
 	maxDevices = 1 << 12
 )
 
-// last holds the figures of a device in the last tick that had it.
+// last holds the figures of a device, of the box or of a job's processes in the last tick that had
+// them.
 type last struct {
-	steps [profile.NumMetrics]int64
-	why   [profile.NumMetrics]profile.Reason
-	tick  int // number of that tick; -1 where no tick had the device yet
+	steps []int64
+	why   []profile.Reason
+	tick  int // number of that tick; -1 where there was none yet. Only devices use it
+}
+
+func newLast(metrics int) last {
+	return last{make([]int64, metrics), make([]profile.Reason, metrics), -1}
 }
 
 // ident holds the fields of a process that do not change.
@@ -41,6 +46,7 @@ type encoder struct {
 	last    []last
 	texts   map[string]uint64
 	idents  map[ident]uint64
+	around  surroundings
 	at      profile.Instant
 	elapsed int64
 	every   int64
@@ -48,7 +54,7 @@ type encoder struct {
 }
 
 func newEncoder(devices []profile.Device, first profile.Instant) *encoder {
-	e := &encoder{places: map[*profile.Device]int{}, texts: map[string]uint64{}, idents: map[ident]uint64{}, at: first}
+	e := &encoder{places: map[*profile.Device]int{}, texts: map[string]uint64{}, idents: map[ident]uint64{}, around: newSurroundings(), at: first}
 	e.meet(devices)
 	return e
 }
@@ -58,7 +64,7 @@ func (e *encoder) meet(devices []profile.Device) {
 	e.devices = devices
 	e.last = make([]last, len(devices))
 	for i := range e.last {
-		e.last[i].tick = -1
+		e.last[i] = newLast(int(profile.NumMetrics))
 	}
 }
 
@@ -82,6 +88,9 @@ func (e *encoder) place(d *profile.Device) (int, bool) {
 // knows reports whether the segment can take t: it has all devices of t and room for more texts
 // and processes, or has no devices yet.
 func (e *encoder) knows(t *profile.Tick) bool {
+	if len(e.texts) >= maxKnown || len(e.idents) >= maxKnown || !e.around.hasRoom() {
+		return false
+	}
 	if len(e.devices) == 0 {
 		return true
 	}
@@ -95,7 +104,14 @@ func (e *encoder) knows(t *profile.Tick) bool {
 			return false
 		}
 	}
-	return len(e.texts) < maxKnown && len(e.idents) < maxKnown
+	for i := range t.Readings {
+		if d := t.Readings[i].Device; d != nil {
+			if _, ok := e.place(d); !ok {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // tick appends a frame with t and the events of more to b. It fails where the instant is outside
@@ -134,9 +150,10 @@ func (e *encoder) tick(b []byte, t *profile.Tick, more []profile.Event) ([]byte,
 	for i := range more {
 		b = e.event(b, &more[i])
 	}
+	b = e.surroundings(b, t)
 	if n := len(b) - from - frameHead; n > maxFrame {
-		return b, fmt.Errorf("a tick of %d bytes, over the limit of %d: %d samples, %d processes, %d events", n, maxFrame,
-			len(t.Samples), len(t.Processes), len(t.Events))
+		return b, fmt.Errorf("a tick of %d bytes, over the limit of %d: %d samples, %d processes, %d events, %d groups, %d readings", n, maxFrame,
+			len(t.Samples), len(t.Processes), len(t.Events), len(t.Groups), len(t.Readings))
 	}
 	endFrame(b, from)
 	e.ticks++
@@ -156,32 +173,39 @@ func (e *encoder) sample(b []byte, s *profile.Sample) ([]byte, error) {
 	}
 	was.tick = e.ticks
 	b = binary.AppendUvarint(b, uint64(i))
+	return appendFigures(b, grids[:], s.Values[:], s.Why[:], was), nil
+}
+
+// appendFigures appends the set of the metrics that differ from was, and each difference. It sets
+// was to the new figures. There are at most 64 metrics.
+func appendFigures(b []byte, grids []grid, values []float64, why []profile.Reason, was *last) []byte {
 	var changed uint64
-	var steps [profile.NumMetrics]int64
-	why := s.Why
-	for m := range profile.NumMetrics {
-		if why[m] == profile.Known {
+	var steps [64]int64
+	var now [64]profile.Reason
+	for m, g := range grids {
+		now[m] = why[m]
+		if now[m] == profile.Known {
 			var ok bool
-			if steps[m], ok = grids[m].steps(s.Values[m]); !ok {
-				why[m], steps[m] = profile.OutOfRange, 0
+			if steps[m], ok = g.steps(values[m]); !ok {
+				now[m], steps[m] = profile.OutOfRange, 0
 			}
 		}
-		if why[m] != was.why[m] || steps[m] != was.steps[m] {
+		if now[m] != was.why[m] || steps[m] != was.steps[m] {
 			changed |= 1 << m
 		}
 	}
 	b = binary.AppendUvarint(b, changed)
 	for left := changed; left != 0; left &= left - 1 {
 		m := bits.TrailingZeros64(left)
-		b = e.figure(b, why[m], was.why[m], steps[m]-was.steps[m])
-		was.steps[m], was.why[m] = steps[m], why[m]
+		b = appendFigure(b, now[m], was.why[m], steps[m]-was.steps[m])
+		was.steps[m], was.why[m] = steps[m], now[m]
 	}
-	return b, nil
+	return b
 }
 
-// figure appends the change of one metric: by how many steps, and the reason where that changed
+// appendFigure appends the change of one metric: by how many steps, and the reason where that changed
 // too. A missing figure counts as 0 steps.
-func (e *encoder) figure(b []byte, why, was profile.Reason, by int64) []byte {
+func appendFigure(b []byte, why, was profile.Reason, by int64) []byte {
 	turned := uint64(0)
 	if why != was {
 		turned = 1

@@ -28,6 +28,28 @@ type header struct {
 	Steps   []float64       // size of a step of each metric, in its unit
 	Reasons []string        // words, in order of their numbers in this file
 	Devices []profile.Device
+	// The metrics of the box and of jobs' processes, as Metrics and Steps; a header of an earlier
+	// version has none.
+	HostMetrics, GroupMetrics []string
+	HostSteps, GroupSteps     []float64
+}
+
+// newHeader returns the header of a segment of this version, without what Options and ticks say.
+func newHeader() header {
+	h := header{Schema: schema, Metrics: metricNames, HostMetrics: hostNames, GroupMetrics: groupNames}
+	for _, d := range profile.Metrics {
+		h.Steps = append(h.Steps, d.Step)
+	}
+	for _, d := range profile.HostMetrics {
+		h.HostSteps = append(h.HostSteps, d.Step)
+	}
+	for _, d := range profile.GroupMetrics {
+		h.GroupSteps = append(h.GroupSteps, d.Step)
+	}
+	for r := range numReasons {
+		h.Reasons = append(h.Reasons, r.String())
+	}
+	return h
 }
 
 // appendJSON appends a frame of the given kind with v as JSON.
@@ -68,12 +90,24 @@ func (g grid) steps(v float64) (n int64, ok bool) {
 
 func (g grid) value(n int64) float64 { return float64(n) / g.per * g.of }
 
-var grids = func() (g [profile.NumMetrics]grid) {
-	for m := range g {
-		g[m] = gridOf(profile.Metrics[m].Step)
+// Grids of the metrics of devices, of the box and of jobs' processes.
+var (
+	grids      [profile.NumMetrics]grid
+	hostGrids  [profile.NumHostMetrics]grid
+	groupGrids [profile.NumGroupMetrics]grid
+)
+
+func init() {
+	for m := range grids {
+		grids[m] = gridOf(profile.Metrics[m].Step)
 	}
-	return g
-}()
+	for m := range hostGrids {
+		hostGrids[m] = gridOf(profile.HostMetrics[m].Step)
+	}
+	for m := range groupGrids {
+		groupGrids[m] = gridOf(profile.GroupMetrics[m].Step)
+	}
+}
 
 // pctGrid is the grid of the share of a device that a process uses.
 var pctGrid = gridOf(profile.Metrics[profile.SMActive].Step)

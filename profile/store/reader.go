@@ -14,8 +14,21 @@ type Query struct {
 	From, To profile.Instant // ticks at From or later and before To; 0 is unbounded
 	Hosts    []string
 	Devices  []string // UUIDs; the UUID of a GPU selects its MIG instances too
-	// SamplesOnly leaves processes and events out.
-	SamplesOnly bool
+	// SamplesOnly leaves all but the samples of devices out, DevicesOnly what is not of devices: the
+	// figures of the box itself and of jobs' processes, and readings.
+	SamplesOnly, DevicesOnly bool
+}
+
+// reads reports whether the query reads a table.
+func (q *Query) reads(t table) bool {
+	switch t {
+	case processes, events:
+		return !q.SamplesOnly
+	case hostTable, groupTable, readingTable:
+		return !q.SamplesOnly && !q.DevicesOnly
+	default:
+		return true
+	}
 }
 
 // Reader reads a directory.
@@ -24,6 +37,7 @@ type Reader struct {
 	root    string
 	devices map[profile.Device]*profile.Device
 	owners  map[profile.Device]*profile.Device // devices by deviceOfProcess
+	uuids   map[string]*profile.Device         // the device that the samples named last, by UUID
 	reasons map[string]*[profile.NumMetrics]profile.Reason
 }
 
@@ -34,7 +48,8 @@ func OpenDir(disk Disk, root string) *Reader {
 	}
 	return &Reader{
 		disk: disk, root: root, devices: map[profile.Device]*profile.Device{},
-		owners: map[profile.Device]*profile.Device{}, reasons: map[string]*[profile.NumMetrics]profile.Reason{},
+		owners: map[profile.Device]*profile.Device{}, uuids: map[string]*profile.Device{},
+		reasons: map[string]*[profile.NumMetrics]profile.Reason{},
 	}
 }
 
@@ -53,7 +68,8 @@ func (r *Reader) Hosts() ([]string, error) { return hosts(r.disk, r.root) }
 // disappeared meanwhile.
 //
 // The samples of a tick are in order of GPU index, MIG instance and UUID, its processes in order
-// of device and PID, its events in the order they were reported. About an hour of each table is
+// of device and PID, its events in the order they were reported, its groups and readings in order of
+// their owners. About an hour of each table is
 // in memory at a time.
 func (r *Reader) Ticks(q Query) iter.Seq2[HostTick, error] {
 	return func(yield func(HostTick, error) bool) {
@@ -169,7 +185,7 @@ func soonestInstant(heads []*head) (at int64, ok bool, err error) {
 func (r *Reader) heads(l *listing, logs []segmentRows, q Query, want span) ([]*head, error) {
 	var heads []*head
 	for t := range numTables {
-		if q.SamplesOnly && (t == processes || t == events) {
+		if !q.reads(t) {
 			continue
 		}
 		h := &head{r: r, s: newStream(l, t, l.currentFiles(t), want)}
@@ -229,8 +245,14 @@ func (h *head) take(at int64, t *profile.Tick, q Query) error {
 			h.r.sampleRow(h, row, t, q)
 		case processes:
 			h.r.processRow(h, row, t, q)
-		default:
+		case events:
 			eventRow(h.s.acc, row, t, q)
+		case hostTable:
+			hostRow(h.s.acc, row, t)
+		case groupTable:
+			groupRow(h.s.acc, row, t)
+		default:
+			h.r.readingRow(h.s.acc, row, t, q)
 		}
 	}
 }

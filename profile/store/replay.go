@@ -84,8 +84,9 @@ func (s *recorded) Read(_ context.Context, t *profile.Tick) error {
 	case err != nil:
 		return err
 	}
-	samples, processes, events := append(t.Samples[:0], next.Samples...), append(t.Processes[:0], next.Processes...), append(t.Events[:0], next.Events...)
+	was := *t
 	*t = *next.Tick
-	t.Samples, t.Processes, t.Events = samples, processes, events
+	t.Samples, t.Processes, t.Events = append(was.Samples[:0], next.Samples...), append(was.Processes[:0], next.Processes...), append(was.Events[:0], next.Events...)
+	t.Groups, t.Readings = append(was.Groups[:0], next.Groups...), append(was.Readings[:0], next.Readings...)
 	return nil
 }

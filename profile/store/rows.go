@@ -16,14 +16,37 @@ func newBlocks() (b blocks) {
 	return b
 }
 
-// rower turns ticks into rows. missing caches the text of each set of reasons.
+// rower turns ticks into rows.
 type rower struct {
 	blocks
-	missing map[[profile.NumMetrics]profile.Reason]string
+	missing       reasonCache[[profile.NumMetrics]profile.Reason]
+	hostsMissing  reasonCache[[profile.NumHostMetrics]profile.Reason]
+	groupsMissing reasonCache[[profile.NumGroupMetrics]profile.Reason]
+}
+
+// reasonCache caches the text of each set of reasons.
+type reasonCache[W comparable] map[W]string
+
+// words returns the text of the reasons why, of which all has each, of the metrics called names.
+func (c reasonCache[W]) words(why W, all []profile.Reason, names []string) string {
+	words, known := c[why]
+	if !known {
+		if len(c) >= maxKnown {
+			clear(c)
+		}
+		words = missingWords(all, names)
+		c[why] = words
+	}
+	return words
 }
 
 func newRower() *rower {
-	return &rower{newBlocks(), map[[profile.NumMetrics]profile.Reason]string{}}
+	return &rower{
+		newBlocks(),
+		reasonCache[[profile.NumMetrics]profile.Reason]{},
+		reasonCache[[profile.NumHostMetrics]profile.Reason]{},
+		reasonCache[[profile.NumGroupMetrics]profile.Reason]{},
+	}
 }
 
 func (r *rower) reset() {
@@ -51,6 +74,7 @@ func (r *rower) tick(t *profile.Tick) {
 	for i := range t.Events {
 		r.event(t.At, &t.Events[i])
 	}
+	r.surroundings(t)
 }
 
 func (r *rower) sample(at profile.Instant, s *profile.Sample) {
@@ -68,18 +92,12 @@ func (r *rower) sample(at profile.Instant, s *profile.Sample) {
 	b.positive(samplePeakMem, d.PeakMemBytesPerS)
 	b.positive(sampleMaxClock, d.MaxSMClockMHz)
 	b.intOr(sampleSMs, int64(d.SMs), d.SMs != 0)
+	b.positive(samplePeakPCIe, d.PeakPCIeMiBPerS)
+	b.positive(samplePeakNVLink, d.PeakNVLinkMiBPerS)
 	for m := range profile.NumMetrics {
 		b.metric(sampleMetrics+int(m), s.Values[m], s.Why[m])
 	}
-	words, known := r.missing[s.Why]
-	if !known {
-		if len(r.missing) >= maxKnown {
-			clear(r.missing)
-		}
-		words = missingWords(s.Why[:], metricNames)
-		r.missing[s.Why] = words
-	}
-	b.text(sampleMissing, words)
+	b.text(sampleMissing, r.missing.words(s.Why, s.Why[:], metricNames))
 	b.n++
 }
 
@@ -102,12 +120,19 @@ func (b *block) metric(col int, v float64, why profile.Reason) {
 	}
 }
 
-var metricNames = func() (names []string) {
-	for m := range profile.NumMetrics {
-		names = append(names, m.String())
+// Names of the metrics of devices, of the box and of jobs' processes.
+var (
+	metricNames = metricNamesOf(profile.Metrics[:])
+	hostNames   = metricNamesOf(profile.HostMetrics[:])
+	groupNames  = metricNamesOf(profile.GroupMetrics[:])
+)
+
+func metricNamesOf(all []profile.Describe) (names []string) {
+	for i := range all {
+		names = append(names, all[i].Name)
 	}
 	return names
-}()
+}
 
 // processNames are the columns of a process whose value may be missing.
 var processNames = []string{"mem_used_bytes", "sm_pct"}

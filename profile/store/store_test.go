@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -37,7 +38,35 @@ func keptPart(t *profile.Tick) *profile.Tick {
 		d := *c.Processes[i].Device
 		c.Processes[i].Device = &d
 	}
+	keepSurroundings(&c, t)
 	return &c
+}
+
+// keepSurroundings sets what c has of the box, of jobs' processes and of programs to that of t, in
+// the order of the store.
+func keepSurroundings(c, t *profile.Tick) {
+	c.Groups, c.Readings = slices.Clone(t.Groups), slices.Clone(t.Readings)
+	slices.SortFunc(c.Groups, func(a, b profile.GroupSample) int { return compareOwners(a.Owner, b.Owner) })
+	for i := range c.Readings {
+		if r := &c.Readings[i]; r.Device != nil {
+			d := *r.Device
+			r.Device = &d
+		}
+	}
+	slices.SortStableFunc(c.Readings, func(a, b profile.Reading) int {
+		of := func(r profile.Reading) string {
+			if r.Device == nil {
+				return ""
+			}
+			return r.Device.UUID
+		}
+		return cmp.Or(compareOwners(a.Owner, b.Owner), cmp.Compare(of(a), of(b)), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+func compareOwners(a, b profile.Owner) int {
+	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Pod, b.Pod),
+		cmp.Compare(a.Container, b.Container), cmp.Compare(a.User, b.User))
 }
 
 func write(t *testing.T, w *Writer, b *box, n int) []*profile.Tick {
@@ -105,6 +134,12 @@ func checkSameTicks(t *testing.T, got, want []*profile.Tick) {
 		if len(g.Events) == 0 && len(w.Events) == 0 {
 			g.Events = w.Events
 		}
+		if len(g.Groups) == 0 && len(w.Groups) == 0 {
+			g.Groups = w.Groups
+		}
+		if len(g.Readings) == 0 && len(w.Readings) == 0 {
+			g.Readings = w.Readings
+		}
 		if !reflect.DeepEqual(g, w) {
 			t.Fatalf("tick %d:\n got %+v\nwant %+v", i, g, w)
 		}
@@ -146,17 +181,18 @@ func TestRoundTrip(t *testing.T) {
 	if n := len(files(t, dir, "date=2026-11-24/host=box/samples-*.parquet")); n != 3 {
 		t.Errorf("%d files of samples, want 3", n)
 	}
-	if v := check(t, dir); v.Rows["samples"] != 450 || v.Rows["ticks"] != 150 || v.Rows["processes"] == 0 {
+	if v := check(t, dir); v.Rows["samples"] != 450 || v.Rows["ticks"] != 150 || v.Rows["processes"] == 0 ||
+		v.Rows["hosts"] != 150 || v.Rows["groups"] != 60 || v.Rows["readings"] != 120 {
 		t.Errorf("verify counts %+v", v.Rows)
 	}
 	done, err := Compact(context.Background(), nil, dir, CompactOptions{})
-	if err != nil || done.Into != 3 {
+	if err != nil || done.Into != 6 {
 		t.Fatalf("compacted %+v, %v", done, err)
 	}
 	checkSameTicks(t, readAll(t, dir, Query{}), want)
 	check(t, dir)
-	if n := len(files(t, dir, "date=*/host=box/*.parquet")); n != 3 {
-		t.Errorf("%d files, want 3", n)
+	if n := len(files(t, dir, "date=*/host=box/*.parquet")); n != 6 {
+		t.Errorf("%d files, want 6", n)
 	}
 }
 
@@ -171,7 +207,12 @@ func TestQuery(t *testing.T) {
 		t.Fatalf("%d ticks", len(got))
 	}
 	for _, tick := range got {
-		if len(tick.Samples) != 1 || tick.Samples[0].Device.Index != 1 || len(tick.Processes) > 0 {
+		if len(tick.Samples) != 1 || tick.Samples[0].Device.Index != 1 || len(tick.Processes) > 0 || tick.LookedAtHost || len(tick.Groups)+len(tick.Readings) > 0 {
+			t.Fatalf("got %+v", tick)
+		}
+	}
+	for _, tick := range readAll(t, dir, Query{DevicesOnly: true}) {
+		if tick.LookedAtProcesses != (len(tick.Processes) > 0) || tick.LookedAtHost || len(tick.Groups)+len(tick.Readings) > 0 {
 			t.Fatalf("got %+v", tick)
 		}
 	}

@@ -15,6 +15,9 @@ const (
 	samples
 	processes
 	events
+	hostTable
+	groupTable
+	readingTable
 	numTables
 )
 
@@ -51,6 +54,8 @@ const (
 	samplePeakMem
 	sampleMaxClock
 	sampleSMs
+	samplePeakPCIe
+	samplePeakNVLink
 	sampleMetrics
 	sampleMissing = sampleMetrics + int(profile.NumMetrics)
 )
@@ -84,11 +89,43 @@ const (
 	eventText
 )
 
+const (
+	hostTS = iota
+	hostMetrics
+	hostMissing = hostMetrics + int(profile.NumHostMetrics)
+)
+
+const (
+	groupTS = iota
+	groupUser
+	groupContainer
+	groupPod
+	groupNamespace
+	groupJob
+	groupMetrics
+	groupMissing = groupMetrics + int(profile.NumGroupMetrics)
+)
+
+const (
+	readingTS = iota
+	readingUser
+	readingContainer
+	readingPod
+	readingNamespace
+	readingJob
+	readingUUID
+	readingName
+	readingValue
+)
+
 var specs = func() (s [numTables]spec) {
 	s[ticks] = tickSpec()
 	s[samples] = sampleSpec()
 	s[processes] = processSpec()
 	s[events] = eventSpec()
+	s[hostTable] = hostSpec()
+	s[groupTable] = groupSpec()
+	s[readingTable] = readingSpec()
 	return s
 }()
 
@@ -137,6 +174,8 @@ func sampleSpec() spec {
 	s.add(samplePeakMem, "peak bandwidth of device memory", parquet.Column{Name: "peak_mem_bytes_per_s", Kind: parquet.Float64, Nullable: true, Repeats: true})
 	s.add(sampleMaxClock, "highest clock of the SMs", parquet.Column{Name: "max_clock_sm_mhz", Kind: parquet.Float64, Nullable: true, Repeats: true})
 	s.add(sampleSMs, "streaming multiprocessors", intColumn("sms", true))
+	s.add(samplePeakPCIe, "what PCIe carries at most in one direction", parquet.Column{Name: "peak_pcie_mib_s", Kind: parquet.Float64, Nullable: true, Repeats: true})
+	s.add(samplePeakNVLink, "what all NVLinks carry at most in one direction", parquet.Column{Name: "peak_nvlink_mib_s", Kind: parquet.Float64, Nullable: true, Repeats: true})
 	for m := range profile.NumMetrics {
 		s.add(sampleMetrics+int(m), profile.Metrics[m].Doc, metricColumn(m))
 	}
@@ -151,9 +190,11 @@ func metricColumn(m profile.Metric) parquet.Column {
 	c := parquet.Column{Name: profile.Metrics[m].Name, Kind: parquet.Int64, Nullable: true}
 	switch m {
 	case profile.Energy, profile.Temp, profile.MemTemp, profile.NVLinkTx, profile.NVLinkRx,
-		profile.ECCCorrected, profile.ECCUncorrected:
+		profile.ECCCorrected, profile.ECCUncorrected, profile.ThrottlePower, profile.ThrottleThermal, profile.PCIeReplays,
+		profile.NVLinkErrors, profile.RowsRemapped:
 		c.Packing = parquet.Deltas
-	case profile.PowerLimit, profile.ClockSM, profile.ClockMem, profile.PState, profile.Throttle, profile.MemTotal, profile.MemReserved:
+	case profile.PowerLimit, profile.ClockSM, profile.ClockMem, profile.PState, profile.Throttle, profile.MemTotal, profile.MemReserved,
+		profile.RowsPending:
 		c.Repeats = true
 	default:
 	}

@@ -256,16 +256,8 @@ func (w *Writer) append(t *profile.Tick) error {
 	s := w.seg
 	if s == nil {
 		s = &segment{seq: w.next, first: t.At, day: dayOf(t.At)}
-		h := header{
-			Schema: schema, Program: w.o.Program, Host: w.o.Host, First: t.At, Every: w.o.Every, Looks: w.o.Processes,
-			Metrics: metricNames, Devices: devicesOf(t),
-		}
-		for m := range profile.NumMetrics {
-			h.Steps = append(h.Steps, profile.Metrics[m].Step)
-		}
-		for r := range numReasons {
-			h.Reasons = append(h.Reasons, r.String())
-		}
+		h := newHeader()
+		h.Program, h.Host, h.First, h.Every, h.Looks, h.Devices = w.o.Program, w.o.Host, t.At, w.o.Every, w.o.Processes, devicesOf(t)
 		s.enc = newEncoder(h.Devices, t.At)
 		var err error
 		if w.buf, err = appendJSON(append(w.buf, magic...), headerFrame, &h); err != nil {
@@ -273,10 +265,12 @@ func (w *Writer) append(t *profile.Tick) error {
 		}
 	}
 	var err error
-	if len(s.enc.devices) == 0 && len(t.Samples)+len(t.Processes) > 0 {
-		s.enc.meet(devicesOf(t))
-		if w.buf, err = appendJSON(w.buf, deviceFrame, s.enc.devices); err != nil {
-			return err
+	if len(s.enc.devices) == 0 {
+		if devices := devicesOf(t); len(devices) > 0 {
+			s.enc.meet(devices)
+			if w.buf, err = appendJSON(w.buf, deviceFrame, s.enc.devices); err != nil {
+				return err
+			}
 		}
 	}
 	if w.buf, err = s.enc.tick(w.buf, t, w.more); err != nil {
@@ -302,7 +296,7 @@ func (w *Writer) append(t *profile.Tick) error {
 	return nil
 }
 
-// devicesOf returns the devices of the samples and processes of a tick, each once.
+// devicesOf returns the devices of the samples, processes and readings of a tick, each once.
 func devicesOf(t *profile.Tick) []profile.Device {
 	var all []profile.Device
 	add := func(d *profile.Device) {
@@ -315,6 +309,11 @@ func devicesOf(t *profile.Tick) []profile.Device {
 	}
 	for i := range t.Processes {
 		add(t.Processes[i].Device)
+	}
+	for i := range t.Readings {
+		if d := t.Readings[i].Device; d != nil {
+			add(d)
+		}
 	}
 	return all
 }
