@@ -52,17 +52,16 @@ func Compact(ctx context.Context, disk Disk, root string, o CompactOptions) (Com
 }
 
 func compactHost(ctx context.Context, disk Disk, root, host string, o CompactOptions, done *Compacted) (err error) {
-	l := &listing{disk: disk, root: root, host: host}
-	if err := disk.MakeDir(l.logDir()); err != nil {
-		return diskFault("creating", l.logDir(), err)
-	}
-	name := path.Join(l.logDir(), mergeLock)
-	lock, err := disk.Lock(name, o.Holder)
+	unlock, err := lockHost(disk, root, host, o.Holder)
 	if err != nil {
-		return diskFault("locking", name, err)
+		return err
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	if l, err = list(disk, root, host); err != nil {
+	defer func() { err = errors.Join(err, unlock()) }()
+	l, err := list(disk, root, host)
+	if err != nil {
+		return err
+	}
+	if err := clearGone(disk, l.logDir()); err != nil {
 		return err
 	}
 	if err := l.tidy(done); err != nil {
@@ -90,6 +89,19 @@ func compactHost(ctx context.Context, disk Disk, root, host string, o CompactOpt
 		}
 	}
 	return nil
+}
+
+// lockHost takes the lock of the program that compacts, uploads or prunes a host.
+func lockHost(disk Disk, root, host, holder string) (unlock func() error, err error) {
+	dir := path.Join(root, logFolder, hostFolder(host))
+	if err := disk.MakeDir(dir); err != nil {
+		return nil, diskFault("creating", dir, err)
+	}
+	lock, err := disk.Lock(path.Join(dir, mergeLock), holder)
+	if err != nil {
+		return nil, diskFault("locking", path.Join(dir, mergeLock), err)
+	}
+	return lock.Close, nil
 }
 
 // tidy removes what an earlier compaction left: temporary files, and files whose segments are all

@@ -17,7 +17,9 @@ type Disk interface {
 	// List returns the entries of a folder in order of name. It returns none, and no error, where
 	// there is no such folder.
 	List(dir string) ([]Entry, error)
+	// Rename renames a file, or a folder with all that is in it. It replaces a file of the new name.
 	Rename(from, to string) error
+	// Remove removes a file or an empty folder.
 	Remove(name string) error
 	// MakeDir creates a folder and its parents, and makes them durable.
 	MakeDir(dir string) error
@@ -47,6 +49,7 @@ type Reading interface {
 type Entry struct {
 	Name string
 	Dir  bool
+	Size int64 // of a file, in bytes
 }
 
 // System is the Disk of the operating system.
@@ -87,9 +90,20 @@ func (System) List(dir string) ([]Entry, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	entries := make([]Entry, len(found))
-	for i, e := range found {
-		entries[i] = Entry{e.Name(), e.IsDir()}
+	entries := make([]Entry, 0, len(found))
+	for _, e := range found {
+		one := Entry{Name: e.Name(), Dir: e.IsDir()}
+		if !one.Dir {
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it was removed meanwhile
+			}
+			if err != nil {
+				return nil, err
+			}
+			one.Size = info.Size()
+		}
+		entries = append(entries, one)
 	}
 	return entries, err
 }

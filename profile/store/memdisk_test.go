@@ -19,6 +19,7 @@ type memDisk struct {
 	files   map[string]*memFile
 	dirs    map[string]bool
 	lasting map[string]*memFile // names as they were synced
+	renames [][2]string         // of folders, not yet lasting
 	locks   map[string]string
 	calls   int // that change something
 	failAt  int // the call that fails; 0 is none
@@ -136,7 +137,11 @@ func (d *memDisk) List(dir string) ([]Entry, error) {
 	}
 	var entries []Entry
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
-		entries = append(entries, Entry{name, seen[name]})
+		one := Entry{Name: name, Dir: seen[name]}
+		if f := d.files[dir+"/"+name]; f != nil {
+			one.Size = int64(len(f.data))
+		}
+		entries = append(entries, one)
 	}
 	return entries, nil
 }
@@ -147,6 +152,17 @@ func (d *memDisk) Rename(from, to string) error {
 	if err := d.turn(); err != nil {
 		return err
 	}
+	if d.dirs[from] {
+		d.renames = append(d.renames, [2]string{from, to})
+		moveDir(d.files, from, to)
+		for dir := range maps.Clone(d.dirs) {
+			if rest, ok := strings.CutPrefix(dir+"/", from+"/"); ok {
+				delete(d.dirs, dir)
+				d.dirs[path.Join(to, rest)] = true
+			}
+		}
+		return nil
+	}
 	f, ok := d.files[from]
 	if !ok {
 		return fs.ErrNotExist
@@ -156,17 +172,49 @@ func (d *memDisk) Rename(from, to string) error {
 	return nil
 }
 
+// moveDir renames the folder of files.
+func moveDir(files map[string]*memFile, from, to string) {
+	for name, f := range maps.Clone(files) {
+		if rest, ok := strings.CutPrefix(name, from+"/"); ok {
+			delete(files, name)
+			files[path.Join(to, rest)] = f
+		}
+	}
+}
+
 func (d *memDisk) Remove(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.turn(); err != nil {
 		return err
 	}
+	if d.dirs[name] {
+		if d.holdsAny(name) {
+			return errors.New("the folder is not empty")
+		}
+		delete(d.dirs, name)
+		return nil
+	}
 	if _, ok := d.files[name]; !ok {
 		return fs.ErrNotExist
 	}
 	delete(d.files, name)
 	return nil
+}
+
+// holdsAny tells whether there is anything in a folder.
+func (d *memDisk) holdsAny(dir string) bool {
+	for name := range d.files {
+		if strings.HasPrefix(name, dir+"/") {
+			return true
+		}
+	}
+	for name := range d.dirs {
+		if strings.HasPrefix(name, dir+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *memDisk) MakeDir(dir string) error {
@@ -190,6 +238,13 @@ func (d *memDisk) SyncDir(dir string) error {
 	if err := d.turn(); err != nil {
 		return err
 	}
+	d.renames = slices.DeleteFunc(d.renames, func(r [2]string) bool { // the sync of either folder keeps all of it
+		if path.Dir(r[0]) != dir && path.Dir(r[1]) != dir {
+			return false
+		}
+		moveDir(d.lasting, r[0], r[1])
+		return true
+	})
 	maps.DeleteFunc(d.lasting, func(name string, _ *memFile) bool { return path.Dir(name) == dir })
 	for name, f := range d.files {
 		if path.Dir(name) == dir {
@@ -239,6 +294,9 @@ func (d *memDisk) diskAfterLoss(power bool) *memDisk {
 		}
 		c := &memFile{data: slices.Clone(data), synced: slices.Clone(data)}
 		n.files[name], n.lasting[name] = c, c
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) { // its renaming may be lost
+			n.dirs[dir] = true
+		}
 	}
 	return n
 }
