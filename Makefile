@@ -54,8 +54,8 @@ long:
 soak:
 	CAPCLI_KILLS=1000 go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h
 	CAPCLI_DAY=1 CGO_ENABLED=1 go test -tags nvml ./profile/nvml -run 'TestFakeDayOfTicks$$' -v -count 1
-## gpu-check: sample the GPUs of this box through NVIDIA's library, and judge the figures (Linux, a GPU, a C compiler)
-gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test -tags nvml ./profile/nvml -run TestGPU -count 1 -v
+## gpu-check: loads of its own on a GPU, and every figure held against them and against nvidia-smi, in six minutes (Linux, a GPU, a C compiler)
+gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test -tags nvml ./profile/nvml -run 'TestGPU$$' -count 1 -v -timeout 15m
 ## slurm-check: a plan as an array of a real Slurm, brought up from Debian's packages and taken away again (Debian, root)
 slurm-check: ; SLURM_CHECK=required .ci/slurm
 ## kubernetes-check: read what a real API server lists: builds kube-apiserver, which takes minutes (Debian)

@@ -5,8 +5,11 @@ package nvml
 import (
 	"context"
 	"fmt"
+	"io"
+	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +20,10 @@ import (
 	"capcli/profile"
 )
 
-// TestGPU runs against the GPUs of the box, `make gpu-check`. It says what it
-// measured, what it judged, and what it could not judge here.
+// TestGPU runs against the GPUs of the box, `make gpu-check`: it starts loads of its own on the first one, and
+// holds each figure against what the load must give and against nvidia-smi, energy against power over time, and
+// a recording of all loads by the program itself against the processor time and memory that it may take. It
+// says what it measured, and what it could not try here.
 func TestGPU(t *testing.T) {
 	if os.Getenv("CAPCLI_GPU") == "" {
 		t.Skip("against a real GPU only: make gpu-check")
@@ -30,18 +35,20 @@ func TestGPU(t *testing.T) {
 	box := s.(*source)
 	defer s.Close()
 	t.Logf("driver %s, library %s (NVML %s), %d GPUs on %s", box.lib.version, loadedFrom(box.out, box.lib.path), box.lib.nvml, len(box.gpus), s.Host())
-	c := &gpuCheck{T: t, box: box, done: map[string]bool{}}
+	c := &gpuCheck{T: t, box: box}
 	c.latencies()
 	c.memoryIdentity()
 	c.sample(12, 250*time.Millisecond)
 	c.say(Examine(profile.SourceOptions{}))
-	c.notVerified()
+	c.prove()
+	if err := c.box.Read(context.Background(), &profile.Tick{}); err != nil {
+		c.Error(err)
+	}
 }
 
 type gpuCheck struct {
 	*testing.T
-	box  *source
-	done map[string]bool // what could be judged
+	box *source
 }
 
 // latencies times the calls that a tick makes, and those that it avoids.
@@ -120,14 +127,12 @@ func (c *gpuCheck) memoryIdentity() {
 		if min(apart, together) > 0.001*float64(m.Total) {
 			c.Errorf("GPU %d: memory does not add up either way", g.index)
 		}
-		c.done["memory identity"] = true
 	}
 }
 
 // sample reads some ticks and judges each figure, and the counters over time.
 func (c *gpuCheck) sample(n int, every time.Duration) {
 	last := map[string]float64{}
-	known := map[profile.Metric]bool{}
 	for range n {
 		tick := see(c, c.box)
 		for i := range tick.Samples {
@@ -137,7 +142,6 @@ func (c *gpuCheck) sample(n int, every time.Duration) {
 				if !ok {
 					continue
 				}
-				known[m] = true
 				if strings.HasSuffix(m.String(), "_pct") && m != profile.Fan && v > 100 || v < 0 {
 					c.Errorf("%s is %v", m, v)
 				}
@@ -169,13 +173,7 @@ func (c *gpuCheck) sample(n int, every time.Duration) {
 	}
 	for _, p := range tick.Processes {
 		c.Logf("process %d %s %q job %q pod %q: %.0f bytes (%s), %.0f %% (%s)", p.PID, p.User, p.Command, p.Job, p.Pod, p.MemBytes, p.MemWhy, p.SMPct, p.SMWhy)
-		c.done["processes"] = true
 	}
-	c.done["energy counter"] = known[profile.Energy]
-	c.done["GPM"] = known[profile.SMActive]
-	c.done["NVLink"] = known[profile.NVLinkTx]
-	c.done["PCIe rates"] = known[profile.PCIeTx]
-	c.done["ECC counters"] = known[profile.ECCCorrected]
 }
 
 // powerAgrees holds power against the limit: short peaks above it are known, of a
@@ -192,18 +190,87 @@ func (c *gpuCheck) say(r Report) {
 	for _, x := range r.Checks {
 		c.Logf("%-10s %-8s %s; %s", x.Name, x.State, x.Text, x.Fix)
 	}
-	c.done["MIG"] = slices.ContainsFunc(r.GPUs, func(g GPUReport) bool { return g.MIG })
 }
 
-// notVerified says what this run could not judge.
-func (c *gpuCheck) notVerified() {
-	for _, what := range []string{"memory identity", "energy counter", "GPM", "NVLink", "PCIe rates", "ECC counters", "processes", "MIG"} {
-		if !c.done[what] {
-			c.Logf("NOT VERIFIED here: %s", what)
+// How long a load runs, and how it is looked at. A verdict wants ten seconds of samples at least.
+const (
+	loadLength = 24 * time.Second
+	loadSettle = 3 * time.Second
+)
+
+// prove runs the loads beside a recording and judges both.
+func (c *gpuCheck) prove() {
+	g := c.box.gpus[0]
+	if g.dev.PeakMemBytesPerS == 0 || g.dev.SMs == 0 {
+		c.Errorf("%s: its bandwidth of memory or its number of SMs is not known", g.dev.Model)
+		return
+	}
+	load := newLoader(c.T, g.dev)
+	p := &proof{
+		read: func() *profile.Tick { return see(c, c.box) }, start: load.start, smi: smiOf(c.T, g.dev.UUID),
+		uuid: g.dev.UUID, every: time.Second, settle: loadSettle, length: loadLength,
+	}
+	r := startRecorder(c.T)
+	var seen []loadSeen
+	for i := range gpuLoads {
+		one, err := p.observe(&gpuLoads[i])
+		if err != nil {
+			c.Errorf("%s: %v", gpuLoads[i].name, err)
+			continue
+		}
+		c.Logf("%s: %s", one.load.name, one.words())
+		seen = append(seen, one)
+	}
+	j := judge(seen)
+	r.finish(j, seen)
+	for _, wrong := range j.wrong {
+		c.Error(wrong)
+	}
+	for _, what := range slices.Sorted(maps.Keys(j.untried)) {
+		c.Logf("NOT TRIED here: %s", what)
+	}
+	for _, what := range []string{"NVLink between GPUs", "MIG", "a GPU that is lost", "a driver that is replaced", "Xid and ECC events", "calls that hang", "throttling by power or heat"} {
+		c.Logf("NOT TRIED by this check: %s", what)
+	}
+}
+
+// words are the means of what was measured.
+func (s *loadSeen) words() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d looks, %.0f J by the counter, %.0f J by power", s.looks, s.rose, s.joules)
+	for m := range profile.NumMetrics {
+		if s.why[m] == profile.Known {
+			fmt.Fprintf(&b, "; %s %.4g", m, s.mean[m])
 		}
 	}
-	c.Log("NOT VERIFIED by this check: GPM against a kernel of known load, a lost GPU, a driver reload, Xid and ECC events, calls that hang")
-	if err := c.box.Read(context.Background(), &profile.Tick{}); err != nil {
-		c.Error(err)
+	return b.String()
+}
+
+// smiOf asks nvidia-smi about one GPU; nil where there is none.
+func smiOf(t *testing.T, uuid string) func() (*profile.Sample, error) {
+	fetch := func(ctx context.Context, args string) (io.ReadCloser, error) {
+		out, err := exec.CommandContext(ctx, "nvidia-smi", strings.Fields(args)...).Output()
+		return io.NopCloser(strings.NewReader(string(out))), err
+	}
+	open, err := profile.Sources.Get("smi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	smi, err := open(profile.SourceOptions{Fetch: fetch})
+	if err != nil {
+		t.Logf("nvidia-smi: %v", err)
+		return nil
+	}
+	return func() (*profile.Sample, error) {
+		var tick profile.Tick
+		if err := smi.Read(t.Context(), &tick); err != nil {
+			return nil, err
+		}
+		for i := range tick.Samples {
+			if tick.Samples[i].Device.UUID == uuid {
+				return &tick.Samples[i], nil
+			}
+		}
+		return nil, fmt.Errorf("nvidia-smi does not list GPU %s", uuid)
 	}
 }
