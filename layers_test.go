@@ -126,6 +126,8 @@ var layers = map[string][]string{
 	"profile/web":        {"profile", "profile/series"},
 
 	"profile/accelerator": {},
+	"profile/rhythm":      {},
+	"profile/timeline":    {},
 	"profile/measured":    {},
 
 	"scenarios":                 {"simulate/shift", "profile/accelerator", "simulate/mig", "forecast/roadmap", "profile/measured", "scenarios/events", "simulate", "simulate/choose", "simulate/width", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
