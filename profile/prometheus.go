@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	Sources.Add("prometheus", "the past of dcgm-exporters, asked of a Prometheus server", func(o SourceOptions) (Source, error) {
+	Sources.Add("prometheus", "the past of dcgm-exporters and of capcli's own metrics, asked of a Prometheus server", func(o SourceOptions) (Source, error) {
 		return newPrometheus(o)
 	})
 }
@@ -28,15 +28,16 @@ const (
 	promBlank  = 1e8       // a mean over a DCGM blank and real values is above this; of metrics only bytes per second are
 )
 
-// promSource makes ticks from the history of dcgm-exporters on a Prometheus server. It requests
-// the time range in parts, and in each part returns the ticks of one box after the other.
+// promSource makes ticks from the history of dcgm-exporters and of capcli's own metrics on a Prometheus
+// server. It requests the time range in parts, and in each part returns the ticks of one box after the
+// other. A box that has both is read from capcli's own metrics.
 type promSource struct {
 	o        SourceOptions
 	step     capcli.Seconds
 	next, to capcli.Time // time range that is not requested yet
 	size     int64       // points of a series in the next request
 	boxes    map[string]*promBox
-	names    []string // names of the DCGM fields
+	names    []string // names of the DCGM fields and of capcli's own metrics
 	found    bool     // some answer had a series
 
 	queue          []*promBox  // boxes of this part with ticks that were not read
@@ -48,12 +49,14 @@ type promSource struct {
 type promBox struct {
 	host  string
 	dcgm  *dcgmSource
+	own   *ownBox
 	parts []*promSeries // series of this part of the time range
 }
 
 // promSeries is one field of one GPU over a part of the time range.
 type promSeries struct {
 	uuid  string
+	own   bool   // of capcli's own metrics
 	point point  // name and labels
 	text  string // name and labels as text, for sorting
 	of    Range
@@ -75,6 +78,7 @@ func newPrometheus(o SourceOptions) (*promSource, error) {
 		boxes: map[string]*promBox{}, names: slices.Collect(maps.Keys(dcgmFields)),
 	}
 	s.names = append(s.names, dcgmFree, dcgmXid, dcgmXidNew)
+	s.names = slices.AppendSeq(s.names, maps.Keys(ownFields))
 	slices.Sort(s.names)
 	return s, nil
 }
@@ -112,13 +116,14 @@ func (s *promSource) Read(ctx context.Context, t *Tick) error {
 // tick makes the tick of a box at a time. It reports false where the box has no value then.
 func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) (bool, error) {
 	b.dcgm.round++
+	b.own.begin()
 	any := false
 	for _, p := range b.parts {
 		for p.done < len(p.of.At) && p.of.At[p.done] < at {
 			p.done++
 		}
 		if p.done < len(p.of.At) && p.of.At[p.done] == at {
-			if err := b.dcgm.enter(&p.point, p.uuid, p.of.Values[p.done]); err != nil {
+			if err := b.enter(p, p.of.Values[p.done]); err != nil {
 				return false, err
 			}
 			any = true
@@ -128,8 +133,18 @@ func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) (bool, error) {
 		return false, nil
 	}
 	t.At, t.Every, s.host = InstantOf(at.Std()), s.o.Every, b.host
-	b.dcgm.tell(t)
+	if !b.own.tell(t) {
+		b.dcgm.tell(t)
+	}
 	return true, nil
+}
+
+// enter sets the value of a series in this round.
+func (b *promBox) enter(p *promSeries, v float64) error {
+	if p.own {
+		return b.own.enter(&p.point, v)
+	}
+	return b.dcgm.enter(&p.point, p.uuid, v)
 }
 
 // part requests the next part of the time range. It returns io.EOF at the end, or an error where
@@ -138,8 +153,8 @@ func (s *promSource) part(ctx context.Context) error {
 	if s.next > s.to {
 		if !s.found {
 			return &capcli.InputError{
-				File: s.o.Where, Text: fmt.Sprintf("expected metrics of a dcgm-exporter (DCGM_FI_…) from %s to %s, found none", s.o.From.Second(), s.to),
-				Hint: "check the time, and --host against the labels hostname, Hostname and instance",
+				File: s.o.Where, Text: fmt.Sprintf("expected metrics of a dcgm-exporter (DCGM_FI_…) or of capcli (capcli_gpu_…) from %s to %s, found none", s.o.From.Second(), s.to),
+				Hint: "check the time, and --host against the labels hostname, Hostname, instance and host",
 			}
 		}
 		return io.EOF
@@ -175,6 +190,9 @@ func (s *promSource) part(ctx context.Context) error {
 
 // query returns the PromQL query for one field, of the box in the options or of all boxes.
 func (s *promSource) query(name string) string {
+	if f, own := ownFields[name]; own {
+		return f.query(name, s.o.Host, s.step)
+	}
 	over := "avg_over_time"
 	if !isAveraged(name) {
 		over = "last_over_time"
@@ -214,10 +232,12 @@ func (s *promSource) take(name string, r *Range) bool {
 		p.text += l + "=" + r.Labels[l] + ","
 	}
 	p.text = name + "{" + p.text
-	if p.uuid = p.point.get("UUID", "uuid", "gpu_uuid"); p.uuid == "" {
+	host := p.point.get("hostname", "Hostname", "instance")
+	if _, p.own = ownFields[name]; p.own {
+		host = p.point.get("exported_host", "host")
+	} else if p.uuid = p.point.get("UUID", "uuid", "gpu_uuid"); p.uuid == "" {
 		return false
 	}
-	host := p.point.get("hostname", "Hostname", "instance")
 	if host == "" {
 		host = "unknown"
 	}
@@ -233,7 +253,7 @@ func (s *promSource) take(name string, r *Range) bool {
 	}
 	b := s.boxes[host]
 	if b == nil {
-		b = &promBox{host: host, dcgm: newDCGMSource(s.o)}
+		b = &promBox{host: host, dcgm: newDCGMSource(s.o), own: newOwnBox(s.o)}
 		s.boxes[host] = b
 	}
 	b.parts = append(b.parts, p)

@@ -39,7 +39,7 @@ func fakeDCGM(t *testing.T, token string, changed int64, asked map[string]int) *
 			return strconv.FormatInt(at%100_000_000*100_000, 10)
 		}},
 	}
-	question := regexp.MustCompile(`^(avg|last)_over_time\((\w+)(?:\{(\w+)="([^"]*)"\})?\[60s\]\)`)
+	question := regexp.MustCompile(`^(?:(avg|last)_over_time\()?(\w+)(?:\{(\w+)="([^"]*)"\})?(?:\[60s\]\))?`)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.Header.Get("Authorization") != "Bearer "+token {
