@@ -154,8 +154,8 @@ func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location)
 	}
 	for day := range s.Heat {
 		for hour := range s.Heat[day] {
-			if c := s.Heat[day][hour]; c.Seen > 0 {
-				r.Hours = append(r.Hours, HourResult{time.Weekday(day).String(), hour, capcli.Figure(float64(c.Held) / float64(c.Seen)), capcli.Figure(c.Busy / float64(c.BusyFor))})
+			if c := &s.Heat[day][hour]; c.Seen > 0 {
+				r.Hours = append(r.Hours, HourResult{time.Weekday(day).String(), hour, capcli.Figure(c.HeldShare()), capcli.Figure(c.BusyShare())})
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (r *Result) use(u *Use) UseResult {
 		Tensor: capcli.Figure(u.Tensor.Mean()), Tensor95: capcli.Figure(u.Tensor.Quantile(0.95)), DRAM: capcli.Figure(u.DRAM.Mean()), DRAM95: capcli.Figure(u.DRAM.Quantile(0.95)),
 		Mem50: capcli.Figure(u.Memory.Quantile(0.5)), Mem95: capcli.Figure(u.Memory.Quantile(0.95)), MemMax: capcli.Figure(u.MemoryBytes), MemTotal: capcli.Figure(u.MemoryTotal),
 		Watts: capcli.Figure(u.Watts.Mean()), Watts95: capcli.Figure(u.Watts.Quantile(0.95)), Link: capcli.Figure(u.Link.Mean()),
-		Energy: capcli.Figure(u.Joules / 3.6e6), ByPower: u.ByPower, Longest: seconds(u.Longest), Starved: seconds(u.Starved), Pauses: u.Pauses, Burst: capcli.Figure(u.Burst()),
+		Energy: capcli.Figure(u.Joules() / 3.6e6), ByPower: u.ByPower, Longest: seconds(u.Longest), Starved: seconds(u.Starved), Pauses: u.Pauses, Burst: capcli.Figure(u.Burst()),
 		Use: u,
 	}
 	if r.Price != nil {

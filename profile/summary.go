@@ -26,19 +26,46 @@ type JobUse struct {
 	From    Instant // first seen
 	To      Instant // last seen
 	Use     *Use
-	hosts   []string
-	now     int // devices that it holds
+
+	hosts  []string
+	holder Holder
+	seen   jobSeen    // where it was seen first
+	times  []timeHeld // of its devices
 }
 
-// Hosts are the boxes on which the job was seen.
+// jobSeen is where and when a job was seen on a device.
+type jobSeen struct {
+	at    Instant
+	host  string
+	index int
+	uuid  string
+}
+
+// Compare orders by time, box and device.
+func (s *jobSeen) Compare(o *jobSeen) int {
+	return cmp.Or(cmp.Compare(s.at, o.at), strings.Compare(s.host, o.host), cmp.Compare(s.index, o.index), strings.Compare(s.uuid, o.uuid))
+}
+
+// Hosts are the boxes on which the job was seen, in order.
 func (j *JobUse) Hosts() []string { return j.hosts }
 
 // HeatCell is what all devices did in one hour of the week.
 type HeatCell struct {
-	Seen, Held int64   // microseconds of devices
-	Busy       float64 // of BusyFor
-	BusyFor    int64
+	Seen, Held int64 // microseconds of devices
+	Util       Average
 }
+
+// add counts what a device did in the hour.
+func (c *HeatCell) add(u *Use) {
+	c.Seen, c.Held = c.Seen+u.Seen, c.Held+u.Held
+	c.Util.Merge(&Average{u.Util.Micros, u.Util.Sum})
+}
+
+// HeldShare is the share of time in which devices were held; NaN where none was seen.
+func (c *HeatCell) HeldShare() float64 { return float64(c.Held) / float64(c.Seen) }
+
+// BusyShare is the mean utilisation, from 0 to 1; NaN where it was not reported.
+func (c *HeatCell) BusyShare() float64 { return c.Util.Mean() / 100 }
 
 // Summary is what samples say of a box or of many.
 type Summary struct {
@@ -66,7 +93,7 @@ type HostEvent struct {
 
 // Total is the use of all devices together.
 func (s *Summary) Total() *Use {
-	all := newUse()
+	all := NewUse()
 	for _, d := range s.Devices {
 		all.Merge(d.Use)
 	}
@@ -87,7 +114,7 @@ func (s *Summary) Tenants() []*TenantUse {
 	for _, j := range s.Jobs {
 		t := byName[j.Tenant]
 		if t == nil {
-			t = &TenantUse{Tenant: j.Tenant, Use: newUse()}
+			t = &TenantUse{Tenant: j.Tenant, Use: NewUse()}
 			byName[j.Tenant] = t
 			out = append(out, t)
 		}

@@ -124,8 +124,8 @@ func TestUse(t *testing.T) {
 		}
 	}
 	near("used GPU-hours", u.UsedHours(), (12*0.8+10*0.4)/3600)
-	near("energy", u.Joules, 100*100+12*40+10*20)
-	near("energy of jobs", sum.Jobs[0].Use.Joules+sum.Jobs[1].Use.Joules, 50*100+12*40+10*20)
+	near("energy", u.Joules(), 100*100+12*40+10*20)
+	near("energy of jobs", sum.Jobs[0].Use.Joules()+sum.Jobs[1].Use.Joules(), 50*100+12*40+10*20)
 	near("memory p95", u.Memory.Quantile(0.95), 12.5)
 	near("SM mean", u.SM.Mean(), (12*40+10*20)/100.0)
 }
@@ -169,7 +169,7 @@ func TestSummaryOfFake(t *testing.T) {
 	var joules float64
 	for _, j := range sum.Jobs {
 		jobs += j.Use.Held
-		joules += j.Use.Joules
+		joules += j.Use.Joules()
 	}
 	for _, x := range sum.Tenants() {
 		tenants += x.Use.Held
@@ -183,8 +183,8 @@ func TestSummaryOfFake(t *testing.T) {
 	if jobs != total.Held || tenants != total.Held || heatSeen != total.Seen || heatHeld != total.Held {
 		t.Errorf("devices were held %d us, jobs %d, tenants %d, hours of the week %d of %d seen", total.Held, jobs, tenants, heatHeld, heatSeen)
 	}
-	if joules > total.Joules || total.Joules < 8*70*n {
-		t.Errorf("jobs used %.0f J of %.0f J", joules, total.Joules)
+	if joules > total.Joules() || total.Joules() < 8*70*n {
+		t.Errorf("jobs used %.0f J of %.0f J", joules, total.Joules())
 	}
 	for i, want := range []profile.VerdictKind{profile.Working, profile.Working, profile.Working, profile.Working, profile.Starved, profile.Starved, profile.MostlyIdle} {
 		if got := sum.Devices[i].Use.Judge(); got.Kind != want {

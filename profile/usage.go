@@ -21,16 +21,18 @@ func (s *Sample) Active() (active, known bool) {
 
 // Use is what was seen of a device, or of a job on its devices. Times are in
 // microseconds of one device, so that two devices for a second make two seconds.
+//
+// All of it is whole numbers, maxima and Edges, so that a Use of a long time is exactly that of
+// its parts: in time by Append, over devices and jobs by Merge. Whoever adds a field adds it to
+// both, and to Reset.
 type Use struct {
-	Seen    int64   // time in which samples were there
-	Held    int64   // of it with a process
-	Busy    float64 // of Seen, by utilisation: share of time in which a kernel ran
-	BusyFor int64   // time in which utilisation was known
-	Idle    int64   // held and not active
-	Starved int64   // of Idle, in pauses between bursts of work: over 2 s, under 10 min
-	Longest int64   // pause while held
-	Pauses  int64   // that count as starved
-	Joules  float64
+	Seen    int64 // time in which samples were there
+	Held    int64 // of it with a process
+	Idle    int64 // held and not active
+	Starved int64 // of Idle, in pauses between bursts of work: over 2 s, under 10 min
+	Longest int64 // pause while held
+	Pauses  int64 // that count as starved
+	Energy  Sum   // in eighths of a microjoule, which power and time give without a rest
 	// ByPower tells that some energy was summed from power, for want of a counter.
 	ByPower bool
 	Shared  int64 // held by more than one
@@ -43,11 +45,12 @@ type Use struct {
 	Occupancy, FP64, FP32  Average // %
 	Link                   Average // NVLink and PCIe, MiB/s, both ways
 
-	bursts [burstBins]int32 // active stretches by their length
+	Bursts [BurstBins]int64 // active stretches by their length
+	Edges  Edges            // stretches under way while held, which do not count yet
 }
 
-// newUse gives a Use whose ranges are set.
-func newUse() *Use {
+// NewUse returns a Use of nothing whose ranges are set.
+func NewUse() *Use {
 	u := &Use{}
 	for _, d := range []*Distribution{&u.Util, &u.SM, &u.Tensor, &u.DRAM, &u.Memory} {
 		d.Top = 100
@@ -56,26 +59,64 @@ func newUse() *Use {
 	return u
 }
 
+// Reset makes u a Use of nothing and keeps its memory.
+func (u *Use) Reset() {
+	old := *u
+	*u = Use{}
+	for i, d := range u.distributions() {
+		from := old.distributions()[i]
+		*d = *from
+		d.Reset()
+	}
+}
+
+func (u *Use) distributions() [6]*Distribution {
+	return [...]*Distribution{&u.Util, &u.SM, &u.Tensor, &u.DRAM, &u.Memory, &u.Watts}
+}
+
+func (u *Use) averages() [4]*Average {
+	return [...]*Average{&u.Occupancy, &u.FP64, &u.FP32, &u.Link}
+}
+
+// spent is the energy of a sample.
+type spent struct {
+	units   uint64 // eighths of a microjoule
+	byPower bool
+}
+
+// unitsPerJoule is the resolution of Use.Energy.
+const unitsPerJoule = 8_000_000
+
 // add counts a sample that stands for some microseconds.
-func (u *Use) add(s *Sample, micros int64, joules float64, byPower bool) {
+func (u *Use) add(s *Sample, micros int64, energy spent) {
 	u.Seen += micros
 	if v, ok := s.Get(UtilGPU); ok {
-		u.Busy += v / 100 * float64(micros)
-		u.BusyFor += micros
+		u.Util.Add(v, micros)
 	}
-	for _, p := range [...]struct {
-		m Metric
-		d interface{ Add(v float64, micros int64) }
-	}{{UtilGPU, &u.Util}, {SMActive, &u.SM}, {SMOccupancy, &u.Occupancy}, {TensorActive, &u.Tensor}, {DRAMActive, &u.DRAM}, {Power, &u.Watts}, {FP64Active, &u.FP64}, {FP32Active, &u.FP32}} {
-		if v, ok := s.Get(p.m); ok {
-			p.d.Add(v, micros)
-		}
+	if v, ok := s.Get(SMActive); ok {
+		u.SM.Add(v, micros)
 	}
-	used, ok := s.Get(MemUsed)
-	total, has := s.Get(MemTotal)
-	if ok {
+	if v, ok := s.Get(TensorActive); ok {
+		u.Tensor.Add(v, micros)
+	}
+	if v, ok := s.Get(DRAMActive); ok {
+		u.DRAM.Add(v, micros)
+	}
+	if v, ok := s.Get(Power); ok {
+		u.Watts.Add(v, micros)
+	}
+	if v, ok := s.Get(SMOccupancy); ok {
+		u.Occupancy.Add(v, micros)
+	}
+	if v, ok := s.Get(FP64Active); ok {
+		u.FP64.Add(v, micros)
+	}
+	if v, ok := s.Get(FP32Active); ok {
+		u.FP32.Add(v, micros)
+	}
+	if used, ok := s.Get(MemUsed); ok {
 		u.MemoryBytes = max(u.MemoryBytes, used)
-		if has && total > 0 {
+		if total, has := s.Get(MemTotal); has && total > 0 {
 			u.MemoryTotal = max(u.MemoryTotal, total)
 			u.Memory.Add(100*used/total, micros)
 		}
@@ -89,31 +130,65 @@ func (u *Use) add(s *Sample, micros int64, joules float64, byPower bool) {
 	if any {
 		u.Link.Add(link, micros)
 	}
-	u.Joules += joules
-	u.ByPower = u.ByPower || byPower
+	u.Energy.Add(energy.units)
+	u.ByPower = u.ByPower || energy.byPower
 }
 
-// Merge adds what o has seen on another device or in another job.
+// hold counts the sample of add as held by one or, where shared is set, by several.
+func (u *Use) hold(s *Sample, micros int64, shared bool) {
+	u.Held += micros
+	if shared {
+		u.Shared += micros
+	}
+	if active, known := s.Active(); known {
+		u.Edges.step(u, active, micros)
+		if !active {
+			u.Idle += micros
+		}
+	}
+}
+
+// Append adds what o has seen of the same device or job on a device right after u, without a gap:
+// what was under way at the end of u goes on in o.
+func (u *Use) Append(o *Use) {
+	u.sum(o)
+	u.Edges.join(u, o.Edges)
+}
+
+// Merge adds what o has seen on another device or in another job. What is under way in o is over.
 func (u *Use) Merge(o *Use) {
+	u.sum(o)
+	edges := o.Edges
+	edges.close(u)
+}
+
+// Close ends what is under way: what comes next is not known, or has nothing to do with it.
+func (u *Use) Close() { u.Edges.close(u) }
+
+// sum adds all of o but its edges.
+func (u *Use) sum(o *Use) {
 	u.Seen, u.Held, u.Idle, u.Starved, u.Shared = u.Seen+o.Seen, u.Held+o.Held, u.Idle+o.Idle, u.Starved+o.Starved, u.Shared+o.Shared
-	u.Busy, u.BusyFor, u.Joules = u.Busy+o.Busy, u.BusyFor+o.BusyFor, u.Joules+o.Joules
 	u.Pauses, u.Longest, u.ByPower = u.Pauses+o.Pauses, max(u.Longest, o.Longest), u.ByPower || o.ByPower
 	u.MemoryBytes, u.MemoryTotal = max(u.MemoryBytes, o.MemoryBytes), max(u.MemoryTotal, o.MemoryTotal)
-	for _, p := range [...][2]*Distribution{
-		{&u.Util, &o.Util}, {&u.SM, &o.SM}, {&u.Tensor, &o.Tensor}, {&u.DRAM, &o.DRAM}, {&u.Memory, &o.Memory}, {&u.Watts, &o.Watts},
-	} {
-		p[0].Merge(p[1])
+	u.Energy.Merge(o.Energy)
+	from := o.distributions()
+	for i, d := range u.distributions() {
+		d.Merge(from[i])
 	}
-	for _, p := range [...][2]*Average{{&u.Occupancy, &o.Occupancy}, {&u.FP64, &o.FP64}, {&u.FP32, &o.FP32}, {&u.Link, &o.Link}} {
-		p[0].Merge(p[1])
+	means := o.averages()
+	for i, a := range u.averages() {
+		a.Merge(means[i])
 	}
-	for i, n := range o.bursts {
-		u.bursts[i] += n
+	for i, n := range o.Bursts {
+		u.Bursts[i] += n
 	}
 }
 
+// Joules is the energy.
+func (u *Use) Joules() float64 { return u.Energy.Float() / unitsPerJoule }
+
 // BusyShare is the mean utilisation, from 0 to 1; NaN where it was not reported.
-func (u *Use) BusyShare() float64 { return u.Busy / float64(u.BusyFor) }
+func (u *Use) BusyShare() float64 { return u.Util.Mean() / 100 }
 
 // HeldHours and UsedHours are GPU-hours with a process, and those of them in
 // which kernels ran. Used is NaN where utilisation was not reported.
@@ -121,34 +196,34 @@ func (u *Use) HeldHours() float64 { return hours(float64(u.Held)) }
 
 // UsedHours is described with HeldHours.
 func (u *Use) UsedHours() float64 {
-	if u.BusyFor == 0 {
+	if u.Util.Micros == 0 {
 		return math.NaN()
 	}
-	return hours(u.Busy)
+	return hours(u.Util.Sum.Float() / 800)
 }
 
 // Burst is the median length of a stretch of work, in seconds; NaN where there
 // was none that ended. Over 20 s it is known to 30 %.
 func (u *Use) Burst() float64 {
-	total := int32(0)
-	for _, n := range u.bursts {
+	total := int64(0)
+	for _, n := range u.Bursts {
 		total += n
 	}
 	if total == 0 {
 		return math.NaN()
 	}
 	left := (total + 1) / 2
-	for i, n := range u.bursts {
+	for i, n := range u.Bursts {
 		if left -= n; left <= 0 {
 			return burstLength(i)
 		}
 	}
-	return burstLength(burstBins - 1)
+	return burstLength(BurstBins - 1)
 }
 
 // Bins of the lengths of bursts: each second up to 20, then steps of 30 %.
 const (
-	burstBins  = 48
+	BurstBins  = 48 // number of bins
 	burstExact = 20
 	burstStep  = 1.3
 )
@@ -158,7 +233,7 @@ func burstBin(micros int64) int {
 	if s < burstExact+0.5 {
 		return int(s + 0.5)
 	}
-	return min(burstBins-1, burstExact+1+int(math.Log(s/burstExact)/math.Log(burstStep)))
+	return min(BurstBins-1, burstExact+1+int(math.Log(s/burstExact)/math.Log(burstStep)))
 }
 
 // burstLength is a length in the middle of a bin, in seconds.
@@ -170,39 +245,3 @@ func burstLength(bin int) float64 {
 }
 
 func hours(micros float64) float64 { return micros / 3.6e9 }
-
-// stretch follows a device, or a job on it, through work and pauses.
-type stretch struct {
-	begun  bool
-	active bool
-	length int64 // microseconds so far
-	worked bool  // there was work before the pause
-}
-
-// step goes on for some microseconds.
-func (st *stretch) step(u *Use, active bool, micros int64) {
-	if st.begun && st.active != active {
-		st.turn(u, true)
-	}
-	st.begun, st.active = true, active
-	st.length += micros
-}
-
-// turn ends a stretch. Only a pause that work follows is starvation.
-func (st *stretch) turn(u *Use, resumed bool) {
-	switch {
-	case !st.begun:
-	case st.active:
-		if resumed {
-			u.bursts[burstBin(st.length)]++
-		}
-		st.worked = true
-	default:
-		u.Longest = max(u.Longest, st.length)
-		if resumed && st.worked && st.length >= starvedAfter && st.length < idleAfter {
-			u.Starved += st.length
-			u.Pauses++
-		}
-	}
-	st.length = 0
-}

@@ -195,10 +195,8 @@ func (s *Summary) BusyHours() []WeekdayHours {
 		day := WeekdayHours{time.Weekday((i + 1) % 7), make([]float64, 24)}
 		seen := false
 		for hour, c := range s.Heat[day.Day] {
-			day.Busy[hour] = math.NaN()
-			if c.BusyFor > 0 {
-				day.Busy[hour], seen = c.Busy/float64(c.BusyFor), true
-			}
+			day.Busy[hour] = c.BusyShare()
+			seen = seen || c.Util.Micros > 0
 		}
 		if seen {
 			out = append(out, day)
