@@ -193,7 +193,7 @@ func sameSummary(t *testing.T, step int, want, got *Summary, scrapes int) {
 		near(name+" SM", a.SM.Mean(), b.SM.Mean(), points)
 		near(name+" tensor", a.Tensor.Mean(), b.Tensor.Mean(), points)
 		near(name+" memory", a.MemoryBytes, b.MemoryBytes, b.MemoryBytes/50)
-		near(name+" kJ", a.Joules/1e3, b.Joules/1e3, 0.7*seconds+b.Joules/50e3)
+		near(name+" kJ", a.Joules()/1e3, b.Joules()/1e3, 0.7*seconds+b.Joules()/50e3)
 	}
 	for i, d := range want.Devices {
 		g := got.Devices[i]
