@@ -212,7 +212,7 @@ func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Dura
 			micros = since
 		}
 	}
-	energy := d.spent(s, micros)
+	energy := d.energySpent(s, micros)
 	d.last, d.any = at, true
 	if !h.told {
 		p.guess(d, s)
@@ -313,9 +313,9 @@ func (p *Spanner) Flush() {
 	}
 }
 
-// spent is the energy since the last sample: by the counter, where it goes on,
+// energySpent is the energy since the last sample: by the counter, where it goes on,
 // else by power.
-func (d *spanDevice) spent(s *Sample, micros int64) spent {
+func (d *spanDevice) energySpent(s *Sample, micros int64) spent {
 	e, ok := s.Get(Energy)
 	last, had := d.energy, d.counted
 	d.energy, d.counted = e, ok
