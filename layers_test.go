@@ -126,6 +126,7 @@ var layers = map[string][]string{
 	"profile/web":        {"profile", "profile/series"},
 
 	"profile/accelerator": {},
+	"profile/readings":    {"profile"},
 	"profile/rhythm":      {},
 	"profile/timeline":    {},
 	"profile/measured":    {},

@@ -150,3 +150,10 @@ func unquote(s string) (string, int) {
 	}
 	return "", 0
 }
+
+// ReadExposition reads metrics in the text format of Prometheus or of OpenMetrics 1.0. It calls each with the
+// name and the value of every line, and with the value of the first of some labels that the line has. name is the
+// file name in errors.
+func ReadExposition(name string, r io.Reader, each func(metric, value string, label func(names ...string) string) error) error {
+	return readExposition(name, r, func(p *point) error { return each(p.name, p.value, p.get) })
+}
