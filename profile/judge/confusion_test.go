@@ -74,7 +74,7 @@ func TestConfusion(t *testing.T) {
 				if length == 60 && k >= 10 {
 					break
 				}
-				var one Spells
+				var one Tally
 				one.Add(&each[k], 60_000_000)
 				minutes.add(g.want, mostTime(Resolve(one, &job)))
 			}

@@ -1,7 +1,7 @@
 // Package judge says what a GPU did and what held it back.
 //
 // A Window takes the samples of one UTC minute of one device. Minute reads from it one Sign: what that
-// minute shows, without knowledge of the job. Signs add up in Spells, which merge in any order.
+// minute shows, without knowledge of the job. Signs add up in a Tally, and tallies add in any order.
 // Resolve turns signs into kinds with what is known of the job (its GPUs, boxes, command), Overall gives
 // the verdict on the whole, and Work says what kind of work it is.
 //

@@ -15,11 +15,12 @@ type Job struct {
 const stuckLeast = 300_000_000
 
 // Resolve turns signs into findings, in order of Descriptions.
-func Resolve(s Spells, j *Job) []Found {
+func Resolve(t Tally, j *Job) []Found {
 	var out []Found
+	s := t.Spells()
 	for i := range s {
 		k, most := s[i].meaning(j)
-		if k == Stuck && s.Time(SignStuck) < stuckLeast {
+		if k == Stuck && s[i].Time < stuckLeast {
 			most = Low
 		}
 		p := findKind(&out, k)

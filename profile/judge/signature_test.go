@@ -209,7 +209,7 @@ var (
 var testDevice = Device{PeakPCIe: 54_000, PeakNVLink: 429_000, MaxClock: 1980, PowerLimit: 700}
 
 // play runs some minutes of a signature in steps of some seconds, as means of each step.
-func (g *signature) play(seed uint64, minutes, step int, hide view) (spells Spells, rhythm Rhythm, each []Finding, job Job) {
+func (g *signature) play(seed uint64, minutes, step int, hide view) (spells Tally, rhythm Rhythm, each []Finding, job Job) {
 	job = g.job
 	d := &drawer{rand.New(rand.NewPCG(seed, 7)), testDevice, &job}
 	next := g.draw(d)

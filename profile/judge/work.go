@@ -24,7 +24,7 @@ type WorkCase struct {
 	Command        string
 	Devices, Hosts int
 	Held           int64 // microseconds of devices
-	Spells         Spells
+	Tally          Tally
 	Rhythm         Rhythm
 	Tensor         float64 // %, mean
 	MemoryLow      float64 // % of the device, 5th percentile
@@ -128,14 +128,14 @@ func Work(c *WorkCase) WorkFinding {
 		}
 		return WorkFinding{w.kind, sure, append([]string{fmt.Sprintf("its command says %q", text)}, c.seen()...)}
 	}
-	held := c.Spells.Total()
+	held := c.Tally.Total()
 	if held == 0 {
 		return WorkFinding{UnknownWork, Low, []string{}}
 	}
 	share := func(signs ...Sign) float64 {
 		n := int64(0)
 		for _, s := range signs {
-			n += c.Spells.Time(s)
+			n += c.Tally.Time(s)
 		}
 		return float64(n) / float64(held)
 	}
