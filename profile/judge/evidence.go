@@ -46,9 +46,9 @@ func (e *Evidence) set(d Datum, v float64) {
 func (m *minute) evidence() Evidence {
 	var e Evidence
 	for d, s := range plainData {
-		e.set(Datum(d), m.whole(s))
+		e.set(Datum(d), m.wholeMean(s))
 	}
-	e.set(DatumNVLink, larger(m.whole(NVLinkTx), m.whole(NVLinkRx)))
+	e.set(DatumNVLink, maxKnown(m.wholeMean(NVLinkTx), m.wholeMean(NVLinkRx)))
 	_, hi := m.net()
 	e.set(DatumNet, hi)
 	if m.Time > m.Unknown && !m.coarse {
@@ -62,7 +62,7 @@ func (m *minute) evidence() Evidence {
 	if m.CapKnown > 0 {
 		e.set(DatumCapped, 100*ratio(max(m.PowerCap, m.HeatCap), m.CapKnown))
 	}
-	e.set(DatumWait, larger(m.whole(IOWait), m.whole(CPUWait)))
+	e.set(DatumWait, maxKnown(m.wholeMean(IOWait), m.wholeMean(CPUWait)))
 	return e
 }
 
@@ -75,5 +75,5 @@ func (m *minute) linkShare() float64 {
 	if m.Device.PeakNVLink <= 0 {
 		return math.NaN()
 	}
-	return min(1, larger(m.mean[NVLinkTx], m.mean[NVLinkRx])/m.Device.PeakNVLink)
+	return min(1, maxKnown(m.mean[NVLinkTx], m.mean[NVLinkRx])/m.Device.PeakNVLink)
 }

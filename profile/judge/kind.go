@@ -108,24 +108,24 @@ type Sign uint8
 
 // The signs. Those of pauses and of PCIe need to know the job before they have a meaning.
 const (
-	SignIdle         Sign = iota // no kernel ran
-	SignIdleTraffic              // no kernel ran, but copies or the network were at work
-	SignStuck                    // a kernel ran all the time and did nothing
-	SignPaused                   // bursts with pauses; their rhythm and the job tell why
-	SignPausedInput              // bursts with pauses while tasks wait for a disk, a core or the network
-	SignGaps                     // gaps between kernels shorter than a sample
-	SignNVLink                   // SMs wait while NVLink is at work
-	SignNetwork                  // SMs wait while PCIe or NVLink and the network carry as much each way
-	SignPCIeEven                 // SMs wait while PCIe carries about as much each way
-	SignPCIeOneWay               // SMs wait while PCIe carries most one way
-	SignSmall                    // kernels run all the time on a small part of the SMs
-	SignHeat                     // heat holds the clocks back
-	SignPower                    // the power limit holds the clocks back
-	SignMemory                   // near the peak of memory bandwidth
-	SignCompute                  // near the peak of an arithmetic pipe
-	SignLight                    // little of the GPU is in use
-	SignWork                     // works; nothing is near a peak
-	SignUnknown                  // not measured, too coarse or contradictory
+	SignIdle        Sign = iota // no kernel ran
+	SignIdleTraffic             // no kernel ran, but copies or the network were at work
+	SignStuck                   // a kernel ran all the time and did nothing
+	SignPaused                  // bursts with pauses; their rhythm and the job tell why
+	SignPausedInput             // bursts with pauses while tasks wait for a disk, a core or the network
+	SignGaps                    // gaps between kernels shorter than a sample
+	SignNVLink                  // SMs wait while NVLink is at work
+	SignNetwork                 // SMs wait while PCIe or NVLink and the network carry as much each way
+	SignPCIeEven                // SMs wait while PCIe carries about as much each way
+	SignPCIeOneWay              // SMs wait while PCIe carries most one way
+	SignSmall                   // kernels run all the time on a small part of the SMs
+	SignHeat                    // heat holds the clocks back
+	SignPower                   // the power limit holds the clocks back
+	SignMemory                  // near the peak of memory bandwidth
+	SignCompute                 // near the peak of an arithmetic pipe
+	SignLight                   // little of the GPU is in use
+	SignWork                    // works; nothing is near a peak
+	SignUnknown                 // not measured, too coarse or contradictory
 	NumSigns
 )
 

@@ -86,7 +86,7 @@ func (m *minute) judge() Finding {
 	}
 	for _, rule := range [...]func(*minute) (Finding, bool){
 		(*minute).idling, (*minute).contradictory, (*minute).stuck, (*minute).pausing, (*minute).heat, (*minute).unmeasured,
-		(*minute).memory, (*minute).waiting, (*minute).power, (*minute).compute, (*minute).coarseLoad, (*minute).small, (*minute).light,
+		(*minute).memory, (*minute).waiting, (*minute).power, (*minute).compute, (*minute).coarseLoad, (*minute).smallKernels, (*minute).light,
 	} {
 		if f, ok := rule(m); ok {
 			return f
@@ -103,15 +103,15 @@ func (m *minute) shape(c Confidence) Confidence {
 	return c
 }
 
-// at returns the mean of a signal over the whole minute, with and without activity; NaN is not measured.
-func (m *minute) whole(s Signal) float64 {
+// wholeMean returns the mean of a signal over the whole minute, with and without activity; NaN is not measured.
+func (m *minute) wholeMean(s Signal) float64 {
 	a, b := &m.At[0][s], &m.At[1][s]
 	return (a.Sum + b.Sum) / float64(a.Time+b.Time)
 }
 
 // net returns what the box sends and receives, in MiB/s, the lesser direction first.
 func (m *minute) net() (lo, hi float64) {
-	tx, rx := m.whole(NetTx), m.whole(NetRx)
+	tx, rx := m.wholeMean(NetTx), m.wholeMean(NetRx)
 	return min(tx, rx), max(tx, rx)
 }
 
@@ -121,7 +121,7 @@ func (m *minute) idling() (Finding, bool) {
 		return Finding{}, false
 	}
 	lo, hi := m.net()
-	pcie := larger(m.whole(PCIeTx), m.whole(PCIeRx))
+	pcie := maxKnown(m.wholeMean(PCIeTx), m.wholeMean(PCIeRx))
 	if lo >= netWaits || hi >= netWaits || pcie >= pcieWaitsMiB/2 {
 		return Finding{SignIdleTraffic, m.idle, Low, Evidence{}}, true
 	}
@@ -156,7 +156,7 @@ func (m *minute) stuck() (Finding, bool) {
 		}
 	}
 	watts := m.mean[Power]
-	if at[SM].Time > 0 && at[SM].Spread() > stuckFlatSM || watts > 0 && (at[Power].Spread() > max(stuckFlatW, 0.015*watts) || watts > stuckPower*known(m.Device.PowerLimit, math.Inf(1))) {
+	if at[SM].Time > 0 && at[SM].Spread() > stuckFlatSM || watts > 0 && (at[Power].Spread() > max(stuckFlatW, 0.015*watts) || watts > stuckPower*orUsual(m.Device.PowerLimit, math.Inf(1))) {
 		return Finding{}, false
 	}
 	sure := Low
@@ -181,9 +181,9 @@ func (m *minute) pausing() (Finding, bool) {
 	}
 	lo, hi := m.net()
 	switch {
-	case larger(m.whole(IOWait), m.whole(CPUWait)) >= inputWait:
+	case maxKnown(m.wholeMean(IOWait), m.wholeMean(CPUWait)) >= inputWait:
 		return Finding{SignPausedInput, m.idle, High, Evidence{}}, true
-	case hi >= inputNet && lo < evenRatio*hi && m.whole(NetRx) == hi:
+	case hi >= inputNet && lo < evenRatio*hi && m.wholeMean(NetRx) == hi:
 		return Finding{SignPausedInput, m.idle, Medium, Evidence{}}, true
 	}
 	return Finding{SignPaused, m.idle, High, Evidence{}}, true
@@ -250,7 +250,7 @@ func (m *minute) memory() (Finding, bool) {
 
 // compute is work near the peak of an arithmetic pipe.
 func (m *minute) compute() (Finding, bool) {
-	pipe := larger(m.mean[FP64], larger(m.mean[FP32], m.mean[FP16]))
+	pipe := maxKnown(m.mean[FP64], maxKnown(m.mean[FP32], m.mean[FP16]))
 	if !(m.mean[Tensor] >= fullTensor) && !(pipe >= fullPipe) {
 		return Finding{}, false
 	}
@@ -262,9 +262,9 @@ func (m *minute) waiting() (Finding, bool) {
 	if m.mean[Util] < mostUtil || m.mean[SM] >= waitSM || m.mean[Tensor] >= waitTensor {
 		return Finding{}, false
 	}
-	nvlink := larger(m.mean[NVLinkTx], m.mean[NVLinkRx])
+	nvlink := maxKnown(m.mean[NVLinkTx], m.mean[NVLinkRx])
 	tx, rx := m.mean[PCIeTx], m.mean[PCIeRx]
-	pcie := larger(tx, rx)
+	pcie := maxKnown(tx, rx)
 	byNVLink := nvlink >= nvlinkWaits*m.Device.nvlink()
 	byPCIe := pcie >= min(pcieWaits*m.Device.pcie(), pcieWaitsMiB)
 	lost := 1 - m.mean[SM]/effectiveSM
@@ -287,8 +287,8 @@ func (m *minute) coarseLoad() (Finding, bool) {
 	return Finding{SignUnknown, 0, Low, Evidence{}}, m.coarse && m.mean[Util] < mostUtil
 }
 
-// small is a kernel all the time on a small part of the GPU, with no link at work.
-func (m *minute) small() (Finding, bool) {
+// smallKernels is a kernel all the time on a small part of the GPU, with no link at work.
+func (m *minute) smallKernels() (Finding, bool) {
 	if !(m.mean[Util] >= mostUtil) || !(m.mean[SM] < smallSM) || m.mean[DRAM] >= smallSM {
 		return Finding{}, false
 	}

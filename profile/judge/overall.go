@@ -146,7 +146,7 @@ func (f *Found) Words(held int64, burst float64) string {
 		}
 	}
 	words := f.shareWords(f.Kind.Describe().Words, held)
-	if told := f.told(); told != "" {
+	if told := f.values(); told != "" {
 		words += ": " + told
 	}
 	return words
@@ -175,8 +175,8 @@ func (f *Found) loadWords(held int64, burst float64) string {
 	return fmt.Sprintf("light: %.0f%% of SMs active when a kernel runs %.0f%% of the time", sm, util)
 }
 
-// told returns the values that tell a kind, in words.
-func (f *Found) told() string {
+// values returns the values that tell a kind, in words.
+func (f *Found) values() string {
 	v := func(d Datum, format string) string {
 		if x := f.Value(d); x == x {
 			return fmt.Sprintf(format, x)

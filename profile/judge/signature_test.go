@@ -16,7 +16,7 @@ type signature struct {
 	name string
 	want Kind
 	job  Job
-	draw func(d *drawer) func(at int) second // draws the parameters, and gives the seconds
+	make func(d *drawer) func(at int) second // draws the parameters, and gives the seconds
 }
 
 // drawer draws parameters and noise.
@@ -26,39 +26,39 @@ type drawer struct {
 	job *Job
 }
 
-func (d *drawer) in(lo, hi float64) float64 { return lo + (hi-lo)*d.Float64() }
+func (d *drawer) draw(lo, hi float64) float64 { return lo + (hi-lo)*d.Float64() }
 
-// near returns v with noise of some percent.
-func (d *drawer) near(v, pct float64) float64 { return max(0, v*(1+pct/100*d.NormFloat64())) }
+// noise returns v with noise of some percent.
+func (d *drawer) noise(v, pct float64) float64 { return max(0, v*(1+pct/100*d.NormFloat64())) }
 
-func (d *drawer) pct(v float64) float64 { return min(100, d.near(v, 3)) }
+func (d *drawer) pct(v float64) float64 { return min(100, d.noise(v, 3)) }
 
-// idle is a second without work.
-func (d *drawer) idle() second {
+// idleSecond is a second without work.
+func (d *drawer) idleSecond() second {
 	var s second
 	s.v[Power] = 70 + 0.2*d.NormFloat64()
 	s.v[Clock] = 345
-	s.v[NetTx], s.v[NetRx] = d.in(0, 3), d.in(0, 3)
+	s.v[NetTx], s.v[NetRx] = d.draw(0, 3), d.draw(0, 3)
 	s.caps.Known = true
 	return s
 }
 
 // load is a second of work: what most signatures share.
 func (d *drawer) load(util, sm, tensor, dram, watts float64) second {
-	s := d.idle()
+	s := d.idleSecond()
 	s.v[Util], s.v[SM], s.v[Tensor], s.v[DRAM] = math.Round(d.pct(util)), d.pct(sm), d.pct(tensor), d.pct(dram)
 	s.v[Occupancy], s.v[FP32] = 0.4*s.v[SM], 0.06*s.v[SM]
-	s.v[Power] = min(d.dev.PowerLimit, d.near(watts*d.dev.PowerLimit, 2))
-	s.v[Clock] = d.near(d.dev.MaxClock*0.985, 0.4)
-	s.v[PCIeTx], s.v[PCIeRx] = d.near(60, 20), d.near(150, 20)
+	s.v[Power] = min(d.dev.PowerLimit, d.noise(watts*d.dev.PowerLimit, 2))
+	s.v[Clock] = d.noise(d.dev.MaxClock*0.985, 0.4)
+	s.v[PCIeTx], s.v[PCIeRx] = d.noise(60, 20), d.noise(150, 20)
 	return s
 }
 
 // links puts traffic in MiB/s on NVLink, PCIe and the network.
 func (d *drawer) links(s second, nvlink, tx, rx, netTx, netRx float64) second {
-	s.v[NVLinkTx], s.v[NVLinkRx] = d.near(nvlink, 4), d.near(nvlink, 4)
-	s.v[PCIeTx], s.v[PCIeRx] = d.near(tx, 5), d.near(rx, 5)
-	s.v[NetTx], s.v[NetRx] = d.near(netTx, 5), d.near(netRx, 5)
+	s.v[NVLinkTx], s.v[NVLinkRx] = d.noise(nvlink, 4), d.noise(nvlink, 4)
+	s.v[PCIeTx], s.v[PCIeRx] = d.noise(tx, 5), d.noise(rx, 5)
+	s.v[NetTx], s.v[NetRx] = d.noise(netTx, 5), d.noise(netRx, 5)
 	return s
 }
 
@@ -67,11 +67,11 @@ const gib = 1024.0
 // signatures are the kinds of work, each with the ranges in which its minutes must be told.
 var signatures = []signature{
 	{"matrix products", ComputeBound, Job{Devices: 8, Hosts: 1}, func(d *drawer) func(int) second {
-		sm, tensor, dram, nv, w := d.in(78, 98), d.in(54, 80), d.in(10, 50), d.in(0, 80_000), d.in(0.6, 0.9)
+		sm, tensor, dram, nv, w := d.draw(78, 98), d.draw(54, 80), d.draw(10, 50), d.draw(0, 80_000), d.draw(0.6, 0.9)
 		return func(int) second { return d.links(d.load(99, sm, tensor, dram, w), nv, 60, 120, 2, 2) }
 	}},
 	{"FP32 or FP64 arithmetic", ComputeBound, Job{Devices: 1, Hosts: 1}, func(d *drawer) func(int) second {
-		sm, pipe, w, m := d.in(80, 99), d.in(65, 92), d.in(0.5, 0.85), FP64+Signal(d.IntN(2))
+		sm, pipe, w, m := d.draw(80, 99), d.draw(65, 92), d.draw(0.5, 0.85), FP64+Signal(d.IntN(2))
 		return func(int) second {
 			s := d.load(99, sm, 0, 20, w)
 			s.v[m] = d.pct(pipe)
@@ -79,26 +79,26 @@ var signatures = []signature{
 		}
 	}},
 	{"streams memory", MemoryBound, Job{Devices: 1, Hosts: 1}, func(d *drawer) func(int) second {
-		sm, tensor, dram, w := d.in(60, 98), d.in(0, 25), d.in(64, 92), d.in(0.4, 0.8)
+		sm, tensor, dram, w := d.draw(60, 98), d.draw(0, 25), d.draw(64, 92), d.draw(0.4, 0.8)
 		return func(int) second { return d.load(99, sm, tensor, dram, w) }
 	}},
 	{"trains well", Working, Job{Devices: 8, Hosts: 1}, func(d *drawer) func(int) second {
-		sm, tensor, dram, nv, w := d.in(64, 92), d.in(8, 46), d.in(15, 54), d.in(0, 100_000), d.in(0.5, 0.85)
-		return func(int) second { return d.links(d.load(d.in(92, 100), sm, tensor, dram, w), nv, 60, 300, 2, 40) }
+		sm, tensor, dram, nv, w := d.draw(64, 92), d.draw(8, 46), d.draw(15, 54), d.draw(0, 100_000), d.draw(0.5, 0.85)
+		return func(int) second { return d.links(d.load(d.draw(92, 100), sm, tensor, dram, w), nv, 60, 300, 2, 40) }
 	}},
 	{"all-reduce over NVLink", CommInNode, Job{Devices: 8, Hosts: 1}, func(d *drawer) func(int) second {
-		sm, tensor, dram, nv, w := d.in(14, 54), d.in(2, 25), d.in(5, 40), d.in(30_000, 350_000), d.in(0.3, 0.6)
+		sm, tensor, dram, nv, w := d.draw(14, 54), d.draw(2, 25), d.draw(5, 40), d.draw(30_000, 350_000), d.draw(0.3, 0.6)
 		return func(int) second { return d.links(d.load(98, sm, tensor, dram, w), nv, 50, 80, 2, 2) }
 	}},
 	{"all-reduce over InfiniBand", CommBetween, Job{Devices: 16, Hosts: 2}, func(d *drawer) func(int) second {
-		sm, tensor, w, nv := d.in(8, 54), d.in(2, 25), d.in(0.25, 0.55), d.in(0, 40_000)
-		tx, net := d.in(3.5, 22)*gib, d.in(2, 180)*gib
-		rx, back := tx*d.in(0.4, 1), net*d.in(0.4, 1)
+		sm, tensor, w, nv := d.draw(8, 54), d.draw(2, 25), d.draw(0.25, 0.55), d.draw(0, 40_000)
+		tx, net := d.draw(3.5, 22)*gib, d.draw(2, 180)*gib
+		rx, back := tx*d.draw(0.4, 1), net*d.draw(0.4, 1)
 		return func(int) second { return d.links(d.load(99, sm, tensor, 15, w), nv, tx, rx, net, back) }
 	}},
 	{"all-reduce between nodes, network not sampled", CommBetween, Job{Devices: 4, Hosts: 4}, func(d *drawer) func(int) second {
-		sm, tensor, w, tx := d.in(8, 54), d.in(2, 25), d.in(0.25, 0.55), d.in(3.5, 22)*gib
-		rx := tx * d.in(0.45, 1)
+		sm, tensor, w, tx := d.draw(8, 54), d.draw(2, 25), d.draw(0.25, 0.55), d.draw(3.5, 22)*gib
+		rx := tx * d.draw(0.45, 1)
 		return func(int) second {
 			s := d.links(d.load(99, sm, tensor, 15, w), 0, tx, rx, 0, 0)
 			s.v[NetTx], s.v[NetRx] = math.NaN(), math.NaN()
@@ -106,69 +106,69 @@ var signatures = []signature{
 		}
 	}},
 	{"offloads to the host", HostTransfer, Job{Devices: 1, Hosts: 1}, func(d *drawer) func(int) second {
-		sm, tensor, w, rx := d.in(5, 54), d.in(1, 25), d.in(0.2, 0.5), d.in(3.5, 48)*gib
-		tx := rx * d.in(0.02, 1)
+		sm, tensor, w, rx := d.draw(5, 54), d.draw(1, 25), d.draw(0.2, 0.5), d.draw(3.5, 48)*gib
+		tx := rx * d.draw(0.02, 1)
 		return func(int) second { return d.links(d.load(96, sm, tensor, 12, w), 0, tx, rx, 2, 5) }
 	}},
 	{"tiny kernels", SmallKernels, Job{Devices: 1, Hosts: 1}, func(d *drawer) func(int) second {
-		util, sm, dram, w := d.in(80, 100), d.in(0.6, 31), d.in(0.1, 25), d.in(0.17, 0.4)
+		util, sm, dram, w := d.draw(80, 100), d.draw(0.6, 31), d.draw(0.1, 25), d.draw(0.17, 0.4)
 		return func(int) second {
 			s := d.load(util, sm, sm/8, dram, w)
 			s.v[Power] += 5 * d.NormFloat64() // launches come and go
-			s.v[PCIeTx], s.v[PCIeRx] = d.in(1, 40), d.in(1, 120)
+			s.v[PCIeTx], s.v[PCIeRx] = d.draw(1, 40), d.draw(1, 120)
 			return s
 		}
 	}},
 	{"a collective that hangs", Stuck, Job{Devices: 8, Hosts: 1}, func(d *drawer) func(int) second {
-		sm, w := d.in(0, 24), d.in(0.1, 0.4)*d.dev.PowerLimit
+		sm, w := d.draw(0, 24), d.draw(0.1, 0.4)*d.dev.PowerLimit
 		return func(int) second {
-			s := d.idle()
+			s := d.idleSecond()
 			s.v[Util], s.v[SM], s.v[Clock] = 100, max(0, sm+0.1*d.NormFloat64()), d.dev.MaxClock
 			s.v[Power] = w + 0.6*d.NormFloat64()
-			s.v[PCIeTx], s.v[PCIeRx] = d.in(0, 4), d.in(0, 4)
+			s.v[PCIeTx], s.v[PCIeRx] = d.draw(0, 4), d.draw(0, 4)
 			return s
 		}
 	}},
 	{"power limit", PowerCap, Job{Devices: 8, Hosts: 1}, func(d *drawer) func(int) second {
-		sm, tensor, clock := d.in(72, 98), d.in(8, 75), d.in(0.45, 0.86)
+		sm, tensor, clock := d.draw(72, 98), d.draw(8, 75), d.draw(0.45, 0.86)
 		return func(int) second {
 			s := d.load(99, sm, tensor, 30, 0.99)
-			s.v[Clock], s.caps.Power = d.near(clock*d.dev.MaxClock, 1), d.Float64() < 0.95
+			s.v[Clock], s.caps.Power = d.noise(clock*d.dev.MaxClock, 1), d.Float64() < 0.95
 			return s
 		}
 	}},
 	{"heat", ThermalCap, Job{Devices: 8, Hosts: 1}, func(d *drawer) func(int) second {
-		sm, tensor, clock := d.in(70, 98), d.in(8, 70), d.in(0.35, 0.9)
-		share := d.in(0.5, 1)
+		sm, tensor, clock := d.draw(70, 98), d.draw(8, 70), d.draw(0.35, 0.9)
+		share := d.draw(0.5, 1)
 		return func(int) second {
 			s := d.load(99, sm, tensor, 30, 0.7)
-			s.v[Clock], s.caps.Heat = d.near(clock*d.dev.MaxClock, 1), d.Float64() < share
+			s.v[Clock], s.caps.Heat = d.noise(clock*d.dev.MaxClock, 1), d.Float64() < share
 			return s
 		}
 	}},
 	{"waits for its loader", Starved, Job{Devices: 2, Hosts: 1}, func(d *drawer) func(int) second {
-		period, sm := d.in(5, 12), d.in(40, 95)
-		duty := d.in(0.2, min(0.7, 1-2.7/period))
-		wait, waits := d.in(15, 60), d.Float64() < 0.5
+		period, sm := d.draw(5, 12), d.draw(40, 95)
+		duty := d.draw(0.2, min(0.7, 1-2.7/period))
+		wait, waits := d.draw(15, 60), d.Float64() < 0.5
 		next, burst := 0.0, 0.0
 		return func(at int) second {
 			for t := float64(at); t >= next; {
 				burst = next + duty*period
 				next += period * (1 + 0.06*d.NormFloat64())
 			}
-			s := d.idle()
+			s := d.idleSecond()
 			if float64(at) < burst {
 				s = d.load(90, sm, 30, 40, 0.5)
 			}
 			s.v[IOWait] = math.NaN()
 			if waits {
-				s.v[IOWait] = d.near(wait, 20)
+				s.v[IOWait] = d.noise(wait, 20)
 			}
 			return s
 		}
 	}},
 	{"a slow stream of requests", Light, Job{Devices: 1, Hosts: 1}, func(d *drawer) func(int) second {
-		pause, length, sm := d.in(4, 9), d.in(1, 3), d.in(20, 90)
+		pause, length, sm := d.draw(4, 9), d.draw(1, 3), d.draw(20, 90)
 		until, next := 0.0, 0.0
 		return func(at int) second {
 			for t := float64(at); t >= next; {
@@ -178,16 +178,16 @@ var signatures = []signature{
 			if float64(at) < until {
 				return d.load(85, sm, 15, 50, 0.4)
 			}
-			return d.idle()
+			return d.idleSecond()
 		}
 	}},
 	{"a light load", Light, Job{Devices: 1, Hosts: 1}, func(d *drawer) func(int) second {
-		util := d.in(8, 64)
-		sm := d.in(1.5, 23)
+		util := d.draw(8, 64)
+		sm := d.draw(1.5, 23)
 		return func(int) second { return d.load(util, sm, sm/4, sm, 0.25) }
 	}},
 	{"nobody at work", Idle, Job{Devices: 1, Hosts: 1}, func(d *drawer) func(int) second {
-		return func(int) second { return d.idle() }
+		return func(int) second { return d.idleSecond() }
 	}},
 }
 
@@ -212,7 +212,7 @@ var testDevice = Device{PeakPCIe: 54_000, PeakNVLink: 429_000, MaxClock: 1980, P
 func (g *signature) play(seed uint64, minutes, step int, hide view) (spells Tally, rhythm Rhythm, each []Finding, job Job) {
 	job = g.job
 	d := &drawer{rand.New(rand.NewPCG(seed, 7)), testDevice, &job}
-	next := g.draw(d)
+	next := g.make(d)
 	for m := range minutes {
 		w := Window{Device: testDevice, Holders: 1}
 		for at := 0; at < 60; at += step {
@@ -223,7 +223,7 @@ func (g *signature) play(seed uint64, minutes, step int, hide view) (spells Tall
 				for i, v := range s.v {
 					sum[i] += v / float64(step)
 				}
-				if s.v[SM] >= 1 || s.v[Util] >= 10 {
+				if s.v[SM] >= 1 || s.v[Util] >= 50 {
 					active++
 				}
 				if s.caps.Power {
@@ -240,7 +240,7 @@ func (g *signature) play(seed uint64, minutes, step int, hide view) (spells Tall
 				sum[s] = math.NaN()
 			}
 			known := sum[SM] == sum[SM] || sum[Util] == sum[Util]
-			w.Add(&sum, int64(step)*1_000_000, known && (sum[SM] >= 1 || sum[Util] >= 10 || sum[SM] != sum[SM] && sum[Util] > 0), known, Caps{2*power > step, 2*heat > step, hide.caps})
+			w.Add(&sum, int64(step)*1_000_000, known && (sum[SM] >= 1 || sum[Util] >= 50 || sum[SM] != sum[SM] && sum[Util] > 0), known, Caps{2*power > step, 2*heat > step, hide.caps})
 		}
 		f := Minute(&w)
 		each = append(each, f)

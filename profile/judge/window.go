@@ -209,7 +209,7 @@ const (
 // alternate follows the phases of collectives and of computing.
 func (w *Window) alternate(v *Values, micros int64) {
 	sm := v[SM]
-	busy := larger(v[NVLinkTx], v[NVLinkRx]) >= phaseLink*w.Device.nvlink() || larger(v[PCIeTx], v[PCIeRx]) >= phaseLink*w.Device.pcie()
+	busy := maxKnown(v[NVLinkTx], v[NVLinkRx]) >= phaseLink*w.Device.nvlink() || maxKnown(v[PCIeTx], v[PCIeRx]) >= phaseLink*w.Device.pcie()
 	phase := int8(0)
 	switch {
 	case busy && sm < collectSM:
@@ -234,18 +234,18 @@ const (
 	usualPCIe   = 24_000
 )
 
-func (d *Device) nvlink() float64 { return known(d.PeakNVLink, usualNVLink) }
-func (d *Device) pcie() float64   { return known(d.PeakPCIe, usualPCIe) }
+func (d *Device) nvlink() float64 { return orUsual(d.PeakNVLink, usualNVLink) }
+func (d *Device) pcie() float64   { return orUsual(d.PeakPCIe, usualPCIe) }
 
-func known(v, otherwise float64) float64 {
+func orUsual(v, otherwise float64) float64 {
 	if v > 0 {
 		return v
 	}
 	return otherwise
 }
 
-// larger returns the larger of two values of which either may be NaN.
-func larger(a, b float64) float64 {
+// maxKnown returns the larger of two values of which either may be NaN.
+func maxKnown(a, b float64) float64 {
 	if a >= b || b != b {
 		return a
 	}

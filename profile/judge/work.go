@@ -126,7 +126,7 @@ func Work(c *WorkCase) WorkFinding {
 		if w.launcher {
 			sure = Medium
 		}
-		return WorkFinding{w.kind, sure, append([]string{fmt.Sprintf("its command says %q", text)}, c.seen()...)}
+		return WorkFinding{w.kind, sure, append([]string{fmt.Sprintf("its command says %q", text)}, c.signs()...)}
 	}
 	held := c.Tally.Total()
 	if held == 0 {
@@ -150,7 +150,7 @@ func Work(c *WorkCase) WorkFinding {
 	steady := c.MemoryHigh-c.MemoryLow <= steadyMemory
 	gang := max(c.Devices, c.Hosts)
 	links := share(SignNVLink, SignNetwork)
-	f := WorkFinding{UnknownWork, Low, c.seen()}
+	f := WorkFinding{UnknownWork, Low, c.signs()}
 	switch {
 	case idle >= idleInteractive && gang <= 1 && idle < 1-neverShare:
 		f.Kind, f.Evidence = Interactive, append(f.Evidence, fmt.Sprintf("works for %.0f%% of the time, on one GPU", 100*(1-idle)))
@@ -175,8 +175,8 @@ func (c *WorkCase) uneven() bool {
 	return c.Rhythm.Bursts >= leastBursts && c.Rhythm.Variation() > unevenCV
 }
 
-// seen returns the signs of the kind of work in words.
-func (c *WorkCase) seen() []string {
+// signs returns the signs of the kind of work in words.
+func (c *WorkCase) signs() []string {
 	out := []string{}
 	if c.Rhythm.Bursts >= leastBursts {
 		how := "steady"
