@@ -79,6 +79,17 @@ func (s *Sample) Miss(m Metric, r Reason) { s.Values[m], s.Why[m] = 0, r }
 // Get gives a metric's value; ok is false where there is none.
 func (s *Sample) Get(m Metric) (v float64, ok bool) { return s.Values[m], s.Why[m] == Known }
 
+// Answered reports whether the device answered at all. It did not where each metric is missing because
+// the device was lost or the driver did not answer in time; what it did then is not known.
+func (s *Sample) Answered() bool {
+	for _, r := range s.Why {
+		if r != Lost && r != Timeout {
+			return true
+		}
+	}
+	return false
+}
+
 // Clear forgets all values, for the reason r.
 func (s *Sample) Clear(r Reason) {
 	s.Values = [NumMetrics]float64{}
@@ -110,8 +121,9 @@ type EventKind string
 const (
 	Began       EventKind = "began"        // sampling
 	Ended       EventKind = "ended"        // sampling, in order
+	GaveUp      EventKind = "gave_up"      // sampling, because the source cannot answer any more
 	Recovered   EventKind = "recovered"    // what an earlier run left was saved; Value is bytes that were dropped
-	Gap         EventKind = "gap"          // no samples; Value is how long, in microseconds
+	Gap         EventKind = "gap"          // no samples from At on; Value is how long, in microseconds
 	ClockJump   EventKind = "clock_jump"   // of the wall clock; Value is how far, in microseconds
 	Slow        EventKind = "slow"         // a tick took too long; Value is microseconds
 	GPULost     EventKind = "gpu_lost"     // fell off the bus
@@ -134,6 +146,9 @@ type Event struct {
 	Text   string
 }
 
+// isGap reports whether nothing of the box was seen for the event's Value.
+func (e *Event) isGap() bool { return e.Kind == Gap && e.Device == "" }
+
 // Tick is all that one look at a box saw.
 type Tick struct {
 	At      Instant
@@ -151,6 +166,16 @@ type Tick struct {
 	LookedAtHost bool
 	Groups       []GroupSample
 	Readings     []Reading
+}
+
+// hasAnswer reports whether any device answered.
+func (t *Tick) hasAnswer() bool {
+	for i := range t.Samples {
+		if t.Samples[i].Answered() {
+			return true
+		}
+	}
+	return false
 }
 
 // Reset empties the tick, keeping its memory.

@@ -24,8 +24,8 @@ type Sampler struct {
 
 // Sampled says how a run went.
 type Sampled struct {
-	Ticks   int64         // written with samples
-	Missed  int64         // times at which nothing was read
+	Ticks   int64         // written in which a GPU answered
+	Missed  int64         // times at which none did
 	Samples int64         // of single devices
 	Took    time.Duration // all reads together
 	Slowest time.Duration // read
@@ -46,10 +46,15 @@ const (
 // Run samples until ctx ends or the source is at its end, which is no error. What
 // the source fails with before it has told anything ends the run; once it has, it
 // is asked again, each time after twice as long, and a Stalled event tells why: an
-// exporter that is down for an hour must not end the recording of a month. A
-// read that is late misses its ticks; they are never caught up in a burst, and
-// a Gap tells of them. A read that does not come back keeps its tick: the rest
+// exporter that is down for an hour must not end the recording of a month. Only a
+// *GoneError ends the run then, with a GaveUp event. A
+// read that is late misses its ticks; they are never caught up in a burst. A read
+// that does not come back keeps its tick: the rest
 // of the run goes on without samples, which a Stalled event tells, until it does.
+// A tick in which no GPU has any value counts as missed, too. The next tick that
+// saw a GPU has one Gap for all that was missed before it, whatever the causes: the
+// time between the two ticks less the interval that the later one stands for. So
+// the gaps and what the ticks stand for add up to the time that passed.
 // Jumps of the wall clock are events; the intervals go by the steady clock. What
 // the sink cannot write ends the run with its error.
 func (s *Sampler) Run(ctx context.Context) (Sampled, error) {
@@ -66,7 +71,7 @@ func (s *Sampler) Run(ctx context.Context) (Sampled, error) {
 	}
 	if err == nil {
 		_, now := s.Clock.Now()
-		r.noteUp(now, "the source did not answer again")
+		r.endGap(now, 0)
 		err = r.event(Ended, 0, "")
 	}
 	return r.stats, err
@@ -87,9 +92,11 @@ type run struct {
 	offset      Instant       // of the wall clock against the steady one
 	slow        int           // reads in a row
 	down        bool          // the last read failed
-	since       time.Duration // when it first did
 	nap, retry  time.Duration // how long it is let alone, and until when
 	pending     []Event       // for the next tick that is written
+	seen        time.Duration // when a tick last saw a GPU
+	hole        int64         // ticks missed since then
+	why         string        // the first of them was
 }
 
 // reader does the reads, so that one that hangs does not hang the run.
@@ -105,6 +112,7 @@ func (r *run) reader(ctx context.Context) {
 func (r *run) loop(ctx context.Context) error {
 	wall, now := r.Clock.Now()
 	r.offset = wall - Instant(now.Microseconds())
+	r.seen = now - r.every // so that the first tick stands for an interval, too
 	if err := r.event(Began, 0, r.Source.Host()); err != nil {
 		return err
 	}
@@ -116,7 +124,7 @@ func (r *run) loop(ctx context.Context) error {
 		wall, now = r.Clock.Now()
 		r.watchClock(wall, now)
 		if late := (now - next) / r.every; late > 0 {
-			r.missed(wall, int64(late))
+			r.miss(int64(late), "the time of the tick had passed")
 			next += late * r.every
 		}
 		if err := r.look(wall, now); err != nil {
@@ -135,15 +143,32 @@ func (r *run) watchClock(wall Instant, now time.Duration) {
 	r.offset = offset // slewing adds up unseen, a jump does not
 }
 
-func (r *run) missed(at Instant, n int64) {
+// miss counts n ticks in which nothing was seen.
+func (r *run) miss(n int64, why string) {
 	r.stats.Missed += n
-	r.pending = append(r.pending, Event{At: at, Kind: Gap, Value: n * r.every.Microseconds(), Text: fmt.Sprintf("%d ticks missed", n)})
+	if r.hole == 0 {
+		r.why = why
+	}
+	r.hole += n
+}
+
+// endGap records the gap between the last tick that saw a GPU and the time until, where ticks were
+// missed in between. It is shorter by what a tick at until stands for.
+func (r *run) endGap(until, stands time.Duration) {
+	long := until - r.seen - stands
+	if r.hole > 0 && long > 0 {
+		wall, now := r.Clock.Now()
+		r.pending = append(r.pending, Event{
+			At: wall.Add(r.seen - now), Kind: Gap, Value: long.Microseconds(), Text: fmt.Sprintf("%d ticks missed: %s", r.hole, r.why),
+		})
+	}
+	r.seen, r.hole = until, 0
 }
 
 // look reads once, or finds that the last read has not returned.
 func (r *run) look(wall Instant, now time.Duration) error {
 	if !r.busy && r.down && now < r.retry {
-		r.stats.Missed++
+		r.miss(1, "")
 		return nil
 	}
 	if !r.busy {
@@ -154,7 +179,7 @@ func (r *run) look(wall Instant, now time.Duration) error {
 	}
 	err, back := r.wait()
 	if !back {
-		r.stats.Missed++
+		r.miss(1, "the source did not answer")
 		if r.told {
 			return nil
 		}
@@ -173,27 +198,21 @@ func (r *run) failed(now time.Duration, err error) error {
 	if errors.Is(err, io.EOF) || r.stats.Ticks == 0 {
 		return err
 	}
-	r.stats.Missed++
 	if len(r.pending) < mostNotes { // what befell is told, if not by this tick
 		r.pending = append(r.pending, r.tick.Events...)
+	}
+	r.miss(1, fmt.Sprintf("the source failed: %.200v", err))
+	if gone, ok := errors.AsType[*GoneError](err); ok {
+		r.endGap(now, 0)
+		return errors.Join(r.event(GaveUp, 0, gone.Text), err)
 	}
 	r.nap = min(max(2*r.nap, r.every), max(longestNap, r.every))
 	r.retry, r.told = now+r.nap, false
 	if r.down {
 		return nil
 	}
-	r.down, r.since = true, r.asked
+	r.down = true
 	return r.event(Stalled, 0, fmt.Sprintf("the source failed, trying again: %.200v", err))
-}
-
-// noteUp records that the source answers again after a failure.
-func (r *run) noteUp(now time.Duration, text string) {
-	if !r.down {
-		return
-	}
-	wall, _ := r.Clock.Now()
-	r.pending = append(r.pending, Event{At: wall, Kind: Gap, Value: (now - r.since).Microseconds(), Text: text})
-	r.down, r.nap = false, 0
 }
 
 // wait gives the answer to a read that comes in time. One that is known to be
@@ -220,10 +239,15 @@ func (r *run) write() error {
 	wall, now := r.Clock.Now()
 	t := &r.tick
 	t.Took = now - r.asked
-	r.noteUp(r.asked, "the source answers again")
-	if r.told {
-		r.told = false
-		r.pending = append(r.pending, Event{At: wall, Kind: Gap, Value: t.Took.Microseconds(), Text: "the source answers again"})
+	r.down, r.nap = false, 0
+	if r.told { // of what was seen between the question and the answer, most is as it is now
+		r.told, t.At, t.Elapsed = false, wall, now
+	}
+	saw := t.hasAnswer()
+	if saw {
+		r.endGap(t.Elapsed, t.Every)
+	} else {
+		r.miss(1, "no GPU answered")
 	}
 	r.stats.Took += t.Took
 	r.stats.Slowest = max(r.stats.Slowest, t.Took)
@@ -233,7 +257,9 @@ func (r *run) write() error {
 	if err := r.Sink.Write(t); err != nil {
 		return err
 	}
-	r.stats.Ticks++
+	if saw {
+		r.stats.Ticks++
+	}
 	r.stats.Samples += int64(len(t.Samples))
 	if r.Observe != nil {
 		r.Observe(t)

@@ -158,8 +158,8 @@ func TestLateTicksAreMissed(t *testing.T) {
 		t.Errorf("got %d missed and %d ticks, want 4 and 17", got.Missed, got.Ticks)
 	}
 	i := slices.IndexFunc(sink.events, func(e profile.Event) bool { return e.Kind == profile.Gap })
-	if i < 0 || sink.events[i].Value != (4*time.Second).Microseconds() {
-		t.Errorf("got events %+v, want a gap of 4 s", sink.events)
+	if i < 0 || sink.events[i].Value != (4500*time.Millisecond).Microseconds() {
+		t.Errorf("got events %+v, want one gap of 4.5 s", sink.events)
 	}
 	for i := 1; i < len(sink.at); i++ {
 		if sink.at[i] == sink.at[i-1] {

@@ -22,6 +22,16 @@ type Source interface {
 	Close() error
 }
 
+// GoneError is the error of a source that cannot answer any more in this process, although it may
+// in another: the driver was replaced, and a process stays bound to the library that it loaded
+// first. It ends the run of a Sampler, so that a service manager starts the program again.
+type GoneError struct {
+	Text string // what is gone
+	Hint string // what to do
+}
+
+func (e *GoneError) Error() string { return e.Text }
+
 // SourceOptions are what a source is opened with.
 type SourceOptions struct {
 	Every     time.Duration // between reads

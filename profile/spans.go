@@ -99,6 +99,7 @@ type spanHost struct {
 	devices map[string]*spanDevice
 	recent  []*spanDevice // of the samples of the last tick
 	told    bool          // processes
+	gap     Instant       // time since the last samples in which none were taken, as events say
 }
 
 // spanDevice is a device and the span that is under way.
@@ -118,7 +119,7 @@ type spanDevice struct {
 
 // Add takes a tick of a box.
 func (p *Spanner) Add(host string, t *Tick) {
-	if len(t.Samples) == 0 {
+	if len(t.Samples)+len(t.Events) == 0 {
 		return
 	}
 	h := p.hosts[host]
@@ -129,6 +130,14 @@ func (p *Spanner) Add(host string, t *Tick) {
 		h = &spanHost{name: host, devices: map[string]*spanDevice{}}
 		p.hosts[host] = h
 	}
+	for i := range t.Events {
+		if e := &t.Events[i]; e.isGap() {
+			h.gap += Instant(e.Value)
+		}
+	}
+	if len(t.Samples) == 0 {
+		return
+	}
 	p.find(h, t)
 	if t.LookedAtProcesses {
 		h.told = true
@@ -138,8 +147,15 @@ func (p *Spanner) Add(host string, t *Tick) {
 	if every <= 0 {
 		every = defaultEvery
 	}
+	answered := false
 	for i := range t.Samples {
-		p.sample(h, h.recent[i], t.At, every, &t.Samples[i])
+		if t.Samples[i].Answered() { // what the others did is not known
+			answered = true
+			p.sample(h, h.recent[i], t.At, every, &t.Samples[i])
+		}
+	}
+	if answered {
+		h.gap = 0
 	}
 }
 
@@ -166,7 +182,7 @@ func (p *Spanner) device(h *spanHost, d *Device) *spanDevice {
 	return s
 }
 
-// processes notes who holds what from now on.
+// processes notes who holds what from now on. A device that did not answer keeps its holders.
 func (p *Spanner) processes(h *spanHost, t *Tick) {
 	for _, d := range h.recent {
 		d.next = d.next[:0]
@@ -178,8 +194,10 @@ func (p *Spanner) processes(h *spanHost, t *Tick) {
 			d.next = append(d.next, x)
 		}
 	}
-	for _, d := range h.recent {
-		p.swap(d)
+	for i, d := range h.recent {
+		if t.Samples[i].Answered() {
+			p.swap(d)
+		}
 	}
 }
 
@@ -204,13 +222,14 @@ func (p *Spanner) swap(d *spanDevice) {
 func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Duration, s *Sample) {
 	micros := every.Microseconds()
 	if d.any {
-		since := int64(at - d.last)
-		if since <= 0 || since > mostSpan*micros {
-			p.finish(d) // a gap, or a clock that was set: this sample stands for itself alone
+		since := int64(at - d.last - h.gap)
+		if h.gap > 0 || since <= 0 || since > mostSpan*micros {
+			p.finish(d) // a gap, or a clock that was set
 			d.counted = false
-		} else {
-			micros = since
 		}
+		if since > 0 && since <= mostSpan*micros {
+			micros = since
+		} // else this sample stands for itself alone
 	}
 	energy := d.energySpent(s, micros)
 	d.last, d.any = at, true

@@ -72,7 +72,7 @@ func (z *Summarizer) AddTicks(n int64) { z.out.Ticks += n }
 func (z *Summarizer) AddEvents(host string, all []Event) {
 	for i := range all {
 		e := &all[i]
-		if e.Kind == Gap {
+		if e.isGap() {
 			z.out.Gaps += e.Value
 		}
 		if len(z.out.Events) < maxEvents {
