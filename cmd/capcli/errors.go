@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/report"
+	"capcli/profile"
 	"capcli/scenarios/play"
 )
 
@@ -25,6 +26,7 @@ const (
 	exitNoPlan      = 6 // no plan satisfies the constraints
 	exitAccounting  = 7 // an accounting check failed, which is a bug in capcli
 	exitOutput      = 8 // the output could not be written
+	exitGone        = 9 // what is recorded is gone for this process; another may find it
 	exitInterrupted = 130
 	exitTerminated  = 143
 )
@@ -44,6 +46,7 @@ func exitCode(err error) int {
 		{exitTerminated, hasType[stopped]},
 		{exitAccounting, hasType[*capcli.AccountingError]},
 		{exitOutput, hasType[*files.WriteError]},
+		{exitGone, hasType[*profile.GoneError]},
 		{exitUsage, hasType[*usageError]},
 		{exitUsage, hasType[*capcli.UnknownError]},
 		{exitUsage, hasType[*capcli.RequestError]},
@@ -73,6 +76,7 @@ func hintOf(err error) string {
 		output  *files.WriteError
 		missing *play.MissingInputError
 		request *capcli.RequestError
+		gone    *profile.GoneError
 	)
 	switch {
 	case errors.As(err, &usage):
@@ -87,6 +91,8 @@ func hintOf(err error) string {
 		return missing.Hint
 	case errors.As(err, &request):
 		return request.Hint
+	case errors.As(err, &gone):
+		return gone.Hint
 	case errors.Is(err, fs.ErrPermission):
 		return "check who may read it: ls -l"
 	}

@@ -39,15 +39,16 @@ func (s *source) settle(t *profile.Tick, wall profile.Instant, now time.Duration
 }
 
 // dispatch sends an order to the worker of a GPU, unless the worker is still busy, or the GPU is
-// lost and its next probe is not due.
-func (s *source) dispatch(g *gpu, o order, now time.Duration) {
+// lost and its next probe is not due. It reports whether it sent the order.
+func (s *source) dispatch(g *gpu, o order, now time.Duration) bool {
 	if g.busy || g.unknown || g.lost && now < g.probeAt {
-		return
+		return false
 	}
 	o.rebind = g.lost
 	o.state = o.state || g.lost
 	g.busy, g.asked = true, true
 	g.ask <- o
+	return true
 }
 
 // collect waits for the answer of a worker, until the time limit of this Read or the end of ctx.
@@ -87,6 +88,9 @@ func (s *source) gather(g *gpu, t *profile.Tick, wall profile.Instant, now time.
 	if g.eccRose > 0 {
 		s.tell(t, wall, profile.ECCError, g, g.eccRose, fmt.Sprintf("%d memory errors that were not corrected", g.eccRose))
 	}
+	if g.order.census {
+		s.weigh(g.census)
+	}
 	g.shown = g.shown[:0]
 	for i := range g.samples {
 		from := &g.samples[i]
@@ -110,7 +114,7 @@ func (s *source) gather(g *gpu, t *profile.Tick, wall profile.Instant, now time.
 func (s *source) lose(g *gpu, t *profile.Tick, wall profile.Instant, now time.Duration) {
 	if g.code.isDriverGone() {
 		if !s.gone {
-			s.gone = true
+			s.gone, s.goneCode = true, g.code
 			s.retryWait = firstProbe
 			s.retryAt = now + s.retryWait
 			t.Events = append(t.Events, profile.Event{At: wall, Kind: profile.DriverGone, Text: g.code.String()})

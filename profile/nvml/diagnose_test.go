@@ -239,21 +239,6 @@ func TestFakeDriverGoneWhileHanging(t *testing.T) {
 	})
 }
 
-func TestFakeDriverReplaced(t *testing.T) {
-	withFake(t, "NEW", func(t *testing.T, f *fake) {
-		s := f.open(profile.SourceOptions{Every: 100 * time.Millisecond}, nil)
-		see(t, s)
-		f.set("gone", 1, "init", 18)
-		var err error
-		for ; err == nil; time.Sleep(100 * time.Millisecond) {
-			err = s.Read(context.Background(), &profile.Tick{})
-		}
-		if err == nil || !strings.Contains(err.Error(), "start the program again") {
-			t.Errorf("error %v, want one that says to start again", err)
-		}
-	})
-}
-
 // One GPU's driver call hangs: it is marked, the others go on, nothing piles up.
 func TestFakeHangingCall(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {

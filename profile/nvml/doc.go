@@ -53,8 +53,13 @@
 //     is asked again after 1 s, 2 s, 4 s, up to a minute, and the library is set up
 //     again for it after half a minute, then a minute, up to ten.
 //   - After an update of the driver the program must be restarted: a process stays
-//     bound to the library that it loaded first. Read then fails, so that a service
-//     manager restarts the program.
+//     bound to the library that it loaded first. Read then fails with a
+//     *profile.GoneError, which ends the program, so that a service manager starts it
+//     again. So it does when the driver is gone, or all GPUs are lost, for five minutes.
+//     A library that was replaced on disk while the driver still answers changes
+//     nothing: the loaded one goes on.
+//   - Once a minute it is counted whether there are GPUs that were not there, or could
+//     not be used, at the last set-up. Where there are, the library is set up again.
 //   - A build with cgo does not start where LD_BIND_NOW is set, nor when linked
 //     with -z now: go-nvml resolves the functions of the library only when they are
 //     called.

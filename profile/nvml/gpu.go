@@ -3,6 +3,7 @@
 package nvml
 
 import (
+	"io/fs"
 	"time"
 
 	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
@@ -38,6 +39,8 @@ type gpu struct {
 	handle driver.Device
 
 	order      order
+	root       fs.FS
+	census     census // of the last order that asked for one
 	code       code // why the last look failed as a whole; success where it did not
 	samples    []profile.Sample
 	procs      []holder
@@ -77,6 +80,8 @@ type order struct {
 	processes bool
 	state     bool          // ask for the metrics that rarely change too
 	rebind    bool          // get a new handle of the GPU first
+	census    bool          // count the GPUs of the box
+	refused   []int         // for the census: numbers of the GPUs that could not be used
 	gate      chan struct{} // held during a call of GPM: one at a time over all GPUs
 	stop      bool
 }
@@ -86,7 +91,7 @@ const forgetAfter = 10 * time.Minute
 
 func newGPU(l *library, out outside, o profile.SourceOptions) *gpu {
 	g := &gpu{
-		lib: l, now: out.now, slow: o.Slow, every: o.Every, turn: out.patience / 4,
+		lib: l, now: out.now, root: out.root, slow: o.Slow, every: o.Every, turn: out.patience / 4,
 		ask: make(chan order, 1), done: make(chan struct{}, 1),
 		timer: newTimer(), samples: make([]profile.Sample, 1, 8),
 	}
@@ -144,6 +149,9 @@ func (g *gpu) look(o order) {
 		g.neverSince = o.at
 	} else if o.at-g.neverSince > forgetAfter {
 		g.never, g.neverField, g.neverSince = [numGetters]bool{}, [numFields]bool{}, o.at
+	}
+	if o.census {
+		g.takeCensus(o.refused)
 	}
 	stages := [...]func(*gpu, *profile.Sample, *order){
 		(*gpu).divide, (*gpu).utilisation, (*gpu).wholeMemory, (*gpu).wholeGPM,

@@ -4,7 +4,6 @@ package nvml
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -98,11 +97,17 @@ const (
 	longestSetUp    = 10 * time.Minute
 )
 
-// mend sets up the library again where the driver is gone, or a GPU has been lost for long. It
-// reports whether the GPUs can be asked in this tick.
+// mend sets up the library again where the driver is gone, a GPU has been lost for long, or the GPUs
+// are others than those of the last set-up. It reports whether the GPUs can be asked in this tick.
 func (s *source) mend(ctx context.Context, t *profile.Tick, wall profile.Instant, now time.Duration) bool {
 	if !s.fixer.busy {
 		if !s.needsSetUp(now) {
+			return !s.gone
+		}
+		if s.file.isReplaced(s.out.root) { // setting up would load the new file into this process
+			s.replaced = s.gone
+			s.changed = false
+			s.postpone(now)
 			return !s.gone
 		}
 		s.fixer.start(s, true, true)
@@ -118,7 +123,7 @@ func (s *source) mend(ctx context.Context, t *profile.Tick, wall profile.Instant
 	}
 	u := s.fixer.result()
 	was := s.gone
-	s.gone = u.code != success
+	s.gone, s.goneCode = u.code != success, u.code
 	if s.gone {
 		s.watch = u.watch
 		if !was {
@@ -165,6 +170,8 @@ func (s *source) needsSetUp(now time.Duration) bool {
 		lost = lost || g.lost
 	}
 	switch {
+	case s.changed:
+		return idle
 	case !lost && !s.gone:
 		s.retryAt, s.retryWait = 0, 0
 		return false
@@ -178,13 +185,15 @@ func (s *source) needsSetUp(now time.Duration) bool {
 // whatever its place in the list; a GPU no longer in the list is lost.
 func (s *source) adopt(u setUp) {
 	wall, _ := s.out.now()
-	s.refused = s.refused[:0]
+	s.refused, s.unused = s.refused[:0], nil
+	s.listed, s.bound, s.changed = len(u.list), boundGPUs(s.out.root), false
 	for _, g := range s.gpus {
 		g.unknown = true
 	}
 	for i := range u.list {
 		f := &u.list[i]
 		if f.code != success {
+			s.unused = append(s.unused, f.device.Index)
 			s.refused = append(s.refused, fmt.Sprintf("GPU %d cannot be used: %s", f.device.Index, f.code))
 			if s.first && f.code.isGPULost() { // a GPU that this user may not use gives no event
 				s.pending = append(s.pending, profile.Event{At: wall, Kind: profile.GPULost, Value: int64(f.code), Text: s.refused[len(s.refused)-1]})
@@ -219,19 +228,6 @@ func (s *source) withUUID(uuid string) *gpu {
 		if g.dev.UUID == uuid {
 			return g
 		}
-	}
-	return nil
-}
-
-// replacedError returns an error where no Read can succeed again: another driver version is
-// loaded, and this process cannot load its library beside the old one. It returns the error of
-// ctx where ctx was canceled.
-func (s *source) replacedError(ctx context.Context) error {
-	if s.misfits >= 3 {
-		return errors.New("sample GPUs: the driver was replaced by another version while sampling: start the program again, so that it loads the new library")
-	}
-	if err := ctx.Err(); errors.Is(err, context.Canceled) {
-		return err
 	}
 	return nil
 }

@@ -56,7 +56,16 @@ type source struct {
 
 	pending    []profile.Event
 	refused    []string // GPUs in the list of the driver that cannot be used, with the reason
-	gone       bool     // the driver is gone
+	unused     []int    // and their numbers
+	listed     int      // GPUs in the list of the driver at the last set-up
+	bound      int      // and of the kernel module
+	changed    bool     // the GPUs are others than those of the last set-up
+	censusAt   time.Duration
+	file       libraryFile
+	gone       bool // the driver is gone
+	goneCode   code
+	replaced   bool          // the library was replaced on disk while the driver was gone
+	deadAt     time.Duration // when no GPU could be asked any more; 0 is not so
 	retryAt    time.Duration
 	retryWait  time.Duration
 	misfits    int // consecutive set-ups that found a driver of another version
@@ -95,6 +104,7 @@ func open(l *library, o profile.SourceOptions, out outside) (*source, error) {
 		return nil, diagnose(u.code, out.root, l.path)
 	}
 	s.adopt(u)
+	s.file = fileOf(out, l)
 	if len(s.gpus) == 0 {
 		first := success
 		if len(u.list) > 0 {
@@ -109,8 +119,9 @@ func open(l *library, o profile.SourceOptions, out outside) (*source, error) {
 
 func (s *source) Host() string { return s.out.host }
 
-// Read sets t to the samples of all GPUs. It fails when ctx was canceled, after Close, and when
-// the driver was replaced by a version that this process cannot use.
+// Read sets t to the samples of all GPUs. It fails when ctx was canceled, after Close, and with a
+// *profile.GoneError when the driver was replaced by a version that this process cannot use, or
+// was gone for long.
 func (s *source) Read(ctx context.Context, t *profile.Tick) error {
 	if s.closed {
 		return io.ErrClosedPipe
@@ -127,18 +138,23 @@ func (s *source) Read(ctx context.Context, t *profile.Tick) error {
 	s.settle(t, wall, now)
 	if !s.mend(ctx, t, wall, now) {
 		s.blankAll(t)
-		return s.replacedError(ctx)
+		if err := s.gaveUp(now); err != nil {
+			return err
+		}
+		return canceled(ctx)
 	}
 	o := s.orders(now)
 	for _, g := range s.gpus {
-		s.dispatch(g, o, now)
+		if s.dispatch(g, o, now) { // one worker takes the census
+			o.census = false
+		}
 	}
 	for _, g := range s.gpus {
 		if g.busy && !g.stalled {
 			s.collect(ctx, g)
 		}
 	}
-	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+	if err := canceled(ctx); err != nil {
 		return err
 	}
 	_, end := s.out.now()
@@ -155,6 +171,14 @@ func (s *source) Read(ctx context.Context, t *profile.Tick) error {
 		s.identify(ctx, t)
 	}
 	s.first = false
+	return s.gaveUp(now)
+}
+
+// canceled returns the error of ctx where ctx was canceled; that its time is over is none.
+func canceled(ctx context.Context) error {
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return err
+	}
 	return nil
 }
 
@@ -174,6 +198,9 @@ func (s *source) orders(now time.Duration) order {
 	slack := s.opt.Every / 2
 	if s.first || s.stateAt == 0 || now-s.stateAt+slack >= stateEvery {
 		o.state, s.stateAt = true, max(now, 1)
+	}
+	if now-s.censusAt+slack >= censusEvery {
+		o.census, o.refused, s.censusAt = true, s.unused, now
 	}
 	if s.opt.Processes > 0 {
 		since := now - s.processAt + slack

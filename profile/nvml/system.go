@@ -18,6 +18,9 @@ type outside struct {
 	// userName returns the name of a user from the user database of the box; "" where it has
 	// none.
 	userName func(uid string) string
+	// giveUp is the time without a driver, or without a GPU that is not lost, after which Read fails
+	// for good.
+	giveUp time.Duration
 	// patience is the least time for which Read waits for the GPUs. It waits longer where the
 	// interval is longer.
 	patience time.Duration
@@ -26,6 +29,9 @@ type outside struct {
 // usualPatience is many times as long as a driver in trouble takes to answer, and short compared
 // to the cost of a call that never returns.
 const usualPatience = 500 * time.Millisecond
+
+// usualGiveUp is longer than a driver takes to be reloaded, and a GPU to be reset.
+const usualGiveUp = 5 * time.Minute
 
 // theBox returns the box on which the program runs. This is the only file that asks the operating
 // system.
@@ -38,6 +44,7 @@ func theBox() outside {
 	return outside{
 		host:     host,
 		patience: usualPatience,
+		giveUp:   usualGiveUp,
 		root:     os.DirFS("/"),
 		now: func() (profile.Instant, time.Duration) {
 			t := time.Now()
