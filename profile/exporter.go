@@ -19,6 +19,9 @@ const (
 type Exporter struct {
 	// More writes families of metrics after those of the GPUs. It is called while a page is made.
 	More func(p *Page)
+	// IsUp, unless nil, tells whether the last tick is recent. Where it is not, a page has More alone:
+	// old values are not repeated for ever.
+	IsUp func() bool
 
 	host  string
 	mu    sync.Mutex
@@ -81,9 +84,11 @@ func (x *Exporter) Page(openMetrics bool) []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	p := &Page{Open: openMetrics}
-	x.devices(p)
-	x.holders(p)
-	x.box(p)
+	if x.IsUp == nil || x.IsUp() {
+		x.devices(p)
+		x.holders(p)
+		x.box(p)
+	}
 	if x.More != nil {
 		x.More(p)
 	}

@@ -20,6 +20,7 @@ type Sampler struct {
 	// Observe, where it is not nil, is shown each tick after it was written, also
 	// those of events alone. It must not keep the tick.
 	Observe func(*Tick)
+	Health  *Health // where it is not nil, told how the run goes
 }
 
 // Sampled says how a run went.
@@ -146,6 +147,7 @@ func (r *run) watchClock(wall Instant, now time.Duration) {
 // miss counts n ticks in which nothing was seen.
 func (r *run) miss(n int64, why string) {
 	r.stats.Missed += n
+	r.Health.miss(n)
 	if r.hole == 0 {
 		r.why = why
 	}
@@ -184,6 +186,7 @@ func (r *run) look(wall Instant, now time.Duration) error {
 			return nil
 		}
 		r.told = true
+		r.Health.sourceError()
 		return r.event(Stalled, (now - r.asked).Microseconds(), "the source does not answer")
 	}
 	r.busy = false
@@ -202,6 +205,7 @@ func (r *run) failed(now time.Duration, err error) error {
 		r.pending = append(r.pending, r.tick.Events...)
 	}
 	r.miss(1, fmt.Sprintf("the source failed: %.200v", err))
+	r.Health.sourceError()
 	if gone, ok := errors.AsType[*GoneError](err); ok {
 		r.endGap(now, 0)
 		return errors.Join(r.event(GaveUp, 0, gone.Text), err)
@@ -259,6 +263,7 @@ func (r *run) write() error {
 	}
 	if saw {
 		r.stats.Ticks++
+		r.Health.tick(t.Every)
 	}
 	r.stats.Samples += int64(len(t.Samples))
 	if r.Observe != nil {

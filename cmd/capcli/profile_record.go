@@ -32,6 +32,7 @@ type recording struct {
 	devices map[string]bool
 	sum     *profile.Summarizer
 	seen    *profile.Exporter
+	health  *profile.Health
 	p       *progress
 }
 
@@ -57,6 +58,7 @@ func (r *recording) run(ctx context.Context) error {
 	if r.played || r.o.length > 0 && r.o.length <= longestSummary {
 		r.sum = profile.NewSummarizer(in)
 	}
+	r.health = &profile.Health{Program: versionText(), Host: r.host, Clock: newRealClock(r.e.now)}
 	stop, err := r.serve(ctx)
 	if err != nil {
 		return err
@@ -101,7 +103,7 @@ func (r *recording) sink(host string) (profile.Sink, error) {
 		SegmentTime: segment, SegmentRows: rows,
 		Host: host, Program: versionText(), Holder: fmt.Sprintf("capcli profile, process %d", os.Getpid()),
 		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.now), // real time, whatever time is recorded
-		Trouble: func(err error) { r.e.note(fmt.Sprintf("%v; nothing is lost, capcli tries again", err)) },
+		Trouble: r.diskTrouble,
 	})
 	if err != nil {
 		return nil, err
@@ -110,6 +112,12 @@ func (r *recording) sink(host string) (profile.Sink, error) {
 	r.sinks[host] = w
 	r.order = append(r.order, host)
 	return w, nil
+}
+
+// diskTrouble tells of an error of the disk that is tried again.
+func (r *recording) diskTrouble(err error) {
+	r.health.DiskError()
+	r.e.note(fmt.Sprintf("%v; nothing is lost, capcli tries again", err))
 }
 
 // close closes the stores of all boxes.
@@ -135,13 +143,16 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	if err != nil {
 		return 0, "", err
 	}
+	if log, ok := w.(*store.Writer); ok {
+		r.health.WatchLog(log.Waiting)
+	}
 	r.limitResources()
 	_, r.begun = r.clock.Now()
 	clock := r.clock
 	if r.o.length > 0 {
 		clock = &endingClock{clock, r.begun + r.o.length}
 	}
-	s := profile.Sampler{Source: r.src, Sink: w, Clock: clock, Every: r.o.sample.every, Observe: func(t *profile.Tick) {
+	s := profile.Sampler{Source: r.src, Sink: w, Clock: clock, Every: r.o.sample.every, Health: r.health, Observe: func(t *profile.Tick) {
 		r.observe(r.host, t)
 		r.p.report(int64((t.Elapsed-r.begun)/r.o.sample.every)+1, int64(r.o.length/r.o.sample.every))
 	}}

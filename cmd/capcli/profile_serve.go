@@ -36,6 +36,9 @@ func (r *recording) serve(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	r.seen = profile.NewExporter(r.host)
+	if !r.played {
+		r.seen.More, r.seen.IsUp = r.health.Families, r.health.IsUp
+	}
 	server := web.MetricsServer(r.seen.Page)
 	go func() {
 		if err := server.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {

@@ -190,7 +190,7 @@ func TestProfileOfAnExporterThatGoesAway(t *testing.T) {
 		if code != exitPartial || !strings.Contains(errs, "ticks were missed") || asked < 10 {
 			t.Fatalf("exit %d, asked %d times: %s", code, asked, errs)
 		}
-		for _, want := range []string{`"kind": "stalled"`, "502 Bad Gateway", `"kind": "gap"`, "the source answers again", `"kind": "ended"`} {
+		for _, want := range []string{`"kind": "stalled"`, "502 Bad Gateway", `"kind": "gap"`, "7 ticks missed: the source failed", `"gaps_s": 0.7,`, `"kind": "ended"`} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %s in %s", want, text)
 			}

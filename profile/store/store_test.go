@@ -330,7 +330,7 @@ func TestGapBetweenRuns(t *testing.T) {
 		t.Fatalf("%d ticks", len(got))
 	}
 	e := got[5].Events[0]
-	if e.Kind != profile.Gap || e.At != got[4].At || e.Value != int64(want[0].At-got[4].At) {
+	if e.Kind != profile.Gap || e.At != got[4].At || e.Value != int64(want[0].At-got[4].At)-want[0].Every.Microseconds() {
 		t.Errorf("got %+v", e)
 	}
 }

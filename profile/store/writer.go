@@ -245,8 +245,9 @@ func (w *Writer) events(t *profile.Tick) {
 		why = fmt.Sprintf("%d ticks could not be written", w.lost)
 		w.more = append(w.more, profile.Event{At: t.At, Kind: profile.DiskTrouble, Value: int64(w.lost), Text: cleanText(w.because.Error())})
 	}
-	if w.last > 0 && t.At > w.last {
-		w.more = append(w.more, profile.Event{At: w.last, Kind: profile.Gap, Value: int64(t.At - w.last), Text: why})
+	// The tick itself stands for the last interval.
+	if gap := int64(t.At-w.last) - micros(t.Every); w.last > 0 && gap > 0 {
+		w.more = append(w.more, profile.Event{At: w.last, Kind: profile.Gap, Value: gap, Text: why})
 	}
 }
 
