@@ -41,7 +41,7 @@ type gpu struct {
 	order      order
 	root       fs.FS
 	census     census // of the last order that asked for one
-	code       code // why the last look failed as a whole; success where it did not
+	code       code   // why the last look failed as a whole; success where it did not
 	samples    []profile.Sample
 	procs      []holder
 	processWhy profile.Reason // why the list of processes is missing
