@@ -9,7 +9,7 @@ CONCURRENT ?= Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-
 # the C compiler warns once for each.
 export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build engine build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check browser-check openapi-check cross dist module
+.PHONY: help build engine build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check browser-check prometheus-check openapi-check cross dist module
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -62,6 +62,8 @@ slurm-check: ; SLURM_CHECK=required .ci/slurm
 kubernetes-check: ; KUBERNETES_CHECK=required .ci/kubernetes
 ## browser-check: the pages of reports in a real browser; screenshots in bin/browser (Debian's chromium, npm)
 browser-check: ; BROWSER_CHECK=required .ci/browser
+## prometheus-check: metrics, rules and dashboard with a real Prometheus, and what it gives back (Debian)
+prometheus-check: ; PROMETHEUS_CHECK=required .ci/prometheus
 ## openapi-check: the description of the API of serve, by Redocly's validator (npm)
 openapi-check: ; OPENAPI_CHECK=required .ci/openapi
 ## cross: does it build for the other systems

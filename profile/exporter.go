@@ -22,6 +22,8 @@ type Exporter struct {
 	// IsUp, unless nil, tells whether the last tick is recent. Where it is not, a page has More alone:
 	// old values are not repeated for ever.
 	IsUp func() bool
+	// Free, unless nil, tells how many bytes the recorder may still write to its disk.
+	Free func() (uint64, error)
 
 	host  string
 	mu    sync.Mutex
@@ -89,6 +91,12 @@ func (x *Exporter) Page(openMetrics bool) []byte {
 		x.holders(p)
 		x.box(p)
 	}
+	if x.Free != nil {
+		if n, err := x.Free(); err == nil {
+			p.Family("capcli_profile_disk_free_bytes", GaugeFamily, "bytes", "what the recorder may still write to its disk")
+			p.Sample(float64(n), "host", x.host)
+		}
+	}
 	if x.More != nil {
 		x.More(p)
 	}
@@ -132,7 +140,7 @@ func (x *Exporter) devices(p *Page) {
 		p.Sample(1, append(d.labels(x.host), "bus", d.Bus, "driver", d.Driver, "parent", d.Parent, "ci", number(d.CI, d.MIG()))...)
 	}
 	p.Family("capcli_profile_read_seconds", GaugeFamily, "seconds", "time that the last look at the GPUs took")
-	p.Sample(x.tick.Took.Seconds())
+	p.Sample(x.tick.Took.Seconds(), "host", x.host)
 }
 
 func (x *Exporter) xidOf(d *Device) xidCount {
@@ -237,5 +245,5 @@ func (x *Exporter) holders(p *Page) {
 			"tenant", cmp.Or(o.Namespace, o.User), "job_id", o.Job, "pod_name", o.Pod, "pod_namespace", o.Namespace, "container_id", o.Container, "user", o.User)
 	}
 	p.Family("capcli_gpu_holders_left_out", GaugeFamily, "", `holders of GPUs that capcli_gpu_held_by sums up as "other"`)
-	p.Sample(float64(left))
+	p.Sample(float64(left), "host", x.host)
 }

@@ -58,7 +58,7 @@ func TestExporterPage(t *testing.T) {
 		`capcli_gpu_held_by{host="box",gpu="3",uuid="GPU-a",tenant="mei",job_id="881",user="mei"} 2`,
 		`capcli_gpu_held{host="box",gpu="3",uuid="MIG-b",model="H100",mig_profile="1g.10gb",gi="9"} 0`,
 		"\ncapcli_box_cpu_ratio{host=\"box\"} 0.125\n",
-		"\ncapcli_gpu_holders_left_out 0\n",
+		"\ncapcli_gpu_holders_left_out{host=\"box\"} 0\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
@@ -108,7 +108,7 @@ func TestExporterBoundsNames(t *testing.T) {
 	if named > 256+gpus || processes != gpus*jobs {
 		t.Errorf("%d lines of %d processes, want at most %d of %d", named, processes, 256+gpus, gpus*jobs)
 	}
-	if want := fmt.Sprintf("capcli_gpu_holders_left_out %d\n", gpus*jobs-256); !strings.Contains(text, want) {
+	if want := fmt.Sprintf("capcli_gpu_holders_left_out{host=\"box\"} %d\n", gpus*jobs-256); !strings.Contains(text, want) {
 		t.Errorf("the page lacks %s", want)
 	}
 }
