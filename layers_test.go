@@ -118,6 +118,7 @@ var layers = map[string][]string{
 	"profile/series":     {},
 	"profile/inference":  {"profile/series", "profile/trace", "profile/web"},
 	"profile/demand":     {"profile/inference", "profile/requests", "profile", "profile/trace", "profile/series", "profile/parquet", "profile/store", "profile/web"},
+	"profile/box":        {"profile"},
 	"profile/nvml":       {"profile", "go-nvml"},
 	"profile/kubernetes": {"profile/trace", "yaml"},
 	"profile/parquet":    {"profile", "profile/requests", "profile/trace", "parquet-go", "compress"},
