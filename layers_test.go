@@ -113,7 +113,7 @@ var layers = map[string][]string{
 	"simulate/width":           {},
 	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 
-	"profile":            {"profile/accelerator", "profile/judge"},
+	"profile":            {"profile/accelerator", "profile/judge", "profile/rhythm", "profile/timeline"},
 	"profile/trace":      {"compress"},
 	"profile/series":     {},
 	"profile/inference":  {"profile/series", "profile/trace", "profile/web"},

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"capcli/profile/rhythm"
 )
 
 const (
@@ -90,8 +92,9 @@ type Spanner struct {
 	// that it belongs to. It may add to the span's Uses.
 	Minute func(*Span, *Minute)
 
-	hosts map[string]*spanHost
-	order []*spanDevice
+	hosts  map[string]*spanHost
+	order  []*spanDevice
+	finder rhythm.Finder
 }
 
 type spanHost struct {
@@ -108,6 +111,7 @@ type spanDevice struct {
 	seen    Span
 	open    bool
 	minute  Minute
+	beat    beat
 	last    Instant
 	any     bool
 	energy  float64
@@ -250,6 +254,7 @@ func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Dura
 	}
 	sp.Use.hold(s, micros, n > 1)
 	if n == 1 {
+		p.follow(d, s, at, every)
 		return
 	}
 	part, units := micros/n, energy.units/uint64(n)
@@ -321,6 +326,8 @@ func (p *Spanner) finish(d *spanDevice) {
 	if p.Minute != nil {
 		p.endMinute(d)
 	}
+	p.endWindow(d)
+	p.endWaits(d)
 	d.open = false
 	p.Span(&d.seen)
 }

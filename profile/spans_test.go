@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli"
+	"capcli/profile/rhythm"
 )
 
 const testStart = Instant(1_795_564_200_000_000) // 2026-11-24T23:50:00Z
@@ -227,6 +228,7 @@ func TestUseSumsEveryField(t *testing.T) {
 	full := &Use{}
 	fill(reflect.ValueOf(full).Elem())
 	full.Edges = Edges{}
+	full.Steps.Bins = full.Steps.Bins[:1] // they are in order, each once
 	for name, u := range map[string]*Use{"Merge": {}, "Append": {}} {
 		if name == "Merge" {
 			u.Merge(full)
@@ -243,6 +245,7 @@ func TestUseSumsEveryField(t *testing.T) {
 	full.Edges = Edges{Head: Stretch{true, 1}, Tail: Stretch{true, 1}}
 	full.Reset()
 	empty := &Use{}
+	empty.Steps.Bins = []rhythm.Bin{}
 	for _, d := range empty.distributions() {
 		d.Top, d.Bins = 1, make([]int64, distributionBins)
 	}

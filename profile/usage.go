@@ -1,6 +1,10 @@
 package profile
 
-import "math"
+import (
+	"math"
+
+	"capcli/profile/rhythm"
+)
 
 // How long a GPU must do nothing to be more than between two kernels, and how
 // long to be given up on rather than waited with. Microseconds.
@@ -44,6 +48,12 @@ type Use struct {
 	Watts                  Distribution
 	Occupancy, FP64, FP32  Average // %
 	Link                   Average // NVLink and PCIe, MiB/s, both ways
+	Clock                  Average // of the SMs, MHz
+
+	Hot    int64        // time in which heat held clocks back
+	Capped int64        // time in which the power limit did
+	Waits  Waits        // of whole minutes
+	Steps  rhythm.Tally // what windows of some minutes show of the length of its steps
 
 	Bursts [BurstBins]int64 // active stretches by their length
 	Edges  Edges            // stretches under way while held, which do not count yet
@@ -62,7 +72,8 @@ func NewUse() *Use {
 // Reset makes u a Use of nothing and keeps its memory.
 func (u *Use) Reset() {
 	old := *u
-	*u = Use{}
+	*u = Use{Steps: old.Steps}
+	u.Steps.Reset()
 	for i, d := range u.distributions() {
 		from := old.distributions()[i]
 		*d = *from
@@ -74,8 +85,8 @@ func (u *Use) distributions() [6]*Distribution {
 	return [...]*Distribution{&u.Util, &u.SM, &u.Tensor, &u.DRAM, &u.Memory, &u.Watts}
 }
 
-func (u *Use) averages() [4]*Average {
-	return [...]*Average{&u.Occupancy, &u.FP64, &u.FP32, &u.Link}
+func (u *Use) averages() [5]*Average {
+	return [...]*Average{&u.Occupancy, &u.FP64, &u.FP32, &u.Link, &u.Clock}
 }
 
 // spent is the energy of a sample.
@@ -113,6 +124,17 @@ func (u *Use) add(s *Sample, micros int64, energy spent) {
 	}
 	if v, ok := s.Get(FP32Active); ok {
 		u.FP32.Add(v, micros)
+	}
+	if v, ok := s.Get(ClockSM); ok {
+		u.Clock.Add(v, micros)
+	}
+	if v, ok := s.Get(Throttle); ok && v < math.MaxUint32 {
+		if uint64(v)&throttledByHeat != 0 {
+			u.Hot += micros
+		}
+		if uint64(v)&throttledByPower != 0 {
+			u.Capped += micros
+		}
 	}
 	if used, ok := s.Get(MemUsed); ok {
 		u.MemoryBytes = max(u.MemoryBytes, used)
@@ -168,6 +190,9 @@ func (u *Use) Close() { u.Edges.close(u) }
 // sum adds all of o but its edges.
 func (u *Use) sum(o *Use) {
 	u.Seen, u.Held, u.Idle, u.Starved, u.Shared = u.Seen+o.Seen, u.Held+o.Held, u.Idle+o.Idle, u.Starved+o.Starved, u.Shared+o.Shared
+	u.Hot, u.Capped = u.Hot+o.Hot, u.Capped+o.Capped
+	u.Waits.Merge(&o.Waits)
+	u.Steps.Merge(&o.Steps)
 	u.Pauses, u.Longest, u.ByPower = u.Pauses+o.Pauses, max(u.Longest, o.Longest), u.ByPower || o.ByPower
 	u.MemoryBytes, u.MemoryTotal = max(u.MemoryBytes, o.MemoryBytes), max(u.MemoryTotal, o.MemoryTotal)
 	u.Energy.Merge(o.Energy)
