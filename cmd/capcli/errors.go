@@ -12,6 +12,7 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/profile"
+	"capcli/profile/bucket"
 	"capcli/scenarios/play"
 )
 
@@ -51,6 +52,7 @@ func exitCode(err error) int {
 		{exitUsage, hasType[*capcli.UnknownError]},
 		{exitUsage, hasType[*capcli.RequestError]},
 		{exitInput, hasType[*capcli.InputError]},
+		{exitInput, hasType[*bucket.Error]},
 		{exitNoPlan, func(err error) bool { return errors.Is(err, capcli.NoPlan) }},
 		{exitCondition, func(err error) bool { return errors.Is(err, capcli.ConditionTrue) }},
 		{exitPartial, func(err error) bool { return errors.Is(err, capcli.Incomplete) }},
@@ -76,6 +78,7 @@ func hintOf(err error) string {
 		output  *files.WriteError
 		missing *play.MissingInputError
 		request *capcli.RequestError
+		far     *bucket.Error
 		gone    *profile.GoneError
 	)
 	switch {
@@ -93,6 +96,8 @@ func hintOf(err error) string {
 		return request.Hint
 	case errors.As(err, &gone):
 		return gone.Hint
+	case errors.As(err, &far):
+		return far.Hint
 	case errors.Is(err, fs.ErrPermission):
 		return "check who may read it: ls -l"
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/profile/bucket"
 	"capcli/profile/demand"
 	"capcli/profile/inference"
 	"capcli/profile/trace"
@@ -93,9 +94,10 @@ func (e *env) sources() demand.Sources {
 		Open: func(name string) (trace.Input, io.Closer, error) { return openInput(e, name) },
 		IsFolder: func(name string) bool {
 			info, err := e.disk.Stat(name)
-			return err == nil && info.IsDir()
+			return err == nil && info.IsDir() || bucket.IsName(name)
 		},
-		Web: e.web, Now: capcli.TimeOf(e.now()),
+		Folder: e.profileFolder,
+		Web:    e.web, Now: capcli.TimeOf(e.now()),
 		Progress: func(unit string) (at, end func(n int64)) {
 			p := newProgress(e, unit)
 			return func(n int64) { p.report(n, 0) }, p.end

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/profile"
 	"capcli/profile/store"
@@ -57,14 +56,15 @@ func runProfileShow(ctx context.Context, e *env, o *showOptions, args []string) 
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	if _, err := e.disk.Stat(args[0]); err != nil {
-		return files.OpenError(args[0], err)
+	folders, err := openFolders(e, args)
+	if err != nil {
+		return err
 	}
 	q, in, err := o.query.query()
 	if err != nil {
 		return err
 	}
-	t, err := store.ReadTrack(ctx, args[0], store.TrackRequest{GPU: o.query.gpus[0], Query: q, Last: o.last, Columns: max(min(e.width(), 200)-10, 20)})
+	t, err := store.ReadTrack(ctx, folders, store.TrackRequest{GPU: o.query.gpus[0], Query: q, Last: o.last, Columns: max(min(e.width(), 200)-10, 20)})
 	if err != nil {
 		return err
 	}

@@ -72,9 +72,10 @@ type Request struct {
 type Sources struct {
 	Open     trace.Opener
 	IsFolder func(name string) bool // nil means that no input is a folder
-	Disk     store.Disk             // disk of folders; nil is the disk of the system
-	Web      http.RoundTripper      // nil is http.DefaultTransport
-	Now      capcli.Time            // end of the Prometheus query where Request.To is ""
+	// Folder opens a folder of samples; nil opens those of the disk of the system.
+	Folder func(name string) (store.Folder, error)
+	Web    http.RoundTripper // nil is http.DefaultTransport
+	Now    capcli.Time       // end of the Prometheus query where Request.To is ""
 
 	// Progress starts a count in unit, "jobs" or "ticks". It returns a function to call with
 	// the count so far, and one to call with the final count. Nil reports no progress.

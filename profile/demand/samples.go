@@ -79,12 +79,15 @@ func (r *reader) addSamples(ctx context.Context, l *profile.Levels, dirs []strin
 	at, end := r.src.progress("ticks")
 	n := int64(0)
 	for _, dir := range dirs {
-		for t, err := range store.OpenDir(r.src.Disk, dir).Ticks(q) {
+		folder := store.Folder{Name: dir, Root: dir}
+		if r.src.Folder != nil {
+			if folder, err = r.src.Folder(dir); err != nil {
+				return err
+			}
+		}
+		for t, err := range store.OpenFolders([]store.Folder{folder}).Ticks(q) {
 			if err == nil {
 				err = context.Cause(ctx)
-			}
-			if errors.Is(err, store.ErrChanged) {
-				return fmt.Errorf("%s: %w", dir, err)
 			}
 			if err == nil {
 				err = l.Add(t.Host, t.Tick)

@@ -8,8 +8,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// File reads a Parquet file by row groups and columns. Open checked all of its bytes against the
-// seal, so the values read are those written. It must be used by one goroutine.
+// File reads a Parquet file by row groups and columns. The values read are those written: Open
+// checked all bytes against the seal, and after OpenPartly each page is checked by its checksum. It
+// must be used by one goroutine.
 type File struct {
 	f       *file
 	columns []Column
@@ -19,8 +20,17 @@ type File struct {
 // Open opens the file at, of size bytes. It fails with ErrUnsealed for a file that capcli did not
 // write, and with *capcli.InputError for a damaged one.
 func Open(at io.ReaderAt, size int64) (*File, error) {
-	f, err := open(at, size)
-	if err != nil {
+	return fileOf(&file{at: at, size: size})
+}
+
+// OpenPartly is Open for a file of which only parts are wanted: it reads the footer alone, and so
+// does not check the seal.
+func OpenPartly(at io.ReaderAt, size int64) (*File, error) {
+	return fileOf(&file{at: at, size: size, partly: true})
+}
+
+func fileOf(f *file) (*File, error) {
+	if err := f.open(); err != nil {
 		return nil, err
 	}
 	if !f.sealed {
@@ -81,6 +91,16 @@ func (f *File) Groups() int { return len(f.f.meta.RowGroups) }
 
 // GroupRows returns the number of rows of a row group.
 func (f *File) GroupRows(group int) int64 { return f.f.meta.RowGroups[group].NumRows }
+
+// Chunk returns the offset and the length in bytes of a column of a row group; col is its index in
+// Columns. It fails with *capcli.InputError where they cannot be right.
+func (f *File) Chunk(group, col int) (offset, length int64, err error) {
+	c, err := f.f.chunk(group, &f.f.columns[col])
+	if err != nil {
+		return 0, 0, err
+	}
+	return c.off, c.end - c.off, nil
+}
 
 // Read sets v to a column of a row group; col is its index in Columns. v must be of the kind of
 // the column, and is resized to the rows of the group.

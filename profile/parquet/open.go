@@ -16,6 +16,7 @@ type file struct {
 	size    int64
 	dataEnd int64 // offset of the footer
 	sealed  bool
+	partly  bool // the seal was not checked: each page is, by its own checksum
 	meta    *format.FileMetaData
 	leaves  int
 	columns []leaf // flat columns, in the order of the file
@@ -37,25 +38,32 @@ type leaf struct {
 
 // open reads the footer of a file and checks everything that can be checked without decoding
 // pages. It fails with *capcli.InputError for a damaged or unsupported file.
-func open(at io.ReaderAt, size int64) (f *file, err error) {
-	f = &file{at: at, size: size}
+func open(at io.ReaderAt, size int64) (*file, error) {
+	f := &file{at: at, size: size}
+	return f, f.open()
+}
+
+func (f *file) open() error {
 	footer, err := f.footer()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := checkFooter(footer); err != nil {
-		return nil, err
+		return err
 	}
-	if f.sealed, err = checkSeal(at, size, f.dataEnd, footer); err != nil {
-		return nil, err
+	if f.partly {
+		_, seal := sealOf(footer)
+		f.sealed = seal >= 0
+	} else if f.sealed, err = checkSeal(f.at, f.size, f.dataEnd, footer); err != nil {
+		return err
 	}
 	if err := f.decode(); err != nil {
-		return nil, err
+		return err
 	}
 	if !f.sealed && strings.HasPrefix(f.meta.CreatedBy, madeBy) {
-		return nil, damaged("capcli wrote it and its seal is gone")
+		return damaged("capcli wrote it and its seal is gone")
 	}
-	return f, f.check()
+	return f.check()
 }
 
 func (f *file) footer() ([]byte, error) {
@@ -66,10 +74,11 @@ func (f *file) footer() ([]byte, error) {
 	if f.size < least {
 		return nil, damaged("a parquet file has at least %d bytes, this has %d", least, f.size)
 	}
-	var head [4]byte
-	var tail [8]byte
-	if err := f.readAt(head[:], 0); err != nil {
-		return nil, err
+	head, tail := [4]byte{'P', 'A', 'R', '1'}, [8]byte{}
+	if !f.partly {
+		if err := f.readAt(head[:], 0); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.readAt(tail[:], f.size-8); err != nil {
 		return nil, err
@@ -109,7 +118,7 @@ func (f *file) decode() (err error) {
 			err = damaged("footer: %v", p)
 		}
 	}()
-	pf, err := pq.OpenFile(f.at, f.size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
+	pf, err := pq.OpenFile(f.at, f.size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true), pq.SkipMagicBytes(true))
 	if err != nil {
 		return damaged("footer: %v", err)
 	}

@@ -100,6 +100,9 @@ func (c *chunk) nextPage() (h pageHead, payload []byte, ok bool, err error) {
 		if h.hasCRC && crc32.ChecksumIEEE(payload) != h.crc {
 			return h, nil, false, damaged("%s: a page does not match its checksum", c.where)
 		}
+		if c.f.partly && !h.hasCRC && h.packed > 0 {
+			return h, nil, false, damaged("%s: page without a checksum", c.where)
+		}
 		switch h.kind {
 		case dataPage, dataPageV2:
 			c.left -= h.values

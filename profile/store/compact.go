@@ -36,7 +36,7 @@ func Compact(ctx context.Context, disk Disk, root string, o CompactOptions) (Com
 		disk = System{}
 	}
 	var done Compacted
-	hosts, err := hosts(disk, root)
+	hosts, err := hosts(disk, root, spanOf(0, 0))
 	if err != nil {
 		return done, err
 	}

@@ -45,6 +45,23 @@ type Reading interface {
 	Size() (int64, error)
 }
 
+// PartReading is a Reading of a file far away, of which the store reads only the parts that it
+// needs.
+type PartReading interface {
+	Reading
+	// Want names the byte ranges, each an offset and a length, that are read next.
+	Want(ranges [][2]int64) error
+}
+
+// FarDisk is a Disk far away, which answers many questions at once in the time of one.
+type FarDisk interface {
+	Disk
+	// ListAhead names folders that List is called with next.
+	ListAhead(dirs []string)
+	// OpenAhead names files that Open is called with next, in this order.
+	OpenAhead(names []string)
+}
+
 // Entry is one file or folder.
 type Entry struct {
 	Name string

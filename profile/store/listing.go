@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"capcli"
+	"capcli/profile"
 	"capcli/profile/parquet"
 )
 
@@ -26,18 +29,47 @@ type listing struct {
 	next   int64    // number of the next segment
 }
 
-// hosts returns the hosts that have files or segments in a directory, sorted.
-func hosts(disk Disk, root string) ([]string, error) {
-	folders := []string{logFolder}
+// days returns the folders of the days in want that a directory has, in order of time.
+func days(disk Disk, root string, want span) ([]string, error) {
 	entries, err := disk.List(root)
 	if err != nil {
 		return nil, diskFault("listing", root, err)
 	}
+	var all []string
 	for _, e := range entries {
-		if e.Dir && strings.HasPrefix(e.Name, datePrefix) {
-			folders = append(folders, e.Name)
+		date, ok := strings.CutPrefix(e.Name, datePrefix)
+		if !ok || !e.Dir || len(date) != len(time.DateOnly) {
+			continue
 		}
+		if want.from != math.MinInt64 && date < dateOf(profile.Instant(want.from)) || want.to != math.MaxInt64 && date > dateOf(profile.Instant(want.to)) {
+			continue
+		}
+		all = append(all, e.Name)
 	}
+	return all, nil
+}
+
+// listAhead names the folders of root that are listed next, where the disk is far away.
+func listAhead(disk Disk, root string, folders []string) {
+	far, ok := disk.(FarDisk)
+	if !ok {
+		return
+	}
+	all := make([]string, len(folders))
+	for i, f := range folders {
+		all[i] = path.Join(root, f)
+	}
+	far.ListAhead(all)
+}
+
+// hosts returns the hosts that have files of days in want, or segments, in a directory, sorted.
+func hosts(disk Disk, root string, want span) ([]string, error) {
+	folders, err := days(disk, root, want)
+	if err != nil {
+		return nil, err
+	}
+	listAhead(disk, root, folders)
+	folders = append(folders, logFolder)
 	var hosts []string
 	for _, f := range folders {
 		entries, err := disk.List(path.Join(root, f))
@@ -54,17 +86,25 @@ func hosts(disk Disk, root string) ([]string, error) {
 	return slices.Compact(hosts), nil
 }
 
+// list returns all files and segments of a host.
 func list(disk Disk, root, host string) (*listing, error) {
+	return listDays(disk, root, host, spanOf(0, 0))
+}
+
+// listDays returns the files of a host of the days in want, and its segments.
+func listDays(disk Disk, root, host string, want span) (*listing, error) {
 	l := &listing{disk: disk, root: root, host: host, next: 1}
-	entries, err := disk.List(root)
+	folders, err := days(disk, root, want)
 	if err != nil {
-		return nil, diskFault("listing", root, err)
+		return nil, err
 	}
-	for _, e := range entries {
-		if date, ok := strings.CutPrefix(e.Name, datePrefix); ok && e.Dir && len(date) == len("2026-11-20") {
-			if err := l.folder(path.Join(e.Name, hostFolder(host))); err != nil {
-				return nil, err
-			}
+	for i := range folders {
+		folders[i] = path.Join(folders[i], hostFolder(host))
+	}
+	listAhead(disk, root, folders)
+	for _, f := range folders {
+		if err := l.folder(f); err != nil {
+			return nil, err
 		}
 	}
 	slices.SortStableFunc(l.pieces, func(a, b piece) int {
@@ -83,6 +123,7 @@ func (l *listing) folder(dir string) error {
 			l.temps = append(l.temps, path.Join(dir, e.Name))
 		}
 		if p, ok := parsePiece(dir, e.Name); ok && !e.Dir {
+			p.size = e.Size
 			l.pieces = append(l.pieces, p)
 			l.next = max(l.next, p.to+1)
 		}
@@ -191,7 +232,11 @@ func (o *opened) read(host string) error {
 	if err != nil {
 		return err
 	}
-	if o.File, err = parquet.Open(o.at, size); err != nil {
+	open := parquet.Open
+	if _, far := o.at.(PartReading); far {
+		open = parquet.OpenPartly
+	}
+	if o.File, err = open(o.at, size); err != nil {
 		return err
 	}
 	if err := o.columns(); err != nil {
@@ -250,6 +295,9 @@ func (o *opened) columns() error {
 func (o *opened) block(group int, b *block) error {
 	have := o.Columns()
 	n := int(o.GroupRows(group))
+	if err := o.want(group, b, have); err != nil {
+		return err
+	}
 	for i, c := range b.columns {
 		all := &b.cols[i]
 		all.Resize(b.n + n)
@@ -270,6 +318,27 @@ func (o *opened) block(group int, b *block) error {
 	}
 	b.n += n
 	return nil
+}
+
+// want names the chunks that block reads, where the file is far away.
+func (o *opened) want(group int, b *block, have []parquet.Column) error {
+	far, ok := o.at.(PartReading)
+	if !ok {
+		return nil
+	}
+	var ranges [][2]int64
+	for _, c := range b.columns {
+		k := indexOf(have, c.Name)
+		if k < 0 {
+			continue
+		}
+		off, n, err := o.Chunk(group, k)
+		if err != nil {
+			return capcli.NameFile(err, o.name)
+		}
+		ranges = append(ranges, [2]int64{off, n})
+	}
+	return diskFault("reading", o.name, far.Want(ranges))
 }
 
 func indexOf(columns []parquet.Column, name string) int {

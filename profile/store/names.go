@@ -72,6 +72,7 @@ type piece struct {
 	name     string
 	first    profile.Instant // instant of its first tick, rounded down to the second
 	from, to int64           // numbers of its first and last segment; those between may be missing
+	size     int64           // bytes
 }
 
 func (p *piece) path() string { return path.Join(p.dir, p.name) }

@@ -74,7 +74,7 @@ func Prune(ctx context.Context, disk Disk, root string, o PruneOptions) (Pruned,
 		disk = System{}
 	}
 	var done Pruned
-	hosts, err := hosts(disk, root)
+	hosts, err := hosts(disk, root, spanOf(0, 0))
 	if err != nil {
 		return done, err
 	}

@@ -60,7 +60,26 @@ type HostTick struct {
 }
 
 // Hosts returns the hosts that have files or segments in the directory, sorted.
-func (r *Reader) Hosts() ([]string, error) { return hosts(r.disk, r.root) }
+func (r *Reader) Hosts() ([]string, error) { return hosts(r.disk, r.root, spanOf(0, 0)) }
+
+// hosts returns the hosts of a query, sorted. It lists no folder where the query names them.
+func (r *Reader) hosts(q Query) ([]string, error) {
+	if len(q.Hosts) == 0 {
+		return hosts(r.disk, r.root, q.span())
+	}
+	all := slices.Clone(q.Hosts)
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// span returns the instants that the query wants.
+func (q Query) span() span {
+	want := spanOf(q.From, q.To)
+	if q.To != 0 {
+		want.to--
+	}
+	return want
+}
 
 // Ticks returns the ticks of files and segments, host by host and in order of time. It may run
 // while a Writer writes. A tick is valid until the next one; its devices stay valid. The first
@@ -73,15 +92,12 @@ func (r *Reader) Hosts() ([]string, error) { return hosts(r.disk, r.root) }
 // in memory at a time.
 func (r *Reader) Ticks(q Query) iter.Seq2[HostTick, error] {
 	return func(yield func(HostTick, error) bool) {
-		hosts, err := r.Hosts()
+		hosts, err := r.hosts(q)
 		if err != nil {
 			yield(HostTick{}, err)
 			return
 		}
 		for _, host := range hosts {
-			if len(q.Hosts) > 0 && !slices.Contains(q.Hosts, host) {
-				continue
-			}
 			if going, err := r.host(host, q, yield); err != nil {
 				yield(HostTick{}, err)
 				return
@@ -92,9 +108,9 @@ func (r *Reader) Ticks(q Query) iter.Seq2[HostTick, error] {
 	}
 }
 
-// listFiles returns the files of a host and the rows of its segments. It reads the segments
+// listFiles returns the files of a host of the days in want, and the rows of its segments. It reads the segments
 // before it lists the files, so that a segment converted meanwhile is found among the files.
-func (r *Reader) listFiles(host string) (*listing, []segmentRows, error) {
+func (r *Reader) listFiles(host string, want span) (*listing, []segmentRows, error) {
 	before := &listing{disk: r.disk, root: r.root, host: host, next: 1}
 	if err := before.segments(); err != nil {
 		return nil, nil, err
@@ -112,7 +128,7 @@ func (r *Reader) listFiles(host string) (*listing, []segmentRows, error) {
 		play(b, rows)
 		logs = append(logs, segmentRows{seq, rows})
 	}
-	l, err := list(r.disk, r.root, host)
+	l, err := listDays(r.disk, r.root, host, want)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,13 +142,10 @@ type segmentRows struct {
 }
 
 func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (going bool, err error) {
-	l, logs, err := r.listFiles(host)
+	want := q.span()
+	l, logs, err := r.listFiles(host, want)
 	if err != nil {
 		return false, err
-	}
-	want := spanOf(q.From, q.To)
-	if q.To != 0 {
-		want.to--
 	}
 	heads, err := r.heads(l, logs, q, want)
 	defer func() {

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"math"
+	"path"
 	"slices"
 
 	"capcli/profile"
@@ -50,7 +51,21 @@ func newStream(l *listing, t table, pieces []*piece, want span) *stream {
 		}
 	}
 	s.sort()
+	s.openAhead()
 	return s
+}
+
+// openAhead names the files that are opened next, where the disk is far away.
+func (s *stream) openAhead() {
+	far, ok := s.l.disk.(FarDisk)
+	if !ok {
+		return
+	}
+	var names []string
+	for i := range s.left {
+		names = append(names, path.Join(s.l.root, s.left[i].file.path()))
+	}
+	far.OpenAhead(names)
 }
 
 func (s *stream) sort() {

@@ -58,25 +58,25 @@ type TrackRequest struct {
 	Columns int           // largest number of columns
 }
 
-// ReadTrack reads the track of a GPU from the folder dir. It fails with *capcli.InputError where
+// ReadTrack reads the track of a GPU from folders. It fails with *capcli.InputError where
 // r selects no GPU, or more than one.
-func ReadTrack(ctx context.Context, dir string, r TrackRequest) (*Track, error) {
+func ReadTrack(ctx context.Context, folders *Folders, r TrackRequest) (*Track, error) {
 	t := &Track{Lines: trackLines()}
-	if err := t.find(ctx, dir, &r); err != nil {
+	if err := t.find(ctx, folders, &r); err != nil {
 		return nil, err
 	}
 	if r.Last > 0 {
 		t.From = max(t.From, t.To.Add(t.Every-max(r.Last, t.Every)))
 	}
-	return t, t.read(ctx, dir, &r)
+	return t, t.read(ctx, folders, &r)
 }
 
 // eachSample calls use with every sample of the requested GPU that q selects.
-func (r *TrackRequest) eachSample(ctx context.Context, dir string, q Query, use func(t HostTick, s *profile.Sample)) error {
+func (r *TrackRequest) eachSample(ctx context.Context, folders *Folders, q Query, use func(t HostTick, s *profile.Sample)) error {
 	index, err := strconv.Atoi(r.GPU)
 	byIndex := err == nil
 	q.Devices, q.SamplesOnly = nil, true
-	for t, err := range OpenDir(nil, dir).Ticks(q) {
+	for t, err := range folders.Ticks(q) {
 		if err == nil {
 			err = context.Cause(ctx)
 		}
@@ -94,9 +94,9 @@ func (r *TrackRequest) eachSample(ctx context.Context, dir string, q Query, use 
 }
 
 // find sets the GPU of t, the instants of its first and last sample, and the interval.
-func (t *Track) find(ctx context.Context, dir string, r *TrackRequest) error {
+func (t *Track) find(ctx context.Context, folders *Folders, r *TrackRequest) error {
 	var found []string
-	err := r.eachSample(ctx, dir, r.Query, func(tick HostTick, s *profile.Sample) {
+	err := r.eachSample(ctx, folders, r.Query, func(tick HostTick, s *profile.Sample) {
 		name := s.Device.UUID + " of " + tick.Host
 		if !slices.Contains(found, name) && len(found) < 100 {
 			found = append(found, name)
@@ -113,20 +113,20 @@ func (t *Track) find(ctx context.Context, dir string, r *TrackRequest) error {
 	case err != nil:
 		return err
 	case len(found) == 0:
-		return &capcli.InputError{File: dir, Field: "gpu", Text: fmt.Sprintf("expected samples of GPU %s, found none", r.GPU), Hint: "which there are: capcli profile summary " + dir}
+		return &capcli.InputError{File: folders.all[0].Name, Field: "gpu", Text: fmt.Sprintf("expected samples of GPU %s, found none", r.GPU), Hint: "which there are: capcli profile summary " + folders.all[0].Name}
 	case len(found) > 1:
 		const most = 5
 		list := strings.Join(found[:min(len(found), most)], ", ")
 		if len(found) > most {
 			list += fmt.Sprintf(" and %d more", len(found)-most)
 		}
-		return &capcli.InputError{File: dir, Field: "gpu", Text: fmt.Sprintf("expected one GPU, found %d: %s", len(found), list), Hint: "choose with --host, or a UUID with --gpu"}
+		return &capcli.InputError{File: folders.all[0].Name, Field: "gpu", Text: fmt.Sprintf("expected one GPU, found %d: %s", len(found), list), Hint: "choose with --host, or a UUID with --gpu"}
 	}
 	return nil
 }
 
 // read fills the columns. Each has the same number of due samples.
-func (t *Track) read(ctx context.Context, dir string, r *TrackRequest) error {
+func (t *Track) read(ctx context.Context, folders *Folders, r *TrackRequest) error {
 	slots := t.intervalsBefore(t.From) + 1
 	t.Share = (slots + int64(r.Columns) - 1) / int64(r.Columns)
 	n := int((slots + t.Share - 1) / t.Share)
@@ -140,7 +140,7 @@ func (t *Track) read(ctx context.Context, dir string, r *TrackRequest) error {
 	}
 	q := r.Query
 	q.From, q.To, q.Hosts = t.From.Add(-t.Every/2), t.To+1, []string{t.Host}
-	err := r.eachSample(ctx, dir, q, func(tick HostTick, s *profile.Sample) {
+	err := r.eachSample(ctx, folders, q, func(tick HostTick, s *profile.Sample) {
 		slot := slots - 1 - t.intervalsBefore(tick.At)
 		if slot < 0 {
 			return

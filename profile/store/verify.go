@@ -29,7 +29,7 @@ func Verify(disk Disk, root string) (*Verified, error) {
 		disk = System{}
 	}
 	v := &Verified{Rows: map[string]int64{}}
-	hosts, err := hosts(disk, root)
+	hosts, err := hosts(disk, root, spanOf(0, 0))
 	if err != nil {
 		return nil, err
 	}
