@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,7 +105,11 @@ type dcgmSource struct {
 	order  []*dcgmRow          // by index and UUID where sorted is set
 	sorted bool
 	round  int  // number of the current scrape
+	told   bool // a scrape was told
 	tells  bool // the exporter says who holds a GPU; if it did not, all GPUs would look free
+	// exported says that a server renamed labels: the plain ones are then those of the exporter's pod.
+	exported bool
+	labels   dcgmLabels // of the point that is read
 }
 
 func newDCGMSource(o SourceOptions) *dcgmSource {
@@ -122,8 +128,9 @@ type dcgmRow struct {
 	hasRatio       bool
 	ratioFraction  bool
 	xid            int64
-	pod, namespace string
-	container, job string
+	holders        []dcgmHolder
+	plain          []dcgmHolder // by labels that may be the target's own
+	there, known   bool         // it was in the last scrape that was told, and in any
 }
 
 func newDCGM(o SourceOptions) (*dcgmSource, error) {
@@ -135,24 +142,24 @@ func newDCGM(o SourceOptions) (*dcgmSource, error) {
 	if err := s.Read(context.Background(), &first); err != nil {
 		return nil, err
 	}
-	if len(first.Samples) == 0 {
-		return nil, &capcli.InputError{File: o.Where, Text: "expected metrics of a GPU (DCGM_FI_…), found none", Hint: "is this the /metrics of a dcgm-exporter?"}
-	}
 	return s, nil // this read also recorded old Xids, so that they are not reported as new
 }
 
-// Host returns the host name in the exporter's labels, or its address where there is none.
+// Host returns the name of the box in the exporter's labels, or its address where they have none. It
+// returns "" for an exporter on this box whose labels have no name that stays.
 func (s *dcgmSource) Host() string {
-	if s.host != "" {
-		return s.host
+	u, err := url.Parse(s.o.Where)
+	if s.host == "" && err == nil && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()) {
+		return ""
 	}
-	return s.o.Where
+	return cmp.Or(s.host, s.o.Where)
 }
 
 // Close does nothing, because Read closes its input.
 func (s *dcgmSource) Close() error { return nil }
 
-// Read scrapes the exporter once.
+// Read scrapes the exporter once. It fails for a page without a GPU: an exporter that lost its GPUs,
+// or has not found them yet, does not say that they are free.
 func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 	in, err := s.o.Fetch(ctx, s.o.Where)
 	if err != nil {
@@ -171,6 +178,9 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 	if err != nil {
 		return err
 	}
+	if !slices.ContainsFunc(s.order, func(r *dcgmRow) bool { return r.round == s.round }) {
+		return &capcli.InputError{File: s.o.Where, Text: "expected metrics of a GPU (DCGM_FI_…), found none", Hint: "is this the /metrics of a dcgm-exporter?"}
+	}
 	s.tell(t)
 	return nil
 }
@@ -179,6 +189,8 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 func (s *dcgmSource) tell(t *Tick) {
 	s.sort()
 	s.settle()
+	s.settleHolders()
+	s.tellChanges(t)
 	t.LookedAtProcesses = s.o.Processes > 0 && s.tells
 	for _, r := range s.order {
 		if r.round != s.round {
@@ -189,9 +201,12 @@ func (s *dcgmSource) tell(t *Tick) {
 			t.Events = append(t.Events, Event{At: t.At, Kind: Xid, Device: r.device.UUID, Value: r.xid, Text: "told by DCGM"})
 		}
 		s.xid[r.device.UUID] = r.xid
-		if t.LookedAtProcesses && (r.pod != "" || r.job != "") {
+		if !t.LookedAtProcesses {
+			continue
+		}
+		for _, h := range r.holders {
 			t.Processes = append(t.Processes, Process{
-				Device: r.device, Kind: "compute", Pod: r.pod, Namespace: r.namespace, Container: r.container, Job: r.job,
+				Device: r.device, Kind: "compute", Pod: h.pod, Namespace: h.namespace, Container: h.container, Job: h.job,
 				MemWhy: Unsupported, SMWhy: Unsupported, Start: capcli.NoTime,
 			})
 		}
@@ -203,15 +218,14 @@ func (s *dcgmSource) take(p *point) error {
 	if !strings.HasPrefix(p.name, "DCGM_FI_") {
 		return nil
 	}
-	uuid := p.get("UUID", "uuid", "gpu_uuid")
-	if uuid == "" {
+	if s.labels.read(p); s.labels.uuid == "" {
 		return nil // a metric of the box, not of a GPU
 	}
 	v, err := strconv.ParseFloat(p.value, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return &capcli.InputError{File: s.o.Where, Line: p.line, Field: p.name, Text: fmt.Sprintf("expected a number, found %.60q", p.value)}
 	}
-	return s.enter(p, uuid, v)
+	return s.enter(p, &s.labels, v)
 }
 
 // sort sorts the devices by index and UUID, if new devices came.
@@ -228,12 +242,14 @@ func (s *dcgmSource) sort() {
 	s.sorted = true
 }
 
-// enter sets the value of a point of the device uuid. It fails above maxDCGMDevices.
-func (s *dcgmSource) enter(p *point, uuid string, v float64) error {
-	r, err := s.row(p, uuid)
+// enter sets the value of a point of the device that its labels l name. It fails above maxDCGMDevices.
+func (s *dcgmSource) enter(p *point, l *dcgmLabels, v float64) error {
+	r, err := s.row(p, l)
 	if err != nil {
 		return err
 	}
+	s.tells, s.exported = s.tells || l.mapped, s.exported || l.exported
+	r.hold(l)
 	s.set(r, p, v)
 	return nil
 }
@@ -293,11 +309,10 @@ func (s *dcgmSource) forget() {
 
 // row returns the row of a point's device, and resets it at its first point in a scrape. It fails
 // above maxDCGMDevices.
-func (s *dcgmSource) row(p *point, uuid string) (*dcgmRow, error) {
-	key := uuid
-	instance := p.get("GPU_I_ID")
-	if instance != "" {
-		key += "/" + instance
+func (s *dcgmSource) row(p *point, l *dcgmLabels) (*dcgmRow, error) {
+	key := l.uuid
+	if l.instance != "" {
+		key += "/" + l.instance
 	}
 	r := s.rows[key]
 	if r == nil {
@@ -310,30 +325,26 @@ func (s *dcgmSource) row(p *point, uuid string) (*dcgmRow, error) {
 				Hint: "ask the exporter of each box, not one page of all",
 			}
 		}
-		r = &dcgmRow{device: newDCGMDevice(p, key, uuid, instance)}
+		r = &dcgmRow{device: newDCGMDevice(p, key, l.uuid, l.instance)}
 		s.rows[key] = r
 		s.order, s.sorted = append(s.order, r), false
 		if s.host == "" {
-			s.host = p.get("Hostname", "hostname")
+			if name, stays := l.box(nil); stays {
+				s.host = name
+			}
 		}
+	}
+	if profile := p.get("GPU_I_PROFILE"); l.instance != "" && profile != "" && profile != r.device.Profile {
+		r.device, r.known = newDCGMDevice(p, key, l.uuid, l.instance), false // the number was used again
 	}
 	if r.round != s.round {
 		d := r.device
-		*r = dcgmRow{device: d, round: s.round}
+		*r = dcgmRow{device: d, round: s.round, there: r.there, known: r.known, holders: r.holders[:0], plain: r.plain[:0]}
 		r.sample.Device = d
 		r.sample.Clear(Unsupported)
 		for m := range r.rank {
 			r.rank[m] = math.MaxInt
 		}
-	}
-	s.tells = s.tells || p.hasLabel("pod", "exported_pod", "pod_name", "hpc_job")
-	if r.pod == "" {
-		r.pod = p.get("pod", "exported_pod", "pod_name")
-		r.namespace = p.get("namespace", "exported_namespace", "pod_namespace")
-		r.container = p.get("container", "exported_container", "container_name")
-	}
-	if r.job == "" {
-		r.job = p.get("hpc_job")
 	}
 	return r, nil
 }
