@@ -118,19 +118,19 @@ func newDCGMSource(o SourceOptions) *dcgmSource {
 
 // dcgmRow holds the values of a device in one scrape.
 type dcgmRow struct {
-	device         *Device
-	round          int // number of the last scrape with this device
-	sample         Sample
-	rank           [NumMetrics]int
-	free           float64
-	hasFree        bool
-	ratio          float64
-	hasRatio       bool
-	ratioFraction  bool
-	xid            int64
-	holders        []dcgmHolder
-	plain          []dcgmHolder // by labels that may be the target's own
-	there, known   bool         // it was in the last scrape that was told, and in any
+	device        *Device
+	round         int // number of the last scrape with this device
+	sample        Sample
+	rank          [NumMetrics]int
+	free          float64
+	hasFree       bool
+	ratio         float64
+	hasRatio      bool
+	ratioFraction bool
+	xid           int64
+	holders       []dcgmHolder
+	plain         []dcgmHolder // by labels that may be the target's own
+	there, known  bool         // it was in the last scrape that was told, and in any
 }
 
 func newDCGM(o SourceOptions) (*dcgmSource, error) {

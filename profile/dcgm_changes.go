@@ -10,11 +10,11 @@ import (
 // of several holders of one device has points of its own.
 func (r *dcgmRow) hold(l *dcgmLabels) {
 	switch {
-	case l.plain.pod != "" && !l.isExporters(&l.plain):
+	case l.plain.pod != "" && !l.isExporters(l.plain.pod, l.plain.container):
 		h := l.plain
 		h.job = l.holder.job
 		r.plain = addHolder(r.plain, &h)
-	case l.holder.pod != "" && !l.isExporters(&l.holder):
+	case l.holder.pod != "" && !l.isExporters(l.holder.pod, ""):
 		r.holders = addHolder(r.holders, &l.holder)
 	case l.holder.job != "":
 		r.holders = addHolder(r.holders, &dcgmHolder{job: l.holder.job})

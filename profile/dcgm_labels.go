@@ -102,19 +102,20 @@ func (l *dcgmLabels) takePlace(name, value string) {
 // exporterName is in the names of the pods and containers in which NVIDIA's charts run the exporter.
 const exporterName = "dcgm-exporter"
 
-// isExporters reports whether pod is the pod of the exporter itself, as far as the names say.
-func (l *dcgmLabels) isExporters(h *dcgmHolder) bool {
-	return h.pod == l.hostname || strings.Contains(h.pod, exporterName) || strings.Contains(h.container, exporterName)
+// isExporters reports whether a pod and its container are those of the exporter itself, as far as the
+// names say.
+func (l *dcgmLabels) isExporters(pod, container string) bool {
+	return pod == l.hostname || strings.Contains(pod, exporterName) || strings.Contains(container, exporterName)
 }
 
 // settle decides who holds the device: plain does where it is not the exporter's own pod.
 func (l *dcgmLabels) settle(own bool) {
-	if l.plain.pod != "" && !own && !l.isExporters(&l.plain) {
+	if l.plain.pod != "" && !own && !l.isExporters(l.plain.pod, l.plain.container) {
 		job := l.holder.job
 		l.holder, l.mapped = l.plain, true
 		l.holder.job = job
 	}
-	if l.holder.pod != "" && l.isExporters(&l.holder) {
+	if l.holder.pod != "" && l.isExporters(l.holder.pod, "") {
 		l.holder = dcgmHolder{job: l.holder.job}
 	}
 	l.plain = dcgmHolder{}

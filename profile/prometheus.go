@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"capcli"
@@ -39,6 +38,9 @@ type promSource struct {
 	boxes    map[string]*promBox
 	names    []string // names of the DCGM fields and of capcli's own metrics
 	found    bool     // some answer had a series
+	isFound  bool     // find was called
+	places   promPlaces
+	gpus     []string // UUIDs of the box in the options; none where they are not known
 
 	queue          []*promBox  // boxes of this part with ticks that were not read
 	from, at, last capcli.Time // start of this part, time of the next tick, end of this part
@@ -51,16 +53,18 @@ type promBox struct {
 	dcgm  *dcgmSource
 	own   *ownBox
 	parts []*promSeries // series of this part of the time range
+	named bool          // it is the box in the options
+	last  capcli.Time   // of its last tick; 0 is none
 }
 
 // promSeries is one field of one GPU over a part of the time range.
 type promSeries struct {
-	uuid  string
-	own   bool   // of capcli's own metrics
-	point point  // name and labels
-	text  string // name and labels as text, for sorting
-	of    Range
-	done  int // points used
+	own    bool       // of capcli's own metrics
+	point  point      // name and labels
+	labels dcgmLabels // but of capcli's own metrics
+	text   string     // name and labels as text, for sorting
+	of     Range
+	done   int // points used
 }
 
 func newPrometheus(o SourceOptions) (*promSource, error) {
@@ -133,6 +137,11 @@ func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) (bool, error) {
 		return false, nil
 	}
 	t.At, t.Every, s.host = InstantOf(at.Std()), s.o.Every, b.host
+	// A sample stands for some steps where the server scrapes less often than it is asked.
+	if gap := at - b.last - capcli.Time(s.step); b.last > 0 && gap >= mostSpan*capcli.Time(s.step) {
+		t.Events = append(t.Events, Event{At: InstantOf(b.last.Std()), Kind: Gap, Value: int64(gap) * 1e6, Text: "the server has no samples of the box"})
+	}
+	b.last = at
 	if !b.own.tell(t) {
 		b.dcgm.tell(t)
 	}
@@ -144,7 +153,7 @@ func (b *promBox) enter(p *promSeries, v float64) error {
 	if p.own {
 		return b.own.enter(&p.point, v)
 	}
-	return b.dcgm.enter(&p.point, p.uuid, v)
+	return b.dcgm.enter(&p.point, &p.labels, v)
 }
 
 // part requests the next part of the time range. It returns io.EOF at the end, or an error where
@@ -154,35 +163,43 @@ func (s *promSource) part(ctx context.Context) error {
 		if !s.found {
 			return &capcli.InputError{
 				File: s.o.Where, Text: fmt.Sprintf("expected metrics of a dcgm-exporter (DCGM_FI_…) or of capcli (capcli_gpu_…) from %s to %s, found none", s.o.From.Second(), s.to),
-				Hint: "check the time, and --host against the labels hostname, Hostname, instance and host",
+				Hint: "check the time, and --host against the labels Hostname, hostname, node, instance and host",
 			}
 		}
 		return io.EOF
 	}
 	from := s.next
 	to := min(from+capcli.Time((s.size-1)*int64(s.step)), s.to)
+	if !s.isFound {
+		if err := s.find(ctx); err != nil {
+			return err
+		}
+	}
 	for _, b := range s.boxes {
 		b.parts = b.parts[:0] // whose order is of no account here
 	}
-	count := int64(0)
+	var series []*promSeries
 	for _, name := range s.names {
 		all, err := s.o.Range(ctx, s.query(name), from, to, s.step)
 		if err != nil {
 			return err
 		}
 		for i := range all {
-			if s.take(name, &all[i]) {
-				count++
+			if p := newPromSeries(name, &all[i]); p != nil {
+				series = append(series, p)
 			}
 		}
 	}
-	s.found = s.found || count > 0
-	s.size = min(max(promValues/max(count, 1), promFirst), promMost)
+	if err := s.place(ctx, series, from, to); err != nil {
+		return err
+	}
+	s.size = min(max(promValues/max(int64(len(series)), 1), promFirst), promMost)
 	s.queue = s.queue[:0]
 	for _, host := range slices.Sorted(maps.Keys(s.boxes)) {
-		b := s.boxes[host]
-		slices.SortStableFunc(b.parts, func(a, b *promSeries) int { return strings.Compare(a.text, b.text) })
-		s.queue = append(s.queue, b)
+		if b := s.boxes[host]; s.o.Host == "" || b.named {
+			s.found = s.found || len(b.parts) > 0
+			s.queue = append(s.queue, b)
+		}
 	}
 	s.from, s.at, s.last, s.next = from, from, to, to+capcli.Time(s.step)
 	return nil
@@ -201,8 +218,8 @@ func (s *promSource) query(name string) string {
 		return fmt.Sprintf("%s(%s[%ds])", over, name, s.step)
 	}
 	var any []string
-	for _, l := range []string{"hostname", "Hostname", "instance"} {
-		any = append(any, fmt.Sprintf("%s(%s{%s=%s}[%ds])", over, name, l, strconv.Quote(s.o.Host), s.step))
+	for _, sel := range s.selectors() {
+		any = append(any, fmt.Sprintf("%s(%s{%s}[%ds])", over, name, sel, s.step))
 	}
 	return strings.Join(any, " or ")
 }
@@ -222,9 +239,8 @@ func isAveraged(name string) bool {
 	}
 }
 
-// take adds a series to its box. It returns false, and adds nothing, for a series that is not a
-// GPU's, or is of another box than that in the options.
-func (s *promSource) take(name string, r *Range) bool {
+// newPromSeries returns a series, and nil where it is not a GPU's or a box's.
+func newPromSeries(name string, r *Range) *promSeries {
 	p := &promSeries{of: *r}
 	p.point.name = name
 	for _, l := range slices.Sorted(maps.Keys(r.Labels)) {
@@ -232,17 +248,11 @@ func (s *promSource) take(name string, r *Range) bool {
 		p.text += l + "=" + r.Labels[l] + ","
 	}
 	p.text = name + "{" + p.text
-	host := p.point.get("hostname", "Hostname", "instance")
 	if _, p.own = ownFields[name]; p.own {
-		host = p.point.get("exported_host", "host")
-	} else if p.uuid = p.point.get("UUID", "uuid", "gpu_uuid"); p.uuid == "" {
-		return false
+		return p
 	}
-	if host == "" {
-		host = "unknown"
-	}
-	if s.o.Host != "" && host != s.o.Host {
-		return false
+	if p.labels.read(&p.point); p.labels.uuid == "" {
+		return nil
 	}
 	if isAveraged(name) && !strings.HasSuffix(name, "_BYTES") {
 		for i, v := range r.Values {
@@ -251,11 +261,5 @@ func (s *promSource) take(name string, r *Range) bool {
 			}
 		}
 	}
-	b := s.boxes[host]
-	if b == nil {
-		b = &promBox{host: host, dcgm: newDCGMSource(s.o), own: newOwnBox(s.o)}
-		s.boxes[host] = b
-	}
-	b.parts = append(b.parts, p)
-	return true
+	return p
 }
