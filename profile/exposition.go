@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"capcli"
@@ -38,11 +37,6 @@ func (p *point) get(names ...string) string {
 		}
 	}
 	return ""
-}
-
-// hasLabel reports whether the point has a label of one of the names, even an empty one.
-func (p *point) hasLabel(names ...string) bool {
-	return slices.ContainsFunc(p.labels, func(l label) bool { return slices.Contains(names, l.name) })
 }
 
 // readExposition reads metrics in the text format of Prometheus (exposition format 0.0.4) or

@@ -224,8 +224,7 @@ var findBy = []string{"DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DE
 const findPoints = 100
 
 // find learns over the whole time range in which boxes the GPUs are, and which are those of the box in
-// the options, so that what was recorded under other labels is of the same box. What a server does not
-// answer is learnt as it comes.
+// the options, so that what was recorded under other labels is of the same box.
 func (s *promSource) find(ctx context.Context) error {
 	s.isFound = true
 	if s.o.Host != "" {
@@ -261,7 +260,7 @@ func (s *promSource) ask(ctx context.Context) (series []*promSeries, err error) 
 		}
 		all, err := s.o.Range(ctx, query, s.next, s.to+step, capcli.Seconds(step))
 		if err != nil {
-			return nil, ctx.Err() // the questions that follow have the same trouble
+			return nil, err
 		}
 		for i := range all {
 			if p := newPromSeries(name, &all[i]); p != nil {
