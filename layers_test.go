@@ -114,11 +114,12 @@ var layers = map[string][]string{
 	"simulate/width":           {},
 	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 
-	"profile":            {"profile/accelerator", "profile/judge"},
+	"profile":            {"profile/accelerator", "profile/judge", "profile/rhythm", "profile/timeline"},
 	"profile/trace":      {"compress"},
 	"profile/series":     {},
 	"profile/inference":  {"profile/series", "profile/trace", "profile/web"},
 	"profile/demand":     {"profile/inference", "profile/requests", "profile", "profile/trace", "profile/series", "profile/parquet", "profile/store", "profile/web"},
+	"profile/box":        {"profile"},
 	"profile/nvml":       {"profile", "go-nvml"},
 	"profile/kubernetes": {"profile/trace", "yaml"},
 	"profile/parquet":    {"profile", "profile/requests", "profile/trace", "parquet-go", "compress"},

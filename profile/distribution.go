@@ -46,6 +46,15 @@ func (d *Distribution) Merge(o *Distribution) {
 	d.Sum.Merge(o.Sum)
 }
 
+// times returns d with every value counted n times.
+func (d *Distribution) times(n int64) Distribution {
+	out := Distribution{Top: d.Top, Micros: n * d.Micros, Sum: d.Sum.times(uint64(n)), Max: d.Max}
+	for _, b := range d.Bins {
+		out.Bins = append(out.Bins, n*b)
+	}
+	return out
+}
+
 // Reset forgets all values and keeps the memory.
 func (d *Distribution) Reset() {
 	clear(d.Bins)
@@ -91,6 +100,9 @@ func (a *Average) Merge(o *Average) {
 	a.Micros += o.Micros
 	a.Sum.Merge(o.Sum)
 }
+
+// times returns a with every value counted n times.
+func (a *Average) times(n int64) Average { return Average{n * a.Micros, a.Sum.times(uint64(n))} }
 
 // Mean returns the mean over time, or NaN without values.
 func (a *Average) Mean() float64 { return a.Sum.Float() / 8 / float64(a.Micros) }

@@ -3,6 +3,8 @@ package profile
 import (
 	"math"
 	"strings"
+
+	"capcli/profile/accelerator"
 )
 
 // Resource is a resource of a GPU that can rule out a smaller candidate.
@@ -25,7 +27,7 @@ const (
 	flatMemory   = 0.95 // it counts as a reserve if the median is this share of the maximum
 )
 
-// Need is what a job used of one GPU. Its memory is what the allocator held: the job needed that
+// Need is what a job used of one GPU, also where it ran on a MIG instance of it. Its memory is what the allocator held: the job needed that
 // or less.
 type Need struct {
 	Bytes    float64 // highest memory in use
@@ -51,6 +53,7 @@ type Fitting struct {
 	Model *Fit     // smallest other model; nil if none fits
 	Binds Resource // resource that rules out the next smaller candidate
 	Milli int      // thousandths of a shared GPU that suffice; 0 if the job cannot share
+	Has   float64  // share of a GPU that the job has: 1, or that of its MIG instance
 	Why   string   // why the fit is unknown; "" if it is known
 }
 
@@ -59,7 +62,7 @@ type Fitting struct {
 func (f *Fitting) FreedHours(held float64) float64 {
 	switch {
 	case f.Slice != nil:
-		return held * (1 - f.Slice.Share)
+		return held * (1 - f.Slice.Share/f.Has)
 	case f.Model != nil:
 		return held
 	}
@@ -85,10 +88,8 @@ func (j *JobUse) need() (n Need, why string) {
 	most := n.Bytes / n.Whole
 	n.Reserved = n.Reserved || most >= fullMemory && u.Memory.Quantile(0.5)/100 >= flatMemory*most
 	switch {
-	case u.Seen < leastSeen:
+	case u.Watched < leastSeen:
 		why = "observed for too short a time"
-	case j.MIG:
-		why = "runs on a MIG instance already"
 	case j.Devices > 1:
 		why = "holds several GPUs at once, which instances cannot: they do not reach each other"
 	case u.Shared > 0:
@@ -98,20 +99,45 @@ func (j *JobUse) need() (n Need, why string) {
 	case math.IsNaN(n.SM):
 		why = "activity was not reported"
 	}
+	if why == "" && j.MIG {
+		why = n.enlarge(j)
+	}
 	return n, why
+}
+
+// enlarge turns what the job used of its MIG instance into what that is of the GPU. why says why that
+// is unknown, or is "".
+func (n *Need) enlarge(j *JobUse) (why string) {
+	s, ok := accelerator.SliceOf(j.Model, j.Profile)
+	switch {
+	case !ok:
+		return "runs on a MIG instance of an unknown profile"
+	case strings.Contains(j.Profile, "c."):
+		return "shares the memory of its MIG instance with other compute instances"
+	case len(j.uses) > 1:
+		return "ran on MIG instances of several profiles"
+	}
+	n.Whole *= wholeGPU / float64(s.Memory)
+	n.SM *= float64(s.Compute) / wholeGPU
+	n.DRAM *= float64(s.Memory) / wholeGPU
+	return ""
 }
 
 // Fits returns what smaller hardware the job could run on: the smallest MIG slice of its
 // own model, the smallest other model (in the order of GPUModels), and the part of a
-// shared GPU.
+// shared GPU. For a job on a MIG instance only smaller slices count.
 //
 // A candidate must offer a tenth more memory than was ever in use, and at p95 the active
 // SMs and the DRAM bandwidth. On a slice, active SMs are compared with its SMs; on another
 // model, with its FP16 throughput, as if every active SM ran at its peak.
 func (j *JobUse) Fits() Fitting {
 	n, why := j.need()
-	out := Fitting{Need: n, Why: why}
+	out := Fitting{Need: n, Why: why, Has: 1}
 	if why != "" {
+		return out
+	}
+	if j.MIG {
+		j.fitSlice(&out, modelOf(j.Model, n.Whole), float64(j.uses[0].parts)/wholeGPU)
 		return out
 	}
 	if m := int(math.Ceil(1000*math.Max(n.Bytes*memoryMargin/n.Whole, math.Max(n.SM, orZero(n.DRAM)))/shareStep)) * shareStep; !n.ByUtil && m <= shareAtMost {
@@ -125,16 +151,8 @@ func (j *JobUse) Fits() Fitting {
 		return out
 	}
 	own := &GPUModels[at]
+	j.fitSlice(&out, at, 1)
 	search := fitSearch{need: n}
-	for i := range own.Slices {
-		s := &own.Slices[i]
-		if search.try(n.Whole*s.Memory*sliceMemory, s.Compute, s.Memory) {
-			out.Slice = &Fit{own.Name, s.Name, search.binds, s.Share()}
-			break
-		}
-	}
-	out.Binds = search.binds
-	search = fitSearch{need: n}
 	for i := range GPUModels[:at] {
 		m := &GPUModels[i]
 		if m.mark == own.mark && m.GiB == own.GiB {
@@ -149,6 +167,26 @@ func (j *JobUse) Fits() Fitting {
 		out.Binds = search.binds
 	}
 	return out
+}
+
+// fitSlice sets the smallest MIG slice of the model that the job fits, if it is less than the share
+// of a GPU that the job has.
+func (j *JobUse) fitSlice(out *Fitting, at int, has float64) {
+	out.Has = has
+	search := fitSearch{need: out.Need}
+	if at < 0 {
+		out.Binds, _ = out.Need.lacks(1, 1, 1)
+		return
+	}
+	m := &GPUModels[at]
+	for i := range m.Slices {
+		s := &m.Slices[i]
+		if s.Share() < has && search.try(out.Need.Whole*s.Memory*sliceMemory, s.Compute, s.Memory) {
+			out.Slice = &Fit{m.Name, s.Name, search.binds, s.Share()}
+			break
+		}
+	}
+	out.Binds = search.binds
 }
 
 // fitSearch tries candidates in ascending order.

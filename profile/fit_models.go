@@ -3,7 +3,6 @@ package profile
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"capcli/profile/accelerator"
@@ -29,16 +28,17 @@ type Slice struct {
 // more.
 func (s *Slice) Share() float64 { return math.Max(s.Compute, s.Memory) }
 
-// sevenths returns the profiles, called names, of a GPU whose SMs MIG divides into 7 parts and
-// whose memory into 8; 7g is the whole GPU. Source: NVIDIA Multi-Instance GPU User Guide,
-// "Supported MIG Profiles". Profiles with media engines ("+me") are no larger.
-func sevenths(names string) []Slice {
-	shape := [][2]float64{{1. / 7, 1. / 8}, {1. / 7, 2. / 8}, {2. / 7, 2. / 8}, {3. / 7, 4. / 8}, {4. / 7, 4. / 8}}
-	var out []Slice
-	for i, name := range strings.Fields(names) {
-		out = append(out, Slice{name, shape[i][0], shape[i][1]})
+// divided returns m with the MIG profiles called names. Profiles with media engines ("+me") are no
+// larger.
+func (m GPUModel) divided(names string) GPUModel {
+	for _, name := range strings.Fields(names) {
+		s, ok := accelerator.SliceOf(m.Name, name)
+		if !ok {
+			panic(fmt.Sprintf("%s has no MIG profile %q", m.Name, name))
+		}
+		m.Slices = append(m.Slices, Slice{name, float64(s.Compute) / wholeGPU, float64(s.Memory) / wholeGPU})
 	}
-	return out
+	return m
 }
 
 // GPUModels are the GPUs to which a job may move, in ascending order. Bandwidth and peak are those of
@@ -47,16 +47,16 @@ var GPUModels = []GPUModel{
 	sheetOf("T4", GPUModel{Name: "T4", GiB: 15, mark: "T4"}),
 	sheetOf("L4", GPUModel{Name: "L4", GiB: 22.5, mark: "L4"}),
 	sheetOf("A10", GPUModel{Name: "A10", GiB: 22.5, mark: "A10"}),
-	sheetOf("A30", GPUModel{Name: "A30", GiB: 24, Slices: []Slice{{"1g.6gb", 1. / 4, 1. / 4}, {"2g.12gb", 2. / 4, 2. / 4}}, mark: "A30"}),
+	sheetOf("A30", GPUModel{Name: "A30", GiB: 24, mark: "A30"}).divided("1g.6gb 2g.12gb"),
 	sheetOf("A40", GPUModel{Name: "A40", GiB: 45, mark: "A40"}),
 	sheetOf("L40S", GPUModel{Name: "L40S", GiB: 45, mark: "L40S"}),
-	sheetOf("A100", GPUModel{Name: "A100 40GB", GiB: 40, Slices: sevenths("1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb"), mark: "A100"}),
-	sheetOf("A100-80GB", GPUModel{Name: "A100 80GB", GiB: 80, Slices: sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), mark: "A100"}),
-	sheetOf("H100-PCIe", GPUModel{Name: "H100 80GB PCIe", GiB: 79.6, Slices: sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), mark: "H100 PCIe"}),
-	sheetOf("H100", GPUModel{Name: "H100 80GB", GiB: 79.6, Slices: sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), mark: "H100"}),
-	sheetOf("H100-NVL", GPUModel{Name: "H100 94GB", GiB: 93.6, Slices: sevenths("1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb"), mark: "H100 NVL"}),
-	sheetOf("H200", GPUModel{Name: "H200", GiB: 140.4, Slices: sevenths("1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb"), mark: "H200"}),
-	sheetOf("B200", GPUModel{Name: "B200", GiB: 179, Slices: sevenths("1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb"), mark: "B200"}),
+	sheetOf("A100", GPUModel{Name: "A100 40GB", GiB: 40, mark: "A100"}).divided("1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb"),
+	sheetOf("A100-80GB", GPUModel{Name: "A100 80GB", GiB: 80, mark: "A100"}).divided("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"),
+	sheetOf("H100-PCIe", GPUModel{Name: "H100 80GB PCIe", GiB: 79.6, mark: "H100 PCIe"}).divided("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"),
+	sheetOf("H100", GPUModel{Name: "H100 80GB", GiB: 79.6, mark: "H100"}).divided("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"),
+	sheetOf("H100-NVL", GPUModel{Name: "H100 94GB", GiB: 93.6, mark: "H100 NVL"}).divided("1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb"),
+	sheetOf("H200", GPUModel{Name: "H200", GiB: 140.4, mark: "H200"}).divided("1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb"),
+	sheetOf("B200", GPUModel{Name: "B200", GiB: 179, mark: "B200"}).divided("1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb"),
 }
 
 // sheetOf returns m with bandwidth and peak of the accelerator called name.
@@ -88,29 +88,4 @@ func modelOf(name string, bytes float64) int {
 		}
 	}
 	return best
-}
-
-// Slices returns the share of a GPU's SMs that a MIG instance has, by its profile, and 1 for a
-// device that is not an instance. "1c.3g.40gb" is one of three parts of an instance. All models
-// except the A30 have seven parts.
-func (d *Device) Slices() float64 {
-	if !d.MIG() {
-		return 1
-	}
-	parts := 7.0
-	if strings.Contains(d.Profile, "1g.6gb") || strings.Contains(d.Profile, "2g.12gb") || strings.Contains(d.Profile, "4g.24gb") {
-		parts = 4
-	}
-	profile := d.Profile
-	if number, _, ok := strings.Cut(profile, "c."); ok {
-		if n, err := strconv.Atoi(number); err == nil {
-			return float64(n) / parts
-		}
-	}
-	number, _, _ := strings.Cut(profile, "g.")
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 {
-		return 1 / parts
-	}
-	return float64(n) / parts
 }

@@ -168,14 +168,3 @@ func TestModels(t *testing.T) {
 		}
 	}
 }
-
-func TestSlices(t *testing.T) {
-	for profileName, want := range map[string]float64{"1g.10gb": 1. / 7, "3g.40gb": 3. / 7, "1c.3g.40gb": 1. / 7, "1g.10gb+me": 1. / 7, "2g.12gb": 2. / 4, "1g.6gb+me": 1. / 4, "": 1. / 7} {
-		if got := (&profile.Device{Profile: profileName, GI: 1}).Slices(); got != want {
-			t.Errorf("%q: got %g, want %g", profileName, got, want)
-		}
-	}
-	if got := (&profile.Device{GI: -1}).Slices(); got != 1 {
-		t.Errorf("a whole GPU: got %g", got)
-	}
-}

@@ -67,7 +67,8 @@ type levelHost struct {
 	spans   [][2]Instant // time ranges of ticks that came in order
 	last    Instant      // time of the last tick
 	told    bool         // a tick had processes
-	base    int          // step of index 0
+	mig     division
+	base    int // step of index 0
 	cover   levelCover
 	groups  map[string]*levelCells
 	step    int // current step, which lasts from..to
@@ -136,6 +137,7 @@ func (l *Levels) Add(host string, t *Tick) error {
 		h.spans[n-1][1] = t.At
 	}
 	h.last = t.At
+	h.mig.look(t)
 	if t.LookedAtProcesses {
 		h.told = true
 		h.holders(t)
@@ -147,7 +149,10 @@ func (l *Levels) Add(host string, t *Tick) error {
 		}
 		err = l.sample(h, t, micros, &t.Samples[i])
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return h.mig.rests(t, func(s *Sample) error { return l.sample(h, t, micros, s) })
 }
 
 func (l *Levels) host(name string, at Instant) *levelHost {
@@ -213,7 +218,7 @@ func (l *Levels) sample(h *levelHost, t *Tick, micros int64, s *Sample) error {
 	if !h.told {
 		l.guess(d, s)
 	}
-	weight := l.weight(t, s.Device)
+	weight, rest := l.weight(h, s.Device)
 	if weight == 0 {
 		return nil
 	}
@@ -223,7 +228,13 @@ func (l *Levels) sample(h *levelHost, t *Tick, micros int64, s *Sample) error {
 			l.cell(h, name)
 		}
 	}
+	if rest {
+		d.holders = d.holders[:0] // who is told to hold a divided GPU holds an instance
+	}
 	level, known := l.level(s, len(d.holders) > 0)
+	if rest && l.Measure != LevelPower {
+		level, known = 0, true
+	}
 	err := l.spread(h, from, t.At, func(i int, part float64) {
 		h.cover.there[i] += weight * part
 		if known {
@@ -279,24 +290,17 @@ func (l *Levels) level(s *Sample, held bool) (v float64, known bool) {
 	return v / 100, known
 }
 
-// weight returns the share of a GPU that a device counts as: an instance counts as its
-// slices, and a divided GPU as 0, since its instances count. Only whole GPUs have power.
-func (l *Levels) weight(t *Tick, d *Device) float64 {
-	if d.MIG() {
-		if l.Measure == LevelPower {
-			return 0
-		}
-		return d.Slices()
+// weight returns the share of a GPU that a device counts as, and whether it is the rest of a divided
+// GPU. Only whole GPUs have power.
+func (l *Levels) weight(h *levelHost, d *Device) (weight float64, rest bool) {
+	parts, rest := h.mig.shareOf(d)
+	switch {
+	case l.Measure != LevelPower:
+		return float64(parts) / wholeGPU, rest
+	case d.MIG():
+		return 0, false
 	}
-	if l.Measure == LevelPower {
-		return 1
-	}
-	for i := range t.Samples {
-		if x := t.Samples[i].Device; x.MIG() && x.Parent == d.UUID {
-			return 0
-		}
-	}
-	return 1
+	return 1, rest
 }
 
 func (l *Levels) put(h *levelHost, dev *Device, d *levelDevice, tenant string, from, to Instant, level float64) error {

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -72,13 +73,17 @@ type UseResult struct {
 
 // GPUResult is the use of one GPU or MIG instance.
 type GPUResult struct {
-	Host   string   `json:"host"`
-	GPU    int      `json:"gpu"`
-	UUID   string   `json:"gpu_uuid"`
-	MIG    string   `json:"mig_profile,omitempty"`
-	Parent string   `json:"parent_uuid,omitempty"`
-	Model  string   `json:"gpu_model"`
-	Jobs   []string `json:"jobs"`
+	Host   string `json:"host"`
+	GPU    int    `json:"gpu"`
+	UUID   string `json:"gpu_uuid"`
+	MIG    string `json:"mig_profile,omitempty"`
+	Parent string `json:"parent_uuid,omitempty"`
+	Model  string `json:"gpu_model"`
+	// Share is what it counts as: 1, or of a MIG instance its compute or its memory, whichever is more.
+	// Of a divided GPU it is what no instance has.
+	Share   capcli.Figure `json:"gpu_share"`
+	Divided bool          `json:"mig_divided"`
+	Jobs    []string      `json:"jobs"`
 	UseResult
 
 	Device *Device `json:"-"`
@@ -86,15 +91,18 @@ type GPUResult struct {
 
 // JobResult is the use by one job, and the smaller hardware on which it could run.
 type JobResult struct {
-	ID      string   `json:"job_id"`
-	Kind    string   `json:"kind"`
-	Tenant  string   `json:"tenant"`
-	Command string   `json:"command"`
-	Model   string   `json:"gpu_model"`
-	GPUs    int      `json:"gpus"`
-	Hosts   []string `json:"hosts"`
-	From    string   `json:"from"`
-	To      string   `json:"to"`
+	ID      string `json:"job_id"`
+	Kind    string `json:"kind"`
+	Tenant  string `json:"tenant"`
+	Command string `json:"command"`
+	Model   string `json:"gpu_model"`
+	Profile string `json:"mig_profile,omitempty"`
+	GPUs    int    `json:"gpus"` // most at once; a MIG instance is one of them
+	// Share is the most GPUs at once, of which a MIG instance is its share.
+	Share capcli.Figure `json:"gpu_share"`
+	Hosts []string      `json:"hosts"`
+	From  string        `json:"from"`
+	To    string        `json:"to"`
 	UseResult
 	Fits FitResult `json:"fits"`
 }
@@ -142,12 +150,20 @@ func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location)
 	}
 	r.Total = r.use(s.Total())
 	for _, d := range s.Devices {
-		r.GPUs = append(r.GPUs, GPUResult{
-			d.Host, d.Device.Index, d.Device.UUID, d.Device.Profile, d.Device.Parent, d.Device.Model, append([]string{}, d.Jobs...), r.use(d.Use), d.Device,
-		})
+		g := GPUResult{
+			Host: d.Host, GPU: d.Device.Index, UUID: d.Device.UUID, MIG: d.Device.Profile, Parent: d.Device.Parent, Model: d.Device.Model,
+			Share: shareFigure(d.Share), Divided: d.Divided, Jobs: append([]string{}, d.Jobs...), UseResult: r.use(d.Use), Device: d.Device,
+		}
+		if d.Divided {
+			g.Verdict, g.Words = Free, fmt.Sprintf("divided by MIG, %.0f%% of it in no instance", 100*float64(g.Share))
+		}
+		r.GPUs = append(r.GPUs, g)
 	}
 	for _, j := range s.Jobs {
-		r.Jobs = append(r.Jobs, JobResult{j.ID, j.Kind, j.Tenant, j.Command, j.Model, j.Devices, append([]string{}, j.Hosts()...), j.From.Stamp(), j.To.Stamp(), r.use(j.Use), j.fitResult()})
+		r.Jobs = append(r.Jobs, JobResult{
+			ID: j.ID, Kind: j.Kind, Tenant: j.Tenant, Command: j.Command, Model: j.Model, Profile: j.Profile, GPUs: j.Devices, Share: shareFigure(j.Share),
+			Hosts: append([]string{}, j.Hosts()...), From: j.From.Stamp(), To: j.To.Stamp(), UseResult: r.use(j.Use), Fits: j.fitResult(),
+		})
 	}
 	for _, t := range s.Tenants() {
 		r.Tenants = append(r.Tenants, TenantResult{t.Tenant, t.Jobs, r.use(t.Use)})
@@ -162,6 +178,9 @@ func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location)
 	return r
 }
 
+// shareFigure returns a share as a number of GPUs.
+func shareFigure(parts int64) capcli.Figure { return capcli.Figure(float64(parts) / wholeGPU) }
+
 func (r *Result) use(u *Use) UseResult {
 	v := u.Judge()
 	hours := func(micros int64) capcli.Figure { return capcli.Figure(float64(micros) / 3.6e9) }
@@ -172,7 +191,7 @@ func (r *Result) use(u *Use) UseResult {
 		Tensor: capcli.Figure(u.Tensor.Mean()), Tensor95: capcli.Figure(u.Tensor.Quantile(0.95)), DRAM: capcli.Figure(u.DRAM.Mean()), DRAM95: capcli.Figure(u.DRAM.Quantile(0.95)),
 		Mem50: capcli.Figure(u.Memory.Quantile(0.5)), Mem95: capcli.Figure(u.Memory.Quantile(0.95)), MemMax: capcli.Figure(u.MemoryBytes), MemTotal: capcli.Figure(u.MemoryTotal),
 		Watts: capcli.Figure(u.Watts.Mean()), Watts95: capcli.Figure(u.Watts.Quantile(0.95)), Link: capcli.Figure(u.Link.Mean()),
-		Energy: capcli.Figure(u.Joules() / 3.6e6), ByPower: u.ByPower, Longest: seconds(u.Longest), Starved: seconds(u.Starved), Pauses: u.Pauses, Burst: capcli.Figure(u.Burst()),
+		Energy: energyFigure(u), ByPower: u.ByPower, Longest: seconds(u.Longest), Starved: seconds(u.Starved), Pauses: u.Pauses, Burst: capcli.Figure(u.Burst()),
 		Use: u,
 	}
 	if r.Price != nil {
@@ -186,6 +205,15 @@ func (r *Result) use(u *Use) UseResult {
 	return out
 }
 
+// energyFigure returns the energy in kWh, unknown where neither it nor power was reported, as of MIG
+// instances.
+func energyFigure(u *Use) capcli.Figure {
+	if u.Watts.Micros == 0 && u.Energy == (Sum{}) {
+		return capcli.Figure(math.NaN())
+	}
+	return capcli.Figure(u.Joules() / 3.6e6)
+}
+
 // Span returns the time from the first sample to the last, or the longest time for which a device
 // was sampled if that is longer: a sample stands for an interval.
 func (r *Result) Span() time.Duration {
@@ -194,7 +222,7 @@ func (r *Result) Span() time.Duration {
 	}
 	most := int64(0)
 	for _, d := range r.Summary.Devices {
-		most = max(most, d.Use.Seen)
+		most = max(most, d.Use.Watched)
 	}
 	return max(r.Summary.To.Sub(r.Summary.From), time.Duration(most)*time.Microsecond)
 }
@@ -230,8 +258,10 @@ func (j *JobUse) fitResult() FitResult {
 type Shared struct{ Jobs, Milli int64 }
 
 // Record returns the jobs of the summary in order of their start, without jobs that the source
-// could not name. Times are whole seconds: a job starts in the second of its first sample. Where
-// share is set, a job that could share a GPU asks for a share of one.
+// could not name. Times are whole seconds: a job starts in the second of its first sample. A job on
+// MIG instances asks for their share of a GPU, rounded down, so that as many fit on a GPU as were on
+// it; from a whole GPU on it asks for whole ones. Where share is set, a job that could share a GPU
+// asks for a share of one.
 func (s *Summary) Record(share bool) (out []capcli.Job, parts Shared) {
 	for _, j := range s.Jobs {
 		if j.Kind == "unknown" {
@@ -246,6 +276,12 @@ func (s *Summary) Record(share bool) (out []capcli.Job, parts Shared) {
 		job := capcli.Job{
 			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(j.Use.Judge().Kind), State: state, GPUs: max(1, j.Devices),
 			Submit: start, Start: start, End: end, Run: capcli.Seconds(end - start), Eligible: capcli.NoTime, Deadline: capcli.NoTime,
+		}
+		if j.MIG {
+			job.GPUs, job.GPUMilli = 1, int(1000*j.Share/wholeGPU)
+			if j.Share >= wholeGPU {
+				job.GPUs, job.GPUMilli = int((j.Share+wholeGPU-1)/wholeGPU), 0
+			}
 		}
 		if milli := j.Fits().Milli; share && milli > 0 {
 			job.GPUMilli = milli

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"capcli/profile/rhythm"
 )
 
 const (
@@ -28,9 +30,14 @@ type Span struct {
 	// times of the first and of the last sample. A span whose Begin is the Last of the device's
 	// span before goes on where that ended.
 	Begin, First, Last Instant
-	Guessed            bool // nothing told of processes: memory in use decided who holds the device
-	Use                *Use
-	Parts              []Part // of the holders, in the order of Holder.Compare; none is free
+	// Share is the part of a GPU that the device counts as, in parts of accelerator.WholeGPU. Of a GPU
+	// that MIG divides it is what no instance has, and then nobody holds it. The times of Use and of
+	// the Parts are those of the device, not weighed by it.
+	Share   int64
+	Divided bool
+	Guessed bool // nothing told of processes: memory in use decided who holds the device
+	Use     *Use
+	Parts   []Part // of the holders, in the order of Holder.Compare; none is free
 }
 
 // Part is what one of the holders of a span did: all of it where it is alone, else an even share
@@ -90,17 +97,24 @@ type Spanner struct {
 	// that it belongs to. It may add to the span's Uses.
 	Minute func(*Span, *Minute)
 
-	hosts map[string]*spanHost
-	order []*spanDevice
+	hosts  map[string]*spanHost
+	order  []*spanDevice
+	finder rhythm.Finder
 }
 
 type spanHost struct {
 	name    string
-	devices map[string]*spanDevice
+	devices map[deviceKey]*spanDevice
 	recent  []*spanDevice // of the samples of the last tick
-	told    bool          // processes
-	gap     Instant       // time since the last samples in which none were taken, as events say
+	mig     division
+	told    bool    // processes
+	gap     Instant // time since the last samples in which none were taken, as events say
 }
+
+// deviceKey tells devices of a box apart: sources use names of instances again, for other profiles.
+type deviceKey struct{ uuid, profile string }
+
+func (d *Device) key() deviceKey { return deviceKey{d.UUID, d.Profile} }
 
 // spanDevice is a device and the span that is under way.
 type spanDevice struct {
@@ -108,6 +122,7 @@ type spanDevice struct {
 	seen    Span
 	open    bool
 	minute  Minute
+	beat    beat
 	last    Instant
 	any     bool
 	energy  float64
@@ -127,7 +142,7 @@ func (p *Spanner) Add(host string, t *Tick) {
 		if p.hosts == nil {
 			p.hosts = map[string]*spanHost{}
 		}
-		h = &spanHost{name: host, devices: map[string]*spanDevice{}}
+		h = &spanHost{name: host, devices: map[deviceKey]*spanDevice{}}
 		p.hosts[host] = h
 	}
 	for i := range t.Events {
@@ -139,6 +154,7 @@ func (p *Spanner) Add(host string, t *Tick) {
 		return
 	}
 	p.find(h, t)
+	h.mig.look(t)
 	if t.LookedAtProcesses {
 		h.told = true
 		p.processes(h, t)
@@ -154,6 +170,10 @@ func (p *Spanner) Add(host string, t *Tick) {
 			p.sample(h, h.recent[i], t.At, every, &t.Samples[i])
 		}
 	}
+	_ = h.mig.rests(t, func(s *Sample) error {
+		p.sample(h, p.device(h, s.Device), t.At, every, s)
+		return nil
+	})
 	if answered {
 		h.gap = 0
 	}
@@ -163,7 +183,7 @@ func (p *Spanner) Add(host string, t *Tick) {
 func (p *Spanner) find(h *spanHost, t *Tick) {
 	for i := range t.Samples {
 		d := t.Samples[i].Device
-		if i < len(h.recent) && (h.recent[i].device == d || h.recent[i].device.UUID == d.UUID) {
+		if i < len(h.recent) && (h.recent[i].device == d || h.recent[i].device.key() == d.key()) {
 			continue
 		}
 		h.recent = append(h.recent[:min(i, len(h.recent))], p.device(h, d))
@@ -172,11 +192,11 @@ func (p *Spanner) find(h *spanHost, t *Tick) {
 }
 
 func (p *Spanner) device(h *spanHost, d *Device) *spanDevice {
-	s := h.devices[d.UUID]
+	s := h.devices[d.key()]
 	if s == nil {
 		s = &spanDevice{device: d}
 		s.seen = Span{Host: h.name, Device: d, Use: NewUse()}
-		h.devices[d.UUID] = s
+		h.devices[d.key()] = s
 		p.order = append(p.order, s)
 	}
 	return s
@@ -236,10 +256,18 @@ func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Dura
 	if !h.told {
 		p.guess(d, s)
 	}
-	p.reach(d, at, micros)
 	sp := &d.seen
+	if share, divided := h.mig.shareOf(s.Device); share != sp.Share || divided != sp.Divided {
+		p.finish(d)
+		sp.Share, sp.Divided = share, divided
+	}
+	p.reach(d, at, micros)
 	sp.Last = at
 	sp.Guessed = sp.Guessed || !h.told
+	if sp.Divided {
+		sp.Use.addWhole(s, micros, energy)
+		return
+	}
 	if p.Minute != nil {
 		d.minute.add(s, micros)
 	}
@@ -250,6 +278,7 @@ func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Dura
 	}
 	sp.Use.hold(s, micros, n > 1)
 	if n == 1 {
+		p.follow(d, s, at, every)
 		return
 	}
 	part, units := micros/n, energy.units/uint64(n)
@@ -293,6 +322,9 @@ func positive(t, n Instant) Instant {
 func (d *spanDevice) share() {
 	sp := &d.seen
 	sp.Parts = sp.Parts[:0]
+	if sp.Divided {
+		return
+	}
 	if len(d.held) == 1 {
 		sp.Parts = append(sp.Parts, Part{d.held[0], sp.Use})
 		return
@@ -321,6 +353,8 @@ func (p *Spanner) finish(d *spanDevice) {
 	if p.Minute != nil {
 		p.endMinute(d)
 	}
+	p.endWindow(d)
+	p.endWaits(d)
 	d.open = false
 	p.Span(&d.seen)
 }
@@ -333,8 +367,11 @@ func (p *Spanner) Flush() {
 }
 
 // energySpent is the energy since the last sample: by the counter, where it goes on,
-// else by power.
+// else by power. Instances have none of their own.
 func (d *spanDevice) energySpent(s *Sample, micros int64) spent {
+	if d.device.MIG() {
+		return spent{}
+	}
 	e, ok := s.Get(Energy)
 	last, had := d.energy, d.counted
 	d.energy, d.counted = e, ok

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli"
+	"capcli/profile/rhythm"
 )
 
 const testStart = Instant(1_795_564_200_000_000) // 2026-11-24T23:50:00Z
@@ -35,7 +36,14 @@ func drawSample(r *rapid.T, s *Sample, energy *float64) {
 // drawTicks draws the recording of one box with two GPUs: steps of any length, holes, a clock that is
 // set back, looks at processes now and then, and jobs that come and go.
 func drawTicks(r *rapid.T, host string) []Tick {
-	devices := []*Device{{Index: 0, UUID: host + "-a", GI: -1}, {Index: 1, UUID: host + "-b", GI: -1}}
+	h100 := "NVIDIA H100 80GB HBM3"
+	devices := []*Device{
+		{Index: 0, UUID: host + "-a", Model: h100, GI: -1},
+		{Index: 1, UUID: host + "-b", Model: h100, GI: -1},
+		{Index: 1, UUID: host + "-m", Model: h100, Parent: host + "-b", Profile: "1g.10gb", GI: 9},
+		{Index: 1, UUID: host + "-n", Model: h100, Parent: host + "-b", Profile: "3g.40gb", GI: 2},
+	}
+	devices = devices[:rapid.SampledFrom([]int{2, 2, 3, 4}).Draw(r, "devices")]
 	energy := make([]float64, len(devices))
 	at := testStart
 	told := rapid.Bool().Draw(r, "told")
@@ -174,7 +182,7 @@ func TestUseMergesInAnyOrder(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(r, "uses") {
 			u := NewUse()
 			for range rapid.IntRange(1, 5).Draw(r, "samples") {
-				var s Sample
+				s := Sample{Device: &Device{GI: -1}}
 				s.Clear(NotAsked)
 				drawSample(r, &s, &energy)
 				micros := rapid.Int64Range(1, 180_000_000).Draw(r, "micros")
@@ -202,7 +210,11 @@ func TestUseMergesInAnyOrder(t *testing.T) {
 func TestMinutes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		minutes, spans := NewUse(), NewUse()
-		p := Spanner{Span: func(s *Span) { spans.Merge(s.Use) }}
+		p := Spanner{Span: func(s *Span) {
+			if !s.Divided { // the rest of a divided GPU has no minutes
+				spans.Merge(s.Use)
+			}
+		}}
 		p.Minute = func(s *Span, m *Minute) {
 			if m.Start%minuteMicros != 0 || m.Start < s.Hour || m.Start >= s.Hour+hourMicros || m.Samples == 0 || m.Switches >= m.Samples {
 				r.Fatalf("minute %+v of the hour %v", m, s.Hour)
@@ -227,12 +239,14 @@ func TestUseSumsEveryField(t *testing.T) {
 	full := &Use{}
 	fill(reflect.ValueOf(full).Elem())
 	full.Edges = Edges{}
+	full.Steps.Bins = full.Steps.Bins[:1] // they are in order, each once
 	for name, u := range map[string]*Use{"Merge": {}, "Append": {}} {
 		if name == "Merge" {
 			u.Merge(full)
 		} else {
 			u.Append(full)
 		}
+		u.Parts = 1
 		for _, d := range u.distributions() {
 			d.Top = 1 // a range is set, never summed
 		}
@@ -242,7 +256,8 @@ func TestUseSumsEveryField(t *testing.T) {
 	}
 	full.Edges = Edges{Head: Stretch{true, 1}, Tail: Stretch{true, 1}}
 	full.Reset()
-	empty := &Use{}
+	empty := &Use{Parts: 1}
+	empty.Steps.Bins = []rhythm.Bin{}
 	for _, d := range empty.distributions() {
 		d.Top, d.Bins = 1, make([]int64, distributionBins)
 	}
@@ -283,13 +298,15 @@ func TestMostAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		times []timeHeld
 		want  int
+		parts int64
 	}{
-		{nil, 0},
-		{[]timeHeld{{1, 5}, {5, 9}}, 1},
-		{[]timeHeld{{5, 9}, {1, 6}, {2, 3}, {8, 10}}, 2},
+		{nil, 0, 0},
+		{[]timeHeld{{1, 5, 168}, {5, 9, 168}}, 1, 168},
+		{[]timeHeld{{5, 9, 24}, {1, 6, 24}, {2, 3, 84}, {8, 10, 24}}, 2, 108},
+		{[]timeHeld{{5, 9, 24}, {1, 6, 24}, {2, 3, 24}, {20, 21, 168}}, 2, 168},
 	} {
-		if got := mostAtOnce(c.times); got != c.want {
-			t.Errorf("%v: got %d, want %d", c.times, got, c.want)
+		if got, parts := mostAtOnce(c.times); got != c.want || parts != c.parts {
+			t.Errorf("%v: got %d and %d parts, want %d and %d", c.times, got, parts, c.want, c.parts)
 		}
 	}
 }

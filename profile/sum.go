@@ -26,6 +26,12 @@ func (s *Sum) Merge(o Sum) {
 	s.Hi += o.Hi + carry
 }
 
+// times returns n times the sum.
+func (s Sum) times(n uint64) Sum {
+	hi, lo := bits.Mul64(s.Lo, n)
+	return Sum{s.Hi*n + hi, lo}
+}
+
 // Float returns the sum, rounded to a float64.
 func (s Sum) Float() float64 { return float64(s.Hi)*(1<<64) + float64(s.Lo) }
 

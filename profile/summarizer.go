@@ -32,7 +32,10 @@ func NewSummarizer(zone *time.Location) *Summarizer {
 	return z
 }
 
-type hostDevice struct{ host, uuid string }
+type hostDevice struct {
+	host string
+	deviceKey
+}
 
 // jobKey tells jobs of all boxes apart.
 type jobKey struct {
@@ -43,6 +46,7 @@ type jobKey struct {
 // deviceSum is a device and who holds it.
 type deviceSum struct {
 	use  *DeviceUse
+	now  *Use // of the share that it is
 	last Instant
 	any  bool
 	held []holding
@@ -52,8 +56,10 @@ type deviceSum struct {
 // holding is a job on one device.
 type holding struct {
 	job   *JobUse
+	use   *Use // of the job, on devices of the same share
 	edges Edges
 	from  Instant
+	parts int64
 }
 
 // Add takes a tick of a box.
@@ -87,13 +93,16 @@ func (z *Summarizer) AddEvents(host string, all []Event) {
 func (z *Summarizer) AddSpan(s *Span) {
 	z.out.From, z.out.To = min(z.out.From, s.First), max(z.out.To, s.Last)
 	z.out.Guessed = z.out.Guessed || s.Guessed
-	z.heat(s.Hour).add(s.Use)
+	z.heat(s.Hour).add(s.Use, s.Share)
 	d := z.device(s)
-	joined := d.any && d.last == s.Begin
-	if !joined || !d.isHeldBy(s.Parts) { // a pause of one job is not one of the next
-		d.use.Use.Close()
+	use := d.use.uses.useOf(s.Share)
+	joined := d.any && d.last == s.Begin && use == d.now
+	if d.now != nil && (!joined || !d.isHeldBy(s.Parts)) { // a pause of one job is not one of the next
+		d.now.Close()
 	}
-	d.use.Use.Append(s.Use)
+	d.now = use
+	use.Append(s.Use)
+	d.use.Share, d.use.Divided = s.Share, s.Divided
 	z.hold(d, s, joined)
 	d.last, d.any = s.Last, true
 }
@@ -109,10 +118,10 @@ func (z *Summarizer) heat(start Instant) *HeatCell {
 }
 
 func (z *Summarizer) device(s *Span) *deviceSum {
-	key := hostDevice{s.Host, s.Device.UUID}
+	key := hostDevice{s.Host, s.Device.key()}
 	d := z.devices[key]
 	if d == nil {
-		d = &deviceSum{use: &DeviceUse{Host: s.Host, Device: s.Device, Use: NewUse()}}
+		d = &deviceSum{use: &DeviceUse{Host: s.Host, Device: s.Device}}
 		z.devices[key] = d
 		z.order = append(z.order, d)
 		z.out.Devices = append(z.out.Devices, d.use)
@@ -130,7 +139,7 @@ func (z *Summarizer) hold(d *deviceSum, s *Span, joined bool) {
 	d.next = d.next[:0]
 	for i := range s.Parts {
 		p := &s.Parts[i]
-		x := holding{from: s.Begin}
+		x := holding{from: s.Begin, parts: s.Share}
 		k := -1
 		if joined {
 			k = slices.IndexFunc(d.held, func(o holding) bool { return o.job != nil && o.job.holder.Compare(&p.Holder) == 0 })
@@ -139,13 +148,14 @@ func (z *Summarizer) hold(d *deviceSum, s *Span, joined bool) {
 			x, d.held[k].job = d.held[k], nil // taken over
 		} else {
 			x.job = z.job(s, p)
+			x.use = x.job.uses.useOf(s.Share)
 			if id := x.job.ID; !slices.Contains(d.use.Jobs, id) {
 				d.use.Jobs = append(d.use.Jobs, id)
 			}
 		}
 		x.job.To = max(x.job.To, s.Last)
-		x.job.Use.sum(p.Use)
-		x.edges.join(x.job.Use, p.Use.Edges)
+		x.use.sum(p.Use)
+		x.edges.join(x.use, p.Use.Edges)
 		d.next = append(d.next, x)
 	}
 	d.release()
@@ -156,8 +166,8 @@ func (z *Summarizer) hold(d *deviceSum, s *Span, joined bool) {
 func (d *deviceSum) release() {
 	for i := range d.held {
 		if x := &d.held[i]; x.job != nil {
-			x.edges.close(x.job.Use)
-			x.job.times = append(x.job.times, timeHeld{x.from, d.last})
+			x.edges.close(x.use)
+			x.job.times = append(x.job.times, timeHeld{x.from, d.last, x.parts})
 		}
 	}
 	d.held = d.held[:0]
@@ -172,7 +182,7 @@ func (z *Summarizer) job(s *Span, p *Part) *JobUse {
 	}
 	j := z.jobs[key]
 	if j == nil {
-		j = &JobUse{Use: NewUse(), From: s.Begin}
+		j = &JobUse{From: s.Begin}
 		z.jobs[key] = j
 		z.out.Jobs = append(z.out.Jobs, j)
 	}
@@ -183,7 +193,8 @@ func (z *Summarizer) job(s *Span, p *Part) *JobUse {
 	// The job is described as where it was seen first.
 	if at := (jobSeen{s.First, s.Host, s.Device.Index, s.Device.UUID}); j.ID == "" || at.Compare(&j.seen) < 0 {
 		j.seen, j.holder = at, *h
-		j.ID, j.Kind, j.Tenant, j.Command, j.Model, j.MIG = h.ID(), h.Kind, h.Tenant, h.Command, s.Device.Model, s.Device.MIG()
+		j.ID, j.Kind, j.Tenant, j.Command, j.Model = h.ID(), h.Kind, h.Tenant, h.Command, s.Device.Model
+		j.MIG, j.Profile = s.Device.MIG(), s.Device.Profile
 	}
 	return j
 }
@@ -192,16 +203,18 @@ func (z *Summarizer) job(s *Span, p *Part) *JobUse {
 func (z *Summarizer) Summary() *Summary {
 	z.spans.Flush()
 	for _, d := range z.order {
-		d.use.Use.Close()
+		d.now.Close()
 		d.release()
 		d.any = false
+		d.use.Use = d.use.uses.total()
 	}
 	out := &z.out
 	if len(out.Devices) == 0 {
 		out.From = 0
 	}
 	for _, j := range out.Jobs {
-		j.Devices = max(j.Devices, mostAtOnce(j.times))
+		j.Devices, j.Share = mostAtOnce(j.times)
+		j.Use = j.uses.total()
 		slices.Sort(j.hosts)
 	}
 	slices.SortFunc(out.Devices, func(a, b *DeviceUse) int {
@@ -214,23 +227,29 @@ func (z *Summarizer) Summary() *Summary {
 }
 
 // timeHeld is a time in which a job held one device.
-type timeHeld struct{ from, to Instant }
+type timeHeld struct {
+	from, to Instant
+	parts    int64 // of a GPU, that the device is
+}
 
-// mostAtOnce is the most devices that were held at once.
-func mostAtOnce(all []timeHeld) int {
+// mostAtOnce is the most devices that were held at once, and the most parts of GPUs.
+func mostAtOnce(all []timeHeld) (devices int, parts int64) {
 	type turn struct {
-		at   Instant
-		more int
+		at    Instant
+		more  int
+		parts int64
 	}
 	var turns []turn
 	for _, t := range all {
-		turns = append(turns, turn{t.from, 1}, turn{t.to, -1})
+		turns = append(turns, turn{t.from, 1, t.parts}, turn{t.to, -1, -t.parts})
 	}
-	slices.SortFunc(turns, func(a, b turn) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.more, b.more)) })
-	most, now := 0, 0
+	slices.SortFunc(turns, func(a, b turn) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.more, b.more), cmp.Compare(a.parts, b.parts))
+	})
+	now, held := 0, int64(0)
 	for _, t := range turns {
-		now += t.more
-		most = max(most, now)
+		now, held = now+t.more, held+t.parts
+		devices, parts = max(devices, now), max(parts, held)
 	}
-	return most
+	return devices, parts
 }

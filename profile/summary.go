@@ -10,8 +10,14 @@ import (
 type DeviceUse struct {
 	Host   string
 	Device *Device
-	Use    *Use
-	Jobs   []string // that held it, in order of their coming
+	// Share is the part of a GPU that the device counts as, in parts of accelerator.WholeGPU. Of a GPU
+	// that MIG divides it is what no instance had, the last time it was seen.
+	Share   int64
+	Divided bool
+	Use     *Use
+	Jobs    []string // that held it, in order of their coming
+
+	uses shareUses
 }
 
 // JobUse is what one job did on all of its devices.
@@ -21,12 +27,15 @@ type JobUse struct {
 	Tenant  string // namespace or user; "" is not known
 	Command string
 	Devices int     // most at once
+	Share   int64   // most parts of GPUs at once, in parts of accelerator.WholeGPU
 	Model   string  // of its devices
 	MIG     bool    // they are instances
+	Profile string  // of the instance; "" is a whole GPU
 	From    Instant // first seen
 	To      Instant // last seen
 	Use     *Use
 
+	uses   shareUses
 	hosts  []string
 	holder Holder
 	seen   jobSeen    // where it was seen first
@@ -51,14 +60,17 @@ func (j *JobUse) Hosts() []string { return j.hosts }
 
 // HeatCell is what all devices did in one hour of the week.
 type HeatCell struct {
-	Seen, Held int64 // microseconds of devices
+	// Seen and Held are microseconds of GPUs in parts of accelerator.WholeGPU.
+	Seen, Held int64
 	Util       Average
 }
 
-// add counts what a device did in the hour.
-func (c *HeatCell) add(u *Use) {
-	c.Seen, c.Held = c.Seen+u.Seen, c.Held+u.Held
-	c.Util.Merge(&Average{u.Util.Micros, u.Util.Sum})
+// add counts what a device with a share of a GPU did in the hour.
+func (c *HeatCell) add(u *Use, parts int64) {
+	c.Seen, c.Held = c.Seen+parts*u.Seen, c.Held+parts*u.Held
+	util := Average{u.Util.Micros, u.Util.Sum}
+	util = util.times(parts)
+	c.Util.Merge(&util)
 }
 
 // HeldShare is the share of time in which devices were held; NaN where none was seen.
@@ -93,11 +105,14 @@ type HostEvent struct {
 
 // Total is the use of all devices together.
 func (s *Summary) Total() *Use {
-	all := NewUse()
+	var all shareUses
 	for _, d := range s.Devices {
-		all.Merge(d.Use)
+		all.merge(d.uses)
 	}
-	return all
+	if len(all) == 0 {
+		return NewUse()
+	}
+	return all.total()
 }
 
 // TenantUse is what the jobs of one tenant did.
@@ -105,6 +120,7 @@ type TenantUse struct {
 	Tenant string // "" is not known
 	Jobs   int
 	Use    *Use
+	uses   shareUses
 }
 
 // Tenants gives the use by tenant, the one that held most first.
@@ -114,12 +130,15 @@ func (s *Summary) Tenants() []*TenantUse {
 	for _, j := range s.Jobs {
 		t := byName[j.Tenant]
 		if t == nil {
-			t = &TenantUse{Tenant: j.Tenant, Use: NewUse()}
+			t = &TenantUse{Tenant: j.Tenant}
 			byName[j.Tenant] = t
 			out = append(out, t)
 		}
 		t.Jobs++
-		t.Use.Merge(j.Use)
+		t.uses.merge(j.uses)
+	}
+	for _, t := range out {
+		t.Use = t.uses.total()
 	}
 	slices.SortStableFunc(out, func(a, b *TenantUse) int {
 		return cmp.Or(cmp.Compare(b.Use.Held, a.Use.Held), strings.Compare(a.Tenant, b.Tenant))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/profile/accelerator"
 )
 
 // script is a box of one device whose every second a test writes down.
@@ -176,8 +177,8 @@ func TestSummaryOfFake(t *testing.T) {
 	}
 	for d := range sum.Heat {
 		for h := range sum.Heat[d] {
-			heatSeen += sum.Heat[d][h].Seen
-			heatHeld += sum.Heat[d][h].Held
+			heatSeen += sum.Heat[d][h].Seen / accelerator.WholeGPU
+			heatHeld += sum.Heat[d][h].Held / accelerator.WholeGPU
 		}
 	}
 	if jobs != total.Held || tenants != total.Held || heatSeen != total.Seen || heatHeld != total.Held {

@@ -1,6 +1,10 @@
 package profile
 
-import "math"
+import (
+	"math"
+
+	"capcli/profile/rhythm"
+)
 
 // How long a GPU must do nothing to be more than between two kernels, and how
 // long to be given up on rather than waited with. Microseconds.
@@ -20,13 +24,15 @@ func (s *Sample) Active() (active, known bool) {
 }
 
 // Use is what was seen of a device, or of a job on its devices. Times are in
-// microseconds of one device, so that two devices for a second make two seconds.
+// microseconds of one device, so that two devices for a second make two seconds. In a Summary they
+// are GPU-time: a second of a MIG instance is its share of a second.
 //
 // All of it is whole numbers, maxima and Edges, so that a Use of a long time is exactly that of
 // its parts: in time by Append, over devices and jobs by Merge. Whoever adds a field adds it to
 // both, and to Reset.
 type Use struct {
-	Seen    int64 // time in which samples were there
+	Watched int64 // time in which samples were there, that of an instance whole
+	Seen    int64 // the same as GPU-time
 	Held    int64 // of it with a process
 	Idle    int64 // held and not active
 	Starved int64 // of Idle, in pauses between bursts of work: over 2 s, under 10 min
@@ -44,6 +50,16 @@ type Use struct {
 	Watts                  Distribution
 	Occupancy, FP64, FP32  Average // %
 	Link                   Average // NVLink and PCIe, MiB/s, both ways
+	Clock                  Average // of the SMs, MHz
+
+	Hot    int64        // time in which heat held clocks back
+	Capped int64        // time in which the power limit did
+	Waits  Waits        // of whole minutes
+	Steps  rhythm.Tally // what windows of some minutes show of the length of its steps
+
+	// Parts is what a microsecond of Util and of the other values over time stands for, in parts of
+	// accelerator.WholeGPU: values of instances weigh less than those of whole GPUs.
+	Parts int64
 
 	Bursts [BurstBins]int64 // active stretches by their length
 	Edges  Edges            // stretches under way while held, which do not count yet
@@ -51,7 +67,7 @@ type Use struct {
 
 // NewUse returns a Use of nothing whose ranges are set.
 func NewUse() *Use {
-	u := &Use{}
+	u := &Use{Parts: wholeGPU}
 	for _, d := range []*Distribution{&u.Util, &u.SM, &u.Tensor, &u.DRAM, &u.Memory} {
 		d.Top = 100
 	}
@@ -62,7 +78,8 @@ func NewUse() *Use {
 // Reset makes u a Use of nothing and keeps its memory.
 func (u *Use) Reset() {
 	old := *u
-	*u = Use{}
+	*u = Use{Steps: old.Steps, Parts: old.Parts}
+	u.Steps.Reset()
 	for i, d := range u.distributions() {
 		from := old.distributions()[i]
 		*d = *from
@@ -74,8 +91,33 @@ func (u *Use) distributions() [6]*Distribution {
 	return [...]*Distribution{&u.Util, &u.SM, &u.Tensor, &u.DRAM, &u.Memory, &u.Watts}
 }
 
-func (u *Use) averages() [4]*Average {
-	return [...]*Average{&u.Occupancy, &u.FP64, &u.FP32, &u.Link}
+func (u *Use) averages() [5]*Average {
+	return [...]*Average{&u.Occupancy, &u.FP64, &u.FP32, &u.Link, &u.Clock}
+}
+
+// gpuTimes are the times that count as GPU-time. Whoever adds such a time to Use adds it here.
+func (u *Use) gpuTimes() [numGPUTimes]*int64 {
+	return [...]*int64{&u.Seen, &u.Held, &u.Idle, &u.Starved, &u.Shared, &u.Hot, &u.Capped}
+}
+
+const numGPUTimes = 7
+
+// weigh adds all of o but its GPU-times. Its values over time count n-fold, but for power, which only
+// whole GPUs have.
+func (u *Use) weigh(o *Use, n int64) {
+	kept := *o
+	for _, t := range kept.gpuTimes() {
+		*t = 0
+	}
+	for _, d := range kept.distributions() {
+		if d != &kept.Watts {
+			*d = d.times(n)
+		}
+	}
+	for _, a := range kept.averages() {
+		*a = a.times(n)
+	}
+	u.Merge(&kept)
 }
 
 // spent is the energy of a sample.
@@ -89,7 +131,7 @@ const unitsPerJoule = 8_000_000
 
 // add counts a sample that stands for some microseconds.
 func (u *Use) add(s *Sample, micros int64, energy spent) {
-	u.Seen += micros
+	u.addWhole(s, micros, energy)
 	if v, ok := s.Get(UtilGPU); ok {
 		u.Util.Add(v, micros)
 	}
@@ -102,9 +144,6 @@ func (u *Use) add(s *Sample, micros int64, energy spent) {
 	if v, ok := s.Get(DRAMActive); ok {
 		u.DRAM.Add(v, micros)
 	}
-	if v, ok := s.Get(Power); ok {
-		u.Watts.Add(v, micros)
-	}
 	if v, ok := s.Get(SMOccupancy); ok {
 		u.Occupancy.Add(v, micros)
 	}
@@ -113,6 +152,17 @@ func (u *Use) add(s *Sample, micros int64, energy spent) {
 	}
 	if v, ok := s.Get(FP32Active); ok {
 		u.FP32.Add(v, micros)
+	}
+	if v, ok := s.Get(ClockSM); ok {
+		u.Clock.Add(v, micros)
+	}
+	if v, ok := s.Get(Throttle); ok && v < math.MaxUint32 {
+		if uint64(v)&throttledByHeat != 0 {
+			u.Hot += micros
+		}
+		if uint64(v)&throttledByPower != 0 {
+			u.Capped += micros
+		}
 	}
 	if used, ok := s.Get(MemUsed); ok {
 		u.MemoryBytes = max(u.MemoryBytes, used)
@@ -129,6 +179,14 @@ func (u *Use) add(s *Sample, micros int64, energy spent) {
 	}
 	if any {
 		u.Link.Add(link, micros)
+	}
+}
+
+// addWhole counts of a sample what a divided GPU has itself: its instances have the rest.
+func (u *Use) addWhole(s *Sample, micros int64, energy spent) {
+	u.Watched, u.Seen = u.Watched+micros, u.Seen+micros
+	if v, ok := s.Get(Power); ok && !s.Device.MIG() {
+		u.Watts.Add(v, micros)
 	}
 	u.Energy.Add(energy.units)
 	u.ByPower = u.ByPower || energy.byPower
@@ -167,7 +225,13 @@ func (u *Use) Close() { u.Edges.close(u) }
 
 // sum adds all of o but its edges.
 func (u *Use) sum(o *Use) {
-	u.Seen, u.Held, u.Idle, u.Starved, u.Shared = u.Seen+o.Seen, u.Held+o.Held, u.Idle+o.Idle, u.Starved+o.Starved, u.Shared+o.Shared
+	times := o.gpuTimes()
+	for i, t := range u.gpuTimes() {
+		*t += *times[i]
+	}
+	u.Watched += o.Watched
+	u.Waits.Merge(&o.Waits)
+	u.Steps.Merge(&o.Steps)
 	u.Pauses, u.Longest, u.ByPower = u.Pauses+o.Pauses, max(u.Longest, o.Longest), u.ByPower || o.ByPower
 	u.MemoryBytes, u.MemoryTotal = max(u.MemoryBytes, o.MemoryBytes), max(u.MemoryTotal, o.MemoryTotal)
 	u.Energy.Merge(o.Energy)
@@ -199,7 +263,7 @@ func (u *Use) UsedHours() float64 {
 	if u.Util.Micros == 0 {
 		return math.NaN()
 	}
-	return hours(u.Util.Sum.Float() / 800)
+	return hours(u.Util.Sum.Float() / 800 * float64(u.Parts) / wholeGPU)
 }
 
 // Burst is the median length of a stretch of work, in seconds; NaN where there

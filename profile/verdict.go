@@ -47,7 +47,7 @@ type Verdict struct {
 // Judge returns the verdict on the use of a device or by a job.
 func (u *Use) Judge() Verdict {
 	held, seen := float64(u.Held), float64(u.Seen)
-	if u.Seen < leastSeen {
+	if u.Watched < leastSeen {
 		return Verdict{TooShortSeen, "observed for too short a time"}
 	}
 	if u.Util.Time() == 0 && u.SM.Time() == 0 {

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -30,18 +31,30 @@ func (r *Result) Lead() string {
 	if total.Seen == 0 {
 		return "No samples."
 	}
-	hosts := map[string]bool{}
+	hosts, whole, divided, instances := map[string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}, int64(0)
 	verdicts := map[VerdictKind]int{}
 	for i := range r.GPUs {
-		hosts[r.GPUs[i].Host] = true
-		verdicts[r.GPUs[i].Verdict]++
+		g := &r.GPUs[i]
+		hosts[g.Host] = true
+		whole[[2]string{g.Host, cmp.Or(g.Parent, g.UUID)}] = true
+		if g.Parent != "" {
+			divided[[2]string{g.Host, g.Parent}] = true
+			instances++
+		}
+		if !g.Divided {
+			verdicts[g.Verdict]++
+		}
 	}
 	where := r.GPUs[0].Host
 	if len(hosts) > 1 {
 		where = fmt.Sprintf("%d boxes", len(hosts))
 	}
-	n := len(r.GPUs)
-	text := fmt.Sprintf("%d %s on %s, %s: held %.1f%% of the time", n, capcli.Plural(int64(n), "GPU"), where, r.Span().Round(time.Second), 100*float64(total.Held)/float64(total.Seen))
+	n := int64(len(whole))
+	gpus := fmt.Sprintf("%d %s", n, capcli.Plural(n, "GPU"))
+	if instances > 0 {
+		gpus += fmt.Sprintf(", %d of them divided into %d MIG %s,", len(divided), instances, capcli.Plural(instances, "instance"))
+	}
+	text := fmt.Sprintf("%s on %s, %s: held %.1f%% of the time", gpus, where, r.Span().Round(time.Second), 100*float64(total.Held)/float64(total.Seen))
 	if busy := total.BusyShare(); !math.IsNaN(busy) {
 		text += fmt.Sprintf(", busy %.1f%%", 100*busy)
 	}
@@ -76,6 +89,9 @@ func (r *Result) Notes() []string {
 	}
 	if total.SM.Time() == 0 && total.Seen > 0 {
 		out = append(out, "SM and tensor activity were not reported: they need a Hopper GPU or later, or a source such as dcgm with profiling fields (capcli doctor)")
+	}
+	if slices.ContainsFunc(r.GPUs, func(g GPUResult) bool { return g.Device.MIG() }) {
+		out = append(out, "a MIG instance counts as its share of a GPU, of its compute or its memory, whichever is more; what no instance has is free")
 	}
 	if r.Guessed {
 		out = append(out, "the source reports no processes: a GPU with over 2% of its memory in use counts as held")

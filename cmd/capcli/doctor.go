@@ -12,6 +12,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/profile"
+	"capcli/profile/box"
 	"capcli/profile/nvml"
 )
 
@@ -50,7 +51,7 @@ func runDoctor(ctx context.Context, e *env, o *doctorOptions) error {
 		return err
 	}
 	found := nvml.Examine(profile.SourceOptions{Where: library})
-	checks := []nvml.Check{roomCheck(o.out)}
+	checks := append(boxCheck(), roomCheck(o.out))
 	if !found.OK {
 		checks = append([]nvml.Check{smiCheck(ctx)}, checks...)
 	}
@@ -71,6 +72,21 @@ func smiCheck(ctx context.Context) nvml.Check {
 	}
 	_ = in.Close() // it was opened for reading alone
 	return nvml.Check{Name: "nvidia-smi", State: nvml.Good, Text: "answers", Fix: "capcli profile --source smi"}
+}
+
+// boxCheck checks what the system tells of the box around the GPUs; it is empty where nothing can be
+// read here.
+func boxCheck() []nvml.Check {
+	measured, missing := box.Examine()
+	if len(measured) == 0 && missing == "" {
+		return nil
+	}
+	c := nvml.Check{Name: "host", State: nvml.Good, Text: strings.Join(measured, ", ")}
+	if missing != "" {
+		c.State, c.Text = nvml.Partly, fmt.Sprintf("%d metrics; %s", len(measured), missing)
+		c.Fix = "fabric: InfiniBand, RoCE or EFA; pressure: a kernel with psi=1; in a container, mount the host's /sys"
+	}
+	return []nvml.Check{c}
 }
 
 // leastRoom is the free space, in bytes, below which roomCheck warns. At about 5 MB a day it holds

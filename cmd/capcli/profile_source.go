@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/profile"
+	"capcli/profile/box"
 	"capcli/profile/nvml"
 	"capcli/profile/trace"
 	"capcli/profile/web"
@@ -83,6 +84,9 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 			return nil, nil, fmt.Errorf("%w\n%s cannot be read here. capcli doctor says what can be measured; capcli profile --source fake works without a GPU", err, name)
 		}
 		return nil, nil, storeError(err, o.where)
+	}
+	if box.IsHere(name, shown) {
+		src = box.Wrap(src)
 	}
 	if o.speed == 1 && o.start == "" || profile.Recorded(src) {
 		return src, newRealClock(e.now), nil

@@ -64,6 +64,7 @@ func gpuTable(r *profile.Result) report.Table {
 		r, func(g profile.GPUResult) *profile.UseResult { return &g.UseResult },
 		report.Field[profile.GPUResult]{Name: "host", Priority: 2},
 		report.Field[profile.GPUResult]{Name: "gpu", Align: report.Left, Cell: func(g profile.GPUResult) any { return g.Device.Label() }},
+		report.Field[profile.GPUResult]{Name: "gpu_share", Head: "share", Priority: 4},
 		report.Field[profile.GPUResult]{Name: "job", Align: report.Left, Cell: func(g profile.GPUResult) any { return jobsCell(g.Jobs) }},
 	))
 }
@@ -85,6 +86,7 @@ func jobTable(r *profile.Result) report.Table {
 		report.Field[profile.JobResult]{Name: "job_id", Head: "job", Align: report.Left},
 		report.Field[profile.JobResult]{Name: "tenant", Align: report.Left},
 		report.Field[profile.JobResult]{Name: "gpus", Head: "GPUs"},
+		report.Field[profile.JobResult]{Name: "gpu_share", Head: "share", Priority: 4},
 	))
 }
 

@@ -10,14 +10,15 @@ import (
 // Tally counts what the windows of a job showed. Tallies add up exactly, in any order.
 type Tally struct {
 	Judged int64 // windows with samples enough, and work that changed
-	bins   []bin // in order
+	Bins   []Bin // in order
 }
 
-// bin counts the windows whose periods are alike.
-type bin struct {
-	at      uint16
-	n, sure int32
-	micros  int64 // sum of the periods
+// Bin counts the windows whose periods are alike.
+type Bin struct {
+	At     int32
+	N      int32
+	Sure   int32 // of N
+	Micros int64 // sum of the periods
 }
 
 // Bins of periods: each is 2 % wide, from 10 ms on.
@@ -47,27 +48,30 @@ func (t *Tally) Add(f Found) {
 		return
 	}
 	at := min(max(int(math.Log(f.Period/binBase)/math.Log(binRatio)), 0), mostBins-1)
-	b := bin{at: uint16(at), n: 1, micros: int64(math.Round(f.Period * 1e6))}
+	b := Bin{At: int32(at), N: 1, Micros: int64(math.Round(f.Period * 1e6))}
 	if f.Sure {
-		b.sure = 1
+		b.Sure = 1
 	}
 	t.add(b)
 }
 
-func (t *Tally) add(b bin) {
-	i, found := slices.BinarySearchFunc(t.bins, b.at, func(x bin, at uint16) int { return int(x.at) - int(at) })
+func (t *Tally) add(b Bin) {
+	i, found := slices.BinarySearchFunc(t.Bins, b.At, func(x Bin, at int32) int { return int(x.At) - int(at) })
 	if !found {
-		t.bins = slices.Insert(t.bins, i, b)
+		t.Bins = slices.Insert(t.Bins, i, b)
 		return
 	}
-	x := &t.bins[i]
-	x.n, x.sure, x.micros = x.n+b.n, x.sure+b.sure, x.micros+b.micros
+	x := &t.Bins[i]
+	x.N, x.Sure, x.Micros = x.N+b.N, x.Sure+b.Sure, x.Micros+b.Micros
 }
+
+// Reset forgets all windows and keeps the memory.
+func (t *Tally) Reset() { t.Judged, t.Bins = 0, t.Bins[:0] }
 
 // Merge adds the windows of o.
 func (t *Tally) Merge(o *Tally) {
 	t.Judged += o.Judged
-	for _, b := range o.bins {
+	for _, b := range o.Bins {
 		t.add(b)
 	}
 }
@@ -86,11 +90,11 @@ type Step struct {
 func (t *Tally) Step() Step {
 	out := Step{Judged: t.Judged}
 	best, from, to := int64(0), 0, 0
-	for i, b := range t.bins {
-		out.Shown += int64(b.n)
+	for i, b := range t.Bins {
+		out.Shown += int64(b.N)
 		sum, end := int64(0), i
-		for ; end < len(t.bins) && t.bins[end].at <= b.at+2*near; end++ {
-			sum += int64(t.bins[end].n)
+		for ; end < len(t.Bins) && t.Bins[end].At <= b.At+2*near; end++ {
+			sum += int64(t.Bins[end].N)
 		}
 		if sum > best {
 			best, from, to = sum, i, end
@@ -101,14 +105,14 @@ func (t *Tally) Step() Step {
 		return out
 	}
 	micros, sure := int64(0), int64(0)
-	for _, b := range t.bins[from:to] {
-		micros, sure = micros+b.micros, sure+int64(b.sure)
+	for _, b := range t.Bins[from:to] {
+		micros, sure = micros+b.Micros, sure+int64(b.Sure)
 	}
 	out.Seconds = float64(micros) / float64(best) / 1e6
-	out.Low = math.Min(out.Seconds, binBase*math.Pow(binRatio, float64(t.bins[from].at)))
-	out.High = math.Max(out.Seconds, binBase*math.Pow(binRatio, float64(t.bins[to-1].at)+1))
+	out.Low = math.Min(out.Seconds, binBase*math.Pow(binRatio, float64(t.Bins[from].At)))
+	out.High = math.Max(out.Seconds, binBase*math.Pow(binRatio, float64(t.Bins[to-1].At)+1))
 	if from == to-1 { // one bin: its mean is as near as its edges
-		one := t.bins[from].micros / int64(t.bins[from].n)
+		one := t.Bins[from].Micros / int64(t.Bins[from].N)
 		out.Low, out.High = float64(one)/1e6, float64(one)/1e6
 	}
 	out.Sure = 2*sure > best
@@ -119,12 +123,12 @@ func (t *Tally) Step() Step {
 func (t *Tally) Append(to []byte) []byte {
 	to = binary.AppendUvarint(to, uint64(t.Judged))
 	last := uint64(0)
-	for _, b := range t.bins {
-		to = binary.AppendUvarint(to, uint64(b.at)-last)
-		to = binary.AppendUvarint(to, uint64(b.n))
-		to = binary.AppendUvarint(to, uint64(b.sure))
-		to = binary.AppendUvarint(to, uint64(b.micros))
-		last = uint64(b.at)
+	for _, b := range t.Bins {
+		to = binary.AppendUvarint(to, uint64(b.At)-last)
+		to = binary.AppendUvarint(to, uint64(b.N))
+		to = binary.AppendUvarint(to, uint64(b.Sure))
+		to = binary.AppendUvarint(to, uint64(b.Micros))
+		last = uint64(b.At)
 	}
 	return to
 }
@@ -150,11 +154,11 @@ func ParseTally(from []byte) (Tally, error) {
 	for i := 0; len(from) > 0 && !bad; i++ {
 		step := next(mostBins)
 		at += step
-		b := bin{at: uint16(at), n: int32(next(math.MaxInt32)), sure: int32(next(math.MaxInt32)), micros: int64(next(math.MaxInt64))}
-		if i > 0 && step == 0 || at >= mostBins || b.n < 1 || b.sure > b.n || int64(b.n) > t.Judged {
+		b := Bin{At: int32(at), N: int32(next(math.MaxInt32)), Sure: int32(next(math.MaxInt32)), Micros: int64(next(math.MaxInt64))}
+		if i > 0 && step == 0 || at >= mostBins || b.N < 1 || b.Sure > b.N || int64(b.N) > t.Judged {
 			bad = true
 		}
-		t.bins = append(t.bins, b)
+		t.Bins = append(t.Bins, b)
 	}
 	if bad {
 		return Tally{}, errTally
