@@ -82,6 +82,7 @@ func (l *library) describe(h driver.Device, d *profile.Device) {
 			d.SMs = multiprocessors(cores, major, minor)
 		}
 	}
+	d.PeakPCIeMiBPerS, d.PeakNVLinkMiBPerS = l.peakPCIe(h), l.peakNVLink(h)
 }
 
 // repairOf returns the state of the row remapping of the GPU; zero where the driver does not

@@ -19,6 +19,7 @@ type field struct {
 	scope   uint32
 	per     float64 // units of the metric per unit of the field
 	counter bool    // the metric is the rate of this counter
+	sums    bool    // the metric is the sum of its fields
 	state   bool    // rarely changes: asked every five seconds
 	role    role
 }
@@ -29,6 +30,7 @@ const (
 	plainly role = iota
 	oneLink      // one NVLink: asked where the driver does not give the sum over all links
 	resort       // last resort: asked where nothing else gives the metric
+	extra        // adds to the sum where the driver has it; its absence says nothing
 )
 
 const (
@@ -36,11 +38,12 @@ const (
 	scopeGPU   = 0
 	scopeBoard = 1 // power of the module, which includes the processor of a Grace host
 	maxLinks   = 18
-	numFields  = 9 + 2*maxLinks
+	numFields  = 23 + 5*maxLinks
 	kib, bytes = 1.0 / 1024, 1.0 / (1 << 20)
+	ns         = 1e-6 // ms
 )
 
-// fieldTable lists the fields. Their units in nvml.h are mW, °C, errors, bytes and KiB.
+// fieldTable lists the fields. Their units in nvml.h are mW, °C, errors, bytes, KiB and ns.
 var fieldTable = func() (t [numFields]field) {
 	n := copy(t[:], []field{
 		{metric: profile.Power, id: driver.FI_DEV_POWER_AVERAGE, scope: scopeGPU, per: 1e-3},
@@ -52,8 +55,29 @@ var fieldTable = func() (t [numFields]field) {
 		{metric: profile.NVLinkTx, id: driver.FI_DEV_NVLINK_THROUGHPUT_DATA_TX, scope: allLinks, per: kib, counter: true},
 		{metric: profile.NVLinkRx, id: driver.FI_DEV_NVLINK_THROUGHPUT_DATA_RX, scope: allLinks, per: kib, counter: true},
 		{metric: profile.Power, id: driver.FI_DEV_POWER_AVERAGE, scope: scopeBoard, per: 1e-3, role: resort},
+		// The times under a cap in software, and with the clocks halved by hardware.
+		{metric: profile.ThrottlePower, id: driver.FI_DEV_PERF_POLICY_POWER, per: ns, sums: true, state: true},
+		{metric: profile.ThrottlePower, id: driver.FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN, per: ns, sums: true, state: true, role: extra},
+		{metric: profile.ThrottleThermal, id: driver.FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN, per: ns, sums: true, state: true},
+		{metric: profile.ThrottleThermal, id: driver.FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN, per: ns, sums: true, state: true, role: extra},
+		{metric: profile.ThrottleThermal, id: driver.FI_DEV_PERF_POLICY_THERMAL, per: ns, sums: true, state: true, role: resort},
+		{metric: profile.PCIeReplays, id: driver.FI_DEV_PCIE_REPLAY_COUNTER, per: 1, state: true},
+		{metric: profile.RowsRemapped, id: driver.FI_DEV_REMAPPED_COR, per: 1, sums: true, state: true},
+		{metric: profile.RowsRemapped, id: driver.FI_DEV_REMAPPED_UNC, per: 1, sums: true, state: true},
+		{metric: profile.RowsPending, id: driver.FI_DEV_REMAPPED_PENDING, per: 1, state: true},
+		// Totals over all links, to NVLink 4; Blackwell has counters of each link instead.
+		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true},
+		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true, role: extra},
+		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true, role: extra},
+		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true, role: extra},
+		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true, role: extra},
 	})
 	for link := range uint32(maxLinks) {
+		for k, id := range [...]uint32{
+			driver.FI_DEV_NVLINK_COUNT_RCV_ERRORS, driver.FI_DEV_NVLINK_COUNT_XMIT_DISCARDS, driver.FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS,
+		} {
+			t[23+2*maxLinks+3*int(link)+k] = field{metric: profile.NVLinkErrors, id: id, scope: link, per: 1, sums: true, state: true, role: oneLink}
+		}
 		t[n] = field{metric: profile.NVLinkTx, id: driver.FI_DEV_NVLINK_COUNT_XMIT_BYTES, scope: link, per: bytes, counter: true, role: oneLink}
 		t[n+1] = field{metric: profile.NVLinkRx, id: driver.FI_DEV_NVLINK_COUNT_RCV_BYTES, scope: link, per: bytes, counter: true, role: oneLink}
 		n += 2
@@ -63,17 +87,20 @@ var fieldTable = func() (t [numFields]field) {
 
 // Indexes of fields in fieldTable that other code needs.
 const (
-	fieldPower   = 0
-	fieldLinksTx = 6
-	fieldLinksRx = 7
+	fieldPower      = 0
+	fieldLinksTx    = 6
+	fieldLinksRx    = 7
+	fieldHot        = 11
+	fieldLinkErrors = 18
 )
 
-// sum is the sum of the counters of one metric in one tick.
+// sum is the sum of the fields of one metric in one tick.
 type sum struct {
 	total  uint64
 	per    float64
 	asked  bool
-	broken bool // a counter is missing or blank
+	plain  bool // the metric is the sum itself, not its rate
+	broken bool // a field is missing or blank
 }
 
 // fields reads the metrics for which GetFieldValues is the only or the best source.
@@ -136,14 +163,26 @@ func (g *gpu) wants(i int, o *order) bool {
 	case f.counter && g.gpmGives[f.metric]:
 		g.rates[f.metric].forget()
 		return false
-	case f.role == resort:
+	case f.role == resort && f.metric == profile.Power:
 		return g.neverField[fieldPower] && (g.never[powerGetter] || !g.lib.has[symPower])
-	case f.role == oneLink && f.metric == profile.NVLinkTx:
-		return g.neverField[fieldLinksTx]
+	case f.role == resort:
+		return g.neverField[fieldHot]
 	case f.role == oneLink:
-		return g.neverField[fieldLinksRx]
+		return g.neverField[firstOfLinks(f.metric)]
 	}
 	return true
+}
+
+// firstOfLinks returns the field of all links whose absence makes those of single links be asked.
+func firstOfLinks(m profile.Metric) int {
+	switch m {
+	case profile.NVLinkTx:
+		return fieldLinksTx
+	case profile.NVLinkRx:
+		return fieldLinksRx
+	default:
+		return fieldLinkErrors
+	}
 }
 
 // field puts the value v of field i into s; c is the return code of the whole call.
@@ -156,23 +195,29 @@ func (g *gpu) field(s *profile.Sample, i int, v *driver.FieldValue, c code) {
 		never := c == notSupported || c == invalidArgument || c == notFound
 		g.neverField[i] = never
 		switch {
-		case never && f.role == oneLink: // an absent link adds nothing
+		case never && (f.role == oneLink || f.role == extra): // what is absent adds nothing
 			return
 		case never:
 			c = notSupported
-		case f.counter:
+		case f.counter, f.sums:
 			g.sums[f.metric].broken = true
 		}
 		g.miss(s, f.metric, c.reason())
 		return
 	}
-	if !f.counter {
+	if !f.counter && !f.sums {
 		put(s, f.metric, number(v)*f.per)
 		return
 	}
 	t := &g.sums[f.metric]
 	count, wide := counterValue(v)
-	t.asked, t.per = true, f.per
+	if f.sums { // how many errors there were; such a counter does not go round
+		n := number(v)
+		if wide = n >= 0 && n < 1<<63; wide {
+			count = uint64(n)
+		}
+	}
+	t.asked, t.per, t.plain = true, f.per, f.sums
 	t.total += count
 	t.broken = t.broken || !wide || count == math.MaxUint64
 }
@@ -184,7 +229,11 @@ func (g *gpu) putRates(s *profile.Sample, at time.Duration) {
 		switch {
 		case t.broken:
 			g.rates[m].forget()
-			g.miss(s, metric, profile.OutOfRange)
+			if worth(s.Why[metric]) < worth(profile.OutOfRange) { // the code of the field that is missing says more
+				g.miss(s, metric, profile.OutOfRange)
+			}
+		case t.asked && t.plain:
+			put(s, metric, float64(t.total)*t.per)
 		case t.asked:
 			v, why := g.rates[m].takeCount(t.total, at)
 			if why == profile.Known {

@@ -22,7 +22,7 @@ type getter struct {
 const powerGetter = 0
 
 // numGetters is the length of getters.
-const numGetters = 17
+const numGetters = 20
 
 // getters are the getters in the order they are called. Units of NVML: mW, mJ, MHz, KB/s. A KB is
 // taken as 1024 bytes, as other tools do; the manual does not say.
@@ -45,6 +45,18 @@ var getters = [numGetters]getter{
 	{profile.PowerLimit, symLimit, true, false, figure(driver.Device.GetEnforcedPowerLimit, 1e3)},
 	{profile.ECCCorrected, symECC, true, false, eccErrors(driver.MEMORY_ERROR_TYPE_CORRECTED)},
 	{profile.ECCUncorrected, symECC, true, false, eccErrors(driver.MEMORY_ERROR_TYPE_UNCORRECTED)},
+	{profile.PCIeReplays, symReplays, true, false, figure(driver.Device.GetPcieReplayCounter, 1)},
+	{profile.RowsRemapped, symRemapped, true, false, func(d driver.Device) (float64, driver.Return) {
+		corrected, not, _, _, ret := d.GetRemappedRows()
+		return float64(corrected + not), ret
+	}},
+	{profile.RowsPending, symRemapped, true, false, func(d driver.Device) (float64, driver.Return) {
+		_, _, pending, _, ret := d.GetRemappedRows()
+		if pending {
+			return 1, ret
+		}
+		return 0, ret
+	}},
 	{profile.PCIeTx, symPCIe, false, true, figureOf(driver.Device.GetPcieThroughput, driver.PCIE_UTIL_TX_BYTES, 1024)},
 	{profile.PCIeRx, symPCIe, false, true, figureOf(driver.Device.GetPcieThroughput, driver.PCIE_UTIL_RX_BYTES, 1024)},
 }
@@ -108,7 +120,10 @@ func (g *gpu) callGetters(s *profile.Sample, o *order) {
 }
 
 // keptMetrics are the metrics that rarely change.
-var keptMetrics = [...]profile.Metric{profile.Fan, profile.PowerLimit, profile.ECCCorrected, profile.ECCUncorrected}
+var keptMetrics = [...]profile.Metric{
+	profile.Fan, profile.PowerLimit, profile.ECCCorrected, profile.ECCUncorrected, profile.ThrottlePower, profile.ThrottleThermal,
+	profile.PCIeReplays, profile.NVLinkErrors, profile.RowsRemapped, profile.RowsPending,
+}
 
 // keep repeats the last values of keptMetrics in the ticks that do not ask for them. It sets
 // eccRose where uncorrected errors grew and no event reports them.

@@ -67,6 +67,11 @@ const (
 	symEventTypes
 	symRegister
 	symRemapped
+	symReplays
+	symLinkGeneration
+	symLinkWidth
+	symLinkState
+	symLinkVersion
 	numSymbols
 )
 
@@ -126,6 +131,12 @@ var symbolNames = [numSymbols][]string{
 	symEventTypes:    {"nvmlDeviceGetSupportedEventTypes"},
 	symRegister:      {"nvmlDeviceRegisterEvents"},
 	symRemapped:      {"nvmlDeviceGetRemappedRows"},
+
+	symReplays:        {"nvmlDeviceGetPcieReplayCounter"},
+	symLinkGeneration: {"nvmlDeviceGetMaxPcieLinkGeneration"},
+	symLinkWidth:      {"nvmlDeviceGetMaxPcieLinkWidth"},
+	symLinkState:      {"nvmlDeviceGetNvLinkState"},
+	symLinkVersion:    {"nvmlDeviceGetNvLinkVersion"},
 }
 
 // needed are the functions without which no GPU can be listed.

@@ -154,7 +154,7 @@ func (g *gpu) rebuild(handles []driver.Device) {
 func (g *gpu) partOf(p *instance) *profile.Device {
 	d := *g.dev
 	d.Parent, d.UUID, d.GI, d.CI, d.SMs = g.dev.UUID, p.uuid, p.gi, p.ci, int(p.sms)
-	d.PeakMemBytesPerS = 0
+	d.PeakMemBytesPerS, d.PeakNVLinkMiBPerS = 0, 0 // an instance has no NVLink
 	if g.total > 0 && p.memory > 0 {
 		eighths := math.Round(8 * float64(p.memory) * (1 << 20) / g.total)
 		d.PeakMemBytesPerS = g.dev.PeakMemBytesPerS * min(max(eighths, 1), 8) / 8

@@ -57,7 +57,7 @@ func TestFakeMIGComesAndGoes(t *testing.T) {
 		wantReasons(t, three, reasons{profile.SMActive: profile.UnderMIG, profile.MemUsed: profile.UnderMIG})
 		want := profile.Device{
 			Index: 0, UUID: mig01, Model: "NVIDIA H100 80GB HBM3", Bus: "00000000:19:00.0", Driver: "550.54.15", Parent: gpu0,
-			Profile: "1c.2g.20gb", GI: 3, CI: 0, PeakMemBytesPerS: 2619e6 * 5120 / 4 / 4, MaxSMClockMHz: 1980, SMs: 32,
+			Profile: "1c.2g.20gb", GI: 3, CI: 0, PeakMemBytesPerS: 2619e6 * 5120 / 4 / 4, MaxSMClockMHz: 1980, SMs: 32, PeakPCIeMiBPerS: 60096,
 		}
 		if *two.Device != want || !two.Device.MIG() {
 			t.Errorf("instance\n got %+v\nwant %+v", *two.Device, want)

@@ -150,3 +150,18 @@ func TestProfilingForAdmins(t *testing.T) {
 		}
 	}
 }
+
+// PCIe 3, 4 and 5 with 16 lanes carry 15.75, 31.5 and 63 GB/s in one direction.
+func TestLinkPeaks(t *testing.T) {
+	for _, c := range []struct {
+		generation, width int
+		gbPerS            float64
+	}{{1, 16, 4}, {2, 16, 8}, {3, 16, 15.754}, {4, 16, 31.508}, {5, 16, 63.015}, {6, 16, 121}, {3, 1, 0.985}, {0, 16, 0}, {99, 16, 0}, {5, 0, 0}, {-1, -1, 0}} {
+		if got := pcieMiBPerS(c.generation, c.width) * (1 << 20) / 1e9; math.Abs(got-c.gbPerS) > 0.002 {
+			t.Errorf("generation %d with %d lanes: %v GB/s, want %v", c.generation, c.width, got, c.gbPerS)
+		}
+	}
+	if got := nvlinkMiBPerS(18, nvlinkMBPerS[6]) * (1 << 20) / 1e9; math.Abs(got-450) > 0.001 {
+		t.Errorf("an H100's links: %v GB/s", got)
+	}
+}

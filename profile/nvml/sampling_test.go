@@ -31,7 +31,7 @@ func TestFakeEveryMetric(t *testing.T) {
 		d := sampleOf(t, first, gpu0).Device
 		want := profile.Device{
 			Index: 0, UUID: gpu0, Model: "NVIDIA H100 80GB HBM3", Bus: "00000000:19:00.0", Driver: "550.54.15", GI: -1, CI: -1,
-			PeakMemBytesPerS: 2619e6 * 5120 / 4, MaxSMClockMHz: 1980, SMs: 132,
+			PeakMemBytesPerS: 2619e6 * 5120 / 4, MaxSMClockMHz: 1980, SMs: 132, PeakPCIeMiBPerS: 60096, PeakNVLinkMiBPerS: 429153,
 		}
 		if *d != want {
 			t.Errorf("device\n got %+v\nwant %+v", *d, want)

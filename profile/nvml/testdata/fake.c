@@ -221,6 +221,20 @@ nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t t, u
     return NVML_SUCCESS;
 }
 
+#ifndef OLD
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned *v) { WHOLE; *v = num(d, "pciegen", 5); return NVML_SUCCESS; }
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned *v) { WHOLE; *v = num(d, "pciewidth", 16); return NVML_SUCCESS; }
+// The first "links" NVLinks are there, of which the first "linksup" are up.
+nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned link, nvmlEnableState_t *v) {
+    WHOLE;
+    if (!num(d, "links", 18)) return NVML_ERROR_NOT_SUPPORTED;
+    if (link >= num(d, "links", 18)) return NVML_ERROR_INVALID_ARGUMENT;
+    *v = link < num(d, "linksup", 18) ? NVML_FEATURE_ENABLED : NVML_FEATURE_DISABLED;
+    return NVML_SUCCESS;
+}
+nvmlReturn_t nvmlDeviceGetNvLinkVersion(nvmlDevice_t device, unsigned link, unsigned *v) { WHOLE; (void)link; *v = num(d, "linkversion", NVML_NVLINK_VERSION_4_0); return NVML_SUCCESS; }
+#endif
+
 #define MIGGED(d) (num((d), "mig", 0))
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *u) {
     WHOLE;
@@ -271,6 +285,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *m) {
 GET32(nvmlDeviceGetPowerUsage, "power", 300000)
 GET32(nvmlDeviceGetEnforcedPowerLimit, "limit", 700000)
 GET32(nvmlDeviceGetFanSpeed, "fan", 40)
+GET32(nvmlDeviceGetPcieReplayCounter, "replays", 0)
 nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long *v) {
     WHOLE;
     *v = num(d, "energy", 5000000);
@@ -332,9 +347,15 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int n, nvmlFieldValue
         snprintf(key, sizeof key, "field%u.%d", v[i].fieldId, (int)v[i].scopeId);
         v[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
         if (!getenv("FAKE_NVML")) {
-            v[i].nvmlReturn = v[i].fieldId == NVML_FI_DEV_POWER_AVERAGE ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+            switch (v[i].fieldId) {
+            case NVML_FI_DEV_POWER_AVERAGE: case NVML_FI_DEV_PERF_POLICY_POWER: case 269: case 270: case 271: case NVML_FI_DEV_PCIE_REPLAY_COUNTER:
+            case NVML_FI_DEV_REMAPPED_COR: case NVML_FI_DEV_REMAPPED_UNC: case NVML_FI_DEV_REMAPPED_PENDING:
+            case NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL: case NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL:
+            case NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL: case NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL:
+                v[i].nvmlReturn = NVML_SUCCESS;
+            }
             v[i].valueType = NVML_VALUE_TYPE_UNSIGNED_INT;
-            v[i].value.uiVal = 300000;
+            v[i].value.uiVal = v[i].fieldId == NVML_FI_DEV_POWER_AVERAGE ? 300000 : 0;
             continue;
         }
         if (!ask(d, key, out, sizeof out)) continue;

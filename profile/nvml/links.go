@@ -1,0 +1,60 @@
+//go:build linux && cgo && nvml
+
+package nvml
+
+import (
+	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
+)
+
+// peakPCIe returns what the GPU and the slot it is in carry at most in one direction, MiB/s; 0 where it is
+// not known. The link is slower while the GPU is idle, so its state of the moment does not count.
+func (l *library) peakPCIe(h driver.Device) float64 {
+	if !l.has[symLinkGeneration] || !l.has[symLinkWidth] {
+		return 0
+	}
+	generation, r1 := h.GetMaxPcieLinkGeneration()
+	width, r2 := h.GetMaxPcieLinkWidth()
+	if r1 != driver.SUCCESS || r2 != driver.SUCCESS {
+		return 0
+	}
+	return pcieMiBPerS(generation, width)
+}
+
+// peakNVLink returns what the links that are up now carry at most in one direction, MiB/s: their number
+// times the speed that they have in common, or that of their version. It is 0 where none is up or it is
+// not known.
+func (l *library) peakNVLink(h driver.Device) float64 {
+	if !l.has[symLinkState] {
+		return 0
+	}
+	up, first := 0, -1
+	for link := range driver.NVLINK_MAX_LINKS {
+		state, ret := h.GetNvLinkState(link)
+		if c := code(ret); c.isGPULost() || c.isDriverGone() || c == notSupported && link == 0 {
+			return 0
+		}
+		if ret == driver.SUCCESS && state == driver.FEATURE_ENABLED {
+			if up++; first < 0 {
+				first = link
+			}
+		}
+	}
+	if up == 0 {
+		return 0
+	}
+	var common [1]driver.FieldValue
+	common[0].FieldId = driver.FI_DEV_NVLINK_SPEED_MBPS_COMMON
+	if l.has[symFields] && h.GetFieldValues(common[:]) == driver.SUCCESS && common[0].NvmlReturn == uint32(driver.SUCCESS) {
+		if v := number(&common[0]); v > 0 && v < 1<<20 {
+			return nvlinkMiBPerS(up, v)
+		}
+	}
+	if !l.has[symLinkVersion] {
+		return 0
+	}
+	version, ret := h.GetNvLinkVersion(first)
+	if ret != driver.SUCCESS || int(version) >= len(nvlinkMBPerS) {
+		return 0
+	}
+	return nvlinkMiBPerS(up, nvlinkMBPerS[version])
+}
