@@ -120,6 +120,7 @@ type EventKind string
 // The events.
 const (
 	Began       EventKind = "began"        // sampling
+	Machine     EventKind = "machine"      // the box, told at the begin and each day; Text is its MachineID
 	Ended       EventKind = "ended"        // sampling, in order
 	GaveUp      EventKind = "gave_up"      // sampling, because the source cannot answer any more
 	Recovered   EventKind = "recovered"    // what an earlier run left was saved; Value is bytes that were dropped

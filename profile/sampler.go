@@ -21,6 +21,7 @@ type Sampler struct {
 	// those of events alone. It must not keep the tick.
 	Observe func(*Tick)
 	Health  *Health // where it is not nil, told how the run goes
+	Machine string  // MachineID of the box; "" is not known
 }
 
 // Sampled says how a run went.
@@ -98,6 +99,7 @@ type run struct {
 	seen        time.Duration // when a tick last saw a GPU
 	hole        int64         // ticks missed since then
 	why         string        // the first of them was
+	day         Instant       // whose first tick told the machine
 }
 
 // reader does the reads, so that one that hangs does not hang the run.
@@ -256,6 +258,7 @@ func (r *run) write() error {
 	r.stats.Took += t.Took
 	r.stats.Slowest = max(r.stats.Slowest, t.Took)
 	r.stretch(wall, t.Took)
+	r.tellMachine(t.At)
 	t.Events = append(t.Events, r.pending...)
 	r.pending = r.pending[:0]
 	if err := r.Sink.Write(t); err != nil {
@@ -270,6 +273,16 @@ func (r *run) write() error {
 		r.Observe(t)
 	}
 	return nil
+}
+
+// tellMachine adds the event of the machine to the first tick of each day, so that each day's files
+// have it.
+func (r *run) tellMachine(at Instant) {
+	const day = 24 * hourMicros
+	if today := at - positive(at, day); r.Machine != "" && today != r.day {
+		r.day = today
+		r.pending = append(r.pending, Event{At: at, Kind: Machine, Text: r.Machine})
+	}
 }
 
 // stretch doubles the interval of a source that cannot keep up: a profiler must
@@ -301,6 +314,7 @@ func (r *run) awaitLastRead() error {
 // event writes a tick of one event alone, and those that wait.
 func (r *run) event(kind EventKind, value int64, text string) error {
 	wall, now := r.Clock.Now()
+	r.tellMachine(wall)
 	t := &r.note
 	t.Reset()
 	t.At, t.Elapsed, t.Every = wall, now, r.every

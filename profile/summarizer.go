@@ -78,6 +78,10 @@ func (z *Summarizer) AddTicks(n int64) { z.out.Ticks += n }
 func (z *Summarizer) AddEvents(host string, all []Event) {
 	for i := range all {
 		e := &all[i]
+		if e.Kind == Machine { // no news
+			z.out.meetMachine(host, e.Text)
+			continue
+		}
 		if e.isGap() {
 			z.out.Gaps += e.Value
 		}

@@ -91,6 +91,8 @@ type Summary struct {
 	// Guessed tells that processes were not told, so that "held" means memory in use.
 	Guessed bool
 	Gaps    int64 // microseconds in which nothing was sampled, over all boxes
+
+	machines map[hostMachine]bool
 }
 
 // HostEvent is an event with its box.

@@ -78,7 +78,7 @@ func (r *Result) Lead() string {
 const namedEvents = 12
 
 // gravestKinds are the kinds of events in the notes.
-var gravestKinds = []EventKind{Xid, ECCError, GPULost, Stalled, DriverGone, ClockJump, MIGChanged, Recovered}
+var gravestKinds = []EventKind{Xid, ECCError, GPULost, Stalled, DriverGone, GaveUp, ClockJump, MIGChanged, Recovered}
 
 // Notes returns remarks that a reader needs to understand the results.
 func (r *Result) Notes() []string {
@@ -108,6 +108,7 @@ func (r *Result) Notes() []string {
 	if total.ByPower {
 		out = append(out, "some energy is summed from power, because there is no counter; sensors sample part of the time, so it may be off by some percent")
 	}
+	out = append(out, r.Summary.machineNotes()...)
 	found := 0
 	for _, e := range r.Events {
 		if !slices.Contains(gravestKinds, e.Kind) {

@@ -154,6 +154,21 @@ func (r *recording) hostName() string {
 	return h
 }
 
+// machine is an id of the recorded machine that stays when its name changes; "" where it is not known,
+// as for a source that looks at another one. A container often has no machine-id of its own; its
+// product UUID is that of the host.
+func (o *sampleOptions) machine() string {
+	if o.source == "fake" || o.source == "dcgm" {
+		return ""
+	}
+	for _, name := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id", "/sys/class/dmi/id/product_uuid"} {
+		if text, err := os.ReadFile(name); err == nil && profile.MachineID(string(text)) != "" {
+			return profile.MachineID(string(text))
+		}
+	}
+	return ""
+}
+
 // storeError turns a disk error of a store into a WriteError, which has its own exit code. It
 // returns other errors as they are.
 func storeError(err error, path string) error {

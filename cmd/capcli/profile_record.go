@@ -152,7 +152,7 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	if r.o.length > 0 {
 		clock = &endingClock{clock, r.begun + r.o.length}
 	}
-	s := profile.Sampler{Source: r.src, Sink: w, Clock: clock, Every: r.o.sample.every, Health: r.health, Observe: func(t *profile.Tick) {
+	s := profile.Sampler{Source: r.src, Sink: w, Clock: clock, Every: r.o.sample.every, Health: r.health, Machine: r.o.sample.machine(), Observe: func(t *profile.Tick) {
 		r.observe(r.host, t)
 		r.p.report(int64((t.Elapsed-r.begun)/r.o.sample.every)+1, int64(r.o.length/r.o.sample.every))
 	}}
