@@ -41,6 +41,7 @@ var modules = map[string][]string{
 	"image":       {"golang.org/x/image"},
 	"bubbletea":   {"charm.land/bubbletea/v2"},
 	"excelize":    {"github.com/xuri/excelize/v2"},
+	"protobuf":    {"google.golang.org/protobuf"},
 }
 
 // Who may import whom, beside the standard library and the root. Data flows one
@@ -121,6 +122,7 @@ var layers = map[string][]string{
 	"profile/demand":     {"profile/inference", "profile/requests", "profile", "profile/trace", "profile/series", "profile/parquet", "profile/store", "profile/web"},
 	"profile/box":        {"profile"},
 	"profile/nvml":       {"profile", "go-nvml"},
+	"profile/kubelet":    {"profile", "protobuf"},
 	"profile/kubernetes": {"profile/trace", "yaml"},
 	"profile/parquet":    {"profile", "profile/requests", "profile/trace", "parquet-go", "compress"},
 	"profile/jobfile":    {"profile/trace", "profile/parquet", "compress"},
