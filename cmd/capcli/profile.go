@@ -38,6 +38,7 @@ type sampleOptions struct {
 	from, to         string
 	host             string
 	tokenFile        string
+	gpus             []string
 	flags            *pflag.FlagSet
 }
 
@@ -91,6 +92,7 @@ func (o *sampleOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.to, "to", "", "for replay and prometheus: only before this `TIME`; a date stands for its end")
 	f.StringVar(&o.tokenFile, "prom-token-file", "", "`FILE` with the bearer token for the source prometheus")
 	f.StringVar(&o.host, "host", "", "`NAME` of this host in the files (default: its own); of a recording, a host")
+	f.StringSliceVar(&o.gpus, "gpu", nil, "only these GPUs, by number or UUID: `0,1`")
 	complete(cmd, "source", func() []string { return entries(&profile.Sources) })
 }
 

@@ -10,6 +10,7 @@ import (
 	"capcli/cmd/files"
 	"capcli/profile"
 	"capcli/profile/box"
+	"capcli/profile/kubelet"
 	"capcli/profile/nvml"
 	"capcli/profile/trace"
 	"capcli/profile/web"
@@ -86,7 +87,13 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 		return nil, nil, storeError(err, o.where)
 	}
 	if box.IsHere(name, shown) {
+		if _, err := e.disk.Stat(kubelet.Socket); err == nil {
+			src = kubelet.Wrap(src, kubelet.NewClient(kubelet.Socket))
+		}
 		src = box.Wrap(src)
+	}
+	if len(o.gpus) > 0 {
+		src = profile.OnlyGPUs(src, o.gpus)
 	}
 	if o.speed == 1 && o.start == "" || profile.Recorded(src) {
 		return src, newRealClock(e.now), nil
