@@ -86,15 +86,7 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 		}
 		return nil, nil, storeError(err, o.where)
 	}
-	if box.IsHere(name, shown) {
-		if _, err := e.disk.Stat(kubelet.Socket); err == nil {
-			src = kubelet.Wrap(src, kubelet.NewClient(kubelet.Socket))
-		}
-		src = box.Wrap(src)
-	}
-	if len(o.gpus) > 0 {
-		src = profile.OnlyGPUs(src, o.gpus)
-	}
+	src = o.addBox(e, src, box.IsHere(name, shown))
 	if o.speed == 1 && o.start == "" || profile.Recorded(src) {
 		return src, newRealClock(e.now), nil
 	}
@@ -107,6 +99,21 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 		at = profile.InstantOf(t.Std())
 	}
 	return src, &madeClock{wall: at, speed: o.speed, real: newRealClock(e.now)}, nil
+}
+
+// addBox adds to a source what this box tells, where its GPUs are this box's, and leaves out the GPUs that
+// --gpu does not name.
+func (o *sampleOptions) addBox(e *env, src profile.Source, here bool) profile.Source {
+	if _, err := e.disk.Stat(kubelet.Socket); here && err == nil {
+		src = kubelet.Wrap(src, kubelet.NewClient(kubelet.Socket))
+	}
+	if here {
+		src = box.Wrap(src)
+	}
+	if len(o.gpus) > 0 {
+		src = profile.OnlyGPUs(src, o.gpus)
+	}
+	return src
 }
 
 // promStep is the step at which a Prometheus server is queried if --every is not given: few servers
