@@ -115,7 +115,7 @@ var layers = map[string][]string{
 	"simulate/width":           {},
 	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 
-	"profile":            {"profile/accelerator", "profile/judge", "profile/rhythm", "profile/timeline"},
+	"profile":            {"profile/accelerator", "profile/gang", "profile/judge", "profile/rhythm", "profile/timeline"},
 	"profile/trace":      {"compress"},
 	"profile/series":     {},
 	"profile/inference":  {"profile/series", "profile/trace", "profile/web"},
@@ -133,6 +133,7 @@ var layers = map[string][]string{
 	"profile/accelerator": {},
 	"profile/readings":    {"profile"},
 	"profile/judge":       {},
+	"profile/gang":        {},
 	"profile/rhythm":      {},
 	"profile/timeline":    {},
 	"profile/measured":    {},

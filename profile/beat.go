@@ -47,36 +47,55 @@ type beat struct {
 // leastMinute is the least share of a minute that must be sampled for its waits to count.
 const leastMinute = 0.5
 
+// drop forgets what is under way, because others hold the device. A window that is cut by the
+// end of a span goes on, and counts where it ends.
+func (b *beat) drop() {
+	b.length, b.minute = 0, 0
+	b.samples, b.util, b.sm = 0, 0, 0
+}
+
 // follow counts a sample of a device that one job holds.
 func (p *Spanner) follow(d *spanDevice, s *Sample, at Instant, every time.Duration) {
 	b := &d.beat
 	micros := every.Microseconds()
-	if b.length == 0 || at < b.start || at >= b.start+b.length || micros != b.every {
-		p.endWindow(d)
-		if b.every != micros {
-			b.every = micros
-		}
-		if b.length = Instant(rhythm.Length(micros)); b.length > 0 {
-			b.start = at - positive(at, b.length)
-			b.window.Begin(int64(b.length), micros)
-		}
+	if micros != b.every {
+		b.drop()
+		b.every = micros
 	}
+	util, hasUtil := s.Get(UtilGPU)
+	sm, hasSM := s.Get(SMActive)
 	if start := at - positive(at, minuteMicros); start != b.minute {
 		p.endWaits(d)
 		b.minute = start
 	}
-	util, hasUtil := s.Get(UtilGPU)
-	sm, hasSM := s.Get(SMActive)
 	if hasUtil && hasSM {
 		b.samples, b.util, b.sm = b.samples+1, b.util+util, b.sm+sm
 	}
+	if at+Instant(micros) >= b.minute+minuteMicros {
+		p.endWaits(d)
+	}
+	if b.length > 0 && (at < b.start || at >= b.start+b.length) {
+		p.endWindow(d)
+	}
 	if b.length == 0 {
-		return
+		if b.length = Instant(rhythm.Length(micros)); b.length == 0 {
+			return
+		}
+		b.start = at - positive(at, b.length)
+		b.window.Begin(int64(b.length), micros)
 	}
 	i := b.window.Slot(int64(at - b.start))
 	if hasSM {
 		b.window.Set(i, rhythm.SM, sm)
 	}
+	b.signals(s, i)
+	if at+Instant(micros) >= b.start+b.length {
+		p.endWindow(d)
+	}
+}
+
+// signals sets the other signals of a place of the window.
+func (b *beat) signals(s *Sample, i int) {
 	if v, ok := s.Get(TensorActive); ok {
 		b.window.Set(i, rhythm.Tensor, v)
 	}
@@ -92,16 +111,15 @@ func (p *Spanner) follow(d *spanDevice, s *Sample, at Instant, every time.Durati
 
 // endWindow judges the window that is under way.
 func (p *Spanner) endWindow(d *spanDevice) {
-	if b := &d.beat; b.length > 0 {
-		d.seen.Use.Steps.Add(p.finder.Find(&b.window))
-		b.length = 0
-	}
+	d.seen.Use.Steps.Add(p.finder.Find(&d.beat.window))
+	d.beat.length = 0
 }
 
 // endWaits counts the minute that is under way.
 func (p *Spanner) endWaits(d *spanDevice) {
-	if b := &d.beat; float64(b.samples*b.every) >= leastMinute*minuteMicros {
+	b := &d.beat
+	if float64(b.samples*b.every) >= leastMinute*minuteMicros {
 		d.seen.Use.Waits.add((b.util - b.sm) / float64(b.samples))
 	}
-	d.beat.samples, d.beat.util, d.beat.sm = 0, 0, 0
+	b.samples, b.util, b.sm = 0, 0, 0
 }

@@ -104,7 +104,8 @@ type JobResult struct {
 	From  string        `json:"from"`
 	To    string        `json:"to"`
 	UseResult
-	Fits FitResult `json:"fits"`
+	Fits  FitResult   `json:"fits"`
+	Worth WorthResult `json:"worth"`
 }
 
 // TenantResult is the use by the jobs of one tenant.
@@ -162,7 +163,7 @@ func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location)
 	for _, j := range s.Jobs {
 		r.Jobs = append(r.Jobs, JobResult{
 			ID: j.ID, Kind: j.Kind, Tenant: j.Tenant, Command: j.Command, Model: j.Model, Profile: j.Profile, GPUs: j.Devices, Share: shareFigure(j.Share),
-			Hosts: append([]string{}, j.Hosts()...), From: j.From.Stamp(), To: j.To.Stamp(), UseResult: r.use(j.Use), Fits: j.fitResult(),
+			Hosts: append([]string{}, j.Hosts()...), From: j.From.Stamp(), To: j.To.Stamp(), UseResult: r.use(j.Use), Fits: j.fitResult(), Worth: j.worth(r.Price),
 		})
 	}
 	for _, t := range s.Tenants() {

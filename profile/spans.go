@@ -97,12 +97,18 @@ type Spanner struct {
 	// that it belongs to. It may add to the span's Uses.
 	Minute func(*Span, *Minute)
 
+	// Told, unless nil, takes what programs told of themselves in each hour when it ends. The span is valid until it
+	// returns.
+	Told func(*ToldSpan)
+
 	hosts  map[string]*spanHost
+	boxes  []*spanHost
 	order  []*spanDevice
 	finder rhythm.Finder
 }
 
 type spanHost struct {
+	tellers tellers
 	name    string
 	devices map[deviceKey]*spanDevice
 	recent  []*spanDevice // of the samples of the last tick
@@ -144,6 +150,7 @@ func (p *Spanner) Add(host string, t *Tick) {
 		}
 		h = &spanHost{name: host, devices: map[deviceKey]*spanDevice{}}
 		p.hosts[host] = h
+		p.boxes = append(p.boxes, h)
 	}
 	for i := range t.Events {
 		if e := &t.Events[i]; e.isGap() {
@@ -176,6 +183,9 @@ func (p *Spanner) Add(host string, t *Tick) {
 	})
 	if answered {
 		h.gap = 0
+	}
+	if len(t.Readings) > 0 && p.Told != nil {
+		p.countTold(h, t)
 	}
 }
 
@@ -230,6 +240,7 @@ func (p *Spanner) swap(d *spanDevice) {
 		return
 	}
 	p.finish(d)
+	d.beat.drop()
 	for i := range d.next { // a job keeps the command it was first seen with
 		if k := slices.IndexFunc(d.held, func(o Holder) bool { return o.Compare(&d.next[i]) == 0 }); k >= 0 {
 			d.next[i] = d.held[k]
@@ -353,8 +364,6 @@ func (p *Spanner) finish(d *spanDevice) {
 	if p.Minute != nil {
 		p.endMinute(d)
 	}
-	p.endWindow(d)
-	p.endWaits(d)
 	d.open = false
 	p.Span(&d.seen)
 }
@@ -363,6 +372,9 @@ func (p *Spanner) finish(d *spanDevice) {
 func (p *Spanner) Flush() {
 	for _, d := range p.order {
 		p.finish(d)
+	}
+	for _, h := range p.boxes {
+		p.flushTold(h, h.tellers.hour)
 	}
 }
 

@@ -19,6 +19,7 @@ type Summarizer struct {
 	order   []*deviceSum
 	hour    Instant
 	cell    *HeatCell // of the hour
+	told    map[jobKey][]*ToldUse
 }
 
 // NewSummarizer starts a summary whose hours and weekdays are those of a zone.
@@ -26,9 +27,9 @@ func NewSummarizer(zone *time.Location) *Summarizer {
 	if zone == nil {
 		zone = time.UTC
 	}
-	z := &Summarizer{zone: zone, devices: map[hostDevice]*deviceSum{}, jobs: map[jobKey]*JobUse{}}
+	z := &Summarizer{zone: zone, devices: map[hostDevice]*deviceSum{}, jobs: map[jobKey]*JobUse{}, told: map[jobKey][]*ToldUse{}}
 	z.out.From = math.MaxInt64
-	z.spans.Span = z.AddSpan
+	z.spans.Span, z.spans.Told = z.AddSpan, z.AddTold
 	return z
 }
 
@@ -60,6 +61,7 @@ type holding struct {
 	edges Edges
 	from  Instant
 	parts int64
+	rank  *RankUse // of the job
 }
 
 // Add takes a tick of a box.
@@ -159,6 +161,7 @@ func (z *Summarizer) hold(d *deviceSum, s *Span, joined bool) {
 		}
 		x.job.To = max(x.job.To, s.Last)
 		x.use.sum(p.Use)
+		x.job.addHour(&x, s, p)
 		x.edges.join(x.use, p.Use.Edges)
 		d.next = append(d.next, x)
 	}
@@ -180,10 +183,7 @@ func (d *deviceSum) release() {
 // job returns the job of a part that begins with a span.
 func (z *Summarizer) job(s *Span, p *Part) *JobUse {
 	h := &p.Holder
-	key := jobKey{s.Host, jobRef{h.Kind, h.Namespace, h.Name, h.PID}}
-	if h.Everywhere() {
-		key.host = ""
-	}
+	key := h.key(s.Host)
 	j := z.jobs[key]
 	if j == nil {
 		j = &JobUse{From: s.Begin}
@@ -221,6 +221,7 @@ func (z *Summarizer) Summary() *Summary {
 		j.Use = j.uses.total()
 		slices.Sort(j.hosts)
 	}
+	z.shareTold()
 	slices.SortFunc(out.Devices, func(a, b *DeviceUse) int {
 		return cmp.Or(strings.Compare(a.Host, b.Host), cmp.Compare(a.Device.Index, b.Device.Index), strings.Compare(a.Device.UUID, b.Device.UUID))
 	})

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"capcli/profile/rhythm"
+	"capcli/profile/timeline"
 )
 
 // DeviceUse is what one device did.
@@ -40,6 +43,10 @@ type JobUse struct {
 	holder Holder
 	seen   jobSeen    // where it was seen first
 	times  []timeHeld // of its devices
+
+	ranks []*RankUse
+	steps timeline.Timeline[rhythm.Tally, *rhythm.Tally]
+	told  []*ToldUse
 }
 
 // jobSeen is where and when a job was seen on a device.
@@ -90,7 +97,9 @@ type Summary struct {
 	Dropped  int // events beyond those that are kept
 	// Guessed tells that processes were not told, so that "held" means memory in use.
 	Guessed bool
-	Gaps    int64 // microseconds in which nothing was sampled, over all boxes
+	// Untold are figures that programs told, of which nobody knows whose they are, by box and name.
+	Untold []*ToldUse
+	Gaps   int64 // microseconds in which nothing was sampled, over all boxes
 
 	machines map[hostMachine]bool
 }

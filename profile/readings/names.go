@@ -1,17 +1,21 @@
 package readings
 
-import "math"
+import (
+	"math"
+
+	"capcli/profile"
+)
 
 // The names of figures that a summary knows. The program's own names stay beside them.
 const (
-	TokensPerS       = "tokens_per_s"
-	TokensPerGPUS    = "tokens_per_gpu_s"
-	SamplesPerS      = "samples_per_s"
-	SamplesPerGPUS   = "samples_per_gpu_s"
-	StepS            = "step_s"
-	MFUPct           = "mfu_pct"
-	TFLOPSPerGPU     = "tflops_per_gpu"
-	PromptTokensPerS = "prompt_tokens_per_s"
+	TokensPerS       = profile.ToldTokens
+	TokensPerGPUS    = profile.ToldGPUTokens
+	SamplesPerS      = profile.ToldSamples
+	SamplesPerGPUS   = profile.ToldGPUSamples
+	StepS            = profile.ToldStep
+	MFUPct           = profile.ToldMFU
+	TFLOPSPerGPU     = profile.ToldTFLOPS
+	PromptTokensPerS = profile.ToldPromptsTokens
 )
 
 // rule says what a program's figure is.

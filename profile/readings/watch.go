@@ -144,7 +144,7 @@ func (w *Watch) add(r *profile.Reading) {
 	for i := range w.out {
 		x := &w.out[i]
 		if x.Name == r.Name && x.Owner == r.Owner && x.Device == r.Device {
-			if addsUp(r.Name) {
+			if profile.AddsUp(r.Name) {
 				x.Value += r.Value
 			} else {
 				x.Value = (x.Value + r.Value) / 2
@@ -155,11 +155,6 @@ func (w *Watch) add(r *profile.Reading) {
 	if len(w.out) < mostTold {
 		w.out = append(w.out, *r)
 	}
-}
-
-// addsUp reports whether what several ranks tell under a name is a sum.
-func addsUp(name string) bool {
-	return name == TokensPerS || name == SamplesPerS || name == PromptTokensPerS
 }
 
 // meansOnly reports whether 0 says nothing under a name.

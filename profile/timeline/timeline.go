@@ -64,6 +64,15 @@ func (t *Timeline[T, P]) coarsen(shift uint) {
 	t.cells, t.shift = t.cells[:n], shift
 }
 
+// Coarsen makes cells of so many hours, a power of two, where they are shorter.
+func (t *Timeline[T, P]) Coarsen(hours int64) {
+	shift := t.shift
+	for 1<<shift < hours {
+		shift++
+	}
+	t.coarsen(shift)
+}
+
 // Merge adds the sums of o, which becomes as coarse as t.
 func (t *Timeline[T, P]) Merge(o *Timeline[T, P]) {
 	for i := range o.cells {
