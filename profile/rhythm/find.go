@@ -22,8 +22,9 @@ const (
 	combShare  = 0.85 // of the power of the best comb, which a shorter period must hold to be preferred
 	flat       = 0.25 // standard deviation under which a signal in percent says nothing
 	flatShare  = 0.004
-	foldedOver = 0.2 // cycles a sample; the multiples of slower ones are weak before they are folded
-	mostParts  = 4   // a line may be this multiple of a fundamental that is weak itself
+	foldedOver = 0.2  // cycles a sample; the multiples of slower ones are weak before they are folded
+	sameAs     = 0.03 // share by which the periods of two signals differ at most
+	mostParts  = 4    // a line may be this multiple of a fundamental that is weak itself
 )
 
 // Found is what a window shows.
@@ -57,14 +58,17 @@ type line struct {
 func (f *Finder) Find(w *Window) Found {
 	var best Found
 	bestShare := 0.0
+	var all [NumSignals]Found
 	var pair [2]Signal
 	n := 0
 	look := func() {
 		f.spectra(w, pair[:n])
 		for i, s := range pair[:n] {
 			best.Judged = true
-			if period, share, sure := f.comb(w, s, f.power[i]); period > 0 && share > bestShare {
-				best.Period, best.Sure, bestShare = period*w.every, sure, share
+			period, share, sure := f.comb(w, s, f.power[i])
+			all[s] = Found{true, period * w.every, sure}
+			if period > 0 && share > bestShare {
+				best.Period, bestShare = period*w.every, share
 			}
 		}
 		n = 0
@@ -80,6 +84,9 @@ func (f *Finder) Find(w *Window) Found {
 	}
 	if n > 0 {
 		look()
+	}
+	for _, x := range all {
+		best.Sure = best.Sure || x.Sure && math.Abs(x.Period-best.Period) < sameAs*best.Period
 	}
 	return best
 }
