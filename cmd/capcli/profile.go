@@ -71,7 +71,7 @@ func newProfile(e *env) *cobra.Command {
 	f.StringVar(&o.listen, "metrics-listen", "", "serve metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9835")
 	f.StringVar(&o.price, "price", "", "price of a GPU-hour, `USD`: adds the cost of held and idle GPUs")
 	addFormFlags(cmd, &o.summary)
-	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileTop(e), newProfileJobs(e), newProfileCompact(e))
+	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileHeat(e), newProfileTop(e), newProfileJobs(e), newProfileCompact(e))
 	return cmd
 }
 

@@ -27,7 +27,8 @@ type Chart struct {
 	// that name, with a shade and its figure. Where they do not fit, neighbours are joined to their
 	// mean.
 	Columns []string
-	Spans   *Spans // draws bars over time in place of lines
+	Spans   *Spans  // draws bars over time in place of lines
+	Shades  *Shades // draws a heat map of many columns, a character for each value
 }
 
 // Line is one line of a Chart.
@@ -54,7 +55,10 @@ const peakPen = '•'
 // Draw returns the chart, at most width columns wide; 0 is 80, and less than 30 is 30. A column
 // with several values shows their mean, and for the first line their highest value too. The axis
 // has round figures, each at a row of its own, and starts at zero where no value is negative.
-func (c Chart) Draw(width int) string {
+func (c Chart) Draw(width int) string { return c.draw(width, false) }
+
+// draw is Draw, with colors where color is set.
+func (c Chart) draw(width int, color bool) string {
 	if width <= 0 {
 		width = 80
 	}
@@ -70,6 +74,8 @@ func (c Chart) Draw(width int) string {
 		return c.heat(width)
 	case c.Spans != nil:
 		return c.spans(width)
+	case c.Shades != nil:
+		return c.drawShades(width, color)
 	case c.Stack:
 		return c.stack(width)
 	}

@@ -43,7 +43,7 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 	}
 	for _, c := range d.Charts {
 		block()
-		b.WriteString(c.Draw(o.Width))
+		b.WriteString(c.draw(o.Width, o.Color))
 	}
 	if len(d.Notes) > 0 {
 		block()
