@@ -129,7 +129,7 @@ var layers = map[string][]string{
 	"profile/bucket":     {"profile", "profile/store", "minio-go"},
 	"profile/store":      {"profile", "profile/parquet"},
 	"profile/web":        {"profile", "profile/series"},
-	"profile/heat":       {"profile"},
+	"profile/heat":       {"profile", "profile/accelerator"},
 	"profile/anomaly":    {"profile"},
 
 	"profile/accelerator": {},

@@ -12,6 +12,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
+	"capcli/profile/accelerator"
 )
 
 // Request is what a heatmap shows.
@@ -59,15 +60,12 @@ type Builder struct {
 	measure Measure
 	lines   map[lineKey]*line
 	order   []*line
-	divided map[hostUUID]bool // GPUs that are divided by MIG, whose instances count in their place
 	base    profile.Instant   // hour of index 0 of every line
 	any     bool
 	cells   int
 	from    profile.Instant
 	to      profile.Instant
 }
-
-type hostUUID struct{ host, uuid string }
 
 // lineKey tells devices, or jobs and tenants, apart.
 type lineKey struct {
@@ -83,7 +81,6 @@ type line struct {
 	first      int             // hour of cells[0]
 	cells      []cell
 	idle, held int64 // microseconds of GPUs
-	share      float64
 }
 
 // NewBuilder returns a Builder. It fails as Check does.
@@ -95,7 +92,7 @@ func NewBuilder(r Request) (*Builder, error) {
 	if r.Zone == nil {
 		r.Zone = time.UTC
 	}
-	return &Builder{r: r, measure: m, lines: map[lineKey]*line{}, divided: map[hostUUID]bool{}}, nil
+	return &Builder{r: r, measure: m, lines: map[lineKey]*line{}}, nil
 }
 
 const hourMicros = 3_600_000_000
@@ -110,12 +107,12 @@ func (b *Builder) Add(s *profile.Span) error {
 	if hour > mostHours || hour < -mostHours {
 		return &capcli.InputError{File: s.Host, Text: fmt.Sprintf("expected samples within %d hours, found some further apart", mostHours), Hint: "choose a time: --from, --to"}
 	}
-	d := s.Device
-	if d.MIG() {
-		b.divided[hostUUID{s.Host, d.Parent}] = true
-	}
-	if b.r.By == "host" || b.r.By == "gpu" {
-		return b.put(b.line(lineKey{host: s.Host, name: d.UUID}, s.Host, d), hour, d.Slices(), s.Use)
+	d, share := s.Device, float64(s.Share)/accelerator.WholeGPU
+	switch {
+	case b.r.By == "gpu" && s.Divided && b.r.Measure != powerMeasure:
+		return nil // its instances have rows
+	case b.r.By == "host" || b.r.By == "gpu":
+		return b.put(b.line(lineKey{host: s.Host, name: d.UUID}, s.Host, d), hour, share, s.Use)
 	}
 	for i := range s.Parts {
 		p := &s.Parts[i]
@@ -127,7 +124,7 @@ func (b *Builder) Add(s *profile.Span) error {
 		if b.r.By == "tenant" {
 			key, name = lineKey{name: h.Tenant}, cmp.Or(h.Tenant, "(not known)")
 		}
-		if err := b.put(b.line(key, "", nil), hour, d.Slices(), p.Use); err != nil {
+		if err := b.put(b.line(key, "", nil), hour, share, p.Use); err != nil {
 			return err
 		}
 		b.lines[key].name = name
@@ -138,7 +135,7 @@ func (b *Builder) Add(s *profile.Span) error {
 func (b *Builder) line(key lineKey, host string, d *profile.Device) *line {
 	l := b.lines[key]
 	if l == nil {
-		l = &line{host: host, device: d, share: 1}
+		l = &line{host: host, device: d}
 		b.lines[key] = l
 		b.order = append(b.order, l)
 	}
@@ -161,7 +158,11 @@ func (b *Builder) put(l *line, hour int, share float64, u *profile.Use) error {
 		l.cells = append(l.cells, cell{})
 	}
 	sum, weight := b.measure.of(u)
-	l.cells[hour-l.first].add(cell{sum * share, weight * share})
+	weigh := share
+	if b.r.Measure == powerMeasure {
+		weigh = 1 // only whole GPUs have power
+	}
+	l.cells[hour-l.first].add(cell{sum * weigh, weight * weigh})
 	l.idle += int64(math.Round(float64(u.Idle) * share))
 	l.held += int64(math.Round(float64(u.Held) * share))
 	return nil
@@ -204,14 +205,11 @@ func number(r *Row) int {
 	return *r.GPU
 }
 
-// rows returns a row for each box, GPU, job or tenant. A GPU that is divided counts by its instances.
+// rows returns a row for each box, GPU, job or tenant.
 func (b *Builder) rows() []*Row {
 	var rows []*Row
 	hosts := map[string]*Row{}
 	for _, l := range b.order {
-		if l.device != nil && b.divided[hostUUID{l.host, l.device.UUID}] {
-			continue
-		}
 		r := &Row{Host: l.host, Name: l.name}
 		switch {
 		case b.r.By == "host" && hosts[l.host] != nil:

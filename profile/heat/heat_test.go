@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
+	"capcli/profile/accelerator"
 )
 
 // minute is a minute of one device.
@@ -37,15 +38,19 @@ func heatmap(t *testing.T, r Request, minutes []minute) *Result {
 			t.Fatal(err)
 		}
 	}}
-	for _, m := range minutes {
-		tick := profile.Tick{At: profile.InstantOf(begin.Add(time.Duration(m.at+1)*time.Minute - time.Second)), Every: time.Minute, LookedAtProcesses: true}
-		s := tick.NextSample(m.device)
-		s.Set(profile.SMActive, m.sm)
-		s.Set(profile.Power, 100+m.sm)
-		for _, u := range m.holders {
-			tick.Processes = append(tick.Processes, profile.Process{Device: m.device, Job: "job-" + u, User: u})
+	for i := 0; i < len(minutes); {
+		first := minutes[i]
+		tick := profile.Tick{At: profile.InstantOf(begin.Add(time.Duration(first.at+1)*time.Minute - time.Second)), Every: time.Minute, LookedAtProcesses: true}
+		for ; i < len(minutes) && minutes[i].host == first.host && minutes[i].at == first.at; i++ {
+			m := minutes[i]
+			s := tick.NextSample(m.device)
+			s.Set(profile.SMActive, m.sm)
+			s.Set(profile.Power, 100+m.sm)
+			for _, u := range m.holders {
+				tick.Processes = append(tick.Processes, profile.Process{Device: m.device, Job: "job-" + u, User: u})
+			}
 		}
-		spans.Add(m.host, &tick)
+		spans.Add(first.host, &tick)
 	}
 	spans.Flush()
 	out, err := b.Result([]string{"made-up"})
@@ -150,9 +155,10 @@ func TestInstancesCountAsTheirShare(t *testing.T) {
 	for m := range 60 {
 		all = append(all, minute{"box", whole, m, 0, nil}, minute{"box", mig, m, 70, []string{"mei"}}, minute{"box", other, m, 0, []string{"ida"}})
 	}
-	r := heatmap(t, Request{By: "host", Measure: "sm"}, all)
-	if got, want := float64(r.Rows[0].Value), 70*(3.0/7)/(1+3.0/7); math.Abs(got-want) > 1e-9 || math.Abs(float64(r.Rows[0].Held)-10.0/7) > 1e-6 {
-		t.Errorf("SM of the box %v, held %v; want %v and %v", got, r.Rows[0].Held, want, 10.0/7)
+	r := heatmap(t, Request{By: "host", Measure: "held"}, all)
+	share := float64(mig.Share()) / accelerator.WholeGPU
+	if got, want := float64(r.Rows[0].Value), 100*(1+share)/2; math.Abs(got-want) > 1e-6 || math.Abs(float64(r.Rows[0].Held)-1-share) > 1e-6 || share > 0.5 {
+		t.Errorf("%v held of the box, %v hours; want %v and %v", got, r.Rows[0].Held, want, 1+share)
 	}
 	if r = heatmap(t, Request{By: "gpu", Measure: "sm"}, all); len(r.Rows) != 2 {
 		t.Errorf("%d rows, want the instance and the whole GPU", len(r.Rows))
@@ -192,7 +198,7 @@ func TestWeekAndPicture(t *testing.T) {
 		}
 	}
 	days := r.Picture(20)
-	if days.Names[0] != "Sun 2026-10-25" || !math.IsNaN(days.Rows[0].Values[3]) && days.Rows[0].Values[3] != 2 && days.Rows[0].Values[3] != 4 {
+	if days.Names[0] != "Sun Oct 25 2026" || !math.IsNaN(days.Rows[0].Values[3]) && days.Rows[0].Values[3] != 2 && days.Rows[0].Values[3] != 4 {
 		t.Errorf("days from %s: %v", days.Names[0], days.Rows[0].Values)
 	}
 }

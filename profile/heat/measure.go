@@ -21,6 +21,8 @@ var Measures = capcli.Catalog[Measure]{Kind: "measure"}
 // PricedMeasure is the measure that needs the price of a GPU-hour.
 const PricedMeasure = "idle-dollars"
 
+const powerMeasure = "power"
+
 func init() {
 	spread := func(of func(u *profile.Use) *profile.Distribution) func(u *profile.Use) (sum, weight float64) {
 		return func(u *profile.Use) (sum, weight float64) {
@@ -33,7 +35,7 @@ func init() {
 	Measures.Add("sm", "SM activity", Measure{"SM active", "%", 100, false, spread(func(u *profile.Use) *profile.Distribution { return &u.SM })})
 	Measures.Add("tensor", "activity of tensor cores", Measure{"tensor active", "%", 100, false, spread(func(u *profile.Use) *profile.Distribution { return &u.Tensor })})
 	Measures.Add("memory", "share of the memory in use", Measure{"memory used", "%", 100, false, spread(func(u *profile.Use) *profile.Distribution { return &u.Memory })})
-	Measures.Add("power", "power of a GPU", Measure{"power of a GPU", "W", 0, false, spread(func(u *profile.Use) *profile.Distribution { return &u.Watts })})
+	Measures.Add(powerMeasure, "power of a GPU", Measure{"power of a GPU", "W", 0, false, spread(func(u *profile.Use) *profile.Distribution { return &u.Watts })})
 	Measures.Add("held", "share of time in which a process held the GPU", Measure{"held", "%", 100, false, func(u *profile.Use) (sum, weight float64) {
 		return 100 * float64(u.Held), float64(u.Seen)
 	}})

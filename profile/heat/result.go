@@ -237,9 +237,9 @@ func (r *Result) join(p *Picture, index []int) int {
 		index[i] = g.Index(r.Columns[i].at)
 		for len(p.Names) <= index[i]-index[0] {
 			at := g.At(index[0] + len(p.Names)).Std().In(r.zone)
-			label, name := at.Format("Jan 2"), at.Format("Mon 2006-01-02 15:04")
+			label, name := at.Format("Jan 2"), at.Format("Jan 2 15:04")
 			if p.Step.Seconds == 0 {
-				name = at.Format("Mon 2006-01-02")
+				name = at.Format("Mon Jan 2 2006")
 			}
 			if label == day {
 				label = ""

@@ -3,6 +3,7 @@ package heat
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"capcli"
 )
@@ -38,7 +39,7 @@ func (r *Result) Lead() string {
 	if r.LeftOut > 0 {
 		named--
 	}
-	text := r.nouns(named + r.LeftOut)
+	text := fmt.Sprintf("%s, %s to %s", r.nouns(named+r.LeftOut), r.day(r.From), r.day(r.To))
 	if !r.measure.Adds {
 		text += fmt.Sprintf(", %s: %s on average", r.Title, r.Text(float64(r.Total.Value)))
 	}
@@ -51,6 +52,15 @@ func (r *Result) Lead() string {
 		text += fmt.Sprintf(" The %d that idled most are shown; %s more, with %s held and idle, are summed up in one row.", named, r.nouns(r.LeftOut), gpuHours(float64(rest.Idle)))
 	}
 	return text
+}
+
+// day returns a time of the result without its seconds, in its zone.
+func (r *Result) day(stamp string) string {
+	at, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return stamp
+	}
+	return at.In(r.zone).Format("2006-01-02 15:04")
 }
 
 func gpuHours(v float64) string { return fmt.Sprintf("%.1f GPU-hours", v) }
