@@ -88,7 +88,7 @@ func (r *Result) fill() {
 		}
 	} else {
 		for hour := first; hour < last; hour++ {
-			at := r.at(hour)
+			at := r.hourAt(hour)
 			r.Columns = append(r.Columns, Column{at.Std().In(r.zone).Format(time.RFC3339), at.Second()})
 		}
 	}
@@ -111,14 +111,14 @@ func (r *Result) fill() {
 	}
 }
 
-func (r *Result) at(hour int) profile.Instant { return r.base + profile.Instant(hour)*hourMicros }
+func (r *Result) hourAt(hour int) profile.Instant { return r.base + profile.Instant(hour)*hourMicros }
 
 // column returns the column of an hour.
 func (r *Result) column(hour, first int) int {
 	if !r.Week {
 		return hour - first
 	}
-	local := r.at(hour).Std().In(r.zone)
+	local := r.hourAt(hour).Std().In(r.zone)
 	return (int(local.Weekday())+6)%7*24 + local.Hour()
 }
 
