@@ -130,7 +130,6 @@ var layers = map[string][]string{
 	"profile/store":      {"profile", "profile/parquet"},
 	"profile/web":        {"profile", "profile/series"},
 	"profile/heat":       {"profile", "profile/accelerator"},
-	"profile/anomaly":    {"profile"},
 
 	"profile/accelerator": {},
 	"profile/readings":    {"profile"},
