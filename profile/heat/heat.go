@@ -60,7 +60,7 @@ type Builder struct {
 	measure Measure
 	lines   map[lineKey]*line
 	order   []*line
-	base    profile.Instant   // hour of index 0 of every line
+	base    profile.Instant // hour of index 0 of every line
 	any     bool
 	cells   int
 	from    profile.Instant
