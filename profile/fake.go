@@ -31,6 +31,7 @@ const (
 type Fake struct {
 	o       SourceOptions
 	rng     *rand.Rand
+	boxRNG  *rand.Rand // of the box around the GPUs
 	devices [fakeGPUs]*Device
 	gpus    [fakeGPUs]fakeGPU
 	jobs    []*fakeJob // running jobs, in order of start
@@ -43,24 +44,27 @@ type Fake struct {
 // fakeGPU is the slowly changing state of one GPU.
 type fakeGPU struct {
 	job     *fakeJob
-	free    Instant // time until which the GPU stays free
+	load    fakeLoad // of the last sample
+	free    Instant  // time until which the GPU stays free
 	watts   float64
 	temp    float64
 	energy  float64
 	noise   float64 // of the load, an AR(1) process
 	ecc     float64
-	rank    int // in its job
+	capped  float64 // ms under the power limit
+	rank    int     // in its job
 	started Instant
 }
 
 // NewFake returns a simulated box.
 func NewFake(o SourceOptions) *Fake {
-	f := &Fake{o: o, rng: o.Seed.Stream("profile/fake"), nextJob: 88197}
+	f := &Fake{o: o, rng: o.Seed.Stream("profile/fake"), boxRNG: o.Seed.Stream("profile/fake/box"), nextJob: 88197}
 	for i := range f.devices {
 		f.devices[i] = &Device{
 			Index: i, UUID: fmt.Sprintf("GPU-%08x-%04x-%04x-%04x-%012x", f.rng.Uint32(), f.rng.Uint32()>>16, f.rng.Uint32()>>16, f.rng.Uint32()>>16, f.rng.Uint64()>>16),
 			Model: "NVIDIA H100 80GB HBM3", Bus: fmt.Sprintf("00000000:%02x:00.0", 0x19+0x11*i), Driver: "570.124.06", GI: -1, CI: -1,
 			PeakMemBytesPerS: fakePeakMem, MaxSMClockMHz: fakeClock, SMs: 132,
+			PeakPCIeMiBPerS: 60096, PeakNVLinkMiBPerS: 429153, // PCIe 5 x 16 lanes, NVLink 4 x 18
 		}
 		g := &f.gpus[i]
 		g.watts, g.temp, g.energy = fakeIdle, 30, math.Round(2e8*f.rng.Float64())
@@ -92,6 +96,7 @@ func (f *Fake) Read(_ context.Context, t *Tick) error {
 		f.looked, t.LookedAtProcesses = t.At, true
 		f.processes(t)
 	}
+	f.box(t, seconds)
 	return nil
 }
 
@@ -99,7 +104,8 @@ func (f *Fake) Read(_ context.Context, t *Tick) error {
 func (f *Fake) sample(s *Sample, g *fakeGPU, at Instant, seconds float64) {
 	keep := math.Exp(-seconds / 20)
 	g.noise = keep*g.noise + math.Sqrt(1-keep*keep)*f.rng.NormFloat64()
-	l := g.load(at, f.rng)
+	l := g.draw(at, f.rng)
+	g.load = l
 	g.heat(l, seconds, f.rng)
 	clock := fakeClock - 15*math.Round(max(0, g.watts-0.93*fakeLimit)/fakeLimit*600/15)
 	if l.util == 0 {
@@ -137,7 +143,11 @@ func (f *Fake) sample(s *Sample, g *fakeGPU, at Instant, seconds float64) {
 	}
 	s.Set(ECCCorrected, g.ecc)
 	s.Set(ECCUncorrected, 0)
-	for _, none := range [...]Metric{ThrottlePower, ThrottleThermal, PCIeReplays, NVLinkErrors, RowsRemapped, RowsPending} {
+	if why := g.throttle(l, clock); why == throttlePower {
+		g.capped += 1000 * seconds
+	}
+	s.Set(ThrottlePower, g.capped)
+	for _, none := range [...]Metric{ThrottleThermal, PCIeReplays, NVLinkErrors, RowsRemapped, RowsPending} {
 		s.Set(none, 0)
 	}
 	pct(UtilEnc, 0)
@@ -190,11 +200,8 @@ func (f *Fake) processes(t *Tick) {
 			Device: f.devices[i], PID: j.pid + int64(f.gpus[i].rank), User: j.user, Command: j.command, Kind: "compute",
 			MemBytes: mem, SMPct: math.Round(sm), Start: j.start.Second(),
 		}
-		if j.slurm {
-			p.Job = j.id
-		} else {
-			p.Container, p.Pod, p.Namespace = j.container, j.pod, j.tenant
-		}
+		o := j.owner()
+		p.Job, p.Container, p.Pod, p.Namespace = o.Job, o.Container, o.Pod, o.Namespace
 		t.Processes = append(t.Processes, p)
 	}
 }
@@ -211,7 +218,7 @@ func (f *Fake) begin(at Instant) {
 		g := &f.gpus[i]
 		g.noise = f.rng.NormFloat64()
 		for range 20 { // warmed up
-			g.heat(g.load(at, f.rng), 10, f.rng)
+			g.heat(g.draw(at, f.rng), 10, f.rng)
 		}
 	}
 }

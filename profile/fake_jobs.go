@@ -50,6 +50,8 @@ type fakeJob struct {
 	gpus                     []int
 	period, duty, phase      float64 // of its rhythm: seconds, share busy, offset in seconds
 	level                    float64 // how hard it works, about 1
+	asked                    fakeAround
+	seconds                  float64 // over which asked is summed
 }
 
 // fakeLoad is what a job asks of a GPU over one interval.
@@ -121,8 +123,8 @@ func (f *Fake) start(from, to Instant, kind *fakeKind, gpus ...int) {
 	f.jobs = append(f.jobs, j)
 }
 
-// load returns the load of g at a time.
-func (g *fakeGPU) load(at Instant, rng *rand.Rand) fakeLoad {
+// draw returns the load of g at a time.
+func (g *fakeGPU) draw(at Instant, rng *rand.Rand) fakeLoad {
 	j := g.job
 	if j == nil {
 		return fakeLoad{}
