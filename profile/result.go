@@ -31,6 +31,10 @@ type Result struct {
 	Hours   []HourResult   `json:"hours"`
 	Events  []HostEvent    `json:"events"`
 	Dropped int            `json:"events_left_out"`
+	// Overlaps are what several folders hold in common, which counts once; SameNames are the names that
+	// several boxes have.
+	Overlaps  []Overlap  `json:"overlaps"`
+	SameNames []SameName `json:"same_host_names"`
 
 	Summary *Summary `json:"-"`
 }
@@ -147,6 +151,7 @@ func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location)
 		Schema: "capcli/profile_summary/v1", Input: input, From: s.From.Stamp(), To: s.To.Stamp(), Zone: zone.String(), Price: price,
 		Ticks: s.Ticks, Gaps: capcli.Figure(float64(s.Gaps) / 1e6), Guessed: s.Guessed, Dropped: s.Dropped,
 		GPUs: []GPUResult{}, Jobs: []JobResult{}, Tenants: []TenantResult{}, Hours: []HourResult{}, Events: append([]HostEvent{}, s.Events...),
+		Overlaps: append([]Overlap{}, s.Overlaps...), SameNames: append([]SameName{}, s.SameNames...),
 		Summary: s,
 	}
 	r.Total = r.use(s.Total())

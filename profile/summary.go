@@ -102,6 +102,24 @@ type Summary struct {
 	Gaps   int64 // microseconds in which nothing was sampled, over all boxes
 
 	machines map[hostMachine]bool
+
+	Overlaps  []Overlap
+	SameNames []SameName
+}
+
+// Overlap is what several folders hold of the same GPUs of a box at the same instants. It counts once.
+type Overlap struct {
+	Host    string   `json:"host"`
+	Folders []string `json:"folders"`
+	From    string   `json:"from"` // RFC 3339, to the millisecond: the first tick that they have in common
+	To      string   `json:"to"`   // and the last
+	Ticks   int64    `json:"ticks"`
+}
+
+// SameName is a host name that several boxes have, as their GPUs show, and how they are called apart.
+type SameName struct {
+	Host  string   `json:"host"`
+	Names []string `json:"names"`
 }
 
 // HostEvent is an event with its box.

@@ -96,6 +96,7 @@ func (r *Result) Notes() []string {
 	if r.Guessed {
 		out = append(out, "the source reports no processes: a GPU with over 2% of its memory in use counts as held")
 	}
+	out = append(out, r.folderNotes()...)
 	if text := r.fitsNote(); text != "" {
 		out = append(out, text)
 	}
@@ -120,6 +121,30 @@ func (r *Result) Notes() []string {
 	}
 	if found > namedEvents {
 		out = append(out, fmt.Sprintf("%d more events: --table events", found-namedEvents))
+	}
+	return out
+}
+
+// namedFolders is the most boxes that a note on folders names.
+const namedFolders = 3
+
+// folderNotes returns remarks on boxes that several folders hold, or that share a name.
+func (r *Result) folderNotes() []string {
+	var out, found []string
+	ticks := int64(0)
+	for _, o := range r.Overlaps {
+		ticks += o.Ticks
+		found = append(found, fmt.Sprintf("%s from %s to %s in %s", o.Host, o.From, o.To, strings.Join(o.Folders, ", ")))
+	}
+	if len(found) > 0 {
+		out = append(out, fmt.Sprintf("%s %s are in several folders and count once: %s", capcli.Grouped(ticks), capcli.Plural(ticks, "tick"), strings.Join(capcli.Abridge(found, namedFolders), "; ")))
+	}
+	found = nil
+	for _, s := range r.SameNames {
+		found = append(found, fmt.Sprintf("%d boxes are called %s: %s", len(s.Names), s.Host, strings.Join(s.Names, ", ")))
+	}
+	if len(found) > 0 {
+		out = append(out, strings.Join(capcli.Abridge(found, namedFolders), "; ")+"; their GPUs at the same time are different, so they are kept apart")
 	}
 	return out
 }

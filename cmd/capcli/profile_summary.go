@@ -111,6 +111,7 @@ func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *ti
 	}
 	p.end(n)
 	sum := z.Summary()
+	folders.Describe(sum)
 	if len(sum.Devices) == 0 {
 		return nil, &capcli.InputError{File: dirs[0], Text: "expected samples of GPUs, found none", Hint: "is it a folder that capcli profile wrote, and do --from, --to, --host and --gpu leave any?"}
 	}
