@@ -63,8 +63,8 @@ func sumUp(t *testing.T, q Query, all ...Folder) *profile.Result {
 	return s.Result(nil, nil, time.UTC)
 }
 
-// without gives the document of a result without what it says of folders.
-func without(t *testing.T, r *profile.Result) string {
+// documentWithout gives the document of a result without what it says of folders.
+func documentWithout(t *testing.T, r *profile.Result) string {
 	t.Helper()
 	c := *r
 	c.Overlaps, c.SameNames = nil, nil
@@ -102,8 +102,8 @@ func TestTicksOfSeveralFoldersCountOnce(t *testing.T) {
 		}
 		for range 2 {
 			got := sumUp(t, Query{}, all...)
-			if without(t, got) != without(t, whole) {
-				t.Errorf("%s:\ngot  %s\nwant %s", c.name, without(t, got), without(t, whole))
+			if documentWithout(t, got) != documentWithout(t, whole) {
+				t.Errorf("%s:\ngot  %s\nwant %s", c.name, documentWithout(t, got), documentWithout(t, whole))
 			}
 			n := int64(0)
 			for _, o := range got.Overlaps {
@@ -135,8 +135,8 @@ func TestScatteredTicks(t *testing.T) {
 			all = append(all, keepFolder(t, string(rune('a'+k)), "box", ticks, func(i int) bool { return in[i]>>k&1 == 1 }))
 		}
 		r.Shuffle(3, func(i, j int) { all[i], all[j] = all[j], all[i] })
-		if got := sumUp(t, Query{}, all...); without(t, got) != without(t, whole) {
-			t.Fatalf("got  %s\nwant %s", without(t, got), without(t, whole))
+		if got := sumUp(t, Query{}, all...); documentWithout(t, got) != documentWithout(t, whole) {
+			t.Fatalf("got  %s\nwant %s", documentWithout(t, got), documentWithout(t, whole))
 		}
 	}
 }
@@ -197,7 +197,7 @@ func TestNewGPUsOfABox(t *testing.T) {
 	for _, first := range []int{50, 100, 150} {
 		b := keepFolder(t, "b"+string(rune('0'+first/50)), "box", ticks, func(i int) bool { return i >= first })
 		got := sumUp(t, Query{}, a, b)
-		if len(got.SameNames) > 0 || without(t, got) != without(t, want) {
+		if len(got.SameNames) > 0 || documentWithout(t, got) != documentWithout(t, want) {
 			t.Errorf("from %d: names %+v, %d GPUs", first, got.SameNames, len(got.GPUs))
 		}
 	}
@@ -230,7 +230,7 @@ func TestTwoRecordersOfOneBox(t *testing.T) {
 	}
 	whole := sumUp(t, Query{}, keepFolder(t, "w", "box", ticks, nil))
 	got := sumUp(t, Query{}, keepFolder(t, "a", "box", part(func(i int) bool { return i >= 5 }), nil), keepFolder(t, "b", "box", part(func(i int) bool { return i < 6 }), nil))
-	if without(t, got) != without(t, whole) || len(got.SameNames) > 0 || len(got.Overlaps) != 1 || got.Overlaps[0].Ticks != 120 {
-		t.Errorf("names %+v, overlaps %+v\ngot  %s\nwant %s", got.SameNames, got.Overlaps, without(t, got), without(t, whole))
+	if documentWithout(t, got) != documentWithout(t, whole) || len(got.SameNames) > 0 || len(got.Overlaps) != 1 || got.Overlaps[0].Ticks != 120 {
+		t.Errorf("names %+v, overlaps %+v\ngot  %s\nwant %s", got.SameNames, got.Overlaps, documentWithout(t, got), documentWithout(t, whole))
 	}
 }

@@ -13,7 +13,7 @@ import (
 func (f *Folders) ticksOf(b hostBox, q Query, yield func(HostTick, error) bool) (going bool, err error) {
 	q.Hosts = []string{b.host}
 	if len(b.in) == 1 {
-		return b.only(q, yield)
+		return b.yieldOne(q, yield)
 	}
 	var heads []*tickHead
 	for _, d := range b.in {
@@ -62,8 +62,8 @@ func (h *tickHead) advance() {
 	}
 }
 
-// only calls yield with all ticks of a box that is in one directory.
-func (b *hostBox) only(q Query, yield func(HostTick, error) bool) (going bool, err error) {
+// yieldOne calls yield with all ticks of a box that is in one directory.
+func (b *hostBox) yieldOne(q Query, yield func(HostTick, error) bool) (going bool, err error) {
 	d := &b.in[0]
 	for t, err := range OpenDir(d.Disk, d.Root).Ticks(q) {
 		if err != nil {
