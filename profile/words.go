@@ -96,7 +96,7 @@ func (r *Result) Notes() []string {
 	if r.Guessed {
 		out = append(out, "the source reports no processes: a GPU with over 2% of its memory in use counts as held")
 	}
-	out = append(out, r.folderNotes()...)
+	out = append(out, FolderNotes(r.Overlaps, r.SameNames)...)
 	if text := r.fitsNote(); text != "" {
 		out = append(out, text)
 	}
@@ -128,11 +128,11 @@ func (r *Result) Notes() []string {
 // namedFolders is the most boxes that a note on folders names.
 const namedFolders = 3
 
-// folderNotes returns remarks on boxes that several folders hold, or that share a name.
-func (r *Result) folderNotes() []string {
+// FolderNotes returns remarks on boxes that several folders hold, and on those that share a name.
+func FolderNotes(overlaps []Overlap, names []SameName) []string {
 	var out, found []string
 	ticks := int64(0)
-	for _, o := range r.Overlaps {
+	for _, o := range overlaps {
 		ticks += o.Ticks
 		found = append(found, fmt.Sprintf("%s from %s to %s in %s", o.Host, o.From, o.To, strings.Join(o.Folders, ", ")))
 	}
@@ -140,7 +140,7 @@ func (r *Result) folderNotes() []string {
 		out = append(out, fmt.Sprintf("%s %s are in several folders and count once: %s", capcli.Grouped(ticks), capcli.Plural(ticks, "tick"), strings.Join(capcli.Abridge(found, namedFolders), "; ")))
 	}
 	found = nil
-	for _, s := range r.SameNames {
+	for _, s := range names {
 		found = append(found, fmt.Sprintf("%d boxes are called %s: %s", len(s.Names), s.Host, strings.Join(s.Names, ", ")))
 	}
 	if len(found) > 0 {

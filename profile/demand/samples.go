@@ -54,7 +54,8 @@ func (r *reader) readSamples(ctx context.Context, dirs []string) (*Histories, er
 	if !r.stepped() {
 		l.Step = capcli.Step{Seconds: capcli.Hour}
 	}
-	if err := r.addSamples(ctx, l, dirs); err != nil {
+	notes, err := r.addSamples(ctx, l, dirs)
+	if err != nil {
 		return nil, err
 	}
 	grid, n := l.Range()
@@ -64,49 +65,55 @@ func (r *reader) readSamples(ctx context.Context, dirs []string) (*Histories, er
 	case n < 2:
 		return nil, &capcli.InputError{File: dirs[0], Text: fmt.Sprintf("expected samples of at least two whole steps of %s, found %d", l.Step, n), Hint: "take a shorter --step"}
 	}
-	return r.fromLevels(l, grid, groups, dirs)
+	hs, err := r.fromLevels(l, grid, groups, dirs)
+	if err == nil {
+		hs.Notes = append(hs.Notes, notes...)
+	}
+	return hs, err
 }
 
-// addSamples adds the samples of all folders to l. It fails where two folders have samples of
-// the same box at the same time.
-func (r *reader) addSamples(ctx context.Context, l *profile.Levels, dirs []string) error {
+// addSamples adds the samples of all folders to l, as of one: what several hold counts once. It
+// returns remarks on that.
+func (r *reader) addSamples(ctx context.Context, l *profile.Levels, dirs []string) (notes []string, err error) {
 	var q store.Query
-	var err error
 	if q.From, q.To, err = profile.ParseSpan(r.From, r.To, r.Trace.TZ); err != nil {
-		return err
+		return nil, err
 	}
 	q.SamplesOnly = l.Measure != profile.LevelHeld && !slices.Contains(r.By, "tenant")
-	at, end := r.src.progress("ticks")
-	n := int64(0)
+	var all []store.Folder
 	for _, dir := range dirs {
 		folder := store.Folder{Name: dir, Root: dir}
 		if r.src.Folder != nil {
 			if folder, err = r.src.Folder(dir); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		for t, err := range store.OpenFolders([]store.Folder{folder}).Ticks(q) {
-			if err == nil {
-				err = context.Cause(ctx)
-			}
-			if err == nil {
-				err = l.Add(t.Host, t.Tick)
-			}
-			if errors.Is(err, profile.ErrTooManySteps) {
-				return &capcli.InputError{File: dir, Text: err.Error(), Hint: "take a longer --step, or fewer groups with --by", Err: err}
-			}
-			if err != nil {
-				return err
-			}
-			n++
-			at(n)
+		all = append(all, folder)
+	}
+	folders := store.OpenFolders(all)
+	at, end := r.src.progress("ticks")
+	n := int64(0)
+	for t, err := range folders.Ticks(q) {
+		if err == nil {
+			err = context.Cause(ctx)
 		}
-		if err := l.Check(); err != nil {
-			return &capcli.InputError{File: dir, Text: err.Error(), Hint: "give each box's samples once", Err: err}
+		if err == nil {
+			err = l.Add(t.Host, t.Tick)
 		}
+		if errors.Is(err, profile.ErrTooManySteps) {
+			return nil, &capcli.InputError{File: dirs[0], Text: err.Error(), Hint: "take a longer --step, or fewer groups with --by", Err: err}
+		}
+		if err != nil {
+			return nil, err
+		}
+		n++
+		at(n)
 	}
 	end(n)
-	return nil
+	if err := l.Check(); err != nil {
+		return nil, &capcli.InputError{File: dirs[0], Text: err.Error(), Hint: "give each box's samples once", Err: err}
+	}
+	return folders.Notes(), nil
 }
 
 // fromLevels returns the histories of the groups in l. It treats their gaps as those of a table.

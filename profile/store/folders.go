@@ -68,15 +68,13 @@ func (f *Folders) boxes(q Query) ([]hostBox, error) {
 	f.sameNames = nil
 	var hosts []string
 	in := map[string][]Folder{}
+	wide := f.inNames(q)
 	for _, d := range f.all {
-		all, err := OpenDir(d.Disk, d.Root).Hosts()
+		all, err := OpenDir(d.Disk, d.Root).hosts(wide)
 		if err != nil {
 			return nil, d.wrap(err)
 		}
 		for _, host := range all {
-			if !q.mayWant(host) {
-				continue
-			}
 			if in[host] == nil {
 				hosts = append(hosts, host)
 			}
@@ -106,9 +104,18 @@ func (f *Folders) boxes(q Query) ([]hostBox, error) {
 	return out, nil
 }
 
-// mayWant tells whether the query wants a host, or one of several boxes of that name.
-func (q *Query) mayWant(host string) bool {
-	return len(q.Hosts) == 0 || slices.ContainsFunc(q.Hosts, func(want string) bool { return want == host || strings.HasPrefix(want, host+" (") })
+// inNames adds to the hosts of a query those whose boxes may be called so: "box" for "box (DIR)".
+func (f *Folders) inNames(q Query) Query {
+	all := slices.Clone(q.Hosts)
+	for _, want := range q.Hosts {
+		for _, d := range f.all {
+			if host, ok := strings.CutSuffix(want, " ("+d.Name+")"); ok {
+				all = append(all, host)
+			}
+		}
+	}
+	q.Hosts = all
+	return q
 }
 
 // wrap adds the directory to an error that does not name its file.

@@ -218,11 +218,20 @@ func (m *merger) note(at profile.Instant) {
 	m.overlaps = append(m.overlaps, &overlap{m.name, slices.Clone(m.same), at, at, 1})
 }
 
+// Overlaps returns what several directories hold in common of the ticks read last.
+func (f *Folders) Overlaps() []profile.Overlap {
+	out := []profile.Overlap{}
+	for _, o := range f.overlaps {
+		out = append(out, profile.Overlap{Host: o.host, Folders: o.folders, From: o.from.Stamp(), To: o.to.Stamp(), Ticks: o.ticks})
+	}
+	return out
+}
+
 // Describe tells a summary of the ticks read last what several directories hold in common, and which
 // boxes share a name.
 func (f *Folders) Describe(s *profile.Summary) {
-	s.Overlaps, s.SameNames = []profile.Overlap{}, append([]profile.SameName{}, f.sameNames...)
-	for _, o := range f.overlaps {
-		s.Overlaps = append(s.Overlaps, profile.Overlap{Host: o.host, Folders: o.folders, From: o.from.Stamp(), To: o.to.Stamp(), Ticks: o.ticks})
-	}
+	s.Overlaps, s.SameNames = f.Overlaps(), slices.Clone(f.sameNames)
 }
+
+// Notes returns remarks on the ticks read last, as a summary has them.
+func (f *Folders) Notes() []string { return profile.FolderNotes(f.Overlaps(), f.sameNames) }
