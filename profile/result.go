@@ -43,6 +43,8 @@ type Result struct {
 type UseResult struct {
 	Verdict     VerdictKind   `json:"verdict"`
 	Words       string        `json:"verdict_words"`
+	Confidence  string        `json:"verdict_confidence"` // "high", "medium" or "low"
+	Work        *WorkResult   `json:"work,omitempty"`     // kind of work; nil where several jobs are summed
 	Seen        capcli.Figure `json:"seen_gpu_hours"`
 	Held        capcli.Figure `json:"held_gpu_hours"`
 	Used        capcli.Figure `json:"used_gpu_hours"`
@@ -71,6 +73,8 @@ type UseResult struct {
 	Burst       capcli.Figure `json:"burst_s_median"`
 	IdleCost    *capcli.USD   `json:"idle_cost_usd,omitempty"`       // cost of the hours in which a GPU was held and idle; nil without a price
 	IdleCostPer *capcli.USD   `json:"idle_cost_usd_month,omitempty"` // idle cost of a month at the same rate; nil without a price
+
+	Findings []FindingResult `json:"findings"` // the time held by what it was, the worst first
 
 	Use *Use `json:"-"`
 }
@@ -154,25 +158,27 @@ func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location)
 		Overlaps: append([]Overlap{}, s.Overlaps...), SameNames: append([]SameName{}, s.SameNames...),
 		Summary: s,
 	}
-	r.Total = r.use(s.Total())
-	for _, d := range s.Devices {
+	tenants := s.Tenants()
+	v := s.Judge(tenants)
+	r.Total = r.use(s.Total(), &v.Total)
+	for i, d := range s.Devices {
 		g := GPUResult{
 			Host: d.Host, GPU: d.Device.Index, UUID: d.Device.UUID, MIG: d.Device.Profile, Parent: d.Device.Parent, Model: d.Device.Model,
-			Share: shareFigure(d.Share), Divided: d.Divided, Jobs: append([]string{}, d.Jobs...), UseResult: r.use(d.Use), Device: d.Device,
+			Share: shareFigure(d.Share), Divided: d.Divided, Jobs: append([]string{}, d.Jobs...), UseResult: r.use(d.Use, &v.Devices[i]), Device: d.Device,
 		}
 		if d.Divided {
 			g.Verdict, g.Words = Free, fmt.Sprintf("divided by MIG, %.0f%% of it in no instance", 100*float64(g.Share))
 		}
 		r.GPUs = append(r.GPUs, g)
 	}
-	for _, j := range s.Jobs {
+	for i, j := range s.Jobs {
 		r.Jobs = append(r.Jobs, JobResult{
 			ID: j.ID, Kind: j.Kind, Tenant: j.Tenant, Command: j.Command, Model: j.Model, Profile: j.Profile, GPUs: j.Devices, Share: shareFigure(j.Share),
-			Hosts: append([]string{}, j.Hosts()...), From: j.From.Stamp(), To: j.To.Stamp(), UseResult: r.use(j.Use), Fits: j.fitResult(), Worth: j.worth(r.Price),
+			Hosts: append([]string{}, j.Hosts()...), From: j.From.Stamp(), To: j.To.Stamp(), UseResult: r.use(j.Use, &v.Jobs[i]), Fits: j.fitResult(), Worth: j.worth(r.Price),
 		})
 	}
-	for _, t := range s.Tenants() {
-		r.Tenants = append(r.Tenants, TenantResult{t.Tenant, t.Jobs, r.use(t.Use)})
+	for i, t := range tenants {
+		r.Tenants = append(r.Tenants, TenantResult{t.Tenant, t.Jobs, r.use(t.Use, &v.Tenants[i])})
 	}
 	for day := range s.Heat {
 		for hour := range s.Heat[day] {
@@ -187,12 +193,11 @@ func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location)
 // shareFigure returns a share as a number of GPUs.
 func shareFigure(parts int64) capcli.Figure { return capcli.Figure(float64(parts) / wholeGPU) }
 
-func (r *Result) use(u *Use) UseResult {
-	v := u.Judge()
+func (r *Result) use(u *Use, v *Verdict) UseResult {
 	hours := func(micros int64) capcli.Figure { return capcli.Figure(float64(micros) / 3.6e9) }
 	seconds := func(micros int64) capcli.Figure { return capcli.Figure(float64(micros) / 1e6) }
 	out := UseResult{
-		Verdict: v.Kind, Words: v.Words, Seen: hours(u.Seen), Held: hours(u.Held), Used: capcli.Figure(u.UsedHours()), Idle: hours(u.Idle), Shared: hours(u.Shared),
+		Verdict: v.Kind, Words: v.Words, Confidence: v.Confidence.String(), Work: workResult(v.Work), Findings: r.findings(u, v), Seen: hours(u.Seen), Held: hours(u.Held), Used: capcli.Figure(u.UsedHours()), Idle: hours(u.Idle), Shared: hours(u.Shared),
 		Util: capcli.Figure(u.Util.Mean()), SM: capcli.Figure(u.SM.Mean()), SM95: capcli.Figure(u.SM.Quantile(0.95)), Occupancy: capcli.Figure(u.Occupancy.Mean()),
 		Tensor: capcli.Figure(u.Tensor.Mean()), Tensor95: capcli.Figure(u.Tensor.Quantile(0.95)), DRAM: capcli.Figure(u.DRAM.Mean()), DRAM95: capcli.Figure(u.DRAM.Quantile(0.95)),
 		Mem50: capcli.Figure(u.Memory.Quantile(0.5)), Mem95: capcli.Figure(u.Memory.Quantile(0.95)), MemMax: capcli.Figure(u.MemoryBytes), MemTotal: capcli.Figure(u.MemoryTotal),
@@ -280,7 +285,7 @@ func (s *Summary) Record(share bool) (out []capcli.Job, parts Shared) {
 			state = "RUNNING"
 		}
 		job := capcli.Job{
-			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(j.Use.Judge().Kind), State: state, GPUs: max(1, j.Devices),
+			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(j.Judge().Kind), State: state, GPUs: max(1, j.Devices),
 			Submit: start, Start: start, End: end, Run: capcli.Seconds(end - start), Eligible: capcli.NoTime, Deadline: capcli.NoTime,
 		}
 		if j.MIG {

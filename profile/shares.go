@@ -179,6 +179,7 @@ func (s shareUses) total() *Use {
 			times[i].AddProduct(uint64(*t), uint64(x.parts))
 		}
 		out.weigh(x.use, x.parts/max(1, unit))
+		out.Signs.Merge(x.use.Signs.Times(x.parts, wholeGPU))
 	}
 	for i, t := range out.gpuTimes() {
 		*t = times[i].parts()

@@ -115,6 +115,11 @@ type spanHost struct {
 	mig     division
 	told    bool    // processes
 	gap     Instant // time since the last samples in which none were taken, as events say
+
+	box      HostSample // as last seen
+	boxKnown bool
+	looks    int // at the box or at jobs' processes
+	groups   []groupWaits
 }
 
 // deviceKey tells devices of a box apart: sources use names of instances again, for other profiles.
@@ -129,6 +134,7 @@ type spanDevice struct {
 	open    bool
 	minute  Minute
 	beat    beat
+	window  minuteWindow
 	last    Instant
 	any     bool
 	energy  float64
@@ -152,6 +158,7 @@ func (p *Spanner) Add(host string, t *Tick) {
 		p.hosts[host] = h
 		p.boxes = append(p.boxes, h)
 	}
+	h.look(t)
 	for i := range t.Events {
 		if e := &t.Events[i]; e.isGap() {
 			h.gap += Instant(e.Value)
@@ -288,6 +295,7 @@ func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Dura
 		return
 	}
 	sp.Use.hold(s, micros, n > 1)
+	d.window.observe(s, h, d.held, at, micros)
 	if n == 1 {
 		p.follow(d, s, at, every)
 		return
@@ -314,6 +322,9 @@ func (p *Spanner) reach(d *spanDevice, at Instant, micros int64) {
 		sp.Hour, sp.Begin, sp.First, sp.Guessed = at-positive(at, hourMicros), at-Instant(micros), at, false
 		sp.Use.Reset()
 		d.share()
+	}
+	if d.window.Samples > 0 && (at < d.window.start || at >= d.window.start+minuteMicros) {
+		d.window.end(sp)
 	}
 	if p.Minute != nil && (d.minute.Samples == 0 || at < d.minute.Start || at >= d.minute.Start+minuteMicros) {
 		p.endMinute(d)
@@ -361,6 +372,7 @@ func (p *Spanner) finish(d *spanDevice) {
 	if !d.open {
 		return
 	}
+	d.window.end(&d.seen)
 	if p.Minute != nil {
 		p.endMinute(d)
 	}
@@ -368,7 +380,8 @@ func (p *Spanner) finish(d *spanDevice) {
 	p.Span(&d.seen)
 }
 
-// Flush ends all spans that are under way. Samples may go on after it.
+// Flush ends all spans that are under way. Samples may go on after it. A minute that it cuts is judged
+// as two: where that matters, it comes between two minutes.
 func (p *Spanner) Flush() {
 	for _, d := range p.order {
 		p.finish(d)

@@ -3,12 +3,14 @@ package profile
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"capcli"
+	"capcli/profile/judge"
 	"capcli/profile/rhythm"
 )
 
@@ -88,22 +90,23 @@ func clone(s *Span) *Span {
 	return &out
 }
 
-// TestSpansSumToTheSamples: a summary of spans, cut anywhere, is that of the samples, to the last
-// byte.
+// TestSpansSumToTheSamples: a summary of spans, cut between any two minutes, is that of the samples, to
+// the last byte.
 func TestSpansSumToTheSamples(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		whole, fromSpans := NewSummarizer(nil), NewSummarizer(nil)
 		var kept []*Span
 		p := Spanner{Span: func(s *Span) { kept = append(kept, clone(s)) }}
 		for _, host := range []string{"box-1", "box-2"} {
-			for _, tick := range drawTicks(r, host) {
+			ticks := drawTicks(r, host)
+			for i, tick := range ticks {
+				if rapid.IntRange(0, 3).Draw(r, "cut") == 0 && betweenMinutes(ticks, i) {
+					p.Flush()
+				}
 				whole.Add(host, &tick)
 				p.Add(host, &tick)
 				if len(tick.Samples) > 0 {
 					fromSpans.AddTicks(1)
-				}
-				if rapid.IntRange(0, 5).Draw(r, "cut") == 0 {
-					p.Flush()
 				}
 			}
 		}
@@ -119,6 +122,18 @@ func TestSpansSumToTheSamples(t *testing.T) {
 			r.Fatalf("got  %s\nwant %s", got, want)
 		}
 	})
+}
+
+// betweenMinutes tells whether all ticks from i on are in later minutes than all before.
+func betweenMinutes(ticks []Tick, i int) bool {
+	for _, a := range ticks[:i] {
+		for _, b := range ticks[i:] {
+			if a.At/minuteMicros >= b.At/minuteMicros {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // naive is what work and pauses count as, read off the list of all stretches.
@@ -240,6 +255,7 @@ func TestUseSumsEveryField(t *testing.T) {
 	fill(reflect.ValueOf(full).Elem())
 	full.Edges = Edges{}
 	full.Steps.Bins = full.Steps.Bins[:1] // they are in order, each once
+	full.Signs = slices.Repeat(judge.Tally{1}, judge.TallySize)
 	for name, u := range map[string]*Use{"Merge": {}, "Append": {}} {
 		if name == "Merge" {
 			u.Merge(full)
@@ -256,7 +272,7 @@ func TestUseSumsEveryField(t *testing.T) {
 	}
 	full.Edges = Edges{Head: Stretch{true, 1}, Tail: Stretch{true, 1}}
 	full.Reset()
-	empty := &Use{Parts: 1}
+	empty := &Use{Parts: 1, Signs: make(judge.Tally, judge.TallySize)}
 	empty.Steps.Bins = []rhythm.Bin{}
 	for _, d := range empty.distributions() {
 		d.Top, d.Bins = 1, make([]int64, distributionBins)

@@ -3,6 +3,7 @@ package profile
 import (
 	"math"
 
+	"capcli/profile/judge"
 	"capcli/profile/rhythm"
 )
 
@@ -13,14 +14,18 @@ const (
 	idleAfter    = 600_000_000 // longer ones are no starvation: nobody is at work
 )
 
-// Active tells whether a device computes in a sample: a warp on an SM, or where
-// that is not told, a kernel. known is false where neither is told.
+// mostlyKernel is the utilisation in % from which a device computes although fewer than 1 % of its SMs
+// were active: one block on one of 132 SMs is 0.8 %.
+const mostlyKernel = 50
+
+// Active tells whether a device computes in a sample: 1 % of its SMs had a warp, or a kernel ran for most
+// of the time; where SMs are not told, any kernel. known is false where neither is told.
 func (s *Sample) Active() (active, known bool) {
-	if v, ok := s.Get(SMActive); ok {
-		return v >= 1, true
+	util, ok := s.Get(UtilGPU)
+	if v, has := s.Get(SMActive); has {
+		return v >= 1 || ok && util >= mostlyKernel, true
 	}
-	v, ok := s.Get(UtilGPU)
-	return v > 0, ok
+	return util > 0, ok
 }
 
 // Use is what was seen of a device, or of a job on its devices. Times are in
@@ -63,6 +68,9 @@ type Use struct {
 
 	Bursts [BurstBins]int64 // active stretches by their length
 	Edges  Edges            // stretches under way while held, which do not count yet
+
+	Signs  judge.Tally  // what each minute showed while held
+	Rhythm judge.Rhythm // times from a burst to the next within minutes
 }
 
 // NewUse returns a Use of nothing whose ranges are set.
@@ -85,6 +93,8 @@ func (u *Use) Reset() {
 		*d = *from
 		d.Reset()
 	}
+	u.Signs = old.Signs
+	u.Signs.Reset()
 }
 
 func (u *Use) distributions() [6]*Distribution {
@@ -102,10 +112,11 @@ func (u *Use) gpuTimes() [numGPUTimes]*int64 {
 
 const numGPUTimes = 7
 
-// weigh adds all of o but its GPU-times. Its values over time count n-fold, but for power, which only
+// weigh adds all of o but its GPU-times and Signs. Its values over time count n-fold, but for power, which only
 // whole GPUs have.
 func (u *Use) weigh(o *Use, n int64) {
 	kept := *o
+	kept.Signs = nil
 	for _, t := range kept.gpuTimes() {
 		*t = 0
 	}
@@ -235,6 +246,8 @@ func (u *Use) sum(o *Use) {
 	u.Pauses, u.Longest, u.ByPower = u.Pauses+o.Pauses, max(u.Longest, o.Longest), u.ByPower || o.ByPower
 	u.MemoryBytes, u.MemoryTotal = max(u.MemoryBytes, o.MemoryBytes), max(u.MemoryTotal, o.MemoryTotal)
 	u.Energy.Merge(o.Energy)
+	u.Signs.Merge(o.Signs)
+	u.Rhythm.Merge(o.Rhythm)
 	from := o.distributions()
 	for i, d := range u.distributions() {
 		d.Merge(from[i])

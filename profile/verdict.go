@@ -2,95 +2,186 @@ package profile
 
 import (
 	"fmt"
-	"math"
+	"slices"
+
+	"capcli/profile/judge"
 )
 
 // VerdictKind is a judgement on the use of a GPU, or on the use of GPUs by a job.
 type VerdictKind string
 
-// The verdicts, from the worst use of money to the best.
+// The verdicts, from the worst use of money to the best; package judge says when each is given.
 const (
-	NeverBusy    VerdictKind = "never_busy"          // held, and never computed
-	MostlyIdle   VerdictKind = "mostly_idle"         // held, and nobody at work for most of the time
-	Starved      VerdictKind = "input_starved"       // computes in bursts and waits between them
-	CommBound    VerdictKind = "communication_bound" // kernels run, but wait on other GPUs
-	Light        VerdictKind = "light"               // kernels run, but fill little of the GPU
-	MemoryBound  VerdictKind = "memory_bound"        // as fast as device memory is
-	Working      VerdictKind = "working"
-	Free         VerdictKind = "free"    // nobody held it
-	NotMeasured  VerdictKind = "unknown" // activity was not reported
-	TooShortSeen VerdictKind = "too_short"
+	NeverBusy    = VerdictKind(judge.NeverBusy)    // held, and never computed
+	MostlyIdle   = VerdictKind(judge.MostlyIdle)   // held, and nobody at work for most of the time
+	IdleHeld     = VerdictKind(judge.Idle)         // of a finding: nobody at work
+	Stuck        = VerdictKind(judge.Stuck)        // a kernel runs and does nothing
+	Starved      = VerdictKind(judge.Starved)      // computes in bursts and waits between them
+	HostTransfer = VerdictKind(judge.HostTransfer) // waits on copies from and to the host
+	CommBetween  = VerdictKind(judge.CommBetween)  // waits on GPUs of other boxes
+	CommInNode   = VerdictKind(judge.CommInNode)   // waits on GPUs of its box
+	CommBound    = VerdictKind(judge.CommBound)    // waits on transfers; over which link cannot be told
+	SmallKernels = VerdictKind(judge.SmallKernels) // kernels too small for the GPU
+	ThermalCap   = VerdictKind(judge.ThermalCap)   // held back by heat
+	PowerCap     = VerdictKind(judge.PowerCap)     // held back by the power limit
+	Light        = VerdictKind(judge.Light)        // kernels run, but fill little of the GPU
+	MemoryBound  = VerdictKind(judge.MemoryBound)  // as fast as device memory is
+	ComputeBound = VerdictKind(judge.ComputeBound) // as fast as the GPU computes
+	Working      = VerdictKind(judge.Working)
+	NotMeasured  = VerdictKind(judge.Unknown) // cannot be told
+	MixedUse     = VerdictKind(judge.Mixed)   // no finding has the majority
+	Free         = VerdictKind(judge.Free)    // nobody held it
+	TooShortSeen = VerdictKind(judge.TooShort)
 )
 
-// Thresholds of the verdicts. They are rules of thumb, as shares of time or of a peak. The report
-// shows the values on which a verdict is based.
+// Thresholds of what is judged before the findings.
 const (
 	leastSeen      = 10_000_000 // microseconds: less is no base for a verdict
 	freeShare      = 0.01       // held for less: free
-	neverShare     = 0.005      // active for less of the time held
-	idleShare      = 0.5        // held and idle for more
-	starvedShare   = 0.15       // paused between bursts for more
-	fullDRAM       = 60.0       // % of peak bandwidth; 60 to 80 is what memory-bound kernels reach
-	commUtil       = 80.0       // % with a kernel running
-	commSM         = 60.0       // and under so many % of SMs active
-	commLink       = 40_000.0   // and so many MiB/s over links: more than a PCIe 4.0 slot carries
-	lightSM        = 25.0       // % of SMs active
 	percentOfWhole = 100
 )
 
-// Verdict is a judgement and the words for it.
+// Verdict is a judgement, the words for it and what it rests on.
 type Verdict struct {
-	Kind  VerdictKind
-	Words string
+	Kind       VerdictKind
+	Words      string
+	Confidence judge.Confidence
+	Found      []judge.Found      // time by kind while held, the worst first
+	Work       *judge.WorkFinding // of a job; nil of a device that several held
 }
 
-// Judge returns the verdict on the use of a device or by a job.
-func (u *Use) Judge() Verdict {
-	held, seen := float64(u.Held), float64(u.Seen)
+// Judge returns the verdict on the use of a device of whose jobs nothing is known.
+func (u *Use) Judge() Verdict { return u.judge(&judge.Job{}) }
+
+// judge returns the verdict with what is known of the job.
+func (u *Use) judge(j *judge.Job) Verdict {
+	j.Rhythm = u.Rhythm
+	j.LongPauses = max(0, u.Starved-u.Signs.Paused())
+	return u.verdict(judge.Resolve(u.Signs, j))
+}
+
+// verdict returns the verdict on findings.
+func (u *Use) verdict(found []judge.Found) Verdict {
 	if u.Watched < leastSeen {
-		return Verdict{TooShortSeen, "observed for too short a time"}
+		return Verdict{Kind: TooShortSeen, Words: "observed for too short a time", Confidence: judge.Low}
 	}
 	if u.Util.Time() == 0 && u.SM.Time() == 0 {
-		return Verdict{NotMeasured, "activity is not reported here"}
+		return Verdict{Kind: NotMeasured, Words: "activity is not reported here", Confidence: judge.Low, Found: found}
 	}
-	if held < freeShare*seen {
-		if u.BusyShare() > freeShare {
-			return Verdict{Working, fmt.Sprintf("busy %.0f%% of the time, by an unknown process", percentOfWhole*u.BusyShare())}
+	if float64(u.Held) < freeShare*float64(u.Seen) {
+		return u.unheld(found)
+	}
+	v := judge.Overall(found, u.Burst())
+	return Verdict{Kind: VerdictKind(v.Kind), Words: v.Words, Confidence: v.Confidence, Found: found}
+}
+
+// unheld is the verdict on a device that nobody held. Utilisation without a process and without
+// active SMs is a counter that stands still.
+func (u *Use) unheld(found []judge.Found) Verdict {
+	busy := u.BusyShare()
+	switch {
+	case !(busy > freeShare):
+		return Verdict{Kind: Free, Words: "free", Confidence: judge.High, Found: found}
+	case u.SM.Time() > 0 && u.SM.Mean() < 1:
+		return Verdict{Kind: Free, Words: fmt.Sprintf("free; its counter shows %.0f%% busy without a process", percentOfWhole*busy), Confidence: judge.Medium, Found: found}
+	}
+	return Verdict{Kind: Working, Words: fmt.Sprintf("busy %.0f%% of the time, by an unknown process", percentOfWhole*busy), Confidence: judge.Low, Found: found}
+}
+
+// Judge returns the verdict on the job.
+func (j *JobUse) Judge() Verdict {
+	work := j.work()
+	v := j.Use.judge(j.known(&work))
+	v.Work = &work
+	return v
+}
+
+// work says what kind of work the job is.
+func (j *JobUse) work() judge.WorkFinding {
+	u := j.Use
+	return judge.Work(&judge.WorkCase{
+		Command: j.Command, Devices: j.Devices, Hosts: len(j.hosts), Held: u.Held, Tally: u.Signs, Rhythm: u.Rhythm,
+		Tensor: u.Tensor.Mean(), MemoryLow: u.Memory.Quantile(0.05), MemoryHigh: u.Memory.Quantile(0.95),
+	})
+}
+
+// known returns what is known of the job for its verdict. A guess at its work is no base for more.
+func (j *JobUse) known(work *judge.WorkFinding) *judge.Job {
+	out := &judge.Job{Devices: j.Devices, Hosts: len(j.hosts), Work: judge.UnknownWork}
+	if j.Kind == unknownKind {
+		out.Devices, out.Hosts = 0, 0
+	}
+	if work.Confidence > judge.Low {
+		out.Work = work.Kind
+	}
+	return out
+}
+
+// Judgements are the verdicts on all that a Summary holds.
+type Judgements struct {
+	Devices, Jobs, Tenants []Verdict // by index
+	Total                  Verdict
+}
+
+// Judge returns all verdicts. What devices and tenants did is the sum of the findings of their jobs.
+func (s *Summary) Judge(tenants []*TenantUse) *Judgements {
+	out := &Judgements{}
+	jobs, byID, byTenant := make([]*judge.Job, len(s.Jobs)), map[string][]int{}, map[string][]judge.Found{}
+	for i, j := range s.Jobs {
+		v := j.Judge()
+		jobs[i] = j.known(v.Work)
+		byID[j.ID] = append(byID[j.ID], i)
+		byTenant[j.Tenant] = judge.MergeFound(byTenant[j.Tenant], v.Found)
+		out.Jobs = append(out.Jobs, v)
+	}
+	var all []judge.Found
+	for _, d := range s.Devices {
+		var held []int
+		for _, id := range d.Jobs {
+			held = append(held, byID[id]...)
 		}
-		return Verdict{Free, "free"}
+		v := d.Use.judge(common(jobs, held))
+		if len(held) == 1 {
+			v.Work = out.Jobs[held[0]].Work
+		}
+		all = judge.MergeFound(all, v.Found)
+		out.Devices = append(out.Devices, v)
 	}
-	active := 1 - float64(u.Idle)/held
-	switch {
-	case active < neverShare:
-		return Verdict{NeverBusy, "allocated, never busy"}
-	case float64(u.Starved) >= starvedShare*held && float64(u.Idle-u.Starved) <= idleShare*held:
-		return Verdict{Starved, u.starvedWords()}
-	case float64(u.Idle) > idleShare*held:
-		return Verdict{MostlyIdle, fmt.Sprintf("allocated, busy %.0f%% of the time", percentOfWhole*active)}
+	for _, t := range tenants {
+		out.Tenants = append(out.Tenants, t.Use.verdict(byTenant[t.Tenant]))
 	}
-	return u.judgeWork()
+	out.Total = s.Total().verdict(all)
+	return out
 }
 
-func (u *Use) starvedWords() string {
-	words := fmt.Sprintf("waits between bursts for %.0f%% of the time, may be short of input", percentOfWhole*float64(u.Starved)/float64(u.Held))
-	if b := u.Burst(); !math.IsNaN(b) {
-		words = fmt.Sprintf("busy in %.0f s bursts, %s", max(1, b), words)
+// common returns what is true of all of some jobs.
+func common(jobs []*judge.Job, of []int) *judge.Job {
+	if len(of) == 0 {
+		return &judge.Job{}
 	}
-	return words
+	first := *jobs[of[0]]
+	for _, i := range of[1:] {
+		j := jobs[i]
+		if j.Work != first.Work {
+			first.Work = judge.UnknownWork
+		}
+		first.Devices, first.Hosts = agreed(first.Devices, j.Devices), agreed(first.Hosts, j.Hosts)
+	}
+	return &first
 }
 
-// judgeWork returns the verdict on a device or a job that computes.
-func (u *Use) judgeWork() Verdict {
-	sm, dram, link, util := u.SM.Mean(), u.DRAM.Mean(), u.Link.Mean(), u.Util.Mean()
-	switch {
-	case dram >= fullDRAM && !(u.Tensor.Mean() > dram):
-		return Verdict{MemoryBound, fmt.Sprintf("bound by memory: %.0f%% of its bandwidth", dram)}
-	case util >= commUtil && sm < commSM && link >= commLink:
-		return Verdict{CommBound, fmt.Sprintf("waits on other GPUs: %.0f%% of SMs active, %.0f GiB/s over links", sm, link/1024)}
-	case sm < lightSM:
-		return Verdict{Light, fmt.Sprintf("light: %.0f%% of SMs active when a kernel runs %.0f%% of the time", sm, util)}
-	case math.IsNaN(sm):
-		return Verdict{Working, fmt.Sprintf("a kernel ran %.0f%% of the time; how much of the GPU it used is unknown", util)}
+// agreed returns the smaller of two counts where both are of one, or both of more; else 0, not known.
+func agreed(a, b int) int {
+	if a == 0 || b == 0 || (a == 1) != (b == 1) {
+		return 0
 	}
-	return Verdict{Working, "working"}
+	return min(a, b)
+}
+
+// Finding returns the finding of a kind, or nil.
+func (v *Verdict) Finding(k VerdictKind) *judge.Found {
+	if i := slices.IndexFunc(v.Found, func(f judge.Found) bool { return VerdictKind(f.Kind) == k }); i >= 0 {
+		return &v.Found[i]
+	}
+	return nil
 }

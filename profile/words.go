@@ -9,21 +9,11 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/profile/judge"
 )
 
-// verdictWords are the verdicts that the lead of a summary counts, in order, with their words.
-var verdictWords = []struct {
-	kind  VerdictKind
-	words string
-}{
-	{NeverBusy, "allocated but never busy"},
-	{MostlyIdle, "mostly idle"},
-	{Starved, "short of input"},
-	{CommBound, "waiting on other GPUs"},
-	{MemoryBound, "bound by memory"},
-	{Light, "lightly used"},
-	{Free, "free"},
-}
+// uncounted are the verdicts that the lead of a summary does not count.
+var uncounted = []VerdictKind{Working, ComputeBound, NotMeasured, TooShortSeen, IdleHeld}
 
 // Lead returns the most important results in at most three sentences.
 func (r *Result) Lead() string {
@@ -60,9 +50,10 @@ func (r *Result) Lead() string {
 	}
 	text += "."
 	var found []string
-	for _, v := range verdictWords {
-		if k := verdicts[v.kind]; k > 0 {
-			found = append(found, fmt.Sprintf("%d %s", k, v.words))
+	for _, d := range judge.Descriptions {
+		k := VerdictKind(d.Kind)
+		if n := verdicts[k]; n > 0 && !slices.Contains(uncounted, k) {
+			found = append(found, fmt.Sprintf("%d %s", n, d.Count))
 		}
 	}
 	if len(found) > 0 {

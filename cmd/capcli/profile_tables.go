@@ -17,7 +17,7 @@ const (
 func profileDoc(r *profile.Result) report.Doc {
 	return report.Doc{
 		Lead: r.Lead(), Notes: r.Notes(), Data: r, Charts: busyChart(r),
-		Tables: []report.Table{gpuTable(r), jobTable(r), tenantUseTable(r), fitTable(r), hourTable(r), eventTable(r)},
+		Tables: []report.Table{gpuTable(r), jobTable(r), tenantUseTable(r), fitTable(r), findingTable(r), hourTable(r), eventTable(r)},
 	}
 }
 
@@ -119,6 +119,28 @@ func fitTable(r *profile.Result) report.Table {
 		{Name: "shareable_gpu_milli", Head: "milli", Priority: 1, Cell: func(j profile.JobResult) any { return j.Fits.Milli }},
 		{Name: "note", Align: report.Left, Priority: 1, Cell: func(j profile.JobResult) any { return textCell(j.Fits.Note()) }},
 	})
+}
+
+// findingTable shows what the time of each job was, and what it cost.
+func findingTable(r *profile.Result) report.Table {
+	fields := []report.Field[profile.JobFinding]{
+		{Name: "job_id", Head: "job", Align: report.Left, Cell: func(f profile.JobFinding) any { return f.Job }},
+		{Name: "tenant", Align: report.Left, Priority: 2, Cell: func(f profile.JobFinding) any { return f.Tenant }},
+		{Name: "finding", Align: report.Left, Cell: func(f profile.JobFinding) any {
+			return report.Label{Name: string(f.Kind), Head: f.Words}
+		}},
+		{Name: "share", As: report.AsPercent},
+		{Name: "held_gpu_hours", Head: "held h"},
+		{Name: "lost_gpu_hours", Head: "lost h"},
+	}
+	if r.Price != nil {
+		fields = append(fields, report.Field[profile.JobFinding]{Name: "lost_cost_usd", Head: "lost $", Cell: func(f profile.JobFinding) any { return f.LostCost }})
+	}
+	return report.Fill(report.Table{Name: "findings", Aside: true}, r.JobFindings(), append(
+		fields,
+		report.Field[profile.JobFinding]{Name: "confidence", Head: "sure", Align: report.Left},
+		report.Field[profile.JobFinding]{Name: "do", Align: report.Left, Priority: 3},
+	))
 }
 
 // textCell is the cell of a text; nil for "".

@@ -130,7 +130,7 @@ func (m *minute) idling() (Finding, bool) {
 
 // contradictory is a minute whose counters deny each other: a counter stands still.
 func (m *minute) contradictory() (Finding, bool) {
-	flat := func(s Signal) bool { l := &m.At[1][s]; return l.Time > 0 && l.High == l.Low }
+	flat := func(s Signal) bool { return m.At[1][s].Time > 0 && m.High[s] == m.Low[s] }
 	frozen := m.Samples >= 30 && m.mean[SM] >= 5 && flat(SM) && flat(DRAM) && flat(Power) && flat(PCIeRx) && flat(Clock) && m.mean[DRAM] >= 1
 	if frozen || m.mean[Util] == 0 && m.mean[SM] >= 5 {
 		return Finding{SignUnknown, 0, Low, Evidence{}}, true
@@ -141,7 +141,7 @@ func (m *minute) contradictory() (Finding, bool) {
 // stuck is a kernel that runs all the time and does nothing.
 func (m *minute) stuck() (Finding, bool) {
 	at := &m.At[1]
-	over := func(s Signal, most float64) bool { return at[s].Time > 0 && at[s].High > most }
+	over := func(s Signal, most float64) bool { return at[s].Time > 0 && m.High[s] > most }
 	if m.Idle > 0 || m.mean[Util] < wholeUtil || at[Util].Time == 0 && at[SM].Time == 0 || over(SM, stuckSM) {
 		return Finding{}, false
 	}
@@ -156,7 +156,7 @@ func (m *minute) stuck() (Finding, bool) {
 		}
 	}
 	watts := m.mean[Power]
-	if at[SM].Time > 0 && at[SM].Spread() > stuckFlatSM || watts > 0 && (at[Power].Spread() > max(stuckFlatW, 0.015*watts) || watts > stuckPower*orUsual(m.Device.PowerLimit, math.Inf(1))) {
+	if at[SM].Time > 0 && m.spread(1) > stuckFlatSM || watts > 0 && (m.spread(0) > max(stuckFlatW, 0.015*watts) || watts > stuckPower*orUsual(m.Device.PowerLimit, math.Inf(1))) {
 		return Finding{}, false
 	}
 	sure := Low
@@ -165,7 +165,7 @@ func (m *minute) stuck() (Finding, bool) {
 		sure = High
 	case at[SM].Time > 0 && at[DRAM].Time > 0:
 		sure = Medium
-	case at[SM].Time == 0 && !(watts > 0 && watts <= 0.3*m.Device.PowerLimit && at[Util].Low >= 99):
+	case at[SM].Time == 0 && !(watts > 0 && watts <= 0.3*m.Device.PowerLimit && m.Low[Util] >= 99):
 		return Finding{}, false // util alone does not tell a hung kernel from a small one
 	}
 	if m.coarse || at[Power].Time == 0 {

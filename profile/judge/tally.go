@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -42,13 +43,14 @@ const (
 	atMillis
 	atData
 	tallyWidth = atData + 2*int(NumData)
-	tallySize  = tallyWidth * int(NumSigns)
+	// TallySize is the number of numbers of a Tally that is not nil.
+	TallySize = tallyWidth * int(NumSigns)
 )
 
 // Make returns the numbers of t, all 0 where there was no finding.
 func (t *Tally) Make() []int64 {
-	if len(*t) < tallySize {
-		full := make(Tally, tallySize)
+	if len(*t) < TallySize {
+		full := make(Tally, TallySize)
 		copy(full, *t)
 		*t = full
 	}
@@ -94,6 +96,23 @@ func (t *Tally) Merge(o Tally) {
 	}
 }
 
+// Times returns every number n-fold over d, rounded to the nearest. All numbers are over 0.
+func (t Tally) Times(n, d int64) Tally {
+	if len(t) == 0 {
+		return nil
+	}
+	out := make(Tally, len(t))
+	for i, v := range t {
+		if v > 0 {
+			hi, lo := bits.Mul64(uint64(v), uint64(n))
+			lo, carry := bits.Add64(lo, uint64(d/2), 0)
+			q, _ := bits.Div64(hi+carry, lo, uint64(d))
+			out[i] = int64(q)
+		}
+	}
+	return out
+}
+
 // Reset forgets all and keeps the memory.
 func (t Tally) Reset() { clear(t) }
 
@@ -109,6 +128,16 @@ func (t Tally) Time(s Sign) int64 {
 func (t Tally) Total() (micros int64) {
 	for s := range NumSigns {
 		micros += t.Time(s)
+	}
+	return micros
+}
+
+// Paused returns the time of pauses between bursts that minutes show, in microseconds.
+func (t Tally) Paused() (micros int64) {
+	for _, s := range [...]Sign{SignPaused, SignPausedInput} {
+		if row := t.row(s); row != nil {
+			micros += row[atLost]
+		}
 	}
 	return micros
 }

@@ -34,32 +34,12 @@ type Values [NumSignals]float64
 
 // Level sums the values of a signal over time.
 type Level struct {
-	Time        int64 // microseconds with values
-	Sum, Square float64
-	Low, High   float64
-}
-
-func (l *Level) add(v float64, micros int64) {
-	if l.Time == 0 || v < l.Low {
-		l.Low = v
-	}
-	if l.Time == 0 || v > l.High {
-		l.High = v
-	}
-	l.Time += micros
-	t := v * float64(micros)
-	l.Sum += t
-	l.Square += v * t
+	Time int64 // microseconds with values
+	Sum  float64
 }
 
 // Mean returns the mean over time, or NaN without values.
 func (l *Level) Mean() float64 { return l.Sum / float64(l.Time) }
-
-// Spread returns the standard deviation over time, or NaN without values.
-func (l *Level) Spread() float64 {
-	m := l.Mean()
-	return math.Sqrt(max(0, l.Square/float64(l.Time)-m*m))
-}
 
 // Device is what a Window must know of its device; 0 is not known.
 type Device struct {
@@ -86,10 +66,12 @@ type Window struct {
 	// At is what signals showed without activity (0) and with it (1). Where activity is not known it
 	// counts as there.
 	At                 [2][NumSignals]Level
-	PowerCap, HeatCap  int64 // active time in which the limit or heat held the clocks back
-	CapKnown           int64 // active time in which that was known
-	Collect, Calculate int64 // active time with links at work and SMs waiting, and the reverse
-	Turns              int   // changes between the two
+	Low, High          [NumSignals]float64 // of the values with activity; 0 where there were none
+	Squares            [2]float64          // of power and of SM, with activity
+	PowerCap, HeatCap  int64               // active time in which the limit or heat held the clocks back
+	CapKnown           int64               // active time in which that was known
+	Collect, Calculate int64               // active time with links at work and SMs waiting, and the reverse
+	Turns              int                 // changes between the two
 	Rhythm             Rhythm
 
 	state, phase int8
@@ -151,11 +133,7 @@ func (w *Window) Add(v *Values, micros int64, active, known bool, caps Caps) {
 	} else {
 		w.Idle += micros
 	}
-	for s, x := range v {
-		if x == x { // measured
-			w.At[at][s].add(x, micros)
-		}
-	}
+	w.sum(v, at, micros)
 	if at == 1 && caps.Known {
 		w.CapKnown += micros
 		if caps.Power {
@@ -171,6 +149,44 @@ func (w *Window) Add(v *Values, micros int64, active, known bool, caps Caps) {
 	if at == 1 {
 		w.alternate(v, micros)
 	}
+}
+
+// sum adds the values to the levels without activity (0) or with it (1).
+func (w *Window) sum(v *Values, at int, micros int64) {
+	levels, time := &w.At[at], float64(micros)
+	for s, x := range v {
+		if x != x { // not measured
+			continue
+		}
+		l := &levels[s]
+		if at == 1 {
+			if x > w.High[s] || l.Time == 0 {
+				w.High[s] = x
+			}
+			if x < w.Low[s] || l.Time == 0 {
+				w.Low[s] = x
+			}
+		}
+		l.Time += micros
+		l.Sum += x * time
+	}
+	if at == 1 {
+		for i, s := range squared {
+			if x := v[s]; x == x {
+				w.Squares[i] += x * x * time
+			}
+		}
+	}
+}
+
+// squared are the signals whose squares are summed.
+var squared = [2]Signal{Power, SM}
+
+// spread returns the standard deviation over active time of a squared signal, or NaN without values.
+func (w *Window) spread(i int) float64 {
+	l := &w.At[1][squared[i]]
+	m := l.Mean()
+	return math.Sqrt(max(0, w.Squares[i]/float64(l.Time)-m*m))
 }
 
 // step follows bursts and pauses. A pause under 2 s is part of the burst.

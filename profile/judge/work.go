@@ -21,7 +21,7 @@ const (
 
 // WorkCase is what is known of a job. Shares are from 0 to 1, NaN where not known.
 type WorkCase struct {
-	Command        string
+	Command        string // of one of its processes
 	Devices, Hosts int
 	Held           int64 // microseconds of devices
 	Tally          Tally
