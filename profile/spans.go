@@ -146,7 +146,7 @@ type spanDevice struct {
 
 // Add takes a tick of a box.
 func (p *Spanner) Add(host string, t *Tick) {
-	if len(t.Samples)+len(t.Events) == 0 {
+	if len(t.Samples)+len(t.Events)+len(t.Groups) == 0 && !t.LookedAtHost {
 		return
 	}
 	h := p.hosts[host]

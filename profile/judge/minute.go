@@ -306,6 +306,9 @@ func (m *minute) light() (Finding, bool) {
 		return Finding{SignLight, 1 - m.mean[SM]/effectiveSM, m.shape(High), Evidence{}}, true
 	}
 	if util < mostUtil {
+		if maxKnown(m.wholeMean(PCIeTx), m.wholeMean(PCIeRx)) >= pcieWaitsMiB/2 { // as at a checkpoint
+			return Finding{SignPCIeOneWay, 1 - util/100, Low, Evidence{}}, true
+		}
 		return Finding{SignGaps, 1 - util/100, Medium, Evidence{}}, true
 	}
 	return Finding{}, false

@@ -160,7 +160,7 @@ func (f *Found) loadWords(held int64, burst float64) string {
 		if wait := f.Value(DatumWait); wait >= inputWait {
 			words = fmt.Sprintf("short of input: waits for %.0f%% of the time, %.0f%% of it for disk or cores", paused, wait)
 		}
-		if burst == burst {
+		if burst == burst && float64(f.Time) >= majority*float64(held) {
 			words = fmt.Sprintf("busy in %.0f s bursts, %s", max(1, burst), words)
 		}
 		return words
