@@ -91,7 +91,7 @@ func (u *Use) unheld(found []judge.Found) Verdict {
 // Judge returns the verdict on the job.
 func (j *JobUse) Judge() Verdict {
 	work := j.work()
-	v := j.Use.judge(j.known(&work))
+	v := j.Use.judge(j.facts(&work))
 	v.Work = &work
 	return v
 }
@@ -105,8 +105,8 @@ func (j *JobUse) work() judge.WorkFinding {
 	})
 }
 
-// known returns what is known of the job for its verdict. A guess at its work is no base for more.
-func (j *JobUse) known(work *judge.WorkFinding) *judge.Job {
+// facts returns what is known of the job for its verdict. A guess at its work is no base for more.
+func (j *JobUse) facts(work *judge.WorkFinding) *judge.Job {
 	out := &judge.Job{Devices: j.Devices, Hosts: len(j.hosts), Work: judge.UnknownWork}
 	if j.Kind == unknownKind {
 		out.Devices, out.Hosts = 0, 0
@@ -129,7 +129,7 @@ func (s *Summary) Judge(tenants []*TenantUse) *Judgements {
 	jobs, byID, byTenant := make([]*judge.Job, len(s.Jobs)), map[string][]int{}, map[string][]judge.Found{}
 	for i, j := range s.Jobs {
 		v := j.Judge()
-		jobs[i] = j.known(v.Work)
+		jobs[i] = j.facts(v.Work)
 		byID[j.ID] = append(byID[j.ID], i)
 		byTenant[j.Tenant] = judge.MergeFound(byTenant[j.Tenant], v.Found)
 		out.Jobs = append(out.Jobs, v)
@@ -140,7 +140,7 @@ func (s *Summary) Judge(tenants []*TenantUse) *Judgements {
 		for _, id := range d.Jobs {
 			held = append(held, byID[id]...)
 		}
-		v := d.Use.judge(common(jobs, held))
+		v := d.Use.judge(commonFacts(jobs, held))
 		if len(held) == 1 {
 			v.Work = out.Jobs[held[0]].Work
 		}
@@ -154,8 +154,8 @@ func (s *Summary) Judge(tenants []*TenantUse) *Judgements {
 	return out
 }
 
-// common returns what is true of all of some jobs.
-func common(jobs []*judge.Job, of []int) *judge.Job {
+// commonFacts returns what is true of all of some jobs.
+func commonFacts(jobs []*judge.Job, of []int) *judge.Job {
 	if len(of) == 0 {
 		return &judge.Job{}
 	}
@@ -165,13 +165,13 @@ func common(jobs []*judge.Job, of []int) *judge.Job {
 		if j.Work != first.Work {
 			first.Work = judge.UnknownWork
 		}
-		first.Devices, first.Hosts = agreed(first.Devices, j.Devices), agreed(first.Hosts, j.Hosts)
+		first.Devices, first.Hosts = agreedCount(first.Devices, j.Devices), agreedCount(first.Hosts, j.Hosts)
 	}
 	return &first
 }
 
-// agreed returns the smaller of two counts where both are of one, or both of more; else 0, not known.
-func agreed(a, b int) int {
+// agreedCount returns the smaller of two counts where both are of one, or both of more; else 0, not known.
+func agreedCount(a, b int) int {
 	if a == 0 || b == 0 || (a == 1) != (b == 1) {
 		return 0
 	}

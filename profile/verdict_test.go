@@ -219,9 +219,9 @@ var signatures = []struct {
 	{"large products", profile.Working, scene{gpus: 8, told: true}, 10, steady(gpu{util: 99, sm: 95, tensor: 68, dram: 35, nvlink: 60_000, watts: 640, memory: 90}), profile.ComputeBound, ""},
 	{"decoding", profile.MemoryBound, scene{gpus: 1, told: true, command: "vllm serve m"}, 10, steady(gpu{util: 99, sm: 85, tensor: 9, dram: 82, watts: 460, memory: 92}), profile.MemoryBound, ""},
 	{"tensor-parallel all-reduce", profile.CommBound, scene{gpus: 8, told: true}, 10, steady(gpu{util: 99, sm: 34, tensor: 14, dram: 19, nvlink: 241_000, watts: 330, memory: 62}), profile.CommInNode, ""},
-	{"little NVLink, much waiting", profile.Working, scene{gpus: 4, told: true}, 10, steady(gpu{util: 99, sm: 40, tensor: 10, dram: 12, nvlink: 30_000, watts: 280, memory: 70}), profile.CommInNode, ""},
+	{"little NVLink, much waiting", profile.CommBound, scene{gpus: 4, told: true}, 10, steady(gpu{util: 99, sm: 40, tensor: 10, dram: 12, nvlink: 30_000, watts: 280, memory: 70}), profile.CommInNode, ""},
 	{"peers over PCIe", profile.Working, scene{gpus: 4, hosts: 1, told: true, hidden: []profile.Metric{profile.NVLinkTx, profile.NVLinkRx}}, 10, steady(gpu{util: 99, sm: 38, tensor: 10, dram: 12, tx: 9 * gib, rx: 10 * gib, watts: 200, memory: 70}), profile.CommInNode, "low"},
-	{"another job's network traffic", profile.HostTransfer, scene{gpus: 1, hosts: 1, told: true, box: network(20*gib, 20*gib)}, 10, steady(gpu{util: 95, sm: 28, tensor: 9, dram: 14, tx: 6 * gib, rx: 9 * gib, watts: 260, memory: 95}), profile.HostTransfer, ""},
+	{"another job's network traffic", profile.Working, scene{gpus: 1, hosts: 1, told: true, box: network(20*gib, 20*gib)}, 10, steady(gpu{util: 95, sm: 28, tensor: 9, dram: 14, tx: 6 * gib, rx: 9 * gib, watts: 260, memory: 95}), profile.HostTransfer, ""},
 	{"copies, on who knows how many GPUs", profile.Working, scene{gpus: 1}, 10, steady(gpu{util: 99, sm: 30, tensor: 8, dram: 12, tx: 4 * gib, rx: 5 * gib, watts: 220, memory: 70}), profile.CommBound, "low"},
 	{"many small kernels", profile.Light, scene{gpus: 1, told: true}, 10, steady(gpu{util: 97, sm: 12, tensor: 1, dram: 6, rx: 90, watts: 150, memory: 20}), profile.SmallKernels, ""},
 
@@ -236,7 +236,7 @@ var signatures = []struct {
 
 	// Nobody at work.
 	{"a notebook left open", profile.NeverBusy, scene{gpus: 1, told: true, command: "jupyter-lab"}, 10, steady(gpu{watts: 72, clock: 345, memory: 40}), profile.NeverBusy, ""},
-	{"a notebook now and then", profile.MostlyIdle, scene{gpus: 1, told: true, command: "jupyter-lab"}, 60, bursts(30, 500, gpu{util: 50, sm: 22, tensor: 4, dram: 18, watts: 200, clock: 1950, memory: 40}), profile.MostlyIdle, ""},
+	{"a notebook now and then", profile.Starved, scene{gpus: 1, told: true, command: "jupyter-lab"}, 60, bursts(30, 500, gpu{util: 50, sm: 22, tensor: 4, dram: 18, watts: 200, clock: 1950, memory: 40}), profile.MostlyIdle, ""},
 	{"a rank that waits for another node's data", profile.NeverBusy, scene{gpus: 1, hosts: 4, told: true, box: network(2*gib, 3*gib)}, 10, steady(gpu{watts: 85, clock: 1400, memory: 60}), profile.CommBetween, "low"},
 
 	// Without the metrics that it needs.
@@ -252,7 +252,7 @@ var signatures = []struct {
 	{"MIG slice at work", profile.Working, scene{gpus: 1, told: true, mig: true, hidden: onMIG}, 10, steady(gpu{sm: 80, tensor: 30, dram: 40, memory: 60}), profile.Working, ""},
 	{"MIG slice bound by memory", profile.MemoryBound, scene{gpus: 1, told: true, mig: true, hidden: onMIG}, 10, steady(gpu{sm: 80, tensor: 10, dram: 77, memory: 60}), profile.MemoryBound, ""},
 	{"MIG slice hardly used", profile.Light, scene{gpus: 1, told: true, mig: true, hidden: onMIG}, 10, steady(gpu{sm: 9, tensor: 1, dram: 6, memory: 60}), profile.Light, ""},
-	{"a GPU of two jobs", profile.Light, scene{gpus: 1, told: true, shared: true}, 10, steady(gpu{util: 95, sm: 90, tensor: 60, dram: 30, watts: 500, memory: 60}), profile.ComputeBound, "low"},
+	{"a GPU of two jobs", profile.Working, scene{gpus: 1, told: true, shared: true}, 10, steady(gpu{util: 95, sm: 90, tensor: 60, dram: 30, watts: 500, memory: 60}), profile.ComputeBound, "low"},
 
 	// Samples too far apart for a shape.
 	{"a minute between samples, at work", profile.Working, scene{gpus: 8, told: true, every: 60}, 60, steady(gpu{util: 98, sm: 85, tensor: 42, dram: 40, nvlink: 90_000, watts: 560, memory: 90}), profile.Working, "medium"},

@@ -42,7 +42,7 @@ func (w *minuteWindow) observe(s *Sample, h *spanHost, held []Holder, at Instant
 		}
 	}
 	if h.looks != w.looks {
-		h.around(&w.values, held)
+		h.setSurroundings(&w.values, held)
 		w.looks = h.looks
 	}
 	if v, ok := s.Get(PowerLimit); ok {
@@ -121,8 +121,8 @@ func (w *minuteWindow) caps(s *Sample, micros int64) judge.Caps {
 	}
 }
 
-// around sets the signals of the box and of the job's own processes. What is not known is NaN.
-func (h *spanHost) around(v *judge.Values, held []Holder) {
+// setSurroundings sets the signals of the box and of the job's own processes. What is not known is NaN.
+func (h *spanHost) setSurroundings(v *judge.Values, held []Holder) {
 	sum := func(a, b HostMetric) float64 {
 		x, okX := h.box.Get(a)
 		y, okY := h.box.Get(b)
