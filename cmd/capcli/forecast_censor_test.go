@@ -188,7 +188,7 @@ func TestCutCurvesFromTheCommandLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tells the demand of many curves")
 	}
-	const weeks, curves = 7, 6
+	const weeks, curves = 7, 4
 	shared := []string{"--model", "prophet", "--horizon", "168", "--origins", "1"}
 	var full strings.Builder
 	full.WriteString("unique_id,ds,y\n")

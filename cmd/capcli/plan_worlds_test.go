@@ -136,7 +136,7 @@ func (w *drawnWorld) planOf(t *testing.T, more ...string) (*mix.Result, string, 
 // price, a best mix that leaves more undone than another says so in its sentence, and
 // pays for it.
 func TestPlansDoTheWork(t *testing.T) {
-	worlds := 25
+	worlds := 12
 	if testing.Short() {
 		worlds = 5
 	}
