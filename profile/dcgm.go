@@ -80,6 +80,9 @@ var dcgmFields = map[string]dcgmMetric{
 	"DCGM_FI_PROF_NVLINK_RX_BYTES":                 {NVLinkRx, 1.0 / mib, 0},
 	"DCGM_FI_DEV_ECC_SBE_VOL_TOTAL":                {ECCCorrected, 1, 0},
 	"DCGM_FI_DEV_ECC_DBE_VOL_TOTAL":                {ECCUncorrected, 1, 0},
+	"DCGM_FI_DEV_THERMAL_VIOLATION":                {ThrottleThermal, 1e-6, 0}, // see dcgmParts
+	"DCGM_FI_DEV_PCIE_REPLAY_COUNTER":              {PCIeReplays, 1, 0},
+	"DCGM_FI_DEV_ROW_REMAP_PENDING":                {RowsPending, 1, 0},
 }
 
 const mib = 1 << 20
@@ -128,6 +131,7 @@ type dcgmRow struct {
 	hasRatio      bool
 	ratioFraction bool
 	xid           int64
+	sums          dcgmSums
 	holders       []dcgmHolder
 	plain         []dcgmHolder // by labels that may be the target's own
 	there, known  bool         // it was in the last scrape that was told, and in any
@@ -268,6 +272,9 @@ func (s *dcgmSource) set(r *dcgmRow, p *point, v float64) {
 		return
 	default:
 	}
+	if r.sums.take(p.name, v, ok) {
+		return
+	}
 	f, known := dcgmFields[p.name]
 	if !known || r.rank[f.metric] < f.rank && r.sample.Why[f.metric] == Known {
 		return
@@ -376,6 +383,7 @@ func (s *dcgmSource) settle() {
 		if r.round != s.round {
 			continue
 		}
+		r.sums.settle(&r.sample)
 		if r.hasRatio && r.sample.Why[UtilGPU] != Known {
 			switch {
 			case r.ratio == 0:

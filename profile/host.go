@@ -94,7 +94,7 @@ const (
 // Source: Documentation/admin-guide/cgroup-v2.rst.
 var GroupMetrics = [NumGroupMetrics]Describe{
 	GroupCPU:       {"cpu_pct", "%", 0.125, false, "time on cores, in percent of one core: 800 is eight cores at work"},
-	GroupThrottled: {"cpu_throttled_pct", "%", 0.125, false, "share of time in which the group's limit of CPU time held it back"},
+	GroupThrottled: {"cpu_throttled_pct", "%", 0.125, false, "share of the periods of its limit of CPU time in which the group had used it up and waited; 0 without a limit"},
 	GroupIOWait:    {"io_pressure_pct", "%", 0.125, false, "share of time in which some task of the group waited for a disk"},
 	GroupMemWait:   {"mem_pressure_pct", "%", 0.125, false, "share of time in which some task of the group waited for memory"},
 	GroupRead:      {"disk_read_mib_s", "MiB/s", 1, false, "read from disks"},

@@ -83,6 +83,7 @@ func newPrometheus(o SourceOptions) (*promSource, error) {
 	}
 	s.names = append(s.names, dcgmFree, dcgmXid, dcgmXidNew)
 	s.names = slices.AppendSeq(s.names, maps.Keys(ownFields))
+	s.names = slices.AppendSeq(s.names, maps.Keys(dcgmParts))
 	slices.Sort(s.names)
 	return s, nil
 }
@@ -232,10 +233,10 @@ func isAveraged(name string) bool {
 		return name == dcgmFree
 	}
 	switch f.metric {
-	case Energy, ECCCorrected, ECCUncorrected, Throttle, PState, MemTotal:
+	case Throttle, PState, MemTotal, RowsPending:
 		return false
 	default:
-		return f.scale != 0
+		return f.scale != 0 && !Metrics[f.metric].Counter
 	}
 }
 

@@ -52,6 +52,17 @@ var smiFields = map[string]smiField{
 	"fan.speed":                             {Fan, 1},
 	"ecc.errors.corrected.volatile.total":   {ECCCorrected, 1},
 	"ecc.errors.uncorrected.volatile.total": {ECCUncorrected, 1},
+	"remapped_rows.pending":                 {RowsPending, 1},
+}
+
+// smiSums are the columns of which several add up to a metric. The times are in microseconds.
+var smiSums = map[string]smiField{
+	"clocks_event_reasons_counters.sw_power_cap":            {ThrottlePower, 1e-3},
+	"clocks_event_reasons_counters.hw_power_brake_slowdown": {ThrottlePower, 1e-3},
+	"clocks_event_reasons_counters.sw_thermal_slowdown":     {ThrottleThermal, 1e-3},
+	"clocks_event_reasons_counters.hw_thermal_slowdown":     {ThrottleThermal, 1e-3},
+	"remapped_rows.correctable":                             {RowsRemapped, 1},
+	"remapped_rows.uncorrectable":                           {RowsRemapped, 1},
 }
 
 // What nvidia-smi is asked. The longer list is refused by old drivers, which
@@ -61,6 +72,8 @@ const (
 		"power.draw,enforced.power.limit,temperature.gpu,clocks.sm,clocks.mem,pstate,fan.speed," +
 		"ecc.errors.corrected.volatile.total,ecc.errors.uncorrected.volatile.total"
 	smiLong = smiShort + ",memory.reserved,temperature.memory,clocks_event_reasons.active,utilization.encoder,utilization.decoder"
+	smiNew  = smiLong + ",pcie.link.gen.max,pcie.link.width.max,clocks_event_reasons_counters.sw_power_cap," +
+		"clocks_event_reasons_counters.hw_power_brake_slowdown,clocks_event_reasons_counters.sw_thermal_slowdown,clocks_event_reasons_counters.hw_thermal_slowdown"
 	smiApps = "--query-compute-apps=gpu_uuid,pid,process_name,used_gpu_memory --format=csv,nounits"
 )
 
@@ -85,7 +98,7 @@ func newSMI(o SourceOptions) (*smiSource, error) {
 		return s, s.openFile()
 	}
 	var failed error
-	for _, columns := range []string{smiLong, smiShort} {
+	for _, columns := range []string{smiNew, smiLong, smiShort} {
 		s.query = "--query-gpu=" + columns + " --format=csv,nounits"
 		var t Tick
 		if failed = s.Read(context.Background(), &t); failed == nil {
@@ -220,25 +233,36 @@ func (s *smiSource) sample(table *smiTable, t *Tick) error {
 	if d == nil {
 		d = &Device{UUID: uuid, Model: table.text("name"), Bus: table.text("pci.bus_id"), Driver: table.text("driver_version"), GI: -1, CI: -1}
 		d.Index, _ = strconv.Atoi(table.text("index"))
+		generation, _ := strconv.Atoi(table.text("pcie.link.gen.max")) // 0 where it is not told
+		width, _ := strconv.Atoi(table.text("pcie.link.width.max"))
+		d.PeakPCIeMiBPerS = PCIeMiBPerS(generation, width)
 		s.devices[uuid] = d
 	}
 	one := t.NextSample(d)
 	one.Clear(Unsupported)
 	for i, name := range table.names {
 		f, ok := smiFields[name]
-		if !ok || one.Why[f.metric] == Known {
+		part, adds := smiSums[name]
+		if adds {
+			f = part
+		}
+		if !adds && (!ok || one.Why[f.metric] == Known) {
 			continue
 		}
 		v, why, err := smiValue(table.row[i])
 		switch {
 		case err != nil:
 			return table.fault(name, err.Error())
+		case why != Known && adds: // the other columns may tell
 		case why != Known:
 			one.Miss(f.metric, why)
 		case Metrics[f.metric].Unit == "%" && f.metric != Fan && v > 100:
 			one.Miss(f.metric, OutOfRange)
 		default:
-			one.Set(f.metric, v*f.scale)
+			if v *= f.scale; adds {
+				v += one.Values[f.metric]
+			}
+			one.Set(f.metric, v)
 		}
 	}
 	return nil
@@ -285,6 +309,10 @@ func smiValue(text string) (float64, Reason, error) {
 		return 0, Lost, nil
 	case strings.HasPrefix(plain, "unknown error") || strings.HasPrefix(plain, "gpu requires reset"):
 		return 0, Failed, nil
+	case plain == "yes":
+		return 1, Known, nil
+	case plain == "no":
+		return 0, Known, nil
 	case strings.HasPrefix(plain, "0x"):
 		v, err := strconv.ParseUint(plain[2:], 16, 64)
 		if err != nil {

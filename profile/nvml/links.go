@@ -4,6 +4,8 @@ package nvml
 
 import (
 	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"capcli/profile"
 )
 
 // peakPCIe returns what the GPU and the slot it is in carry at most in one direction, MiB/s; 0 where it is
@@ -17,7 +19,7 @@ func (l *library) peakPCIe(h driver.Device) float64 {
 	if r1 != driver.SUCCESS || r2 != driver.SUCCESS {
 		return 0
 	}
-	return pcieMiBPerS(generation, width)
+	return profile.PCIeMiBPerS(generation, width)
 }
 
 // peakNVLink returns what the links that are up now carry at most in one direction, MiB/s: their number

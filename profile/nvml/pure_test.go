@@ -157,7 +157,7 @@ func TestLinkPeaks(t *testing.T) {
 		generation, width int
 		gbPerS            float64
 	}{{1, 16, 4}, {2, 16, 8}, {3, 16, 15.754}, {4, 16, 31.508}, {5, 16, 63.015}, {6, 16, 121}, {3, 1, 0.985}, {0, 16, 0}, {99, 16, 0}, {5, 0, 0}, {-1, -1, 0}} {
-		if got := pcieMiBPerS(c.generation, c.width) * (1 << 20) / 1e9; math.Abs(got-c.gbPerS) > 0.002 {
+		if got := profile.PCIeMiBPerS(c.generation, c.width) * (1 << 20) / 1e9; math.Abs(got-c.gbPerS) > 0.002 {
 			t.Errorf("generation %d with %d lanes: %v GB/s, want %v", c.generation, c.width, got, c.gbPerS)
 		}
 	}
