@@ -101,6 +101,7 @@ func (r *Result) Notes() []string {
 		out = append(out, "some energy is summed from power, because there is no counter; sensors sample part of the time, so it may be off by some percent")
 	}
 	out = append(out, r.Summary.machineNotes()...)
+	out = append(out, r.worthNotes()...)
 	found := 0
 	for _, e := range r.Events {
 		if !slices.Contains(gravestKinds, e.Kind) {

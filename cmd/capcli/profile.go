@@ -24,6 +24,8 @@ type profileOptions struct {
 	listen  string
 	price   string
 	summary outputOptions
+
+	readings []string
 }
 
 // sampleOptions are the flags that say where samples come from and when they are taken.
@@ -70,6 +72,7 @@ func newProfile(e *env) *cobra.Command {
 	f.DurationVar(&o.length, "for", 0, "stop after this time: `10m`, 24h (default: when stopped)")
 	f.StringVar(&o.listen, "metrics-listen", "", "serve metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9835")
 	f.StringVar(&o.price, "price", "", "price of a GPU-hour, `USD`: adds the cost of held and idle GPUs")
+	f.StringArrayVar(&o.readings, "readings", nil, "what programs say of themselves: `URL`, file or folder; may be repeated")
 	addFormFlags(cmd, &o.summary)
 	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileHeat(e), newProfileTop(e), newProfileJobs(e), newProfileCompact(e))
 	return cmd
@@ -115,6 +118,9 @@ func runProfile(ctx context.Context, e *env, o *profileOptions) error {
 		return err
 	}
 	defer src.Close() //nolint:errcheck // nothing was written to it
+	if src, err = o.addReadings(ctx, e, src); err != nil {
+		return err
+	}
 	r := &recording{e: e, o: o, src: src, clock: clock, price: price, played: profile.Recorded(src)}
 	return r.run(ctx)
 }

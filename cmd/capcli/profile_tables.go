@@ -17,7 +17,7 @@ const (
 func profileDoc(r *profile.Result) report.Doc {
 	return report.Doc{
 		Lead: r.Lead(), Notes: r.Notes(), Data: r, Charts: busyChart(r),
-		Tables: []report.Table{gpuTable(r), jobTable(r), tenantUseTable(r), fitTable(r), findingTable(r), hourTable(r), eventTable(r)},
+		Tables: []report.Table{gpuTable(r), jobTable(r), tenantUseTable(r), fitTable(r), findingTable(r), worthTable(r), rankTable(r), hourTable(r), eventTable(r)},
 	}
 }
 

@@ -104,10 +104,12 @@ func Judge(ranks []Rank) Straggler {
 		return out
 	}
 	var all []late
-	compared, told, differ := 0.0, false, false
+	compared, differ := 0.0, false
+	told := slices.ContainsFunc(ranks, func(r Rank) bool {
+		return slices.ContainsFunc(r.Hours, func(h Hour) bool { return !math.IsNaN(h.SM) && !math.IsNaN(h.Util) })
+	})
 	for _, hour := range hoursOf(ranks) {
 		at := hourRanks(ranks, hour)
-		told = told || slices.ContainsFunc(at, func(h *Hour) bool { return h != nil && !math.IsNaN(h.SM) })
 		l, ok, odd := compare(at)
 		differ = differ || odd
 		if !ok {
