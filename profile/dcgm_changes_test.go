@@ -142,3 +142,26 @@ func TestDCGMHost(t *testing.T) {
 		}
 	}
 }
+
+// A page of eight GPUs with forty metrics, each held by a pod.
+func BenchmarkDCGM(b *testing.B) {
+	var page strings.Builder
+	for f := range 40 {
+		for g := range 8 {
+			fmt.Fprintf(&page, "DCGM_FI_DEV_FIELD_%d{gpu=\"%d\",UUID=\"GPU-%d\",pci_bus_id=\"0\",device=\"nvidia0\",modelName=\"NVIDIA H100 80GB HBM3\",Hostname=\"node-7\",DCGM_FI_DRIVER_VERSION=\"535.161.08\",container=\"main\",namespace=\"ml\",pod=\"train-%d\"} 97\n", f, g, g, g)
+		}
+	}
+	entry, _ := profile.Sources.Get("dcgm")
+	s, err := entry(profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(page.String()), Processes: time.Second})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var tick profile.Tick
+	b.ReportAllocs()
+	for b.Loop() {
+		tick.Reset()
+		if err := s.Read(context.Background(), &tick); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,11 +83,14 @@ type smiSource struct {
 	o       SourceOptions
 	query   string
 	devices map[string]*Device
+	there   []*Device // that answered last
+	known   []*Device // that were ever listed
 	looked  Instant
 	file    *smiTable // of a recording
 	closer  io.Closer
 	ahead   Tick // the first row of the next tick of a recording
 	have    bool
+	every   time.Duration // of a recording; 0 is not known yet
 }
 
 func newSMI(o SourceOptions) (*smiSource, error) {
@@ -157,11 +161,56 @@ func (s *smiSource) Read(ctx context.Context, t *Tick) error {
 			}
 		}
 	})
+	if err == nil && len(t.Samples) == 0 {
+		err = errors.New("nvidia-smi lists no GPU")
+	}
+	if err == nil {
+		s.tellChanges(t)
+	}
 	if err != nil || s.o.Processes == 0 || s.looked != 0 && t.At.Sub(s.looked) < s.o.Processes {
 		return err
 	}
 	s.looked, t.LookedAtProcesses = t.At, true
 	return s.table(ctx, smiApps, func(table *smiTable) error { return s.apps(table, t) })
+}
+
+// tellChanges adds events of the GPUs that came and went since the last answer.
+func (s *smiSource) tellChanges(t *Tick) {
+	for _, d := range s.there {
+		if !answers(t.Samples, d) {
+			t.Events = append(t.Events, Event{At: t.At, Kind: GPULost, Device: d.UUID, Text: "nvidia-smi does not tell of the GPU any more"})
+		}
+	}
+	for i := range t.Samples {
+		d := t.Samples[i].Device
+		if s.known == nil || slices.Contains(s.there, d) || !t.Samples[i].Answered() {
+			continue
+		}
+		text := "a GPU that was not there before"
+		if slices.Contains(s.known, d) {
+			text = "the GPU is there again"
+		}
+		t.Events = append(t.Events, Event{At: t.At, Kind: GPUBack, Device: d.UUID, Text: text})
+	}
+	s.there = s.there[:0]
+	for i := range t.Samples {
+		d := t.Samples[i].Device
+		if t.Samples[i].Answered() {
+			s.there = append(s.there, d)
+		}
+		if !slices.Contains(s.known, d) {
+			s.known = append(s.known, d)
+		}
+	}
+}
+
+func answers(samples []Sample, d *Device) bool {
+	for i := range samples {
+		if samples[i].Device == d && samples[i].Answered() {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *smiSource) table(ctx context.Context, what string, use func(*smiTable) error) error {
@@ -176,8 +225,22 @@ func (s *smiSource) table(ctx context.Context, what string, use func(*smiTable) 
 	return errors.Join(err, in.Close())
 }
 
-// readFile takes the rows of one time.
+// readFile reads the next tick of a recording. The interval is the shortest time between two ticks so far.
 func (s *smiSource) readFile(t *Tick) error {
+	if err := s.readRows(t); err != nil {
+		return err
+	}
+	if s.have {
+		if d := s.ahead.At.Sub(t.At); d > 0 && (s.every == 0 || d < s.every) {
+			s.every = d
+		}
+	}
+	t.Every = s.every
+	return nil
+}
+
+// readRows takes the rows of one time.
+func (s *smiSource) readRows(t *Tick) error {
 	if s.have {
 		s.have = false
 		at := s.ahead.At
@@ -238,7 +301,7 @@ func (s *smiSource) sample(table *smiTable, t *Tick) error {
 		d.PeakPCIeMiBPerS = PCIeMiBPerS(generation, width)
 		s.devices[uuid] = d
 	}
-	one := t.NextSample(d)
+	one, lost := t.NextSample(d), false
 	one.Clear(Unsupported)
 	for i, name := range table.names {
 		f, ok := smiFields[name]
@@ -256,6 +319,7 @@ func (s *smiSource) sample(table *smiTable, t *Tick) error {
 		case why != Known && adds: // the other columns may tell
 		case why != Known:
 			one.Miss(f.metric, why)
+			lost = lost || why == Lost
 		case Metrics[f.metric].Unit == "%" && f.metric != Fan && v > 100:
 			one.Miss(f.metric, OutOfRange)
 		default:
@@ -264,6 +328,9 @@ func (s *smiSource) sample(table *smiTable, t *Tick) error {
 			}
 			one.Set(f.metric, v)
 		}
+	}
+	if lost && !slices.Contains(one.Why[:], Known) {
+		one.Clear(Lost)
 	}
 	return nil
 }

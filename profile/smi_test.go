@@ -43,6 +43,9 @@ func TestSMIRecording(t *testing.T) {
 	if got := two.At.Sub(one.At); got != 1200*time.Millisecond { // the clocks went forward between them
 		t.Errorf("the ticks are %v apart, want 1.2s", got)
 	}
+	if one.Every != 1200*time.Millisecond || two.Every != time.Second {
+		t.Errorf("intervals of %v and %v, want the shortest so far", one.Every, two.Every)
+	}
 	if three := read(t, s); len(three.Samples) != 1 {
 		t.Errorf("got %d samples in the last tick, want 1", len(three.Samples))
 	}
@@ -132,4 +135,44 @@ func FuzzSMI(f *testing.F) {
 			checkPlausible(t, &tick)
 		}
 	})
+}
+
+// GPUs that go from the list, are lost, come back or come anew are said; a list without GPUs is no answer.
+func TestSMIOfGPUsThatComeAndGo(t *testing.T) {
+	row := func(uuid, util string) string { return "0, " + uuid + ", NVIDIA L4, " + util + ", 1024, 23034\n" }
+	head, _, _ := strings.Cut(smiLive, "\n")
+	a, b, lost := row("GPU-a", "34"), row("GPU-b", "0"), "0, GPU-b, [GPU is lost], [GPU is lost], [GPU is lost], [GPU is lost]\n"
+	pages := []struct{ rows, events string }{
+		{a + b, ""},
+		{a, "gpu_lost GPU-b: nvidia-smi does not tell of the GPU any more"},
+		{a, ""},
+		{"", "error"},
+		{a + b, "gpu_back GPU-b: the GPU is there again"},
+		{a + lost, "gpu_lost GPU-b: nvidia-smi does not tell of the GPU any more"},
+		{a + lost, ""},
+		{a + b + row("GPU-c", "1"), "gpu_back GPU-b: the GPU is there again, gpu_back GPU-c: a GPU that was not there before"},
+	}
+	texts := []string{head + "\n" + a + b} // of the opening
+	for _, p := range pages {
+		texts = append(texts, head+"\n"+p.rows)
+	}
+	s := open(t, "smi", profile.SourceOptions{Fetch: fetchTexts(texts...)})
+	for i, p := range pages {
+		tick := &profile.Tick{At: noon}
+		if err := s.Read(context.Background(), tick); (err != nil) != (p.events == "error") {
+			t.Fatalf("answer %d: %v", i, err)
+		} else if err != nil {
+			continue
+		}
+		var got []string
+		for _, e := range tick.Events {
+			got = append(got, string(e.Kind)+" "+e.Device+": "+e.Text)
+		}
+		if text := strings.Join(got, ", "); text != p.events {
+			t.Errorf("answer %d: events %q, want %q", i, text, p.events)
+		}
+		if p.rows == a+lost && tick.Samples[1].Answered() {
+			t.Errorf("answer %d: the lost GPU answered", i)
+		}
+	}
 }
