@@ -136,6 +136,7 @@ const (
 	Xid         EventKind = "xid"          // Value is NVIDIA's Xid number
 	ECCError    EventKind = "ecc_error"    // not corrected
 	DiskTrouble EventKind = "disk_trouble" // could not be written
+	DayRemoved  EventKind = "day_removed"  // from the folder, by --keep; Value is its bytes
 )
 
 // Event is something that befell a device, or the sampling itself.

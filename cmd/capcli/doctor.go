@@ -99,10 +99,10 @@ func roomCheck(folder string) nvml.Check {
 	if err != nil {
 		return nvml.Check{Name: "disk", State: nvml.Bad, Text: err.Error()}
 	}
-	free, err := freeBytes(at)
+	free, _, err := diskRoom(at)
 	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at { // profile creates the folder
 		at = filepath.Dir(at)
-		free, err = freeBytes(at)
+		free, _, err = diskRoom(at)
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):

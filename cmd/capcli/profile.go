@@ -26,6 +26,7 @@ type profileOptions struct {
 	summary outputOptions
 
 	readings []string
+	keep     keepOptions
 }
 
 // sampleOptions are the flags that say where samples come from and when they are taken.
@@ -73,8 +74,14 @@ func newProfile(e *env) *cobra.Command {
 	f.StringVar(&o.listen, "metrics-listen", "", "serve metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9835")
 	f.StringVar(&o.price, "price", "", "price of a GPU-hour, `USD`: adds the cost of held and idle GPUs")
 	f.StringArrayVar(&o.readings, "readings", nil, "what programs say of themselves: `URL`, file or folder; may be repeated")
+	f.BoolVar(&o.keep.compact, "compact", true, "merge the small files of each day, some time after it has ended")
+	f.StringVar(&o.keep.upload, "upload", "", "then upload the day to this folder of a bucket: `s3://BUCKET/PREFIX`")
+	f.StringVar(&o.keep.keep, "keep", "", "then remove the oldest days, down to this `AMOUNT`: 90d, 50GB, or both with a comma")
 	addFormFlags(cmd, &o.summary)
-	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileHeat(e), newProfileTop(e), newProfileJobs(e), newProfileCompact(e))
+	explainedBy(cmd, "capcli profile compact", "compact", "keep", "upload")
+	explainedBy(cmd, "capcli profile top", "prom-token-file", "seed", "slow", "speed", "start")
+	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileHeat(e), newProfileTop(e), newProfileJobs(e))
+	cmd.AddCommand(newProfileCompact(e), newProfileUpload(e), newProfilePrune(e))
 	return cmd
 }
 
@@ -100,7 +107,7 @@ func (o *sampleOptions) addFlags(cmd *cobra.Command) {
 }
 
 func runProfile(ctx context.Context, e *env, o *profileOptions) error {
-	if err := errors.Join(o.sample.check(), o.summary.check()); err != nil {
+	if err := errors.Join(o.sample.check(), o.summary.check(), o.keep.check()); err != nil {
 		return err
 	}
 	if o.length < 0 {

@@ -13,6 +13,7 @@ import (
 	"capcli/profile"
 	"capcli/profile/store"
 	"capcli/profile/trace"
+	"capcli/profile/upkeep"
 )
 
 // recording is one run of capcli profile.
@@ -26,6 +27,9 @@ type recording struct {
 	host   string                  // the box of ticks without a host
 	sinks  map[string]profile.Sink // one a box
 	order  []string                // the keys of sinks in the order they were opened
+
+	keeper     *upkeep.Keeper // nil where past days are left as they are
+	stopUpkeep func()         // stops the work of keeper
 
 	begun   time.Duration
 	ticks   int64
@@ -117,11 +121,17 @@ func (r *recording) sink(host string) (profile.Sink, error) {
 // diskTrouble tells of an error of the disk that is tried again.
 func (r *recording) diskTrouble(err error) {
 	r.health.DiskError()
+	if r.keeper != nil {
+		r.keeper.Trouble(err)
+	}
 	r.e.note(fmt.Sprintf("%v; nothing is lost, capcli tries again", err))
 }
 
 // close closes the stores of all boxes.
 func (r *recording) close() error {
+	if r.keeper != nil {
+		r.stopUpkeep()
+	}
 	var all []error
 	for _, host := range r.order {
 		all = append(all, r.sinks[host].Close())
@@ -139,12 +149,17 @@ func utcOr(in *time.Location) *time.Location {
 // sample records until --for is over or ctx ends, which is the usual end. It returns the number of
 // missed ticks and a line about the run.
 func (r *recording) sample(ctx context.Context) (missed int64, text string, err error) {
+	r.keeper = r.newKeeper(ctx)
 	w, err := r.sink(r.host)
 	if err != nil {
 		return 0, "", err
 	}
 	if log, ok := w.(*store.Writer); ok {
 		r.health.WatchLog(log.Waiting)
+	}
+	if r.keeper != nil {
+		r.keeper.Sink, w = w, r.keeper
+		r.sinks[r.host] = w
 	}
 	r.limitResources()
 	_, r.begun = r.clock.Now()

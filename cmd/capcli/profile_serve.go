@@ -39,7 +39,10 @@ func (r *recording) serve(ctx context.Context) (stop func(), err error) {
 	if !r.played {
 		r.seen.More, r.seen.IsUp = r.health.Families, r.health.IsUp
 	}
-	r.seen.Free = func() (uint64, error) { return freeBytes(r.o.out) }
+	r.seen.Free = func() (uint64, error) {
+		free, _, err := diskRoom(r.o.out)
+		return free, err
+	}
 	server := web.MetricsServer(r.seen.Page)
 	go func() {
 		if err := server.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/cmd/files"
 	"capcli/profile"
 	"capcli/profile/store"
 	"capcli/profile/trace"
@@ -116,52 +114,4 @@ func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *ti
 		return nil, &capcli.InputError{File: dirs[0], Text: "expected samples of GPUs, found none", Hint: "is it a folder that capcli profile wrote, and do --from, --to, --host and --gpu leave any?"}
 	}
 	return sum, nil
-}
-
-// compactOptions are the flags of profile compact.
-type compactOptions struct {
-	hosts  []string
-	before string
-}
-
-func newProfileCompact(e *env) *cobra.Command {
-	var o compactOptions
-	cmd := &cobra.Command{
-		Use:   "compact DIR",
-		Short: "Merge the small files of each day and host into one",
-		Long: "compact merges the files of a folder that capcli profile wrote. It may run while profile writes, and may be\n" +
-			"stopped or killed at any time: nothing is lost or counted twice.",
-		Example: "  capcli profile compact gpu-profile",
-		Args:    wantArgs("DIR"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runCompact(cmd.Context(), e, &o, args[0]) },
-	}
-	cmd.Flags().StringSliceVar(&o.hosts, "host", nil, "only these boxes: `a,b`")
-	cmd.Flags().StringVar(&o.before, "before", "", "only days that ended by this `TIME`")
-	return cmd
-}
-
-func runCompact(ctx context.Context, e *env, o *compactOptions, dir string) error {
-	if _, err := e.disk.Stat(dir); err != nil {
-		return files.OpenError(dir, err)
-	}
-	opts := store.CompactOptions{Hosts: o.hosts, Program: versionText(), Holder: "capcli profile compact"}
-	if o.before != "" {
-		at, err := capcli.ParseTime(o.before, nil, false)
-		if err != nil {
-			return &usageError{text: "--before " + err.Error()}
-		}
-		opts.Before = profile.InstantOf(at.Std())
-	}
-	got, err := store.Compact(ctx, store.System{}, dir, opts)
-	if err != nil {
-		return storeError(err, dir)
-	}
-	e.note(fmt.Sprintf("%d files became %d, %s rows; %d left from earlier were removed", got.Merged, got.Into, capcli.Grouped(got.Rows), got.Removed))
-	for _, bad := range got.Bad {
-		e.note(bad.Error())
-	}
-	if len(got.Bad) > 0 {
-		return &capcli.ResultError{Kind: capcli.Incomplete, Text: fmt.Sprintf("%d files cannot be read and were left unchanged", len(got.Bad)), Hint: "capcli verify " + dir}
-	}
-	return nil
 }

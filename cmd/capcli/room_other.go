@@ -4,5 +4,5 @@ package main
 
 import "errors"
 
-// freeBytes fails: free space cannot be read on this system.
-func freeBytes(string) (uint64, error) { return 0, errors.ErrUnsupported }
+// diskRoom fails: the room on a disk cannot be read on this system.
+func diskRoom(string) (free, size uint64, err error) { return 0, 0, errors.ErrUnsupported }

@@ -16,6 +16,7 @@ import (
 	"capcli/profile/requests"
 	"capcli/profile/store"
 	"capcli/profile/trace"
+	"capcli/profile/upkeep"
 	"capcli/scenarios"
 	"capcli/scenarios/decide"
 	"capcli/scenarios/events"
@@ -94,6 +95,7 @@ var outputs = []struct {
 	{"capcli/profile_heat/v1", "capcli profile heat: what boxes, GPUs, jobs or tenants did hour by hour", reflect.TypeFor[heat.Result]()},
 	{"capcli/profile_show/v1", "capcli profile show: the samples of one GPU over time", reflect.TypeFor[store.Track]()},
 	{"capcli/profile_summary/v1", "capcli profile summary: what GPUs did", reflect.TypeFor[profile.Result]()},
+	{"capcli/profile_upkeep/v1", "capcli profile compact, upload and prune: what was done with the days of a recorder", reflect.TypeFor[upkeep.Result]()},
 	{"capcli/progress/v1", "a line of --progress json", reflect.TypeFor[report.Progress]()},
 	{"capcli/queue/v1", "capcli explain queue: why jobs wait", reflect.TypeFor[explain.Queue]()},
 	{"capcli/report/v1", "capcli report: what a page or a paper of the planning meeting shows", reflect.TypeFor[paper.Paper]()},

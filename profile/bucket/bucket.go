@@ -108,6 +108,12 @@ func Open(ctx context.Context, name string, o Options) (*Bucket, error) {
 	return b, nil
 }
 
+// CheckName fails with *capcli.RequestError for a name that Open refuses.
+func CheckName(name string) error {
+	_, _, err := parseName(name)
+	return err
+}
+
 // parseName parses s3://BUCKET/PREFIX.
 func parseName(name string) (bucket, prefix string, err error) {
 	rest, ok := strings.CutPrefix(name, Scheme)

