@@ -225,7 +225,10 @@ func (p *Spanner) processes(h *spanHost, t *Tick) {
 		d.next = d.next[:0]
 	}
 	for i := range t.Processes {
-		d := p.device(h, t.Processes[i].Device)
+		d := h.sampled(t.Processes[i].Device)
+		if d == nil {
+			continue // it did not answer, and keeps its holders
+		}
 		x := HolderOf(&t.Processes[i])
 		if !slices.ContainsFunc(d.next, func(o Holder) bool { return o.Compare(&x) == 0 }) {
 			d.next = append(d.next, x)
@@ -236,6 +239,17 @@ func (p *Spanner) processes(h *spanHost, t *Tick) {
 			p.swap(d)
 		}
 	}
+}
+
+// sampled returns the device of the tick's samples that a process holds, or nil. Sources may not tell the
+// profile of a process's instance.
+func (h *spanHost) sampled(d *Device) *spanDevice {
+	for _, x := range h.recent {
+		if x.device == d || x.device.UUID == d.UUID && (d.Profile == "" || d.Profile == x.device.Profile) {
+			return x
+		}
+	}
+	return nil
 }
 
 // swap makes next the holders of d.

@@ -165,6 +165,9 @@ func (r *Reader) parseReasons(words string) *[profile.NumMetrics]profile.Reason 
 
 func (r *Reader) processRow(h *head, row int, t *profile.Tick, q Query) {
 	b, d := h.s.acc, h.devs[row]
+	if d.Model == "" && d.Parent == "" { // perhaps its samples were read after the processes
+		d = r.owner(deviceOfProcess(*d))
+	}
 	if !q.wants(d) {
 		return
 	}
