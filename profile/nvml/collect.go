@@ -101,6 +101,7 @@ func (s *source) gather(g *gpu, t *profile.Tick, wall profile.Instant, now time.
 	if used, ok := g.samples[0].Get(profile.MemUsed); ok {
 		s.memoryNow += used
 	}
+	g.isListed = g.isListed || g.processWhy == profile.Known
 	for i := range g.procs {
 		p := &g.procs[i]
 		t.Processes = append(t.Processes, profile.Process{

@@ -102,6 +102,41 @@ func TestFakeLibraryReplacedOnDisk(t *testing.T) {
 	})
 }
 
+// A list of processes that fails does not say that a GPU is free: the holders stay, and where no list was
+// ever had they are not known.
+func TestFakeProcessListFails(t *testing.T) {
+	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		for _, symbol := range []string{"Compute", "Graphics", "MPSCompute"} {
+			f.set("fail nvmlDeviceGet"+symbol+"RunningProcesses_v3 *", 4)
+		}
+		f.set("0.compute", "100:1073741824")
+		s := f.open(profile.SourceOptions{Every: 100 * time.Millisecond, Processes: time.Hour}, nil)
+		look := func() *profile.Tick {
+			s.processAt = -2 * time.Hour
+			return see(t, s)
+		}
+		if tick := look(); tick.LookedAtProcesses || len(tick.Processes) > 0 {
+			t.Errorf("processes %+v of a driver that tells none", tick.Processes)
+		}
+		for _, symbol := range []string{"Compute", "Graphics", "MPSCompute"} {
+			f.set("fail nvmlDeviceGet"+symbol+"RunningProcesses_v3 *", nil)
+		}
+		if tick := look(); !tick.LookedAtProcesses || len(tick.Processes) != 1 {
+			t.Errorf("processes %+v, want one", tick.Processes)
+		}
+		f.set("fail nvmlDeviceGetComputeRunningProcesses_v3 0", 999)
+		for range 2 {
+			if tick := look(); !tick.LookedAtProcesses || len(tick.Processes) != 1 || tick.Processes[0].PID != 100 || tick.Processes[0].SMWhy != profile.Failed {
+				t.Errorf("processes %+v, want the one that was there", tick.Processes)
+			}
+		}
+		f.set("fail nvmlDeviceGetComputeRunningProcesses_v3 0", nil, "0.compute", nil)
+		if tick := look(); !tick.LookedAtProcesses || len(tick.Processes) != 0 {
+			t.Errorf("processes %+v, want none", tick.Processes)
+		}
+	})
+}
+
 // GPUs that come later are seen, within a minute, and said.
 func TestFakeGPUsThatComeLater(t *testing.T) {
 	const gpu2 = "GPU-00000002-0000-0000-0000-000000000000"

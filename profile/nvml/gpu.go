@@ -24,6 +24,7 @@ type gpu struct {
 	probeAt       time.Duration // time of the next attempt to reach a lost GPU
 	probeWait     time.Duration
 	unknown       bool              // no longer in the list of the driver
+	isListed      bool              // its processes were listed once
 	asked         bool              // has an order of this tick
 	shown         []*profile.Device // devices of the last tick in which it answered
 	first         *profile.Device   // the whole GPU, as last bound
@@ -38,14 +39,16 @@ type gpu struct {
 	dev    *profile.Device
 	handle driver.Device
 
-	order      order
-	root       fs.FS
-	census     census // of the last order that asked for one
-	code       code   // why the last look failed as a whole; success where it did not
-	samples    []profile.Sample
-	procs      []holder
-	processWhy profile.Reason // why the list of processes is missing
-	eccRose    int64          // growth of uncorrected errors, where no event reports it
+	order       order
+	root        fs.FS
+	census      census // of the last order that asked for one
+	code        code   // why the last look failed as a whole; success where it did not
+	samples     []profile.Sample
+	procs       []holder
+	procsBefore []holder // of the last list that did not fail
+	listedAt    time.Duration
+	processWhy  profile.Reason // why the list of processes is missing
+	eccRose     int64          // growth of uncorrected errors, where no event reports it
 
 	never      [numGetters]bool // getters that this device does not support
 	neverField [numFields]bool
@@ -132,6 +135,7 @@ func (g *gpu) forgetSupport() {
 	g.gpmGives = [profile.NumMetrics]bool{}
 	g.rates = [profile.NumMetrics]rate{}
 	g.lastSeen, g.seenUtil = [2]uint64{}, 0
+	g.procsBefore = g.procsBefore[:0]
 }
 
 // look reads the samples and processes of the GPU that o asks for.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
 
@@ -46,6 +47,9 @@ var lists = [...]struct {
 	{graphics, symGraphics, driver.Device.GetGraphicsRunningProcesses},
 }
 
+// keepList is the time for which the last list of processes stands in for lists that fail.
+const keepList = time.Minute
+
 // processes sets g.procs to the processes on the GPU. For a divided GPU it asks the instances,
 // which any user may do; only root may ask the GPU itself.
 func (g *gpu) processes(whole *profile.Sample, o *order) {
@@ -62,6 +66,16 @@ func (g *gpu) processes(whole *profile.Sample, o *order) {
 	if g.failed() {
 		return
 	}
+	if g.processWhy != profile.Known { // which does not say that the GPU is free
+		g.procs = g.procs[:0]
+		if o.at-g.listedAt <= keepList {
+			g.procs = append(g.procs, g.procsBefore...)
+		}
+		g.shareAll(g.processWhy)
+		return
+	}
+	g.listedAt = o.at
+	defer func() { g.procsBefore = append(g.procsBefore[:0], g.procs...) }()
 	slices.SortStableFunc(g.procs, func(a, b holder) int {
 		return cmp.Or(cmp.Compare(a.dev.GI, b.dev.GI), cmp.Compare(a.dev.CI, b.dev.CI), cmp.Compare(a.pid, b.pid), cmp.Compare(a.kind, b.kind))
 	})

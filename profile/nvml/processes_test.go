@@ -99,8 +99,12 @@ func TestFakeProcesses(t *testing.T) {
 			t.Errorf("%d processes, want 301", len(list))
 		}
 		f.set("fail nvmlDeviceGetComputeRunningProcesses_v3 0", 4)
+		if list = look(); len(list) != 301 {
+			t.Errorf("%d processes, want those that were there", len(list))
+		}
+		s.gpus[0].listedAt = -time.Hour
 		if list = look(); len(list) != 1 {
-			t.Errorf("%d processes, want that of GPU 1", len(list))
+			t.Errorf("%d processes after a minute without a list, want that of GPU 1", len(list))
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"capcli/profile"
@@ -167,7 +168,8 @@ func (s *source) Read(ctx context.Context, t *profile.Tick) error {
 	}
 	if o.processes {
 		s.memoryUsed = s.memoryNow
-		t.LookedAtProcesses = true
+		// Where no list can be had, who holds a GPU is not known.
+		t.LookedAtProcesses = slices.ContainsFunc(s.gpus, func(g *gpu) bool { return g.isListed })
 		s.identify(ctx, t)
 	}
 	s.first = false
