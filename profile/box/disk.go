@@ -69,9 +69,9 @@ func (b *box) readDisks(h *profile.HostSample) {
 		d.looked = true
 	}
 	b.dropDisks()
-	v, why := read.rate(mib)
+	v, why := read.rate()
 	set(h, profile.DiskRead, v, why)
-	v, why = written.rate(mib)
+	v, why = written.rate()
 	set(h, profile.DiskWrite, v, why)
 }
 

@@ -104,9 +104,9 @@ func (b *box) readLinks(h *profile.HostSample, l *links, tx, rx, errs profile.Ho
 		l.lost = l.lost || there && !a.sent.ready
 		a.looked = true
 	}
-	v, why := sent.rate(mib)
+	v, why := sent.rate()
 	set(h, tx, v, l.reason(why))
-	v, why = received.rate(mib)
+	v, why = received.rate()
 	set(h, rx, v, l.reason(why))
 	if now := b.now(); !l.errors.begun || now >= l.errorAt {
 		l.errorAt = now + errorsEvery - errorsEvery/16

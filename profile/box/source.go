@@ -33,9 +33,7 @@ func Wrap(src profile.Source) profile.Source {
 }
 
 func wrap(src profile.Source, root fs.FS, now func() time.Duration) *surrounded {
-	t := time.NewTimer(time.Hour)
-	t.Stop()
-	return &surrounded{Source: src, work: startWorker(newBox(root, now)), timer: t}
+	return &surrounded{Source: src, work: startWorker(newBox(root, now)), timer: newTimer()}
 }
 
 // Recorded reports whether the source is a recording.

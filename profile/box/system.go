@@ -21,6 +21,13 @@ func thisBox() (root fs.FS, now func() time.Duration, ok bool) {
 	return os.DirFS("/"), func() time.Duration { return time.Since(start) }, runtime.GOOS == "linux"
 }
 
+// newTimer returns a timer that is not running.
+func newTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
 // IsHere reports whether a source sees the GPUs of this box, so that what is around them is here too:
 // the driver's library, nvidia-smi where it runs here, and an exporter at an address of this box. where
 // is the source's URL or file, "" where it has none.

@@ -67,15 +67,15 @@ func (f *flow) add(v float64, why profile.Reason, known bool) {
 	}
 }
 
-// rate returns the sum in units of per a second.
-func (f *flow) rate(per float64) (float64, profile.Reason) {
+// rate returns the sum of rates in bytes a second, in MiB/s.
+func (f *flow) rate() (float64, profile.Reason) {
 	switch {
 	case f.unsure || !f.based && f.why != profile.Known:
 		return 0, f.why
 	case !f.based:
 		return 0, profile.Unsupported
 	}
-	return f.sum / per, profile.Known
+	return f.sum / mib, profile.Known
 }
 
 // total is the sum of counters that only grow, although devices come and go and counters begin anew:

@@ -29,6 +29,10 @@ type tally struct {
 // told is what was written of one host.
 type told struct {
 	ticks, samples, processes, events int64
+	hosts, groups, readings           int64
+	around                            [profile.NumHostMetrics]tally
+	jobs                              [profile.NumGroupMetrics]tally
+	value                             tally // of readings
 	metrics                           [profile.NumMetrics]tally
 	mem                               tally // of processes
 	first, last                       profile.Instant
@@ -54,6 +58,11 @@ func write(t *testing.T, dir, host string, seed uint64) *told {
 		if i%100 == 7 {
 			tick.Samples[0].Clear(profile.Lost)
 			tick.Events = append(tick.Events, profile.Event{At: tick.At, Kind: profile.GPULost, Device: tick.Samples[0].Device.UUID})
+		}
+		if i%10 == 3 {
+			d := tick.Samples[i%8].Device
+			tick.Readings = append(tick.Readings, profile.Reading{Owner: profile.Owner{Job: "7"}, Device: d, Name: "step_s", Value: float64(i) / 8}, profile.Reading{Name: "loss", Value: -float64(i)})
+			tick.Host.Miss(profile.FabricErrors, profile.NoPermission)
 		}
 		if err := w.Write(&tick); err != nil {
 			t.Fatal(err)
@@ -85,9 +94,37 @@ func (g *told) add(t *profile.Tick) {
 			}
 		}
 	}
+	g.addAround(t)
 	for i := range t.Processes {
 		g.mem.known++
 		g.mem.sum += math.Round(t.Processes[i].MemBytes)
+	}
+}
+
+// addAround adds what the tick has of the box, of its jobs and of programs.
+func (g *told) addAround(t *profile.Tick) {
+	if t.LookedAtHost {
+		g.hosts++
+	}
+	g.groups += int64(len(t.Groups))
+	for m := range profile.NumHostMetrics {
+		if v, ok := t.Host.Get(m); ok && t.LookedAtHost {
+			g.around[m].known++
+			g.around[m].sum += v
+		}
+	}
+	for i := range t.Groups {
+		for m := range profile.NumGroupMetrics {
+			if v, ok := t.Groups[i].Get(m); ok {
+				g.jobs[m].known++
+				g.jobs[m].sum += v
+			}
+		}
+	}
+	for _, r := range t.Readings {
+		g.readings++
+		g.value.known++
+		g.value.sum += r.Value
 	}
 }
 
@@ -127,7 +164,7 @@ func TestDuckDBReadsADirectory(t *testing.T) {
 // types holds the columns against the documented ones.
 func types(t *testing.T, db *sql.DB, dir string) {
 	t.Helper()
-	for _, table := range []string{"ticks", "samples", "processes", "events"} {
+	for _, table := range []string{"ticks", "samples", "processes", "events", "hosts", "groups", "readings"} {
 		want := []string{}
 		for _, c := range store.Columns() {
 			if c.Table == table {
@@ -164,7 +201,7 @@ func checkHost(t *testing.T, db *sql.DB, dir, host string, want *told) {
 			t.Fatalf("%s: %v", query, err)
 		}
 	}
-	for table, n := range map[string]int64{"ticks": want.ticks, "samples": want.samples, "processes": want.processes, "events": want.events} {
+	for table, n := range map[string]int64{"ticks": want.ticks, "samples": want.samples, "processes": want.processes, "events": want.events, "hosts": want.hosts, "groups": want.groups, "readings": want.readings} {
 		var got int64
 		one(fmt.Sprintf("SELECT count(*) FROM %s WHERE host = '%s'", from(dir, table), host), &got)
 		if got != n {
@@ -178,6 +215,21 @@ func checkHost(t *testing.T, db *sql.DB, dir, host string, want *told) {
 			t.Errorf("%s: %s is %+v, want %+v", host, m, got, want.metrics[m])
 		}
 	}
+	sum := func(table, column string, want tally) {
+		t.Helper()
+		var got tally
+		one(fmt.Sprintf("SELECT count(%[1]s), coalesce(sum(%[1]s)::DOUBLE, 0) FROM %s WHERE host = '%s'", column, from(dir, table), host), &got.known, &got.sum)
+		if got != want {
+			t.Errorf("%s: %s of %s is %+v, want %+v", host, column, table, got, want)
+		}
+	}
+	for m := range profile.NumHostMetrics {
+		sum("hosts", m.String(), want.around[m])
+	}
+	for m := range profile.NumGroupMetrics {
+		sum("groups", m.String(), want.jobs[m])
+	}
+	sum("readings", "value", want.value)
 	var mem tally
 	one(fmt.Sprintf("SELECT count(mem_used_bytes), sum(mem_used_bytes)::DOUBLE FROM %s WHERE host = '%s'", from(dir, "processes"), host), &mem.known, &mem.sum)
 	if mem != want.mem {

@@ -13,7 +13,7 @@ import (
 	"capcli/profile/store"
 )
 
-// TestTheyReadProfiles covers the four tables of capcli profile, before and after
+// TestTheyReadProfiles covers the seven tables of capcli profile, before and after
 // they are compacted, with all their encodings.
 func TestTheyReadProfiles(t *testing.T) {
 	dir := t.TempDir()
@@ -32,6 +32,7 @@ func TestTheyReadProfiles(t *testing.T) {
 		if i%50 == 0 {
 			tick.Samples[i%8].Clear(profile.Timeout)
 			tick.Events = append(tick.Events, profile.Event{At: tick.At, Kind: profile.Stalled})
+			tick.Readings = append(tick.Readings, profile.Reading{Name: "loss", Value: 1 / float64(i+1)}, profile.Reading{Device: tick.Samples[1].Device, Name: "step_s", Value: 0.5})
 		}
 		if err := w.Write(&tick); err != nil {
 			t.Fatal(err)
@@ -40,11 +41,11 @@ func TestTheyReadProfiles(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	theyRead(t, dir, 12)
+	theyRead(t, dir, 21)
 	if _, err := store.Compact(context.Background(), nil, dir, store.CompactOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	theyRead(t, dir, 4)
+	theyRead(t, dir, 7)
 }
 
 func theyRead(t *testing.T, dir string, files int) {
