@@ -9,7 +9,7 @@ CONCURRENT ?= Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-
 # the C compiler warns once for each.
 export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build engine build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check browser-check prometheus-check openapi-check cross dist module
+.PHONY: help build engine build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check objects-check browser-check prometheus-check openapi-check cross dist module
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -60,6 +60,8 @@ gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test -tags nvml ./profile/nvml -run '
 slurm-check: ; SLURM_CHECK=required .ci/slurm
 ## kubernetes-check: read what a real API server lists: builds kube-apiserver, which takes minutes (Debian)
 kubernetes-check: ; KUBERNETES_CHECK=required .ci/kubernetes
+## objects-check: upload to and read from a real object store, built from its module (Linux)
+objects-check: ; OBJECTS_CHECK=required .ci/objects
 ## browser-check: the pages of reports in a real browser; screenshots in bin/browser (Debian's chromium, npm)
 browser-check: ; BROWSER_CHECK=required .ci/browser
 ## prometheus-check: metrics, rules and dashboard with a real Prometheus, and what it gives back (Debian)

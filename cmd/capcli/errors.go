@@ -107,6 +107,7 @@ func hintOf(err error) string {
 // conclude reports err on stderr, if any, and returns the exit code. With -o json the last line on
 // stderr repeats the error as JSON.
 func conclude(e *env, err error) int {
+	e.noteTraffic()
 	if err == nil {
 		return exitDone
 	}

@@ -26,6 +26,7 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/report"
+	"capcli/profile/bucket"
 )
 
 // env is the outside world as a command sees it, with the global flags.
@@ -46,6 +47,8 @@ type env struct {
 	progress       string            // none, plain or json; "" chooses by what stderr is
 	form           string            // the value of -o of the running command
 	cmd            *cobra.Command    // the running command; messages name its flags
+
+	buckets []*bucket.Bucket // those opened, with -v
 
 	emitted func(report.Doc) // receives results instead of stdout, for completion; nil elsewhere
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 
+	"capcli"
 	"capcli/cmd/files"
 	"capcli/profile/bucket"
 	"capcli/profile/store"
@@ -57,5 +59,17 @@ func (e *env) bucket(name string) (*bucket.Bucket, error) {
 			return nil, err
 		}
 	}
-	return bucket.Open(ctx, name, o)
+	b, err := bucket.Open(ctx, name, o)
+	if err == nil && e.verbose {
+		e.buckets = append(e.buckets, b)
+	}
+	return b, err
+}
+
+// noteTraffic tells what buckets were asked for, with -v.
+func (e *env) noteTraffic() {
+	for _, b := range e.buckets {
+		requests, bytes := b.Traffic()
+		e.note(fmt.Sprintf("%v: %s requests, %s bytes", b, capcli.Grouped(requests), capcli.Grouped(bytes)))
+	}
 }

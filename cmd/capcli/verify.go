@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/files"
+	"capcli/profile/bucket"
 	"capcli/profile/parquet"
 	"capcli/profile/store"
 )
@@ -37,12 +38,16 @@ func runVerify(ctx context.Context, e *env, paths []string) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		info, err := e.disk.Stat(path)
-		if err != nil {
-			return files.OpenError(path, err)
+		folder := bucket.IsName(path)
+		if !folder {
+			info, err := e.disk.Stat(path)
+			if err != nil {
+				return files.OpenError(path, err)
+			}
+			folder = info.IsDir()
 		}
 		sound, faults, err := "sound", []error(nil), error(nil)
-		if info.IsDir() {
+		if folder {
 			sound, faults, err = verifyFolder(e, path)
 		} else if fault := verifyFile(e, path); fault != nil {
 			faults = []error{fault}
@@ -69,7 +74,11 @@ func runVerify(ctx context.Context, e *env, paths []string) error {
 // verifyFolder checks a folder of capcli profile. sound describes its content; faults are what is
 // damaged.
 func verifyFolder(e *env, path string) (sound string, faults []error, err error) {
-	v, err := store.Verify(store.System{}, path)
+	f, err := e.profileFolder(path)
+	if err != nil {
+		return "", nil, err
+	}
+	v, err := store.Verify(f.Disk, f.Root)
 	if err != nil {
 		return "", nil, storeError(err, path)
 	}

@@ -26,6 +26,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Name + ": " + e.Text }
 
+// FarName implements store.FarError.
+func (e *Error) FarName() string { return e.Name }
+
 // Unwrap returns the cause. It is fs.ErrNotExist for a missing object and store.ErrChanged for one
 // that changed while it was read.
 func (e *Error) Unwrap() error { return e.Err }

@@ -27,12 +27,19 @@ func (e *DiskError) Error() string {
 // Unwrap returns the cause.
 func (e *DiskError) Unwrap() error { return e.Err }
 
+// FarError is an error of a FarDisk, which names what it is about.
+type FarError interface {
+	error
+	FarName() string
+}
+
 // diskFault wraps err in a DiskError. It returns nil for nil, and err itself where it holds a
-// DiskError or a lockedError.
+// DiskError, a lockedError or a FarError.
 func diskFault(doing, path string, err error) error {
 	var known *DiskError
 	var locked *lockedError
-	if err == nil || errors.As(err, &known) || errors.As(err, &locked) {
+	var far FarError
+	if err == nil || errors.As(err, &known) || errors.As(err, &locked) || errors.As(err, &far) {
 		return err
 	}
 	return &DiskError{Doing: doing, Path: path, Full: isFull(err), Err: err}
