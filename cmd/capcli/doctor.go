@@ -77,14 +77,17 @@ func smiCheck(ctx context.Context) nvml.Check {
 // boxCheck checks what the system tells of the box around the GPUs; it is empty where nothing can be
 // read here.
 func boxCheck() []nvml.Check {
-	measured, missing := box.Examine()
-	if len(measured) == 0 && missing == "" {
+	r, ok := box.Examine()
+	if !ok {
 		return nil
 	}
-	c := nvml.Check{Name: "host", State: nvml.Good, Text: strings.Join(measured, ", ")}
-	if missing != "" {
-		c.State, c.Text = nvml.Partly, fmt.Sprintf("%d metrics; %s", len(measured), missing)
-		c.Fix = "fabric: InfiniBand, RoCE or EFA; pressure: a kernel with psi=1; in a container, mount the host's /sys"
+	c := nvml.Check{Name: "host", State: nvml.Good, Text: strings.Join(r.Measured, ", ")}
+	if !r.Fabric {
+		c.Text += "; it has no InfiniBand, RoCE or EFA"
+	}
+	if r.Missing != "" {
+		c.State, c.Text = nvml.Partly, c.Text+"; "+r.Missing
+		c.Fix = "pressure: a kernel with psi=1; in a container, mount the host's /sys"
 	}
 	return []nvml.Check{c}
 }

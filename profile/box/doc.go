@@ -17,6 +17,7 @@
 //     while RDMA passes it by and is in the counters of the port.
 //   - Disks: those with a device. Partitions, dm, md, loop and zram pass their reads on to one of them.
 //     File systems over the network are not disks: their traffic is in the network or the fabric.
-//   - A job's processes: the control group of the Slurm job, of the pod or of the container, else that of
-//     the process itself.
+//   - A job's processes: the control group of the Slurm job, of the container, or of the pod where the
+//     container is not known, else that of the process itself. Where several owners share one, it counts
+//     for the first.
 package box

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"io/fs"
 	"strconv"
 	"time"
 
@@ -23,7 +24,8 @@ type groups struct {
 	order   []*group // those of this look, in the order of their first process
 	unified string   // where version 2 is mounted; see placesOf
 	pure    bool     // version 2 alone is mounted
-	known   bool     // the two fields above are set
+	others  bool     // /proc shows other processes than the numbers are of
+	known   bool     // the three fields above are set
 	round   int
 }
 
@@ -54,17 +56,21 @@ type holder struct {
 }
 
 // lookAtGroups adds the figures of the owners of the processes to out, in the order of the processes. An
-// owner without a control group of its own has a reason in place of each figure.
+// owner without a control group of its own has a reason in place of each figure; one whose control groups
+// are those of an owner before it is left out.
 func (b *box) lookAtGroups(processes []holder, out []profile.GroupSample) []profile.GroupSample {
 	g := &b.groups
 	if !g.known {
-		g.known, g.pure = true, b.has(cgroupRoot+"cgroup.controllers")
+		g.known, g.pure, g.others = true, b.has(cgroupRoot+"cgroup.controllers"), b.seesOthers()
 		if !g.pure {
 			g.unified = "unified/"
 		}
 	}
 	g.round++
 	g.order = g.order[:0]
+	if g.others {
+		return out
+	}
 	for i := range processes {
 		p := &processes[i]
 		if p.pid <= 0 || len(g.owners) >= mostGroups {
@@ -86,6 +92,9 @@ func (b *box) lookAtGroups(processes []holder, out []profile.GroupSample) []prof
 		b.join(o, &at.places)
 	}
 	for _, o := range g.order {
+		if len(o.cgroups) == 0 {
+			continue // another owner has its processes in the same control group, which counts once
+		}
 		if n := len(out); n < cap(out) {
 			out = out[:n+1]
 		} else {
@@ -101,6 +110,17 @@ func (b *box) lookAtGroups(processes []holder, out []profile.GroupSample) []prof
 	}
 	b.forgetGroups()
 	return out
+}
+
+// hostPIDs is the link of the PID name space of the host, which always has this number
+// (PROC_PID_INIT_INO of linux/proc_ns.h).
+const hostPIDs = "pid:[4026531836]"
+
+// seesOthers reports whether /proc numbers processes in a name space of this container, while the driver
+// numbers them in that of the host: the same number may be another process.
+func (b *box) seesOthers() bool {
+	link, err := fs.ReadLink(b.root, "proc/self/ns/pid")
+	return err == nil && link != hostPIDs
 }
 
 // join adds the control groups of a process to those of its owner.

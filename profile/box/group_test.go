@@ -3,6 +3,8 @@ package box
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,9 +17,9 @@ func TestLevels(t *testing.T) {
 	const id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	const uid = "11111111-2222-3333-4444-555555555555"
 	for _, c := range []struct {
-		path             string
-		owner            profile.Owner
-		level, container string
+		path         string
+		owner        profile.Owner
+		level, above string
 	}{
 		{"/slurm/uid_1000/job_42/step_0/task_0", profile.Owner{Job: "42"}, "slurm/uid_1000/job_42", ""},
 		{"/system.slice/slurmstepd.scope/job_42/step_0/user/task_1", profile.Owner{Job: "42"}, "system.slice/slurmstepd.scope/job_42", ""},
@@ -25,10 +27,11 @@ func TestLevels(t *testing.T) {
 		{
 			"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11111111_2222_3333_4444_555555555555.slice/cri-containerd-" + id + ".scope",
 			profile.Owner{Pod: "train-0", Container: id},
-			"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11111111_2222_3333_4444_555555555555.slice",
 			"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11111111_2222_3333_4444_555555555555.slice/cri-containerd-" + id + ".scope",
+			"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11111111_2222_3333_4444_555555555555.slice",
 		},
-		{"/kubepods/burstable/pod" + uid + "/" + id + "/nested/deep", profile.Owner{Pod: "x"}, "kubepods/burstable/pod" + uid, "kubepods/burstable/pod" + uid + "/" + id},
+		{"/kubepods/burstable/pod" + uid + "/" + id + "/nested/deep", profile.Owner{Pod: "x", Container: id}, "kubepods/burstable/pod" + uid + "/" + id, "kubepods/burstable/pod" + uid},
+		{"/kubepods/burstable/pod" + uid + "/" + id + "/nested/deep", profile.Owner{Pod: "x"}, "kubepods/burstable/pod" + uid, ""},
 		{"/kubepods/pod" + uid, profile.Owner{Pod: "x"}, "kubepods/pod" + uid, ""},
 		{"/docker/" + id, profile.Owner{Container: id}, "docker/" + id, ""},
 		{"/system.slice/docker-" + id + ".scope/init", profile.Owner{Container: id}, "system.slice/docker-" + id + ".scope", ""},
@@ -36,8 +39,8 @@ func TestLevels(t *testing.T) {
 		{"/", profile.Owner{User: "ana"}, "", ""},
 		{"/../../kubepods.slice/x", profile.Owner{Pod: "x"}, "", ""}, // outside of the name space of this container
 	} {
-		if level, container := levelOf(c.path, &c.owner); level != c.level || container != c.container {
-			t.Errorf("%s:\n got %q, %q\nwant %q, %q", c.path, level, container, c.level, c.container)
+		if level, above := levelOf(c.path, &c.owner); level != c.level || above != c.above {
+			t.Errorf("%s:\n got %q, %q\nwant %q, %q", c.path, level, above, c.level, c.above)
 		}
 	}
 }
@@ -176,20 +179,62 @@ func TestGroupsOfVersion1(t *testing.T) {
 	})
 }
 
-// The limit of a container counts, although the figures are those of its pod.
-func TestLimitOfTheContainer(t *testing.T) {
+// The limit of a pod counts beside that of the container in it.
+func TestLimitOfThePod(t *testing.T) {
 	f := newTree(t)
 	pod := "kubepods/pod11111111-2222-3333-4444-555555555555"
 	f.put("sys/fs/cgroup/cgroup.controllers", "cpu", "proc/1/cgroup", "0::/"+pod+"/abc\n")
 	f.second(pod, 0, 0, 0, 0, 10_000, 0)
 	f.second(pod+"/abc", 0, 0, 0, 0, 10_000, 0)
 	b := f.box()
-	of := []holder{{process{1, 1}, profile.Owner{Pod: "x"}}}
+	of := []holder{{process{1, 1}, profile.Owner{Pod: "x", Container: "abc"}}}
 	b.lookAtGroups(of, nil)
 	f.at += time.Second
-	f.second(pod+"/abc", 0, 8, 0, 0, 10_000, 0)
+	f.second(pod, 0, 8, 0, 0, 10_000, 0)
+	f.second(pod+"/abc", 5e5, 0, 0, 0, 10_000, 0)
 	out := b.lookAtGroups(of, nil)
 	if v, ok := out[0].Get(profile.GroupThrottled); !ok || v != 50 {
 		t.Errorf("throttled %v (%v)", v, out[0].Why[profile.GroupThrottled])
+	}
+	if v, ok := out[0].Get(profile.GroupCPU); !ok || v != 50 {
+		t.Errorf("CPU %v (%v)", v, out[0].Why[profile.GroupCPU])
+	}
+}
+
+// A control group counts once, whoever's processes are in it; a pod's containers each have their own.
+func TestSharedGroups(t *testing.T) {
+	f := newTree(t)
+	job, pod := "slurm/job_42", "kubepods/pod11111111-2222-3333-4444-555555555555"
+	f.put("sys/fs/cgroup/cgroup.controllers", "cpu", "proc/1/cgroup", "0::/"+job+"/a\n", "proc/2/cgroup", "0::/"+job+"/b\n",
+		"proc/3/cgroup", "0::/"+pod+"/abc\n", "proc/4/cgroup", "0::/"+pod+"/def\n")
+	for _, dir := range []string{job, pod + "/abc", pod + "/def"} {
+		f.second(dir, 0, 0, 0, 0, 10_000, 0)
+	}
+	out := f.box().lookAtGroups([]holder{
+		{process{1, 1}, profile.Owner{User: "ana", Job: "42"}},
+		{process{2, 1}, profile.Owner{User: "root", Job: "42"}},
+		{process{3, 1}, profile.Owner{Pod: "x", Container: "abc"}},
+		{process{4, 1}, profile.Owner{Pod: "x", Container: "def"}},
+	}, nil)
+	if len(out) != 3 || out[0].Owner.User != "ana" || out[1].Owner.Container != "abc" || out[2].Owner.Container != "def" {
+		t.Fatalf("%+v", out)
+	}
+	for i := range out {
+		if v, ok := out[i].Get(profile.GroupMemory); !ok || v != 8000 {
+			t.Errorf("memory of %+v is %v", out[i].Owner, v)
+		}
+	}
+}
+
+// In a container with process numbers of its own the driver's numbers are of other processes.
+func TestOtherNumbers(t *testing.T) {
+	f := newTree(t)
+	f.put("sys/fs/cgroup/cgroup.controllers", "cpu", "proc/1/cgroup", "0::/a\n", "proc/self/ns/x", "")
+	f.second("a", 0, 0, 0, 0, 10_000, 0)
+	if err := os.Symlink("pid:[4026531999]", filepath.Join(f.dir, "proc/self/ns/pid")); err != nil {
+		t.Fatal(err)
+	}
+	if out := f.box().lookAtGroups([]holder{{process{1, 1}, profile.Owner{User: "ana"}}}, nil); len(out) > 0 {
+		t.Errorf("%+v", out)
 	}
 }

@@ -13,7 +13,7 @@ const cgroupRoot = "sys/fs/cgroup/"
 // own, or it cannot be seen from here. Version 2 has one folder for all.
 type places struct {
 	cpu, memory, io, psi string
-	limit                string // whose limit of CPU time counts too: a container's, below its pod
+	limit                string // whose limit of CPU time counts too: a pod's, above its container
 	two                  bool   // cpu, memory and io are those of version 2
 }
 
@@ -58,10 +58,11 @@ func placesOf(cgroup string, o *profile.Owner, unified string, pure bool) (p pla
 	return p
 }
 
-// levelOf returns the part of a path that holds all processes of the owner's job, pod or container, and
-// the container's where that lies below. It is the whole path where it names none of them, and "" for
-// the root, which is the box, and for what lies outside of what can be seen here.
-func levelOf(path string, o *profile.Owner) (level, container string) {
+// levelOf returns the part of a path that holds all processes of the owner: of its Slurm job, else of its
+// container, else of its pod. above is the pod's where the level is a container's in it: its limits count
+// too. The level is the whole path where it names none of them, and "" for the root, which is the box,
+// and for what lies outside of what can be seen here.
+func levelOf(path string, o *profile.Owner) (level, above string) {
 	path = strings.Trim(path, "/")
 	if path == "" || strings.HasPrefix(path, "..") {
 		return "", ""
@@ -72,19 +73,15 @@ func levelOf(path string, o *profile.Owner) (level, container string) {
 		switch {
 		case o.Job != "" && e == "job_"+o.Job:
 			return path[:end], ""
-		case o.Pod != "" && isPod(e):
-			container = path
-			if next := strings.IndexByte(path[min(end+1, len(path)):], '/'); next >= 0 {
-				container = path[:end+1+next]
-			}
-			if container == path[:end] {
-				container = ""
-			}
-			return path[:end], container
 		case o.Container != "" && strings.Contains(e, o.Container) && !strings.Contains(e, "conmon"):
-			return path[:end], ""
+			return path[:end], above
+		case o.Pod != "" && isPod(e):
+			above = path[:end]
 		}
 		at = end + 1
+	}
+	if above != "" {
+		return above, ""
 	}
 	return path, ""
 }

@@ -16,14 +16,15 @@ import (
 
 // The box that the tests run on has cores and memory.
 func TestThisBox(t *testing.T) {
-	measured, missing := Examine()
+	r, ok := Examine()
 	for _, name := range []string{"cpu_pct", "host_mem_available_bytes"} {
-		if !slices.Contains(measured, name) {
-			t.Errorf("%s is missing: %s", name, missing)
+		if !ok || !slices.Contains(r.Measured, name) {
+			t.Errorf("%s is missing: %s", name, r.Missing)
 		}
 	}
-	if names := strings.Count(missing, "_") > 0; names == (len(measured) == int(profile.NumHostMetrics)) {
-		t.Errorf("%v and %v", measured, missing)
+	n := len(r.Measured) + strings.Count(r.Missing, "_pct") + strings.Count(r.Missing, "_s") + strings.Count(r.Missing, "_errors")
+	if n < int(profile.NumHostMetrics)-3 {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -65,13 +65,18 @@ func isOwn(name string) bool {
 	return false
 }
 
-// Examine looks at the box twice, in a fifth of a second, and returns the names of the metrics that it
-// has, and those that it lacks by reason, as "not supported: fabric_tx_mib_s, fabric_rx_mib_s". Both are
-// empty where the system is not Linux.
-func Examine() (measured []string, missing string) {
+// Report says what can be measured of the box around the GPUs.
+type Report struct {
+	Measured []string // names of metrics
+	Missing  string   // the others by reason, as "not supported: io_pressure_pct, mem_pressure_pct"
+	Fabric   bool     // there is a port of InfiniBand, RoCE or EFA; without one its metrics are not missing
+}
+
+// Examine looks at the box twice, in a fifth of a second. ok is false where the system is not Linux.
+func Examine() (r Report, ok bool) {
 	root, now, ok := thisBox()
 	if !ok {
-		return nil, ""
+		return r, false
 	}
 	b := newBox(root, now)
 	defer b.close()
@@ -79,11 +84,13 @@ func Examine() (measured []string, missing string) {
 	b.look(&h)
 	time.Sleep(examinePause)
 	b.look(&h)
+	r.Fabric = len(b.fabric.all) > 0 || b.fabric.missing == profile.NoPermission
 	byReason := map[string][]string{}
 	for m := range profile.NumHostMetrics {
-		if why := h.Why[m]; why == profile.Known {
-			measured = append(measured, m.String())
-		} else {
+		switch why := h.Why[m]; {
+		case why == profile.Known:
+			r.Measured = append(r.Measured, m.String())
+		case r.Fabric || m < profile.FabricTx || m > profile.FabricErrors:
 			byReason[why.String()] = append(byReason[why.String()], m.String())
 		}
 	}
@@ -91,7 +98,8 @@ func Examine() (measured []string, missing string) {
 	for _, why := range slices.Sorted(maps.Keys(byReason)) {
 		parts = append(parts, why+": "+strings.Join(byReason[why], ", "))
 	}
-	return measured, strings.Join(parts, "; ")
+	r.Missing = strings.Join(parts, "; ")
+	return r, true
 }
 
 const examinePause = 200 * time.Millisecond
