@@ -282,6 +282,24 @@ func TestUseSumsEveryField(t *testing.T) {
 	}
 }
 
+// TestEveryTimeIsGPUTimeOrNot: a new time of Use is scaled by the share of an instance, or listed here.
+func TestEveryTimeIsGPUTimeOrNot(t *testing.T) {
+	notScaled := map[string]string{
+		"Watched": "of the device itself", "Longest": "a length", "Pauses": "a number", "Parts": "a unit",
+	}
+	var u Use
+	for _, x := range u.gpuTimes() {
+		*x = 1
+	}
+	v := reflect.ValueOf(u)
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		if v.Field(i).Kind() == reflect.Int64 && v.Field(i).Int() == 0 && notScaled[name] == "" {
+			t.Errorf("%s is no time in gpuTimes, and not listed as what an instance has whole", name)
+		}
+	}
+}
+
 // fill sets every field to 1.
 func fill(v reflect.Value) {
 	switch v.Kind() {

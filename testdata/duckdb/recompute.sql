@@ -75,7 +75,7 @@ CREATE TABLE held AS
 
 CREATE TABLE used AS
   SELECT a.*, coalesce(c.holders, 0) AS holders, coalesce(c.names, '') AS names,
-    CASE WHEN sm IS NOT NULL THEN sm >= 1 WHEN util IS NOT NULL THEN util > 0 END AS active
+    CASE WHEN sm IS NOT NULL THEN sm >= 1 OR coalesce(util >= 50, false) WHEN util IS NOT NULL THEN util > 0 END AS active
   FROM asked a LEFT JOIN (
     SELECT host, uuid, us, count(*) AS holders, string_agg(kind || ' ' || job, chr(10) ORDER BY kind, job) AS names FROM held GROUP BY ALL) c USING (host, uuid, us);
 

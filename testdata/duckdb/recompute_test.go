@@ -359,6 +359,10 @@ func (b *drawnBox) sample(t *profile.Tick, x *drawnDevice) {
 	}
 	if b.r.IntN(20) > 0 && !x.d.MIG() {
 		s.Set(profile.UtilGPU, min(100, 2*busy))
+		if x.active && b.r.IntN(8) == 0 { // one block of a kernel
+			s.Set(profile.SMActive, 0.75)
+			s.Set(profile.UtilGPU, float64(40+b.r.IntN(60)))
+		}
 	}
 	s.Set(profile.TensorActive, busy/2)
 	s.Set(profile.DRAMActive, busy/3)
