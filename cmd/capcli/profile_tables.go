@@ -65,19 +65,23 @@ func gpuTable(r *profile.Result) report.Table {
 		report.Field[profile.GPUResult]{Name: "host", Priority: 2},
 		report.Field[profile.GPUResult]{Name: "gpu", Align: report.Left, Cell: func(g profile.GPUResult) any { return g.Device.Label() }},
 		report.Field[profile.GPUResult]{Name: "gpu_share", Head: "share", Priority: 4},
-		report.Field[profile.GPUResult]{Name: "job", Align: report.Left, Cell: func(g profile.GPUResult) any { return jobsCell(g.Jobs) }},
+		report.Field[profile.GPUResult]{Name: "job", Align: report.Left, Cell: func(g profile.GPUResult) any { return jobsCell(g.Jobs, g.Shared > 0) }},
 	))
 }
 
-// jobsCell names the last job and the number of jobs before it.
-func jobsCell(jobs []string) any {
+// jobsCell names the last job and the number of jobs before it, or beside it on a shared GPU.
+func jobsCell(jobs []string, shared bool) any {
 	switch len(jobs) {
 	case 0:
 		return nil
 	case 1:
 		return jobs[0]
 	}
-	return fmt.Sprintf("%s and %d before", jobs[len(jobs)-1], len(jobs)-1)
+	word := "before"
+	if shared {
+		word = "more"
+	}
+	return fmt.Sprintf("%s and %d %s", jobs[len(jobs)-1], len(jobs)-1, word)
 }
 
 func jobTable(r *profile.Result) report.Table {
