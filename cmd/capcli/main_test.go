@@ -23,6 +23,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/files"
+	"capcli/profile"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files and the expected parts of scripts")
@@ -172,6 +173,7 @@ func TestExitCodes(t *testing.T) {
 		{"no plan", &capcli.ResultError{Kind: capcli.NoPlan, Text: "x"}, 6},
 		{"accounts", &capcli.AccountingError{Err: errors.New("x")}, 7},
 		{"output", &files.WriteError{Path: "x", Err: syscall.ENOSPC}, 8},
+		{"driver replaced", errors.Join(nil, &profile.GoneError{Text: "x"}), 9},
 		{"interrupted", stopped{os.Interrupt}, 130},
 		{"terminated", stopped{syscall.SIGTERM}, 143},
 	}
