@@ -55,6 +55,14 @@ func (d *Distribution) times(n int64) Distribution {
 	return out
 }
 
+// Make returns the bins, all 0 where there was no value.
+func (d *Distribution) Make() []int64 {
+	if d.Bins == nil {
+		d.Bins = make([]int64, distributionBins)
+	}
+	return d.Bins
+}
+
 // Reset forgets all values and keeps the memory.
 func (d *Distribution) Reset() {
 	clear(d.Bins)

@@ -274,7 +274,7 @@ type Shared struct{ Jobs, Milli int64 }
 // it; from a whole GPU on it asks for whole ones. Where share is set, a job that could share a GPU
 // asks for a share of one.
 func (s *Summary) Record(share bool) (out []capcli.Job, parts Shared) {
-	for _, j := range s.Jobs {
+	for j := range s.EachJob() {
 		if j.Kind == "unknown" {
 			continue
 		}

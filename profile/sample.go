@@ -19,6 +19,9 @@ func (i Instant) Std() time.Time { return time.UnixMicro(int64(i)).UTC() }
 // Stamp gives the instant in RFC 3339, to the millisecond.
 func (i Instant) Stamp() string { return i.Std().Format("2006-01-02T15:04:05.000Z07:00") }
 
+// Duration is the time since 1970 as a length of time.
+func (i Instant) Duration() time.Duration { return time.Duration(i) * time.Microsecond }
+
 // Second is the whole second that holds the instant.
 func (i Instant) Second() capcli.Time {
 	s := int64(i) / 1e6

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"math/bits"
+	"slices"
 
 	"capcli/profile/accelerator"
 )
@@ -117,11 +118,10 @@ func (v *division) rests(t *Tick, put func(s *Sample) error) error {
 		if g.own {
 			continue
 		}
-		d := v.wholes[g.uuid]
-		for k := 0; d == nil; k++ {
-			if part := t.Samples[k].Device; part.Parent == g.uuid {
-				d = &Device{Index: part.Index, UUID: g.uuid, Model: part.Model, Bus: part.Bus, Driver: part.Driver, GI: -1, CI: -1}
-			}
+		k := slices.IndexFunc(t.Samples, func(s Sample) bool { return s.Device.Parent == g.uuid })
+		part, d := t.Samples[k].Device, v.wholes[g.uuid]
+		if d == nil || d.Index != part.Index || d.Model != part.Model || d.Bus != part.Bus || d.Driver != part.Driver {
+			d = &Device{Index: part.Index, UUID: g.uuid, Model: part.Model, Bus: part.Bus, Driver: part.Driver, GI: -1, CI: -1}
 		}
 		if v.wholes == nil {
 			v.wholes = map[string]*Device{}

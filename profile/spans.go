@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"capcli/profile/judge"
 	"capcli/profile/rhythm"
 )
 
@@ -17,6 +18,8 @@ const (
 	defaultEvery = time.Second
 	hourMicros   = 3_600_000_000
 	minuteMicros = 60_000_000
+	// knownFor is how long after a look at processes it is known who holds a device.
+	knownFor = Instant(hourMicros)
 )
 
 // Span is what one device did within one whole hour of UTC while the same jobs held it and no
@@ -35,6 +38,7 @@ type Span struct {
 	// the Parts are those of the device, not weighed by it.
 	Share   int64
 	Divided bool
+	Samples int64
 	Guessed bool // nothing told of processes: memory in use decided who holds the device
 	Use     *Use
 	Parts   []Part // of the holders, in the order of Holder.Compare; none is free
@@ -88,7 +92,8 @@ func (h *Holder) ID() string {
 func (h *Holder) Everywhere() bool { return h.Kind == "slurm" || h.Kind == "pod" }
 
 // Spanner turns ticks, those of one box in the order of their times, into spans. Its memory grows
-// with devices.
+// with devices. What it makes of a tick depends on the ticks of the hour before at most, as long as
+// ticks are no more than 20 minutes apart: who holds a device is known for an hour after the last look.
 type Spanner struct {
 	// Span takes each span when it ends, those of one device in order. The span and its Uses are
 	// valid until it returns.
@@ -113,13 +118,15 @@ type spanHost struct {
 	devices map[deviceKey]*spanDevice
 	recent  []*spanDevice // of the samples of the last tick
 	mig     division
-	told    bool    // processes
-	gap     Instant // time since the last samples in which none were taken, as events say
+	told    bool    // processes, less than knownFor ago
+	looked  Instant // time of the last look at processes
 
 	box      HostSample // as last seen
 	boxKnown bool
-	looks    int // at the box or at jobs' processes
+	boxAt    Instant // when it was seen
+	looks    int     // at the box or at jobs' processes
 	groups   []groupWaits
+	groupsAt Instant // when they were seen
 }
 
 // deviceKey tells devices of a box apart: sources use names of instances again, for other profiles.
@@ -137,16 +144,23 @@ type spanDevice struct {
 	window  minuteWindow
 	last    Instant
 	any     bool
+	gap     Instant // time since the last sample in which none was taken, as events say
 	energy  float64
 	counted bool // energy is that of the last sample
 	held    []Holder
+	looked  Instant  // time of the last look at who holds it
 	next    []Holder // while processes are read
 	own     []*Use   // of the parts of a span with several holders
 }
 
+// NewSpanner returns a Spanner that gives spans and what programs told, and minutes unless minute is nil.
+func NewSpanner(span func(*Span), told func(*ToldSpan), minute func(*Span, *Minute)) *Spanner {
+	return &Spanner{Span: span, Told: told, Minute: minute}
+}
+
 // Add takes a tick of a box.
 func (p *Spanner) Add(host string, t *Tick) {
-	if len(t.Samples)+len(t.Events)+len(t.Groups) == 0 && !t.LookedAtHost {
+	if len(t.Samples)+len(t.Events)+len(t.Groups) == 0 && !t.LookedAtHost && !t.LookedAtProcesses {
 		return
 	}
 	h := p.hosts[host]
@@ -161,8 +175,13 @@ func (p *Spanner) Add(host string, t *Tick) {
 	h.look(t)
 	for i := range t.Events {
 		if e := &t.Events[i]; e.isGap() {
-			h.gap += Instant(e.Value)
+			for _, d := range h.devices {
+				d.gap += Instant(e.Value)
+			}
 		}
+	}
+	if t.LookedAtProcesses {
+		h.told, h.looked = true, t.At
 	}
 	if len(t.Samples) == 0 {
 		return
@@ -170,27 +189,26 @@ func (p *Spanner) Add(host string, t *Tick) {
 	p.find(h, t)
 	h.mig.look(t)
 	if t.LookedAtProcesses {
-		h.told = true
 		p.processes(h, t)
 	}
+	h.told = h.told && t.At-h.looked <= knownFor
 	every := t.Every
 	if every <= 0 {
 		every = defaultEvery
 	}
-	answered := false
 	for i := range t.Samples {
 		if t.Samples[i].Answered() { // what the others did is not known
-			answered = true
 			p.sample(h, h.recent[i], t.At, every, &t.Samples[i])
+			h.recent[i].gap = 0
 		}
 	}
 	_ = h.mig.rests(t, func(s *Sample) error {
-		p.sample(h, p.device(h, s.Device), t.At, every, s)
+		d := p.device(h, s.Device)
+		d.device = s.Device
+		p.sample(h, d, t.At, every, s)
+		d.gap = 0
 		return nil
 	})
-	if answered {
-		h.gap = 0
-	}
 	if len(t.Readings) > 0 && p.Told != nil {
 		p.countTold(h, t)
 	}
@@ -201,9 +219,12 @@ func (p *Spanner) find(h *spanHost, t *Tick) {
 	for i := range t.Samples {
 		d := t.Samples[i].Device
 		if i < len(h.recent) && (h.recent[i].device == d || h.recent[i].device.key() == d.key()) {
+			h.recent[i].device = d
 			continue
 		}
-		h.recent = append(h.recent[:min(i, len(h.recent))], p.device(h, d))
+		x := p.device(h, d)
+		x.device = d
+		h.recent = append(h.recent[:min(i, len(h.recent))], x)
 	}
 	h.recent = h.recent[:len(t.Samples)]
 }
@@ -212,7 +233,7 @@ func (p *Spanner) device(h *spanHost, d *Device) *spanDevice {
 	s := h.devices[d.key()]
 	if s == nil {
 		s = &spanDevice{device: d}
-		s.seen = Span{Host: h.name, Device: d, Use: NewUse()}
+		s.seen = Span{Host: h.name, Use: NewUse()}
 		h.devices[d.key()] = s
 		p.order = append(p.order, s)
 	}
@@ -236,36 +257,35 @@ func (p *Spanner) processes(h *spanHost, t *Tick) {
 	}
 	for i, d := range h.recent {
 		if t.Samples[i].Answered() {
+			d.looked = t.At
 			p.swap(d)
 		}
 	}
 }
 
-// sampled returns the device of the tick's samples that a process holds, or nil. Sources may not tell the
-// profile of a process's instance.
+// sampled returns the device of a process among those that the tick has samples of. What a process
+// tells of its device may be no more than the UUID.
 func (h *spanHost) sampled(d *Device) *spanDevice {
+	var same *spanDevice
 	for _, x := range h.recent {
-		if x.device == d || x.device.UUID == d.UUID && (d.Profile == "" || d.Profile == x.device.Profile) {
+		if x.device == d || x.device.key() == d.key() {
 			return x
 		}
+		if x.device.UUID == d.UUID {
+			same = x
+		}
 	}
-	return nil
+	return same
 }
 
-// swap makes next the holders of d.
+// swap makes next the holders of d. A span tells them as they were seen last before it.
 func (p *Spanner) swap(d *spanDevice) {
 	if len(d.next) > 1 {
 		slices.SortFunc(d.next, func(a, b Holder) int { return a.Compare(&b) })
 	}
-	if slices.EqualFunc(d.held, d.next, func(a, b Holder) bool { return a.Compare(&b) == 0 }) {
-		return
-	}
-	p.finish(d)
-	d.beat.drop()
-	for i := range d.next { // a job keeps the command it was first seen with
-		if k := slices.IndexFunc(d.held, func(o Holder) bool { return o.Compare(&d.next[i]) == 0 }); k >= 0 {
-			d.next[i] = d.held[k]
-		}
+	if !slices.EqualFunc(d.held, d.next, func(a, b Holder) bool { return a.Compare(&b) == 0 }) {
+		p.finish(d)
+		d.beat.drop()
 	}
 	d.held, d.next = d.next, d.held
 }
@@ -273,9 +293,14 @@ func (p *Spanner) swap(d *spanDevice) {
 // sample counts one sample for its device and for who holds it.
 func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Duration, s *Sample) {
 	micros := every.Microseconds()
+	if d.any && at-d.last > knownFor {
+		p.finish(d)
+		d.any, d.counted = false, false
+		d.beat.drop()
+	}
 	if d.any {
-		since := int64(at - d.last - h.gap)
-		if h.gap > 0 || since <= 0 || since > mostSpan*micros {
+		since := int64(at - d.last - d.gap)
+		if d.gap > 0 || since <= 0 || since > mostSpan*micros {
 			p.finish(d) // a gap, or a clock that was set
 			d.counted = false
 		}
@@ -285,6 +310,7 @@ func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Dura
 	}
 	energy := d.energySpent(s, micros)
 	d.last, d.any = at, true
+	p.lapse(h, d, at)
 	if !h.told {
 		p.guess(d, s)
 	}
@@ -295,6 +321,7 @@ func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Dura
 	}
 	p.reach(d, at, micros)
 	sp.Last = at
+	sp.Samples++
 	sp.Guessed = sp.Guessed || !h.told
 	if sp.Divided {
 		sp.Use.addWhole(s, micros, energy)
@@ -325,6 +352,14 @@ func (p *Spanner) sample(h *spanHost, d *spanDevice, at Instant, every time.Dura
 	}
 }
 
+// lapse forgets holders that were told of too long ago, or by another way than they are told of now.
+func (p *Spanner) lapse(h *spanHost, d *spanDevice, at Instant) {
+	if len(d.held) > 0 && (h.told == (d.held[0].Kind == unknownKind) || h.told && at-d.looked > knownFor) {
+		d.next = d.next[:0]
+		p.swap(d)
+	}
+}
+
 // reach has the span and the minute of d be those of a sample at that time.
 func (p *Spanner) reach(d *spanDevice, at Instant, micros int64) {
 	sp := &d.seen
@@ -334,6 +369,7 @@ func (p *Spanner) reach(d *spanDevice, at Instant, micros int64) {
 	if !d.open {
 		d.open = true
 		sp.Hour, sp.Begin, sp.First, sp.Guessed = at-positive(at, hourMicros), at-Instant(micros), at, false
+		sp.Device, sp.Samples = d.device, 0
 		sp.Use.Reset()
 		d.share()
 	}
@@ -392,6 +428,32 @@ func (p *Spanner) finish(d *spanDevice) {
 	}
 	d.open = false
 	p.Span(&d.seen)
+}
+
+// Lead takes a tick of a box of which nothing counts, but which tells of what is known at the next one,
+// such as who holds which device. It drops what is under way.
+func (p *Spanner) Lead(host string, t *Tick) {
+	p.forget()
+	span, minute, told := p.Span, p.Minute, p.Told
+	p.Span, p.Minute = func(*Span) {}, nil
+	if told != nil {
+		p.Told = func(*ToldSpan) {}
+	}
+	p.Add(host, t)
+	p.Span, p.Minute, p.Told = span, minute, told
+	p.forget()
+}
+
+func (p *Spanner) forget() {
+	for _, d := range p.order {
+		d.open, d.minute = false, Minute{}
+		d.window.Window, d.window.part = judge.Window{}, 0
+	}
+	for _, h := range p.boxes {
+		for _, s := range h.tellers.order {
+			s.span.Told = Told{Bins: s.span.Told.Bins[:0]}
+		}
+	}
 }
 
 // Flush ends all spans that are under way. Samples may go on after it. A minute that it cuts is judged

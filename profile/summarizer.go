@@ -8,9 +8,15 @@ import (
 	"time"
 )
 
+// defaultMostJobs is the most jobs that a Summary lists: some 100 MB as a document.
+const defaultMostJobs = 20_000
+
 // Summarizer sums up spans, or ticks, which it turns into spans. Spans and ticks of one box must
 // come in the order of their times. Its memory grows with devices and jobs, not with ticks.
 type Summarizer struct {
+	// MostJobs is the number of jobs in Summary.Jobs; 0 is 20,000. The others are summed up all the same.
+	MostJobs int
+
 	zone    *time.Location
 	out     Summary
 	spans   Spanner
@@ -72,6 +78,15 @@ func (z *Summarizer) Add(host string, t *Tick) {
 	}
 	z.spans.Add(host, t)
 }
+
+// Lead takes a tick of a box of which nothing counts, but which tells of what is known at the next one:
+// who holds which device. The ticks of the hour before tell all of it. Flush goes before it.
+func (z *Summarizer) Lead(host string, t *Tick) {
+	z.spans.Lead(host, t)
+}
+
+// Flush ends the spans that are under way, as before spans that were kept.
+func (z *Summarizer) Flush() { z.spans.Flush() }
 
 // AddTicks counts ticks with samples, whose spans AddSpan takes.
 func (z *Summarizer) AddTicks(n int64) { z.out.Ticks += n }
@@ -205,6 +220,33 @@ func (z *Summarizer) job(s *Span, p *Part) *JobUse {
 
 // Summary ends the pauses that are under way and gives what was seen.
 func (z *Summarizer) Summary() *Summary {
+	z.settle()
+	out := &z.out
+	if len(out.Devices) == 0 {
+		out.From = 0
+	}
+	for _, j := range out.Jobs {
+		j.Devices, j.Share = mostAtOnce(j.times)
+		slices.Sort(j.hosts)
+		j.sumHeld()
+	}
+	slices.SortFunc(out.Devices, func(a, b *DeviceUse) int {
+		return cmp.Or(strings.Compare(a.Host, b.Host), cmp.Compare(a.Device.Index, b.Device.Index), strings.Compare(a.Device.UUID, b.Device.UUID))
+	})
+	z.shareTold()
+	slices.SortFunc(out.Jobs, compareJobs)
+	if most := z.mostJobs(); len(out.Jobs) > most {
+		out.Jobs, out.more = out.Jobs[:most:most], out.Jobs[most:]
+	}
+	for _, j := range out.Jobs {
+		j.unpack()
+		j.Use = j.uses.total()
+	}
+	return out
+}
+
+// settle ends what is under way.
+func (z *Summarizer) settle() {
 	z.spans.Flush()
 	for _, d := range z.order {
 		d.now.Close()
@@ -212,23 +254,13 @@ func (z *Summarizer) Summary() *Summary {
 		d.any = false
 		d.use.Use = d.use.uses.total()
 	}
-	out := &z.out
-	if len(out.Devices) == 0 {
-		out.From = 0
+}
+
+func (z *Summarizer) mostJobs() int {
+	if z.MostJobs > 0 {
+		return z.MostJobs
 	}
-	for _, j := range out.Jobs {
-		j.Devices, j.Share = mostAtOnce(j.times)
-		j.Use = j.uses.total()
-		slices.Sort(j.hosts)
-	}
-	z.shareTold()
-	slices.SortFunc(out.Devices, func(a, b *DeviceUse) int {
-		return cmp.Or(strings.Compare(a.Host, b.Host), cmp.Compare(a.Device.Index, b.Device.Index), strings.Compare(a.Device.UUID, b.Device.UUID))
-	})
-	slices.SortFunc(out.Jobs, func(a, b *JobUse) int {
-		return cmp.Or(cmp.Compare(b.Use.Held, a.Use.Held), strings.Compare(a.ID, b.ID), strings.Compare(a.Kind, b.Kind), a.seen.Compare(&b.seen))
-	})
-	return out
+	return defaultMostJobs
 }
 
 // timeHeld is a time in which a job held one device.

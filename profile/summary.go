@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -47,6 +48,9 @@ type JobUse struct {
 	ranks []*RankUse
 	steps timeline.Timeline[rhythm.Tally, *rhythm.Tally]
 	told  []*ToldUse
+
+	packed []packedUse // uses, where nothing is added to them for now
+	held   int64
 }
 
 // jobSeen is where and when a job was seen on a device.
@@ -91,7 +95,7 @@ type Summary struct {
 	From, To Instant
 	Ticks    int64
 	Devices  []*DeviceUse // by host, index and UUID
-	Jobs     []*JobUse    // by held hours, the most first
+	Jobs     []*JobUse    // by held hours, the most first; EachJob has those beyond the limit, too
 	Heat     [7][24]HeatCell
 	Events   []HostEvent
 	Dropped  int // events beyond those that are kept
@@ -105,6 +109,8 @@ type Summary struct {
 
 	Overlaps  []Overlap
 	SameNames []SameName
+
+	more []*JobUse // jobs beyond the limit, their Uses packed
 }
 
 // Overlap is what several folders hold of the same GPUs of a box at the same instants. It counts once.
@@ -120,6 +126,29 @@ type Overlap struct {
 type SameName struct {
 	Host  string   `json:"host"`
 	Names []string `json:"names"`
+}
+
+// JobsLeftOut is the number of jobs that Jobs lacks: those that held devices for the shortest time.
+func (s *Summary) JobsLeftOut() int { return len(s.more) }
+
+// EachJob returns all jobs, in the order of Jobs. The Use of a job that Jobs lacks is valid until the
+// next one.
+func (s *Summary) EachJob() iter.Seq[*JobUse] {
+	return func(yield func(*JobUse) bool) {
+		for _, j := range s.Jobs {
+			if !yield(j) {
+				return
+			}
+		}
+		for _, j := range s.more {
+			one := *j
+			one.unpack()
+			one.Use = one.uses.total()
+			if !yield(&one) {
+				return
+			}
+		}
+	}
 }
 
 // HostEvent is an event with its box.
@@ -156,7 +185,7 @@ type TenantUse struct {
 func (s *Summary) Tenants() []*TenantUse {
 	byName := map[string]*TenantUse{}
 	var out []*TenantUse
-	for _, j := range s.Jobs {
+	for j := range s.EachJob() {
 		t := byName[j.Tenant]
 		if t == nil {
 			t = &TenantUse{Tenant: j.Tenant}

@@ -15,7 +15,8 @@ type minuteWindow struct {
 	values judge.Values
 	power  capCounter
 	heat   capCounter
-	looks  int // of the box that values hold
+	looks  int     // of the box that values hold
+	seen   Instant // time of the last sample
 }
 
 // windowMetrics are the metrics of a device that a window takes, by signal.
@@ -48,6 +49,10 @@ func (w *minuteWindow) observe(s *Sample, h *spanHost, held []Holder, at Instant
 	if v, ok := s.Get(PowerLimit); ok {
 		w.Device.PowerLimit = max(w.Device.PowerLimit, v)
 	}
+	if w.seen+Instant(micros) != at { // what the counters of time did in between is not known
+		w.power.any, w.heat.any = false, false
+	}
+	w.seen = at
 	active, known := s.Active()
 	w.part += micros / int64(len(held))
 	w.Add(&w.values, micros, active, known, w.caps(s, micros))
@@ -166,13 +171,17 @@ func (h *spanHost) look(t *Tick) {
 	if t.LookedAtHost || len(t.Groups) > 0 {
 		h.looks++
 	}
+	if h.boxKnown && t.At-h.boxAt > knownFor || len(h.groups) > 0 && t.At-h.groupsAt > knownFor {
+		h.boxKnown, h.groups = h.boxKnown && t.At-h.boxAt <= knownFor, h.groups[:0]
+		h.looks++
+	}
 	if t.LookedAtHost {
-		h.box, h.boxKnown = t.Host, true
+		h.box, h.boxKnown, h.boxAt = t.Host, true, t.At
 	}
 	if len(t.Groups) == 0 {
 		return
 	}
-	h.groups = h.groups[:0]
+	h.groups, h.groupsAt = h.groups[:0], t.At
 	for i := range t.Groups {
 		g := &t.Groups[i]
 		o := &g.Owner

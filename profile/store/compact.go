@@ -24,7 +24,9 @@ type Compacted struct {
 	Into    int
 	Removed int // files left by an earlier run whose rows are all in other files
 	Rows    int64
-	Bad     []error // an error for each damaged file, which is left as it is
+	// RolledUp is the number of days of hosts of which roll-ups were made.
+	RolledUp int
+	Bad      []error // an error for each damaged file, which is left as it is
 }
 
 // Compact merges the files of each table, day and host into one. It may run beside a Writer. A
@@ -73,6 +75,10 @@ func compactHost(ctx context.Context, disk Disk, root, host string, o CompactOpt
 			to++
 		}
 		first := &l.pieces[from]
+		if first.table >= numTables { // rollUps makes them
+			from = to
+			continue
+		}
 		day := path.Dir(first.dir)
 		var some []*piece
 		for i := from; i < to; i++ {
@@ -88,7 +94,7 @@ func compactHost(ctx context.Context, disk Disk, root, host string, o CompactOpt
 			return err
 		}
 	}
-	return nil
+	return rollUps(ctx, disk, root, host, o, done)
 }
 
 // lockHost takes the lock of the program that compacts, uploads or prunes a host.

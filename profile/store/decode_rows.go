@@ -7,37 +7,40 @@ import (
 	"capcli/profile"
 )
 
-// know sets h.devs to the device of each row. Rows of one device mostly follow each other, so it
+// know sets h.devs to the device of each row of samples. Rows of one device mostly follow each other, so it
 // looks up a device only where it changes.
 func (r *Reader) know(h *head) {
 	b := h.s.acc
-	if h.s.t != samples && h.s.t != processes {
+	if h.s.t != samples {
 		return
 	}
 	h.devs = slices.Grow(h.devs[:0], b.n)[:b.n]
 	clear(h.devs)
 	for k := range b.n {
-		if k > 0 && sameDevice(b, k, k-1, h.s.t) {
+		if k > 0 && sameDevice(b, k, k-1) {
 			h.devs[k] = h.devs[k-1]
 			continue
 		}
-		if h.s.t == samples {
-			h.devs[k] = r.device(sampleDevice(b, k))
-		} else {
-			h.devs[k] = r.owner(profile.Device{
-				Index: int(b.cols[procIndex].Ints[k]), UUID: b.cols[procUUID].Texts[k],
-				GI: b.instanceAt(procGI, k), CI: b.instanceAt(procCI, k),
-			})
-		}
+		h.devs[k] = r.device(deviceAt(b, sampleIndex, k))
 	}
 }
 
-func sameDevice(b *block, i, j int, t table) bool {
-	from, to := sampleIndex, samplePeakNVLink
-	if t == processes {
-		from, to = procIndex, procCI
+// processDevice returns the device of a row of processes: that of a sample of the tick, which was read
+// before, or what else is known of it.
+func (r *Reader) processDevice(b *block, row int, t *profile.Tick) *profile.Device {
+	uuid := b.cols[procUUID].Texts[row]
+	for i := range t.Samples {
+		if d := t.Samples[i].Device; d.UUID == uuid {
+			return d
+		}
 	}
-	for col := from; col <= to; col++ {
+	return r.owner(profile.Device{
+		Index: int(b.cols[procIndex].Ints[row]), UUID: uuid, GI: b.instanceAt(procGI, row), CI: b.instanceAt(procCI, row),
+	})
+}
+
+func sameDevice(b *block, i, j int) bool {
+	for col := sampleIndex; col <= samplePeakNVLink; col++ {
 		if b.compareCell(col, int32(i), int32(j)) != 0 {
 			return false
 		}
@@ -101,13 +104,15 @@ func (b *block) intAt(col, row int) int64 {
 	return b.cols[col].Ints[row]
 }
 
-func sampleDevice(b *block, row int) profile.Device {
+// deviceAt returns the device of a row, of whose columns the first is that numbered at.
+func deviceAt(b *block, at, row int) profile.Device {
+	at -= sampleIndex
 	return profile.Device{
-		Index: int(b.intAt(sampleIndex, row)), UUID: b.textAt(sampleUUID, row), Model: b.textAt(sampleModel, row),
-		Bus: b.textAt(sampleBus, row), Driver: b.textAt(sampleDriver, row), Parent: b.textAt(sampleParent, row),
-		Profile: b.textAt(sampleProfile, row), GI: b.instanceAt(sampleGI, row), CI: b.instanceAt(sampleCI, row),
-		PeakMemBytesPerS: b.floatAt(samplePeakMem, row), MaxSMClockMHz: b.floatAt(sampleMaxClock, row),
-		SMs: int(b.intAt(sampleSMs, row)), PeakPCIeMiBPerS: b.floatAt(samplePeakPCIe, row), PeakNVLinkMiBPerS: b.floatAt(samplePeakNVLink, row),
+		Index: int(b.intAt(at+sampleIndex, row)), UUID: b.textAt(at+sampleUUID, row), Model: b.textAt(at+sampleModel, row),
+		Bus: b.textAt(at+sampleBus, row), Driver: b.textAt(at+sampleDriver, row), Parent: b.textAt(at+sampleParent, row),
+		Profile: b.textAt(at+sampleProfile, row), GI: b.instanceAt(at+sampleGI, row), CI: b.instanceAt(at+sampleCI, row),
+		PeakMemBytesPerS: b.floatAt(at+samplePeakMem, row), MaxSMClockMHz: b.floatAt(at+sampleMaxClock, row),
+		SMs: int(b.intAt(at+sampleSMs, row)), PeakPCIeMiBPerS: b.floatAt(at+samplePeakPCIe, row), PeakNVLinkMiBPerS: b.floatAt(at+samplePeakNVLink, row),
 	}
 }
 
@@ -164,10 +169,8 @@ func (r *Reader) parseReasons(words string) *[profile.NumMetrics]profile.Reason 
 }
 
 func (r *Reader) processRow(h *head, row int, t *profile.Tick, q Query) {
-	b, d := h.s.acc, h.devs[row]
-	if d.Model == "" && d.Parent == "" { // perhaps its samples were read after the processes
-		d = r.owner(deviceOfProcess(*d))
-	}
+	b := h.s.acc
+	d := r.processDevice(b, row, t)
 	if !q.wants(d) {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -317,3 +318,10 @@ func (d *memDisk) synced() bool {
 }
 
 var errFull = &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+
+// names returns the names of all files.
+func (d *memDisk) names() iter.Seq[string] {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Keys(maps.Clone(d.files))
+}

@@ -25,6 +25,9 @@ const (
 	metaLast     = "profile.last"     // instant of the last tick, RFC 3339
 	metaGroups   = "profile.groups"   // first and last tick of each row group, microseconds
 	metaGaps     = "profile.gaps"     // table ticks: gaps, where ticks are over 1.5 intervals apart
+	metaLead     = "profile.before"   // tables of roll-ups: numbers of the segments of the day before, as ranges
+	metaTold     = "profile.told"     // tables of roll-ups: rows of the table told
+	metaTicks    = "profile.ticks"    // tables of roll-ups: ticks with samples in each hour of the day
 	metaGapUS    = "profile.gap_us"   // table ticks: time in gaps beyond the interval, microseconds
 )
 

@@ -17,10 +17,15 @@ type Query struct {
 	// SamplesOnly leaves all but the samples of devices out, DevicesOnly what is not of devices: the
 	// figures of the box itself and of jobs' processes, and readings.
 	SamplesOnly, DevicesOnly bool
+
+	eventsOnly bool
 }
 
 // reads reports whether the query reads a table.
 func (q *Query) reads(t table) bool {
+	if q.eventsOnly {
+		return t == events
+	}
 	switch t {
 	case processes, events:
 		return !q.SamplesOnly
@@ -142,11 +147,16 @@ type segmentRows struct {
 }
 
 func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (going bool, err error) {
-	want := q.span()
-	l, logs, err := r.listFiles(host, want)
+	l, logs, err := r.listFiles(host, q.span())
 	if err != nil {
 		return false, err
 	}
+	return r.play(l, logs, q, yield)
+}
+
+// play yields the ticks of the files of a listing and of the segments logs.
+func (r *Reader) play(l *listing, logs []segmentRows, q Query, yield func(HostTick, error) bool) (going bool, err error) {
+	want := q.span()
 	heads, err := r.heads(l, logs, q, want)
 	defer func() {
 		for _, h := range heads {
@@ -172,7 +182,7 @@ func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (g
 		if at < want.from || at > want.to {
 			continue
 		}
-		if !yield(HostTick{host, &t}, nil) {
+		if !yield(HostTick{l.host, &t}, nil) {
 			return false, nil
 		}
 	}

@@ -78,27 +78,33 @@ func (r *rower) tick(t *profile.Tick) {
 }
 
 func (r *rower) sample(at profile.Instant, s *profile.Sample) {
-	b, d := r.blocks[samples], s.Device
+	b := r.blocks[samples]
 	b.int(sampleTS, int64(at))
-	b.int(sampleIndex, int64(d.Index))
-	b.text(sampleUUID, d.UUID)
-	b.text(sampleModel, d.Model)
-	b.text(sampleBus, d.Bus)
-	b.text(sampleDriver, d.Driver)
-	b.text(sampleParent, d.Parent)
-	b.text(sampleProfile, d.Profile)
-	b.intOr(sampleGI, int64(d.GI), d.GI >= 0)
-	b.intOr(sampleCI, int64(d.CI), d.CI >= 0)
-	b.positive(samplePeakMem, d.PeakMemBytesPerS)
-	b.positive(sampleMaxClock, d.MaxSMClockMHz)
-	b.intOr(sampleSMs, int64(d.SMs), d.SMs != 0)
-	b.positive(samplePeakPCIe, d.PeakPCIeMiBPerS)
-	b.positive(samplePeakNVLink, d.PeakNVLinkMiBPerS)
+	b.device(sampleIndex, s.Device)
 	for m := range profile.NumMetrics {
 		b.metric(sampleMetrics+int(m), s.Values[m], s.Why[m])
 	}
 	b.text(sampleMissing, r.missing.words(s.Why, s.Why[:], metricNames))
 	b.n++
+}
+
+// device adds the columns of d, of which the first is that numbered at.
+func (b *block) device(at int, d *profile.Device) {
+	at -= sampleIndex
+	b.int(at+sampleIndex, int64(d.Index))
+	b.text(at+sampleUUID, d.UUID)
+	b.text(at+sampleModel, d.Model)
+	b.text(at+sampleBus, d.Bus)
+	b.text(at+sampleDriver, d.Driver)
+	b.text(at+sampleParent, d.Parent)
+	b.text(at+sampleProfile, d.Profile)
+	b.intOr(at+sampleGI, int64(d.GI), d.GI >= 0)
+	b.intOr(at+sampleCI, int64(d.CI), d.CI >= 0)
+	b.positive(at+samplePeakMem, d.PeakMemBytesPerS)
+	b.positive(at+sampleMaxClock, d.MaxSMClockMHz)
+	b.intOr(at+sampleSMs, int64(d.SMs), d.SMs != 0)
+	b.positive(at+samplePeakPCIe, d.PeakPCIeMiBPerS)
+	b.positive(at+samplePeakNVLink, d.PeakNVLinkMiBPerS)
 }
 
 func (b *block) positive(col int, v float64) {

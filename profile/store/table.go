@@ -18,7 +18,15 @@ const (
 	hostTable
 	groupTable
 	readingTable
-	numTables
+	numTables // number of tables of which a segment has rows
+)
+
+// The tables of roll-ups, which Compact makes of the others.
+const (
+	hours table = numTables + iota
+	minutes
+	toldTable
+	allTables
 )
 
 // spec describes the files of a table.
@@ -118,7 +126,7 @@ const (
 	readingValue
 )
 
-var specs = func() (s [numTables]spec) {
+var specs = func() (s [allTables]spec) {
 	s[ticks] = tickSpec()
 	s[samples] = sampleSpec()
 	s[processes] = processSpec()
@@ -126,6 +134,9 @@ var specs = func() (s [numTables]spec) {
 	s[hostTable] = hostSpec()
 	s[groupTable] = groupSpec()
 	s[readingTable] = readingSpec()
+	s[hours] = hourSpec()
+	s[minutes] = minuteSpec()
+	s[toldTable] = toldSpec()
 	return s
 }()
 
