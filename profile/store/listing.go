@@ -270,6 +270,9 @@ func (o *opened) read(host string) error {
 	return nil
 }
 
+// errOlder is the cause of an error about a file that lacks a column.
+var errOlder = errors.New("made by another version")
+
 // columns checks the columns of the file against those of its table. A file of an earlier version
 // may lack nullable columns; a file of a later version may have more.
 func (o *opened) columns() error {
@@ -283,7 +286,7 @@ func (o *opened) columns() error {
 		switch {
 		case !ok && w.Nullable:
 		case !ok:
-			return &capcli.InputError{Field: w.Name, Text: "there is no such column", Hint: "read it with the version that wrote it"}
+			return &capcli.InputError{Field: w.Name, Text: "there is no such column", Hint: "read it with the version that wrote it", Err: errOlder}
 		case c.Kind != w.Kind:
 			return &capcli.InputError{Field: w.Name, Text: "the column is of another type", Hint: "read it with the version that wrote it"}
 		}

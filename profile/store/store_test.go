@@ -191,8 +191,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 	checkSameTicks(t, readAll(t, dir, Query{}), want)
 	check(t, dir)
-	if n := len(files(t, dir, "date=*/host=box/*.parquet")); n != 6 {
-		t.Errorf("%d files, want 6", n)
+	if n := len(files(t, dir, "date=*/host=box/*.parquet")); n != 9 { // with three roll-ups
+		t.Errorf("%d files, want 9", n)
 	}
 }
 
