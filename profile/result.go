@@ -27,6 +27,7 @@ type Result struct {
 	GPUs    []GPUResult    `json:"gpus"`
 	Jobs    []JobResult    `json:"jobs"`
 	Tenants []TenantResult `json:"tenants"`
+	JobsOut int            `json:"jobs_left_out,omitempty"` // jobs beyond the 20,000 that held GPUs longest
 	Total   UseResult      `json:"total"`
 	Hours   []HourResult   `json:"hours"`
 	Events  []HostEvent    `json:"events"`
@@ -153,7 +154,7 @@ type FitResult struct {
 func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location) *Result {
 	r := &Result{
 		Schema: "capcli/profile_summary/v1", Input: input, From: s.From.Stamp(), To: s.To.Stamp(), Zone: zone.String(), Price: price,
-		Ticks: s.Ticks, Gaps: capcli.Figure(float64(s.Gaps) / 1e6), Guessed: s.Guessed, Dropped: s.Dropped,
+		Ticks: s.Ticks, JobsOut: s.JobsLeftOut(), Gaps: capcli.Figure(float64(s.Gaps) / 1e6), Guessed: s.Guessed, Dropped: s.Dropped,
 		GPUs: []GPUResult{}, Jobs: []JobResult{}, Tenants: []TenantResult{}, Hours: []HourResult{}, Events: append([]HostEvent{}, s.Events...),
 		Overlaps: append([]Overlap{}, s.Overlaps...), SameNames: append([]SameName{}, s.SameNames...),
 		Summary: s,

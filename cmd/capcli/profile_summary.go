@@ -93,23 +93,16 @@ func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *ti
 	if err != nil {
 		return nil, err
 	}
-	z := profile.NewSummarizer(in)
-	p := newProgress(e, "ticks")
-	n := int64(0)
-	for t, err := range folders.Ticks(q) {
-		if err == nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-		z.Add(t.Host, t.Tick)
-		n++
-		p.report(n, 0)
+	p := newProgress(e, "hosts")
+	hosts := int64(0)
+	sum, err := folders.Summarise(ctx, store.SummaryRequest{Query: q, Zone: in}, func(done, total int64) {
+		hosts = done
+		p.report(done, total)
+	})
+	if err != nil {
+		return nil, err
 	}
-	p.end(n)
-	sum := z.Summary()
-	folders.Describe(sum)
+	p.end(hosts)
 	if len(sum.Devices) == 0 {
 		return nil, &capcli.InputError{File: dirs[0], Text: "expected samples of GPUs, found none", Hint: "is it a folder that capcli profile wrote, and do --from, --to, --host and --gpu leave any?"}
 	}
