@@ -128,7 +128,7 @@ var layers = map[string][]string{
 	"profile/jobfile":    {"profile/trace", "profile/parquet", "compress"},
 	"profile/bucket":     {"profile", "profile/store", "minio-go"},
 	"profile/upkeep":     {"profile", "profile/bucket", "profile/store"},
-	"profile/store":      {"profile", "profile/parquet"},
+	"profile/store":      {"profile", "profile/parquet", "profile/rhythm"},
 	"profile/web":        {"profile", "profile/series"},
 	"profile/heat":       {"profile", "profile/accelerator"},
 

@@ -135,7 +135,7 @@ func (l *listing) writeRollUp(d *day, t table, rows *block, meta map[string]stri
 func (r *Reader) sumDay(ctx context.Context, l *listing, d *day) (*dayRows, error) {
 	words := &holderWords{words: map[string]string{}}
 	rows := &dayRows{hours: hourRows{block: newBlock(hours), holders: words}, minutes: minuteRows{newBlock(minutes), words}, told: toldRows{newBlock(toldTable)}}
-	spans := profile.NewSpanner(rows.hours.span, rows.told.told, rows.minutes.minute)
+	spans := profile.NewSpanner(rows.hours.span, rows.told.add, rows.minutes.minute)
 	var fault error
 	_, err := r.play(l, nil, Query{From: d.begin - leadTime, To: d.begin + oneDay}, func(t HostTick, _ error) bool {
 		switch {

@@ -188,7 +188,7 @@ func (x *hostSum) rolledUp(ctx context.Context, in *folderDays, at placedDay, sp
 	if !ok || err != nil {
 		return from, err
 	}
-	told, ok, err := x.told(in.l, d, o, begin, end)
+	told, ok, err := x.toldSpans(in.l, d, o, begin, end)
 	if !ok || err != nil {
 		return from, err
 	}
@@ -217,9 +217,9 @@ func (x *hostSum) rolledUp(ctx context.Context, in *folderDays, at placedDay, sp
 	return end, x.events(ctx, in.l, d, begin, end)
 }
 
-// told returns what programs told from begin to end, by the roll-up that was made together with that of
+// toldSpans returns what programs told from begin to end, by the roll-up that was made together with that of
 // the hours, o; ok is false where that is not there, or devices are selected.
-func (x *hostSum) told(l *listing, d *day, o *opened, begin, end profile.Instant) (all []*profile.ToldSpan, ok bool, err error) {
+func (x *hostSum) toldSpans(l *listing, d *day, o *opened, begin, end profile.Instant) (all []*profile.ToldSpan, ok bool, err error) {
 	text, _ := o.Meta(metaTold)
 	if text == "0" {
 		return nil, true, nil
@@ -290,7 +290,7 @@ func (x *hostSum) events(ctx context.Context, l *listing, d *day, begin, end pro
 	}
 	q := x.r.Query
 	q.Hosts, q.From, q.To, q.eventsOnly = []string{x.box.host}, begin, end, true
-	return x.each(ctx, q, func(t HostTick) { x.z.AddEvents(x.box.name, t.Events) })
+	return x.eachTick(ctx, q, func(t HostTick) { x.z.AddEvents(x.box.name, t.Events) })
 }
 
 // extend has the samples from the time from to the time to read, together with those that are not yet
@@ -317,7 +317,7 @@ func (x *hostSum) samples(ctx context.Context) error {
 	x.z.Flush()
 	q := x.r.Query
 	q.Hosts, q.From, q.To = []string{x.box.host}, max(1, from-leadTime), to
-	return x.each(ctx, q, func(t HostTick) {
+	return x.eachTick(ctx, q, func(t HostTick) {
 		if t.At < from {
 			x.z.Lead(t.Host, t.Tick)
 		} else {
@@ -326,7 +326,7 @@ func (x *hostSum) samples(ctx context.Context) error {
 	})
 }
 
-func (x *hostSum) each(ctx context.Context, q Query, use func(HostTick)) error {
+func (x *hostSum) eachTick(ctx context.Context, q Query, use func(HostTick)) error {
 	_, err := x.folders.ticksOf(x.box, q, func(t HostTick, _ error) bool {
 		use(t)
 		return ctx.Err() == nil

@@ -37,7 +37,7 @@ func toldSpec() spec {
 // toldRows turns what programs told into rows of the table told.
 type toldRows struct{ *block }
 
-func (r *toldRows) told(s *profile.ToldSpan) {
+func (r *toldRows) add(s *profile.ToldSpan) {
 	b := r.block
 	b.int(toldTS, int64(s.Hour))
 	b.text(toldUUID, s.Device)
