@@ -50,8 +50,6 @@ func runProfileShow(ctx context.Context, e *env, o *showOptions, args []string) 
 		return runProfileSummary(ctx, e, &o.summaryOptions, args)
 	case len(o.query.gpus) > 1:
 		return &usageError{text: "show draws one GPU: --gpu 4"}
-	case len(args) != 1:
-		return &usageError{text: "show wants one folder that capcli profile wrote", hint: "capcli profile show " + defaultProfile + " --gpu 0"}
 	}
 	if err := o.output.check(); err != nil {
 		return err
@@ -68,7 +66,9 @@ func runProfileShow(ctx context.Context, e *env, o *showOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	return emit(e, o.output, trackDoc(t, in))
+	doc := trackDoc(t, in)
+	doc.Notes = append(doc.Notes, folders.Notes()...)
+	return emit(e, o.output, doc)
 }
 
 // trackDoc is the report of one GPU over time.
