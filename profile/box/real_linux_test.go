@@ -153,3 +153,55 @@ func BenchmarkWrap(b *testing.B) {
 		time.Sleep(0)
 	}
 }
+
+// A process that computes in a control group of this system shows as about one core at work, and holds
+// memory.
+func TestRealGroup(t *testing.T) {
+	root := "/sys/fs/cgroup"
+	dirs := []string{root}
+	if _, err := os.Stat(root + "/cgroup.controllers"); err != nil {
+		dirs = []string{root + "/cpuacct", root + "/memory", root + "/unified"}
+	}
+	p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", "while :; do :; done"}, &os.ProcAttr{})
+	if err != nil {
+		t.Skipf("no shell: %v", err)
+	}
+	defer func() {
+		_ = p.Kill()
+		_, _ = p.Wait()
+		for _, dir := range dirs {
+			_ = os.Remove(dir + "/slurm-test/job_77")
+			_ = os.Remove(dir + "/slurm-test")
+		}
+	}()
+	for _, dir := range dirs {
+		dir += "/slurm-test/job_77"
+		err := os.MkdirAll(dir, 0o755)
+		if err == nil {
+			err = os.WriteFile(dir+"/cgroup.procs", []byte(strconv.Itoa(p.Pid)), 0o644)
+		}
+		if err != nil {
+			t.Skipf("no control groups may be made here: %v", err)
+		}
+	}
+	fs, now, _ := thisBox()
+	b := newBox(fs, now)
+	defer b.close()
+	of := []holder{{process{int64(p.Pid), 1}, profile.Owner{User: "ana", Job: "77"}}}
+	var h profile.HostSample
+	b.look(&h)
+	b.lookAtGroups(of, nil)
+	time.Sleep(500 * time.Millisecond)
+	b.look(&h)
+	out := b.lookAtGroups(of, nil)
+	if len(out) != 1 {
+		t.Fatalf("%+v", out)
+	}
+	if v, ok := out[0].Get(profile.GroupCPU); !ok || v < 5 || v > 115 {
+		t.Errorf("a process that computes takes %v %% of a core (%v)", v, out[0].Why[profile.GroupCPU])
+	}
+	if v, ok := out[0].Get(profile.GroupMemory); ok && v > 1<<30 {
+		t.Errorf("a shell holds %v bytes", v)
+	}
+	t.Logf("%+v", out[0])
+}
