@@ -333,6 +333,18 @@ func TestGapBetweenRuns(t *testing.T) {
 	if e.Kind != profile.Gap || e.At != got[4].At || e.Value != int64(want[0].At-got[4].At)-want[0].Every.Microseconds() {
 		t.Errorf("got %+v", e)
 	}
+	// What samples stand for and the gap are the time that passed.
+	z := profile.NewSummarizer(nil)
+	for _, tick := range got {
+		z.Add("box", tick)
+	}
+	sum := z.Summary()
+	passed := int64(got[9].At-got[0].At) + want[0].Every.Microseconds()
+	for _, d := range sum.Devices {
+		if d.Use.Seen+sum.Gaps != passed {
+			t.Errorf("%s: seen %d µs and gaps of %d µs in %d µs", d.Device.UUID, d.Use.Seen, sum.Gaps, passed)
+		}
+	}
 }
 
 func TestMain(m *testing.M) {

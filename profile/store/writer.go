@@ -245,8 +245,14 @@ func (w *Writer) events(t *profile.Tick) {
 		why = fmt.Sprintf("%d ticks could not be written", w.lost)
 		w.more = append(w.more, profile.Event{At: t.At, Kind: profile.DiskTrouble, Value: int64(w.lost), Text: cleanText(w.because.Error())})
 	}
-	// The tick itself stands for the last interval.
-	if gap := int64(t.At-w.last) - micros(t.Every); w.last > 0 && gap > 0 {
+	// The tick itself stands for the last interval, and what it tells of gaps is told.
+	gap := int64(t.At-w.last) - micros(t.Every)
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == profile.Gap && e.Device == "" {
+			gap -= e.Value
+		}
+	}
+	if w.last > 0 && gap > 0 {
 		w.more = append(w.more, profile.Event{At: w.last, Kind: profile.Gap, Value: gap, Text: why})
 	}
 }
