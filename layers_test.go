@@ -131,6 +131,7 @@ var layers = map[string][]string{
 	"profile/store":      {"profile", "profile/parquet", "profile/rhythm"},
 	"profile/web":        {"profile", "profile/series"},
 	"profile/heat":       {"profile", "profile/accelerator"},
+	"profile/anomaly":    {"profile"},
 
 	"profile/accelerator": {},
 	"profile/readings":    {"profile"},
@@ -189,7 +190,7 @@ var layers = map[string][]string{
 
 	"cmd/explore":  {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/whatif", "simulate/outcome", "bubbletea", "tablewriter"},
 	"cmd/timeline": {"cmd/report", "simulate/outcome"},
-	"cmd/schema":   {"profile/upkeep", "profile/inference", "profile/requests", "cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/demand", "profile/heat", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/plan/sizing", "simulate/plan/widths"},
+	"cmd/schema":   {"profile/upkeep", "profile/inference", "profile/requests", "cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/anomaly", "profile/demand", "profile/heat", "profile/jobfile", "profile/nvml", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/plan/sizing", "simulate/plan/widths"},
 	"cmd/capcli":   {"*"},
 }
 

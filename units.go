@@ -259,6 +259,9 @@ func Plural(n int64, word string) string {
 	if strings.HasSuffix(word, "x") || strings.HasSuffix(word, "ch") || strings.HasSuffix(word, "ss") {
 		return word + "es"
 	}
+	if bare, ok := strings.CutSuffix(word, "aly"); ok {
+		return bare + "alies"
+	}
 	return word + "s"
 }
 

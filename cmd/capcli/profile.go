@@ -80,7 +80,7 @@ func newProfile(e *env) *cobra.Command {
 	addFormFlags(cmd, &o.summary)
 	explainedBy(cmd, "capcli profile compact", "compact", "keep", "upload")
 	explainedBy(cmd, "capcli profile top", "prom-token-file", "seed", "slow", "speed", "start")
-	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileHeat(e), newProfileTop(e), newProfileJobs(e))
+	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileHeat(e), newProfileCheck(e), newProfileTop(e), newProfileJobs(e))
 	cmd.AddCommand(newProfileCompact(e), newProfileUpload(e), newProfilePrune(e))
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"capcli/cmd/report"
 	"capcli/forecast/outlook"
 	"capcli/profile"
+	"capcli/profile/anomaly"
 	"capcli/profile/heat"
 	"capcli/profile/inference"
 	"capcli/profile/jobfile"
@@ -92,6 +93,7 @@ var outputs = []struct {
 	{"capcli/price/v1", "capcli prices show: the terms of one GPU", reflect.TypeFor[prices.Comparison]()},
 	{"capcli/prices/v1", "capcli prices: the catalogue", reflect.TypeFor[prices.Listing]()},
 	{"capcli/prices_import/v1", "capcli prices import: what a price list held", reflect.TypeFor[prices.ImportReport]()},
+	{"capcli/profile_check/v1", "capcli profile check: what went wrong with GPUs, and since when", reflect.TypeFor[anomaly.Result]()},
 	{"capcli/profile_heat/v1", "capcli profile heat: what boxes, GPUs, jobs or tenants did hour by hour", reflect.TypeFor[heat.Result]()},
 	{"capcli/profile_show/v1", "capcli profile show: the samples of one GPU over time", reflect.TypeFor[store.Track]()},
 	{"capcli/profile_summary/v1", "capcli profile summary: what GPUs did", reflect.TypeFor[profile.Result]()},
