@@ -127,14 +127,14 @@ func (b *box) levels(name string, shares []share) {
 				until = c.line.at[all[i+1].at]
 			}
 			size := (s.after - s.before) / c.per
-			b.report(c.kind, only(shares), name, since, until, size, c.unit, sure(abs(s.after-s.before)/max(c.t.sigmas*s.spread, c.t.size)),
+			b.report(c.kind, deviceOf(shares), name, since, until, size, c.unit, sure(abs(s.after-s.before)/max(c.t.sigmas*s.spread, c.t.size)),
 				"%.1f before, %.1f since, spread %.1f %s", s.before/c.per, s.after/c.per, s.spread/c.per, c.unit)
 		}
 	}
 }
 
-// only is the device of a job that has one.
-func only(shares []share) *device {
+// deviceOf returns the device of a job that has one.
+func deviceOf(shares []share) *device {
 	if len(shares) == 1 {
 		return shares[0].device
 	}
