@@ -201,6 +201,6 @@ func (b *box) report(kind string, d *device, job string, since, until profile.In
 	b.found = append(b.found, a)
 }
 
-// sure returns a confidence for a size that is so many times its threshold: 0.5 at the threshold, 0.9 at five
+// confidenceOf returns a confidence for a size that is so many times its threshold: 0.5 at the threshold, 0.9 at five
 // times that.
-func sure(times float64) float64 { return times / (times + 1) }
+func confidenceOf(times float64) float64 { return times / (times + 1) }

@@ -84,8 +84,8 @@ func newWorld(days float64, seed uint64) *world {
 	return &world{gpus: 4, days: days, rng: rand.New(rand.NewPCG(seed, 7))}
 }
 
-// since is the time of an anomaly in hours after begin.
-func since(t *testing.T, a *Anomaly) float64 {
+// hoursOf is the time of an anomaly in hours after begin.
+func hoursOf(t *testing.T, a *Anomaly) float64 {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, a.Since)
 	if err != nil {
@@ -228,7 +228,7 @@ func TestFoundWithDate(t *testing.T) {
 				t.Fatalf("found\n%s\nwant one %s", list(r), c.kind)
 			}
 			a := r.Anomalies[0]
-			if got := since(t, a); math.Abs(got-c.at) > c.within {
+			if got := hoursOf(t, a); math.Abs(got-c.at) > c.within {
 				t.Errorf("since %.2f h, want %.2f within %.2f\n%s", got, c.at, c.within, list(r))
 			}
 			if a.UUID != c.gpu || c.size != 0 && math.Abs(a.Size-c.size) > 0.1*math.Abs(c.size) || a.Confidence < 0.5 || a.Do == "" || a.Evidence == "" {

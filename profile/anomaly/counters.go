@@ -146,7 +146,7 @@ func (b *box) corrected(d *device) {
 		}
 		days := math.Max(1, float64(at-b.first)/float64(day))
 		if inDay >= manyCorrected && inDay >= timesBefore*before/days {
-			b.report(eccRising, d, "", c.hours[i].at, 0, inDay, "errors a day", sure(inDay/manyCorrected),
+			b.report(eccRising, d, "", c.hours[i].at, 0, inDay, "errors a day", confidenceOf(inDay/manyCorrected),
 				"%.0f in a day, %.1f a day in the %.1f days before", inDay, before/days, float64(at-b.first)/float64(day))
 			return
 		}
@@ -176,5 +176,5 @@ func (b *box) bursts(d *device, i int, many float64) {
 	if until >= b.last {
 		until = 0
 	}
-	b.report(linkErrors, d, "", first.at, until, most, "errors an hour", sure(most/many), "%s", fmt.Sprintf("%s grew by up to %.0f an hour, in %d hours", counted[i], most, hours))
+	b.report(linkErrors, d, "", first.at, until, most, "errors an hour", confidenceOf(most/many), "%s", fmt.Sprintf("%s grew by up to %.0f an hour, in %d hours", counted[i], most, hours))
 }

@@ -45,7 +45,7 @@ func (b *box) caps(d *device) {
 				held, active = held+c.of(&d.windows[i]), active+d.windows[i].active
 			}
 			share := 100 * float64(held) / float64(active)
-			b.report(c.kind, d, d.job(r), d.windows[r.from].at, b.end(d.windows, r.to-1), share, "% of the time at work", sure(share/100/c.share),
+			b.report(c.kind, d, d.job(r), d.windows[r.from].at, b.end(d.windows, r.to-1), share, "% of the time at work", confidenceOf(share/100/c.share),
 				"%.0f%% of the time at work, for %v", share, time.Duration(r.to-r.from)*Window)
 		}
 	}
@@ -86,7 +86,7 @@ func (b *box) heat(d *device) {
 	}
 	for _, s := range shifts(rest, hotter) {
 		by := s.after - s.before
-		b.report(heatShift, d, "", d.windows[at[s.at]].at, 0, by, "°C", sure(abs(by)/hotter.size),
+		b.report(heatShift, d, "", d.windows[at[s.at]].at, 0, by, "°C", confidenceOf(abs(by)/hotter.size),
 			"%+.1f °C at the same power, by a line of %.3f °C a watt; spread %.1f °C", by, slope, s.spread)
 	}
 }

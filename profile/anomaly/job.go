@@ -127,7 +127,7 @@ func (b *box) levels(name string, shares []share) {
 				until = c.line.at[all[i+1].at]
 			}
 			size := (s.after - s.before) / c.per
-			b.report(c.kind, deviceOf(shares), name, since, until, size, c.unit, sure(abs(s.after-s.before)/max(c.t.sigmas*s.spread, c.t.size)),
+			b.report(c.kind, deviceOf(shares), name, since, until, size, c.unit, confidenceOf(abs(s.after-s.before)/max(c.t.sigmas*s.spread, c.t.size)),
 				"%.1f before, %.1f since, spread %.1f %s", s.before/c.per, s.after/c.per, s.spread/c.per, c.unit)
 		}
 	}
@@ -209,7 +209,7 @@ func (b *box) creep(name string, s *share) {
 	}
 	left := time.Duration((total - hours[n-1]) / slope * float64(time.Hour))
 	full := at[n-1].Add(time.Hour + min(max(left, 0), 10*365*day)).Std().Format("2006-01-02 15:04 MST")
-	b.report(memoryCreep, s.device, name, at[0], 0, slope/(1<<30), "GiB an hour", sure(growth/max(creepSigmas*spread, creepShare*total)),
+	b.report(memoryCreep, s.device, name, at[0], 0, slope/(1<<30), "GiB an hour", confidenceOf(growth/max(creepSigmas*spread, creepShare*total)),
 		"grew by %.2f GiB in %d hours, spread %.2f GiB; at this pace full on %s", growth/(1<<30), n, spread/(1<<30), full)
 }
 
@@ -310,7 +310,7 @@ func (b *box) peers(name string, shares []share) {
 		}
 		for _, r := range runs(flags, slowWindows, 2) {
 			lag := median(by[r.from:r.to])
-			b.report(slowGPU, s.device, name, s.windows[r.from].at, b.end(s.windows, r.to-1), 100*lag, "% of the clock", sure(lag/slowerBy),
+			b.report(slowGPU, s.device, name, s.windows[r.from].at, b.end(s.windows, r.to-1), 100*lag, "% of the clock", confidenceOf(lag/slowerBy),
 				"its SM clock was %.1f%% under the median of the job's %d GPUs on the box, for %v", 100*lag, len(shares), time.Duration(r.to-r.from)*Window)
 		}
 	}

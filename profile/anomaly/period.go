@@ -29,7 +29,7 @@ func (b *box) period(name string, shares []share, l line) bool {
 	}
 	since := l.at[0] + profile.Instant(at)*windowMicros
 	length := time.Duration(lag) * Window
-	b.report(periodLost, deviceOf(shares), name, since, 0, length.Hours(), "hours", sure(float64(len(values)-at)/float64(2*lag)),
+	b.report(periodLost, deviceOf(shares), name, since, 0, length.Hours(), "hours", confidenceOf(float64(len(values)-at)/float64(2*lag)),
 		"a period of %v until then, none in the %v since", length, time.Duration(len(values)-at)*Window)
 	return true
 }
