@@ -63,6 +63,21 @@ func sumUp(t *testing.T, q Query, all ...Folder) *profile.Result {
 	return s.Result(nil, nil, time.UTC)
 }
 
+// summarised sums up as commands do, from roll-ups where there are some.
+func summarised(t *testing.T, all ...Folder) *profile.Result {
+	t.Helper()
+	for _, d := range all {
+		if _, err := Compact(t.Context(), d.Disk, d.Root, CompactOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := OpenFolders(all).Summarise(t.Context(), SummaryRequest{Zone: time.UTC}, func(int64, int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Result(nil, nil, time.UTC)
+}
+
 // documentWithout gives the document of a result without what it says of folders.
 func documentWithout(t *testing.T, r *profile.Result) string {
 	t.Helper()
@@ -145,7 +160,10 @@ func TestScatteredTicks(t *testing.T) {
 func TestTwoBoxesOfOneName(t *testing.T) {
 	one, other := recordedBox(t, 1, 120), recordedBox(t, 1, 120)
 	devices := map[*profile.Device]*profile.Device{}
-	for i := range other {
+	for i := range other { // two hours, of which roll-ups have one whole
+		for _, t := range []*profile.Tick{&one[i], &other[i]} {
+			t.At, t.Every = noon.Add(time.Duration(i)*time.Minute), time.Minute
+		}
 		for k := range other[i].Samples {
 			d := other[i].Samples[k].Device
 			if devices[d] == nil {
@@ -166,9 +184,12 @@ func TestTwoBoxesOfOneName(t *testing.T) {
 			t.Fatalf("%d GPUs, names %+v", len(r.GPUs), r.SameNames)
 		}
 		for _, g := range r.GPUs {
-			if want := 120. / 3600; float64(g.Seen) != want || strings.HasPrefix(g.UUID, "GPU-other") != (g.Host == "box (b)") {
+			if want := 2.0; float64(g.Seen) != want || strings.HasPrefix(g.UUID, "GPU-other") != (g.Host == "box (b)") {
 				t.Errorf("%s of %s: %v h", g.UUID, g.Host, g.Seen)
 			}
+		}
+		if got := summarised(t, all...); documentWithout(t, got) != documentWithout(t, r) || len(got.Overlaps) != 1 {
+			t.Errorf("summarised, overlaps %+v\ngot  %s\nwant %s", got.Overlaps, documentWithout(t, got), documentWithout(t, r))
 		}
 		if len(r.Overlaps) != 1 || r.Overlaps[0].Ticks != 69 || r.Overlaps[0].Host != "box (b)" {
 			t.Errorf("overlaps %+v", r.Overlaps)

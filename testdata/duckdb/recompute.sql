@@ -30,21 +30,22 @@ CREATE TABLE seen AS
   FROM rests r ANTI JOIN got USING (host, uuid, us);
 UPDATE seen SET util = NULL, sm = NULL, tensor = NULL, dram = NULL, used = NULL, total = NULL WHERE divided;
 
--- Gaps that were told since the tick before.
+-- Gaps that were told.
 CREATE TABLE gaps AS
-  SELECT host, us, sum(value) AS gap FROM (
-    SELECT e.host, e.value, min(l.us) AS us FROM (
-      SELECT DISTINCT host, epoch_us(ts) AS us, value FROM read_parquet(EVENTS, hive_partitioning=true) WHERE event = 'gap' AND gpu_uuid IS NULL) e
-    JOIN looks l ON l.host = e.host AND l.us >= e.us GROUP BY e.host, e.us, e.value) GROUP BY ALL;
+  SELECT DISTINCT host, epoch_us(ts) AS gap_us, value FROM read_parquet(EVENTS, hive_partitioning=true) WHERE event = 'gap' AND gpu_uuid IS NULL;
 
--- Each sample stands for the time since the one before, at most three intervals.
+CREATE TABLE steps AS
+  SELECT s.*, l.every, l.looked, lag(s.us) OVER w AS before, lag(s.energy) OVER w AS energy_before, row_number() OVER w AS n
+  FROM seen s JOIN looks l USING (host, us) WINDOW w AS (PARTITION BY s.host, s.uuid ORDER BY s.us);
+
+-- Each sample stands for the time since the one before of its device, without the gaps that were told, and at
+-- most three intervals.
 CREATE TABLE spans AS
   SELECT *, CASE WHEN since > 0 AND since <= 3 * every THEN since ELSE every END AS micros,
     before IS NULL OR gap > 0 OR since <= 0 OR since > 3 * every AS cut
-  FROM (SELECT *, us - before - gap AS since FROM (
-    SELECT s.*, l.every, l.looked, coalesce(g.gap, 0) AS gap, lag(s.us) OVER w AS before, lag(s.energy) OVER w AS energy_before,
-      row_number() OVER w AS n
-    FROM seen s JOIN looks l USING (host, us) LEFT JOIN gaps g USING (host, us) WINDOW w AS (PARTITION BY s.host, s.uuid ORDER BY s.us)));
+  FROM (SELECT s.*, coalesce(g.gap, 0) AS gap, us - before - coalesce(g.gap, 0) AS since FROM steps s LEFT JOIN (
+    SELECT host, uuid, us, sum(value) AS gap FROM steps JOIN gaps USING (host) WHERE gap_us > before AND gap_us <= us GROUP BY ALL) g
+    USING (host, uuid, us));
 
 -- Energy in eighths of a microjoule: by the counter where it goes on, else by power. Instances have none.
 ALTER TABLE spans ADD COLUMN units HUGEINT;

@@ -39,6 +39,7 @@ func TestDuckDBRecomputesTheSummary(t *testing.T) {
 			}
 			checkUses(t, db, r)
 			checkHours(t, db, r)
+			checkRollUps(t, dirs, r)
 			if len(r.Overlaps) != 1 || r.Overlaps[0].Host != "gpu-01" || r.Overlaps[0].Ticks != 150 {
 				t.Errorf("overlaps %+v", r.Overlaps)
 			}
@@ -67,11 +68,7 @@ func filesOf(t *testing.T, dirs []string, table string) string {
 
 func summaryOf(t *testing.T, dirs []string) *profile.Result {
 	t.Helper()
-	var all []store.Folder
-	for _, dir := range dirs {
-		all = append(all, store.Folder{Name: filepath.Base(dir), Root: dir})
-	}
-	f := store.OpenFolders(all)
+	f := openAll(dirs)
 	z := profile.NewSummarizer(time.UTC)
 	for tick, err := range f.Ticks(store.Query{}) {
 		if err != nil {
@@ -83,6 +80,42 @@ func summaryOf(t *testing.T, dirs []string) *profile.Result {
 	f.Describe(s)
 	price := capcli.USD(2_345_678)
 	return s.Result(dirs, &price, time.UTC)
+}
+
+// checkRollUps holds that roll-ups, of which there are some after a compaction, come to the same
+// document.
+func checkRollUps(t *testing.T, dirs []string, want *profile.Result) {
+	t.Helper()
+	for _, dir := range dirs {
+		if _, err := store.Compact(t.Context(), nil, dir, store.CompactOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := openAll(dirs).Summarise(t.Context(), store.SummaryRequest{Zone: time.UTC}, func(int64, int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, wanted := document(t, s.Result(dirs, want.Price, time.UTC)), document(t, want)
+	if got != wanted {
+		t.Errorf("by roll-ups:\ngot  %s\nwant %s", got, wanted)
+	}
+}
+
+func document(t *testing.T, r *profile.Result) string {
+	t.Helper()
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func openAll(dirs []string) *store.Folders {
+	var all []store.Folder
+	for _, dir := range dirs {
+		all = append(all, store.Folder{Name: filepath.Base(dir), Root: dir})
+	}
+	return store.OpenFolders(all)
 }
 
 // numbers are a row's figures by their names in JSON; null is NaN.
