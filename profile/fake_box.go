@@ -6,6 +6,8 @@ import "math"
 const (
 	fakeCores  = 192
 	fakeHostGB = 2048 << 30 // bytes of memory
+	fakeNet    = 23_842     // MiB/s: two interfaces of 100 Gb/s
+	fakeFabric = 381_470    // MiB/s: a port of 400 Gb/s for each GPU
 )
 
 // fakeAround is what a job asks of the box around one of its GPUs over one interval.
@@ -84,6 +86,8 @@ func (f *Fake) box(t *Tick, seconds float64) {
 	h.Set(CPUPressure, noise(0.3, 0.5))
 	h.Set(IOPressure, 100*(1-idle))
 	h.Set(MemPressure, 0)
+	h.Set(NetPeak, fakeNet)
+	h.Set(FabricPeak, fakeFabric)
 	if t.LookedAtProcesses {
 		for _, j := range f.jobs {
 			j.tell(t.NextGroup(j.owner()))

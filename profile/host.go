@@ -19,6 +19,8 @@ const (
 	CPUPressure
 	IOPressure
 	MemPressure
+	NetPeak
+	FabricPeak
 	NumHostMetrics // number of metrics of a box
 )
 
@@ -40,6 +42,8 @@ var HostMetrics = [NumHostMetrics]Describe{
 	CPUPressure:  {"cpu_pressure_pct", "%", 0.125, false, "share of time in which some task waited for a core"},
 	IOPressure:   {"io_pressure_pct", "%", 0.125, false, "share of time in which some task waited for a disk"},
 	MemPressure:  {"mem_pressure_pct", "%", 0.125, false, "share of time in which some task waited for memory"},
+	NetPeak:      {"net_peak_mib_s", "MiB/s", 1, false, "what the network interfaces that are up carry at most in one direction"},
+	FabricPeak:   {"fabric_peak_mib_s", "MiB/s", 1, false, "what the InfiniBand and RoCE ports that are active carry at most in one direction"},
 }
 
 // String returns the metric's name.

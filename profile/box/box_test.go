@@ -210,6 +210,24 @@ func TestInterfacesComeAndGo(t *testing.T) {
 	f.check(&h, want{profile.NetTx: 1.0})
 }
 
+// What interfaces and ports carry is the sum of those that are up; one that does not tell makes it unknown.
+func TestPeaks(t *testing.T) {
+	f := newTree(t)
+	f.usual()
+	f.put("sys/class/net/eth0/speed", "100000\n", "sys/class/net/eth0/operstate", "up\n", "sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n")
+	f.adapter("sys/class/net/eth1/", "type", "1", "device/vendor", "x", "operstate", "down\n", "speed", "-1\n")
+	f.port("mlx5_1", "200 Gb/sec (4X HDR)", 0, 0, 0)
+	f.put("sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN\n")
+	b := f.box()
+	var h profile.HostSample
+	b.look(&h)
+	f.check(&h, want{profile.NetPeak: 11921.0, profile.FabricPeak: 47684.0})
+	f.put("sys/class/infiniband/mlx5_1/ports/1/state", "4: ACTIVE\n", "sys/class/net/eth1/operstate", "up\n")
+	f.at += scanEvery
+	b.look(&h)
+	f.check(&h, want{profile.NetPeak: profile.Unsupported, profile.FabricPeak: 71526.0})
+}
+
 // A counter of 32 bits may go round once between two looks, where the port is too slow for twice.
 func TestNarrowCounters(t *testing.T) {
 	for _, c := range []struct {

@@ -22,8 +22,20 @@ const fourBytes = 4
 
 // readFabric reads the ports of InfiniBand, RoCE and EFA adapters.
 func (b *box) readFabric(h *profile.HostSample) {
-	b.fabric.scan(b.now(), b.ports, b.port)
-	b.readLinks(h, &b.fabric, profile.FabricTx, profile.FabricRx, profile.FabricErrors)
+	b.fabric.scan(b.now(), b.ports, b.port, b.portSpeed)
+	b.readLinks(h, &b.fabric, profile.FabricTx, profile.FabricRx, profile.FabricErrors, profile.FabricPeak)
+}
+
+// portSpeed returns the bytes a second that a port carries: 0 where it is not active, under 0 where it
+// does not tell.
+func (b *box) portSpeed(name string) float64 {
+	if state := b.text(fabricDir + name + "/state"); state != "" && !strings.HasSuffix(state, "ACTIVE") { // "4: ACTIVE", "1: DOWN"
+		return 0
+	}
+	if v := lineRate(b.text(fabricDir + name + "/rate")); v > 0 {
+		return v
+	}
+	return -1
 }
 
 // ports returns the ports as ADAPTER/ports/NUMBER, in order.

@@ -28,6 +28,7 @@ type adapter struct {
 	unit           float64 // bytes of a count
 	most           float64 // counts a second at most; 0 is not known
 	wide           bool    // counters have 64 bits
+	speed          float64 // bytes a second in one direction; 0 where it is down, under 0 where it is not known
 	errors         []kept
 	counted        []tally
 }
@@ -52,8 +53,9 @@ type links struct {
 	missing profile.Reason // why there are no adapters
 }
 
-// scan looks for adapters where that is due. names are those that there are, and meet makes one.
-func (l *links) scan(now time.Duration, names func() ([]string, profile.Reason), meet func(name string) *adapter) {
+// scan looks for adapters where that is due. names are those that there are, meet makes one, and speed
+// tells what it carries.
+func (l *links) scan(now time.Duration, names func() ([]string, profile.Reason), meet func(name string) *adapter, speed func(name string) float64) {
 	if l.scanned && now < l.scanAt && !l.lost {
 		return
 	}
@@ -69,6 +71,7 @@ func (l *links) scan(now time.Duration, names func() ([]string, profile.Reason),
 		if a == nil {
 			a = meet(name)
 		}
+		a.speed = speed(name)
 		all = append(all, a)
 	}
 	for _, a := range l.all {
@@ -92,8 +95,22 @@ func (l *links) named(name string) *adapter {
 	return nil
 }
 
-// readLinks sets the rates and the errors of the adapters l.
-func (b *box) readLinks(h *profile.HostSample, l *links, tx, rx, errs profile.HostMetric) {
+// peak returns what the adapters that are up carry, in MiB/s.
+func (l *links) peak() (float64, profile.Reason) {
+	sum := 0.0
+	for _, a := range l.all {
+		if a.speed < 0 {
+			return 0, profile.Unsupported
+		}
+		sum += a.speed
+	}
+	return sum / mib, profile.Known
+}
+
+// readLinks sets the rates, the errors and the peak of the adapters l.
+func (b *box) readLinks(h *profile.HostSample, l *links, tx, rx, errs, peak profile.HostMetric) {
+	most, why := l.peak()
+	set(h, peak, most, l.reason(why))
 	var sent, received flow
 	for _, a := range l.all {
 		there := a.sent.ready
@@ -182,8 +199,21 @@ const netDir = "sys/class/net/"
 func (b *box) readNet(h *profile.HostSample) {
 	b.net.scan(b.now(), b.interfaces, func(name string) *adapter {
 		return adapterOf(name, netDir+name+"/statistics/", "tx_bytes", "rx_bytes", netErrors)
-	})
-	b.readLinks(h, &b.net, profile.NetTx, profile.NetRx, profile.NetErrors)
+	}, b.netSpeed)
+	b.readLinks(h, &b.net, profile.NetTx, profile.NetRx, profile.NetErrors, profile.NetPeak)
+}
+
+// netSpeed returns the bytes a second that an interface carries: 0 where it is down, under 0 where it does
+// not tell, as most virtual ones. The file has Mbit/s (Documentation/ABI/testing/sysfs-class-net).
+func (b *box) netSpeed(name string) float64 {
+	if b.text(netDir+name+"/operstate") == "down" {
+		return 0
+	}
+	mbit, _, ok := number([]byte(b.text(netDir + name + "/speed")))
+	if !ok || mbit == 0 || mbit > 1<<24 {
+		return -1
+	}
+	return float64(mbit) * 1e6 / 8
 }
 
 // interfaces returns the names of the interfaces that count, in order.

@@ -90,7 +90,7 @@ func Examine() (r Report, ok bool) {
 		switch why := h.Why[m]; {
 		case why == profile.Known:
 			r.Measured = append(r.Measured, m.String())
-		case r.Fabric || m < profile.FabricTx || m > profile.FabricErrors:
+		case r.Fabric || m != profile.FabricTx && m != profile.FabricRx && m != profile.FabricErrors && m != profile.FabricPeak:
 			byReason[why.String()] = append(byReason[why.String()], m.String())
 		}
 	}

@@ -21,7 +21,11 @@ func hostSpec() spec {
 	s.add(hostTS, "instant of the tick, UTC", tickInstant)
 	for m := range profile.NumHostMetrics {
 		d := &profile.HostMetrics[m]
-		s.add(hostMetrics+int(m), d.Doc, aroundColumn(d))
+		c := aroundColumn(d)
+		if m == profile.NetPeak || m == profile.FabricPeak {
+			c.Packing, c.Repeats = parquet.Plain, true
+		}
+		s.add(hostMetrics+int(m), d.Doc, c)
 	}
 	s.add(hostMissing, "why metrics are null, as name=reason;name=reason", word("missing", true))
 	return s
