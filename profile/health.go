@@ -68,6 +68,23 @@ func (h *Health) DiskError() {
 	h.diskErrors++
 }
 
+// WatchSink returns a Sink that writes to s and counts its failures.
+func (h *Health) WatchSink(s Sink) Sink { return watched{s, h} }
+
+type watched struct {
+	Sink
+	health *Health
+}
+
+// Write implements Sink.
+func (w watched) Write(t *Tick) error {
+	err := w.Sink.Write(t)
+	if err != nil {
+		w.health.DiskError()
+	}
+	return err
+}
+
 // WatchLog has the page say the size of the append log, in bytes, as size tells it.
 func (h *Health) WatchLog(size func() (int64, error)) {
 	h.mu.Lock()
@@ -113,7 +130,7 @@ func (h *Health) Families(p *Page) {
 	count("ticks", "ticks in which a GPU answered", h.ticks)
 	count("missed_ticks", "ticks in which no GPU answered", h.missed)
 	count("source_errors", "reads of the source that failed or did not return in time", h.sourceErrors)
-	count("disk_errors", "writes to the disk that failed; they are tried again", h.diskErrors)
+	count("disk_errors", "writes to the disk that failed", h.diskErrors)
 	if h.log != nil {
 		if n, err := h.log(); err == nil {
 			gauge("log_bytes", "bytes", "size of the append log: of what is in no Parquet file yet", float64(n))

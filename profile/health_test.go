@@ -54,8 +54,11 @@ func TestPageOfARecorder(t *testing.T) {
 		}
 	}
 	health.DiskError()
+	if err := health.WatchSink(&memory{fail: errors.New("disk full")}).Write(&profile.Tick{}); err == nil {
+		t.Error("a failure of the sink is not passed on")
+	}
 	health.WatchLog(func() (int64, error) { return 0, errors.New("no such folder") })
-	if page := string(x.Page(true)); !strings.Contains(page, "disk_errors_total{host=\"box\"} 1\n") || strings.Contains(page, "log_bytes") {
+	if page := string(x.Page(true)); !strings.Contains(page, "disk_errors_total{host=\"box\"} 2\n") || strings.Contains(page, "log_bytes") {
 		t.Errorf("got\n%s", page)
 	}
 }

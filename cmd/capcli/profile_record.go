@@ -158,7 +158,7 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 		r.health.WatchLog(log.Waiting)
 	}
 	if r.keeper != nil {
-		r.keeper.Sink, w = w, r.keeper
+		r.keeper.Sink, w = r.health.WatchSink(w), r.keeper
 		r.sinks[r.host] = w
 	}
 	r.limitResources()
