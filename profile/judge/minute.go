@@ -272,7 +272,7 @@ func (m *minute) waiting() (Finding, bool) {
 		return Finding{SignNetwork, lost, m.shape(High), Evidence{}}, true
 	}
 	switch {
-	case byNVLink:
+	case byNVLink && !(byPCIe && pcie/m.Device.pcie() > nvlink/m.Device.nvlink()): // the link nearest to its peak
 		return Finding{SignNVLink, lost, m.shape(High), Evidence{}}, true
 	case byPCIe && min(tx, rx) >= evenRatio*pcie:
 		return Finding{SignPCIeEven, lost, m.shape(High), Evidence{}}, true

@@ -147,12 +147,12 @@ func (p *Spell) transfers(j *Job) (Kind, Confidence) {
 		return CommBetween, High
 	case p.Sign == SignNetwork && j.Hosts == 0:
 		return CommBetween, Medium
+	case j.Hosts > 1 && !hasNet && p.Sign == SignPCIeEven:
+		return CommBetween, Medium
 	case byNVLink:
 		return CommInNode, Medium
 	case alone:
 		return HostTransfer, High
-	case j.Hosts > 1 && !hasNet && p.Sign == SignPCIeEven:
-		return CommBetween, Medium
 	case j.Hosts > 1 && (!hasNet || net >= netWaits):
 		return CommBetween, Low
 	case p.Sign == SignPCIeOneWay:
