@@ -18,6 +18,7 @@ const (
 	percentWhole  = 100
 	mibOfGib      = 1024
 	leastWordsGiB = 0.05
+	servesUtil    = 15.0 // % of time with a kernel: under, the words say no more
 )
 
 // Verdict is the judgement on all that was found.
@@ -169,8 +170,11 @@ func (f *Found) loadWords(held int64, burst float64) string {
 	if f.Value(DatumPaused) >= percentWhole*pausedShare {
 		return fmt.Sprintf("lightly loaded: serves in bursts, idle %.0f%% of the time", paused)
 	}
-	if math.IsNaN(sm) || math.IsNaN(util) {
+	if math.IsNaN(util) || math.IsNaN(sm) && util >= servesUtil {
 		return f.shareWords("lightly loaded", held)
+	}
+	if util < servesUtil {
+		return fmt.Sprintf("lightly loaded: a kernel ran %.0f%% of the time", util)
 	}
 	return fmt.Sprintf("light: %.0f%% of SMs active when a kernel runs %.0f%% of the time", sm, util)
 }

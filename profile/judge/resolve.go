@@ -18,8 +18,12 @@ const stuckLeast = 300_000_000
 func Resolve(t Tally, j *Job) []Found {
 	var out []Found
 	s := t.Spells()
+	serves := j.Work == Inference && float64(t.lost(SignIdle)) < (1-neverShare)*float64(t.Total())
 	for i := range s {
 		k, most := s[i].meaning(j)
+		if serves && s[i].Sign == SignIdle { // a server without requests is no GPU that somebody forgot
+			k = Light
+		}
 		if k == Stuck && s[i].Time < stuckLeast {
 			most = Low
 		}
@@ -35,6 +39,11 @@ func Resolve(t Tally, j *Job) []Found {
 func (j *Job) movePauses(out []Found) []Found {
 	idle := findKind(&out, Idle)
 	moved := min(j.LongPauses, idle.Time)
+	if j.Work == UnknownWork || j.Work == "" {
+		if tells := j.Rhythm.Bursts >= leastBursts; !tells || j.Rhythm.Variation() > unevenCV {
+			moved = 0 // nothing tells that it is input that they wait for
+		}
+	}
 	points := int64(0)
 	if idle.Time > 0 {
 		points = int64(float64(idle.Points) * float64(moved) / float64(idle.Time))

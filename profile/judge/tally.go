@@ -134,12 +134,14 @@ func (t Tally) Total() (micros int64) {
 
 // Paused returns the time of pauses between bursts that minutes show, in microseconds.
 func (t Tally) Paused() (micros int64) {
-	for _, s := range [...]Sign{SignPaused, SignPausedInput} {
-		if row := t.row(s); row != nil {
-			micros += row[atLost]
-		}
+	return t.lost(SignPaused) + t.lost(SignPausedInput)
+}
+
+func (t Tally) lost(s Sign) int64 {
+	if row := t.row(s); row != nil {
+		return row[atLost]
 	}
-	return micros
+	return 0
 }
 
 // Spells returns the times of the signs that were found, in order of the signs.
