@@ -1,9 +1,9 @@
 package judge
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 )
@@ -156,41 +156,58 @@ func TestOrder(t *testing.T) {
 }
 
 // An independent model: a step computes for a while, then waits for a collective, for a copy or for
-// input, each with a share of the step. What it waits on for most of the time is the verdict.
+// input, each with a share of the step. A wait of over half of the step is the verdict, a wait of under a
+// third of it is none. CAPCLI_CONFUSION=1 prints the shares between.
 func TestSteps(t *testing.T) {
+	kinds := []Kind{CommInNode, CommBetween, HostTransfer, Starved}
+	found := map[Kind]*[10][2]int{}
+	for _, k := range kinds {
+		found[k] = &[10][2]int{}
+	}
 	r := rand.New(rand.NewPCG(11, 4))
-	wrong, all := map[string]int{}, 0
-	for range 400 {
-		kind := []Kind{CommInNode, CommBetween, HostTransfer, Starved}[r.IntN(4)]
-		job := Job{Devices: 8, Hosts: 1, Work: Training}
-		switch kind {
-		case CommBetween:
-			job.Hosts = 4
-		case HostTransfer:
-			job.Devices = 1
-		}
-		period := math.Exp(math.Log(0.2) + r.Float64()*math.Log(40)) // 0.2 to 8 s
-		waits := 0.55 + 0.35*r.Float64()
-		if kind == Starved {
-			period = 4 + 6*r.Float64()
-			waits = 0.6 + 0.3*r.Float64()
-		}
-		tally, rhythm := playSteps(r, kind, period, waits)
-		job.Rhythm = rhythm
-		got := Overall(Resolve(tally, &job), math.NaN())
-		all++
-		if got.Kind != kind {
-			wrong[fmt.Sprintf("%s was %s", kind, got.Kind)]++
+	for range 480 {
+		kind := kinds[r.IntN(len(kinds))]
+		waits := 0.1 + 0.8*r.Float64()
+		bin := &found[kind][int(10*waits)]
+		bin[1]++
+		if verdictOfSteps(r, kind, waits) == kind {
+			bin[0]++
 		}
 	}
-	n := 0
-	for _, k := range wrong {
-		n += k
+	for _, k := range kinds {
+		low, high := [2]int{}, [2]int{}
+		for i, b := range found[k] {
+			if os.Getenv("CAPCLI_CONFUSION") != "" {
+				t.Logf("%s waits %d%% of a step: found in %d of %d", k, 10*i+5, b[0], b[1])
+			}
+			if i >= 5 {
+				high = [2]int{high[0] + b[0], high[1] + b[1]}
+			}
+			if i < 3 && k != Starved { // a pause of 15 % counts
+				low = [2]int{low[0] + b[0], low[1] + b[1]}
+			}
+		}
+		if float64(high[0]) < 0.95*float64(high[1]) || low[0] > 0 {
+			t.Errorf("%s: found in %d of %d steps that wait over half, in %d of %d that wait under a third", k, high[0], high[1], low[0], low[1])
+		}
 	}
-	if n > all/20 {
-		t.Errorf("%d of %d: %v", n, all, wrong)
+}
+
+func verdictOfSteps(r *rand.Rand, kind Kind, waits float64) Kind {
+	job := Job{Devices: 8, Hosts: 1, Work: Training}
+	switch kind {
+	case CommBetween:
+		job.Hosts = 4
+	case HostTransfer:
+		job.Devices = 1
 	}
-	t.Logf("%d of %d steps misjudged: %v", n, all, wrong)
+	period := math.Exp(math.Log(0.2) + r.Float64()*math.Log(40)) // 0.2 to 8 s
+	if kind == Starved {
+		period = 4 + 6*r.Float64()
+	}
+	tally, rhythm := playSteps(r, kind, period, waits)
+	job.Rhythm = rhythm
+	return Overall(Resolve(tally, &job), math.NaN()).Kind
 }
 
 // playSteps samples ten minutes of steps at 1 Hz, each second the mean of its hundredths.

@@ -18,7 +18,7 @@ const stuckLeast = 300_000_000
 func Resolve(t Tally, j *Job) []Found {
 	var out []Found
 	s := t.Spells()
-	serves := j.Work == Inference && float64(t.lost(SignIdle)) < (1-neverShare)*float64(t.Total())
+	serves := j.Work == Inference && float64(t.lostTime(SignIdle)) < (1-neverShare)*float64(t.Total())
 	for i := range s {
 		k, most := s[i].meaning(j)
 		if serves && s[i].Sign == SignIdle { // a server without requests is no GPU that somebody forgot

@@ -134,10 +134,10 @@ func (t Tally) Total() (micros int64) {
 
 // Paused returns the time of pauses between bursts that minutes show, in microseconds.
 func (t Tally) Paused() (micros int64) {
-	return t.lost(SignPaused) + t.lost(SignPausedInput)
+	return t.lostTime(SignPaused) + t.lostTime(SignPausedInput)
 }
 
-func (t Tally) lost(s Sign) int64 {
+func (t Tally) lostTime(s Sign) int64 {
 	if row := t.row(s); row != nil {
 		return row[atLost]
 	}
