@@ -34,7 +34,7 @@ func (o *keepOptions) check() error {
 // shall. A program of its own does the work, so that its memory and its time are not the recorder's.
 func (r *recording) newKeeper(ctx context.Context) *upkeep.Keeper {
 	o := &r.o.keep
-	if !o.compact && o.keep == "" && o.upload == "" {
+	if r.e.program == nil || !o.compact && o.keep == "" && o.upload == "" {
 		return nil
 	}
 	ctx, r.stopUpkeep = context.WithCancel(ctx)

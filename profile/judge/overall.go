@@ -157,14 +157,14 @@ func (f *Found) Words(held int64, burst float64) string {
 func (f *Found) loadWords(held int64, burst float64) string {
 	paused := percentWhole * float64(f.Lost) / float64(held)
 	if f.Kind == Starved {
-		words := fmt.Sprintf("waits between bursts for %.0f%% of the time, may be short of input", paused)
-		if wait := f.Value(DatumWait); wait >= inputWait {
-			words = fmt.Sprintf("short of input: waits for %.0f%% of the time, %.0f%% of it for disk or cores", paused, wait)
-		}
+		bursts := ""
 		if burst == burst && float64(f.Time) >= majority*float64(held) {
-			words = fmt.Sprintf("busy in %.0f s bursts, %s", max(1, burst), words)
+			bursts = fmt.Sprintf("busy in %.0f s bursts, ", max(1, burst))
 		}
-		return words
+		if f.Value(DatumWait) >= inputWait {
+			return fmt.Sprintf("short of input: %swaits %.0f%% of the time, for disk or cores", bursts, paused)
+		}
+		return fmt.Sprintf("%swaits between bursts for %.0f%% of the time, may be short of input", bursts, paused)
 	}
 	util, sm := f.Value(DatumUtil), f.Value(DatumSM)
 	if f.Value(DatumPaused) >= percentWhole*pausedShare {
