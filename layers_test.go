@@ -123,7 +123,7 @@ var layers = map[string][]string{
 	"profile/box":        {"profile"},
 	"profile/nvml":       {"profile", "go-nvml"},
 	"profile/kubelet":    {"profile", "protobuf"},
-	"profile/kubernetes": {"profile/trace", "yaml"},
+	"profile/kubernetes": {"profile/accelerator", "profile/trace", "yaml"},
 	"profile/parquet":    {"profile", "profile/requests", "profile/trace", "parquet-go", "compress"},
 	"profile/jobfile":    {"profile/trace", "profile/parquet", "compress"},
 	"profile/bucket":     {"profile", "profile/store", "minio-go"},

@@ -125,6 +125,9 @@ func readTicks(ctx context.Context, e *env, folders *store.Folders, q store.Quer
 		p.report(n, 0)
 	}
 	p.end(n)
+	for _, text := range folders.Notes() {
+		e.note(text)
+	}
 	return nil
 }
 

@@ -40,7 +40,7 @@ func SliceOf(model, profile string) (Slice, bool) {
 	if slices < 1 || slices > computes {
 		return Slice{}, false
 	}
-	out := Slice{WholeGPU * slices / computes, WholeGPU * usualMemory(slices, memories) / memories}
+	out := Slice{WholeGPU * slices / computes, WholeGPU * usualMemory(slices, memories, gb) / memories}
 	if whole := memoryOf(model); whole > 0 {
 		n := int64(math.Round(float64(gb*memories) / float64(whole)))
 		out.Memory = WholeGPU * min(max(n, 1), memories) / memories
@@ -63,10 +63,14 @@ func migGeometry(model, profile string) (computes, memories int64) {
 	return 7, 8
 }
 
-// usualMemory returns the memory slices of the profile with so many compute slices.
-func usualMemory(slices, memories int64) int64 {
+// usualMemory returns the memory slices of the profile with so many compute slices and GB.
+func usualMemory(slices, memories, gb int64) int64 {
 	if memories == 8 {
 		switch slices {
+		case 1:
+			if gb >= 20 && gb != 23 { // double memory: 1g.20gb, 1g.24gb, 1g.35gb, 1g.45gb; a B200's 1g.23gb is not
+				return 2
+			}
 		case 3:
 			return 4
 		case 7:

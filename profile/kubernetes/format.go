@@ -206,7 +206,7 @@ func (j *Job) assumed(job *capcli.Job) []string {
 		out = append(out, "cancelled, and no event tells when it ran: all its runs as one, without a start")
 	}
 	if len(j.MIG) > 0 {
-		out = append(out, "MIG slices: counted as parts of a GPU (1g is a seventh), above one GPU as whole GPUs")
+		out = append(out, "MIG slices: counted as parts of a GPU (of its compute or memory, whichever is more), above one GPU as whole GPUs")
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/profile/accelerator"
 )
 
 // Bounds on amounts. A larger one is a mistake of the file.
@@ -176,22 +177,17 @@ func migText(mig map[string]int64) string {
 	return strings.Join(parts, ";")
 }
 
-// migMilli returns the thousandths of GPUs that slices are, rounded up. A profile Ng.Mgb is N of the seven
-// compute slices of a GPU, of four on an A30 (NVIDIA, "MIG User Guide", supported profiles).
+// migMilli returns the thousandths of GPUs that slices are, rounded down, so that as many fit on a GPU as
+// MIG makes of it. A slice is its part of the compute or of the memory, whichever is more, of the usual
+// geometry. What is no MIG profile is a whole GPU.
 func migMilli(mig map[string]int64) int64 {
-	var sevenths, quarters int64
+	parts := int64(0)
 	for profile, n := range mig {
-		text, _, _ := strings.Cut(profile, "g.")
-		g, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || g < 1 || g > 7 {
-			g = 7
+		s, ok := accelerator.SliceOf("", profile)
+		if !ok {
+			s.Compute = accelerator.WholeGPU
 		}
-		switch profile {
-		case "1g.6gb", "2g.12gb", "4g.24gb":
-			quarters += g * n
-		default:
-			sevenths += g * n
-		}
+		parts += n * s.Share()
 	}
-	return (sevenths*1000+6)/7 + quarters*250
+	return 1000 * parts / accelerator.WholeGPU
 }
