@@ -45,7 +45,7 @@ func TestTheyReadProfiles(t *testing.T) {
 	if _, err := store.Compact(context.Background(), nil, dir, store.CompactOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	theyRead(t, dir, 7)
+	theyRead(t, dir, 10) // with the three tables of roll-ups
 }
 
 func theyRead(t *testing.T, dir string, files int) {
