@@ -341,12 +341,11 @@ func (s *dcgmSource) row(p *point, l *dcgmLabels) (*dcgmRow, error) {
 			}
 		}
 	}
-	if profile := p.get("GPU_I_PROFILE"); l.instance != "" && profile != "" && profile != r.device.Profile {
-		r.device, r.known = newDCGMDevice(p, key, l.uuid, l.instance), false // the number was used again
-	}
 	if r.round != s.round {
-		d := r.device
-		*r = dcgmRow{device: d, round: s.round, there: r.there, known: r.known, holders: r.holders[:0], plain: r.plain[:0]}
+		d := asLabelled(r.device, p)
+		known := r.known && d.Profile == r.device.Profile // else the number of the instance was used again
+		s.sorted = s.sorted && d.Index == r.device.Index
+		*r = dcgmRow{device: d, round: s.round, there: r.there, known: known, holders: r.holders[:0], plain: r.plain[:0]}
 		r.sample.Device = d
 		r.sample.Clear(Unsupported)
 		for m := range r.rank {
@@ -354,6 +353,26 @@ func (s *dcgmSource) row(p *point, l *dcgmLabels) (*dcgmRow, error) {
 		}
 	}
 	return r, nil
+}
+
+// asLabelled returns d, or another device where the labels of p say that it has another number, driver
+// or profile now. A device does not change.
+func asLabelled(d *Device, p *point) *Device {
+	index, driver, profile := d.Index, cmp.Or(p.get("DCGM_FI_DRIVER_VERSION"), d.Driver), d.Profile
+	if d.MIG() {
+		profile = cmp.Or(p.get("GPU_I_PROFILE"), d.Profile)
+	}
+	if text := p.get("gpu"); text != "" {
+		if n, err := strconv.Atoi(text); err == nil {
+			index = n
+		}
+	}
+	if index == d.Index && driver == d.Driver && profile == d.Profile {
+		return d
+	}
+	now := *d
+	now.Index, now.Driver, now.Profile = index, driver, profile
+	return &now
 }
 
 func newDCGMDevice(p *point, key, uuid, instance string) *Device {

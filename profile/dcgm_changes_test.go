@@ -94,6 +94,21 @@ func TestDCGMOfGPUsThatComeAndGo(t *testing.T) {
 	}
 }
 
+// A GPU whose driver or number is another is another device; the old one does not change.
+func TestDCGMOfAnotherDriver(t *testing.T) {
+	page := func(index int, driver string) string {
+		return fmt.Sprintf("DCGM_FI_DEV_GPU_UTIL{gpu=\"%d\",UUID=\"GPU-a\",DCGM_FI_DRIVER_VERSION=%q} 1\nDCGM_FI_DEV_GPU_UTIL{gpu=\"1\",UUID=\"GPU-b\"} 1\n", index, driver)
+	}
+	s := open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(page(0, "535"), page(0, "535"), page(0, "535"), page(2, "570"))})
+	one, two, three := read(t, s), read(t, s), read(t, s)
+	if one.Samples[0].Device != two.Samples[0].Device {
+		t.Error("a GPU that did not change is another device")
+	}
+	if d := three.Samples[1].Device; d.UUID != "GPU-a" || d.Driver != "570" || d.Index != 2 || one.Samples[0].Device.Driver != "535" || len(three.Events) > 0 {
+		t.Errorf("device %+v, events %+v", d, three.Events)
+	}
+}
+
 // An exporter that is up without GPUs, or answers with an error, is a gap, and the GPUs are not free.
 func TestDCGMPageThatFails(t *testing.T) {
 	page, n := gpuLine("GPU-a", `,pod="p1",namespace="ml"`), 0
