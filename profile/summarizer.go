@@ -14,6 +14,9 @@ const defaultMostJobs = 20_000
 // Summarizer sums up spans, or ticks, which it turns into spans. Spans and ticks of one box must
 // come in the order of their times. Its memory grows with devices and jobs, not with ticks.
 type Summarizer struct {
+	// Each, unless nil, is shown each span, those of a box in order. The span is valid until it returns.
+	Each func(*Span)
+
 	// MostJobs is the number of jobs in Summary.Jobs; 0 is 20,000. The others are summed up all the same.
 	MostJobs int
 
@@ -112,6 +115,9 @@ func (z *Summarizer) AddEvents(host string, all []Event) {
 
 // AddSpan takes a span, which may change afterwards.
 func (z *Summarizer) AddSpan(s *Span) {
+	if z.Each != nil {
+		z.Each(s)
+	}
 	z.out.From, z.out.To = min(z.out.From, s.First), max(z.out.To, s.Last)
 	z.out.Guessed = z.out.Guessed || s.Guessed
 	z.heat(s.Hour).add(s.Use, s.Share)

@@ -12,7 +12,6 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/cmd/report/draw"
-	"capcli/profile"
 	"capcli/profile/heat"
 	"capcli/profile/store"
 	pictures "capcli/scenarios/paper/figure"
@@ -69,7 +68,7 @@ func runProfileHeat(ctx context.Context, e *env, o *heatOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	if err := readSpans(ctx, e, args, q, b.Add); err != nil {
+	if _, err := summariseEach(ctx, e, args, store.SummaryRequest{Query: q, Zone: in, Each: b.Add}); err != nil {
 		return err
 	}
 	r, err := b.Result(args)
@@ -83,29 +82,6 @@ func runProfileHeat(ctx context.Context, e *env, o *heatOptions, args []string) 
 		return writeOutput(e, o.output.out, func(w io.Writer) error { return draw.PNG(w, heatFigure(r), draw.Options{}) })
 	}
 	return emit(e, o.output, heatDoc(r, e.width()))
-}
-
-// readSpans reads the folders dirs and calls add with each span of what devices did.
-func readSpans(ctx context.Context, e *env, dirs []string, q store.Query, add func(*profile.Span) error) error {
-	folders, err := openFolders(e, dirs)
-	if err != nil {
-		return err
-	}
-	var wrong error
-	spans := profile.Spanner{Span: func(s *profile.Span) {
-		if wrong == nil {
-			wrong = add(s)
-		}
-	}}
-	err = readTicks(ctx, e, folders, q, func(t store.HostTick) error {
-		spans.Add(t.Host, t.Tick)
-		return wrong
-	})
-	spans.Flush()
-	if err == nil {
-		err = wrong
-	}
-	return err
 }
 
 // readTicks calls use with each tick of folders that q selects, and shows the progress.

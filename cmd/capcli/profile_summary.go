@@ -89,13 +89,18 @@ func runProfileSummary(ctx context.Context, e *env, o *summaryOptions, args []st
 // summarise reads the folders dirs and sums up the samples that q selects. It fails if there are
 // none.
 func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *time.Location) (*profile.Summary, error) {
+	return summariseEach(ctx, e, dirs, store.SummaryRequest{Query: q, Zone: in})
+}
+
+// summariseEach is summarise with all that a request may say.
+func summariseEach(ctx context.Context, e *env, dirs []string, r store.SummaryRequest) (*profile.Summary, error) {
 	folders, err := openFolders(e, dirs)
 	if err != nil {
 		return nil, err
 	}
 	p := newProgress(e, "hosts")
 	hosts := int64(0)
-	sum, err := folders.Summarise(ctx, store.SummaryRequest{Query: q, Zone: in}, func(done, total int64) {
+	sum, err := folders.Summarise(ctx, r, func(done, total int64) {
 		hosts = done
 		p.report(done, total)
 	})

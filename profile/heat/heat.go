@@ -63,6 +63,7 @@ type Builder struct {
 	base    profile.Instant // hour of index 0 of every line
 	any     bool
 	cells   int
+	wrong   error // of the first span that could not be taken
 	from    profile.Instant
 	to      profile.Instant
 }
@@ -81,6 +82,7 @@ type line struct {
 	first      int             // hour of cells[0]
 	cells      []cell
 	idle, held int64 // microseconds of GPUs
+	apart      bool  // a job that is another one on another box
 }
 
 // NewBuilder returns a Builder. It fails as Check does.
@@ -97,8 +99,14 @@ func NewBuilder(r Request) (*Builder, error) {
 
 const hourMicros = 3_600_000_000
 
-// Add takes a span. It fails with *capcli.InputError above its limits on memory.
-func (b *Builder) Add(s *profile.Span) error {
+// Add takes a span, those of one device in order; boxes may come in any order.
+func (b *Builder) Add(s *profile.Span) {
+	if b.wrong == nil {
+		b.wrong = b.add(s)
+	}
+}
+
+func (b *Builder) add(s *profile.Span) error {
 	if !b.any {
 		b.any, b.base, b.from, b.to = true, s.Hour, s.First, s.Last
 	}
@@ -117,17 +125,16 @@ func (b *Builder) Add(s *profile.Span) error {
 	for i := range s.Parts {
 		p := &s.Parts[i]
 		h := &p.Holder
-		key, name := lineKey{name: h.Name, space: h.Namespace, kind: h.Kind, pid: h.PID}, h.ID()
-		if !h.Everywhere() {
-			key.host = s.Host
-		}
+		// A line is of one box, so that its sums are the same in whatever order boxes come.
+		key, name := lineKey{host: s.Host, name: h.Name, space: h.Namespace, kind: h.Kind, pid: h.PID}, h.ID()
 		if b.r.By == "tenant" {
-			key, name = lineKey{name: h.Tenant}, cmp.Or(h.Tenant, "(not known)")
+			key, name = lineKey{host: s.Host, name: h.Tenant}, cmp.Or(h.Tenant, "(not known)")
 		}
-		if err := b.put(b.line(key, "", nil), hour, share, p.Use); err != nil {
+		l := b.line(key, s.Host, nil)
+		l.name, l.apart = name, b.r.By == "job" && !h.Everywhere()
+		if err := b.put(l, hour, share, p.Use); err != nil {
 			return err
 		}
-		b.lines[key].name = name
 	}
 	return nil
 }
@@ -140,6 +147,14 @@ func (b *Builder) line(key lineKey, host string, d *profile.Device) *line {
 		b.order = append(b.order, l)
 	}
 	return l
+}
+
+// uuid is the UUID of a line's device, "" of jobs and tenants.
+func (l *line) uuid() string {
+	if l.device == nil {
+		return ""
+	}
+	return l.device.UUID
 }
 
 // put adds a Use of a share of a GPU to an hour of a line.
@@ -171,6 +186,9 @@ func (b *Builder) put(l *line, hour int, share float64, u *profile.Use) error {
 // Result returns the heatmap. input are the names of the folders. It fails with *capcli.InputError where
 // there was no span.
 func (b *Builder) Result(input []string) (*Result, error) {
+	if b.wrong != nil {
+		return nil, b.wrong
+	}
 	if !b.any {
 		return nil, &capcli.InputError{File: strings.Join(input, ", "), Text: "expected samples of GPUs, found none", Hint: "is it a folder that capcli profile wrote, and do --from, --to, --host and --gpu leave any?"}
 	}
@@ -207,21 +225,29 @@ func number(r *Row) int {
 
 // rows returns a row for each box, GPU, job or tenant.
 func (b *Builder) rows() []*Row {
+	slices.SortFunc(b.order, func(x, y *line) int {
+		return cmp.Or(strings.Compare(x.host, y.host), strings.Compare(x.uuid(), y.uuid()), strings.Compare(x.name, y.name))
+	})
 	var rows []*Row
-	hosts := map[string]*Row{}
+	known := map[string]*Row{} // boxes, jobs and tenants, by name
 	for _, l := range b.order {
-		r := &Row{Host: l.host, Name: l.name}
-		switch {
-		case b.r.By == "host" && hosts[l.host] != nil:
-			r = hosts[l.host]
-		case b.r.By == "host":
-			r.Name, hosts[l.host] = l.host, r
+		name := l.name
+		if b.r.By == "host" {
+			name = l.host
+		}
+		r := known[name]
+		if r == nil || l.apart || b.r.By == "gpu" {
+			r = &Row{Name: name}
+			if l.apart || l.device != nil {
+				r.Host = l.host
+			}
+			if b.r.By == "gpu" {
+				r.Name, r.UUID, r.GPU = l.host+" "+l.device.Label(), l.device.UUID, &l.device.Index
+			}
 			rows = append(rows, r)
-		case l.device != nil:
-			r.Name, r.UUID, r.GPU = l.host+" "+l.device.Label(), l.device.UUID, &l.device.Index
-			rows = append(rows, r)
-		default:
-			rows = append(rows, r)
+			if !l.apart {
+				known[name] = r
+			}
 		}
 		r.add(l.first, l.cells)
 		r.idle, r.held = r.idle+l.idle, r.held+l.held

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,11 +34,7 @@ func heatmap(t *testing.T, r Request, minutes []minute) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spans := profile.Spanner{Span: func(s *profile.Span) {
-		if err := b.Add(s); err != nil {
-			t.Fatal(err)
-		}
-	}}
+	spans := profile.Spanner{Span: b.Add}
 	for i := 0; i < len(minutes); {
 		first := minutes[i]
 		tick := profile.Tick{At: profile.InstantOf(begin.Add(time.Duration(first.at+1)*time.Minute - time.Second)), Every: time.Minute, LookedAtProcesses: true}
@@ -225,11 +222,10 @@ func TestRefused(t *testing.T) {
 		t.Errorf("no samples: %v", err)
 	}
 	s := profile.Span{Host: "box", Device: gpu(0), Use: profile.NewUse()}
-	if err := b.Add(&s); err != nil {
-		t.Fatal(err)
-	}
+	b.Add(&s)
 	s.Hour = hourMicros * (mostHours + 1)
-	if err := b.Add(&s); !errors.As(err, &bad) {
+	b.Add(&s)
+	if _, err := b.Result([]string{"long"}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "further apart") {
 		t.Errorf("samples a century apart: %v", err)
 	}
 }

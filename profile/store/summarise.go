@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"capcli"
@@ -20,6 +21,21 @@ type SummaryRequest struct {
 	// SamplesAlone leaves roll-ups unread. The summary is the same.
 	SamplesAlone bool
 	MostJobs     int // most jobs that the summary lists; 0 is profile's default
+	// Each, unless nil, is shown each span that is summed up: never two at once, those of a box in order,
+	// boxes in any order. The span is valid until it returns.
+	Each func(*profile.Span)
+}
+
+// shown returns Each for a worker beside others; nil where there is none.
+func (r *SummaryRequest) shown(one *sync.Mutex) func(*profile.Span) {
+	if r.Each == nil {
+		return nil
+	}
+	return func(s *profile.Span) {
+		one.Lock()
+		defer one.Unlock()
+		r.Each(s)
+	}
 }
 
 // hostsAtOnce is how many hosts are summed up before they are added to the whole. It bounds the memory.
@@ -36,11 +52,13 @@ func (f *Folders) Summarise(ctx context.Context, r SummaryRequest, progress func
 	f.overlaps = nil
 	whole := profile.NewSummarizer(r.Zone)
 	whole.MostJobs = r.MostJobs
+	var one sync.Mutex
 	for from := 0; from < len(boxes); from += hostsAtOnce {
 		some := boxes[from:min(from+hostsAtOnce, len(boxes))]
 		parts, err := capcli.MapParallel(ctx, some, func(n int) { progress(int64(from+n), int64(len(boxes))) },
 			func(ctx context.Context, b hostBox) (*hostSum, error) {
 				x := &hostSum{folders: &Folders{all: b.in}, r: &r, box: b, z: profile.NewSummarizer(r.Zone)}
+				x.z.Each = r.shown(&one)
 				err := x.add(ctx)
 				x.z.Pack()
 				return x, err
