@@ -26,8 +26,8 @@ type SummaryRequest struct {
 	Each func(*profile.Span)
 }
 
-// shown returns Each for a worker beside others; nil where there is none.
-func (r *SummaryRequest) shown(one *sync.Mutex) func(*profile.Span) {
+// observer returns Each for a worker beside others; nil where there is none.
+func (r *SummaryRequest) observer(one *sync.Mutex) func(*profile.Span) {
 	if r.Each == nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (f *Folders) Summarise(ctx context.Context, r SummaryRequest, progress func
 		parts, err := capcli.MapParallel(ctx, some, func(n int) { progress(int64(from+n), int64(len(boxes))) },
 			func(ctx context.Context, b hostBox) (*hostSum, error) {
 				x := &hostSum{folders: &Folders{all: b.in}, r: &r, box: b, z: profile.NewSummarizer(r.Zone)}
-				x.z.Each = r.shown(&one)
+				x.z.Each = r.observer(&one)
 				err := x.add(ctx)
 				x.z.Pack()
 				return x, err
