@@ -131,6 +131,37 @@ func TestUse(t *testing.T) {
 	near("SM mean", u.SM.Mean(), (12*40+10*20)/100.0)
 }
 
+// A job of two boxes holds the GPUs of both at once, also where the ticks of one box come after those of
+// the other, and one that moves holds one.
+func TestGPUsAtOnce(t *testing.T) {
+	z := profile.NewSummarizer(nil)
+	for _, host := range []string{"box-1", "box-2"} {
+		a, b := &profile.Device{UUID: host + "-a", GI: -1}, &profile.Device{UUID: host + "-b", Index: 1, GI: -1}
+		for i := range 60 {
+			tick := profile.Tick{At: noon.Add(time.Duration(i) * time.Second), Every: time.Second, LookedAtProcesses: true}
+			tick.NextSample(a).Set(profile.SMActive, 50)
+			tick.NextSample(b).Set(profile.SMActive, 50)
+			add := func(d *profile.Device, id string) {
+				tick.Processes = append(tick.Processes, profile.Process{Device: d, Job: id, User: "u"})
+			}
+			if i < 50 { // it ended on each box before the recording did
+				add(a, "both")
+			}
+			if host == "box-1" && i < 30 {
+				add(b, "moves")
+			} else if host == "box-1" && i >= 50 {
+				add(a, "moves")
+			}
+			z.Add(host, &tick)
+		}
+	}
+	for _, j := range z.Summary().Jobs {
+		if want := map[string]int{"both": 2, "moves": 1}[j.ID]; j.Devices != want {
+			t.Errorf("%s holds %d GPUs at once, want %d", j.ID, j.Devices, want)
+		}
+	}
+}
+
 // A hole in the samples is not time that was seen, nor a pause of a job.
 func TestHole(t *testing.T) {
 	s := newScript()

@@ -64,3 +64,15 @@ func TestSliceOf(t *testing.T) {
 		}
 	}
 }
+
+// FuzzSliceOf: whatever the name, a slice is at least a part and at most the whole of a GPU.
+func FuzzSliceOf(f *testing.F) {
+	f.Add("NVIDIA H100 80GB HBM3", "1c.3g.40gb+me")
+	f.Add("", "7g.99999999999gb")
+	f.Fuzz(func(t *testing.T, model, profile string) {
+		s, ok := accelerator.SliceOf(model, profile)
+		if ok != (s.Share() > 0) || s.Share() > accelerator.WholeGPU || s.Compute < 0 || s.Memory < 0 {
+			t.Errorf("%q of %q: %+v, %t", profile, model, s, ok)
+		}
+	})
+}
