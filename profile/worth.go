@@ -249,12 +249,17 @@ func (j *JobUse) rankResults(out *WorthResult, price *capcli.USD) {
 		return
 	}
 	r := ranks[s.Rank]
+	parts := int64(0)
+	for _, r := range ranks {
+		parts += r.Device.Share()
+	}
+	lost := s.Seconds / 3600 * float64(parts) / float64(wholeGPU*len(ranks)) // ranks on MIG instances hold a share of a GPU each
 	x := &StragglerResult{
 		Host: r.Host, GPU: r.Device.Index, UUID: r.Device.UUID, Cause: s.Cause, Evidence: s.Evidence, Share: capcli.Figure(s.Share), From: stampOf(s.From), To: stampOf(s.To),
-		Wait: capcli.Figure(s.Wait), OthersWait: capcli.Figure(s.OthersWait), Lost: capcli.Figure(s.Seconds / 3600), Confidence: s.Confidence,
+		Wait: capcli.Figure(s.Wait), OthersWait: capcli.Figure(s.OthersWait), Lost: capcli.Figure(lost), Confidence: s.Confidence,
 	}
 	if price != nil {
-		cost := capcli.USD(math.Round(float64(*price) * s.Seconds / 3600))
+		cost := capcli.USD(math.Round(float64(*price) * lost))
 		x.LostCost = &cost
 	}
 	out.Straggler = x
