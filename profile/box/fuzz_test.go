@@ -24,7 +24,7 @@ func FuzzFiles(f *testing.F) {
 			"sys/class/infiniband/m/ports/1/counters/port_xmit_data": file(counter), "proc/1/cgroup": file(cgroup),
 			"sys/fs/cgroup/cgroup.controllers": file(""),
 		}
-		var owner profile.Owner
+		owner := profile.Owner{User: "ana"}
 		level, _ := levelOf(cgroup, &owner)
 		dir := cgroupRoot + level
 		if p := placesOf(cgroup, &owner, "", true); p.cpu != "" {

@@ -73,8 +73,8 @@ func (b *box) lookAtGroups(processes []holder, out []profile.GroupSample) []prof
 	}
 	for i := range processes {
 		p := &processes[i]
-		if p.pid <= 0 || len(g.owners) >= mostGroups {
-			continue
+		if p.pid <= 0 || p.owner == (profile.Owner{}) || len(g.owners) >= mostGroups {
+			continue // processes of nobody known may be of several jobs
 		}
 		at := b.placeOf(p)
 		if at == nil {

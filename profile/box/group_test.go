@@ -94,6 +94,7 @@ func TestGroups(t *testing.T) {
 		{process{102, capcli.NoTime}, profile.Owner{User: "ben"}},
 		{process{103, 7}, profile.Owner{User: "root"}},
 		{process{104, 7}, profile.Owner{User: "gone"}},
+		{process{102, 8}, profile.Owner{}},
 	}
 	out := b.lookAtGroups(of, nil)
 	if len(out) != 3 || out[0].Owner != of[0].owner || out[1].Owner.User != "ben" || out[2].Owner.User != "root" {
