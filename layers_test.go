@@ -138,6 +138,7 @@ var layers = map[string][]string{
 	"profile/judge":       {},
 	"profile/gang":        {},
 	"profile/rhythm":      {},
+	"profile/scaling":     {"profile", "profile/accelerator"},
 	"profile/timeline":    {},
 	"profile/measured":    {},
 

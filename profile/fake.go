@@ -97,6 +97,7 @@ func (f *Fake) Read(_ context.Context, t *Tick) error {
 		f.processes(t)
 	}
 	f.box(t, seconds)
+	f.tell(t, seconds)
 	return nil
 }
 

@@ -175,7 +175,7 @@ func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location)
 	for i, j := range s.Jobs {
 		r.Jobs = append(r.Jobs, JobResult{
 			ID: j.ID, Kind: j.Kind, Tenant: j.Tenant, Command: j.Command, Model: j.Model, Profile: j.Profile, GPUs: j.Devices, Share: shareFigure(j.Share),
-			Hosts: append([]string{}, j.Hosts()...), From: j.From.Stamp(), To: j.To.Stamp(), UseResult: r.use(j.Use, &v.Jobs[i]), Fits: j.fitResult(), Worth: j.worth(r.Price),
+			Hosts: append([]string{}, j.Hosts()...), From: j.From.Stamp(), To: j.To.Stamp(), UseResult: r.use(j.Use, &v.Jobs[i]), Fits: j.fitResult(), Worth: j.Worth(r.Price),
 		})
 	}
 	for i, t := range tenants {

@@ -102,8 +102,8 @@ type StragglerResult struct {
 // stampOf is an hour, counted from 1970-01-01 UTC, in RFC 3339.
 func stampOf(hour int64) string { return Instant(hour * hourMicros).Stamp() }
 
-// worth is what the job is worth knowing by, at the price of a GPU-hour.
-func (j *JobUse) worth(price *capcli.USD) WorthResult {
+// Worth is what the job is worth knowing by, at the price of a GPU-hour.
+func (j *JobUse) Worth(price *capcli.USD) WorthResult {
 	out := WorthResult{Changes: []ChangeResult{}, Ranks: []RankResult{}, Others: []ToldResult{}, Step: j.step(), InputKeptUp: capcli.Figure(j.InputFactor())}
 	out.TokensPerGPUHour, out.MFU, out.MFUAtMost = capcli.Figure(math.NaN()), capcli.Figure(j.toldMFU()), capcli.Figure(j.Use.Tensor.Mean())
 	if r, ok := j.Tokens(); ok {

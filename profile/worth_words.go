@@ -83,3 +83,16 @@ func (s *StragglerResult) Label() string {
 	}
 	return fmt.Sprintf("%s/%d %s", s.Host, s.GPU, s.Cause)
 }
+
+// JobsWorth returns the jobs of which more is known than a bound on their MFU.
+func (r *Result) JobsWorth() (out []JobResult) {
+	for _, j := range r.Jobs {
+		if w := &j.Worth; w.Tokens != nil || w.Samples != nil || w.Step.Source != "" || w.Straggler != nil || float64(w.MFU) > 0 || float64(w.InputKeptUp) >= leastFactor || len(w.Others) > 0 {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// leastFactor is the least speed without waits for input that is worth a row.
+const leastFactor = 1.05

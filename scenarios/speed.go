@@ -21,6 +21,7 @@ import (
 // list that is not empty. If several entries match a job, their factors multiply.
 type Speed struct {
 	Classes, Tenants, Partitions, Models []string
+	Jobs                                 []string // ids
 	Because                              string
 	Factor                               Ratio // times as fast
 	GPUMem                               Ratio // memory that the job takes on a GPU, against what it takes now; zero leaves it
@@ -85,6 +86,7 @@ func speedFields(s *Speed) []strict.Field {
 		{"tenants", "tenants that it is for; default: all", strict.Names(&s.Tenants, "names of tenants")},
 		{"partitions", "partitions that it is for; default: all", strict.Names(&s.Partitions, "names of partitions")},
 		{"models", "GPU models wanted that it is for; default: all", strict.Names(&s.Models, "names of GPU models")},
+		{"jobs", "ids of the jobs that it is for, as profile jobs --speed-out writes them; default: all", strict.Names(&s.Jobs, "ids of jobs")},
 		{"because", "what makes the jobs faster, in a few words", strict.Text(&s.Because, maxSentence)},
 		{"factor", "times as fast: 1.5 cuts the run time to two thirds; under 1 the jobs get slower", readFactor(&s.Factor)},
 		{"busy", "instead of factor, the share of the time in which GPUs compute, before and after: 60% -> 90%", readBusy(&s.Factor)},
@@ -230,7 +232,7 @@ func (p *SpeedProfile) factor(sum *measured.Summary) (Ratio, error) {
 // fits reports whether the entry is for j.
 func (v *Speed) fits(j *capcli.Job) bool {
 	in := func(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
-	return in(v.Classes, j.Class) && in(v.Tenants, j.Tenant) && in(v.Partitions, j.Partition) && in(v.Models, j.GPUModel)
+	return in(v.Classes, j.Class) && in(v.Tenants, j.Tenant) && in(v.Partitions, j.Partition) && in(v.Models, j.GPUModel) && in(v.Jobs, j.ID)
 }
 
 // hasten applies the scenario's speed entries to a job, and counts what they change. Run times, limits
@@ -276,7 +278,7 @@ func (v *Speed) audience() string {
 	for _, p := range []struct {
 		word  string
 		names []string
-	}{{"class", v.Classes}, {"tenant", v.Tenants}, {"partition", v.Partitions}, {"model", v.Models}} {
+	}{{"class", v.Classes}, {"tenant", v.Tenants}, {"partition", v.Partitions}, {"model", v.Models}, {"job", v.Jobs}} {
 		if len(p.names) > 0 {
 			parts = append(parts, capcli.Plural(int64(len(p.names)), p.word)+" "+strings.Join(p.names, ", "))
 		}

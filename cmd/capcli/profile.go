@@ -81,7 +81,7 @@ func newProfile(e *env) *cobra.Command {
 	explainedBy(cmd, "capcli profile compact", "compact", "keep", "upload")
 	explainedBy(cmd, "capcli profile top", "prom-token-file", "seed", "slow", "speed", "start")
 	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileHeat(e), newProfileCheck(e), newProfileTop(e), newProfileJobs(e))
-	cmd.AddCommand(newProfileCompact(e), newProfileUpload(e), newProfilePrune(e))
+	cmd.AddCommand(newProfileScaling(e), newProfileCompact(e), newProfileUpload(e), newProfilePrune(e))
 	return cmd
 }
 

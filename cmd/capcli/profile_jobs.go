@@ -15,6 +15,7 @@ import (
 type profileJobsOptions struct {
 	query queryOptions
 	out   string
+	speed string
 	share bool
 }
 
@@ -28,7 +29,8 @@ func newProfileJobs(e *env) *cobra.Command {
 			"Times run from its first to its last sample; a profile does not know when it was submitted.\n" +
 			"With --share, a job of one GPU that used half of it or less asks for that part: the most of its memory in use and\n" +
 			"a tenth more, and its SM and DRAM activity at p95, rounded up to 5%. Memory is what its allocator held: as much as\n" +
-			"it needed, or more. Sharing isolates nothing: test the effect on the other jobs first.",
+			"it needed, or more. With --speed-out, what jobs would gain if they never waited for input is written beside, as the speed\n" +
+			"block of a scenario, for simulate and whatif. Sharing isolates nothing: test the effect on the other jobs first.",
 		Example: "  capcli profile jobs gpu-profile --out jobs.parquet\n" +
 			"  capcli profile jobs gpu-profile --share --out shared.parquet\n" +
 			"  capcli simulate reserve.yaml --trace jobs.parquet",
@@ -38,6 +40,7 @@ func newProfileJobs(e *env) *cobra.Command {
 	o.query.addFlags(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "jobs file to write, or - for CSV on stdout: `JOBS` (required)")
 	cmd.Flags().BoolVar(&o.share, "share", false, "jobs that need half of a GPU or less ask for that part alone")
+	cmd.Flags().StringVar(&o.speed, "speed-out", "", "also write the speed of jobs whose input keeps up, as a block of a scenario: `SPEED.yaml`")
 	return cmd
 }
 
@@ -71,6 +74,16 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 	err = writeOutput(e, o.out, func(w io.Writer) error { return file.Write(w, stream, map[string]string{"source": "capcli profile"}) })
 	if err != nil {
 		return err
+	}
+	if o.speed != "" {
+		err := writeOutput(e, o.speed, func(w io.Writer) error {
+			n, left, err := sum.WriteSpeed(w)
+			e.note(fmt.Sprintf("%d %s would gain 5%% or more if input kept up, %d more left out: %s", n, capcli.Plural(int64(n), "job"), left, o.speed))
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if o.share {
 		e.note(fmt.Sprintf("%s of them could share a GPU: they need %.1f GPUs together and held %s", capcli.Grouped(parts.Jobs), float64(parts.Milli)/1000, capcli.Grouped(parts.Jobs)))

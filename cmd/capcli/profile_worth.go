@@ -13,7 +13,7 @@ func worthTable(r *profile.Result) report.Table {
 		}
 		return get(r)
 	}
-	return report.Fill(report.Table{Name: "worth", Aside: true}, r.Jobs, []report.Field[profile.JobResult]{
+	return report.Fill(report.Table{Name: "worth", Aside: true}, r.JobsWorth(), []report.Field[profile.JobResult]{
 		{Name: "job_id", Head: "job", Align: report.Left},
 		{Name: "tenant", Align: report.Left, Priority: 3},
 		{Name: "gpus", Head: "GPUs"},
