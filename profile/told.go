@@ -12,9 +12,9 @@ type Told struct {
 	Bins   []ToldBin // in order
 }
 
-// ToldBin is the time in which figures were alike, to 2.2 %.
+// ToldBin is the time in which figures were alike, to 1.1 %.
 type ToldBin struct {
-	At     int32 // 32 times the binary logarithm, rounded down
+	At     int32 // 64 times the binary logarithm, rounded down
 	Micros int64
 }
 
@@ -23,7 +23,7 @@ const (
 	mostTold     = 1e13        // of a figure
 	toldUnits    = 1e6         // in 1
 	toldStands   = 600_000_000 // microseconds since the figure before for which one stands at most
-	toldPerTwice = 32          // bins
+	toldPerTwice = 64          // bins
 	mostTellers  = 4096        // figures of a box at once
 )
 
@@ -66,7 +66,7 @@ func (t *Told) Total() float64 { return t.Sum.Float() / toldUnits / 1e6 }
 // Mean is the mean over time; NaN where nothing was told.
 func (t *Told) Mean() float64 { return t.Sum.Float() / toldUnits / float64(t.Micros) }
 
-// Quantile is the figure under which the program was for the share q of the time, to 1.1 %; NaN where nothing was
+// Quantile is the figure under which the program was for the share q of the time, to 0.6 %; NaN where nothing was
 // told.
 func (t *Told) Quantile(q float64) float64 {
 	left := q * float64(t.Micros)

@@ -29,8 +29,8 @@ func newProfileJobs(e *env) *cobra.Command {
 			"Times run from its first to its last sample; a profile does not know when it was submitted.\n" +
 			"With --share, a job of one GPU that used half of it or less asks for that part: the most of its memory in use and\n" +
 			"a tenth more, and its SM and DRAM activity at p95, rounded up to 5%. Memory is what its allocator held: as much as\n" +
-			"it needed, or more. With --speed-out, what jobs would gain if they never waited for input is written beside, as the speed\n" +
-			"block of a scenario, for simulate and whatif. Sharing isolates nothing: test the effect on the other jobs first.",
+			"it needed, or more. Sharing isolates nothing: test the effect on the other jobs first.\n" +
+			"With --speed-out, what jobs gain if they never wait for input is written as the speed block of a scenario.",
 		Example: "  capcli profile jobs gpu-profile --out jobs.parquet\n" +
 			"  capcli profile jobs gpu-profile --share --out shared.parquet\n" +
 			"  capcli simulate reserve.yaml --trace jobs.parquet",

@@ -15,6 +15,7 @@ import (
 	"capcli/profile/jobfile"
 	"capcli/profile/nvml"
 	"capcli/profile/requests"
+	"capcli/profile/scaling"
 	"capcli/profile/store"
 	"capcli/profile/trace"
 	"capcli/profile/upkeep"
@@ -95,6 +96,7 @@ var outputs = []struct {
 	{"capcli/prices_import/v1", "capcli prices import: what a price list held", reflect.TypeFor[prices.ImportReport]()},
 	{"capcli/profile_check/v1", "capcli profile check: what went wrong with GPUs, and since when", reflect.TypeFor[anomaly.Result]()},
 	{"capcli/profile_heat/v1", "capcli profile heat: what boxes, GPUs, jobs or tenants did hour by hour", reflect.TypeFor[heat.Result]()},
+	{"capcli/profile_scaling/v1", "capcli profile scaling: what runs of one work reached at each size", reflect.TypeFor[scaling.Result]()},
 	{"capcli/profile_show/v1", "capcli profile show: the samples of one GPU over time", reflect.TypeFor[store.Track]()},
 	{"capcli/profile_summary/v1", "capcli profile summary: what GPUs did", reflect.TypeFor[profile.Result]()},
 	{"capcli/profile_upkeep/v1", "capcli profile compact, upload and prune: what was done with the days of a recorder", reflect.TypeFor[upkeep.Result]()},
