@@ -92,15 +92,15 @@ func (m *minute) judge() Finding {
 			return f
 		}
 	}
-	return Finding{SignWork, m.idle, m.shape(High), Evidence{}}
+	return Finding{SignWork, m.idle, m.levelConfidence(), Evidence{}}
 }
 
-// shape lowers a confidence that rests on levels where samples are coarse.
-func (m *minute) shape(c Confidence) Confidence {
-	if m.coarse && c > Medium {
+// levelConfidence is that of a finding that rests on levels: high, where samples are not coarse.
+func (m *minute) levelConfidence() Confidence {
+	if m.coarse {
 		return Medium
 	}
-	return c
+	return High
 }
 
 // wholeMean returns the mean of a signal over the whole minute, with and without activity; NaN is not measured.
@@ -125,7 +125,7 @@ func (m *minute) idling() (Finding, bool) {
 	if lo >= netWaits || hi >= netWaits || pcie >= pcieWaitsMiB/2 {
 		return Finding{SignIdleTraffic, m.idle, Low, Evidence{}}, true
 	}
-	return Finding{SignIdle, m.idle, m.shape(High), Evidence{}}, true
+	return Finding{SignIdle, m.idle, m.levelConfidence(), Evidence{}}, true
 }
 
 // contradictory is a minute whose counters deny each other: a counter stands still.
@@ -213,7 +213,7 @@ func (m *minute) capped(s Sign, held int64, share, clock float64) (Finding, bool
 	if m.Device.MaxClock <= 0 || m.At[1][Clock].Time == 0 {
 		return Finding{s, 0, Low, Evidence{}}, true
 	}
-	return Finding{s, m.slowed(), m.shape(High), Evidence{}}, 1-m.slowed() < clock
+	return Finding{s, m.slowed(), m.levelConfidence(), Evidence{}}, 1-m.slowed() < clock
 }
 
 // unmeasured judges by utilisation and power, where the activity of SMs was not measured.
@@ -245,7 +245,7 @@ func (m *minute) memory() (Finding, bool) {
 	if !(m.mean[DRAM] >= fullDRAM) || m.mean[Tensor] > m.mean[DRAM] {
 		return Finding{}, false
 	}
-	return Finding{SignMemory, m.idle, m.shape(High), Evidence{}}, true
+	return Finding{SignMemory, m.idle, m.levelConfidence(), Evidence{}}, true
 }
 
 // compute is work near the peak of an arithmetic pipe.
@@ -254,7 +254,7 @@ func (m *minute) compute() (Finding, bool) {
 	if !(m.mean[Tensor] >= fullTensor) && !(pipe >= fullPipe) {
 		return Finding{}, false
 	}
-	return Finding{SignCompute, m.idle, m.shape(High), Evidence{}}, true
+	return Finding{SignCompute, m.idle, m.levelConfidence(), Evidence{}}, true
 }
 
 // waiting is a minute in which kernels run, SMs wait, and a link or the network is at work.
@@ -269,15 +269,15 @@ func (m *minute) waiting() (Finding, bool) {
 	byPCIe := pcie >= min(pcieWaits*m.Device.pcie(), pcieWaitsMiB)
 	lost := 1 - m.mean[SM]/effectiveSM
 	if lo, hi := m.net(); (byNVLink || byPCIe) && lo >= netWaits && lo >= evenRatio*hi {
-		return Finding{SignNetwork, lost, m.shape(High), Evidence{}}, true
+		return Finding{SignNetwork, lost, m.levelConfidence(), Evidence{}}, true
 	}
 	switch {
 	case byNVLink && !(byPCIe && pcie/m.Device.pcie() > nvlink/m.Device.nvlink()): // the link nearest to its peak
-		return Finding{SignNVLink, lost, m.shape(High), Evidence{}}, true
+		return Finding{SignNVLink, lost, m.levelConfidence(), Evidence{}}, true
 	case byPCIe && min(tx, rx) >= evenRatio*pcie:
-		return Finding{SignPCIeEven, lost, m.shape(High), Evidence{}}, true
+		return Finding{SignPCIeEven, lost, m.levelConfidence(), Evidence{}}, true
 	case byPCIe:
-		return Finding{SignPCIeOneWay, lost, m.shape(High), Evidence{}}, true
+		return Finding{SignPCIeOneWay, lost, m.levelConfidence(), Evidence{}}, true
 	}
 	return Finding{}, false
 }
@@ -294,7 +294,7 @@ func (m *minute) smallKernels() (Finding, bool) {
 	}
 	sure := Medium
 	if m.At[1][PCIeRx].Time > 0 && m.At[1][DRAM].Time > 0 {
-		sure = m.shape(High)
+		sure = m.levelConfidence()
 	}
 	return Finding{SignSmall, 1 - m.mean[SM]/effectiveSM, sure, Evidence{}}, true
 }
@@ -303,7 +303,7 @@ func (m *minute) smallKernels() (Finding, bool) {
 func (m *minute) light() (Finding, bool) {
 	util := m.mean[Util]
 	if m.mean[SM] < lightSM {
-		return Finding{SignLight, 1 - m.mean[SM]/effectiveSM, m.shape(High), Evidence{}}, true
+		return Finding{SignLight, 1 - m.mean[SM]/effectiveSM, m.levelConfidence(), Evidence{}}, true
 	}
 	if util < mostUtil {
 		if maxKnown(m.wholeMean(PCIeTx), m.wholeMean(PCIeRx)) >= pcieWaitsMiB/2 { // as at a checkpoint

@@ -83,8 +83,7 @@ func Overall(found []Found, burst float64) Verdict {
 func atWork(found []Found, held int64) (Verdict, bool) {
 	time, points := int64(0), int64(0)
 	for i := range found {
-		switch found[i].Kind {
-		case ComputeBound, MemoryBound, Working:
+		if k := found[i].Kind; k == ComputeBound || k == MemoryBound || k == Working {
 			time, points = time+found[i].Time, points+found[i].Points
 		}
 	}
@@ -133,15 +132,10 @@ func (f *Found) shareWords(words string, held int64) string {
 
 // Words returns the finding in words, with its share of the time held and the values that tell.
 func (f *Found) Words(held int64, burst float64) string {
-	switch f.Kind {
-	case Starved, Light:
+	if f.Kind == Starved || f.Kind == Light {
 		return f.loadWords(held, burst)
-	case Unknown:
-		if util := f.Value(DatumUtil); !math.IsNaN(util) && math.IsNaN(f.Value(DatumSM)) {
-			return fmt.Sprintf("a kernel ran %.0f%% of the time; how much of the GPU it used is unknown", util)
-		}
-		return f.shareWords("cannot tell", held)
-	case Working:
+	}
+	if f.Kind == Unknown || f.Kind == Working {
 		if util := f.Value(DatumUtil); !math.IsNaN(util) && math.IsNaN(f.Value(DatumSM)) {
 			return fmt.Sprintf("a kernel ran %.0f%% of the time; how much of the GPU it used is unknown", util)
 		}
@@ -215,7 +209,10 @@ func (f *Found) values() string {
 		if parts[1] == "" {
 			parts[1] = link(DatumPCIeTx, "PCIe")
 		}
-	case HostTransfer, CommBound:
+	default: // HostTransfer, CommBound
+		if f.Kind != HostTransfer && f.Kind != CommBound {
+			return ""
+		}
 		parts = []string{v(DatumSM, "SM %.0f%%"), link(DatumPCIeRx, "PCIe to it"), link(DatumPCIeTx, "PCIe from it")}
 	}
 	return strings.Join(drop(parts), ", ")

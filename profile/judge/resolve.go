@@ -125,8 +125,9 @@ func (p *Spell) meaning(j *Job) (Kind, Confidence) {
 			return Starved, Low
 		}
 		return Light, Medium
+	default: // SMs wait while links are at work
+		return p.transfers(j)
 	}
-	return p.transfers(j)
 }
 
 // idleTraffic is time without kernels in which data moved: no GPU to give back.

@@ -17,8 +17,9 @@ func (d Datum) parts() float64 {
 	switch d {
 	case DatumPCIeTx, DatumPCIeRx, DatumNVLink, DatumNet, DatumClock:
 		return 1
+	default:
+		return 8
 	}
-	return 8
 }
 
 // Spell is the time of one sign.
