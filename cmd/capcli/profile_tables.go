@@ -134,7 +134,7 @@ func findingTable(r *profile.Result) report.Table {
 			return report.Label{Name: string(f.Kind), Head: f.Words}
 		}},
 		{Name: "share", As: report.AsPercent},
-		{Name: "held_gpu_hours", Head: "held h"},
+		{Name: "held_gpu_hours", Head: "held h", Priority: 1},
 		{Name: "lost_gpu_hours", Head: "lost h"},
 	}
 	if r.Price != nil {
