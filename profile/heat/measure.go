@@ -46,7 +46,7 @@ func init() {
 // By is what a row of a heatmap is.
 type By string
 
-// The kinds of rows, by name.
+// Bys are the kinds of rows by name.
 var Bys = capcli.Catalog[By]{Kind: "kind of row"}
 
 func init() {

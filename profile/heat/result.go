@@ -219,17 +219,7 @@ func (r *Result) Picture(columns int) *Picture {
 func (r *Result) join(p *Picture, index []int) int {
 	p.Labels, p.Names = nil, nil
 	if r.Week {
-		hours := max(1, int(p.Step.Length()/3600))
-		for i := range index {
-			if index[i] = i / hours; i%hours == 0 {
-				label := ""
-				if i%24 == 0 {
-					label = r.Columns[i].From[:3]
-				}
-				p.Labels, p.Names = append(p.Labels, label), append(p.Names, r.Columns[i].From)
-			}
-		}
-		return len(p.Names)
+		return r.joinWeek(p, index)
 	}
 	g := p.Step.Grid(r.Columns[0].at, r.zone)
 	day := ""
@@ -255,6 +245,21 @@ func (r *Result) join(p *Picture, index []int) int {
 	base := index[0]
 	for i := range index {
 		index[i] -= base
+	}
+	return len(p.Names)
+}
+
+// joinWeek is join for the hours of the week.
+func (r *Result) joinWeek(p *Picture, index []int) int {
+	hours := max(1, int(p.Step.Length()/3600))
+	for i := range index {
+		if index[i] = i / hours; i%hours == 0 {
+			label := ""
+			if i%24 == 0 {
+				label = r.Columns[i].From[:3]
+			}
+			p.Labels, p.Names = append(p.Labels, label), append(p.Names, r.Columns[i].From)
+		}
 	}
 	return len(p.Names)
 }

@@ -122,7 +122,7 @@ func answers(server, query string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return 0, err
