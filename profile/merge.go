@@ -3,6 +3,9 @@ package profile
 import (
 	"cmp"
 	"slices"
+
+	"capcli/profile/rhythm"
+	"capcli/profile/timeline"
 )
 
 // Merge adds what o has summed up of other boxes. o must not be used afterwards.
@@ -23,6 +26,7 @@ func (z *Summarizer) Merge(o *Summarizer) {
 	for _, j := range b.Jobs {
 		z.mergeJob(j)
 	}
+	z.dropDetails()
 	for key, all := range o.told {
 		z.told[key] = append(z.told[key], all...) // of other boxes
 	}
@@ -62,6 +66,29 @@ func (z *Summarizer) mergeJob(j *JobUse) {
 func (c *HeatCell) merge(o *HeatCell) {
 	c.Seen, c.Held = c.Seen+o.Seen, c.Held+o.Held
 	c.Util.Merge(&o.Util)
+}
+
+// dropDetails forgets the ranks and the steps over time of jobs that the summary will not list, as far as
+// that is known: of those that held less than as many others as it lists. It does so each time that the
+// number of jobs has doubled. Jobs of several boxes keep theirs, since more of them may come.
+func (z *Summarizer) dropDetails() {
+	most := z.mostJobs()
+	if len(z.out.Jobs) < max(2*z.trimmed, 2*most) {
+		return
+	}
+	z.trimmed = len(z.out.Jobs)
+	held := make([]int64, 0, z.trimmed)
+	for _, j := range z.out.Jobs {
+		j.sumHeld()
+		held = append(held, j.held)
+	}
+	slices.Sort(held)
+	least := held[len(held)-most]
+	for _, j := range z.out.Jobs {
+		if j.held < least && len(j.hosts) < 2 {
+			j.ranks, j.steps = nil, timeline.Timeline[rhythm.Tally, *rhythm.Tally]{}
+		}
+	}
 }
 
 // Pack ends what is under way and keeps the Uses of jobs in little memory until Summary. Nothing can be

@@ -27,7 +27,7 @@ type Result struct {
 	GPUs    []GPUResult    `json:"gpus"`
 	Jobs    []JobResult    `json:"jobs"`
 	Tenants []TenantResult `json:"tenants"`
-	JobsOut int            `json:"jobs_left_out,omitempty"` // jobs beyond the 20,000 that held GPUs longest
+	JobsOut int            `json:"jobs_left_out,omitempty"` // jobs beyond the 5,000 that held GPUs longest
 	Total   UseResult      `json:"total"`
 	Hours   []HourResult   `json:"hours"`
 	Events  []HostEvent    `json:"events"`

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// defaultMostJobs is the most jobs that a Summary lists: some 100 MB as a document.
-const defaultMostJobs = 20_000
+// defaultMostJobs is the most jobs that a Summary lists: some 25 MB as a document.
+const defaultMostJobs = 5_000
 
 // Summarizer sums up spans, or ticks, which it turns into spans. Spans and ticks of one box must
 // come in the order of their times. Its memory grows with devices and jobs, not with ticks.
@@ -17,8 +17,10 @@ type Summarizer struct {
 	// Each, unless nil, is shown each span, those of a box in order. The span is valid until it returns.
 	Each func(*Span)
 
-	// MostJobs is the number of jobs in Summary.Jobs; 0 is 20,000. The others are summed up all the same.
+	// MostJobs is the number of jobs in Summary.Jobs; 0 is 5,000. The others are summed up all the same.
 	MostJobs int
+
+	trimmed int // jobs when details of jobs were dropped last
 
 	zone    *time.Location
 	out     Summary
