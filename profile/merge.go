@@ -39,6 +39,9 @@ func (z *Summarizer) mergeJob(j *JobUse) {
 	key := j.holder.key(j.seen.host)
 	known := z.jobs[key]
 	if known == nil {
+		if j.sumHeld(); j.held < z.least {
+			j.dropDetails()
+		}
 		z.jobs[key] = j
 		z.out.Jobs = append(z.out.Jobs, j)
 		return
@@ -69,7 +72,7 @@ func (c *HeatCell) merge(o *HeatCell) {
 }
 
 // dropDetails forgets the ranks and the steps over time of jobs that the summary will not list, as far as
-// that is known: of those that held less than as many others as it lists. It does so each time that the
+// that is known: of those that held less than as many others as it lists. It looks again each time that the
 // number of jobs has doubled. Jobs of several boxes keep theirs, since more of them may come.
 func (z *Summarizer) dropDetails() {
 	most := z.mostJobs()
@@ -83,12 +86,16 @@ func (z *Summarizer) dropDetails() {
 		held = append(held, j.held)
 	}
 	slices.Sort(held)
-	least := held[len(held)-most]
+	z.least = held[len(held)-most]
 	for _, j := range z.out.Jobs {
-		if j.held < least && len(j.hosts) < 2 {
-			j.ranks, j.steps = nil, timeline.Timeline[rhythm.Tally, *rhythm.Tally]{}
+		if j.held < z.least && len(j.hosts) < 2 {
+			j.dropDetails()
 		}
 	}
+}
+
+func (j *JobUse) dropDetails() {
+	j.ranks, j.steps = nil, timeline.Timeline[rhythm.Tally, *rhythm.Tally]{}
 }
 
 // Pack ends what is under way and keeps the Uses of jobs in little memory until Summary. Nothing can be

@@ -20,7 +20,8 @@ type Summarizer struct {
 	// MostJobs is the number of jobs in Summary.Jobs; 0 is 5,000. The others are summed up all the same.
 	MostJobs int
 
-	trimmed int // jobs when details of jobs were dropped last
+	trimmed int   // jobs when details of jobs were dropped last
+	least   int64 // time for which a job held devices that has details
 
 	zone    *time.Location
 	out     Summary

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,6 +87,9 @@ func runProfileSummary(ctx context.Context, e *env, o *summaryOptions, args []st
 	return emit(e, o.output, profileDoc(sum.Result(args, price, in)))
 }
 
+// summaryGC is the GOGC of a summary, in percent: of a fleet it holds hundreds of thousands of jobs.
+const summaryGC = 50
+
 // summarise reads the folders dirs and sums up the samples that q selects. It fails if there are
 // none.
 func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *time.Location) (*profile.Summary, error) {
@@ -98,6 +102,7 @@ func summariseEach(ctx context.Context, e *env, dirs []string, r store.SummaryRe
 	if err != nil {
 		return nil, err
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(summaryGC))
 	p := newProgress(e, "hosts")
 	hosts := int64(0)
 	sum, err := folders.Summarise(ctx, r, func(done, total int64) {
