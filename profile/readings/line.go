@@ -96,11 +96,11 @@ func (s *scanner) value() (value []byte, plain, ok bool) {
 	if s.i >= len(s.b) {
 		return nil, false, false
 	}
-	switch c := s.b[s.i]; {
-	case c == '"':
+	switch s.b[s.i] {
+	case '"':
 		value, ok = s.text()
 		return value, ok, ok
-	case c == '{' || c == '[':
+	case '{', '[':
 		return nil, false, s.skip()
 	}
 	from := s.i

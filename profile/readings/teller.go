@@ -56,7 +56,6 @@ type state struct {
 	counted bool
 	sum     float64 // of the values since the last take
 	n       int
-	grew    float64         // of a counter since the last take: seconds
 	fresh   profile.Instant // when the figure last had a value
 }
 

@@ -39,7 +39,6 @@ type Watch struct {
 	sources []*source
 	listed  profile.Instant
 	holders holders
-	owners  []profile.Owner
 	out     []profile.Reading
 }
 

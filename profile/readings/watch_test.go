@@ -26,7 +26,7 @@ func write(t *testing.T, name, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // a test
+	defer f.Close()
 	if _, err := f.WriteString(text); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestReadingsOfFiles(t *testing.T) {
 		write(t, r, "")
 	}
 	w := NewWatch(newBox(), Options{Places: []Place{{Name: dir}}, Disk: systemDisk()})
-	defer w.Close() //nolint:errcheck // a test
+	defer w.Close()
 	if got := readAt(t, w, 0); got != "" {
 		t.Fatal(got)
 	}
