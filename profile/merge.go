@@ -114,8 +114,10 @@ type packedUse struct {
 }
 
 func (j *JobUse) pack() {
-	for _, x := range j.uses {
-		j.packed = append(j.packed, packedUse{x.parts, x.use.Held, slices.Clip(packUse(nil, x.use))})
+	var room [4096]byte
+	for _, x := range j.uses { // a copy has no room to spare
+		b := packUse(room[:0], x.use)
+		j.packed = append(j.packed, packedUse{x.parts, x.use.Held, append(make([]byte, 0, len(b)), b...)})
 	}
 	j.uses = nil
 }
