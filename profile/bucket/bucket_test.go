@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -294,13 +295,11 @@ func TestUploadStoppedAtEveryRequest(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
 			t.Fatal(err)
 		}
-		s.objects, s.calls = map[string]kept{}, nil
-		for k, o := range start {
-			s.objects[k] = o
-		}
+		s.awaitQuiet()
+		s.objects, s.calls = maps.Clone(start), nil
 		reached := false
 		ctx, stop := context.WithCancel(t.Context())
-		s.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+		s.setFault(func(n int, w http.ResponseWriter, r *http.Request) bool {
 			if n < at {
 				return false
 			}
@@ -310,20 +309,21 @@ func TestUploadStoppedAtEveryRequest(t *testing.T) {
 				return true // and nobody answers
 			}
 			return false // or the answer is not seen
-		}
+		})
 		b, err := Open(ctx, "s3://fleet", first.o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = b.Upload(ctx, nil, dir, UploadOptions{NewBox: func() string { return "new" }})
 		stop()
+		s.awaitQuiet()
 		if !reached {
 			if err != nil {
 				t.Fatal(err)
 			}
 			break
 		}
-		s.fault = nil
+		s.setFault(nil)
 		check := func(when string) {
 			t.Helper()
 			got := sumTicks(t, s.open(t, "s3://fleet").Disk(), "", store.Query{Hosts: []string{"gpu-01"}})
@@ -375,36 +375,36 @@ func TestFaultsOfTheServer(t *testing.T) {
 		return true
 	}
 	for name, fault := range map[string]func(int, http.ResponseWriter, *http.Request) bool{"busy": busy, "short": short} {
-		s.fault = fault
+		s.setFault(fault)
 		b := s.open(t, "s3://fleet")
 		if got, err := trySum(b.Disk(), "", q); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, %v, want %v", name, err, got, want)
 		}
 	}
-	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+	s.setFault(func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		s.refuse(w, http.StatusForbidden, "AccessDenied", fmt.Sprintf("%s %s %s may not", testKey, testSecret, r.Header.Get("X-Amz-Security-Token")))
 		return true
-	}
+	})
 	_, err := trySum(s.open(t, "s3://fleet").Disk(), "", q)
 	checkFault(t, err, "access is denied", "s3://fleet")
-	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+	s.setFault(func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		s.refuse(w, http.StatusBadRequest, "Strange", testKey+" "+testSecret+" "+testToken)
 		return true
-	}
+	})
 	_, err = trySum(s.open(t, "s3://fleet").Disk(), "", q)
 	checkFault(t, err, "answers 400 Strange")
-	s.fault = func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+	s.setFault(func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 		select {
 		case <-r.Context().Done():
 		case <-time.After(20 * time.Second):
 		}
 		return true
-	}
+	})
 	slow := s.open(t, "s3://fleet")
 	slow.o.Retries, slow.o.Wait = 1, 100*time.Millisecond
 	_, err = slow.head("x")
 	checkFault(t, err, "too slow")
-	s.fault = nil
+	s.setFault(nil)
 	s.CloseClientConnections()
 }
 
@@ -434,7 +434,7 @@ func TestDamagedBytes(t *testing.T) {
 	record(t, dir, "gpu-01", 3000, 0)
 	compact(t, dir)
 	b := s.open(t, "s3://fleet")
-	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool { // keeps half of what is put
+	s.setFault(func(_ int, w http.ResponseWriter, r *http.Request) bool { // keeps half of what is put
 		if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, "samples-") {
 			return false
 		}
@@ -443,7 +443,7 @@ func TestDamagedBytes(t *testing.T) {
 		s.mu.Unlock()
 		w.Header().Set("ETag", `"y"`)
 		return true
-	}
+	})
 	_, err := upload(t, b, dir, UploadOptions{})
 	checkFault(t, err, "the server has other bytes")
 	prune := func() store.Pruned {
@@ -458,7 +458,7 @@ func TestDamagedBytes(t *testing.T) {
 	if got := prune(); len(got.Days) > 0 {
 		t.Errorf("%+v", got)
 	}
-	s.fault = nil
+	s.setFault(nil)
 	mustUpload(t, b, dir)
 	var name string
 	for key := range s.objects {

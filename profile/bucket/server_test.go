@@ -25,6 +25,7 @@ import (
 // server speaks as much of S3 as this package uses, and fails as told.
 type server struct {
 	*httptest.Server
+	busy    sync.RWMutex // each request holds it for reading
 	mu      sync.Mutex
 	objects map[string]kept // by bucket/key
 	page    int             // keys in an answer of a list
@@ -81,7 +82,22 @@ func (s *server) refuse(w http.ResponseWriter, status int, code, message string)
 	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, message)
 }
 
+// setFault sets what fails from now on.
+func (s *server) setFault(fault func(n int, w http.ResponseWriter, r *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault
+}
+
+// awaitQuiet waits for the requests under way, of which a client that stopped knows nothing.
+func (s *server) awaitQuiet() {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+}
+
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.busy.RLock()
+	defer s.busy.RUnlock()
 	key := strings.TrimPrefix(r.URL.Path, "/")
 	s.mu.Lock()
 	s.calls = append(s.calls, r.Method+" "+key)
