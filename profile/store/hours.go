@@ -228,6 +228,7 @@ var errBins = errors.New("expected index:number apart by blanks")
 // parseBins adds to all what binText wrote. It fails where s is no such text, or has an index that all
 // lacks.
 func parseBins(s string, all []int64) error {
+	last := -1
 	for i := 0; i < len(s); i++ {
 		at, from := 0, i
 		for ; i < len(s) && s[i] != ':'; i++ {
@@ -237,9 +238,10 @@ func parseBins(s string, all []int64) error {
 			}
 			at = 10*at + int(d)
 		}
-		if i == from || i == len(s) || at >= len(all) {
+		if i == from || i == len(s) || at >= len(all) || at <= last {
 			return errBins
 		}
+		last = at
 		i++
 		n := int64(0)
 		for from = i; i < len(s) && s[i] != ' '; i++ {
