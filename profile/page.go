@@ -14,7 +14,6 @@ type Page struct {
 
 	text   []byte
 	name   string // of the samples of the family
-	counts bool   // the family is a counter
 	labels int    // labels of the sample that is being written
 }
 

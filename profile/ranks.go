@@ -53,16 +53,6 @@ func (r *RankUse) add(hour Instant, u *Use, alone bool) {
 	}
 }
 
-// merge adds what o did on the same device.
-func (r *RankUse) merge(o *RankUse) {
-	r.Held += o.Held
-	r.MemoryBytes = max(r.MemoryBytes, o.MemoryBytes)
-	r.Util.Merge(&o.Util)
-	r.SM.Merge(&o.SM)
-	r.Tensor.Merge(&o.Tensor)
-	r.hours.Merge(&o.hours)
-}
-
 // rank returns what the job did on a device.
 func (j *JobUse) rank(host string, d *Device) *RankUse {
 	for _, r := range j.ranks {

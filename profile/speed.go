@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -33,10 +32,10 @@ func (s *Summary) WriteSpeed(w io.Writer) (jobs, left int, err error) {
 	if len(all) > mostSpeeds {
 		all = byTenant(all)
 	}
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# How many times as fast each job is if it never waits for input: the most that faster input can gain.\nspeed:\n")
+	var out strings.Builder
+	fmt.Fprintf(&out, "# How many times as fast each job is if it never waits for input: the most that faster input can gain.\nspeed:\n")
 	if len(all) == 0 {
-		fmt.Fprintln(out, "  []")
+		out.WriteString("  []\n")
 	}
 	for _, x := range all {
 		whose := ""
@@ -48,9 +47,10 @@ func (s *Summary) WriteSpeed(w io.Writer) (jobs, left int, err error) {
 			ids = append(ids, strconv.Quote(id))
 		}
 		jobs, left = jobs+len(ids), left+len(x.ids)-len(ids)
-		fmt.Fprintf(out, "  - {%sjobs: [%s], factor: %s, because: input kept up}\n", whose, strings.Join(ids, ", "), strconv.FormatFloat(math.Round(x.factor()*1e6)/1e6, 'f', -1, 64))
+		fmt.Fprintf(&out, "  - {%sjobs: [%s], factor: %s, because: input kept up}\n", whose, strings.Join(ids, ", "), strconv.FormatFloat(math.Round(x.factor()*1e6)/1e6, 'f', -1, 64))
 	}
-	return jobs, left, out.Flush()
+	_, err = io.WriteString(w, out.String())
+	return jobs, left, err
 }
 
 // factor is how many times as fast the jobs are without waits; 1000 at most.

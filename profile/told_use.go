@@ -50,12 +50,6 @@ func (t *ToldUse) Compare(o *ToldUse) int {
 	return cmp.Or(strings.Compare(t.Name, o.Name), strings.Compare(t.Host, o.Host), strings.Compare(t.Device, o.Device))
 }
 
-// merge adds what o tells.
-func (t *ToldUse) merge(o *ToldUse) {
-	t.Told.Merge(&o.Told)
-	t.hours.Merge(&o.hours)
-}
-
 // key is the key of the job that h is on a box.
 func (h *Holder) key(host string) jobKey {
 	if h.Everywhere() {

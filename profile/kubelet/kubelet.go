@@ -137,6 +137,7 @@ func parsePod(b []byte, vendor string, out *[]Holding) error {
 			pod.Namespace = text(v)
 		case fieldContainers:
 			containers = append(containers, v)
+		default:
 		}
 		return nil
 	})
@@ -156,6 +157,7 @@ func parseContainer(b []byte, of Holding, vendor string, out *[]Holding) error {
 			of.Container = text(v)
 		case fieldDevices:
 			devices = append(devices, v)
+		default:
 		}
 		return nil
 	})
@@ -168,6 +170,7 @@ func parseContainer(b []byte, of Holding, vendor string, out *[]Holding) error {
 					h.Resource = text(v)
 				case fieldDeviceIDs:
 					h.Devices = append(h.Devices, text(v))
+				default:
 				}
 				return nil
 			})

@@ -121,7 +121,7 @@ func (s *source) learn(list []Holding) {
 func (s *source) name(t *profile.Tick) {
 	for i := range t.Processes {
 		p := &t.Processes[i]
-		if pods := s.held[p.Device.UUID]; len(pods) == 1 && p.Job == "" && !isNamed(p, pods[0]) {
+		if pods := s.held[p.Device.UUID]; len(pods) == 1 && p.Job == "" && !isNamed(p) {
 			p.Namespace, p.Pod = pods[0].namespace, pods[0].name
 		}
 	}
@@ -139,10 +139,9 @@ func (s *source) name(t *profile.Tick) {
 }
 
 // isNamed reports whether a process has the name of a pod: not none, and not the UID that a control group has.
-func isNamed(p *profile.Process, held pod) bool {
+func isNamed(p *profile.Process) bool {
 	const uid = 36
-	return p.Pod == held.name && cmp.Or(p.Namespace, held.namespace) == held.namespace && p.Namespace != "" ||
-		p.Pod != "" && p.Namespace != "" && !(len(p.Pod) == uid && strings.Count(p.Pod, "-") == 4)
+	return p.Pod != "" && p.Namespace != "" && (len(p.Pod) != uid || strings.Count(p.Pod, "-") != 4)
 }
 
 // hasPod reports whether a pod has a process on a device, or a process there may be the pod's: one whose pod
