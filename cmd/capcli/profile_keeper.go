@@ -19,7 +19,6 @@ import (
 
 // keepOptions are the flags of profile that say what becomes of past days.
 type keepOptions struct {
-	compact      bool
 	keep, upload string
 }
 
@@ -34,7 +33,7 @@ func (o *keepOptions) check() error {
 // shall. A program of its own does the work, so that its memory and its time are not the recorder's.
 func (r *recording) newKeeper(ctx context.Context) *upkeep.Keeper {
 	o := &r.o.keep
-	if r.e.program == nil || !o.compact && o.keep == "" && o.upload == "" {
+	if r.e.program == nil {
 		return nil
 	}
 	ctx, r.stopUpkeep = context.WithCancel(ctx)

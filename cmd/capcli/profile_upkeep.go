@@ -32,7 +32,7 @@ func newProfileCompact(e *env) *cobra.Command {
 		Long: "compact merges the files of a folder that capcli profile wrote, sums up each day by hour and minute, for summaries\n" +
 			"to read in place of samples, then uploads them and removes old days, where asked to. It may run while\n" +
 			"profile writes, and may be stopped or killed: nothing is lost or counted twice.\n" +
-			"profile does all this by itself some time after each day, with the same --keep and --upload; not with --compact=false.",
+			"profile does all this by itself some time after each day, with the same --keep and --upload.",
 		Example: "  capcli profile compact gpu-profile\n" +
 			"  capcli profile compact gpu-profile --upload s3://gpu-profiles --keep 90d,50GB",
 		Args: wantArgs("DIR"),
