@@ -57,13 +57,6 @@ func (m *Minute) Feature(of Metric) Feature {
 // MinuteMetrics returns the metrics of which a Minute has features.
 func MinuteMetrics() []Metric { return minuteMetrics[:] }
 
-// SetFeature sets what a metric was, as a minute read from a file does.
-func (m *Minute) SetFeature(of Metric, f Feature) {
-	if i := featureOf[of]; i >= 0 {
-		m.features[i] = f
-	}
-}
-
 // add counts a sample that stands for some microseconds.
 func (m *Minute) add(s *Sample, micros int64) {
 	m.Seen += micros

@@ -68,19 +68,20 @@ func (d *drawnBox) hold(i int) {
 func (d *drawnBox) next(t *profile.Tick) {
 	t.Reset()
 	d.at = d.at.Add(d.every + time.Duration(d.rng.IntN(2000))*time.Microsecond)
-	switch n := d.rng.IntN(1500); {
-	case n == 0:
+	switch d.rng.IntN(1500) {
+	case 0:
 		d.at = d.at.Add(time.Duration(d.rng.IntN(10_000)) * time.Second)
 		t.Events = append(t.Events, profile.Event{At: d.at, Kind: profile.Gap, Value: int64(d.rng.IntN(1e9))})
-	case n == 1:
+	case 1:
 		d.at = d.at.Add(-time.Duration(d.rng.IntN(4000)) * time.Second)
 		t.Events = append(t.Events, profile.Event{At: d.at, Kind: profile.ClockJump, Value: -1})
-	case n == 2:
+	case 2:
 		d.change()
-	case n == 3:
+	case 3:
 		d.sleep = d.rng.IntN(2000)
-	case n == 4:
+	case 4:
 		d.counter = !d.counter
+	default:
 	}
 	t.At, t.Every = d.at, d.every
 	if d.rng.IntN(4) == 0 {
