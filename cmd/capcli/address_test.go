@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -82,7 +83,7 @@ func TestWhereKeepsSecrets(t *testing.T) {
 		t.Errorf("the exporter was shown the password %q and the query %q", authorized, query)
 	}
 	shown, _ := capcliRun(t, 0, "profile", "summary", filepath.Join(dir, "out"), "-o", "json")
-	if !strings.Contains(shown, host) || strings.Contains(shown, secret) || strings.Contains(shown, "user") {
+	if !strings.Contains(shown, `"gpus": [`) || strings.Contains(shown, secret) || strings.Contains(shown, "user") {
 		t.Errorf("the summary says %s", shown)
 	}
 	for _, name := range filesUnder(t, dir) {
@@ -94,4 +95,22 @@ func TestWhereKeepsSecrets(t *testing.T) {
 			t.Errorf("the file %s holds a secret", name)
 		}
 	}
+}
+
+// filesUnder gives the names of all files below root, in order.
+func filesUnder(t *testing.T, root string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(root, name)
+			out = append(out, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(out)
+	return out
 }

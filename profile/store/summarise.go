@@ -334,7 +334,7 @@ func (x *hostSum) samples(ctx context.Context) error {
 	x.from = x.to
 	x.z.Flush()
 	q := x.r.Query
-	q.Hosts, q.From, q.To = []string{x.box.host}, max(1, from-leadTime), to
+	q.Hosts, q.From, q.To = []string{x.box.host}, max(0, from-leadTime), to
 	return x.eachTick(ctx, q, func(t HostTick) {
 		if t.At < from {
 			x.z.Lead(t.Host, t.Tick)
