@@ -28,6 +28,9 @@ func (z *Summarizer) Merge(o *Summarizer) {
 	}
 	z.dropDetails()
 	for key, all := range o.told {
+		if z.fold.holds(key) {
+			continue
+		}
 		z.told[key] = append(z.told[key], all...) // of other boxes
 	}
 	for m := range b.machines {
@@ -39,7 +42,11 @@ func (z *Summarizer) mergeJob(j *JobUse) {
 	key := j.holder.key(j.seen.host)
 	known := z.jobs[key]
 	if known == nil {
-		if j.sumHeld(); j.held < z.least {
+		if z.fold.takes(key, j, z.least) {
+			delete(z.told, key)
+			return
+		}
+		if j.sumHeld(); j.held < z.least && z.fold == nil {
 			j.dropDetails()
 		}
 		z.jobs[key] = j
@@ -76,22 +83,38 @@ func (c *HeatCell) merge(o *HeatCell) {
 // number of jobs has doubled. Jobs of several boxes keep theirs, since more of them may come.
 func (z *Summarizer) dropDetails() {
 	most := z.mostJobs()
-	if len(z.out.Jobs) < max(2*z.trimmed, 2*most) {
+	next := 2 * max(z.trimmed, most)
+	if z.fold != nil {
+		next = max(z.trimmed+most/2, most+most/2)
+	}
+	if len(z.out.Jobs) < max(next, most+1) {
 		return
 	}
-	z.trimmed = len(z.out.Jobs)
-	held := make([]int64, 0, z.trimmed)
-	for _, j := range z.out.Jobs {
-		j.sumHeld()
-		held = append(held, j.held)
+	z.least = z.leastListed()
+	if z.fold != nil {
+		z.foldJobs()
 	}
-	slices.Sort(held)
-	z.least = held[len(held)-most]
+	z.trimmed = len(z.out.Jobs)
+	if z.fold != nil {
+		return
+	}
 	for _, j := range z.out.Jobs {
 		if j.held < z.least && len(j.hosts) < 2 {
 			j.dropDetails()
 		}
 	}
+}
+
+// leastListed returns the time for which the last job that the summary lists held devices, 0 where it lists
+// all.
+func (z *Summarizer) leastListed() int64 {
+	held := make([]int64, 0, len(z.out.Jobs))
+	for _, j := range z.out.Jobs {
+		j.sumHeld()
+		held = append(held, j.held)
+	}
+	slices.Sort(held)
+	return held[max(0, len(held)-z.mostJobs())]
 }
 
 func (j *JobUse) dropDetails() {

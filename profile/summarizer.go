@@ -23,6 +23,7 @@ type Summarizer struct {
 	trimmed int   // jobs when details of jobs were dropped last
 	least   int64 // time for which a job held devices that has details
 
+	fold    *folding // nil where all jobs are kept
 	zone    *time.Location
 	out     Summary
 	spans   Spanner
@@ -247,6 +248,7 @@ func (z *Summarizer) Summary() *Summary {
 	if most := z.mostJobs(); len(out.Jobs) > most {
 		out.Jobs, out.more = out.Jobs[:most:most], out.Jobs[most:]
 	}
+	out.folded = z.fold
 	for _, j := range out.Jobs {
 		j.unpack()
 		j.Use = j.uses.total()

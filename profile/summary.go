@@ -110,7 +110,8 @@ type Summary struct {
 	Overlaps  []Overlap
 	SameNames []SameName
 
-	more []*JobUse // jobs beyond the limit, their Uses packed
+	more   []*JobUse // jobs beyond the limit, their Uses packed
+	folded *folding  // jobs beyond the limit of which nothing else is kept
 }
 
 // Overlap is what several folders hold of the same GPUs of a box at the same instants. It counts once.
@@ -129,9 +130,9 @@ type SameName struct {
 }
 
 // JobsLeftOut is the number of jobs that Jobs lacks: those that held devices for the shortest time.
-func (s *Summary) JobsLeftOut() int { return len(s.more) }
+func (s *Summary) JobsLeftOut() int { return len(s.more) + s.folded.count() }
 
-// EachJob returns all jobs, in the order of Jobs. The Use of a job that Jobs lacks is valid until the
+// EachJob returns all jobs that were not folded, in the order of Jobs. The Use of a job that Jobs lacks is valid until the
 // next one.
 func (s *Summary) EachJob() iter.Seq[*JobUse] {
 	return func(yield func(*JobUse) bool) {
@@ -185,15 +186,21 @@ type TenantUse struct {
 func (s *Summary) Tenants() []*TenantUse {
 	byName := map[string]*TenantUse{}
 	var out []*TenantUse
-	for j := range s.EachJob() {
-		t := byName[j.Tenant]
+	add := func(name string, jobs int, uses shareUses) {
+		t := byName[name]
 		if t == nil {
-			t = &TenantUse{Tenant: j.Tenant}
-			byName[j.Tenant] = t
+			t = &TenantUse{Tenant: name}
+			byName[name] = t
 			out = append(out, t)
 		}
-		t.Jobs++
-		t.uses.merge(j.uses)
+		t.Jobs += jobs
+		t.uses.merge(uses)
+	}
+	for j := range s.EachJob() {
+		add(j.Tenant, 1, j.uses)
+	}
+	for _, t := range s.folded.sums() {
+		add(t.Tenant, t.Jobs, t.uses)
 	}
 	for _, t := range out {
 		t.Use = t.uses.total()

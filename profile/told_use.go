@@ -83,6 +83,9 @@ func (z *Summarizer) AddTold(s *ToldSpan) {
 func (z *Summarizer) shareTold() {
 	z.out.Untold = nil
 	for key, all := range z.told {
+		if z.fold.holds(key) {
+			continue
+		}
 		slices.SortFunc(all, (*ToldUse).Compare)
 		if j := z.jobs[key]; j != nil {
 			j.told = all

@@ -68,7 +68,7 @@ func runProfileHeat(ctx context.Context, e *env, o *heatOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	if _, err := summariseEach(ctx, e, args, store.SummaryRequest{Query: q, Zone: in, Each: b.Add}); err != nil {
+	if _, err := summariseEach(ctx, e, args, store.SummaryRequest{Query: q, Zone: in, Each: b.Add, ListedJobs: true}); err != nil {
 		return err
 	}
 	r, err := b.Result(args)

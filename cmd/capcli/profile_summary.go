@@ -80,7 +80,8 @@ func runProfileSummary(ctx context.Context, e *env, o *summaryOptions, args []st
 	if err != nil {
 		return err
 	}
-	sum, err := summarise(ctx, e, args, q, in)
+	defer debug.SetGCPercent(debug.SetGCPercent(summaryGC)) // for the result, too
+	sum, err := summariseEach(ctx, e, args, store.SummaryRequest{Query: q, Zone: in, ListedJobs: true})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -21,6 +22,9 @@ type SummaryRequest struct {
 	// SamplesAlone leaves roll-ups unread. The summary is the same.
 	SamplesAlone bool
 	MostJobs     int // most jobs that the summary lists; 0 is profile's default
+	// ListedJobs has the summary forget the jobs that it does not list, but for the sums by tenant. It
+	// then takes much less memory of a fleet.
+	ListedJobs bool
 	// Each, unless nil, is shown each span that is summed up: never two at once, those of a box in order,
 	// boxes in any order. The span is valid until it returns.
 	Each func(*profile.Span)
@@ -39,7 +43,7 @@ func (r *SummaryRequest) observer(one *sync.Mutex) func(*profile.Span) {
 }
 
 // hostsAtOnce is how many hosts are summed up before they are added to the whole. It bounds the memory.
-const hostsAtOnce = 32
+const hostsAtOnce = 16
 
 // Summarise sums up what the folders hold. It reads whole hours from roll-ups, where they are up to
 // date and no other folder has the same host and day, and all else from samples. Several workers read
@@ -49,15 +53,37 @@ func (f *Folders) Summarise(ctx context.Context, r SummaryRequest, progress func
 	if err != nil {
 		return nil, err
 	}
+	kept := map[profile.JobDigest]bool{}
+	for {
+		whole, err := f.sumUp(ctx, boxes, &r, kept, progress)
+		if err != nil {
+			return nil, err
+		}
+		missed := whole.Missed()
+		if len(missed) == 0 {
+			sum := whole.Summary()
+			f.Describe(sum)
+			return sum, nil
+		}
+		maps.Copy(kept, missed)
+		r.Each, progress = nil, func(int64, int64) {} // these were told
+	}
+}
+
+// sumUp sums up boxes. Where jobs are forgotten that are not listed, it keeps some.
+func (f *Folders) sumUp(ctx context.Context, boxes []hostBox, r *SummaryRequest, kept map[profile.JobDigest]bool, progress func(done, total int64)) (*profile.Summarizer, error) {
 	f.overlaps = nil
 	whole := profile.NewSummarizer(r.Zone)
 	whole.MostJobs = r.MostJobs
+	if r.ListedJobs {
+		whole.Fold(kept)
+	}
 	var one sync.Mutex
 	for from := 0; from < len(boxes); from += hostsAtOnce {
 		some := boxes[from:min(from+hostsAtOnce, len(boxes))]
 		parts, err := capcli.MapParallel(ctx, some, func(n int) { progress(int64(from+n), int64(len(boxes))) },
 			func(ctx context.Context, b hostBox) (*hostSum, error) {
-				x := &hostSum{folders: &Folders{all: b.in}, r: &r, box: b, z: profile.NewSummarizer(r.Zone)}
+				x := &hostSum{folders: &Folders{all: b.in}, r: r, box: b, z: profile.NewSummarizer(r.Zone)}
 				x.z.Each = r.observer(&one)
 				err := x.add(ctx)
 				x.z.Pack()
@@ -71,9 +97,7 @@ func (f *Folders) Summarise(ctx context.Context, r SummaryRequest, progress func
 			f.overlaps = append(f.overlaps, p.folders.overlaps...)
 		}
 	}
-	sum := whole.Summary()
-	f.Describe(sum)
-	return sum, nil
+	return whole, nil
 }
 
 // hostSum sums up one box.
