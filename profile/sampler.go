@@ -305,7 +305,11 @@ func (r *run) awaitLastRead() error {
 	if !r.busy {
 		return nil
 	}
+	late := r.told
 	if err, back := r.wait(); back && err == nil {
+		if late { // its tick was counted as missed, and is seen after all
+			r.stats.Missed--
+		}
 		return r.write()
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -311,10 +312,11 @@ func TestWrap(t *testing.T) {
 	f.put("sys/fs/cgroup/cgroup.controllers", "cpu", "proc/7/cgroup", "0::/slurm/job_42/step_0\n", "sys/fs/cgroup/slurm/job_42/memory.current", "5",
 		"sys/fs/cgroup/slurm/job_42/memory.stat", "file 3\nshmem 1\n")
 	in := &fixed{processes: []profile.Process{{PID: 7, Job: "42"}}}
-	s := wrap(in, os.DirFS(f.dir), func() time.Duration { return f.at })
+	var now atomic.Int64 // the box is read on a goroutine of its own
+	s := wrap(in, os.DirFS(f.dir), func() time.Duration { return time.Duration(now.Load()) })
 	var tick profile.Tick
 	read := func() {
-		f.at += time.Second
+		now.Add(int64(time.Second))
 		tick.Reset()
 		if err := s.Read(t.Context(), &tick); err != nil {
 			t.Fatal(err)
