@@ -14,6 +14,9 @@ import (
 // A summary that forgets the jobs that it does not list says the same as one of all jobs, also where
 // jobs run on several boxes.
 func TestForgottenJobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("40 boxes")
+	}
 	disk := newMemDisk()
 	rng := capcli.Seed(3).Stream("jobs of several boxes")
 	for i := range 40 {

@@ -255,6 +255,9 @@ func TestPruneRefusesASecondProgram(t *testing.T) {
 // Whichever call fails, or is the last before the program is killed or the power goes: a day is
 // there whole or not at all, nothing is gone that had to stay, and the next run removes the rest.
 func TestPruneKilledAtEveryCall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of kills, of one goroutine")
+	}
 	setup := func() *memDisk {
 		d := newMemDisk()
 		recordDays(t, d, "box", 0, 1, 2, 3, 4)
