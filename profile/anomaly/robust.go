@@ -29,8 +29,8 @@ func spreadOf(values []float64, centre float64) float64 {
 	return normal * median(off)
 }
 
-// ranks returns the ranks of values from 1, the mean rank of equal ones.
-func ranks(values []float64) []float64 {
+// ascending returns the indexes of values from the lowest value to the highest, of equal ones the first first.
+func ascending(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
@@ -44,6 +44,12 @@ func ranks(values []float64) []float64 {
 		}
 		return a - b
 	})
+	return order
+}
+
+// ranks returns the ranks of values from 1, the mean rank of equal ones.
+func ranks(values []float64) []float64 {
+	order := ascending(values)
 	out := make([]float64, len(values))
 	for i := 0; i < len(order); {
 		k := i
@@ -116,19 +122,7 @@ func rising(values []float64) float64 {
 // fitLine returns the line y = a + b x of the median of slopes to the third of the values with the lowest x and
 // the third with the highest (Tukey 1977, the resistant line): robust and without all pairs.
 func fitLine(x, y []float64) (a, b float64) {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, k int) int {
-		switch {
-		case x[i] < x[k]:
-			return -1
-		case x[i] > x[k]:
-			return 1
-		}
-		return i - k
-	})
+	order := ascending(x)
 	third := len(order) / 3
 	pick := func(from, to int, v []float64) float64 {
 		var part []float64

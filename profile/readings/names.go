@@ -55,15 +55,6 @@ var rules = func() map[string]rule {
 	return out
 }()
 
-// KnownNames returns the names of programs' figures that are known, and what they become.
-func KnownNames() map[string]string {
-	out := map[string]string{}
-	for name, r := range rules {
-		out[name] = r.name
-	}
-	return out
-}
-
 // mostName is the most bytes of a name.
 const mostName = 96
 

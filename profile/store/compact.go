@@ -38,14 +38,11 @@ func Compact(ctx context.Context, disk Disk, root string, o CompactOptions) (Com
 		disk = System{}
 	}
 	var done Compacted
-	hosts, err := hosts(disk, root, spanOf(0, 0))
+	hosts, err := chosenHosts(disk, root, o.Hosts)
 	if err != nil {
 		return done, err
 	}
 	for _, host := range hosts {
-		if len(o.Hosts) > 0 && !slices.Contains(o.Hosts, host) {
-			continue
-		}
 		if err := compactHost(ctx, disk, root, host, o, &done); err != nil {
 			return done, err
 		}

@@ -86,6 +86,15 @@ func hosts(disk Disk, root string, want span) ([]string, error) {
 	return slices.Compact(hosts), nil
 }
 
+// chosenHosts returns the hosts of root that are among some; all where some is empty.
+func chosenHosts(disk Disk, root string, some []string) ([]string, error) {
+	all, err := hosts(disk, root, spanOf(0, 0))
+	if len(some) > 0 {
+		all = slices.DeleteFunc(all, func(host string) bool { return !slices.Contains(some, host) })
+	}
+	return all, err
+}
+
 // list returns all files and segments of a host.
 func list(disk Disk, root, host string) (*listing, error) {
 	return listDays(disk, root, host, spanOf(0, 0))

@@ -75,14 +75,11 @@ func Prune(ctx context.Context, disk Disk, root string, o PruneOptions) (Pruned,
 		disk = System{}
 	}
 	var done Pruned
-	hosts, err := hosts(disk, root, spanOf(0, 0))
+	hosts, err := chosenHosts(disk, root, o.Hosts)
 	if err != nil {
 		return done, err
 	}
 	for _, host := range hosts {
-		if len(o.Hosts) > 0 && !slices.Contains(o.Hosts, host) {
-			continue
-		}
 		p := pruning{ctx: ctx, disk: disk, root: root, host: host, o: &o, done: &done}
 		if err := p.run(); err != nil {
 			return done, err
