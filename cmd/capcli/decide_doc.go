@@ -10,9 +10,6 @@ import (
 // decideDoc is the report of a decision: the answer, its alternatives and the steps.
 func decideDoc(r *decide.Result) report.Doc {
 	d := report.Doc{Lead: r.Answer, Data: r, Notes: append([]string{}, r.Warnings...)}
-	if r.Meeting != nil {
-		d.Notes = append(d.Notes, r.Meeting.Sentence)
-	}
 	d.Notes = append(d.Notes, r.Notes...)
 	d.Tables = []report.Table{
 		report.Fill(report.Table{Name: "plans", Title: "The plan and its alternatives, over " + r.Length.String()}, r.Alternatives, []report.Field[decide.Choice]{

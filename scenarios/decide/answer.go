@@ -2,120 +2,244 @@ package decide
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"capcli"
 	"capcli/scenarios/prices"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 	"capcli/simulate/plan"
+	"capcli/simulate/plan/market"
 	"capcli/simulate/plan/mix"
 )
 
-// answer fills in the result of the plan r.
-func (s *search) answer(ctx context.Context, r *mix.Result) (*Result, error) {
-	out := s.out
-	out.Mix, out.Texts, out.Bound = r, s.docs, r.Bound
-	out.Start, out.End = s.set.Futures.Start(), s.set.Futures.End()
+// decide finds the plan: what covers is solved exactly, fenced GPUs are searched with jobs where any can
+// be had, and the two are compared.
+func (c *chain) decide(ctx context.Context) error {
+	out := c.out
+	out.Start, out.End = c.set.Futures.Start(), c.set.Futures.End()
 	out.Length = capcli.Seconds(out.End - out.Start)
-	for _, l := range r.Limits {
-		out.Limits = append(out.Limits, l.Text)
+	for _, l := range c.checks {
+		out.Limits = append(out.Limits, l.String())
 	}
-	s.describeLog()
-	s.listPrices()
-	chosen, found := s.chosen(r)
-	if out.Found = found; !found {
-		near := s.choice("nearest to the limits", chosen, s.found[chosen], nil)
-		out.Nearest = &near
+	c.describeLog()
+	c.listPrices()
+	if err := c.desk.answerBill(ctx); err != nil {
+		return err
 	}
-	if err := s.alternatives(ctx, chosen); err != nil {
-		return nil, err
+	if err := c.desk.compareSellers(ctx); err != nil {
+		return err
 	}
-	s.review()
-	out.Warnings = append(out.Warnings, s.warnings()...)
-	if !found {
-		if err := s.withinBudget(ctx); err != nil {
-			return nil, err
+	if c.place != nil {
+		return c.searchPlaces(ctx)
+	}
+	return nil
+}
+
+// answer writes the answer, with what it stands on. Where no plan holds the limits it returns a
+// *capcli.ResultError of the kind NoPlan.
+func (c *chain) answer() error {
+	out := c.out
+	out.Warnings = append(out.Warnings, c.warnings()...)
+	if out.Found {
+		out.Order = c.order()
+		out.Answer = c.sentence()
+		return nil
+	}
+	c.withinBudget()
+	failure := c.noPlan()
+	out.Failure = failure.Error()
+	out.Answer = c.noAnswer()
+	return failure
+}
+
+// noPlan says which limit no plan holds.
+func (c *chain) noPlan() error {
+	if c.noPlace != nil {
+		return c.noPlace
+	}
+	return &capcli.ResultError{Kind: capcli.NoPlan, Text: c.noAnswer()}
+}
+
+// order sums the purchases of the first date.
+func (c *chain) order() *Order {
+	p := c.out.Plan
+	if p.GPUs == 0 {
+		return nil
+	}
+	out := &Order{Date: c.out.Start, GPUs: p.GPUs}
+	for i := range p.Commitments {
+		if x := &p.Commitments[i]; x.Start.Time == c.out.Start {
+			out.Total += x.Cost
+			out.Until = max(out.Until, x.End.Time)
 		}
-		failure := r.NoPlan()
-		out.Failure = failure.Error()
-		out.Answer = s.noAnswer()
-		return out, failure
-	}
-	out.Answer = s.sentence()
-	return out, nil
-}
-
-// chosen returns the point of the best mix of a plan; where there is none, of the nearest, and false.
-func (s *search) chosen(r *mix.Result) (point, bool) {
-	m := r.Best
-	if m == nil {
-		m = r.Closest
-	}
-	if m == nil {
-		return s.bestPoint(), false
-	}
-	return s.pointOf(m), r.Best != nil
-}
-
-func (s *search) pointOf(m *mix.Mix) point {
-	for p := range s.found {
-		c := p.changes()
-		if m.Choices[0].Path+"="+m.Choices[0].Value == c[0] && m.Choices[1].Path+"="+m.Choices[1].Value == c[1] {
-			return p
-		}
-	}
-	return s.bestPoint()
-}
-
-// choice returns the document of a mix. base is the recommendation, from which differences are
-// taken; nil is the mix itself.
-func (s *search) choice(name string, p point, m *mix.Mix, base *Choice) Choice {
-	list := costs(m)
-	out := Choice{
-		Name: name, GPUs: p.gpus, Patience: p.patience, Cost: plan.Risk{}.USD(list, true), Worst: worst5.USD(list, true),
-		Held: m.Entry.HeldShare(), Holds: m.Holds(s.hold), WaitP95: m.Entry.Wait(), Mix: m,
-	}
-	n := len(m.Entry.Outcomes)
-	mean := func(f func(o *mix.Outcome) capcli.USD) capcli.USD {
-		return capcli.MeanUSD(n, true, func(i int) capcli.USD { return f(&m.Entry.Outcomes[i]) })
-	}
-	out.Committed = mean(func(o *mix.Outcome) capcli.USD { return o.Committed })
-	out.OnDemand = mean(func(o *mix.Outcome) capcli.USD { return o.OnDemand })
-	out.Stranded = mean(func(o *mix.Outcome) capcli.USD { return o.StrandedIdle + o.StrandedBlocked + o.StrandedDown })
-	for i := range m.Entry.Outcomes {
-		o := &m.Entry.Outcomes[i]
-		out.WaitWorst = max(out.WaitWorst, o.WaitP95)
-		out.Unserved += o.UnservedShare() / float64(n)
-		out.UndoneMost = max(out.UndoneMost, o.UnservedShare())
-		out.Undone += (o.Possible - o.Served).Hours() / float64(n)
-	}
-	if len(m.CostRange) == 2 {
-		out.Range = [2]capcli.USD{m.CostRange[0], m.CostRange[1]}
-	}
-	out.PerYear, _ = billing.PerYear(out.Cost, m.Length)
-	if base != nil {
-		out.Difference = out.Cost - base.Cost
 	}
 	return out
 }
 
-// alternatives runs what a meeting asks about beside the recommendation, and compares the plan for
-// the futures.
-func (s *search) alternatives(ctx context.Context, chosen point) error {
+// outcome returns the figures of a future in which everything runs at once and nobody waits.
+func (d *desk) outcome(in *plan.InFuture) *outcome.Outcome {
+	cost, unused, all, zero := in.Cost, in.Unused, 1.0, capcli.Seconds(0)
+	perYear, _ := billing.PerYear(cost, d.out.Length)
+	o := &outcome.Outcome{Availability: &all}
+	o.Started = 1 // no figure over jobs is known where none came
+	o.WaitP50, o.WaitP95, o.WaitP99, o.WaitMax = &zero, &zero, &zero, &zero
+	o.Cost.Total, o.Cost.Stranded, o.Cost.PerYear = &cost, &unused, &perYear
+	return o
+}
+
+// withinBudget adds what the budget alone would pay for, where no plan keeps to it: GPUs committed all
+// the time, for which work waits as long as it takes.
+func (c *chain) withinBudget() {
+	limit := c.costLimit()
+	rate, ok := c.cheapestRate()
+	if limit <= 0 || c.out.Nearest == nil || !ok {
+		return
+	}
+	each := capcli.Cost(rate, capcli.GPUTime(int64(c.out.Length))*capcli.GPUSecond)
+	if each <= 0 {
+		return
+	}
+	n := int(limit/each) / c.lot() * c.lot()
+	if n == 0 {
+		return
+	}
+	cost := each * capcli.USD(n)
+	undone, share := c.leftUndone(float64(n))
+	held := 0.0
+	out := Choice{Name: budgetName, As: asPlace, GPUs: n, Patience: "never", Cost: cost, Worst: cost, Committed: cost, Range: [2]capcli.USD{cost, cost}, Held: held, Commitments: []market.Purchase{}}
+	out.PerYear, _ = billing.PerYear(cost, c.out.Length)
+	out.Difference = cost - c.out.Nearest.Cost
+	out.Undone, out.Unserved = undone, share
+	c.out.Alternatives = append(c.out.Alternatives, out)
+}
+
+// leftUndone returns the GPU-hours that a number of GPUs leaves undone at the end of the futures, on
+// average, where work waits as long as it takes, and their share of what is wanted. Work counts as
+// divisible, so it is at least so much.
+func (c *chain) leftUndone(gpus float64) (hours, share float64) {
+	f := &c.set.Futures
+	var left, wanted float64
+	for _, path := range f.Paths {
+		waiting := 0.0
+		for i, v := range path {
+			length := capcli.Seconds(f.Grid.At(i+1) - f.Grid.At(i)).Hours()
+			wanted += v * length
+			waiting = max(0, waiting+(v-gpus)*length)
+		}
+		left += waiting
+	}
+	n := float64(len(f.Paths))
+	return left / n, left / max(wanted, 1e-9)
+}
+
+// cheapestRate returns the lowest rate of a commitment.
+func (c *chain) cheapestRate() (capcli.Rate, bool) {
+	var best capcli.Rate
+	for i := range c.offer.Committed {
+		if r := c.offer.Committed[i].PerGPU(); best == 0 || r < best {
+			best = r
+		}
+	}
+	return best, best > 0
+}
+
+// budgetName is the alternative that the budget pays for.
+const budgetName = "what the budget pays for"
+
+// costLimit returns the lowest limit on the cost; 0 is none.
+func (c *chain) costLimit() capcli.USD {
+	var least capcli.USD
+	for _, l := range c.checks {
+		if l.Metric.Name == "cost" && l.Op[0] == '<' {
+			if v := capcli.USDOf(l.Value); least == 0 || v < least {
+				least = v
+			}
+		}
+	}
+	return least
+}
+
+func (c *chain) describeLog() {
+	d := c.described
+	log := &c.out.Log
+	*log = Log{
+		File: c.Trace, Jobs: d.Jobs - d.CPUOnlyJobs, First: d.FirstSubmit, Last: d.LastSubmit, Days: d.SpanS / int64(capcli.Day),
+		Demand: d.Demand.MeanGPUs, Peak: d.Demand.PeakGPUs, Tail: c.tail, Tested: c.tested, Ahead: c.bought.Futures.Mean,
+	}
+	if d.Use != nil {
+		log.Use = &d.Use.MeanGPUs
+	}
+	if d.Wait != nil {
+		log.WaitP95 = &d.Wait.P95
+	}
+	log.AheadLow, log.AheadTop = slices.Min(c.bought.Futures.Levels), slices.Max(c.bought.Futures.Levels)
+}
+
+func (c *chain) listPrices() {
+	rows := []*prices.Row{}
+	for i := range c.offer.Committed {
+		rows = append(rows, &c.offer.Committed[i].Row)
+	}
+	for _, row := range append(rows, &c.offer.OnDemand.Row) {
+		c.out.Prices = append(c.out.Prices, Price{row.Key(), row.Term, row.PerGPU(), row.Date, row.Origin()})
+	}
+}
+
+// answer compares the best place with the plan of what covers, and takes the cheaper of those that hold
+// the limits.
+func (s *search) answer(ctx context.Context, r *mix.Result) error {
 	out := s.out
-	alone := s.round(boughtGPUs(s.bought.Plans[0].First))
+	out.Mix, out.Bound = r, r.Bound
+	m, held := r.Best, r.Best != nil
+	if m == nil {
+		m = r.Closest
+	}
+	if m == nil {
+		return nil
+	}
+	p := s.pointOf(m)
+	place := s.choice("fenced GPUs", p, m, nil)
+	switch bill := out.Plan; {
+	case held && (bill == nil || place.Cost < bill.Cost):
+		place.Name = "recommended"
+		out.Found, out.Plan, out.Nearest, out.Ties = true, &place, nil, nil
+		out.Alternatives = slices.DeleteFunc(out.Alternatives, func(c Choice) bool { return c.Name == tenthFewer || c.Name == tenthMore || c.Name == "recommended" })
+		if bill != nil && bill.As == asBill {
+			billed := *bill
+			billed.Name = "as a bill"
+			out.Alternatives = append(out.Alternatives, billed)
+		}
+		out.Alternatives = slices.Insert(out.Alternatives, 0, place)
+	case held || bill != nil:
+		out.Alternatives = append(out.Alternatives, place)
+	default:
+		place.Name = "nearest to the limits"
+		out.Nearest, s.noPlace = &place, r.NoPlan()
+	}
+	if err := s.besides(ctx, p); err != nil {
+		return err
+	}
+	base := out.Plan
+	if base == nil {
+		base = out.Nearest
+	}
+	for i := range out.Alternatives {
+		out.Alternatives[i].Difference = out.Alternatives[i].Cost - base.Cost
+	}
+	return nil
+}
+
+// besides adds sizes and waits beside the best place.
+func (s *search) besides(ctx context.Context, chosen point) error {
 	list := []struct {
 		name string
 		point
 	}{
-		{"recommended", chosen},
-		{"10% fewer", point{s.sizeBelow(chosen.gpus), chosen.patience}},
-		{"10% more", point{s.sizeAbove(chosen.gpus), chosen.patience}},
-		{"nobody waits", point{chosen.gpus, s.waits[0]}},
-		{"all on demand", point{0, s.waits[0]}},
-		{"owned now", point{s.round(float64(out.Owned)), chosen.patience}},
-		{"for the futures alone", point{alone, s.waits[0]}},
-		{"for the futures alone, with waits", point{alone, chosen.patience}},
+		{"fenced, 10% fewer", point{s.sizeBelow(chosen.gpus), chosen.patience}},
+		{"fenced, 10% more", point{s.sizeAbove(chosen.gpus), chosen.patience}},
+		{"fenced, nobody waits", point{chosen.gpus, s.waits[0]}},
 	}
 	var fresh [][]string
 	var points []point
@@ -131,120 +255,64 @@ func (s *search) alternatives(ctx context.Context, chosen point) error {
 	for i, m := range mixes {
 		s.found[points[i]] = m
 	}
-	base := s.choice("recommended", chosen, s.found[chosen], nil)
-	if out.Found {
-		out.Plan = &base
-	}
-	var seen []point
-	for i, a := range list {
-		if i == 0 && !out.Found || slices.Contains(seen, a.point) {
-			continue
+	seen := []point{chosen}
+	for _, a := range list {
+		if !slices.Contains(seen, a.point) {
+			seen = append(seen, a.point)
+			s.out.Alternatives = append(s.out.Alternatives, s.choice(a.name, a.point, s.found[a.point], nil))
 		}
-		seen = append(seen, a.point)
-		out.Alternatives = append(out.Alternatives, s.choice(a.name, a.point, s.found[a.point], &base))
 	}
-	s.compare(alone, chosen)
 	return nil
+}
+
+func (s *search) pointOf(m *mix.Mix) point {
+	for p := range s.found {
+		c := p.changes()
+		if m.Choices[0].Path+"="+m.Choices[0].Value == c[0] && m.Choices[1].Path+"="+m.Choices[1].Value == c[1] {
+			return p
+		}
+	}
+	return s.bestPoint()
+}
+
+// choice returns the document of a mix with fenced GPUs. base is the recommendation, from which
+// differences are taken; nil is the mix itself.
+func (s *search) choice(name string, p point, m *mix.Mix, base *Choice) Choice {
+	list := costs(m)
+	out := Choice{
+		Name: name, As: asPlace, GPUs: p.gpus, Place: p.gpus, Patience: p.patience, Cost: plan.Risk{}.USD(list, true), Worst: worst5.USD(list, true),
+		Held: m.Entry.HeldShare(), Holds: m.Holds(s.hold), WaitP95: m.Entry.Wait(), Commitments: []market.Purchase{}, Mix: m,
+	}
+	if p.gpus == 0 {
+		out.As = asNothing
+	}
+	n := len(m.Entry.Outcomes)
+	mean := func(f func(o *mix.Outcome) capcli.USD) capcli.USD {
+		return capcli.MeanUSD(n, true, func(i int) capcli.USD { return f(&m.Entry.Outcomes[i]) })
+	}
+	out.Committed = mean(func(o *mix.Outcome) capcli.USD { return o.Committed })
+	out.OnDemand = mean(func(o *mix.Outcome) capcli.USD { return o.OnDemand })
+	out.Stranded = mean(func(o *mix.Outcome) capcli.USD { return o.StrandedIdle + o.StrandedBlocked + o.StrandedDown })
+	for i := range m.Entry.Outcomes {
+		o := &m.Entry.Outcomes[i]
+		out.WaitWorst = max(out.WaitWorst, o.WaitP95)
+		out.Unserved += o.UnservedShare() / float64(n)
+		out.UndoneMost = max(out.UndoneMost, o.UnservedShare())
+		out.Undone += (o.Possible - o.Served).Hours() / float64(n)
+	}
+	if v, ok := m.Entry.Mean("wait_mean"); ok && !math.IsNaN(v) {
+		out.WaitMean = v
+	}
+	if len(m.CostRange) == 2 {
+		out.Range = [2]capcli.USD{m.CostRange[0], m.CostRange[1]}
+	}
+	out.PerYear, _ = billing.PerYear(out.Cost, m.Length)
+	if base != nil {
+		out.Difference = out.Cost - base.Cost
+	}
+	return out
 }
 
 // sizeBelow and sizeAbove return sizes a tenth below and above a size, at least one lot.
 func (s *search) sizeBelow(n int) int { return max(0, min(n-s.lot(), s.round(0.9*float64(n)))) }
 func (s *search) sizeAbove(n int) int { return max(n+s.lot(), s.round(1.1*float64(n))) }
-
-// compare sets the plan for the futures beside the recommendation.
-func (s *search) compare(alone int, chosen point) {
-	risk := func(p point) capcli.USD { return *s.found[p].Cost }
-	m := &Meeting{
-		GPUs: alone, Bought: s.bought.Optimum.Cost, Played: risk(point{alone, s.waits[0]}),
-		Patient: risk(point{alone, chosen.patience}), Cost: risk(chosen),
-	}
-	m.Hours, m.Waits, m.Size = m.Played-m.Bought, m.Patient-m.Played, m.Cost-m.Patient
-	apart := max(alone-chosen.gpus, chosen.gpus-alone)
-	m.Meet = apart <= max(s.lot(), chosen.gpus/20)
-	s.out.Meeting = m
-	m.Sentence = s.meetingSentence(chosen)
-}
-
-// withinBudget adds what the budget alone would pay for, where no plan keeps to it: committed GPUs
-// for which jobs wait as long as it takes.
-func (s *search) withinBudget(ctx context.Context) error {
-	limit := s.costLimit()
-	if limit <= 0 || s.out.Nearest == nil {
-		return nil
-	}
-	hours := capcli.GPUTime(int64(s.out.Length)) * capcli.GPUSecond
-	each := capcli.Cost(s.term.PerGPU(), hours)
-	if each <= 0 {
-		return nil
-	}
-	n := int(limit/each) / s.lot() * s.lot()
-	if n == 0 {
-		return nil
-	}
-	p := point{n, "never"}
-	mixes, err := s.planner.Assess(ctx, [][]string{p.changes()})
-	if err != nil {
-		return err
-	}
-	s.out.Alternatives = append(s.out.Alternatives, s.choice(budgetName, p, mixes[0], s.out.Nearest))
-	return nil
-}
-
-// budgetName is the alternative that the budget pays for.
-const budgetName = "what the budget pays for"
-
-// costLimit returns the lowest limit on the cost; 0 is none.
-func (s *search) costLimit() capcli.USD {
-	var least capcli.USD
-	for _, l := range s.out.Mix.Limits {
-		if l.Metric == "cost" && l.Op[0] == '<' {
-			if v := capcli.USDOf(l.Value); least == 0 || v < least {
-				least = v
-			}
-		}
-	}
-	return least
-}
-
-func (s *search) describeLog() {
-	d := s.described
-	log := &s.out.Log
-	*log = Log{
-		File: s.Trace, Jobs: d.Jobs - d.CPUOnlyJobs, First: d.FirstSubmit, Last: d.LastSubmit, Days: d.SpanS / int64(capcli.Day),
-		Demand: d.Demand.MeanGPUs, Peak: d.Demand.PeakGPUs, Tail: s.tail, Tested: s.tested, Ahead: s.bought.Futures.Mean,
-	}
-	if d.Use != nil {
-		log.Use = &d.Use.MeanGPUs
-	}
-	if d.Wait != nil {
-		log.WaitP95 = &d.Wait.P95
-	}
-	log.AheadLow, log.AheadTop = slices.Min(s.bought.Futures.Levels), slices.Max(s.bought.Futures.Levels)
-}
-
-func (s *search) listPrices() {
-	for _, row := range []*prices.Row{&s.term.Row, &s.offer.OnDemand.Row} {
-		s.out.Prices = append(s.out.Prices, Price{row.Key(), row.Term, row.PerGPU(), row.Date, row.Origin()})
-	}
-}
-
-// review says when to decide again.
-func (s *search) review() {
-	w := s.bought.Waiting
-	if w == nil || len(w.Decisions) < 2 {
-		return
-	}
-	r := &Review{Date: w.Decisions[1].Date.Time.Date(), Value: w.Now - w.Again, Purchases: []ReviewBuy{}}
-	for i := range w.Decisions[1:] {
-		d := &w.Decisions[i+1]
-		if d.Date != w.Decisions[1].Date || len(d.Purchases) == 0 {
-			continue
-		}
-		b := ReviewBuy{Share: float64(len(d.Futures)) / float64(s.bought.Futures.Count), GPUs: boughtGPUs(d.Purchases), Term: d.Purchases[0].Term}
-		if d.Least != nil && d.Most != nil {
-			b.Least, b.Most = *d.Least, *d.Most
-		}
-		r.Purchases = append(r.Purchases, b)
-	}
-	s.out.Review = r
-}

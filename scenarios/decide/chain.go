@@ -22,7 +22,6 @@ import (
 	"capcli/scenarios/prices"
 	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/futures"
-	"capcli/simulate/plan/market"
 )
 
 // The documents of the chain.
@@ -54,21 +53,21 @@ type chain struct {
 	open   trace.Opener
 	own    *prices.List // nil is none
 	offer  *prices.Offer
-	term   *prices.Quote // what is committed to
+	place   *prices.Quote // the cheapest commitment that is fenced; nil is none
+	noPlace error         // why no place holds the limits
 	out    *Result
 	doneN  int
 
-	tail   float64 // mean demand of the last week of the log, in GPUs
-	tested int     // days ahead for which the forecast was tried on the past
+	tail    float64 // mean demand of the last week of the log, in GPUs
+	tested  int     // days ahead for which the forecast was tried on the past
+	history *capcli.Series
 
 	described *trace.Description
 	set       *futures.Set
 	bought    *futures.Result
+	desk      *desk
 	pricesSum string
 }
-
-// stepsCount is the number of steps that Decide reports to World.Step.
-const stepsCount = 7
 
 // Decide runs the chain. It fails with *capcli.RequestError for a wrong request, with
 // *capcli.InputError where an input is, and with the errors of the steps. Where no mix holds the
@@ -90,48 +89,48 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 	if err := c.readPrices(); err != nil {
 		return nil, err
 	}
-	for _, step := range []struct {
+	steps := []struct {
 		name string
 		run  func(context.Context) error
 	}{
-		{"import", c.importLog}, {"describe", c.describe}, {"forecast", c.lookAhead}, {"scenario", c.write}, {"plan for the futures", c.buy},
-	} {
-		c.begin(step.name)
+		{"import", c.importLog}, {"describe", c.describe}, {"forecast", c.lookAhead}, {"plan for the futures", c.buy}, {"scenario", c.write},
+		{"plan", c.decide}, {"try it on the past", c.backtest},
+	}
+	for _, step := range steps {
+		if c.doneN++; c.w.Step != nil {
+			c.w.Step(c.doneN, len(steps), step.name)
+		}
 		if err := step.run(ctx); err != nil {
 			return nil, err
 		}
 	}
-	r, err := c.meet(ctx)
-	if r == nil || c.w.Documents == nil {
-		return r, err
+	err = c.answer()
+	if c.w.Documents == nil {
+		return c.out, err
 	}
-	if r.Found && c.w.Paper != nil {
-		if failed := c.report(); failed != nil {
-			return r, failed
-		}
-	}
-	text, failed := encode(r)
-	if failed == nil {
-		failed = c.w.Documents.Write(DecisionFile, text)
-	}
-	return r, errors.Join(failed, err)
+	return c.out, errors.Join(c.report(), err)
 }
 
-// report makes the page of the meeting.
+// report writes the decision, and the page of the meeting where there is a plan.
 func (c *chain) report() error {
-	line := command("report", PlanFile, PurchasesFile, ForecastFile, "--out", MeetingFile)
-	text, err := c.w.Paper(c.open, []string{PlanFile, PurchasesFile, ForecastFile}, line)
+	line := command("report", DecisionFile, PurchasesFile, ForecastFile, "--out", MeetingFile)
+	page := c.out.Found && c.w.Paper != nil
+	if page {
+		c.out.Steps = append(c.out.Steps, Step{"report", line, []string{MeetingFile}})
+	}
+	text, err := encode(c.out)
 	if err != nil {
 		return err
 	}
-	return c.put("report", line, &files{Texts: map[string][]byte{MeetingFile: text}}, MeetingFile)
-}
-
-func (c *chain) begin(name string) {
-	c.doneN++
-	if c.w.Step != nil {
-		c.w.Step(c.doneN, stepsCount, name)
+	c.docs[DecisionFile] = text
+	if err := c.w.Documents.Write(DecisionFile, text); err != nil || !page {
+		return err
 	}
+	html, err := c.w.Paper(c.open, []string{DecisionFile, PurchasesFile, ForecastFile}, line)
+	if err != nil {
+		return err
+	}
+	return c.w.Documents.Write(MeetingFile, html)
 }
 
 // opener returns an opener that knows the documents of the chain.
@@ -189,7 +188,7 @@ func (c *chain) readPrices() (err error) {
 			return err
 		}
 	}
-	c.offer, err = checkPrice(c.own, c.GPU)
+	c.offer, err = c.offerOf(c.own)
 	return err
 }
 
@@ -273,7 +272,8 @@ func (c *chain) describe(context.Context) error {
 		return err
 	}
 	daily := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Days: 1}}
-	sum, err := trace.Describe(measured(r.Jobs(), &daily), nil)
+	hourly := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Seconds: capcli.Hour}}
+	sum, err := trace.Describe(measured(r.Jobs(), &daily, &hourly), nil)
 	if err != nil {
 		return err
 	}
@@ -287,6 +287,8 @@ func (c *chain) describe(context.Context) error {
 			Hint: "give a longer log; capcli plan mix --trace plans for the jobs as they are",
 		}
 	}
+	past := hourly.Series("")
+	c.history = &past
 	levels := daily.Series("").Values
 	for _, v := range levels[max(0, len(levels)-7):] {
 		c.tail += v / float64(min(7, len(levels)))
@@ -298,12 +300,14 @@ func (c *chain) describe(context.Context) error {
 	return c.put("describe", command("trace", "describe", JobsFile, "-o", "json", "--out", DescribeFile), &files{Texts: map[string][]byte{DescribeFile: text}}, DescribeFile)
 }
 
-// measured yields jobs and adds them to a demand.
-func measured(jobs capcli.Jobs, d *capcli.Demand) capcli.Jobs {
+// measured yields jobs and adds them to demands.
+func measured(jobs capcli.Jobs, demands ...*capcli.Demand) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		for j, err := range jobs {
-			if err == nil {
-				err = d.Add(&j, "")
+			for _, d := range demands {
+				if err == nil {
+					err = d.Add(&j, "")
+				}
 			}
 			if !yield(j, err) {
 				return
@@ -315,9 +319,12 @@ func measured(jobs capcli.Jobs, d *capcli.Demand) capcli.Jobs {
 // leastDays is the shortest log from which futures are made: two of each weekday.
 const leastDays = 14
 
-// lookAhead forecasts the demand of the jobs by day, with possible futures.
+// lawModel is the model whose futures purchases are decided on.
+const lawModel = "snaive"
+
+// lookAhead forecasts the demand of the jobs by hour, with possible futures.
 func (c *chain) lookAhead(ctx context.Context) error {
-	words := []string{"forecast", JobsFile, "--step", "1d", "--horizon", c.Horizon, "--paths", strconv.Itoa(c.Futures), "--seed", strconv.FormatUint(uint64(c.Seed), 10)}
+	words := []string{"forecast", JobsFile, "--step", "1h", "--model", lawModel, "--horizon", c.Horizon, "--paths", strconv.Itoa(c.Futures), "--seed", strconv.FormatUint(uint64(c.Seed), 10)}
 	what := []string{"forecast", hashOf(c.docs[JobsFile]), strings.Join(words, " ")}
 	if c.Events != "" {
 		sum, err := hashInput(c.w.Open, c.Events)
@@ -353,18 +360,18 @@ func (c *chain) readTrial(text []byte) error {
 	}
 	for _, s := range doc.Series {
 		if s.Backtest != nil {
-			c.tested = max(c.tested, s.Backtest.Steps)
+			c.tested = max(c.tested, s.Backtest.Steps/24)
 		}
 	}
 	return nil
 }
 
 func (c *chain) makeForecast(ctx context.Context) (*files, error) {
-	step, err := capcli.ParseStep("1d")
+	step, err := capcli.ParseStep("1h")
 	if err != nil {
 		return nil, err
 	}
-	ask := outlook.Request{Model: outlook.DefaultModel, Levels: []float64{80, 95}, Horizon: c.Horizon, Paths: c.Futures, Seed: c.Seed}
+	ask := outlook.Request{Model: lawModel, Levels: []float64{80, 95}, Horizon: c.Horizon, Paths: c.Futures, Seed: c.Seed}
 	if _, err := capcli.ParseTime(c.Horizon, nil, true); err == nil {
 		ask.Horizon, ask.Until = "", c.Horizon
 	}
@@ -403,64 +410,17 @@ func (c *chain) sources() demand.Sources {
 	return demand.Sources{Open: c.open, Progress: func(unit string) (at, end func(n int64)) { return c.w.progress(unit) }}
 }
 
-// write reads the futures, chooses the term to commit for, and writes the scenario.
-func (c *chain) write(ctx context.Context) (err error) {
-	source := c.source()
-	if c.set, err = source.Read(ctx, c.sources()); err != nil {
-		return err
-	}
-	if err := c.chooseTerm(); err != nil {
-		return err
-	}
-	maker := &play.Maker{Logs: &play.Logs{Open: c.open}}
-	survey, err := maker.Survey(ctx, &play.Question{Trace: JobsFile})
-	if err != nil {
-		return err
-	}
-	fit := scenarios.FitOptions{Log: JobsFile, From: JobsFile, GPUModel: c.GPU, Prices: c.own.Override(prices.Catalogue()), Commit: c.term.Term}
-	made, err := survey.FitCommitment(fit, c.own)
-	if err != nil {
-		return err
-	}
-	c.out.Owned, c.out.OwnedWhy = survey.Size()
-	words := append([]string{"scenarios", "init", "--trace", JobsFile, "--gpu-model", c.GPU, "--commit", c.term.Term}, c.priceFlags()...)
-	return c.put("scenario", command(append(words, "--out", ScenarioFile)...), &files{Texts: map[string][]byte{ScenarioFile: append([]byte(c.w.Head), made.Text...)}}, ScenarioFile)
-}
+// floats reports whether a commitment covers use wherever it runs, so that it is a bill and no place.
+func floats(*prices.Quote) bool { return true }
 
-func (c *chain) priceFlags() []string {
-	if c.Prices == "" {
-		return nil
+// readFutures reads the futures, and says what places can be had.
+func (c *chain) readFutures(ctx context.Context) (err error) {
+	if c.set, err = c.source().Read(ctx, c.sources()); err != nil {
+		return err
 	}
-	return []string{"--prices", c.Prices}
-}
-
-// endsWithin reports whether a commitment that starts with the futures ends within them, to a day.
-func (c *chain) endsWithin(q *prices.Quote) bool {
-	months, _ := q.Months()
-	return int64(months)*365 <= (int64(c.set.Mean.Len()/capcli.Day)+1)*12
-}
-
-// chooseTerm chooses the cheapest commitment that ends within the futures.
-func (c *chain) chooseTerm() error {
 	for i := range c.offer.Committed {
-		q := &c.offer.Committed[i]
-		if !c.endsWithin(q) {
-			continue
-		}
-		if c.term == nil || q.PerGPU() < c.term.PerGPU() {
-			c.term = q
-		}
-	}
-	if c.term == nil {
-		return &capcli.RequestError{
-			Field: "horizon", Text: fmt.Sprintf("%s is shorter than every commitment that %s has a price for (%s): nothing can be bought that ends within it", c.Horizon, c.GPU, strings.Join(c.offer.Terms(), ", ")),
-			Hint: "--horizon " + c.offer.Committed[0].Term,
-		}
-	}
-	if c.term.PerGPU() >= c.offer.OnDemand.PerGPU() {
-		return &capcli.RequestError{
-			Field: "prices", Text: fmt.Sprintf("%s costs %s a GPU-hour committed and %s on demand: a commitment cannot pay", c.GPU, c.term.PerGPU(), c.offer.OnDemand.PerGPU()),
-			Hint: "check the prices: capcli prices show " + c.offer.OnDemand.Key(),
+		if q := &c.offer.Committed[i]; !floats(q) && (c.place == nil || q.PerGPU() < c.place.PerGPU()) {
+			c.place = q
 		}
 	}
 	return nil
@@ -471,18 +431,21 @@ func (c *chain) source() *futures.Source {
 	return &futures.Source{File: FuturesFile, HalfLife: "90d", Seed: c.Seed, Demand: curve.Source{Request: demand.Request{Measure: "demand", Curve: true}}}
 }
 
-// buy plans purchases for the futures, without jobs.
+// buy plans purchases for the futures.
 func (c *chain) buy(ctx context.Context) error {
-	terms := []string{}
-	words := []string{"plan", "futures", FuturesFile, "--on-demand", c.offer.OnDemand.Key()}
-	for i := range c.offer.Committed {
-		if q := &c.offer.Committed[i]; c.endsWithin(q) {
-			terms, words = append(terms, q.Term+"="+q.Key()), append(words, "--term", q.Term+"="+q.Key())
-		}
+	if err := c.readFutures(ctx); err != nil {
+		return err
 	}
-	lot := strconv.Itoa(c.lot())
+	q := &futures.Request{Source: *c.source(), Risk: c.Risk, SizedFor: []float64{0.5, 0.8, 0.95}, Market: c.marketFor(c.offer)}
+	words := []string{"plan", "futures", FuturesFile, "--on-demand", q.Market.OnDemand}
+	for _, t := range q.Market.Terms {
+		words = append(words, "--term", t)
+	}
+	for _, h := range c.Held {
+		words = append(words, "--held", h)
+	}
 	if c.lot() > 1 {
-		words = append(words, "--buy", "lot="+lot)
+		words = append(words, "--buy", "lot="+q.Market.Lot)
 	}
 	if c.Risk != "mean" {
 		words = append(words, "--risk", c.Risk)
@@ -490,23 +453,18 @@ func (c *chain) buy(ctx context.Context) error {
 	if c.Seed != 1 {
 		words = append(words, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
 	}
-	q := &futures.Request{
-		Source: *c.source(), Risk: c.Risk, SizedFor: []float64{0.5, 0.8, 0.95}, Wait: "3mo",
-		Market: market.Request{OnDemand: c.offer.OnDemand.Key(), Terms: terms, Every: "1mo", Lot: lot, Prices: c.own.Override(prices.Catalogue())},
-	}
 	question, err := q.Parse()
 	if err != nil {
 		return err
 	}
-	set, err := q.Read(ctx, c.sources())
-	if err != nil {
-		return err
-	}
-	if c.bought, err = question.Plan(ctx, set); err != nil {
+	if c.bought, err = question.Plan(ctx, c.set); err != nil {
 		return err
 	}
 	if c.bought.Partial != "" {
 		return errors.New(c.bought.Partial)
+	}
+	if c.desk, err = c.newDesk(question); err != nil {
+		return err
 	}
 	text, err := encode(c.bought)
 	if err != nil {
@@ -516,5 +474,47 @@ func (c *chain) buy(ctx context.Context) error {
 	return c.put("plan for the futures", line, &files{Texts: map[string][]byte{PurchasesFile: text}}, PurchasesFile)
 }
 
+// write writes the scenario in which the plan can be played.
+func (c *chain) write(ctx context.Context) error {
+	maker := &play.Maker{Logs: &play.Logs{Open: c.open}}
+	survey, err := maker.Survey(ctx, &play.Question{Trace: JobsFile})
+	if err != nil {
+		return err
+	}
+	term := c.scenarioTerm()
+	fit := scenarios.FitOptions{Log: JobsFile, From: JobsFile, GPUModel: c.GPU, Prices: c.own.Override(prices.Catalogue()), Commit: term}
+	made, err := survey.FitCommitment(fit, c.own)
+	if err != nil {
+		return err
+	}
+	words := append([]string{"scenarios", "init", "--trace", JobsFile, "--gpu-model", c.GPU, "--commit", term}, c.priceFlags()...)
+	return c.put("scenario", command(append(words, "--out", ScenarioFile)...), &files{Texts: map[string][]byte{ScenarioFile: append([]byte(c.w.Head), made.Text...)}}, ScenarioFile)
+}
+
+// scenarioTerm returns the term of the scenario's commitment: that of a place, of the first purchase,
+// else the cheapest.
+func (c *chain) scenarioTerm() string {
+	if c.place != nil {
+		return c.place.Term
+	}
+	if list := c.bought.Optimum.Purchases; len(list) > 0 {
+		return list[0].Term
+	}
+	best := &c.offer.Committed[0]
+	for i := range c.offer.Committed {
+		if q := &c.offer.Committed[i]; q.PerGPU() < best.PerGPU() {
+			best = q
+		}
+	}
+	return best.Term
+}
+
+func (c *chain) priceFlags() []string {
+	if c.Prices == "" {
+		return nil
+	}
+	return []string{"--prices", c.Prices}
+}
+
 // lot returns the number of GPUs that are bought together: those of one machine.
-func (c *chain) lot() int { return max(1, c.term.GPUs) }
+func (c *chain) lot() int { return max(1, c.offer.OnDemand.GPUs) }

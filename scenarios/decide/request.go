@@ -11,6 +11,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"capcli"
@@ -32,10 +33,13 @@ type Request struct {
 	Min     []string      // lower limits, availability=95%
 	Budget  string        // most that the horizon may cost, 4M; "" is no limit
 	Prices  string        // a price file that goes before the catalogue; "" is none
+	Seller  string        // the provider to buy from; "" is the usual one of the model
+	Held    []string      // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
 	Events  string        // a file of planned events for the forecast; "" is none
 	Futures int           // number of futures
 	Risk    string        // what of the cost to make least: mean, q80, cvar95
 	Hold    string        // share of the futures in which all limits must hold together
+	Origins int           // earlier dates of the log on which the question is tried; 0 is none
 	Seed    capcli.Seed
 }
 
@@ -45,20 +49,23 @@ const WaitDefault = "30m"
 
 // Defaults of a request.
 const (
-	futuresDefault = 12
+	futuresDefault = 40
 	futuresMost    = 500
+	originsDefault = 6
+	originsMost    = 100
 )
 
 // NewRequest returns a request for a year ahead.
 func NewRequest(log, gpu string) *Request {
-	return &Request{Trace: log, GPU: gpu, Horizon: "1y", Futures: futuresDefault, Risk: "mean", Hold: "95%", Seed: 1}
+	return &Request{Trace: log, GPU: gpu, Horizon: "1y", Futures: futuresDefault, Risk: "mean", Hold: "95%", Origins: originsDefault, Seed: 1}
 }
 
 // settled is a checked request.
 type settled struct {
 	*Request
 	hold   float64
-	limits []string       // of --max, with those of the default and the budget
+	limits []string       // of Max, with those of the default and the budget
+	checks []outcome.Check
 	wait   capcli.Seconds // the limit on the p95 wait; below 0 there is none
 	notes  []string
 }
@@ -82,6 +89,9 @@ func (q *Request) settle() (*settled, error) {
 		return nil, &capcli.RequestError{Field: "horizon", Text: fmt.Sprintf("wants one length of time or date, found %q", q.Horizon), Hint: "--horizon 1y"}
 	case q.Futures < 2 || q.Futures > futuresMost:
 		return nil, &capcli.RequestError{Field: "paths", Text: fmt.Sprintf("wants 2 to %d futures, found %d", futuresMost, q.Futures), Hint: fmt.Sprintf("--paths %d", futuresDefault)}
+	}
+	if q.Origins < 0 || q.Origins > originsMost {
+		return nil, &capcli.RequestError{Field: "backtest", Text: fmt.Sprintf("wants 0 to %d earlier dates, found %d", originsMost, q.Origins), Hint: fmt.Sprintf("--backtest %d", originsDefault)}
 	}
 	if _, err := q.Read.Parse(); err != nil {
 		return nil, err
@@ -118,6 +128,13 @@ func (s *settled) settleLimits() error {
 				}
 				return &capcli.RequestError{Field: list.field, Text: fmt.Sprintf("%q: %s", text, why), Hint: "--max wait_p95=30m"}
 			}
+			if !slices.Contains(limitedMetrics, c.Metric.Name) {
+				return &capcli.RequestError{
+					Field: list.field, Text: fmt.Sprintf("%s: a decision has limits on %s, found %s", text, strings.Join(limitedMetrics, ", "), c.Metric.Name),
+					Hint: "capcli plan mix has limits on every metric",
+				}
+			}
+			s.checks = append(s.checks, c)
 			waits = waits || strings.HasPrefix(c.Metric.Name, "wait_") || c.Metric.Name == "availability"
 			if list.field == "max" && c.Metric.Name == "wait_p95" {
 				s.wait = capcli.Seconds(c.Value)
@@ -130,29 +147,69 @@ func (s *settled) settleLimits() error {
 	if !waits {
 		s.limits = append(s.limits, "wait_p95="+WaitDefault)
 		s.wait = 30 * capcli.Minute
-		s.notes = append(s.notes, "no limit on waits was given: the p95 wait may be "+WaitDefault+" at most (--max wait_p95=1h)")
+		c, err := outcome.ParseCheck("wait_p95<=" + WaitDefault)
+		if err != nil {
+			return err
+		}
+		s.checks = append(s.checks, c)
 	}
 	if s.Budget == "" {
 		return nil
 	}
-	if _, err := outcome.ParseCheck("cost<=" + s.Budget); err != nil {
+	c, err := outcome.ParseCheck("cost<=" + s.Budget)
+	if err != nil {
 		return &capcli.RequestError{Field: "budget", Text: ": " + err.Error(), Hint: "--budget 4M"}
 	}
-	s.limits = append(s.limits, "cost="+s.Budget)
+	s.limits, s.checks = append(s.limits, "cost="+s.Budget), append(s.checks, c)
 	return nil
 }
 
-// checkPrice returns an error where the GPU model has no price on demand, or no commitment has one.
-func checkPrice(own *prices.List, model string) (*prices.Offer, error) {
-	offer, ok := prices.OfferFor(own, model)
+// limitedMetrics are the metrics that limits of a decision may be on: those that are known of a bill as of
+// a place.
+var limitedMetrics = []string{
+	"cost", "total", "cost_per_year", "stranded", "stranded_usd", "availability", "unserved_share", "unserved_gpu_hours",
+	"wait_mean", "wait_p50", "wait_p95", "wait_p99", "wait_max",
+}
+
+// offer returns what the decision is priced at: the machine of the model at the seller that is asked for,
+// else at the usual one. It fails with *capcli.RequestError where there is no price on demand, or none for
+// a commitment.
+func (s *settled) offerOf(own *prices.List) (*prices.Offer, error) {
+	offer, ok := prices.OfferFor(own, s.GPU)
+	if s.Seller != "" {
+		ok = false
+		for _, o := range prices.OffersFor(own, s.GPU, s.Seller) {
+			if !ok || len(offer.Committed) == 0 && len(o.Committed) > 0 {
+				offer, ok = &o, true
+			}
+		}
+		if !ok {
+			return nil, s.noSeller(own)
+		}
+	}
 	if !ok {
-		return nil, scenarios.NoPriceError(own, model)
+		return nil, scenarios.NoPriceError(own, s.GPU)
 	}
 	if len(offer.Committed) == 0 {
 		return nil, &capcli.RequestError{
-			Field: "gpu", Text: fmt.Sprintf("%s has an on-demand price (%s) and none for a commitment: there is nothing to decide", model, offer.OnDemand.Key()),
+			Field: "gpu", Text: fmt.Sprintf("%s has an on-demand price (%s) and none for a commitment: there is nothing to decide", s.GPU, offer.OnDemand.Key()),
 			Hint: "give your own prices: --prices FILE with a row of term 1y (capcli prices --help)",
 		}
 	}
 	return offer, nil
+}
+
+// noSeller says which sellers have the model.
+func (s *settled) noSeller(own *prices.List) error {
+	names := capcli.Catalog[string]{Kind: "provider of " + s.GPU}
+	for _, o := range prices.OffersFor(own, s.GPU, "") {
+		if p := strings.ToLower(o.OnDemand.Provider); !slices.Contains(names.Names(), p) {
+			names.Add(p, "", p)
+		}
+	}
+	_, err := names.Get(strings.ToLower(s.Seller))
+	if err == nil {
+		return nil
+	}
+	return &capcli.RequestError{Field: "provider", Text: ": " + err.Error(), Hint: "capcli prices list --gpu " + capcli.ShellWord(s.GPU)}
 }

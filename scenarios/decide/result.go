@@ -2,6 +2,7 @@ package decide
 
 import (
 	"capcli"
+	"capcli/simulate/plan/market"
 	"capcli/simulate/plan/mix"
 )
 
@@ -30,17 +31,17 @@ type Result struct {
 	Seed     uint64         `json:"seed"`
 	Currency string         `json:"currency"`
 
-	Log      Log     `json:"log"`
-	Owned    int64   `json:"owned_gpus"` // what the log suggests is there now
-	OwnedWhy string  `json:"owned_gpus_why"`
-	Prices   []Price `json:"prices"`
+	Log    Log     `json:"log"`
+	Prices []Price `json:"prices"`
 
-	Plan         *Choice    `json:"plan"`    // the recommendation; null where no plan holds the limits
-	Nearest      *Choice    `json:"nearest"` // where no plan holds the limits, the one that is nearest
-	Alternatives []Choice   `json:"alternatives"`
-	Meeting      *Meeting   `json:"plans_compared"`
-	Review       *Review    `json:"review"` // null where nothing is decided again within the horizon
-	Bound        *mix.Bound `json:"bound"`
+	Plan         *Choice    `json:"plan"`         // the recommendation; null where no plan holds the limits
+	Nearest      *Choice    `json:"nearest"`      // where no plan holds the limits, the one that is nearest
+	Order        *Order     `json:"order"`        // what is bought at the first date; null where nothing is
+	Alternatives []Choice   `json:"alternatives"` // the plan first, then named baselines and other sizes
+	Ties         *Ties      `json:"ties"`         // sizes that cost the same within the noise; null for fenced GPUs
+	Sizes        []SizeCost `json:"cost_by_size"` // of the first purchases, rising; none where nothing floats
+	Sellers      []Seller   `json:"sellers"`      // the cheapest plan for the same work at each seller, the cheapest first
+	Bound        *mix.Bound `json:"bound"`        // of the mixes with fenced GPUs; null where none can be had
 
 	Steps  []Step   `json:"steps"`
 	Inputs []Input  `json:"inputs"`
@@ -84,8 +85,10 @@ type Price struct {
 // the futures unless named otherwise.
 type Choice struct {
 	Name       string         `json:"plan"`
-	GPUs       int            `json:"committed_gpus"`
-	Patience   string         `json:"patience"` // how long jobs wait for committed GPUs before they go on demand
+	As         string         `json:"as"`             // bill: it covers use wherever it runs; place: fenced GPUs; nothing
+	GPUs       int            `json:"committed_gpus"` // all that is committed at the first date
+	Place      int            `json:"place_gpus"`     // the part of them that is fenced
+	Patience   string         `json:"patience"`       // how long jobs wait for fenced GPUs before they go on demand
 	Cost       capcli.USD     `json:"cost_usd"`
 	PerYear    capcli.USD     `json:"cost_per_year_usd"`
 	Range      [2]capcli.USD  `json:"cost_range_usd"` // holds 90 % of the futures
@@ -94,6 +97,9 @@ type Choice struct {
 	Committed  capcli.USD     `json:"committed_usd"`
 	OnDemand   capcli.USD     `json:"on_demand_usd"`
 	Stranded   capcli.USD     `json:"stranded_usd"`
+	Covered    *float64       `json:"covered_share"`         // of the GPU time wanted, covered by commitments; null for fenced GPUs
+	Used       *float64       `json:"commitment_used_share"` // of the GPU time committed; null for fenced GPUs and where nothing is
+	WaitMean   float64        `json:"wait_mean_s"`
 	WaitP95    float64        `json:"wait_p95_s"`
 	WaitWorst  capcli.Seconds `json:"wait_p95_worst_s"` // of any future
 	Unserved   float64        `json:"unserved_share"`
@@ -102,38 +108,39 @@ type Choice struct {
 	Held       float64        `json:"held_share"` // of the futures in which all limits hold together
 	Holds      bool           `json:"holds"`
 
+	Commitments []market.Purchase `json:"commitments"` // what covers, with its dates; none for fenced GPUs
+
 	Mix *mix.Mix `json:"-"`
 }
 
-// Meeting compares the plan for the futures alone with the recommendation, step by step: the three
-// differences sum to the whole.
-type Meeting struct {
-	Sentence string     `json:"sentence"`
-	Meet     bool       `json:"meet"` // both commit to the same number of GPUs, within one lot or a twentieth
-	GPUs     int        `json:"futures_plan_gpus"`
-	Bought   capcli.USD `json:"futures_plan_cost_usd"`       // as the plan for the futures has it: demand by day, nobody waits
-	Played   capcli.USD `json:"futures_plan_played_usd"`     // the same purchase with the jobs, and nobody waits
-	Patient  capcli.USD `json:"futures_plan_with_waits_usd"` // the same with the patience of the recommendation
-	Cost     capcli.USD `json:"plan_cost_usd"`               // the recommendation
-	Hours    capcli.USD `json:"difference_hours_of_the_day_usd"`
-	Waits    capcli.USD `json:"difference_waits_usd"`
-	Size     capcli.USD `json:"difference_size_usd"`
+// Order is what is bought at the first date.
+type Order struct {
+	Date  capcli.Time `json:"date"`
+	Until capcli.Time `json:"until"` // the last end of what is bought
+	GPUs  int         `json:"gpus"`
+	Total capcli.USD  `json:"total_usd"` // to the end of its terms, or of the horizon
 }
 
-// Review is when to decide again, by the plan for the futures.
-type Review struct {
-	Date      string      `json:"date"`
-	Value     capcli.USD  `json:"value_usd"` // of deciding again
-	Purchases []ReviewBuy `json:"purchases"`
+// Ties says which sizes of the first purchases cost the same within the noise, and what others add.
+type Ties struct {
+	Least  float64     `json:"least_gpus"`
+	Most   float64     `json:"most_gpus"`
+	Within capcli.USD  `json:"within_usd"` // the most that a size between the two adds to the mean cost
+	Wrong  []WrongSize `json:"wrong"`
 }
 
-// ReviewBuy is what is bought at a review in some of the futures.
-type ReviewBuy struct {
-	Share float64 `json:"futures_share"`
-	Least float64 `json:"wanted_before_least_gpus"`
-	Most  float64 `json:"wanted_before_most_gpus"`
-	GPUs  float64 `json:"gpus"`
-	Term  string  `json:"term"`
+// SizeCost is what a size of the first purchases costs, with the later purchases of the plan.
+type SizeCost struct {
+	GPUs  float64       `json:"gpus"`
+	Cost  capcli.USD    `json:"cost_usd"`
+	Range [2]capcli.USD `json:"cost_range_usd"` // holds 90 % of the futures
+	Best  bool          `json:"plan"`           // the size of the plan
+}
+
+// WrongSize is a size of the first purchases that costs more.
+type WrongSize struct {
+	GPUs  float64    `json:"gpus"`
+	Added capcli.USD `json:"added_usd"` // to the mean cost
 }
 
 // Input is a file that was read.
@@ -145,7 +152,7 @@ type Input struct {
 func newResult(s *settled, w *World) *Result {
 	return &Result{
 		Schema: schema, Version: w.Version, Warnings: []string{}, GPU: s.GPU, Horizon: s.Horizon, Futures: s.Futures, Risk: s.Risk, Hold: s.hold,
-		Limits: []string{}, Seed: uint64(s.Seed), Currency: "USD", Prices: []Price{}, Alternatives: []Choice{}, Steps: []Step{}, Inputs: []Input{},
+		Limits: []string{}, Seed: uint64(s.Seed), Currency: "USD", Prices: []Price{}, Alternatives: []Choice{}, Sizes: []SizeCost{}, Sellers: []Seller{}, Steps: []Step{}, Inputs: []Input{},
 		Notes: append([]string{}, s.notes...),
 	}
 }

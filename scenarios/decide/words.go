@@ -12,107 +12,184 @@ import (
 )
 
 // sentence is the answer of a plan that holds the limits. What is not served comes first.
-func (s *search) sentence() string {
-	p, out := s.out.Plan, s.out
+func (c *chain) sentence() string {
+	p, out := c.out.Plan, c.out
 	var b strings.Builder
 	if p.Undone > 0 {
 		fmt.Fprintf(&b, "Of the work %s is not served (%s GPU-hours on average). ", sharesText(p.Unserved), hoursText(p.Undone))
 	}
-	if p.GPUs == 0 {
-		fmt.Fprintf(&b, "Commit to nothing: take all %s on demand, at %s a GPU-hour", out.GPU, out.Prices[1].Rate)
+	fmt.Fprintf(&b, "%s: %s over %s. %s", c.orderText(), p.Cost.Brief(), lengthText(out.Length), c.tiesText())
+	fmt.Fprintf(&b, "It costs %s, and %s in the worst 5%%%s. ", c.rangeText(p), p.Worst.Brief(), c.againstText())
+	if p.As == asPlace {
+		if p.Undone == 0 {
+			b.WriteString("All work that can be done by the end is done. ")
+		}
+		fmt.Fprintf(&b, "Jobs wait %s on average, the p95 wait is %s (%s in the worst future), and the limits hold in %s of the futures. ", waitText(p.WaitMean), waitText(p.WaitP95), waitText(float64(p.WaitWorst)), mix.PercentText(p.Held))
 	} else {
-		fmt.Fprintf(&b, "Commit to %s %s for %s from %s, at %s a GPU-hour, and take the rest on demand at %s", capcli.Grouped(int64(p.GPUs)), out.GPU, out.Prices[0].Term, out.Start.Date(), out.Prices[0].Rate, out.Prices[1].Rate)
+		b.WriteString("It is a bill that covers whatever runs, and no place: nobody waits, and what is not covered runs on demand. ")
 	}
-	if p.Patience != "0s" && p.GPUs > 0 {
-		fmt.Fprintf(&b, ", for jobs that have waited %s", p.Patience)
+	b.WriteString(c.sellerText())
+	return strings.TrimSpace(b.String())
+}
+
+// orderText says what to buy first.
+func (c *chain) orderText() string {
+	p, out := c.out.Plan, c.out
+	if p.GPUs == 0 && len(p.Commitments) == 0 && p.As != asPlace {
+		return fmt.Sprintf("Commit to nothing: take all %s on demand, at %s a GPU-hour", out.GPU, c.offer.OnDemand.PerGPU())
 	}
-	fmt.Fprintf(&b, ": %s over %s (%s to %s in 90%% of %d futures; %s in the worst 5%%), %s a year. ", p.Cost.Brief(), out.Length, p.Range[0].Brief(), p.Range[1].Brief(), out.Futures, p.Worst.Brief(), p.PerYear.Brief())
-	served := "The "
-	if p.Undone == 0 {
-		served = "All work that can be done by the end is done; the "
+	if p.As == asPlace {
+		text := fmt.Sprintf("Commit to %s fenced %s for %s from %s, at %s a GPU-hour, and take the rest on demand at %s", capcli.Grouped(int64(p.GPUs)), out.GPU, c.place.Term, out.Start.Date(), c.place.PerGPU(), c.offer.OnDemand.PerGPU())
+		if p.Patience != "0s" {
+			text += ", for jobs that have waited " + p.Patience
+		}
+		return text
 	}
-	fmt.Fprintf(&b, served+"p95 wait is %s (%s in the worst future), and the limits hold in %s of the futures.", waitText(p.WaitP95), waitText(float64(p.WaitWorst)), mix.PercentText(p.Held))
-	if d := s.named("all on demand"); d != nil && p.GPUs > 0 {
-		fmt.Fprintf(&b, " All on demand costs %s more.", d.Difference.Brief())
+	if p.GPUs == 0 {
+		next := &p.Commitments[0]
+		return fmt.Sprintf("Commit to nothing now, and to %s %s for %s from %s: until then take all on demand, at %s a GPU-hour", gpusText(next.GPUs), out.GPU, next.Term, next.Start.Time.Date(), c.offer.OnDemand.PerGPU())
 	}
-	if r := out.Review; r != nil && len(r.Purchases) > 0 {
-		b.WriteString(" " + s.reviewText())
+	var parts []string
+	later := 0
+	for i := range p.Commitments {
+		x := &p.Commitments[i]
+		if x.Start.Time != out.Start {
+			later++
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s for %s at %s a GPU-hour", gpusText(x.GPUs), x.Term, x.Rate))
 	}
-	return b.String()
+	text := fmt.Sprintf("Commit to %s %s from %s", capcli.Grouped(int64(p.GPUs)), out.GPU, out.Start.Date())
+	if len(parts) == 1 {
+		x := &p.Commitments[0]
+		text = fmt.Sprintf("Commit to %s %s for %s from %s, at %s a GPU-hour", capcli.Grouped(int64(p.GPUs)), out.GPU, x.Term, out.Start.Date(), x.Rate)
+	} else {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	text += fmt.Sprintf(", and take the rest on demand at %s", c.offer.OnDemand.PerGPU())
+	if later > 0 {
+		text += fmt.Sprintf(", with %d further %s on later dates", later, capcli.Plural(int64(later), "purchase"))
+	}
+	return text
+}
+
+// lengthText writes a length of time; whole days are in days.
+func lengthText(s capcli.Seconds) string {
+	if s%capcli.Day == 0 {
+		return fmt.Sprintf("%d %s", s/capcli.Day, capcli.Plural(int64(s/capcli.Day), "day"))
+	}
+	return s.String()
+}
+
+// gpusText writes a number of GPUs.
+func gpusText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// rangeText says what the cost is in most of the futures: the lowest and the highest where these are
+// fewer than forty.
+func (c *chain) rangeText(p *Choice) string {
+	if c.out.Futures < 40 {
+		return fmt.Sprintf("%s to %s in %d futures", p.Range[0].Brief(), p.Range[1].Brief(), c.out.Futures)
+	}
+	return fmt.Sprintf("%s to %s in 90%% of %d futures", p.Range[0].Brief(), p.Range[1].Brief(), c.out.Futures)
+}
+
+// againstText says what named baselines cost more.
+func (c *chain) againstText() string {
+	var parts []string
+	for _, x := range []struct{ name, text string }{{allOnDemand, "all on demand"}, {heldAlone, "buying nothing more"}, {ruleOf30, "the break-even level of the last 30 days"}} {
+		d := c.named(x.name)
+		if d == nil || d.GPUs == c.out.Plan.GPUs && d.Cost == c.out.Plan.Cost {
+			continue
+		}
+		word := "more"
+		if d.Difference < 0 {
+			word = "less"
+		}
+		text := fmt.Sprintf("%s costs %s %s", x.text, max(d.Difference, -d.Difference).Brief(), word)
+		if x.name == ruleOf30 {
+			text = fmt.Sprintf("%s (%s GPUs) costs %s %s", x.text, capcli.Grouped(int64(d.GPUs)), max(d.Difference, -d.Difference).Brief(), word)
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(parts, ", ")
+}
+
+// tiesText says which sizes cost the same, and what a wrong one costs.
+func (c *chain) tiesText() string {
+	t := c.out.Ties
+	if t == nil {
+		return ""
+	}
+	var b strings.Builder
+	if t.Most > t.Least {
+		fmt.Fprintf(&b, "%s to %s GPUs cost the same within the noise", gpusText(t.Least), gpusText(t.Most))
+	}
+	var wrong []string
+	for _, w := range t.Wrong {
+		if w.Added > 0 {
+			wrong = append(wrong, fmt.Sprintf("%s would cost %s more", gpusText(w.GPUs), w.Added.Brief()))
+		}
+	}
+	switch {
+	case b.Len() == 0 && len(wrong) == 0:
+		return ""
+	case b.Len() == 0:
+		b.WriteString(strings.Join(wrong, ", "))
+	case len(wrong) > 0:
+		b.WriteString("; " + strings.Join(wrong, ", "))
+	}
+	return b.String() + ". "
+}
+
+// sellerText names the cheapest seller where it is another, and what it would save.
+func (c *chain) sellerText() string {
+	if len(c.out.Sellers) == 0 {
+		return ""
+	}
+	s := &c.out.Sellers[0]
+	if s.Difference >= 0 || strings.EqualFold(s.Provider, c.offer.OnDemand.Provider) {
+		return ""
+	}
+	how := "all on demand at " + s.OnDemand.String()
+	if s.GPUs > 0 {
+		how = fmt.Sprintf("%s GPUs for %s at %s", gpusText(s.GPUs), s.Term, s.Rate)
+	}
+	return fmt.Sprintf("The same GPU is listed cheapest by %s (%s, %s): %s less, if it can be had there. ", s.Provider, how, s.Dated.Date(), (-s.Difference).Brief())
 }
 
 // named returns an alternative; nil where it is not listed.
-func (s *search) named(name string) *Choice {
-	for i := range s.out.Alternatives {
-		if s.out.Alternatives[i].Name == name {
-			return &s.out.Alternatives[i]
+func (c *chain) named(name string) *Choice {
+	for i := range c.out.Alternatives {
+		if c.out.Alternatives[i].Name == name {
+			return &c.out.Alternatives[i]
 		}
 	}
 	return nil
 }
 
-func (s *search) reviewText() string {
-	r := s.out.Review
-	share, least, most := 0.0, r.Purchases[0].GPUs, r.Purchases[0].GPUs
-	for _, p := range r.Purchases {
-		share += p.Share
-		least, most = min(least, p.GPUs), max(most, p.GPUs)
-	}
-	gpus := fmt.Sprintf("%.0f", least)
-	if most-least >= 1 {
-		gpus = fmt.Sprintf("%.0f to %.0f", least, most)
-	}
-	return fmt.Sprintf("Decide again on %s: in %s of the futures another %s GPUs pay then; deciding again is worth %s.", r.Date, mix.PercentText(share), gpus, r.Value.Brief())
-}
-
 // noAnswer is the answer where no plan holds the limits.
-func (s *search) noAnswer() string {
-	out := s.out
+func (c *chain) noAnswer() string {
+	out := c.out
 	var b strings.Builder
-	if c := s.named(budgetName); c != nil && c.Undone > 0 {
-		fmt.Fprintf(&b, "The budget does not pay for the work: %s of it (%s GPU-hours on average) would not be served by the %s GPUs that it pays for, which cost %s. ",
-			sharesText(c.Unserved), hoursText(c.Undone), capcli.Grouped(int64(c.GPUs)), c.Cost.Brief())
+	if p := c.named(budgetName); p != nil && p.Undone > 0 {
+		fmt.Fprintf(&b, "The budget does not pay for the work: at least %s of it (%s GPU-hours on average) would not be served by the %s GPUs that it pays for, which cost %s. ",
+			sharesText(p.Unserved), hoursText(p.Undone), capcli.Grouped(int64(p.GPUs)), p.Cost.Brief())
 	}
 	fmt.Fprintf(&b, "No plan holds the limits (%s) in %s of the futures.", strings.Join(out.Limits, ", "), mix.PercentText(out.Hold))
 	if n := out.Nearest; n != nil {
-		fmt.Fprintf(&b, " The nearest commits to %s GPUs with a patience of %s: %s over %s (%s in the worst 5%%), p95 wait %s", capcli.Grouped(int64(n.GPUs)), n.Patience, n.Cost.Brief(), out.Length, n.Worst.Brief(), waitText(n.WaitP95))
+		fmt.Fprintf(&b, " The nearest commits to %s GPUs: %s over %s (%s in the worst 5%%)", capcli.Grouped(int64(n.GPUs)), n.Cost.Brief(), lengthText(out.Length), n.Worst.Brief())
+		if n.As == asPlace {
+			fmt.Fprintf(&b, ", with a patience of %s, p95 wait %s", n.Patience, waitText(n.WaitP95))
+		}
 		if n.Undone > 0 {
 			fmt.Fprintf(&b, ", %s of the work not served", sharesText(n.Unserved))
 		}
 		fmt.Fprintf(&b, "; it holds the limits in %s of the futures.", mix.PercentText(n.Held))
 	}
 	return b.String()
-}
-
-// meetingSentence says how far the plan for the futures and the recommendation are apart, and why.
-func (s *search) meetingSentence(chosen point) string {
-	m := s.out.Meeting
-	apart := chosen.gpus - m.GPUs
-	var b strings.Builder
-	switch {
-	case apart == 0:
-		fmt.Fprintf(&b, "Both plans commit to %s GPUs", capcli.Grouped(int64(m.GPUs)))
-	case m.Meet:
-		fmt.Fprintf(&b, "The plans meet: %s GPUs for the futures alone, %s with the jobs", capcli.Grouped(int64(m.GPUs)), capcli.Grouped(int64(chosen.gpus)))
-	default:
-		fmt.Fprintf(&b, "The plans stay apart: %s GPUs for the futures alone, %s with the jobs", capcli.Grouped(int64(m.GPUs)), capcli.Grouped(int64(chosen.gpus)))
-	}
-	fmt.Fprintf(&b, ". For the futures alone it costs %s, for a demand that is even within each day and waits for nothing; played with the jobs of the same futures %s (%s: hours within the day, whole jobs, and jobs that run on at the end)", m.Bought.Brief(), m.Played.Brief(), signed(m.Hours))
-	if chosen.patience != s.waits[0] {
-		fmt.Fprintf(&b, ", with jobs that wait up to %s %s (%s)", chosen.patience, m.Patient.Brief(), signed(m.Waits))
-	}
-	if apart != 0 {
-		fmt.Fprintf(&b, ", with %s GPUs %s (%s)", capcli.Grouped(int64(chosen.gpus)), m.Cost.Brief(), signed(m.Size))
-	}
-	b.WriteString(".")
-	return b.String()
-}
-
-func signed(u capcli.USD) string {
-	if u < 0 {
-		return "-" + (-u).Brief()
-	}
-	return "+" + u.Brief()
 }
 
 // Shares of the mean demand in the last week of a log under and over which the log's end is
@@ -123,8 +200,8 @@ const (
 )
 
 // warnings says what the answer stands on that may not hold.
-func (s *search) warnings() []string {
-	log, out := &s.out.Log, s.out
+func (c *chain) warnings() []string {
+	log, out := &c.out.Log, c.out
 	days := int64(out.Length / capcli.Day)
 	var list []string
 	if log.Tail < endsUnder*log.Demand {
@@ -145,7 +222,7 @@ func (s *search) warnings() []string {
 	if log.Use != nil && *log.Use < 0.95*log.Demand && log.WaitP95 != nil {
 		list = append(list, fmt.Sprintf("capacity held the demand down in the log: %.0f GPUs were in use and %.0f wanted had nobody waited (recorded p95 wait %s). The plan is for what was wanted", *log.Use, log.Demand, *log.WaitP95))
 	}
-	if p := s.out.Plan; p != nil && p.OnDemand > 0 {
+	if p := out.Plan; p != nil && p.OnDemand > 0 {
 		list = append(list, "on-demand GPUs are taken to be there at the stated price whenever a job needs them")
 	}
 	return list

@@ -20,6 +20,8 @@ import (
 func (m *material) answer() Answer {
 	var out Answer
 	switch {
+	case len(m.decisions) > 0:
+		out = decisionAnswer(m.decisions[0].Doc)
 	case len(m.mixes) > 0:
 		out = m.mixAnswer(m.mixes[0].Doc)
 	case len(m.services) > 0:

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"strings"
 
 	"capcli/scenarios/prices"
@@ -30,6 +31,11 @@ func (m *material) assumptions() []Assumption {
 	for i := range m.trials {
 		for k := range m.trials[i].Runs {
 			priced(m.trials[i].Runs[k].Assumptions)
+		}
+	}
+	for _, x := range m.decisions {
+		for _, q := range x.Doc.Prices {
+			put(Assumption{Text: fmt.Sprintf("%s costs %s a GPU-hour", q.Key, q.Rate), Source: q.Source, Date: q.Date.Date()})
 		}
 	}
 	for _, x := range m.curves {

@@ -16,6 +16,7 @@ import (
 	"capcli"
 	"capcli/forecast/outlook"
 	"capcli/profile/trace"
+	"capcli/scenarios/decide"
 	"capcli/scenarios/play"
 	"capcli/simulate/outcome"
 	"capcli/simulate/plan/curve"
@@ -131,6 +132,7 @@ type material struct {
 	forecasts []source[outlook.Result]
 	checks    []source[validate.Result]
 	services  []source[sizing.Result]
+	decisions []source[decide.Result]
 	notes     []string
 }
 
@@ -142,6 +144,7 @@ var readers = map[string]func(m *material, f *File) error{
 	"capcli/plan/v1":         func(m *material, f *File) error { return add(f, &m.curves) },
 	"capcli/plan_joint/v1":   func(m *material, f *File) error { return add(f, &m.joints) },
 	"capcli/forecast/v1":     func(m *material, f *File) error { return add(f, &m.forecasts) },
+	"capcli/decide/v1":       func(m *material, f *File) error { return add(f, &m.decisions) },
 	sizing.Schema:            func(m *material, f *File) error { return add(f, &m.services) },
 	validate.Schema:          func(m *material, f *File) error { return add(f, &m.checks) },
 }

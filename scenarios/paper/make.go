@@ -68,6 +68,7 @@ func Make(r *Request) (*Paper, error) {
 			missing = append(missing, fmt.Sprintf("%s is left out: it needs %s", d.ID, d.Needs))
 		}
 	}
+	p.Tables = append(p.Tables, m.decisionTables()...)
 	for _, make := range []func() (Table, bool){m.plansTable, m.mixesTable, m.limitsTable, m.futuresTable, m.purchasesTable, m.contractsTable, m.tenantsTable, m.breakEvenTable, m.unservedTable} {
 		if t, ok := make(); ok {
 			p.Tables = append(p.Tables, t)
@@ -81,6 +82,8 @@ func Make(r *Request) (*Paper, error) {
 // title returns the title of a paper that has none: the scenario that it is about.
 func (m *material) title() string {
 	switch {
+	case len(m.decisions) > 0:
+		return "GPUs to reserve: " + m.decisions[0].Doc.GPU
 	case len(m.mixes) > 0:
 		return "GPUs to reserve: " + cmp.Or(m.mixes[0].Doc.Scenario, "plan")
 	case len(m.services) > 0:
@@ -98,6 +101,8 @@ func (m *material) title() string {
 // seed returns the seed of the first result that has one.
 func (m *material) seed() uint64 {
 	switch {
+	case len(m.decisions) > 0:
+		return m.decisions[0].Doc.Seed
 	case len(m.mixes) > 0:
 		return m.mixes[0].Doc.Seed
 	case len(m.trials) > 0:

@@ -79,6 +79,9 @@ func (m *material) changedFiles() []*File {
 // warnings are the notes that come first.
 func (m *material) warnings() []string {
 	out := []string{}
+	for _, x := range m.decisions {
+		out = append(out, x.Doc.Warnings...)
+	}
 	for _, f := range m.changedFiles() {
 		for _, text := range f.Changed {
 			out = append(out, f.Name+": "+text)
@@ -96,7 +99,7 @@ func (m *material) warnings() []string {
 	if len(m.mixes) > 1 {
 		out = append(out, fmt.Sprintf("the answer is that of %s, the first of %d plans", m.mixes[0].Name, len(m.mixes)))
 	}
-	if len(m.mixes) > 0 && len(m.futures) > 0 {
+	if len(m.mixes) > 0 && len(m.futures) > 0 && len(m.decisions) == 0 {
 		out = append(out, meetingText(m))
 	}
 	return out
@@ -128,6 +131,9 @@ func (m *material) remarks() []string {
 				out = append(out, n)
 			}
 		}
+	}
+	for _, x := range m.decisions {
+		put(x.Doc.Notes...)
 	}
 	for _, x := range m.mixes {
 		put(x.Doc.Notes...)

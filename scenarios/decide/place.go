@@ -37,42 +37,37 @@ type search struct {
 	waits   []string
 }
 
-// meet finds the mix that is best for the jobs of all futures, and compares it with the plan for the
-// futures alone.
-func (c *chain) meet(ctx context.Context) (*Result, error) {
-	c.begin("play the jobs of each future")
+// searchPlaces finds the best size of the fenced GPUs that can be had, and how long jobs wait for them,
+// with the jobs of all futures.
+func (c *chain) searchPlaces(ctx context.Context) error {
 	s := &search{chain: c, found: map[point]*mix.Mix{}, waits: c.waits()}
 	var err error
-	if s.planner, err = c.plan(ctx, []int{c.firstSize()}, s.waits); err != nil {
-		return nil, err
+	if s.planner, err = c.plan(ctx, []int{c.round(c.bought.Futures.Mean)}, s.waits); err != nil {
+		return err
 	}
 	if err := s.explore(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	c.begin("plan")
 	if s.planner, err = c.plan(ctx, s.sizes, s.waits); err != nil {
-		return nil, err
+		return err
 	}
 	found, err := s.planner.Find(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r, err := s.planner.Study(ctx, found)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	text, err := encode(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.put("plan", c.planCommand(s.sizes, s.waits), &files{Texts: map[string][]byte{PlanFile: text}}, PlanFile); err != nil {
-		return nil, err
+		return err
 	}
 	return s.answer(ctx, r)
 }
-
-// firstSize returns a size near that of the plan for the futures.
-func (c *chain) firstSize() int { return c.round(c.bought.Futures.Mean) }
 
 // round returns a number of GPUs in whole lots, the nearest.
 func (c *chain) round(gpus float64) int {
@@ -166,7 +161,7 @@ func (c *chain) planCommand(sizes []int, waits []string) string {
 // futures name, then the middles around the best. Then it tries every patience at the best and its
 // neighbours, and goes on around the best of these.
 func (s *search) explore(ctx context.Context) error {
-	first := []float64{0, float64(s.out.Owned), s.bought.Futures.Mean}
+	first := []float64{0, s.bought.Futures.Mean, slices.Max(s.bought.Futures.Levels)}
 	for i := range s.bought.Plans {
 		if p := &s.bought.Plans[i]; !p.Adapts {
 			first = append(first, boughtGPUs(p.First))
@@ -195,7 +190,7 @@ func (s *search) explore(ctx context.Context) error {
 			break
 		}
 	}
-	s.sizes = append(s.beside(s.bestPoint().gpus), 0, s.round(float64(s.out.Owned)), s.round(boughtGPUs(s.bought.Plans[0].First)))
+	s.sizes = append(s.beside(s.bestPoint().gpus), 0)
 	slices.Sort(s.sizes)
 	s.sizes = slices.Compact(s.sizes)
 	return nil

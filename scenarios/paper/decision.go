@@ -1,0 +1,116 @@
+package paper
+
+import (
+	"fmt"
+
+	"capcli"
+	"capcli/scenarios/decide"
+	"capcli/scenarios/paper/figure"
+)
+
+// The cost of a decision by the number of GPUs that are bought first, with the sizes that cost the same.
+func init() {
+	register(Drawing{
+		ID: "cost-by-size", Rank: 5, Needs: "a decision of capcli decide", Draw: drawCostBySize,
+		Only: func(m *material) bool { return len(m.decisions) > 0 },
+	})
+}
+
+// decisionAnswer is the answer of a decision: its own words, and the amounts that a board signs.
+func decisionAnswer(r *decide.Result) Answer {
+	out := Answer{Sentence: r.Answer, Heads: []Headline{}}
+	p := r.Plan
+	if p == nil {
+		return out
+	}
+	put := func(name string, v figure.Number, u figure.Unit, about string) {
+		if v.IsKnown() {
+			out.Heads = append(out.Heads, Headline{Name: name, Value: v, Unit: u, Text: headText(v, u), About: about})
+		}
+	}
+	put("GPUs to commit to", figure.Number(p.GPUs), figure.Count, "from "+r.Start.Date())
+	if o := r.Order; o != nil {
+		put("Order total", dollars(o.Total), figure.USD, fmt.Sprintf("bought on %s, bound until %s", o.Date.Date(), o.Until.Date()))
+	}
+	put("Cost", dollars(p.Cost), figure.USD, fmt.Sprintf("over %s, mean of %d futures", lengthText(r.Length), r.Futures))
+	for i := range r.Alternatives {
+		a := &r.Alternatives[i]
+		if decide.IsBaseline(a.Name) {
+			put("Saving against "+a.Name, dollars(a.Difference), figure.USD, fmt.Sprintf("%s commits to %s GPUs and costs %s", a.Name, capcli.Grouped(int64(a.GPUs)), a.Cost.Brief()))
+		}
+	}
+	return out
+}
+
+// decisionTables are the tables of a decision: its plan beside the alternatives, the purchases by date,
+// and the sellers.
+func (m *material) decisionTables() []Table {
+	var out []Table
+	for _, x := range m.decisions {
+		r := x.Doc
+		t := Table{ID: "alternatives", Title: "The plan and what it is compared with", Columns: []Column{
+			column("Plan", figure.Name), column("GPUs committed first", figure.Count), column("Cost", figure.USD), column("More than the plan", figure.USD), column("Mean of the worst 5%", figure.USD),
+			column("On demand", figure.USD), column("Unused commitment", figure.USD), column("Mean wait", figure.Seconds), column("Wait p95", figure.Seconds), column("Limits held", figure.Share),
+		}}
+		for i := range r.Alternatives {
+			a := &r.Alternatives[i]
+			t.Rows = append(t.Rows, []any{
+				a.Name, figure.Number(a.GPUs), dollars(a.Cost), dollars(a.Difference), dollars(a.Worst), dollars(a.OnDemand), dollars(a.Stranded),
+				figure.Number(a.WaitMean), figure.Number(a.WaitP95), figure.Number(a.Held),
+			})
+		}
+		t.Sentence = "Amounts are means over the futures."
+		out = append(out, t)
+		if len(r.Sellers) > 1 {
+			s := Table{ID: "sellers", Title: "The same work at other sellers", Columns: []Column{
+				column("Seller", figure.Name), column("On-demand price", figure.Name), column("GPUs committed first", figure.Count), column("Term", figure.Name), column("Cost", figure.USD), column("More than the plan", figure.USD),
+			}}
+			for i := range r.Sellers {
+				x := &r.Sellers[i]
+				s.Rows = append(s.Rows, []any{x.Provider, x.Key + " " + x.OnDemand.String(), figure.Number(x.GPUs), x.Term, dollars(x.Cost), dollars(x.Difference)})
+			}
+			s.Sentence = "Each is the cheapest plan at the listed prices of that seller, for the same futures; whether the GPUs can be had there is not known."
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func drawCostBySize(m *material) ([]figure.Figure, string) {
+	var out []figure.Figure
+	for _, x := range m.decisions {
+		if f, ok := costBySize(x.Doc); ok {
+			out = append(out, f)
+		}
+	}
+	return number1(out), ""
+}
+
+func costBySize(r *decide.Result) (figure.Figure, bool) {
+	f := figure.Figure{
+		ID: "cost-by-size", Title: "Cost by the number of GPUs committed first", Kind: figure.Lines,
+		X: figure.Axis{Label: "GPUs committed first", Unit: figure.Count}, Y: figure.Axis{Label: "Cost until " + r.End.Date(), Unit: figure.USD},
+	}
+	if len(r.Sizes) < 2 {
+		return f, false
+	}
+	s := figure.Series{Name: "Cost"}
+	least := 0
+	for i := range r.Sizes {
+		x := &r.Sizes[i]
+		s.X, s.Y = append(s.X, figure.Number(x.GPUs)), append(s.Y, dollars(x.Cost))
+		s.Lo, s.Hi = append(s.Lo, dollars(x.Range[0])), append(s.Hi, dollars(x.Range[1]))
+		if x.Best {
+			least = i
+			s.Chosen = []int{i}
+			f.Marks = append(f.Marks, figure.Mark{Label: "The plan", Axis: "x", At: figure.Number(x.GPUs)})
+		}
+	}
+	f.Series = []figure.Series{s}
+	f.Sentence = sentence(fmt.Sprintf("%s GPUs cost %s; none cost %s, and %s cost %s", count(s.X[least]), usd(s.Y[least]), usd(s.Y[0]), count(s.X[len(s.X)-1]), usd(s.Y[len(s.Y)-1])))
+	if t := r.Ties; t != nil && t.Most > t.Least {
+		f.Sentence += " " + sentence(fmt.Sprintf("%s to %s GPUs cost the same within the noise", count(figure.Number(t.Least)), count(figure.Number(t.Most))))
+	}
+	f.Notes = []string{fmt.Sprintf("the band holds 90%% of %d futures; later purchases are those of the plan", r.Futures)}
+	return f, true
+}
