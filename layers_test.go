@@ -49,7 +49,7 @@ var modules = map[string][]string{
 var layers = map[string][]string{
 	".": {},
 
-	"forecast":                 {"forecast/arima", "forecast/croston", "forecast/decompose", "forecast/model", "forecast/prophet", "forecast/simple", "forecast/smoothing", "forecast/tbats", "forecast/theta", "forecast/unconstrain", "gonum"},
+	"forecast":                 {"forecast/arima", "forecast/croston", "forecast/decompose", "forecast/mixture", "forecast/model", "forecast/prophet", "forecast/simple", "forecast/smoothing", "forecast/tbats", "forecast/theta", "forecast/unconstrain", "gonum"},
 	"forecast/arima":           {"forecast/decompose", "forecast/minimise", "forecast/model", "gonum"},
 	"forecast/change":          {"forecast/decompose", "forecast/model", "gonum"},
 	"forecast/croston":         {"forecast/model", "gonum"},
@@ -58,6 +58,7 @@ var layers = map[string][]string{
 	"forecast/holidays":        {"forecast/model"},
 	"forecast/internal/golden": {"forecast/model"},
 	"forecast/minimise":        {"gonum"},
+	"forecast/mixture":         {"forecast/model", "gonum"},
 	"forecast/model":           {"gonum"},
 	"forecast/outlook":         {"forecast", "forecast/change", "forecast/hierarchy", "forecast/holidays", "forecast/model", "forecast/roadmap", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
 	"forecast/prophet":         {"forecast/model", "gonum"},

@@ -4,6 +4,7 @@ import (
 	"capcli"
 	"capcli/forecast/arima"
 	"capcli/forecast/croston"
+	"capcli/forecast/mixture"
 	"capcli/forecast/model"
 	"capcli/forecast/prophet"
 	"capcli/forecast/simple"
@@ -65,6 +66,9 @@ func init() {
 		}},
 		{Name: "tsb", Doc: "intermittent demand whose chance fades (Teunter, Syntetos & Babai 2011)", Value: func(Options) model.Model {
 			return croston.Model{Name: "TSB", Alpha: 0.1, Beta: 0.1, Fading: true}
+		}},
+		{Name: "mixture", Doc: "several memories of the level, weighed by what deciding by them would have cost: for commitments", Value: func(o Options) model.Model {
+			return mixture.Model{Seasons: o.Seasons, Seed: o.Seed}
 		}},
 		{Name: "prophet", Doc: "a trend of straight pieces, Fourier seasons and events, as Prophet", Value: func(o Options) model.Model { return prophet.Piecewise{Seasons: o.Seasons} }},
 		{Name: "stlf", Doc: "the first season by STL, the rest by ets", Value: func(o Options) model.Model {
