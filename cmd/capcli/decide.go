@@ -52,6 +52,7 @@ func newDecide(e *env) *cobra.Command {
 	f.StringVar(&o.ask.Seller, "provider", "", "plan with the prices of this `NAME` (default: the cheapest with a price for 1y)")
 	f.StringArrayVar(&o.ask.Held, "held", nil, "GPUs committed already, which serve first: `64@2026-01-01..2027-01-01` (repeat)")
 	f.IntVar(&o.ask.Origins, "backtest", o.ask.Origins, "try the question on `N` earlier dates of the log, and say what the answers would have cost; 0 does not")
+	f.StringVar(&o.ask.WaitCost, "wait-cost", o.ask.WaitCost, "an hour that a job waits for fenced GPUs counts this `$`")
 	f.StringVar(&o.dir, "out", "", "write the documents of all steps into this `DIR`")
 	f.StringVar(&o.cache, "cache", "", "keep what was computed in this `DIR` (default: capcli in the user's cache folder)")
 	f.BoolVar(&o.noCache, "no-cache", false, "compute everything anew, and keep nothing")

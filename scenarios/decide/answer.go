@@ -2,6 +2,7 @@ package decide
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -200,6 +201,11 @@ func (s *search) answer(ctx context.Context, r *mix.Result) error {
 		return nil
 	}
 	p := s.pointOf(m)
+	if held {
+		p = s.bestPoint() // the cheapest mix, unless its waits save too little
+		m = s.found[p]
+		s.noteWaits(r.Best, m)
+	}
 	place := s.choice("fenced GPUs", p, m, nil)
 	switch bill := out.Plan; {
 	case held && (bill == nil || place.Cost < bill.Cost):
@@ -229,6 +235,17 @@ func (s *search) answer(ctx context.Context, r *mix.Result) error {
 		out.Alternatives[i].Difference = out.Alternatives[i].Cost - base.Cost
 	}
 	return nil
+}
+
+// noteWaits says what the cheapest mix would save, and for how much waiting, where another is taken for
+// its shorter waits.
+func (s *search) noteWaits(cheapest, taken *mix.Mix) {
+	saved, hours := *taken.Cost-*cheapest.Cost, waitHours(cheapest)-waitHours(taken)
+	if saved <= 0 || hours <= 0 {
+		return
+	}
+	s.out.Notes = append(s.out.Notes, fmt.Sprintf("%s with a patience of %s would cost %s less and make jobs wait %s more hours together: %s for each, under the %s that an hour of waiting counts (--wait-cost)",
+		s.pointOf(cheapest).sizeText(), s.pointOf(cheapest).patience, saved.Brief(), capcli.Grouped(int64(hours+0.5)), capcli.USDOf(saved.Float()/hours), s.waitPrice))
 }
 
 // besides adds sizes and waits beside the best place.
@@ -264,6 +281,9 @@ func (s *search) besides(ctx context.Context, chosen point) error {
 	}
 	return nil
 }
+
+// sizeText writes the size of a point.
+func (p point) sizeText() string { return capcli.Grouped(int64(p.gpus)) + " fenced GPUs" }
 
 func (s *search) pointOf(m *mix.Mix) point {
 	for p := range s.found {
@@ -303,6 +323,7 @@ func (s *search) choice(name string, p point, m *mix.Mix, base *Choice) Choice {
 	if v, ok := m.Entry.Mean("wait_mean"); ok && !math.IsNaN(v) {
 		out.WaitMean = v
 	}
+	out.WaitHours = waitHours(m)
 	if len(m.CostRange) == 2 {
 		out.Range = [2]capcli.USD{m.CostRange[0], m.CostRange[1]}
 	}

@@ -54,7 +54,7 @@ func TestCacheChangesNothing(t *testing.T) {
 		}
 		return append(text, r.Texts[PlanFile]...)
 	}
-	m, other := made{seed: 4, days: 30}, made{seed: 5, days: 30}
+	m, other := made{seed: 4, days: 30, fenced: true}, made{seed: 5, days: 30, fenced: true}
 	want := ask(m, nil, "1")
 	for _, step := range []string{"empty", "full", "damaged"} {
 		cache.hits, cache.misses, cache.damage = 0, 0, step == "damaged"

@@ -47,16 +47,16 @@ type Step struct {
 // chain is a decision in progress.
 type chain struct {
 	*settled
-	w      *World
-	memory *kept
-	docs   map[string][]byte
-	open   trace.Opener
-	own    *prices.List // nil is none
-	offer  *prices.Offer
+	w       *World
+	memory  *kept
+	docs    map[string][]byte
+	open    trace.Opener
+	own     *prices.List // nil is none
+	offer   *prices.Offer
 	place   *prices.Quote // the cheapest commitment that is fenced; nil is none
 	noPlace error         // why no place holds the limits
-	out    *Result
-	doneN  int
+	out     *Result
+	doneN   int
 
 	tail    float64 // mean demand of the last week of the log, in GPUs
 	tested  int     // days ahead for which the forecast was tried on the past
@@ -93,8 +93,13 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 		name string
 		run  func(context.Context) error
 	}{
-		{"import", c.importLog}, {"describe", c.describe}, {"forecast", c.lookAhead}, {"plan for the futures", c.buy}, {"scenario", c.write},
-		{"plan", c.decide}, {"try it on the past", c.backtest},
+		{"import", c.importLog},
+		{"describe", c.describe},
+		{"forecast", c.lookAhead},
+		{"plan for the futures", c.buy},
+		{"scenario", c.write},
+		{"plan", c.decide},
+		{"try it on the past", c.backtest},
 	}
 	for _, step := range steps {
 		if c.doneN++; c.w.Step != nil {
@@ -320,7 +325,7 @@ func measured(jobs capcli.Jobs, demands ...*capcli.Demand) capcli.Jobs {
 const leastDays = 14
 
 // lawModel is the model whose futures purchases are decided on.
-const lawModel = "snaive"
+const lawModel = "mixture"
 
 // lookAhead forecasts the demand of the jobs by hour, with possible futures.
 func (c *chain) lookAhead(ctx context.Context) error {

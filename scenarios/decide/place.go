@@ -237,7 +237,22 @@ func (s *search) try(ctx context.Context, sizes []int, waits []string) error {
 	return err
 }
 
-// bestPoint returns the point of the least cost that holds the limits; where none does, that of the
+// withWaits returns the cost of a mix with the price of the job-hours that it makes jobs wait.
+func (s *search) withWaits(m *mix.Mix) capcli.USD {
+	return *m.Cost + capcli.USDOf(s.waitPrice.Float()*waitHours(m))
+}
+
+// waitHours returns the hours that all jobs together wait in a mix, the mean over the futures.
+func waitHours(m *mix.Mix) float64 {
+	sum := 0.0
+	for i := range m.Entry.Outcomes {
+		o := &m.Entry.Outcomes[i]
+		sum += o.WaitMean * float64(o.WaitJobs) / 3600
+	}
+	return sum / float64(max(1, len(m.Entry.Outcomes)))
+}
+
+// bestPoint returns the point of the least cost, waits priced, that holds the limits; where none does, that of the
 // least cost that does the work, else of the least cost.
 func (s *search) bestPoint() point {
 	var best point
@@ -259,7 +274,7 @@ func (s *search) bestPoint() point {
 		case m.Entry.Serves():
 			r = 1
 		}
-		if r < rank || r == rank && *m.Cost < *s.found[best].Cost {
+		if r < rank || r == rank && s.withWaits(m) < s.withWaits(s.found[best]) {
 			best, rank = p, r
 		}
 	}

@@ -25,22 +25,23 @@ import (
 
 // Request is a question about a job log.
 type Request struct {
-	Trace   string        // the job log
-	Read    trace.Request // how to read it
-	GPU     string        // the GPU model to plan for
-	Horizon string        // how far ahead: 1y, 26w, or a date
-	Max     []string      // upper limits, wait_p95=30m; without one on waits, WaitDefault is the limit
-	Min     []string      // lower limits, availability=95%
-	Budget  string        // most that the horizon may cost, 4M; "" is no limit
-	Prices  string        // a price file that goes before the catalogue; "" is none
-	Seller  string        // the provider to buy from; "" is the usual one of the model
-	Held    []string      // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
-	Events  string        // a file of planned events for the forecast; "" is none
-	Futures int           // number of futures
-	Risk    string        // what of the cost to make least: mean, q80, cvar95
-	Hold    string        // share of the futures in which all limits must hold together
-	Origins int           // earlier dates of the log on which the question is tried; 0 is none
-	Seed    capcli.Seed
+	Trace    string        // the job log
+	Read     trace.Request // how to read it
+	GPU      string        // the GPU model to plan for
+	Horizon  string        // how far ahead: 1y, 26w, or a date
+	Max      []string      // upper limits, wait_p95=30m; without one on waits, WaitDefault is the limit
+	Min      []string      // lower limits, availability=95%
+	Budget   string        // most that the horizon may cost, 4M; "" is no limit
+	Prices   string        // a price file that goes before the catalogue; "" is none
+	Seller   string        // the provider to buy from; "" is the usual one of the model
+	Held     []string      // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
+	Events   string        // a file of planned events for the forecast; "" is none
+	Futures  int           // number of futures
+	Risk     string        // what of the cost to make least: mean, q80, cvar95
+	WaitCost string        // dollars that an hour of one job's waiting counts, in the choice of places
+	Hold     string        // share of the futures in which all limits must hold together
+	Origins  int           // earlier dates of the log on which the question is tried; 0 is none
+	Seed     capcli.Seed
 }
 
 // WaitDefault is the limit on the p95 wait where the request has none: without a limit the cheapest
@@ -53,21 +54,24 @@ const (
 	futuresMost    = 500
 	originsDefault = 6
 	originsMost    = 100
+	// A patience that saves less than this for an hour that a job waits is not recommended.
+	waitCostDefault = "$1"
 )
 
 // NewRequest returns a request for a year ahead.
 func NewRequest(log, gpu string) *Request {
-	return &Request{Trace: log, GPU: gpu, Horizon: "1y", Futures: futuresDefault, Risk: "mean", Hold: "95%", Origins: originsDefault, Seed: 1}
+	return &Request{Trace: log, GPU: gpu, Horizon: "1y", Futures: futuresDefault, Risk: "mean", Hold: "95%", WaitCost: waitCostDefault, Origins: originsDefault, Seed: 1}
 }
 
 // settled is a checked request.
 type settled struct {
 	*Request
-	hold   float64
-	limits []string       // of Max, with those of the default and the budget
-	checks []outcome.Check
-	wait   capcli.Seconds // the limit on the p95 wait; below 0 there is none
-	notes  []string
+	hold      float64
+	limits    []string // of Max, with those of the default and the budget
+	checks    []outcome.Check
+	waitPrice capcli.USD     // of an hour of one job's waiting
+	wait      capcli.Seconds // the limit on the p95 wait; below 0 there is none
+	notes     []string
 }
 
 // Check returns an error where the request is wrong whatever the log is: a *capcli.RequestError or a
@@ -101,6 +105,9 @@ func (q *Request) settle() (*settled, error) {
 	}
 	s := &settled{Request: q, limits: append([]string(nil), q.Max...), wait: -1}
 	var err error
+	if s.waitPrice, err = capcli.ParseUSD(q.WaitCost); err != nil || s.waitPrice < 0 {
+		return nil, &capcli.RequestError{Field: "wait-cost", Text: fmt.Sprintf("wants dollars for an hour that a job waits, found %q", q.WaitCost), Hint: "--wait-cost 1"}
+	}
 	if s.hold, err = mix.ParseShare("hold", q.Hold); err != nil {
 		return nil, err
 	}

@@ -100,6 +100,7 @@ type Choice struct {
 	Covered    *float64       `json:"covered_share"`         // of the GPU time wanted, covered by commitments; null for fenced GPUs
 	Used       *float64       `json:"commitment_used_share"` // of the GPU time committed; null for fenced GPUs and where nothing is
 	WaitMean   float64        `json:"wait_mean_s"`
+	WaitHours  float64        `json:"wait_job_hours"` // of all jobs together, over the horizon
 	WaitP95    float64        `json:"wait_p95_s"`
 	WaitWorst  capcli.Seconds `json:"wait_p95_worst_s"` // of any future
 	Unserved   float64        `json:"unserved_share"`
@@ -155,4 +156,14 @@ func newResult(s *settled, w *World) *Result {
 		Limits: []string{}, Seed: uint64(s.Seed), Currency: "USD", Prices: []Price{}, Alternatives: []Choice{}, Sizes: []SizeCost{}, Sellers: []Seller{}, Steps: []Step{}, Inputs: []Input{},
 		Notes: append([]string{}, s.notes...),
 	}
+}
+
+// Purchases returns what covers in the plan, or in the one nearest to the limits, by date.
+func (r *Result) Purchases() []market.Purchase {
+	for _, c := range []*Choice{r.Plan, r.Nearest} {
+		if c != nil {
+			return c.Commitments
+		}
+	}
+	return nil
 }

@@ -24,7 +24,7 @@ func (c *chain) sentence() string {
 		if p.Undone == 0 {
 			b.WriteString("All work that can be done by the end is done. ")
 		}
-		fmt.Fprintf(&b, "Jobs wait %s on average, the p95 wait is %s (%s in the worst future), and the limits hold in %s of the futures. ", waitText(p.WaitMean), waitText(p.WaitP95), waitText(float64(p.WaitWorst)), mix.PercentText(p.Held))
+		fmt.Fprintf(&b, "Jobs wait %s on average (%s hours together), the p95 wait is %s (%s in the worst future), and the limits hold in %s of the futures. ", waitText(p.WaitMean), hoursText(p.WaitHours), waitText(p.WaitP95), waitText(float64(p.WaitWorst)), mix.PercentText(p.Held))
 	} else {
 		b.WriteString("It is a bill that covers whatever runs, and no place: nobody waits, and what is not covered runs on demand. ")
 	}
@@ -284,11 +284,17 @@ func (c *chain) flags() []string {
 	for _, l := range c.Min {
 		out = append(out, "--min", l)
 	}
+	for _, h := range c.Held {
+		out = append(out, "--held", h)
+	}
 	d := NewRequest("", "")
 	for _, f := range [][3]string{
 		{"--budget", c.Budget, ""},
 		{"--events", c.Events, ""},
 		{"--prices", c.Prices, ""},
+		{"--provider", c.Seller, ""},
+		{"--wait-cost", c.WaitCost, d.WaitCost},
+		{"--backtest", strconv.Itoa(c.Origins), strconv.Itoa(d.Origins)},
 		{"--risk", c.Risk, d.Risk},
 		{"--hold", c.Hold, d.Hold},
 		{"--paths", strconv.Itoa(c.Futures), strconv.Itoa(d.Futures)},

@@ -80,7 +80,7 @@ func Commands(folder string) []string {
 		"capcli simulate " + in("few.yaml") + " " + in("many.yaml") + " --out " + in("runs"),
 		"capcli compare " + in("runs/few") + " " + in("runs/many"),
 		"capcli forecast " + in("jobs.csv") + " --step 1d --horizon 4w",
-		"capcli decide --trace " + in("jobs.csv") + " --gpu H100 --horizon 13w --prices " + in("prices.csv") + " --paths 6 --out " + in("decision"),
-		"capcli report " + in("decision/plan.json") + " " + in("runs/few") + " --out " + in("meeting.html"),
+		"capcli decide --trace " + in("jobs.csv") + " --gpu H100 --horizon 13w --prices " + in("prices.csv") + " --out " + in("decision"),
+		"capcli report " + in("decision/decision.json") + " " + in("runs/few") + " --out " + in("meeting.html"),
 	}
 }

@@ -20,6 +20,9 @@ type Drawing struct {
 	Draw func(m *material) (figures []figure.Figure, why string)
 }
 
+// boardRank is the rank from which on figures are in the appendix of a decision.
+const boardRank = 10
+
 var drawings []Drawing
 
 // register adds a drawing to the catalogue.

@@ -68,7 +68,9 @@ func Make(r *Request) (*Paper, error) {
 			missing = append(missing, fmt.Sprintf("%s is left out: it needs %s", d.ID, d.Needs))
 		}
 	}
-	p.Tables = append(p.Tables, m.decisionTables()...)
+	if p.Tables = append(p.Tables, m.decisionTables()...); len(m.decisions) > 0 {
+		p.Board = &Board{Figures: countOf(p.Figures, boardRank), Tables: len(p.Tables)}
+	}
 	for _, make := range []func() (Table, bool){m.plansTable, m.mixesTable, m.limitsTable, m.futuresTable, m.purchasesTable, m.contractsTable, m.tenantsTable, m.breakEvenTable, m.unservedTable} {
 		if t, ok := make(); ok {
 			p.Tables = append(p.Tables, t)
@@ -77,6 +79,18 @@ func Make(r *Request) (*Paper, error) {
 	p.Warnings, p.Notes = m.warnings(), append(m.remarks(), missing...)
 	p.Glossary = glossary(p)
 	return p, nil
+}
+
+// countOf returns the number of figures that drawings of a rank below most made. Figures are in the order
+// of the ranks.
+func countOf(figures []figure.Figure, most int) int {
+	n := 0
+	for _, d := range Drawings() {
+		for n < len(figures) && d.Rank < most && strings.HasPrefix(figures[n].ID, d.ID) {
+			n++
+		}
+	}
+	return n
 }
 
 // title returns the title of a paper that has none: the scenario that it is about.

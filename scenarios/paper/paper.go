@@ -25,6 +25,14 @@ type Paper struct {
 	Seed        uint64          `json:"seed"`
 	Command     string          `json:"command"` // makes the paper again
 	Notes       []string        `json:"notes"`
+	Board       *Board          `json:"board,omitempty"` // nil where there is no appendix
+}
+
+// Board is what a board reads on two printed pages: the answer, the first figures and the first tables.
+// The rest is an appendix.
+type Board struct {
+	Figures int `json:"figures"`
+	Tables  int `json:"tables"`
 }
 
 // Answer is what the paper says first.

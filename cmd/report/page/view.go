@@ -142,6 +142,23 @@ func newView(p *paper.Paper, o Options) (*view, error) {
 	return v, nil
 }
 
+// EndsBoard reports whether what a board reads ends before picture i: the tables of the board and the
+// heading of the appendix stand there.
+func (v *view) EndsBoard(i int) bool {
+	return v.Board != nil && i == min(v.Board.Figures, len(v.Pictures))
+}
+
+// BoardTables returns the tables that a board reads.
+func (v *view) BoardTables() []tableView {
+	if v.Board == nil {
+		return nil
+	}
+	return v.Tables[:min(v.Board.Tables, len(v.Tables))]
+}
+
+// RestTables returns the other tables.
+func (v *view) RestTables() []tableView { return v.Tables[len(v.BoardTables()):] }
+
 // addParts adds the styles, scripts and blocks of the page and of its extras, and the policy that
 // allows them.
 func (v *view) addParts(p *paper.Paper, extras []Extra) error {
