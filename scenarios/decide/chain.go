@@ -69,7 +69,8 @@ type chain struct {
 	pricesSum string
 }
 
-// Decide runs the chain. It fails with *capcli.RequestError for a wrong request, with
+// Decide runs the chain. Where ctx ends after a plan is found, it returns that plan with the cause of
+// ctx, and Result.Partial says what is missing. It fails with *capcli.RequestError for a wrong request, with
 // *capcli.InputError where an input is, and with the errors of the steps. Where no mix holds the
 // limits it returns the Result with a *capcli.ResultError of the kind NoPlan, which names the nearest
 // mix.
@@ -105,11 +106,17 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 		if c.doneN++; c.w.Step != nil {
 			c.w.Step(c.doneN, len(steps), step.name)
 		}
-		if err := step.run(ctx); err != nil {
+		if err = step.run(ctx); err == nil {
+			continue
+		}
+		if ctx.Err() == nil || c.out.Plan == nil && c.out.Nearest == nil {
 			return nil, err
 		}
+		c.out.Partial = fmt.Sprintf("stopped at the step %q: what it and later steps add is missing", step.name)
+		err = context.Cause(ctx)
+		break
 	}
-	err = c.answer()
+	err = errors.Join(err, c.answer())
 	if c.w.Documents == nil {
 		return c.out, err
 	}

@@ -18,6 +18,7 @@ type Result struct {
 	Warnings []string `json:"warnings"` // what the answer stands on that may not hold
 	Found    bool     `json:"found"`    // some plan holds the limits
 	Failure  string   `json:"no_plan_because,omitempty"`
+	Partial  string   `json:"partial,omitempty"` // what is missing of an answer that was stopped; "" is nothing
 
 	GPU      string         `json:"gpu_model"`
 	Horizon  string         `json:"horizon"`

@@ -15,6 +15,9 @@ import (
 func (c *chain) sentence() string {
 	p, out := c.out.Plan, c.out
 	var b strings.Builder
+	if out.Partial != "" {
+		fmt.Fprintf(&b, "PARTIAL: %s. ", out.Partial)
+	}
 	if p.Undone > 0 {
 		fmt.Fprintf(&b, "Of the work %s is not served (%s GPU-hours on average). ", sharesText(p.Unserved), hoursText(p.Undone))
 	}
