@@ -99,7 +99,7 @@ const (
 	errorPrior = 8   // number of them
 	errorSpan  = 0.1 // their standard deviation
 	errorMost  = 1.0 // largest error of the logarithm that futures draw
-	damping    = 0.96
+	damping    = 0.98 // of moves of the level, per week ahead
 )
 
 // settleErrors replaces the errors of m by their sorted sizes, with those of the prior.

@@ -15,16 +15,16 @@ import (
 )
 
 // Model is a mixture of exponential smoothings of the weekly level, with half-lives from a day to
-// half a year, each with and without half of the trend. Every member forecasts the hours of the
+// half a year, each with and without part of the trend. Every member forecasts the hours of the
 // next week: its level times the shape of recent weeks, which are hours over the mean of their
 // week. Its loss is the regret of the newsvendor, the pinball loss of nine quantiles above that of
 // the week's own, summed over the past. With n weeks and losses L_j, member j has the weight
 //
 //	w_j = p_j L_j^(-2n) / sum of p_i L_i^(-2n),
 //
-// the posterior of errors with a Laplace density of unknown scale, counted twice; p_j halves
-// nearly from one half-life to the next longer one. The cost of a commitment is convex in its size, so
-// the cost of a mean of levels is at most the mean of their costs.
+// the posterior of errors with a Laplace density of unknown scale, counted twice; p_j falls by half
+// and more from one half-life to the next longer one. The cost of a commitment is convex in its
+// size, so the cost of a mean of levels is at most the mean of their costs.
 //
 // A future takes one member. Its level moves as exponential smoothing does (Hyndman, Koehler, Ord
 // & Snyder 2008, ETS(A,N,N) of the logarithm):
@@ -46,12 +46,12 @@ var _ model.Model = Model{}
 
 // The law was tuned through regret, on other series and dates than those that hold it in tests.
 const (
-	priorRatio  = 0.55 // prior weight of a half-life over that of the next shorter one
+	priorRatio  = 0.45 // prior weight of a half-life over that of the next shorter one
 	lossPower   = 2.0  // how often a week counts
 	lossFloor   = 0.05 // share of the least possible loss that is added to the regret
 	shapeLife   = 2.0  // half-life of the shape, in weeks
 	shapeBlocks = 8    // most blocks that give the shape
-	trendShare  = 0.5  // share of the trend in the members that have one
+	trendShare  = 0.7  // share of the trend in the members that have one
 	trendPrior  = 0.5  // prior weight of a member with trend over that without
 	errorMemory = 104  // most errors of a member that are kept
 	mostBlocks  = 260  // most blocks that are looked at
