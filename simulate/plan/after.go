@@ -78,11 +78,8 @@ func (a After) paidUntil(to, end capcli.Seconds) capcli.Seconds {
 	return to
 }
 
-// known returns the end of the known demand, which the tail follows.
-func (c *Curve) known() capcli.Seconds { return c.StepStart(len(c.Work) - c.tail) }
-
-// Known returns the length of the known demand of c, without the tail that Extend added.
-func (c *Curve) Known() capcli.Seconds { return c.known() }
+// KnownLen returns the length of the known demand of c, which the tail that Extend added follows.
+func (c *Curve) KnownLen() capcli.Seconds { return c.StepStart(len(c.Work) - c.tail) }
 
 // maxTailSteps is the most steps that Extend adds.
 const maxTailSteps = 5_000_000
@@ -134,7 +131,7 @@ func (m *Market) orders(c *Curve, term int) []order {
 		}
 	}
 	slices.Sort(at)
-	known := c.known()
+	known := c.KnownLen()
 	var out []order
 	for _, at := range slices.Compact(at) {
 		if at < 0 || at >= known {
@@ -159,7 +156,7 @@ type LeftOut struct {
 // LeftOut returns the terms of m that cannot be bought for c.
 func (m *Market) LeftOut(c *Curve) []LeftOut {
 	var out []LeftOut
-	end, first := c.Len(), c.known()
+	end, first := c.Len(), c.KnownLen()
 	for i := range m.Terms {
 		t := &m.Terms[i]
 		orders := m.orders(c, i)

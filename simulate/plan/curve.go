@@ -175,7 +175,7 @@ func (c *Curve) Levels() []float64 {
 
 // Starts returns the instants, in seconds from the start of c, at which something can be bought:
 // the start itself and the start of each period of length every within the known demand.
-func (c *Curve) Starts(every capcli.Step) []capcli.Seconds { return c.startsUntil(every, c.known()) }
+func (c *Curve) Starts(every capcli.Step) []capcli.Seconds { return c.startsUntil(every, c.KnownLen()) }
 
 func (c *Curve) startsUntil(every capcli.Step, end capcli.Seconds) []capcli.Seconds {
 	out := []capcli.Seconds{0}

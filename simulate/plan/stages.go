@@ -84,7 +84,7 @@ func (f *Field) grow(s Stages) (*tree, error) {
 	at := []capcli.Seconds{0}
 	for n := 1; n <= min(s.Count, maxStages); n++ {
 		next := f.edge(f.deal.c.AddSteps(0, s.Every, n))
-		if next >= f.deal.c.known() {
+		if next >= f.deal.c.KnownLen() {
 			break
 		}
 		if next > at[len(at)-1] {

@@ -227,7 +227,7 @@ func (p *problem) spans() []span {
 			list = []capcli.Seconds{capcli.Seconds(o.From - c.Start)}
 		}
 		for _, from := range list {
-			if from >= 0 && from < c.Known() {
+			if from >= 0 && from < c.KnownLen() {
 				out = append(out, p.spansFrom(i, from)...)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // AfterNotes returns what a plan assumes of the time after the known demand, as notes: nothing where
 // no term lasts beyond it.
 func (f *Frame) AfterNotes(purchases []plan.Purchase) []string {
-	m, end := f.Market, f.Curve.Known()
+	m, end := f.Market, f.Curve.KnownLen()
 	beyond := slices.ContainsFunc(purchases, func(p plan.Purchase) bool { return p.To > end })
 	switch {
 	case m.After.Rule == plan.Tail:
