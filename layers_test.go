@@ -92,7 +92,7 @@ var layers = map[string][]string{
 	"simulate/plan/curve":       {"simulate/plan/flow", "profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
 	"simulate/plan/futures":     {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
 	"simulate/plan/review":      {"simulate", "simulate/billing", "simulate/billing/focus", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
-	"simulate/plan/joint":       {"simulate/internal/exact", "profile/demand", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "simulate/plan/linear", "scenarios"},
+	"simulate/plan/joint":       {"simulate/internal/exact", "profile/demand", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/market", "scenarios"},
 	"simulate/plan/linear":      {"gonum"},
 	"simulate/plan/online":      {"simulate/internal/exact"},
 	"simulate/plan/resample":    {"simulate/plan"},
@@ -169,7 +169,7 @@ var layers = map[string][]string{
 
 	"scenarios/paper/figure/figuretest": {"scenarios/paper/figure"},
 
-	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
+	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
 	"scenarios/emit": {"scenarios", "scenarios/prices", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix"},
 

@@ -24,7 +24,8 @@ type Market struct {
 	File    string
 	Name    string
 	Every   capcli.Step
-	Overrun bool
+	After   string // what becomes of a purchase that lasts beyond the end of the demand: prorated (""), tail, whole or fitting
+	Overrun bool   // whole, unless After says another
 	GPUs    []MarketGPU
 	Offers  []MarketOffer
 }
@@ -34,6 +35,7 @@ type MarketGPU struct {
 	Model    string // the name of its series in the demand
 	OnDemand Price
 	Lot      int64 // GPUs are bought in multiples of this, in thousandths; 0 stands for 1 GPU
+	Tail     int64 // thousandths of GPUs that are wanted after the end of the demand, where After is tail
 }
 
 // MarketOffer is one thing that can be bought: GPUs of a model, or a plan. A plan is a commitment
@@ -92,7 +94,8 @@ func readMarket(d *strict.Decoder, root *yaml.Node, m *Market) {
 		{"capcli", "the form of this file: " + marketVersion, strict.Version},
 		{"name", "what the market is called", strict.Name(&m.Name)},
 		{"every", "purchases may start at each such interval; default: 1mo", stepOf(&m.Every)},
-		{"overrun", "true: a purchase may last beyond the end of the demand, and all of it is paid", strict.Bool(&m.Overrun)},
+		{"after", "what becomes of a purchase that lasts beyond the end of the demand: prorated (its time within counts, the default), tail (demand goes on at the tail of each model), whole (all of it is paid) or fitting (it is not offered)", strict.Choice(&m.After, "rule", "prorated", "tail", "whole", "fitting")},
+		{"overrun", "true: after: whole", strict.Bool(&m.Overrun)},
 		{"gpus", "models that are wanted: [{gpu_model: H100, on_demand: 3.90, lot: 8}]", marketGPUs(m)},
 		{"offers", "what can be bought: [{product: reserved_instance, gpu_model: H100, term: 1y, price: 2.20}]", marketOffers(m)},
 	})
@@ -121,6 +124,7 @@ func marketGPUs(m *Market) strict.Reader {
 				{"gpu_model", "the model, which is the name of its series in the demand", strict.Name(&g.Model)},
 				{"on_demand", "of a GPU for an hour", price(&g.OnDemand)},
 				{"lot", "GPUs per lot: 8 for whole nodes; default: 1", thousandths(&g.Lot)},
+				{"tail", "GPUs that are wanted after the end of the demand, with after: tail", thousandths(&g.Tail)},
 			})
 			o.Require("gpu_model", "on_demand")
 			if slices.ContainsFunc(m.GPUs, func(x MarketGPU) bool { return x.Model == g.Model }) {

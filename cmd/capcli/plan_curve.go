@@ -31,7 +31,8 @@ func newPlanCurve(e *env) *cobra.Command {
 		Short: "Find the cheapest purchases for a demand curve, exactly",
 		Long: "DEMAND is a table (ds, y), one value a line, JSON ({start, step_s, values}, [{ds, y}] or a forecast), Parquet or a\n" +
 			"job log. A term is LENGTH=PRICE (36h, 2w, 12mo, 3y) or NAME=LENGTH@PRICE, then upfront=none|partial|all|40%, max=64\n" +
-			"(GPUs bought at one time), and prices from a date on, 2026-06-01=0.40. Prices are dollars for a GPU-hour of the term.",
+			"(GPUs bought at one time), lead=5mo (order to start), on=2027-01-01 (its days of purchase), and prices from a date on,\n" +
+			"2026-06-01=0.40. Prices are dollars for a GPU-hour of the term; of a term longer than the curve the part within counts.",
 		Example: "  capcli plan curve series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42\n" +
 			"  capcli plan curve jobs.parquet --on-demand 3.9 --term all=1y@2.2,upfront=all --term 3y=1.6 --discount 10%\n" +
 			"  capcli plan curve series.csv --on-demand 2 --what-if fall=2026-06=44% --term 1y=1.2 --held 64@..2026-09-01",
@@ -71,6 +72,7 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.ask.Market.Terms, "term", nil, "term to commit on: `LENGTH=$`, NAME=LENGTH@$,upfront=50%, LENGTH=KEY")
 	complete(cmd, "term", termKeys)
 	f.StringVar(&o.ask.Market.Every, "every", "1mo", "purchases start at each `PERIOD`: 1h, 1d, 1mo")
+	f.StringVar(&o.ask.Market.After, "after", "", "`RULE` for terms that last beyond the end of the curve: prorated, tail=64, whole, fitting")
 	f.BoolVar(&o.ask.Market.Overrun, "overrun", false, "allow purchases that last beyond the end of the curve; they are paid in full")
 	f.StringVar(&o.ask.Market.Lot, "lot", "1", "GPUs per lot: `8` for whole nodes, 0.001 if parts of a GPU can be bought")
 	f.StringVar(&o.ask.Market.Discount, "discount", "", "cost of capital per year, `10%`: discounts future payments")
@@ -82,8 +84,8 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	addDemandFlags(cmd, h)
 	addBundle(cmd, "what-if", "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06', fall=2026-06=44% (on demand) or all=20%", false,
 		key{"fall", "on-demand-fall"}, key{"all", "sensitivity"})
-	addBundle(cmd, "buy", "rules of purchases, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (GPUs), overrun (beyond the end)", true,
-		sameKeys("every", "lot", "overrun")...)
+	addBundle(cmd, "buy", "rules of purchases, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (GPUs), after=prorated (tail=64 GPUs, whole, fitting)", true,
+		sameKeys("every", "lot", "after", "overrun")...)
 }
 
 // addDemandFlags adds the flags that say how demand is read from a table or a job log.

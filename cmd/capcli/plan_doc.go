@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ func curveDoc(r *curve.Result, form string) report.Doc {
 func curveLead(r *curve.Result) string {
 	b, length := &r.Optimum, r.Curve.Len()
 	if len(b.Purchases) == 0 {
-		return fmt.Sprintf("Buy nothing: the demand costs %s on demand %s; no purchase at these prices lowers the cost (proven).", b.Cost, overTime(b.Cost, length))
+		return fmt.Sprintf("Buy nothing: the demand costs %s on demand %s; no purchase at these prices lowers the cost (proven)%s.", b.Cost, overTime(b.Cost, length), leftOut(r))
 	}
 	text := "Buy " + firstPurchases(b.Purchases, r.Demand.Start)
 	if n := len(b.Purchases); n > 1 {
@@ -43,7 +44,16 @@ func curveLead(r *curve.Result) string {
 	if b.Savings != nil {
 		text += fmt.Sprintf(", %.1f%% less than %s all on demand", 100**b.Savings, b.AllOnDemand)
 	}
-	return text + "; no purchases at these prices cost less (proven)."
+	return text + "; no purchases at these prices cost less (proven)" + leftOut(r) + "."
+}
+
+// leftOut names the terms that cannot be bought, for the proof does not hold for them.
+func leftOut(r *curve.Result) string {
+	text := ""
+	for _, x := range r.LeftOut {
+		text += fmt.Sprintf("; %s is left out: %s", x.Term, x.Why)
+	}
+	return text
 }
 
 // firstPurchases names the purchases of the first date in list, with that date where it is later
@@ -59,7 +69,10 @@ func firstPurchases(list []market.Purchase, decided market.Instant) string {
 		}
 	}
 	text := strings.Join(parts, ", ")
-	if from := list[0].Start; from.After(decided) {
+	switch from := list[0].Start; {
+	case list[0].Ordered != nil:
+		text += fmt.Sprintf(" (order on %s for %s)", dayText(*list[0].Ordered), dayText(from))
+	case from.After(decided):
 		text += " (" + dayText(from) + ")"
 	}
 	return text
@@ -89,7 +102,7 @@ func dayText(i market.Instant) string {
 }
 
 func purchaseTable(list []market.Purchase) report.Table {
-	return report.Fill(report.Table{Name: "purchases", Title: "What to buy", Most: 40}, list, []report.Field[market.Purchase]{
+	fields := []report.Field[market.Purchase]{
 		{Name: "start", Cell: func(p market.Purchase) any { return dayCell(p.Start) }},
 		{Name: "end", Priority: 2, Cell: func(p market.Purchase) any { return dayCell(p.End) }},
 		{Name: "term", Align: report.Left},
@@ -98,7 +111,14 @@ func purchaseTable(list []market.Purchase) report.Table {
 		{Name: "upfront_usd", Head: "upfront", Priority: 3},
 		{Name: "monthly_usd", Head: "a month", Priority: 3},
 		{Name: "cost_usd", Head: "cost"},
-	})
+	}
+	if slices.ContainsFunc(list, func(p market.Purchase) bool { return p.Ordered != nil }) {
+		fields = slices.Insert(fields, 0, report.Field[market.Purchase]{Name: "order", Cell: func(p market.Purchase) any { return dayCell(*cmp.Or(p.Ordered, &p.Start)) }})
+	}
+	if slices.ContainsFunc(list, func(p market.Purchase) bool { return p.Total != p.Cost }) {
+		fields = append(fields, report.Field[market.Purchase]{Name: "total_usd", Head: "to its end", Priority: 2})
+	}
+	return report.Fill(report.Table{Name: "purchases", Title: "What to buy", Most: 40}, list, fields)
 }
 
 func curveTotals(o *curve.Optimum) report.Table {

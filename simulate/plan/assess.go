@@ -67,14 +67,11 @@ func (f *Field) purchases(bought []int64) ([]Purchase, error) {
 		if n == 0 {
 			continue
 		}
-		x := f.deal.options[i]
-		cost, err := f.usd(new(big.Rat).SetInt(exact.Product(n, f.cost[i])))
+		p, err := f.deal.purchase(i, n, exact.Product(n, f.cost[i]))
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Purchase{
-			Term: x.term, From: x.from, To: x.to, Milli: n * f.deal.m.lot(), Rate: f.deal.m.Terms[x.term].Rate.At(x.from), Cost: cost,
-		})
+		out = append(out, p)
 	}
 	slices.SortStableFunc(out, func(a, b Purchase) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Term, b.Term)) })
 	return out, nil
@@ -113,7 +110,7 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 		fixed.Add(fixed, exact.Product(n, f.cost[i]))
 		x := f.deal.options[i]
 		for m := x.first; m < x.last; m++ {
-			hourly[m] += float64(n) * float64(f.cost[i]) / float64(x.to-x.from)
+			hourly[m] += float64(n) * float64(f.cost[i]) / float64(x.until-x.from)
 		}
 	}
 	if o.Committed, err = f.usd(new(big.Rat).SetInt(fixed)); err != nil {

@@ -111,9 +111,9 @@ func (m *Market) Rules(ctx context.Context, c *Curve) ([]*Assessed, error) {
 	return list[1:], nil
 }
 
-// meanDemand returns the mean of the futures, by step, in GPUs.
+// meanDemand returns the mean of the futures, by known step, in GPUs.
 func (f *Field) meanDemand() []float64 {
-	out := make([]float64, len(f.deal.c.Work))
+	out := make([]float64, len(f.deal.c.Work)-f.deal.c.tail)
 	for i := range out {
 		for _, c := range f.curves {
 			out[i] += c.GPUs(i)

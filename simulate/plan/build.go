@@ -23,7 +23,7 @@ func (d *deal) build() error {
 		}
 	}
 	for _, x := range d.options {
-		whole, err := exact.Times(lot, int64(x.to-x.from))
+		whole, err := exact.Times(lot, int64(x.until-x.from))
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (d *deal) build() error {
 		d.program.Periods = append(d.program.Periods, levels)
 	}
 	for _, x := range d.options {
-		cost, err := exact.Times(x.rate, lot*int64(x.to-x.from)/d.unit)
+		cost, err := exact.Times(x.rate, lot*int64(x.until-x.from)/d.unit)
 		if err != nil {
 			return err
 		}

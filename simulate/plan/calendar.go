@@ -72,10 +72,30 @@ func (f *Field) Cliffs(a *Assessed) []Cliff {
 	}
 	for i := range out {
 		c := &out[i]
-		c.Before, c.After = a.level(c.At-1), a.level(c.At)
+		c.Before, c.After = f.committed(a, c.At-1), f.committed(a, c.At)
 		c.Wanted, c.High, c.Known = f.demandFrom(c.At)
 	}
 	return out
+}
+
+// committed returns the thousandths of GPUs that are committed at an instant, also after the end of
+// the demand.
+func (f *Field) committed(a *Assessed, at capcli.Seconds) int64 {
+	if at < f.deal.c.Len() {
+		return a.level(at)
+	}
+	var sum int64
+	for _, p := range a.Purchases {
+		if p.From <= at && at < p.To {
+			sum += p.Milli
+		}
+	}
+	for _, h := range f.sunk {
+		if h.From <= at && at < h.To {
+			sum += h.Milli
+		}
+	}
+	return sum
 }
 
 // demandFrom returns the demand, in GPUs, of the month from an instant on: the mean over the

@@ -23,7 +23,8 @@ func someFutures(t *rapid.T, futures, steps, most int) (*Futures, *Market) {
 		}
 		f.Paths = append(f.Paths, path)
 	}
-	m := &Market{OnDemand: Flat(2_000_000), Every: capcli.Step{Seconds: 2 * capcli.Hour}}
+	after := After{rapid.SampledFrom([]AfterRule{Fitting, Prorated}).Draw(t, "after"), 0}
+	m := &Market{OnDemand: Flat(2_000_000), Every: capcli.Step{Seconds: 2 * capcli.Hour}, After: after}
 	for i := range rapid.IntRange(1, 2).Draw(t, "terms") {
 		length := capcli.Seconds(rapid.IntRange(1, steps/2).Draw(t, "length")) * 2
 		m.Terms = append(m.Terms, Term{Name: fmt.Sprint(i), Length: capcli.Step{Seconds: length * capcli.Hour}, Rate: Flat(capcli.Rate(rapid.IntRange(2, 24).Draw(t, "rate")) * 100_000)})

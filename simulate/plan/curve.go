@@ -17,6 +17,9 @@ type Curve struct {
 	Start capcli.Time // of the first step; NoTime where the curve has no dates
 	Step  capcli.Step
 	Work  []capcli.GPUTime // GPU time wanted in each step
+
+	tail  int            // the last steps that are not known, but expected after the end
+	until capcli.Seconds // end of the last of them, where that cuts it; else 0
 }
 
 // StepError is an error in one step of a curve.
@@ -93,7 +96,13 @@ func (c *Curve) checkStep() error {
 func (c *Curve) Dated() bool { return c.Start.IsKnown() }
 
 // StepStart returns when step i starts, in seconds from the start of c.
-func (c *Curve) StepStart(i int) capcli.Seconds { return c.AddSteps(0, c.Step, i) }
+func (c *Curve) StepStart(i int) capcli.Seconds {
+	at := c.AddSteps(0, c.Step, i)
+	if c.until > 0 {
+		return min(at, c.until)
+	}
+	return at
+}
 
 // AddSteps returns the instant n steps s after from; both count from the start of c. Months are
 // those of the calendar where the curve has dates, else of 730 hours.
@@ -165,9 +174,10 @@ func (c *Curve) Levels() []float64 {
 }
 
 // Starts returns the instants, in seconds from the start of c, at which something can be bought:
-// the start itself and the start of each period of length every.
-func (c *Curve) Starts(every capcli.Step) []capcli.Seconds {
-	end := c.Len()
+// the start itself and the start of each period of length every within the known demand.
+func (c *Curve) Starts(every capcli.Step) []capcli.Seconds { return c.startsUntil(every, c.KnownLen()) }
+
+func (c *Curve) startsUntil(every capcli.Step, end capcli.Seconds) []capcli.Seconds {
 	out := []capcli.Seconds{0}
 	if !c.Dated() {
 		for at := every.Length(); at < end; at += every.Length() {

@@ -74,7 +74,15 @@ func fieldOf(curves []*Curve, m *Market, held []Held) (*Field, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	out := &Field{all: allOf(len(curves)), sunk: held, curves: curves}
+	m = m.AfterHeld(held)
+	out := &Field{all: allOf(len(curves)), sunk: held}
+	for _, c := range curves {
+		c, err := m.Extend(c)
+		if err != nil {
+			return nil, err
+		}
+		out.curves = append(out.curves, c)
+	}
 	var cuts []capcli.Seconds
 	for _, h := range held {
 		cuts = append(cuts, h.From, h.To)
@@ -85,12 +93,6 @@ func fieldOf(curves []*Curve, m *Market, held []Held) (*Field, error) {
 		return nil, err
 	}
 	out.deal = deals[0]
-	if m.Prorated {
-		for i := range out.deal.options {
-			x := &out.deal.options[i]
-			x.to = min(x.to, out.deal.c.Len())
-		}
-	}
 	for i := 1; i < len(deals); i++ {
 		d := *out.deal
 		d.c = out.curves[i]
@@ -201,7 +203,7 @@ func (f *Field) measure(deals []*deal) error {
 		}
 	}
 	for _, x := range f.deal.options {
-		unit, rates = exact.GCD(unit, lot*int64(x.to-x.from)), exact.GCD(rates, x.rate)
+		unit, rates = exact.GCD(unit, lot*int64(x.until-x.from)), exact.GCD(rates, x.rate)
 	}
 	unit, rates = max(unit, 1), max(rates, 1)
 	whole, err := exact.Times(unit, rates)
@@ -211,7 +213,7 @@ func (f *Field) measure(deals []*deal) error {
 	f.deal.unit = whole // the factor of usd
 	f.deal.parts = [2]int64{unit, rates}
 	for _, x := range f.deal.options {
-		cost, err := exact.Times(x.rate/rates, lot*int64(x.to-x.from)/unit)
+		cost, err := exact.Times(x.rate/rates, lot*int64(x.until-x.from)/unit)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"capcli"
 )
@@ -20,7 +21,9 @@ func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
 	for _, l := range levels {
 		cuts = append(cuts, l.At)
 	}
-	out := &Curve{Start: c.Start, Step: c.Step, Work: make([]capcli.GPUTime, len(c.Work))}
+	left := *c
+	out := &left
+	out.Work = make([]capcli.GPUTime, len(c.Work))
 	var served capcli.GPUTime
 	var level int64
 	for p := range c.Pieces(cuts) {
@@ -32,6 +35,21 @@ func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
 		served += used
 	}
 	return out, served, nil
+}
+
+// AfterHeld returns m with purchases that may start when held GPUs end, beside its own times.
+func (m *Market) AfterHeld(held []Held) *Market {
+	if len(held) == 0 {
+		return m
+	}
+	out := *m
+	out.Also = slices.Clone(m.Also)
+	for _, h := range held {
+		out.Also = append(out.Also, h.To)
+	}
+	slices.Sort(out.Also)
+	out.Also = slices.Compact(out.Also)
+	return &out
 }
 
 // levelsOf returns the thousandths of GPUs that are held over time.

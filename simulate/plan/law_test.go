@@ -17,13 +17,20 @@ func market(t *rapid.T) *plan.Market {
 	m := &plan.Market{
 		OnDemand: plan.Flat(capcli.Rate(rapid.Int64Range(1, 3_000_000).Draw(t, "on demand"))),
 		Every:    capcli.Step{Seconds: hour * capcli.Seconds(rapid.IntRange(1, 3).Draw(t, "every"))},
-		Overrun:  rapid.Bool().Draw(t, "overrun"),
+		After:    drawAfter(t),
 		Lot:      rapid.SampledFrom([]int64{0, 0, 500, 2000, 7}).Draw(t, "lot"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "terms") {
 		m.Terms = append(m.Terms, drawTerm(t))
 	}
 	return m
+}
+
+func drawAfter(t *rapid.T) plan.After {
+	return plan.After{
+		Rule:  rapid.SampledFrom([]plan.AfterRule{plan.Prorated, plan.Tail, plan.InFull, plan.Fitting}).Draw(t, "after"),
+		Milli: rapid.Int64Range(0, 5000).Draw(t, "tail"),
+	}
 }
 
 func drawTerm(t *rapid.T) plan.Term {
@@ -53,6 +60,12 @@ func solved(t *rapid.T, m *plan.Market, c *plan.Curve) *plan.Optimum {
 func TestLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, c := market(t), drawCurve(t)
+		more := *m
+		more.Terms = append(slices.Clone(m.Terms), drawTerm(t))
+		c, err := more.Extend(c)
+		if err != nil {
+			t.Fatal(err)
+		}
 		best := solved(t, m, c)
 		if none := solved(t, &plan.Market{OnDemand: m.OnDemand}, c); none.Cost != best.AllOnDemand || none.Cost != capcli.Cost(m.OnDemand[0].Rate, c.Sum()) {
 			t.Fatalf("no terms cost %s, all on demand %s", none.Cost, best.AllOnDemand)
@@ -60,8 +73,6 @@ func TestLaws(t *testing.T) {
 		if best.Cost > best.AllOnDemand || best.Cost != best.Commitments+best.OnDemand || best.Used > best.Committed {
 			t.Fatalf("the sums of the optimum are wrong: %+v", best)
 		}
-		more := *m
-		more.Terms = append(slices.Clone(m.Terms), drawTerm(t))
 		if o := solved(t, &more, c); o.Cost > best.Cost {
 			t.Fatalf("one more term costs %s, before %s", o.Cost, best.Cost)
 		}

@@ -15,8 +15,8 @@ type Market struct {
 	Terms    []Term
 	// Every is the interval between times of purchase: the start of the curve and the start of each
 	// such period, months on the first. Zero is a month.
-	Every   capcli.Step
-	Overrun bool // a purchase may last beyond the end of the curve; its whole cost counts
+	Every capcli.Step
+	After After // what becomes of a purchase that lasts beyond the end of the curve
 	// Lot is the thousandths of GPUs that are bought together: 8000 is a node of eight. 0 is one
 	// GPU.
 	Lot int64
@@ -25,8 +25,8 @@ type Market struct {
 	// rates are rounded to a thousandth of a millionth of a dollar.
 	Discount float64
 
-	Also     []capcli.Seconds // further times of purchase
-	Prorated bool             // in a Field, a purchase that lasts beyond the end counts, in cover and in cost, only up to the end
+	// Also are further times at which purchases may start: the ends of GPUs held before.
+	Also []capcli.Seconds
 }
 
 // Term is a type of commitment.
@@ -40,6 +40,9 @@ type Term struct {
 	// equal parts at the start of each month of the term. It matters only with a discount.
 	Upfront int64
 	Max     int64 // most GPUs bought at one time, in thousandths; 0 is no limit
+
+	On   []capcli.Seconds // the only times at which it can be bought; nil is those of the market
+	Lead capcli.Step      // time from the purchase to its start; the price is that of the purchase
 }
 
 // Prices are a price over time, in order of time.
@@ -136,6 +139,10 @@ func (m *Market) SeenFrom(at capcli.Seconds) *Market {
 	out.Terms = slices.Clone(m.Terms)
 	for i := range out.Terms {
 		out.Terms[i].Rate = m.Terms[i].Rate.seenFrom(at)
+		out.Terms[i].On = slices.Clone(m.Terms[i].On)
+		for k := range out.Terms[i].On {
+			out.Terms[i].On[k] -= at
+		}
 	}
 	return &out
 }
@@ -162,18 +169,4 @@ func (m *Market) period() capcli.Step {
 		return capcli.Step{Months: 1}
 	}
 	return m.Every
-}
-
-// addStarts adds the times in m.Also that lie before end to starts, in order.
-func (m *Market) addStarts(starts []capcli.Seconds, end capcli.Seconds) []capcli.Seconds {
-	if len(m.Also) == 0 {
-		return starts
-	}
-	for _, at := range m.Also {
-		if at > 0 && at < end {
-			starts = append(starts, at)
-		}
-	}
-	slices.Sort(starts)
-	return slices.Compact(starts)
 }

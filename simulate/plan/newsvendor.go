@@ -88,6 +88,10 @@ type Baseline struct {
 // Baselines prices the baselines of a market. It fails with flow.ErrNotProven where one is cheaper
 // than best, for then best is no optimum.
 func (m *Market) Baselines(ctx context.Context, c *Curve, best *Optimum) ([]Baseline, error) {
+	c, err := m.Extend(c) // the same time for every baseline
+	if err != nil {
+		return nil, err
+	}
 	out := []Baseline{{Term: -1, Cost: best.AllOnDemand}}
 	for i := range m.Terms {
 		only := *m

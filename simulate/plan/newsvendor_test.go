@@ -109,7 +109,7 @@ func TestThreeYearsOfOneTerm(t *testing.T) {
 		{"0.63", 1469, .777942, 0, 0, 0},
 		{"0.80", 1080, .901868, 0, 0, 0},
 	} {
-		m := plan.Market{OnDemand: rate(t, "1"), Terms: []plan.Term{term(t, "36mo", tt.rate)}}
+		m := plan.Market{OnDemand: rate(t, "1"), Terms: []plan.Term{term(t, "36mo", tt.rate)}, After: plan.After{Rule: plan.Fitting}}
 		got, err := m.Solve(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestBaselines(t *testing.T) {
 			t.Fatalf("%d baselines of %d terms", len(all), len(m.Terms))
 		}
 	})
-	m := plan.Market{OnDemand: rate(t, "1"), Terms: []plan.Term{term(t, "3h", "0.6")}, Every: capcli.Step{Seconds: hour}}
+	m := plan.Market{OnDemand: rate(t, "1"), Terms: []plan.Term{term(t, "3h", "0.6")}, Every: capcli.Step{Seconds: hour}, After: plan.After{Rule: plan.Fitting}}
 	c := curve(t, capcli.Step{Seconds: hour}, 2, 4, 4, 6, 8, 3, 5, 1)
 	best, err := m.Solve(context.Background(), c)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // Optimum is the cheapest way to serve a demand curve.
 type Optimum struct {
 	Cost        capcli.USD
-	Commitments capcli.USD // part of Cost: the whole cost of the purchases
+	Commitments capcli.USD // part of Cost: the cost of the purchases, as the market's After counts it
 	OnDemand    capcli.USD // part of Cost: demand that the purchases do not cover
 	AllOnDemand capcli.USD // cost of the demand without purchases
 
@@ -21,17 +21,19 @@ type Optimum struct {
 	Periods   []Period
 
 	Wanted    capcli.GPUTime
-	Committed capcli.GPUTime // GPU time of the purchases, to the end of each
+	Committed capcli.GPUTime // GPU time of the purchases that counts in their cost
 	Used      capcli.GPUTime // part of Committed that the demand uses
 }
 
 // Purchase is GPUs bought at one time on one term.
 type Purchase struct {
 	Term     int // index in the market's terms
+	Ordered  capcli.Seconds
 	From, To capcli.Seconds
 	Milli    int64 // thousandths of GPUs
 	Rate     capcli.Rate
-	Cost     capcli.USD
+	Cost     capcli.USD // the part that counts: see After
+	Total    capcli.USD // all payments, to the end of the term
 }
 
 // Period is the time between two instants at which a purchase can start or end.
@@ -75,12 +77,11 @@ func (d *deal) optimum(s *flow.Solution) (*Optimum, error) {
 		}
 		cost := exact.Product(n, d.program.Offers[i].Cost)
 		committed.Add(committed, cost)
-		p := Purchase{Term: x.term, From: x.from, To: x.to, Milli: n * lot, Rate: d.m.Terms[x.term].Rate.At(x.from)}
-		var err error
-		if p.Cost, err = d.usd(new(big.Rat).SetInt(cost)); err != nil {
+		p, err := d.purchase(i, n, cost)
+		if err != nil {
 			return nil, err
 		}
-		time, err := exact.Times(n*lot, int64(x.to-x.from))
+		time, err := exact.Times(n*lot, int64(x.until-x.from))
 		if err != nil {
 			return nil, capcli.ErrTooMuchTime
 		}
@@ -104,6 +105,19 @@ func (d *deal) optimum(s *flow.Solution) (*Optimum, error) {
 	out.OnDemand = out.Cost - out.Commitments
 	out.AllOnDemand, err = d.usd(new(big.Rat).SetInt(all))
 	return out, err
+}
+
+// purchase returns lots of an option that cost an amount of the program.
+func (d *deal) purchase(option int, lots int64, cost *big.Int) (Purchase, error) {
+	x := &d.options[option]
+	p := Purchase{Term: x.term, Ordered: x.ordered, From: x.from, To: x.to, Milli: lots * d.m.lot(), Rate: d.m.Terms[x.term].Rate.At(x.ordered)}
+	v := new(big.Rat).SetInt(cost)
+	var err error
+	if p.Cost, err = d.usd(v); err != nil {
+		return p, err
+	}
+	p.Total, err = d.usd(v.Mul(v, big.NewRat(int64(x.to-x.from), int64(x.until-x.from))))
+	return p, err
 }
 
 // worthOf is the most edges of periods with which Period.Worth is computed; with more, it is Price.

@@ -48,6 +48,14 @@ func repeat(pairs ...float64) []float64 {
 	return out
 }
 
+// fitting leaves out the terms that are longer than the demand, or with overrun pays all of them.
+func fitting(overrun bool) plan.After {
+	if overrun {
+		return plan.After{Rule: plan.InFull}
+	}
+	return plan.After{Rule: plan.Fitting}
+}
+
 // TestWorkedExamples holds E4 to E7: costs, for several purchases may tie.
 func TestWorkedExamples(t *testing.T) {
 	hours, months := capcli.Step{Seconds: hour}, capcli.Step{Months: 1}
@@ -75,7 +83,7 @@ func TestWorkedExamples(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := plan.Market{OnDemand: rate(t, "1"), Terms: tt.terms, Every: tt.step, Overrun: tt.overrun}
+			m := plan.Market{OnDemand: rate(t, "1"), Terms: tt.terms, Every: tt.step, After: fitting(tt.overrun)}
 			got, err := m.Solve(context.Background(), curve(t, tt.step, tt.demand...))
 			if err != nil {
 				t.Fatal(err)

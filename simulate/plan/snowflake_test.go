@@ -82,7 +82,7 @@ func TestSnowflake(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := plan.Market{OnDemand: rate(t, "1"), Terms: tt.terms}
+			m := plan.Market{OnDemand: rate(t, "1"), Terms: tt.terms, After: plan.After{Rule: plan.Fitting}}
 			c, err := plan.NewCurve(start, capcli.Step{Seconds: hour}, hourly)
 			if err != nil {
 				t.Fatal(err)

@@ -84,7 +84,7 @@ func (f *Field) grow(s Stages) (*tree, error) {
 	at := []capcli.Seconds{0}
 	for n := 1; n <= min(s.Count, maxStages); n++ {
 		next := f.edge(f.deal.c.AddSteps(0, s.Every, n))
-		if next >= f.deal.c.Len() {
+		if next >= f.deal.c.KnownLen() {
 			break
 		}
 		if next > at[len(at)-1] {
@@ -266,7 +266,7 @@ func (t *tree) compile() {
 	}
 	for i := range t.nodes {
 		for x, o := range f.deal.options {
-			if n := &t.nodes[i]; o.first < n.first || o.first >= n.last {
+			if n := &t.nodes[i]; o.ordered < n.From || o.ordered >= n.To {
 				continue
 			}
 			offer := coverOffer{rows: t.reach(nil, i, o.first, o.last), hi: -1, cost: mulDivDown(f.cost[x], int64(len(t.nodes[i].Futures)), t.div)}

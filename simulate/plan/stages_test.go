@@ -71,7 +71,8 @@ func TestDecideAgainEqualsEveryPolicy(t *testing.T) {
 			}
 			f.Paths = append(f.Paths, path)
 		}
-		m := &Market{Every: capcli.Step{Seconds: capcli.Hour}, Overrun: true, OnDemand: Flat(1_000_000), Terms: []Term{
+		after := After{rapid.SampledFrom([]AfterRule{InFull, Prorated, Tail}).Draw(t, "after"), 1000}
+		m := &Market{Every: capcli.Step{Seconds: capcli.Hour}, After: after, OnDemand: Flat(1_000_000), Terms: []Term{
 			{Name: "a", Length: capcli.Step{Seconds: capcli.Seconds(rapid.Int64Range(2, 4).Draw(t, "hours")) * capcli.Hour}, Rate: Flat(capcli.USD(rapid.Int64Range(3, 9).Draw(t, "price")) * 100_000)},
 		}}
 		field, err := NewField(f, m)
@@ -167,7 +168,7 @@ func BenchmarkDecideAgain(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, err := NewField(&futures, &Market{OnDemand: Flat(2 * capcli.Dollar), Overrun: true, Terms: []Term{
+	f, err := NewField(&futures, &Market{OnDemand: Flat(2 * capcli.Dollar), After: After{Rule: InFull}, Terms: []Term{
 		{Name: "3mo", Length: capcli.Step{Months: 3}, Rate: Flat(1_600_000)},
 		{Name: "12mo", Length: capcli.Step{Months: 12}, Rate: Flat(1_200_000)},
 		{Name: "6mo", Length: capcli.Step{Months: 6}, Rate: Flat(1_400_000)},

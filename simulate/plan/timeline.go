@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -13,10 +14,13 @@ import (
 // option is one purchase that can be made.
 type option struct {
 	term        int
+	ordered     capcli.Seconds
 	from, to    capcli.Seconds
-	rate        int64 // in the unit of deal.scale
-	first, last int   // the option covers the periods from first to before last
-	most        int64 // most lots; 0 is no limit
+	until       capcli.Seconds // end of the time that counts in its cost
+	tie         int64          // of choices that cost the same, the one with the least sum of these is taken
+	rate        int64          // in the unit of deal.scale
+	first, last int            // the option covers the periods from first to before last
+	most        int64          // most lots; 0 is no limit
 }
 
 // capLots returns n, or the most lots of the option if that is less.
@@ -29,7 +33,7 @@ func (x *option) capLots(n int64) int64 {
 
 // offer returns x as an offer of a program, at a cost for each lot.
 func (x *option) offer(cost int64) flow.Offer {
-	return flow.Offer{From: x.first, To: x.last, Cost: cost, Max: x.most}
+	return flow.Offer{From: x.first, To: x.last, Cost: cost, Max: x.most, Tie: x.tie}
 }
 
 // deal is a curve and a market laid out as a program, with the units of its numbers.
@@ -60,33 +64,26 @@ func newDeal(c *Curve, m *Market) (*deal, error) {
 // layOut lays out the time line: the instants at which a purchase can start or end, further
 // instants, and the demand between them.
 func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
+	c, err := m.Extend(c)
+	if err != nil {
+		return nil, err
+	}
 	d := &deal{c: c, m: m, scale: 1}
 	if m.Discount != 0 {
 		d.scale = 1000
 	}
 	end := c.Len()
-	starts := m.addStarts(c.Starts(m.period()), end)
+	starts := c.Starts(m.period())
 	if len(starts)*max(1, len(m.Terms)) > maxOffers {
 		return nil, errors.New("over 20 million purchases to choose from: take longer periods")
 	}
-	d.edges = append(d.edges, end)
-	for _, s := range starts {
-		d.edges = append(d.edges, s)
-		for i := range m.Terms {
-			to := c.AddSteps(s, m.Terms[i].Length, 1)
-			if to > end && !m.Overrun || m.Terms[i].Max > 0 && m.Terms[i].Max < m.lot() {
-				continue
-			}
-			rate, err := d.termRate(i, s, to)
-			if err != nil {
-				return nil, err
-			}
-			d.options = append(d.options, option{term: i, from: s, to: to, rate: rate, most: m.Terms[i].Max / m.lot()})
-			if to < end {
-				d.edges = append(d.edges, to)
-			}
+	d.edges = append(append(d.edges, end), starts...)
+	for i := range m.Terms {
+		if err := d.addOptions(i); err != nil {
+			return nil, err
 		}
 	}
+	slices.SortStableFunc(d.options, func(a, b option) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.term, b.term)) })
 	for _, at := range more {
 		if at > 0 && at < end {
 			d.edges = append(d.edges, at)
@@ -102,6 +99,39 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 	return d, d.cut()
 }
 
+// addOptions adds the purchases of a term, and the instants at which they start and end. A purchase
+// that is ordered at once has a tie, one more for each shorter term: of plans that cost the same,
+// the one is taken that commits to least today, and to short terms before long ones. So the first
+// purchases do not hang on how ties fall later.
+func (d *deal) addOptions(term int) error {
+	t, m, end := &d.m.Terms[term], d.m, d.c.Len()
+	if t.Max > 0 && t.Max < m.lot() {
+		return nil
+	}
+	rank := int64(1)
+	for i := range m.Terms {
+		if m.Terms[i].Length.Length() < t.Length.Length() {
+			rank++
+		}
+	}
+	for _, o := range m.orders(d.c, term) {
+		if o.from >= end || o.to > end && m.After.Rule == Fitting {
+			continue
+		}
+		x := option{term: term, ordered: o.at, from: o.from, to: o.to, until: m.After.paidUntil(o.to, end), most: t.Max / m.lot()}
+		if o.at == 0 {
+			x.tie = rank
+		}
+		var err error
+		if x.rate, err = d.termRate(&x); err != nil {
+			return err
+		}
+		d.options = append(d.options, x)
+		d.edges = append(d.edges, min(o.from, end), min(o.to, end))
+	}
+	return nil
+}
+
 // cut divides the steps of the curve at the edges of the periods and at changes of price.
 func (d *deal) cut() error {
 	d.pieces = make([][]flow.Use, len(d.edges)-1)
@@ -113,7 +143,7 @@ func (d *deal) cut() error {
 		}
 	}
 	if d.m.Discount != 0 {
-		cuts = append(cuts, d.c.Starts(capcli.Step{Months: 1})[1:]...)
+		cuts = append(cuts, d.c.startsUntil(capcli.Step{Months: 1}, d.c.Len())[1:]...)
 	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
@@ -132,14 +162,14 @@ func (d *deal) cut() error {
 }
 
 // termRate returns the rate of a purchase, discounted.
-func (d *deal) termRate(term int, from, to capcli.Seconds) (int64, error) {
-	t := &d.m.Terms[term]
-	rate := int64(t.Rate.At(from))
+func (d *deal) termRate(x *option) (int64, error) {
+	t := &d.m.Terms[x.term]
+	rate := int64(t.Rate.At(x.ordered))
 	if d.m.Discount == 0 {
 		return rate, nil
 	}
-	begin := d.c.months(from, false)
-	length := d.c.MonthsOf(from, to)
+	begin := d.c.months(x.from, false)
+	length := d.c.MonthsOf(x.from, x.until)
 	upfront := float64(t.Upfront) / Whole
 	sum := upfront * d.c.factor(d.m.Discount, begin)
 	for i := range length {

@@ -70,6 +70,7 @@ type Result struct {
 	Periods   []Period        `json:"periods"`
 	Changes   []plan.Change   `json:"sensitivity"`
 	Notes     []string        `json:"notes"`
+	LeftOut   []LeftOut       `json:"left_out,omitempty"` // the terms that cannot be bought: the optimum is that of the others
 
 	Assumptions []prices.Assumption `json:"assumptions"`
 
@@ -137,6 +138,12 @@ type Period struct {
 	To capcli.Seconds `json:"-"` // its end, in seconds from the start of the demand
 }
 
+// LeftOut is a term that cannot be bought, and why.
+type LeftOut struct {
+	Term string `json:"term"`
+	Why  string `json:"why"`
+}
+
 // Levels returns the GPUs that are wanted and the GPUs that are committed in each step of the
 // demand.
 func (r *Result) Levels() (wanted, committed []float64) {
@@ -159,8 +166,12 @@ func (q *Question) Plan(ctx context.Context, d *Demand) (*Result, error) {
 		return nil, err
 	}
 	s := &solver{q: q, demand: d, Frame: f}
+	if s.whole, err = f.Market.Extend(d.Curve); err != nil {
+		return nil, Failed(d.Input, err)
+	}
+	s.Curve = s.whole
 	if len(s.Held) > 0 {
-		if s.Curve, s.served, err = d.Curve.Serve(s.Held); err != nil {
+		if s.Curve, s.served, err = s.whole.Serve(s.Held); err != nil {
 			return nil, err
 		}
 	}
@@ -186,6 +197,7 @@ type solver struct {
 	q      *Question
 	demand *Demand
 	market.Frame
+	whole     *plan.Curve    // the demand, with what is expected after its end
 	served    capcli.GPUTime // by held GPUs
 	best      *plan.Optimum
 	baselines []plan.Baseline
@@ -226,6 +238,9 @@ func (s *solver) result() *Result {
 	}
 	for i := range whole.Work {
 		out.Demand.Peak = max(out.Demand.Peak, whole.GPUs(i))
+	}
+	for _, x := range s.Market.LeftOut(s.Curve) {
+		out.LeftOut = append(out.LeftOut, LeftOut{s.Market.Terms[x.Term].Name, x.Why})
 	}
 	for _, x := range s.baselines {
 		out.Baselines = append(out.Baselines, s.baseline(x))
@@ -299,22 +314,9 @@ func (s *solver) notes() []string {
 		notes = append(notes, fmt.Sprintf("amounts are present values at %s%% a year (--discount); on-demand use is paid at the start of its month", strconv.FormatFloat(100*d, 'f', -1, 64)))
 	}
 	if len(s.Held) > 0 {
-		notes = append(notes, fmt.Sprintf("existing commitments serve %s of %s GPU-hours; their cost is sunk and not included", wholeHours(s.served), wholeHours(s.demand.Curve.Sum())))
+		notes = append(notes, fmt.Sprintf("existing commitments serve %s of %s GPU-hours; their cost is sunk and not included", wholeHours(s.served), wholeHours(s.whole.Sum())))
 	}
-	if !s.Market.Overrun {
-		for _, t := range s.Market.Terms {
-			if c.AddSteps(0, t.Length, 1) > c.Len() {
-				notes = append(notes, fmt.Sprintf("the term %s is longer than the demand and is never bought (--overrun lets it last beyond)", t.Name))
-			}
-		}
-		return notes
-	}
-	for _, p := range s.best.Purchases {
-		if p.To > c.Len() {
-			return append(notes, "purchases last beyond the end of the demand, and all of each is paid (--overrun)")
-		}
-	}
-	return notes
+	return append(notes, s.AfterNotes(s.best.Purchases)...)
 }
 
 // wholeHours returns a GPU time in whole GPU-hours, with commas.

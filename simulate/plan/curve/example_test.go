@@ -26,9 +26,10 @@ func Example() {
 	}
 	fmt.Println(best.Optimum.Cost, "instead of", best.Optimum.AllOnDemand)
 	// Output:
-	// 2027-01-01 48 GPUs for 1y $925,056.00
-	// 2027-07-01 8 GPUs for 3mo $56,524.80
+	// 2027-01-01 40 GPUs for 1y $770,880.00
+	// 2027-02-01 4 GPUs for 1y $70,540.80
+	// 2027-03-01 4 GPUs for 1y $64,627.20
+	// 2027-07-01 8 GPUs for 1y $77,721.60
 	// 2027-08-01 4 GPUs for 3mo $28,262.40
-	// 2027-09-01 8 GPUs for 3mo $55,910.40
-	// $1,099,824.00 instead of $1,800,489.60
+	// $1,068,566.40 instead of $1,800,489.60
 }

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/big"
 
@@ -14,6 +15,8 @@ import (
 // is bought than there are levels.
 type flow struct {
 	p       *Program
+	whole   *Program // the program in whole units of cost, of which a unit of p is one part of parts
+	parts   int64
 	height  int64
 	arcs    []arc
 	bought  []int64
@@ -123,6 +126,18 @@ func Solve(ctx context.Context, p *Program) (*Solution, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	if fine, parts := p.withTies(); parts > 1 {
+		s, err := fine.solve(ctx, p, parts)
+		if err == nil || !errors.Is(err, ErrNotProven) {
+			return s, err
+		}
+	}
+	return p.solve(ctx, p, 1)
+}
+
+// solve solves p, whose costs are those of another program in parts of a unit, and returns the
+// solution of that program with its proof.
+func (p *Program) solve(ctx context.Context, whole *Program, parts int64) (*Solution, error) {
 	f, err := newFlow(p)
 	if err != nil {
 		return nil, err
@@ -136,8 +151,9 @@ func Solve(ctx context.Context, p *Program) (*Solution, error) {
 		f.reprice(len(f.arcs))
 		left -= f.augment(left)
 	}
+	f.whole, f.parts = whole, parts
 	s := f.solution()
-	return s, p.Prove(s)
+	return s, whole.Prove(s)
 }
 
 // search finds shortest paths from one instant to the others, until it reaches to (Dijkstra 1959,
@@ -258,10 +274,10 @@ func (f *flow) solution() *Solution {
 	s := &Solution{Bought: f.bought, Price: make([]int64, len(f.arcs)), Level: make([]int64, len(f.arcs)), residual: f}
 	s.Cost = new(big.Int)
 	for m := range f.arcs {
-		s.Price[m] = f.price[m+1] - f.price[m]
+		s.Price[m] = f.units(f.price[m+1]) - f.units(f.price[m])
 	}
 	change := make([]int64, len(f.arcs)+1)
-	for i, o := range f.p.Offers {
+	for i, o := range f.whole.Offers {
 		change[o.From] += f.bought[i]
 		change[o.To] -= f.bought[i]
 		s.Cost.Add(s.Cost, exact.Product(f.bought[i], o.Cost))
@@ -270,9 +286,9 @@ func (f *flow) solution() *Solution {
 	for m := range f.arcs {
 		level += change[m]
 		s.Level[m] = level
-		s.Cost.Add(s.Cost, f.p.Periods[m].Uncovered(level))
+		s.Cost.Add(s.Cost, f.whole.Periods[m].Uncovered(level))
 	}
-	s.Bound, _ = f.p.Bound(s.Price) // Prove reports its errors
+	s.Bound, _ = f.whole.Bound(s.Price) // Prove reports its errors
 	if s.Bound == nil {
 		s.Bound = new(big.Int)
 	}
@@ -284,7 +300,7 @@ func (f *flow) solution() *Solution {
 func (s *Solution) Worth(period int) int64 {
 	f := s.residual
 	f.search(period+1, period)
-	return s.Price[period] - f.dist[period]
+	return f.units(f.price[period+1] - f.price[period] - f.dist[period])
 }
 
 // put and pop maintain the heap.

@@ -42,6 +42,7 @@ type Offer struct {
 	From, To int
 	Cost     int64
 	Max      int64 // most units; 0 is no limit
+	Tie      int64 // of choices that cost the same, Solve takes one with the least sum of units times Tie
 }
 
 // LimitCost is the largest cost, so that every sum of costs along the time line fits an int64.
@@ -66,7 +67,7 @@ func (p *Program) Check() error {
 		}
 	}
 	for i, o := range p.Offers {
-		if o.From < 0 || o.From >= o.To || o.To > len(p.Periods) || o.Cost < 0 || o.Max < 0 {
+		if o.From < 0 || o.From >= o.To || o.To > len(p.Periods) || o.Cost < 0 || o.Max < 0 || o.Tie < 0 {
 			return fmt.Errorf("offer %d: covers periods %d to %d of %d at a cost of %d", i, o.From, o.To, len(p.Periods), o.Cost)
 		}
 		if o.Cost > LimitCost {

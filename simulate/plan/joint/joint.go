@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
 
 	"capcli"
 	"capcli/profile/demand"
 	"capcli/scenarios"
+	"capcli/simulate/billing"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/curve"
 )
@@ -83,9 +83,9 @@ func Plan(ctx context.Context, m *scenarios.Market, hs *demand.Histories) (*Resu
 	}
 	out := &Result{
 		Schema: "capcli/plan_joint/v1", Currency: "USD", Cost: best.cost, Commitments: best.commitments, OnDemand: best.onDemand, AllOnDemand: best.allOnDemand,
-		Bound: best.bound, Gap: best.gap(), Purchases: []Purchase{}, Notes: notes(m, hs), Length: curves[0].Len(), Partial: hs.Partial,
+		Bound: best.bound, Gap: best.gap(), Purchases: []Purchase{}, Notes: append([]string{billing.YearNote}, p.notes(hs)...), Length: curves[0].Len(), Partial: hs.Partial,
 	}
-	out.CostYear = yearly(out.Cost, out.Length)
+	out.CostYear, _ = billing.PerYear(out.Cost, out.Length)
 	for _, x := range best.purchases {
 		out.Purchases = append(out.Purchases, p.document(x))
 	}
@@ -123,24 +123,26 @@ func curvesOf(m *scenarios.Market, hs *demand.Histories) ([]*plan.Curve, error) 
 	return curves, nil
 }
 
-// notes returns the notes of the demand, and one for each series that no model has.
-func notes(m *scenarios.Market, hs *demand.Histories) []string {
-	out := append([]string{}, hs.Notes...)
+// notes returns the notes of the demand, one for each series that no model has, and what is assumed
+// of the time after the demand.
+func (p *problem) notes(hs *demand.Histories) []string {
+	out, m := append([]string{}, hs.Notes...), p.Market
+	switch p.after.Rule {
+	case plan.Prorated:
+		out = append(out, "purchases that last beyond the end of the demand count with their time within it: what lies beyond is neither charged nor worth anything (after: prorated)")
+	case plan.Tail:
+		out = append(out, "assumed*: after the end of the demand, the tail of each model is wanted until the last purchase that is offered ends; all of each is paid (after: tail)")
+	case plan.InFull:
+		out = append(out, "purchases may last beyond the end of the demand, and all of each is paid (after: whole)")
+	case plan.Fitting:
+		out = append(out, "purchases that would end after the demand are not offered (after: fitting)")
+	}
 	for _, h := range hs.List {
 		if len(hs.List) > 1 && !slices.ContainsFunc(m.GPUs, func(g scenarios.MarketGPU) bool { return g.Model == h.Name }) {
 			out = append(out, fmt.Sprintf("the series %s is left out: the market has no such model", h.Name))
 		}
 	}
 	return out
-}
-
-// yearly scales an amount over length to a year of 365 days; 0 where it does not fit.
-func yearly(u capcli.USD, length capcli.Seconds) capcli.USD {
-	v := new(big.Int).Mul(big.NewInt(int64(u)), big.NewInt(int64(365*capcli.Day)))
-	if v.Quo(v, big.NewInt(int64(max(1, length)))); v.IsInt64() {
-		return capcli.USD(v.Int64())
-	}
-	return 0
 }
 
 // document returns the document of a purchase.

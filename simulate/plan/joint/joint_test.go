@@ -31,7 +31,7 @@ func hoursStep(n int) capcli.Step { return capcli.Step{Seconds: capcli.Seconds(n
 // drawJoint is a small joint plan: two models, a plan or two that both share, and
 // reservations, blocks, exits and extensions of each.
 func drawJoint(t *rapid.T, hours int) (*scenarios.Market, []*plan.Curve) {
-	j := &scenarios.Market{Every: hoursStep(rapid.IntRange(1, 3).Draw(t, "every")), Overrun: rapid.Bool().Draw(t, "overrun")}
+	j := &scenarios.Market{Every: hoursStep(rapid.IntRange(1, 3).Draw(t, "every")), After: rapid.SampledFrom([]string{"", "tail", "whole", "fitting"}).Draw(t, "after")}
 	var curves []*plan.Curve
 	models := rapid.IntRange(1, 2).Draw(t, "models")
 	for m := range models {
@@ -40,7 +40,7 @@ func drawJoint(t *rapid.T, hours int) (*scenarios.Market, []*plan.Curve) {
 			gpus = append(gpus, float64(rapid.IntRange(0, 3).Draw(t, "gpus")))
 		}
 		price := capcli.Rate(rapid.IntRange(2, 6).Draw(t, "on demand")) * 1_000_000
-		j.GPUs = append(j.GPUs, scenarios.MarketGPU{Model: string(rune('a' + m)), OnDemand: scenarios.Price{Rate: price}})
+		j.GPUs = append(j.GPUs, scenarios.MarketGPU{Model: string(rune('a' + m)), OnDemand: scenarios.Price{Rate: price}, Tail: 2000})
 		curves = append(curves, hourCurve(t, gpus...))
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "offers") {
@@ -172,7 +172,12 @@ func TestJointPlanAgainstEveryChoice(t *testing.T) {
 func TestJointPlanOfOneModelIsTheMarkets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j, curves := drawJoint(t, rapid.IntRange(1, 6).Draw(t, "hours"))
-		m := plan.Market{OnDemand: plan.Flat(j.GPUs[0].OnDemand.Rate), Every: j.Every, Overrun: j.Overrun}
+		m := plan.Market{OnDemand: plan.Flat(j.GPUs[0].OnDemand.Rate), Every: j.Every}
+		var err error
+		if m.After, err = parseAfter(j); err != nil {
+			t.Fatal(err)
+		}
+		m.After.Milli = j.GPUs[0].Tail
 		var offers []scenarios.MarketOffer
 		for _, o := range j.Offers {
 			if o.Model != 0 || o.Fixed || len(o.Exits) > 0 || o.Extend.Length() > 0 {
@@ -225,7 +230,7 @@ func TestJointPlanByHand(t *testing.T) {
 func TestJointPlanIsWhatItsBillSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j, curves := drawJoint(t, rapid.IntRange(1, 8).Draw(t, "hours"))
-		j.Overrun = false
+		j.After = "fitting"
 		for i := range j.Offers {
 			o := &j.Offers[i]
 			for m, r := range o.Rates { // no two plans charge the same: providers do not say which comes first

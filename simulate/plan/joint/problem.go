@@ -14,6 +14,7 @@ import (
 	"capcli"
 	"capcli/scenarios"
 	"capcli/simulate/plan"
+	"capcli/simulate/plan/market"
 )
 
 // solution is the cheapest plan that was found, and a lower bound on all plans.
@@ -81,6 +82,7 @@ type pair struct {
 // plan to the others.
 type problem struct {
 	*scenarios.Market
+	after   plan.After
 	curves  []*plan.Curve // by model, on the same steps
 	edges   []capcli.Seconds
 	periods [][]segment // segments between two edges
@@ -123,7 +125,15 @@ func (p *problem) solve(ctx context.Context) (*solution, error) {
 // newProblem lays out the time line and the columns. The curves are those of the market's models,
 // in order. It fails where a curve is invalid or the steps differ.
 func newProblem(m *scenarios.Market, curves []*plan.Curve) (*problem, error) {
-	p := &problem{Market: m, curves: curves}
+	p := &problem{Market: m}
+	var err error
+	if p.after, err = parseAfter(m); err != nil {
+		return nil, err
+	}
+	if p.curves, err = p.extend(curves); err != nil {
+		return nil, err
+	}
+	curves = p.curves
 	first := curves[0]
 	for i, c := range curves {
 		if err := c.Check(); err != nil {
@@ -153,6 +163,47 @@ func newProblem(m *scenarios.Market, curves []*plan.Curve) (*problem, error) {
 	return p, p.addColumns(spans)
 }
 
+// parseAfter returns what becomes of purchases that last beyond the end of the demand.
+func parseAfter(m *scenarios.Market) (plan.After, error) {
+	if m.After == "tail" {
+		return plan.After{Rule: plan.Tail}, nil // each model has its own level
+	}
+	return market.ParseAfter(m.After, m.Overrun)
+}
+
+// extend returns the demands with their tails: each model's level until the last purchase that is
+// offered ends.
+func (p *problem) extend(curves []*plan.Curve) ([]*plan.Curve, error) {
+	if p.after.Rule != plan.Tail {
+		return curves, nil
+	}
+	m := plan.Market{Every: p.Every}
+	for i := range p.Offers {
+		o, c := &p.Offers[i], curves[0]
+		t := plan.Term{Length: o.Length}
+		if o.Fixed {
+			t.On = []capcli.Seconds{capcli.Seconds(o.From - c.Start)}
+		}
+		m.Terms = append(m.Terms, t)
+		if o.Extend.Length() > 0 {
+			t.Length = capcli.Step{Seconds: c.AddSteps(c.AddSteps(0, o.Length, 1), o.Extend, 1)}
+			if o.Length.Months > 0 && o.Extend.Months > 0 {
+				t.Length = capcli.Step{Months: o.Length.Months + o.Extend.Months}
+			}
+			m.Terms = append(m.Terms, t)
+		}
+	}
+	out := make([]*plan.Curve, len(curves))
+	for i, c := range curves {
+		m.After = plan.After{Rule: plan.Tail, Milli: p.GPUs[i].Tail}
+		var err error
+		if out[i], err = m.Extend(c); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // span is a column before the edges are known.
 type span struct {
 	offer          int
@@ -176,7 +227,7 @@ func (p *problem) spans() []span {
 			list = []capcli.Seconds{capcli.Seconds(o.From - c.Start)}
 		}
 		for _, from := range list {
-			if from >= 0 && from < c.Len() {
+			if from >= 0 && from < c.KnownLen() {
 				out = append(out, p.spansFrom(i, from)...)
 			}
 		}
@@ -188,22 +239,28 @@ func (p *problem) spans() []span {
 // extended, and ended early.
 func (p *problem) spansFrom(i int, from capcli.Seconds) []span {
 	o, c := &p.Offers[i], p.curves[0]
-	end := c.AddSteps(from, o.Length, 1)
-	whole := exact.Product(int64(o.Rate), int64(end-from))
+	end, last := c.AddSteps(from, o.Length, 1), c.Len()
+	paid := func(from, to capcli.Seconds, rate capcli.Rate) *big.Int { // the part that counts
+		if p.after.Rule == plan.Prorated {
+			to = max(from, min(to, last))
+		}
+		return exact.Product(int64(rate), int64(to-from))
+	}
 	var out []span
 	put := func(to capcli.Seconds, cost *big.Int, left, extended bool) {
-		if to > from && (to <= c.Len() || p.Overrun) {
+		if to > from && (to <= last || p.after.Rule != plan.Fitting) {
 			out = append(out, span{i, from, to, cost, left, extended})
 		}
 	}
+	whole := paid(from, end, o.Rate)
 	put(end, whole, false, false)
-	if o.Extend.Length() > 0 {
+	if o.Extend.Length() > 0 && (end < last || p.after.Rule != plan.Prorated) {
 		to := c.AddSteps(end, o.Extend, 1)
-		put(to, new(big.Int).Add(whole, exact.Product(int64(o.ExtendRate), int64(to-end))), false, true)
+		put(to, new(big.Int).Add(whole, paid(end, to, o.ExtendRate)), false, true)
 	}
 	for _, x := range o.Exits {
 		at := c.AddSteps(from, x.After, 1)
-		if at >= end {
+		if at >= end || at >= last && p.after.Rule == plan.Prorated {
 			continue
 		}
 		fee := exact.Product(int64(o.Rate), int64(end-at))

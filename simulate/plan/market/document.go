@@ -64,6 +64,7 @@ type Document struct {
 	Terms    []Term  `json:"terms"`
 	Every    string  `json:"every"`
 	Overrun  bool    `json:"overrun"`
+	After    string  `json:"after"` // what becomes of purchases beyond the end of the demand: prorated, tail=64 (GPUs), whole or fitting
 	Lot      float64 `json:"lot_gpus"`
 	Discount float64 `json:"discount_per_year"`
 }
@@ -76,11 +77,13 @@ type Price struct {
 
 // Term is a type of commitment, with the break-even of a GPU bought on it at the start.
 type Term struct {
-	Name    string   `json:"term"`
-	Length  string   `json:"length"`
-	Prices  []Price  `json:"prices"`
-	Upfront float64  `json:"upfront_share"`
-	Max     *float64 `json:"max_gpus"`
+	Name    string    `json:"term"`
+	Length  string    `json:"length"`
+	Prices  []Price   `json:"prices"`
+	Upfront float64   `json:"upfront_share"`
+	Max     *float64  `json:"max_gpus"`
+	Lead    string    `json:"lead,omitempty"` // time from the order to the start
+	On      []Instant `json:"on,omitempty"`   // the only times of purchase
 
 	BreakEven *float64   `json:"break_even_utilisation"`
 	Recover   *float64   `json:"months_to_recover"`
@@ -102,6 +105,8 @@ type Purchase struct {
 	Upfront *capcli.USD `json:"upfront_usd"`
 	Monthly *capcli.USD `json:"monthly_usd"`
 	Cost    capcli.USD  `json:"cost_usd"`
+	Ordered *Instant    `json:"ordered,omitempty"` // where it is ordered before it starts
+	Total   capcli.USD  `json:"total_usd"`         // all payments to its end; cost_usd is the part that counts (market.after)
 }
 
 // Held is GPUs that are committed already.
@@ -136,7 +141,7 @@ func GPUs(milli int64) float64 { return float64(milli) / 1000 }
 // Document returns the document of the market.
 func (f *Frame) Document() Document {
 	m := f.Market
-	out := Document{OnDemand: f.prices(m.OnDemand), Terms: []Term{}, Every: m.Every.String(), Overrun: m.Overrun, Lot: GPUs(m.Lot), Discount: m.Discount}
+	out := Document{OnDemand: f.prices(m.OnDemand), Terms: []Term{}, Every: m.Every.String(), Overrun: m.After.Rule == plan.InFull, After: m.After.String(), Lot: GPUs(m.Lot), Discount: m.Discount}
 	for i := range m.Terms {
 		out.Terms = append(out.Terms, f.term(&m.Terms[i]))
 	}
@@ -149,6 +154,12 @@ func (f *Frame) term(t *plan.Term) Term {
 	if t.Max > 0 {
 		most := GPUs(t.Max)
 		out.Max = &most
+	}
+	if t.Lead.Length() > 0 {
+		out.Lead = t.Lead.String()
+	}
+	for _, at := range t.On {
+		out.On = append(out.On, f.Instant(at))
 	}
 	to := f.Curve.AddSteps(0, t.Length, 1)
 	pay, err := billing.NewPayment(out.Rate, to, f.Curve.MonthsOf(0, to), t.Upfront)
@@ -184,7 +195,11 @@ func (f *Frame) HeldDocument() []Held {
 func (f *Frame) Purchases(list []plan.Purchase) []Purchase {
 	out := []Purchase{}
 	for _, p := range list {
-		x := Purchase{Term: f.Market.Terms[p.Term].Name, Start: f.Instant(p.From), End: f.Instant(p.To), GPUs: GPUs(p.Milli), Rate: p.Rate, Cost: p.Cost}
+		x := Purchase{Term: f.Market.Terms[p.Term].Name, Start: f.Instant(p.From), End: f.Instant(p.To), GPUs: GPUs(p.Milli), Rate: p.Rate, Cost: p.Cost, Total: p.Total}
+		if p.Ordered != p.From {
+			at := f.Instant(p.Ordered)
+			x.Ordered = &at
+		}
 		one, err := billing.NewPayment(p.Rate, p.To-p.From, f.Curve.MonthsOf(p.From, p.To), f.Market.Terms[p.Term].Upfront)
 		if err == nil {
 			one, err = one.Times(p.Milli)

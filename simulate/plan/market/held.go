@@ -61,9 +61,13 @@ func (h *holding) span(every capcli.Step, c *plan.Curve, end capcli.Seconds) (fr
 // that is a mistake and not a commitment.
 func (s *Sketch) resolveHeld(c *plan.Curve) ([]plan.Held, error) {
 	var out []plan.Held
+	end := c.Len()
+	if s.after.Rule == plan.Tail {
+		end += Century
+	}
 	for i := range s.held {
 		h := &s.held[i]
-		from, to, err := h.span(s.Every, c, c.Len())
+		from, to, err := h.span(s.Every, c, end)
 		switch {
 		case err != nil:
 			return nil, err

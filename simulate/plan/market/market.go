@@ -26,9 +26,10 @@ type Request struct {
 	OnDemand string   // 1, or with later prices 1,2026-06=0.56
 	Falls    []string // assumed falls of the on-demand price: 2026-06=44%
 	Changes  []string // assumed changes of a price: on_demand -44% from 2026-06
-	Terms    []string // 12mo=0.61, or NAME=12mo@0.58,upfront=all,max=64,2026-06=0.50
+	Terms    []string // 12mo=0.61, or NAME=12mo@0.58,upfront=all,max=64,lead=5mo,on=2026-03-01,2026-06=0.50
 	Every    string   // interval between times of purchase; "" is a month
-	Overrun  bool     // a purchase may last beyond the end of the demand
+	After    string   // what becomes of a purchase that lasts beyond the end of the demand: prorated (""), tail=64, whole or fitting
+	Overrun  bool     // whole, unless After says another
 	Lot      string   // GPUs bought together; "" is one
 	Discount string   // cost of capital a year, 10%; "" is none
 	Held     []string // GPUs committed already, 64@2026-01-01..2027-01-01; they serve the demand first
@@ -44,7 +45,7 @@ type Sketch struct {
 	onDemand []datedRate
 	changes  []change
 	terms    []term
-	overrun  bool
+	after    plan.After
 	lot      int64
 	discount float64
 	held     []holding
@@ -67,11 +68,12 @@ type change struct {
 type term struct {
 	plan.Term
 	rates []datedRate
+	on    []string // the only days of purchase
 }
 
 // Parse parses the request. The error is a *capcli.RequestError.
 func (r *Request) Parse() (*Sketch, error) {
-	s := &Sketch{overrun: r.Overrun, Keys: Keys{Prices: r.Prices}}
+	s := &Sketch{Keys: Keys{Prices: r.Prices}}
 	if r.OnDemand == "" {
 		return nil, &capcli.RequestError{Text: "plan wants the price of a GPU-hour on demand: --on-demand is missing", Hint: "--on-demand 2.10"}
 	}
@@ -99,11 +101,14 @@ func (r *Request) Parse() (*Sketch, error) {
 	return s, err
 }
 
-// parseNumbers parses the interval of purchases, the lot and the discount.
+// parseNumbers parses the interval of purchases, what follows the demand, the lot and the discount.
 func (s *Sketch) parseNumbers(r *Request) error {
 	var err error
 	if s.Every, err = capcli.ParseStep(cmp.Or(r.Every, "1mo")); err != nil {
 		return refuse("every", ": "+err.Error(), "")
+	}
+	if s.after, err = ParseAfter(r.After, r.Overrun); err != nil {
+		return err
 	}
 	if s.lot, err = parseMilli("lot", cmp.Or(r.Lot, "1")); err != nil {
 		return err
@@ -195,7 +200,8 @@ func (s *Sketch) parseTerms(texts []string) error {
 }
 
 // parseTerm parses 12mo=0.61 or all=12mo@0.58, and the settings after commas: upfront=all, max=64,
-// and prices from a date on.
+// lead=5mo (from the order to the start), on=2026-03-01 (the only days of purchase, each with its
+// own on), and prices from a date on.
 func (s *Sketch) parseTerm(text string) (term, error) {
 	const hint = "--term 12mo=0.61, or with a name --term all=12mo@0.58,upfront=all"
 	parts := strings.Split(text, ",")
@@ -221,6 +227,12 @@ func (s *Sketch) parseTerm(text string) (term, error) {
 			t.Upfront, err = parseUpfront(strings.TrimSpace(value))
 		case "max":
 			t.Max, err = parseMilli("term "+left+",max", strings.TrimSpace(value))
+		case "lead":
+			if t.Lead, err = capcli.ParseStep(value); err != nil {
+				err = refuse("term "+left, fmt.Sprintf(": %q is no length of time from the order to the start", value), "--term 1y=2.20,lead=5mo")
+			}
+		case "on":
+			t.on = append(t.on, strings.TrimSpace(value))
 		default:
 			prices = append(prices, part)
 		}
@@ -254,12 +266,31 @@ func (s *Sketch) Frame(c *plan.Curve) (f Frame, err error) {
 	if f.Market, err = s.market(c); err != nil {
 		return f, err
 	}
-	f.Held, err = s.resolveHeld(c)
-	return f, err
+	if f.Held, err = s.resolveHeld(c); err != nil {
+		return f, err
+	}
+	f.Market = f.Market.AfterHeld(f.Held)
+	return f, nil
+}
+
+// ParseAfter parses what becomes of purchases that last beyond the end of the demand; "" is
+// prorated, or whole with overrun. The error is a *capcli.RequestError.
+func ParseAfter(text string, overrun bool) (plan.After, error) {
+	switch {
+	case text == "" && overrun:
+		text = "whole"
+	case text == "":
+		return plan.After{}, nil
+	}
+	a, err := plan.ParseAfter(text)
+	if err != nil {
+		return a, refuse("after", ": "+err.Error(), "--buy after=tail=64")
+	}
+	return a, nil
 }
 
 func (s *Sketch) market(c *plan.Curve) (*plan.Market, error) {
-	m := &plan.Market{Every: s.Every, Overrun: s.overrun, Lot: s.lot, Discount: s.discount}
+	m := &plan.Market{Every: s.Every, After: s.after, Lot: s.lot, Discount: s.discount}
 	var err error
 	if m.OnDemand, err = s.prices("on-demand", s.onDemand, c); err != nil {
 		return nil, err
@@ -273,6 +304,13 @@ func (s *Sketch) market(c *plan.Curve) (*plan.Market, error) {
 		}
 		if t.Rate, err = s.applyChanges(t.Name, t.Rate, c); err != nil {
 			return nil, err
+		}
+		for _, text := range t.on {
+			at, err := secondsAt("term "+t.Name+",on", text, s.Every, c)
+			if err != nil {
+				return nil, err
+			}
+			t.On = append(t.On, at)
 		}
 		m.Terms = append(m.Terms, t.Term)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/simulate/plan"
 	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/market"
 )
@@ -109,16 +110,30 @@ func (d *Answer) candidates(p *curve.Result) {
 		d.Unknown = append(d.Unknown, "the marginal value of one more GPU on each term: computed only for dated curves, whole GPUs and undiscounted amounts")
 		return
 	}
+	after, err := market.ParseAfter(p.Market.After, p.Market.Overrun)
+	if p.Market.After == "" && !p.Market.Overrun { // written before there was a rule
+		after.Rule = plan.Fitting
+	}
+	if err != nil {
+		d.Unknown = append(d.Unknown, "the marginal value of one more GPU on each term: "+err.Error())
+		return
+	}
 	for _, t := range p.Market.Terms {
 		step, err := capcli.ParseStep(t.Length)
-		if err != nil {
+		if err != nil || t.Lead != "" || len(t.On) > 0 {
 			continue
 		}
 		var best *Candidate
 		for i, at := range starts {
 			to := capcli.Grid{Origin: at, Step: step}.At(1)
-			if to > end && !p.Market.Overrun {
-				break
+			if to > end {
+				switch after.Rule {
+				case plan.Fitting:
+					continue
+				case plan.Prorated:
+					to = end
+				case plan.Tail, plan.InFull:
+				}
 			}
 			c := Candidate{Term: t.Name, Start: at, Cost: capcli.Cost(rateAt(t.Prices, at), capcli.GPUTime(to-at)*capcli.GPUSecond)}
 			for k := i; k < len(starts) && starts[k] < to; k++ {

@@ -51,7 +51,7 @@ func (p *past) advise(ctx context.Context, out *Result) error {
 	if err != nil {
 		return err
 	}
-	later.Market.Overrun, later.Market.Prorated = true, true
+	later.Market.After = plan.After{}
 	var held []plan.Held
 	for _, c := range p.contracts {
 		if c.To > p.to {
