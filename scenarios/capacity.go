@@ -42,6 +42,8 @@ type Capacity struct {
 	Lead        capcli.Seconds
 	MinBilling  capcli.Seconds
 	PaidLead    bool // Lead is billed: the cold start of a per_use pool
+	ByMachine   bool // on_demand, spot: each job pays for whole machines
+	MachineGPUs int  // GPUs of such a machine as stated; 0 is those of its nodes, or of the machine whose price it has
 	Failures    *Failures
 	Hazard      *Hazard
 	Trace       *Availability
@@ -134,6 +136,8 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"until", "gone after then: a date (inclusive) or a time since the start", readWhen(&c.Until)},
 		{"lead_time", "on_demand, spot: from asking to having", strict.Duration(&c.Lead, 0)},
 		{"min_billing", "on_demand, spot, per_use: least time billed for a stay", strict.Duration(&c.MinBilling, 0)},
+		{"billed_by", "on_demand, spot: gpu, or machine where each job pays for whole machines; default: gpu", choiceOfUnit(&c.ByMachine)},
+		{"machine_gpus", "billed_by machine: GPUs of a machine; default: those of its nodes, or of the machine whose price it has", strict.Integer(&c.MachineGPUs, 1, maxPerNode)},
 		{"cold_start", "per_use: from asking to having, which is billed; lead_time is where it is not", coldStart(c)},
 		{"failures", "breakdowns of nodes: {mtbf: 30d, repair: 4h}", failuresSection.Pointer(&c.Failures)},
 		{"hazard", "loss of spot nodes at random: {mean_up: 11d, mean_down: 2h, notice: 2m}", hazardSection.Pointer(&c.Hazard)},

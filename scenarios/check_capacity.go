@@ -25,6 +25,7 @@ func (c *Capacity) check(o *strict.Object) {
 	c.checkProduct(o)
 	c.checkBuy(o)
 	c.checkKind(o)
+	c.checkUnit(o)
 	if c.Kind.Committed() {
 		o.FaultEach([]string{"lead_time", "min_billing"}, "%s is for on_demand and spot; %s capacity comes at from: and is paid until until:", c.Kind)
 	} else if o.Has("term") {

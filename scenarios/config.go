@@ -200,7 +200,7 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) ([]simulate.Pool, error
 			Nodes: g.nodes, GPUsPerNode: g.gpus, CPUMilli: g.cpu, MemMiB: g.mem,
 			From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
 			Lead: c.Lead, MinBilling: c.MinBilling, PaidLead: c.PaidLead, Rank: s.rank(c), Place: c.Place,
-			Domains: c.domains(&g), Scattered: c.Nodes == 0 && c.NodesFile == "", StoreMiBps: c.StoreMiBps,
+			MachineGPUs: c.billingUnit(), Domains: c.domains(&g), Scattered: c.Nodes == 0 && c.NodesFile == "", StoreMiBps: c.StoreMiBps,
 		}
 		p.MTBF, p.Windows = c.mtbf(files, &p), s.windows(c)
 		if c.Failures != nil && c.Failures.Rack != nil {

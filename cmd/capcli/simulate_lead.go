@@ -32,6 +32,9 @@ func leadOf(p *play.Case, runs []*play.Run) string {
 		stranded := outcome.Mean(runs, "stranded_usd")
 		text += fmt.Sprintf("; %s (%.0f%%) of the commitments was stranded", usdText(stranded), 100*stranded/committed)
 	}
+	if machines := outcome.Mean(runs, "rounding_usd"); machines > 0 {
+		text += "; " + usdText(machines) + " of the cost is for rounding jobs up to whole machines"
+	}
 	if u := outcome.MeanUnserved(runs); u.Share >= 0.0005 || u.Waiting+u.Unplaceable+u.Dropped > 0 {
 		text += "; " + unservedText(&u) + " was left undone"
 	}

@@ -122,6 +122,9 @@ func (r *Run) cost() outcome.Cost {
 	if t.Unlisted == 0 {
 		out.Equivalent = &t.Equivalent
 	}
+	if r.Case.Scenario.BilledByMachine() {
+		out.Rounding = r.pricedOrNil(inv.Rounding)
+	}
 	if u, ok := inv.Utilisation(); ok {
 		out.CommittedUsed = &u
 	}

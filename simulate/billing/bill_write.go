@@ -72,8 +72,9 @@ type rowKey struct {
 // draft is an unfinished row.
 type draft struct {
 	rowKey
-	quantity  capcli.GPUTime
-	weight    wide // weight in dividing the commitment's cost of the period, in its own unit
+	quantity  portion
+	units     capcli.GPUTime // quantity in whole thousandths: see roundQuantities
+	weight    wide           // weight in dividing the commitment's cost of the period, in its own unit
 	billed    capcli.USD
 	effective capcli.USD
 }
@@ -158,12 +159,13 @@ func (w *writer) hour(i int) error {
 		}
 	}
 	for b := range h.buckets {
-		w.cut.rest(b, func(who int32, t capcli.GPUTime) {
+		w.cut.rest(b, func(who int32, t portion) {
 			key := rowKey{w.period, Usage, standard, -1, NoStatus, int32(b), who}
 			if h.buckets[b].kind == UseSpot {
 				key.pricing = dynamic
 			}
-			w.row(key).quantity += t
+			r := w.row(key)
+			r.quantity = r.quantity.plus(t)
 		})
 	}
 	if i == h.n-1 {
@@ -175,15 +177,15 @@ func (w *writer) hour(i int) error {
 // covered writes the use of one pair that a commitment covered in the hour.
 func (w *writer) covered(p int) {
 	t := w.x.took[p]
-	if t == 0 {
+	if t.isZero() {
 		return
 	}
 	k, lost := &w.x.pairs[p], w.x.lost[p]
-	w.cut.take(k.bucket, t, func(who int32, t capcli.GPUTime) {
+	w.cut.take(k.bucket, t, func(who int32, t portion) {
 		r := w.row(rowKey{w.period, Usage, committedRate, int32(k.commit), Used, int32(k.bucket), who})
-		r.quantity += t
-		r.weight.add(k.weight, int64(t))
-		r.weight.add(1, lost)
+		r.quantity = r.quantity.plus(t)
+		r.weight.addPortion(k.weight, t)
+		r.weight.addPart(lost)
 		lost = 0
 	})
 }
@@ -191,25 +193,35 @@ func (w *writer) covered(p int) {
 // spare writes the part of a commitment that covered nothing in the hour.
 func (w *writer) spare(k int) {
 	x := &w.x
-	used := x.have[k] - x.rest[k]
-	w.used[k] += float64(used)
+	unused := x.rest[k].plus(portion{whole: x.bought[k] - x.have[k]})
+	w.used[k] += float64(x.bought[k]) - unused.float()
 	w.bought[k] += float64(x.bought[k])
-	if unused := x.bought[k] - used; unused > 0 {
+	if !unused.isZero() {
 		r := w.row(rowKey{w.period, Usage, committedRate, int32(k), Unused, -1, -1})
-		r.weight.add(1, unused)
-		r.quantity += x.unitsOf(k, unused)
+		r.weight.addPortion(1, unused)
+		r.quantity = r.quantity.plus(x.unitsOf(k, unused))
 	}
 }
 
 // unitsOf converts an amount of a commitment's own unit into unit time of its scope. It returns
 // 0 where the commitment is to money.
-func (x *pricing) unitsOf(k int, own int64) capcli.GPUTime {
-	c := x.commits[k]
-	units := c.Product.units()
+func (x *pricing) unitsOf(k int, own portion) portion {
+	factor := x.unitFactor(k)
+	if factor == 0 {
+		return portion{}
+	}
+	q, _ := own.over(factor)
+	return q
+}
+
+// unitFactor returns the amount of a commitment's own unit in a unit of its scope; 0 where it
+// commits to money.
+func (x *pricing) unitFactor(k int) int64 {
+	units := x.commits[k].Product.units()
 	if units == 0 {
 		return 0
 	}
-	return capcli.GPUTime(own / (c.Product.power(c) / units))
+	return x.powers[k] / units
 }
 
 // purchases writes what falls into the current period as a whole: payments, the loss of leaving
@@ -263,6 +275,7 @@ func (w *writer) spends(k int) error {
 
 // finish sorts the rows, prices what no commitment covers, and sums.
 func (w *writer) finish(currency string) (*Bill, error) {
+	w.roundQuantities()
 	slices.SortFunc(w.rows, func(a, b draft) int {
 		return cmp.Or(cmp.Compare(a.period, b.period), cmp.Compare(b.category, a.category), cmp.Compare(a.commit, b.commit),
 			cmp.Compare(a.pricing, b.pricing), cmp.Compare(a.status, b.status), cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.who, b.who))
@@ -349,42 +362,57 @@ func (w *writer) prices() (lists, deals []capcli.USD, err error) {
 	}
 	for b := range w.h.buckets {
 		k := &w.h.buckets[b]
-		if err := w.spread(rows[b], k.list, func(*draft) bool { return true }, func(i int, c capcli.USD) { lists[i] = c }); err != nil {
+		if err := w.spread(rows[b], k.list, func(i int, c capcli.USD) { lists[i] = c }); err != nil {
 			return nil, nil, err
 		}
-		if err := w.spread(rows[b], k.deal, func(*draft) bool { return true }, func(i int, c capcli.USD) { deals[i] = c }); err != nil {
+		if err := w.spread(rows[b], k.deal, func(i int, c capcli.USD) { deals[i] = c }); err != nil {
 			return nil, nil, err
 		}
-		err := w.spread(rows[b], k.paid, func(d *draft) bool { return d.commit < 0 }, func(i int, c capcli.USD) {
-			w.rows[i].billed += c
-			w.rows[i].effective += c
-		})
-		if err != nil {
+		if err := w.spreadPaid(rows[b], k.paid); err != nil {
 			return nil, nil, err
 		}
 	}
 	return lists, deals, nil
 }
 
-// spread multiplies a price with the time of the rows that in selects, and divides the cost
-// among them.
-func (w *writer) spread(rows []int, price capcli.Rate, in func(*draft) bool, to func(i int, c capcli.USD)) error {
-	var which []int
-	var weights []int64
+// spread multiplies a price with the time of rows, and divides the cost among them.
+func (w *writer) spread(rows []int, price capcli.Rate, to func(i int, c capcli.USD)) error {
+	weights := make([]int64, len(rows))
 	var sum capcli.GPUTime
-	for _, i := range rows {
-		if d := &w.rows[i]; in(d) {
-			which = append(which, i)
-			weights = append(weights, int64(d.quantity))
-			sum += d.quantity
-		}
+	for n, i := range rows {
+		weights[n] = int64(w.rows[i].units)
+		sum += w.rows[i].units
 	}
 	all, err := Cost(price, sum)
 	if err != nil {
 		return err
 	}
 	for n, c := range capcli.Split(all, weights) {
-		to(which[n], c)
+		to(rows[n], c)
+	}
+	return nil
+}
+
+// spreadPaid multiplies the price of what no commitment covers with the time of those rows, before it
+// is rounded, and divides the cost among them.
+func (w *writer) spreadPaid(rows []int, price capcli.Rate) error {
+	var which []int
+	var weights []wide
+	var sum portion
+	for _, i := range rows {
+		if d := &w.rows[i]; d.commit < 0 {
+			var weight wide
+			weight.addPortion(1, d.quantity)
+			which, weights, sum = append(which, i), append(weights, weight), sum.plus(d.quantity)
+		}
+	}
+	all, err := costOf(price, sum)
+	if err != nil {
+		return err
+	}
+	for n, c := range splitWide(all, weights) {
+		w.rows[which[n]].billed += c
+		w.rows[which[n]].effective += c
 	}
 	return nil
 }
@@ -393,7 +421,7 @@ func (w *writer) spread(rows []int, price capcli.Rate, in func(*draft) bool, to 
 func (w *writer) finished(d *draft) Row {
 	r := Row{
 		Start: w.starts[d.period], End: w.endOf(d.period), Category: d.category, Pricing: d.pricing, Status: d.status,
-		Quantity: d.quantity, BilledCost: d.billed, EffectiveCost: d.effective,
+		Quantity: d.units, BilledCost: d.billed, EffectiveCost: d.effective,
 	}
 	if d.commit >= 0 {
 		c := w.x.commits[d.commit]
@@ -459,7 +487,7 @@ func (b *Bill) count(r *Row, d *draft, h *Hours) {
 	if r.Kind != UseOnDemand {
 		return
 	}
-	list := float64(r.ListUnit) * float64(r.Quantity)
+	list := float64(r.ListUnit) * d.quantity.float()
 	b.eligible += list
 	if r.Status == Used {
 		b.covered += list

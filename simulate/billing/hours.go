@@ -388,8 +388,16 @@ type cutter struct {
 	from []int              // by bucket: index of its first cell of the hour
 	to   []int              // by bucket: index after its last cell of the hour
 	left [][]capcli.GPUTime // by bucket: time left of each of its cells of the hour
+	odd  []oddEnd           // by bucket
 
 	scratch []int64
+}
+
+// oddEnd is the fraction of a thousandth that is left of a bucket, and the cell that has it beside
+// its whole thousandths.
+type oddEnd struct {
+	cell int
+	part uint64
 }
 
 // begin moves to hour i. next holds the index of each bucket's next cell; begin advances it
@@ -397,8 +405,9 @@ type cutter struct {
 func (c *cutter) begin(h *Hours, next []int, i int) {
 	if c.h == nil {
 		n := len(h.buckets)
-		c.h, c.from, c.to, c.left = h, make([]int, n), make([]int, n), make([][]capcli.GPUTime, n)
+		c.h, c.from, c.to, c.left, c.odd = h, make([]int, n), make([]int, n), make([][]capcli.GPUTime, n), make([]oddEnd, n)
 	}
+	clear(c.odd)
 	for b, cells := range h.cells {
 		c.from[b] = next[b]
 		end := next[b]
@@ -411,32 +420,64 @@ func (c *cutter) begin(h *Hours, next []int, i int) {
 	}
 }
 
-// take divides time of a bucket among its users and subtracts it from what they have left.
-func (c *cutter) take(b int, time capcli.GPUTime, to func(who int32, t capcli.GPUTime)) {
+// take divides time of a bucket among its users and subtracts it from what they have left. The
+// fraction of a thousandth is not divided: it is of who has the odd end, then of who has most.
+func (c *cutter) take(b int, time portion, to func(who int32, t portion)) {
 	left := c.left[b]
 	cells := c.h.cells[b][c.from[b]:c.to[b]]
+	if time.part > 0 {
+		c.takePart(b, time.part, to)
+	}
 	if len(left) == 1 {
-		left[0] -= time
-		to(cells[0].who, time)
+		left[0] -= capcli.GPUTime(time.whole)
+		to(cells[0].who, portion{whole: time.whole})
 		return
 	}
 	c.scratch = c.scratch[:0]
 	for _, t := range left {
 		c.scratch = append(c.scratch, int64(t))
 	}
-	for i, t := range capcli.Split(capcli.USD(time), c.scratch) {
+	for i, t := range capcli.Split(capcli.USD(time.whole), c.scratch) {
 		if t > 0 {
 			left[i] -= capcli.GPUTime(t)
-			to(cells[i].who, capcli.GPUTime(t))
+			to(cells[i].who, portion{whole: int64(t)})
 		}
 	}
 }
 
+// takePart takes 2^-64ths of a thousandth of a bucket.
+func (c *cutter) takePart(b int, part uint64, to func(who int32, t portion)) {
+	odd, left := &c.odd[b], c.left[b]
+	cells := c.h.cells[b][c.from[b]:c.to[b]]
+	if part <= odd.part {
+		odd.part -= part
+		to(cells[odd.cell].who, portion{part: part})
+		return
+	}
+	if odd.part > 0 {
+		to(cells[odd.cell].who, portion{part: odd.part})
+		part -= odd.part
+	}
+	most := 0
+	for i := range left {
+		if left[i] > left[most] {
+			most = i
+		}
+	}
+	left[most]--
+	*odd = oddEnd{most, -part}
+	to(cells[most].who, portion{part: part})
+}
+
 // rest passes what is left of a bucket in the hour to to, by user.
-func (c *cutter) rest(b int, to func(who int32, t capcli.GPUTime)) {
+func (c *cutter) rest(b int, to func(who int32, t portion)) {
 	for i, t := range c.left[b] {
-		if t > 0 {
-			to(c.h.cells[b][c.from[b]+i].who, t)
+		p := portion{whole: int64(t)}
+		if c.odd[b].cell == i {
+			p.part = c.odd[b].part
+		}
+		if !p.isZero() {
+			to(c.h.cells[b][c.from[b]+i].who, p)
 		}
 	}
 }

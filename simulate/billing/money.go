@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/simulate/billing/focus"
 )
 
 // tally does arithmetic on amounts and keeps the first error, so that several steps need one
@@ -135,25 +134,6 @@ func PerYear(amount capcli.USD, over capcli.Seconds) (capcli.USD, bool) {
 	}
 	return capcli.USD(v), ok
 }
-
-// wide is an unsigned 128-bit sum of products.
-type wide struct{ hi, lo uint64 }
-
-// add adds a·b; neither may be negative.
-func (w *wide) add(a, b int64) {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	var carry uint64
-	w.lo, carry = bits.Add64(w.lo, lo, 0)
-	w.hi += hi + carry
-}
-
-func (w *wide) bigInt() *big.Int {
-	v := new(big.Int).SetUint64(w.hi)
-	return v.Add(v.Lsh(v, 64), new(big.Int).SetUint64(w.lo))
-}
-
-// divide returns w / n as an Amount, cut after 18 decimals; n must be above 0.
-func (w wide) divide(n int64) focus.Amount { return focus.QuotientAmount(w.bigInt(), n) }
 
 // splitWide is capcli.Split for wide weights: largest remainder, ties to the earlier. Where all
 // weights are zero, the last gets everything (with capcli.Split it is the first).

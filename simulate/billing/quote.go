@@ -17,18 +17,18 @@ type Quote struct {
 type Quoter struct {
 	h      *Hours
 	x      pricing
-	base   Costs            // costs that no portfolio changes
-	same   capcli.USD       // on-demand equivalent, which no portfolio changes
-	cover  []capcli.GPUTime // by open bucket: time that commitments covered
-	used   []float64        // by commitment, in its own unit
-	bought []float64        // by commitment, in its own unit
-	due    []capcli.USD     // by commitment: shortfalls of a minimum spend
+	base   Costs        // costs that no portfolio changes
+	same   capcli.USD   // on-demand equivalent, which no portfolio changes
+	cover  []portion    // by open bucket: time that commitments covered
+	used   []float64    // by commitment, in its own unit
+	bought []float64    // by commitment, in its own unit
+	due    []capcli.USD // by commitment: shortfalls of a minimum spend
 }
 
 // Quoter returns a new quoter. It fails with capcli.ErrOverflow where the cost of the use alone
 // does not fit.
 func (h *Hours) Quoter() (*Quoter, error) {
-	q := &Quoter{h: h, cover: make([]capcli.GPUTime, h.open)}
+	q := &Quoter{h: h, cover: make([]portion, h.open)}
 	var t tally
 	for b := range h.buckets {
 		k, time := &h.buckets[b], h.total[b]
@@ -76,11 +76,11 @@ func (q *Quoter) price(p *Portfolio) (Quote, error) {
 	var covered, eligible float64
 	for b := range q.h.buckets[:q.h.open] {
 		k := &q.h.buckets[b]
-		paid := t.cost(k.paid, q.h.total[b]-q.cover[b])
+		paid := t.take(costOf(k.paid, portion{whole: int64(q.h.total[b])}.minus(q.cover[b])))
 		t.add(&out.Billed, paid)
 		t.add(&out.Effective, paid)
 		if k.kind == UseOnDemand && !k.idle {
-			covered += float64(k.list) * float64(q.cover[b])
+			covered += float64(k.list) * q.cover[b].float()
 			eligible += float64(k.list) * float64(q.h.total[b])
 		}
 	}
@@ -114,10 +114,11 @@ func (q *Quoter) settle(t *tally) (due capcli.USD) {
 			q.due[k] += x.due[k]
 		}
 		for k := range x.pairs {
-			q.cover[x.pairs[k].bucket] += x.took[k]
+			cover := &q.cover[x.pairs[k].bucket]
+			*cover = cover.plus(x.took[k])
 		}
 		for k := range x.commits {
-			q.used[k] += float64(x.have[k] - x.rest[k])
+			q.used[k] += float64(x.have[k]) - x.rest[k].float()
 			q.bought[k] += float64(x.bought[k])
 		}
 	}

@@ -133,14 +133,14 @@ type pricing struct {
 	early   []capcli.Seconds // by commitment: time from the end of use to the end of the term
 	pairs   []pair           // in order of application
 
-	bought []int64          // by commitment: what is paid for in the hour, in its own unit
-	have   []int64          // by commitment: what it can cover in the hour; less than bought where use ends early
-	rest   []int64          // by commitment: part of have that is left
-	left   []capcli.GPUTime // by open bucket: time that no commitment covers
-	took   []capcli.GPUTime // by pair: time covered in the hour
-	lost   []int64          // by pair: rest of the commitment too small to cover more, which counts as used
-	draws  []*drawdown      // by commitment: spend of a minimum spend, nil for others; nil where there is none
-	due    []capcli.USD     // by commitment: shortfall of a minimum spend in the hour
+	bought []int64      // by commitment: what is paid for in the hour, in its own unit
+	have   []int64      // by commitment: what it can cover in the hour; less than bought where use ends early
+	rest   []portion    // by commitment: part of have that is left
+	left   []portion    // by open bucket: time that no commitment covers
+	took   []portion    // by pair: time covered in the hour
+	lost   []uint64     // by pair: what the cut left of the commitment, in 2^-64ths, which counts as used
+	draws  []*drawdown  // by commitment: spend of a minimum spend, nil for others; nil where there is none
+	due    []capcli.USD // by commitment: shortfall of a minimum spend in the hour
 }
 
 // lay applies a checked portfolio to the hours. It fails where the currencies differ, and where
@@ -208,45 +208,44 @@ func (x *pricing) named() error {
 	return nil
 }
 
-// settle settles clock hour i: how much of each bucket each commitment covers. A rest too small
-// to cover a thousandth of a second counts as used. It fails with capcli.ErrOverflow where the
-// spend of a minimum spend does not fit.
+// settle settles clock hour i: how much of each bucket each commitment covers. It fails with
+// capcli.ErrOverflow where the spend of a minimum spend does not fit.
 func (x *pricing) settle(i int) error {
 	h := x.h
-	copy(x.left, h.use[i*h.open:(i+1)*h.open])
+	for b, time := range h.use[i*h.open : (i+1)*h.open] {
+		x.left[b] = portion{whole: int64(time)}
+	}
 	for k, c := range x.commits {
 		x.bought[k] = x.powers[k] * h.overlap(i, c.Start, c.End)
 		have := x.bought[k]
 		if x.early[k] > 0 {
 			have = x.powers[k] * h.overlap(i, c.Start, c.End-capcli.Time(x.early[k]))
 		}
-		x.have[k], x.rest[k] = have, have
+		x.have[k], x.rest[k] = have, portion{whole: have}
 		if x.draws != nil && x.draws[k] != nil && h.overlap(i, c.Start, c.End) > 0 {
-			x.rest[k] = unlimited
+			x.rest[k] = portion{whole: unlimited}
 		}
 	}
 	for k := range x.pairs {
 		p := &x.pairs[k]
 		left, rest := x.left[p.bucket], x.rest[p.commit]
-		if left == 0 || rest == 0 {
-			x.took[k], x.lost[k] = 0, 0
+		x.took[k], x.lost[k] = portion{}, 0
+		switch {
+		case left.isZero() || rest.isZero():
 			continue
-		}
-		if rest == unlimited {
-			x.took[k], x.lost[k], x.left[p.bucket] = left, 0, 0
-			x.draws[p.commit].spent.add(p.weight, int64(left))
+		case rest.whole == unlimited:
+			x.draws[p.commit].spent.addPortion(p.weight, left)
+			x.took[k], x.left[p.bucket] = left, portion{}
 			continue
+		case p.weight > 0:
+			if most, lost := rest.over(p.weight); most.isLess(left) {
+				x.took[k], x.lost[k] = most, lost
+				x.left[p.bucket], x.rest[p.commit] = left.minus(most), portion{}
+				continue
+			}
 		}
-		t := left
-		if p.weight > 0 {
-			t = min(t, capcli.GPUTime(rest/p.weight))
-		}
-		x.took[k], x.lost[k] = t, 0
-		x.left[p.bucket] = left - t
-		if rest -= p.weight * int64(t); t > 0 && t < left {
-			x.lost[k], rest = rest, 0
-		}
-		x.rest[p.commit] = rest
+		x.took[k], x.left[p.bucket] = left, portion{}
+		x.rest[p.commit] = rest.minus(left.times(p.weight))
 	}
 	return x.priceDrawn(i)
 }
@@ -258,7 +257,7 @@ func (x *pricing) priceDrawn(i int) (err error) {
 		if d == nil {
 			continue
 		}
-		x.rest[k] = 0
+		x.rest[k] = portion{}
 		if x.due[k], err = d.settle(min(h.first+capcli.Time(i+1)*hour, h.to), h.from, h.to); err != nil {
 			return fmt.Errorf("commitment %s: %w", d.c.ID, err)
 		}

@@ -82,6 +82,7 @@ var Metrics = append([]*Metric{
 	{"on_demand_equivalent", InUSD, false, "cost of all use at on-demand prices", money(func(o *Outcome) *capcli.USD { return o.Cost.Equivalent })},
 	{"stranded_usd", InUSD, false, "cost of committed GPUs that nobody held", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded }).madeBy(PartlyWaits).sum(billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).ofTier(billing.Committed)},
 	{"stranded", InUSD, false, "the same as stranded_usd", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded })},
+	{"rounding_usd", InUSD, false, "part of cost that billing each job for whole machines adds", money(func(o *Outcome) *capcli.USD { return o.Cost.Rounding })},
 	{"availability", InShare, true, "jobs that started within the limit on waits, or an hour, of all that came", share(func(o *Outcome) *float64 { return o.Availability })},
 	{"effective_savings_rate", InShare, true, "1 - cost / on-demand equivalent", share(func(o *Outcome) *float64 { return o.Cost.Savings })},
 	{"allocation_rate", InShare, true, "GPU-hours held of all that were offered", share(func(o *Outcome) *float64 { return o.Capacity.AllocationRate })},

@@ -228,7 +228,8 @@ type Cost struct {
 	Unallocated    *capcli.USD           `json:"unallocated_usd"`
 	Cash           *capcli.USD           `json:"paid_usd,omitempty"`
 	LockIn         *capcli.USD           `json:"lock_in_usd,omitempty"`
-	Owed           *capcli.USD           `json:"owed_after_usd"` // part of the cost of commitments to be paid after the run
+	Rounding       *capcli.USD           `json:"rounding_usd,omitempty"` // part of total: what billing each job for whole machines costs; nil where use is billed by the GPU
+	Owed           *capcli.USD           `json:"owed_after_usd"`         // part of the cost of commitments to be paid after the run
 }
 
 // Pool is one pool of the scenario.
