@@ -56,13 +56,13 @@ func TestCutsPartTheRecord(t *testing.T) {
 		for _, m := range whole.Months {
 			a.Add(m.Pools[p])
 			for i, u := range m.Use[p] {
-				used[i] = simulate.Use{used[i].Used + u.Used, used[i].Billed + u.Billed, used[i].Lost + u.Lost}
+				used[i] = simulate.Use{Used: used[i].Used + u.Used, Billed: used[i].Billed + u.Billed, Lost: used[i].Lost + u.Lost}
 			}
 		}
 		for _, m := range parts.Months {
 			b.Add(m.Pools[p])
 			for i, u := range m.Use[p] {
-				used[i] = simulate.Use{used[i].Used - u.Used, used[i].Billed - u.Billed, used[i].Lost - u.Lost}
+				used[i] = simulate.Use{Used: used[i].Used - u.Used, Billed: used[i].Billed - u.Billed, Lost: used[i].Lost - u.Lost}
 			}
 		}
 		if a != b {

@@ -21,6 +21,8 @@ type HourlyUse struct {
 	Used []capcli.GPUTime
 	// Rest is the billed time that minimum billing times add, in the hour in which the stay ended.
 	Rest []capcli.GPUTime
+	// Spare is the billed time that rounding up to whole machines adds, to what was held and to Rest.
+	Spare []capcli.GPUTime
 }
 
 const anHour = int64(capcli.Hour)
@@ -45,20 +47,29 @@ func (h *Hourly) useOf(p, t int) *HourlyUse {
 	return &h.Use[p][t]
 }
 
-// stay adds milli thousandths of GPUs over [from, to), hour by hour.
-func (h *Hourly) stay(p, t int, milli int64, from, to capcli.Seconds) {
+// stay adds milli thousandths of GPUs over [from, to), hour by hour, and spare thousandths that are billed
+// beside them.
+func (h *Hourly) stay(p, t int, milli, spare int64, from, to capcli.Seconds) {
 	u := h.useOf(p, t)
 	for a, end := int64(from+h.shift), int64(to+h.shift); a < end; {
 		i := a / anHour
 		b := min(end, (i+1)*anHour)
 		h.put(&u.Used, int(i), capcli.GPUTime(milli*(b-a)))
+		if spare > 0 {
+			h.put(&u.Spare, int(i), capcli.GPUTime(spare*(b-a)))
+		}
 		a = b
 	}
 }
 
-// rest adds the rest of a minimum billing time to the hour in which the stay ended.
-func (h *Hourly) rest(p, t int, at capcli.Seconds, time capcli.GPUTime) {
-	h.put(&h.useOf(p, t).Rest, int(int64(at+h.shift)/anHour), time)
+// rest adds the rest of a minimum billing time to the hour in which the stay ended, and what whole machines
+// add to it.
+func (h *Hourly) rest(p, t int, at capcli.Seconds, time, spare capcli.GPUTime) {
+	u, i := h.useOf(p, t), int(int64(at+h.shift)/anHour)
+	h.put(&u.Rest, i, time)
+	if spare > 0 {
+		h.put(&u.Spare, i, spare)
+	}
 }
 
 func (h *Hourly) put(to *[]capcli.GPUTime, i int, time capcli.GPUTime) {
@@ -88,8 +99,10 @@ func (h *Hourly) check(r *Record) error {
 				for _, t := range u.Used {
 					hours += t
 				}
-				for _, t := range u.Rest {
-					rest += t
+				for _, list := range [][]capcli.GPUTime{u.Rest, u.Spare} {
+					for _, t := range list {
+						rest += t
+					}
 				}
 			}
 		}

@@ -84,3 +84,45 @@ func BenchmarkHourly(b *testing.B) {
 		})
 	}
 }
+
+// TestStaysOfWholeMachines plays three jobs on demand on machines of 8: one of 3 GPUs and one of
+// 12, each billed for its own machines, and one of 8 for ten seconds of a billed minute.
+func TestStaysOfWholeMachines(t *testing.T) {
+	const start = capcli.Time(1798761600)
+	jobs := []capcli.Job{
+		{ID: "three", Tenant: "a", Submit: start, GPUs: 3, Run: 5400, Deadline: capcli.NoTime},
+		{ID: "twelve", Tenant: "a", Submit: start, GPUs: 12, Run: 3600, Deadline: capcli.NoTime, Tags: capcli.NewTags(capcli.Tag{Name: "project", Value: "x"})},
+		{ID: "eight", Tenant: "b", Submit: start, GPUs: 8, Run: 10, Deadline: capcli.NoTime},
+		{ID: "share", Tenant: "b", Submit: start, GPUs: 1, GPUMilli: 250, Run: 10, Deadline: capcli.NoTime},
+	}
+	r, err := simulate.Run(context.Background(), simulate.Config{
+		Start: capcli.NoTime, Jobs: stream(jobs), Policy: mustPolicy(t, "fifo"), Placement: mustPlacement(t, "count"), Hourly: true, Timeline: true,
+		Pools: []simulate.Pool{{Name: "od", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 1000, MinBilling: 60, MachineGPUs: 8}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hour = 3600 * capcli.GPUSecond
+	a, b := r.Record.Hourly.Use[0][0], r.Record.Hourly.Use[0][1]
+	if want := (simulate.HourlyUse{Used: []capcli.GPUTime{15 * hour, 3 * hour / 2}, Spare: []capcli.GPUTime{9 * hour, 5 * hour / 2}}); !reflect.DeepEqual(a, want) {
+		t.Errorf("a had %v, want %v", a, want)
+	}
+	if want := (simulate.HourlyUse{Used: []capcli.GPUTime{82_500}, Rest: []capcli.GPUTime{412_500}, Spare: []capcli.GPUTime{7_750 * 60}}); !reflect.DeepEqual(b, want) {
+		t.Errorf("b had %v, want %v", b, want)
+	}
+	m := r.Record.Months[0]
+	spare := 9*hour + 5*hour/2
+	if got, want := m.Use[0][0], (simulate.Use{Used: 33 * hour / 2, Billed: 33*hour/2 + spare, Spare: spare}); got != want {
+		t.Errorf("the month has %+v for a, want %+v", got, want)
+	}
+	if got, want := m.Tagged[0][0], (simulate.Use{Used: 12 * hour, Billed: 16 * hour, Spare: 4 * hour}); got != want {
+		t.Errorf("the jobs with tags had %+v, want %+v", got, want)
+	}
+	var sum simulate.Span
+	for _, c := range r.Timeline.Cells {
+		sum.Add(c.Pools[0])
+	}
+	if sum != m.Pools[0] {
+		t.Errorf("over time the pool had %+v, in the month %+v", sum, m.Pools[0])
+	}
+}

@@ -48,7 +48,8 @@ func (s *Span) Balance() error {
 // Use is the GPU time of one tenant in one pool and month.
 type Use struct {
 	Used   capcli.GPUTime
-	Billed capcli.GPUTime // billed time, with minimum billing times; equals Used for committed pools
+	Billed capcli.GPUTime // billed time, with minimum billing times and whole machines; equals Used for committed pools
+	Spare  capcli.GPUTime // part of Billed: what rounding up to whole machines adds
 	Lost   capcli.GPUTime // part of Used: work to be done again, and restarts
 }
 
@@ -196,41 +197,46 @@ func useAt(list *[]Use, i int) *Use {
 
 // stay records that tenant t held milli thousandths of GPUs of pool p over [from, to), of which
 // lost seconds made no progress. payer is the number of its job's tags, from 1; 0 is none. In an elastic pool the stay also counts as offered, and the rest
-// of the minimum billing time as idle. It returns the stay divided at Record.Cuts, valid until the
+// of the minimum billing time and of the last machine as idle. It returns the stay divided at Record.Cuts, valid until the
 // next call.
 func (g *ledger) stay(p, t, payer int, milli int64, from, to, lost capcli.Seconds) []Hold {
 	pool := &g.rec.Pools[p]
+	spare := pool.spare(milli)
 	g.held = g.held[:0]
 	g.eachMonth(from, to, func(m int, dt int64) {
 		u := g.use(m, p, t)
-		d := capcli.GPUTime(milli * dt)
+		d, more := capcli.GPUTime(milli*dt), capcli.GPUTime(spare*dt)
 		u.Used += d
-		u.Billed += d
-		g.hold(m, p).add(d, d)
+		u.Billed += d + more
+		u.Spare += more
+		g.hold(m, p).add(d, d+more)
 		if !pool.PaidWhole() {
 			s := &g.rec.Months[m].Pools[p]
-			s.Offered += d
+			s.Offered += d + more
 			s.Used += d
+			s.Idle += more
 		}
 	})
 	if payer > 0 {
 		g.tagged(p, payer-1, milli, from, to, lost)
 	}
 	if g.rec.Hourly != nil {
-		g.rec.Hourly.stay(p, t, milli, from, to)
+		g.rec.Hourly.stay(p, t, milli, spare, from, to)
 	}
 	if lost > 0 {
 		g.use(g.monthAt(max(from, to-1)), p, t).Lost += capcli.GPUTime(milli * int64(lost))
 	}
 	if rest := pool.unheld(to - from); rest > 0 {
-		d := capcli.GPUTime(milli * int64(rest))
+		d, more := capcli.GPUTime((milli+spare)*int64(rest)), capcli.GPUTime(spare*int64(rest))
 		m := g.monthAt(to)
-		g.use(m, p, t).Billed += d
+		u := g.use(m, p, t)
+		u.Billed += d
+		u.Spare += more
 		g.rec.Months[m].Pools[p].Offered += d
 		g.rec.Months[m].Pools[p].Idle += d
 		g.hold(m, p).add(0, d)
 		if g.rec.Hourly != nil {
-			g.rec.Hourly.rest(p, t, to, d)
+			g.rec.Hourly.rest(p, t, to, d-more, more)
 		}
 		if g.over != nil {
 			g.over.addMinimum(p, to, d)

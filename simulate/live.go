@@ -92,7 +92,7 @@ type Hold struct {
 	Pool   int
 	Since  capcli.Time // the last of Record.Cuts at or before the stay; Record.Start if there is none
 	Used   capcli.GPUTime
-	Billed capcli.GPUTime // with the pool's minimum billing time
+	Billed capcli.GPUTime // with the pool's minimum billing time and whole machines
 }
 
 func (h *Hold) add(used, billed capcli.GPUTime) {

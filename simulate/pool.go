@@ -32,6 +32,7 @@ type Pool struct {
 	GPUsPerNode int
 	CPUMilli    int64 // thousandths of CPUs a node; 0 is without limit
 	MemMiB      int64 // per node; 0 is without limit
+	MachineGPUs int   // on-demand and spot: GPUs of the machines in which it is sold; a stay is billed for whole machines. 0 or 1 is by the GPU
 
 	From       capcli.Seconds // delivered at this time
 	Until      capcli.Seconds // ended at this time; 0 is never
@@ -80,6 +81,16 @@ func (p *Pool) unheld(stay capcli.Seconds) capcli.Seconds {
 		lead = p.Lead
 	}
 	return lead + max(0, p.MinBilling-stay-lead)
+}
+
+// spare returns what a stay of milli thousandths of GPUs leaves of its last machine, and is billed too. Of
+// capacity that is sold by the GPU, and of what is paid whole, it is 0.
+func (p *Pool) spare(milli int64) int64 {
+	machine := 1000 * int64(p.MachineGPUs)
+	if machine <= 1000 || p.PaidWhole() {
+		return 0
+	}
+	return (machine - milli%machine) % machine
 }
 
 // Fluid reports whether single GPUs of the pool are not tracked, because a node has more than 64.

@@ -84,6 +84,7 @@ func (m *meter) beginTags() {
 // tagged records a stay of a job with tags, as stay does for its tenant.
 func (g *ledger) tagged(p, payer int, milli int64, from, to, lost capcli.Seconds) {
 	pool := &g.rec.Pools[p]
+	spare := pool.spare(milli)
 	use := func(m int) *Use {
 		month := &g.rec.Months[m]
 		if month.Tagged == nil {
@@ -94,13 +95,16 @@ func (g *ledger) tagged(p, payer int, milli int64, from, to, lost capcli.Seconds
 	g.eachMonth(from, to, func(m int, dt int64) {
 		u := use(m)
 		u.Used += capcli.GPUTime(milli * dt)
-		u.Billed += capcli.GPUTime(milli * dt)
+		u.Billed += capcli.GPUTime((milli + spare) * dt)
+		u.Spare += capcli.GPUTime(spare * dt)
 	})
 	if lost > 0 {
 		use(g.monthAt(max(from, to-1))).Lost += capcli.GPUTime(milli * int64(lost))
 	}
 	if rest := pool.unheld(to - from); rest > 0 {
-		use(g.monthAt(to)).Billed += capcli.GPUTime(milli * int64(rest))
+		u := use(g.monthAt(to))
+		u.Billed += capcli.GPUTime((milli + spare) * int64(rest))
+		u.Spare += capcli.GPUTime(spare * int64(rest))
 	}
 }
 
@@ -118,6 +122,7 @@ func (r *Record) Untagged(m, p int) []Use {
 		left := &out[r.Payers[k].Tenant]
 		left.Used -= u.Used
 		left.Billed -= u.Billed
+		left.Spare -= u.Spare
 		left.Lost -= u.Lost
 	}
 	return out

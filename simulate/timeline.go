@@ -205,15 +205,21 @@ func (o *overTime) charge(p int, a *account, from, to capcli.Seconds) {
 	}
 }
 
-// hold counts that jobs hold milli thousandths of GPUs more of an on-demand or spot pool.
+// hold counts that a job holds milli thousandths of GPUs more of an on-demand or spot pool. What is left of
+// its last machine, where the pool is sold by the machine, is idle.
 func (o *overTime) hold(p int, milli int64, now capcli.Seconds) {
 	a := &o.pools[p].held
 	if a.offered != 0 {
 		o.charge(p, a, a.since, now)
 	}
 	a.since = now
-	a.offered += milli
+	spare := o.g.rec.Pools[p].spare(max(milli, -milli))
+	if milli < 0 {
+		spare = -spare
+	}
+	a.offered += milli + spare
 	a.used += milli
+	a.over += spare
 }
 
 // addMinimum adds time that a minimum billing time adds to a stay that ended.

@@ -21,7 +21,8 @@ type Line struct {
 	Unlisted   capcli.GPUTime // billed time whose on-demand price is not known
 
 	Time   simulate.Span
-	Billed capcli.GPUTime // Time.Used plus what minimum billing times add
+	Billed capcli.GPUTime // Time.Used plus what minimum billing times and whole machines add
+	Spare  capcli.GPUTime // part of Billed: what rounding up to whole machines adds
 
 	Moved capcli.USD // part of Direct: for data that moved between places, and copies that stayed
 }
@@ -85,6 +86,7 @@ func (l *Line) add(o *Line) {
 	l.Unlisted += o.Unlisted
 	l.Time.Add(o.Time)
 	l.Billed += o.Billed
+	l.Spare += o.Spare
 	l.Moved += o.Moved
 }
 
@@ -98,6 +100,7 @@ type Invoice struct {
 	ByMonth     []Month
 	ByTenant    []Tenant         // in order of the record's tenants
 	Unallocated capcli.USD       // cost that no tenant can bear, because nobody used anything
+	Rounding    capcli.USD       // part of Total.Cost: what rounding use up to whole machines adds to it, commitments considered
 	Commitments []CommitmentBill // commitments beside the terms of the pools: see PriceUnder
 
 	settled [][]*settled // by month and pool; nil where the pool is priced at its rate
@@ -178,6 +181,8 @@ func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
 		var part Line // what commitments beside the pool's terms paid for
 		if s := inv.settledAt(m, p); s != nil && t.err == nil {
 			part = s.lay(&l)
+		} else if l.Spare > 0 {
+			inv.Rounding += l.Direct - t.cost(rates[p].At(rec.Months[m].Since).Price, l.Billed-l.Spare)
 		}
 		sum := inv.Total
 		t.add(&sum.Cost, l.Cost)
@@ -216,6 +221,7 @@ func (t *tally) cell(r Rate, pool *simulate.Pool, s *simulate.Span, use []simula
 	l := Line{Time: *s}
 	for _, u := range use {
 		l.Billed += u.Billed
+		l.Spare += u.Spare
 	}
 	l.Direct = t.cost(r.Price, l.Billed)
 	var unused capcli.USD

@@ -69,7 +69,7 @@ func ofRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours,
 
 // hours adds the use of a pool by one tenant.
 func (g *gatherer) hours(k *RunPool, u user, use *simulate.HourlyUse, first capcli.Time) error {
-	for _, times := range [][]capcli.GPUTime{use.Used, use.Rest} {
+	for _, times := range [][]capcli.GPUTime{use.Used, use.Rest, use.Spare} {
 		for i, time := range times {
 			if time == 0 {
 				continue
@@ -155,7 +155,10 @@ func PriceUnder(rec *simulate.Record, rates []Rate, d *Deal) (*Invoice, error) {
 	if err := inv.price(rec, rates); err != nil {
 		return nil, err
 	}
-	return inv, inv.check(bill, d.Pools)
+	if err := inv.check(bill, d.Pools); err != nil {
+		return nil, err
+	}
+	return inv, inv.addRounding(rec, d)
 }
 
 // settled is the cost of one pool in one month under commitments.
@@ -286,7 +289,7 @@ func (s *settled) lay(l *Line) (part Line) {
 func (l *Line) subtract(o *Line) Line {
 	return Line{
 		Cost: l.Cost - o.Cost, Direct: l.Direct - o.Direct, Idle: l.Idle - o.Idle, Blocked: l.Blocked - o.Blocked, Down: l.Down - o.Down,
-		Equivalent: l.Equivalent - o.Equivalent, Unlisted: l.Unlisted - o.Unlisted, Billed: l.Billed - o.Billed,
+		Equivalent: l.Equivalent - o.Equivalent, Unlisted: l.Unlisted - o.Unlisted, Billed: l.Billed - o.Billed, Spare: l.Spare,
 		Time: simulate.Span{Offered: l.Time.Offered - o.Time.Offered, Used: l.Time.Used - o.Time.Used, Idle: l.Time.Idle, Blocked: l.Time.Blocked, Down: l.Time.Down},
 	}
 }
