@@ -147,10 +147,14 @@ func (b *branching) keep(c *Choice) {
 	}
 }
 
-// enough reports whether nothing with this bound can be cheaper than the best by as much as a millionth of a dollar.
+// enough reports whether nothing with this bound can be cheaper than the best by as much as a millionth of a dollar,
+// or by more than closeEnough of its cost: the weights of a game are of a finite grid.
 func (b *branching) enough(bound *big.Rat) bool {
 	short := new(big.Rat).Sub(b.best.Value, bound)
 	if short.Sign() <= 0 {
+		return true
+	}
+	if share, _ := new(big.Rat).Quo(short, b.best.Value).Float64(); share <= closeEnough { // a cost above a bound is over 0
 		return true
 	}
 	usd := short.Mul(short, new(big.Rat).SetFrac64(b.f.deal.unit, 1000*3600*b.f.deal.scale))

@@ -190,7 +190,10 @@ func (r Risk) enough(order []int, of []int64) int {
 
 // USD returns the risk of amounts of money, rounded half up, or down where half is false; 0 for no
 // amounts.
-func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD {
+func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD { return r.WeightedUSD(costs, nil, half) }
+
+// WeightedUSD is USD of futures with whole weights; nil counts all alike.
+func (r Risk) WeightedUSD(costs []capcli.USD, weights []int64, half bool) capcli.USD {
 	if len(costs) == 0 {
 		return 0
 	}
@@ -198,7 +201,7 @@ func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD {
 	for i, u := range costs {
 		list[i] = int64(u)
 	}
-	v := r.Measure(list)
+	v := r.MeasureWeighted(list, weights)
 	n, d := new(big.Int).Mul(v.Num(), big.NewInt(2)), v.Denom()
 	if half {
 		n.Add(n, d)
