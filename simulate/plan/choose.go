@@ -7,8 +7,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-
-	"capcli/simulate/internal/exact"
 )
 
 // Choice is one set of purchases for all futures of a Field.
@@ -63,18 +61,25 @@ func (f *Field) Choose(ctx context.Context, risk Risk) (*Choice, error) {
 	if risk.Kind == Quantile {
 		return f.quantile(ctx, risk)
 	}
-	limit, whole := risk.limits(f.Count())
-	g := exact.GCD(limit, whole)
-	limit, whole = limit/g, whole/g
+	limits, whole := risk.limits(f.Count(), f.weights)
 	h := &hunt{f: f, risk: risk, in: allOf(f.Count())}
-	if limit*int64(f.Count()) == whole { // all futures count alike
-		return h.solveEvenly(ctx)
+	if sumOf(limits) == whole { // each future counts with its limit
+		h.limits, h.whole = limits, whole
+		return h.solveOnce(ctx)
 	}
-	h.refineWeights(limit, whole)
+	h.refineWeights(limits, whole, 1024)
 	if err := h.run(ctx); err != nil {
 		return nil, err
 	}
 	return h.best, nil
+}
+
+func sumOf(list []int64) int64 {
+	var sum int64
+	for _, v := range list {
+		sum += v
+	}
+	return sum
 }
 
 func allOf(n int) []int {
@@ -87,36 +92,47 @@ func allOf(n int) []int {
 
 // hunt is the search for the least risk over some futures.
 type hunt struct {
-	f            *Field
-	risk         Risk
-	in           []int // the futures that count
-	limit, whole int64 // largest weight of one future, and the sum of the weights
-	best         *Choice
-	bound        *big.Rat
-	center       []float64 // the weights of the best bound
-	game         game
-	plans        [][]int64
-	rounds       int
+	f      *Field
+	risk   Risk
+	in     []int     // the futures that count
+	limits []int64   // largest weight of each of them
+	whole  int64     // the sum of the weights
+	within *box      // the choices that count; nil is all
+	mixed  []float64 // the mixture of choices that the cuts gave last
+	best   *Choice
+	bound  *big.Rat
+	center []float64 // the weights of the best bound
+	game   game
+	plans  [][]int64
+	rounds int
 }
 
-// refineWeights multiplies limit and whole, so that weights have a finer grid, as far as amounts
-// allow.
-func (h *hunt) refineWeights(limit, whole int64) {
+// refineWeights multiplies limits and whole, so that weights have a finer grid, as far as amounts
+// allow and at most by a number.
+func (h *hunt) refineWeights(limits []int64, whole, most int64) {
 	by := int64(1)
-	for by < 1024 && float64(h.f.top)*float64(whole)*float64(2*by) < 1<<59 {
+	for by < most && float64(h.f.top)*float64(whole)*float64(2*by) < 1<<59 {
 		by *= 2
 	}
-	h.limit, h.whole = limit*by, whole*by
+	h.limits = make([]int64, len(limits))
+	for i, l := range limits {
+		h.limits[i] = l * by
+	}
+	h.whole = whole * by
 }
 
-// solveEvenly solves the flow in which all futures have the same weight.
-func (h *hunt) solveEvenly(ctx context.Context) (*Choice, error) {
-	weights := make([]int64, h.f.Count())
-	for i := range weights {
-		weights[i] = 1
+// evenLimits lets each future have all the weight: the game is then about the highest cost in any.
+func (h *hunt) evenLimits() {
+	limits := make([]int64, len(h.in))
+	for i := range limits {
+		limits[i] = 1
 	}
-	h.limit, h.whole = 1, int64(len(weights))
-	if err := h.try(ctx, weights); err != nil {
+	h.refineWeights(limits, 1, 1024)
+}
+
+// solveOnce solves the flow in which each future has its largest weight.
+func (h *hunt) solveOnce(ctx context.Context) (*Choice, error) {
+	if err := h.try(ctx, h.limits); err != nil {
 		return nil, err
 	}
 	h.best.Rounds = 1
@@ -126,13 +142,14 @@ func (h *hunt) solveEvenly(ctx context.Context) (*Choice, error) {
 // run plays the game until the gap is closed or no cut improves it.
 func (h *hunt) run(ctx context.Context) error {
 	w := make([]float64, len(h.in))
-	for i := range w {
-		w[i] = 1 / float64(len(w))
-	}
-	if h.limit*int64(len(w)) < h.whole {
+	h.game.most = make([]float64, len(h.in))
+	most := sumOf(h.limits)
+	if most < h.whole {
 		return errors.New("the weights of the futures cannot sum to one")
 	}
-	h.game.most = float64(h.limit) / float64(h.whole)
+	for i, l := range h.limits {
+		w[i], h.game.most[i] = float64(l)/float64(most), float64(l)/float64(h.whole)
+	}
 	direct := false
 	for h.rounds < maxRounds {
 		before := h.bound
@@ -161,6 +178,9 @@ func (h *hunt) run(ctx context.Context) error {
 			}
 		}
 	}
+	if h.within != nil {
+		return nil
+	}
 	err := h.polish()
 	h.best.Bound, h.best.Rounds = h.bound, h.rounds
 	return err
@@ -174,7 +194,7 @@ func (h *hunt) weigh(w []float64) []int64 {
 	left := h.whole
 	for i, v := range w {
 		exact := v * float64(h.whole)
-		n := min(h.limit, int64(exact))
+		n := min(h.limits[i], int64(exact))
 		out[h.in[i]], rest[i] = n, exact-float64(n)
 		left -= n
 	}
@@ -182,7 +202,7 @@ func (h *hunt) weigh(w []float64) []int64 {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
 	for left > 0 {
 		for _, i := range order {
-			if s := h.in[i]; left > 0 && out[s] < h.limit {
+			if s := h.in[i]; left > 0 && out[s] < h.limits[i] {
 				out[s]++
 				left--
 			}
@@ -193,7 +213,7 @@ func (h *hunt) weigh(w []float64) []int64 {
 
 // try solves the flow for some weights. It yields a bound, a choice and a cut.
 func (h *hunt) try(ctx context.Context, weights []int64) error {
-	bought, least, err := h.f.solve(ctx, weights)
+	bought, least, err := h.f.solve(ctx, weights, h.within)
 	if err != nil {
 		return err
 	}
@@ -231,7 +251,7 @@ func (h *hunt) keep(bought []int64) ([]int64, error) {
 // hunt.
 func (h *hunt) value(costs []int64) *big.Rat {
 	if h.risk.Kind != Quantile {
-		return h.risk.Measure(costs)
+		return h.risk.MeasureWeighted(costs, h.f.weights)
 	}
 	most := int64(math.MinInt64)
 	for _, s := range h.in {
@@ -242,23 +262,26 @@ func (h *hunt) value(costs []int64) *big.Rat {
 
 // mix tries the mixture of choices that the cuts give, rounded to whole lots.
 func (h *hunt) mix(shares []float64) error {
+	bought := make([]int64, len(h.plans[0]))
+	h.mixed = make([]float64, len(bought))
+	for i := range bought {
+		for k, x := range shares {
+			h.mixed[i] += x * float64(h.plans[k][i])
+		}
+		bought[i] = int64(math.Round(h.mixed[i]))
+	}
 	if len(shares) < 2 {
 		return nil
-	}
-	bought := make([]int64, len(h.plans[0]))
-	for i := range bought {
-		var v float64
-		for k, x := range shares {
-			v += x * float64(h.plans[k][i])
-		}
-		bought[i] = int64(math.Round(v))
 	}
 	_, err := h.keep(h.capped(bought))
 	return err
 }
 
-// capped limits a choice to what each term allows.
+// capped limits a choice to what each term allows, and to the choices that count.
 func (h *hunt) capped(bought []int64) []int64 {
+	if h.within != nil {
+		return h.within.clamp(bought)
+	}
 	for i := range bought {
 		bought[i] = h.f.deal.options[i].capLots(max(0, bought[i]))
 	}

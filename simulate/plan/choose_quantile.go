@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"math/big"
 	"slices"
@@ -17,7 +16,7 @@ func (f *Field) OptimumOfEach(ctx context.Context) ([]*Choice, error) {
 func (f *Field) chooseAlone(ctx context.Context, s int) (*Choice, error) {
 	weights := make([]int64, f.Count())
 	weights[s] = 1
-	bought, least, err := f.solve(ctx, weights)
+	bought, least, err := f.solve(ctx, weights, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -38,15 +37,14 @@ func (f *Field) quantile(ctx context.Context, risk Risk) (*Choice, error) {
 }
 
 func (f *Field) quantileFrom(ctx context.Context, risk Risk, alone []*Choice) (*Choice, error) {
-	k := risk.rank(f.Count())
 	own := make([]int64, len(alone))
 	for s, c := range alone {
 		own[s] = c.Costs[s]
 	}
-	bound := new(big.Rat).SetInt64(slices.Sorted(slices.Values(own))[k-1])
+	bound := risk.MeasureWeighted(own, f.weights)
 	var best *Choice
 	keep := func(c *Choice) bool {
-		value := risk.Measure(c.Costs)
+		value := risk.MeasureWeighted(c.Costs, f.weights)
 		if best != nil && value.Cmp(best.Value) >= 0 {
 			return false
 		}
@@ -65,13 +63,13 @@ func (f *Field) quantileFrom(ctx context.Context, risk Risk, alone []*Choice) (*
 		rounds += c.Rounds
 		for range 6 {
 			keep(c)
-			h := &hunt{f: f, risk: risk, in: cheapest(c.Costs, k)}
-			h.refineWeights(1, 1)
+			h := &hunt{f: f, risk: risk, in: risk.cheapest(c.Costs, f.weights)}
+			h.evenLimits()
 			if err := h.run(ctx); err != nil {
 				return nil, err
 			}
 			rounds += h.rounds
-			if same := slices.Equal(cheapest(h.best.Costs, k), h.in); !keep(h.best) || same {
+			if same := slices.Equal(risk.cheapest(h.best.Costs, f.weights), h.in); !keep(h.best) || same {
 				break
 			}
 			c = h.best
@@ -79,14 +77,4 @@ func (f *Field) quantileFrom(ctx context.Context, risk Risk, alone []*Choice) (*
 	}
 	best.Rounds = rounds
 	return best, nil
-}
-
-// cheapest returns the numbers of the k futures that cost least, rising; ties go to the lower
-// number.
-func cheapest(costs []int64, k int) []int {
-	order := allOf(len(costs))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[a], costs[b]) })
-	in := order[:k]
-	slices.Sort(in)
-	return in
 }

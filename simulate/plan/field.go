@@ -29,6 +29,10 @@ type Field struct {
 	top    int64          // the highest on-demand cost of the first lot through all periods in any future, or the highest cost of an option
 	curves []*Curve       // demand of each future
 	pieces [][][]flow.Use // by future, then period
+
+	weights []int64 // of the futures; nil is all alike
+	base    []int64 // by future: a cost that is paid whatever is bought; nil is none
+	uses    []Metered
 }
 
 // cell is the steps of a period in which a future wants at least breaks[at] lots and less than one
@@ -206,6 +210,10 @@ func (f *Field) measure(deals []*deal) error {
 		unit, rates = exact.GCD(unit, lot*int64(x.until-x.from)), exact.GCD(rates, x.rate)
 	}
 	unit, rates = max(unit, 1), max(rates, 1)
+	if f.base != nil { // a millionth of a dollar is whole too
+		unit = exact.GCD(unit, 1000*int64(capcli.Hour))
+		rates = exact.GCD(rates, 1000*int64(capcli.Hour)/unit)
+	}
 	whole, err := exact.Times(unit, rates)
 	if err != nil {
 		return err
@@ -304,6 +312,9 @@ func (f *Field) costs(bought []int64, in ...int) ([]int64, error) {
 	out := make([]int64, len(in))
 	for i, s := range in {
 		sum := fixed
+		if f.base != nil {
+			sum += f.base[s]
+		}
 		for m, level := range levels {
 			more := f.uncovered(s, m, level)
 			if sum > math.MaxInt64-more {

@@ -75,14 +75,30 @@ func mulDivDown(a, b, c int64) int64 {
 }
 
 // solve returns the best choice for weighted futures, and a lower bound on the cost of every
-// choice. The bound is the cost of the choice unless amounts were rounded down.
-func (f *Field) solve(ctx context.Context, weights []int64) (bought []int64, least *big.Int, err error) {
+// choice. The bound is the cost of the choice unless amounts were rounded down. within are the choices that
+// count; nil is all.
+func (f *Field) solve(ctx context.Context, weights []int64, within *box) (bought []int64, least *big.Int, err error) {
 	p, div := f.program(weights)
-	s, err := flow.Solve(ctx, p)
-	if err != nil {
-		return nil, nil, err
+	least = new(big.Int)
+	if within != nil {
+		if bought, least, err = within.solve(ctx, p); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		s, err := flow.Solve(ctx, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		bought = s.Bought
+		least.Set(s.Cost)
 	}
-	return s.Bought, new(big.Int).Mul(s.Cost, big.NewInt(div)), nil
+	least.Mul(least, big.NewInt(div))
+	for s, w := range weights {
+		if f.base != nil {
+			least.Add(least, exact.Product(w, f.base[s]))
+		}
+	}
+	return bought, least, nil
 }
 
 // usd returns an amount of the field in dollars, rounded half up to the millionth.

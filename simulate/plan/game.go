@@ -13,9 +13,9 @@ import (
 // future, it finds the weights of the futures under which the cheapest plan costs the most. The
 // dual is the mixture of plans whose cost under its worst weights is least:
 //
-//	max θ  so that  θ ≤ Σ w·costs of each plan,  Σ w = 1,  0 ≤ w ≤ most.
+//	max θ  so that  θ ≤ Σ w·costs of each plan,  Σ w = 1,  0 ≤ w ≤ most of the future.
 type game struct {
-	most  float64
+	most  []float64   // by future
 	plans [][]float64 // costs by plan, then future
 }
 
@@ -38,7 +38,7 @@ func (g *game) solve(ctx context.Context) (weights, shares []float64, value floa
 		for _, p := range g.plans {
 			column = append(column, -(p[s]-low)/span)
 		}
-		variables = append(variables, linear.Bounded(rows, column, 0, 0, g.most))
+		variables = append(variables, linear.Bounded(rows, column, 0, 0, g.most[s]))
 	}
 	variables = append(variables, linear.Variable{Rows: rows[1:], Slopes: []float64{-1}})
 	for i := range k {
@@ -53,7 +53,7 @@ func (g *game) solve(ctx context.Context) (weights, shares []float64, value floa
 	}
 	weights = lp.Values[:n]
 	for s, w := range weights {
-		weights[s] = min(g.most, max(0, w))
+		weights[s] = min(g.most[s], max(0, w))
 	}
 	return weights, shares, low + span*lp.Values[n]
 }
@@ -66,10 +66,10 @@ func (g *game) start() (basis []int, at map[int]int) {
 	pick := 0
 	at = map[int]int{}
 	for s, v := range w {
-		if v > 0 && (v < g.most || w[pick] == 0) {
+		if v > 0 && (v < g.most[s] || w[pick] == 0) {
 			pick = s
 		}
-		if v == g.most {
+		if v == g.most[s] {
 			at[s] = 1
 		}
 	}
@@ -96,7 +96,7 @@ func (g *game) worstWeights(plan []float64) []float64 {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(plan[b], plan[a]) })
 	w, left := make([]float64, len(plan)), 1.0
 	for _, s := range order {
-		w[s] = min(g.most, left)
+		w[s] = min(g.most[s], left)
 		if left -= w[s]; left < 1e-12 {
 			break
 		}

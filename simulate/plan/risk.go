@@ -96,12 +96,20 @@ func (r Risk) rank(n int) int {
 // whole. Where 1-Level of the futures is no whole number of them, the last of the worst counts with
 // the fraction (Rockafellar and Uryasev, "Conditional value-at-risk for general loss
 // distributions", 2002).
-func (r Risk) Measure(costs []int64) *big.Rat {
+func (r Risk) Measure(costs []int64) *big.Rat { return r.MeasureWeighted(costs, nil) }
+
+// MeasureWeighted is Measure of futures with whole weights, which need not be alike. No weights count
+// all futures alike. A quantile is the least cost that is not exceeded in a share Level of the weight.
+func (r Risk) MeasureWeighted(costs, of []int64) *big.Rat {
 	if r.Kind == Quantile {
-		sorted := slices.Sorted(slices.Values(costs))
-		return new(big.Rat).SetInt64(sorted[r.rank(len(costs))-1])
+		in := r.cheapest(costs, of)
+		most := costs[in[0]]
+		for _, i := range in {
+			most = max(most, costs[i])
+		}
+		return new(big.Rat).SetInt64(most)
 	}
-	weights, whole := r.worstWeights(costs)
+	weights, whole := r.worstWeights(costs, of)
 	sum := new(big.Int)
 	for i, w := range weights {
 		sum.Add(sum, exact.Product(w, costs[i]))
@@ -111,33 +119,81 @@ func (r Risk) Measure(costs []int64) *big.Rat {
 
 // worstWeights returns the weight of each cost in a mean or a CVaR, and their sum: the highest
 // costs first, each up to its limit; ties go to the first.
-func (r Risk) worstWeights(costs []int64) (weights []int64, whole int64) {
-	limit, whole := r.limits(len(costs))
+func (r Risk) worstWeights(costs, of []int64) (weights []int64, whole int64) {
+	limits, whole := r.limits(len(costs), of)
 	order := allOf(len(costs))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[b], costs[a]) })
 	weights = make([]int64, len(costs))
 	left := whole
 	for _, i := range order {
-		weights[i] = min(limit, left)
+		weights[i] = min(limits[i], left)
 		left -= weights[i]
 	}
 	return weights, whole
 }
 
-// limits returns the largest weight of one of n futures in a mean or CVaR, and the sum of all
-// weights.
-func (r Risk) limits(n int) (limit, whole int64) {
+// limits returns the largest weight of each of n futures in a mean or CVaR, and the sum of all
+// weights, in the least whole numbers. No weights of futures count all alike.
+func (r Risk) limits(n int, of []int64) (limits []int64, whole int64) {
 	level := r.Level
 	if r.Kind != CVaR {
 		level = 0
 	}
-	whole = (one - level) * int64(n)
-	return min(one, whole), whole
+	limits = make([]int64, n)
+	for i := range limits {
+		limits[i] = one * weightOf(of, i)
+		whole += (one - level) * weightOf(of, i)
+	}
+	g := whole
+	for i := range limits {
+		limits[i] = min(limits[i], whole)
+		g = exact.GCD(g, limits[i])
+	}
+	for i := range limits {
+		limits[i] /= g
+	}
+	return limits, whole / g
+}
+
+// weightOf returns the weight of a future; 1 where there are no weights.
+func weightOf(of []int64, i int) int64 {
+	if of == nil {
+		return 1
+	}
+	return of[i]
+}
+
+// cheapest returns the numbers, rising, of the futures that cost least and together have a share
+// Level of the weight; ties go to the lower number.
+func (r Risk) cheapest(costs, of []int64) []int {
+	order := allOf(len(costs))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[a], costs[b]) })
+	n := r.enough(order, of)
+	in := order[:n]
+	slices.Sort(in)
+	return in
+}
+
+// enough returns how many of the futures, in their order, have a share Level of the weight, at least one.
+func (r Risk) enough(order []int, of []int64) int {
+	all, sum := new(big.Int), new(big.Int)
+	for _, i := range order {
+		all.Add(all, exact.Product(r.Level, weightOf(of, i)))
+	}
+	for n, i := range order {
+		if sum.Add(sum, exact.Product(one, weightOf(of, i))); sum.Cmp(all) >= 0 {
+			return n + 1
+		}
+	}
+	return len(order)
 }
 
 // USD returns the risk of amounts of money, rounded half up, or down where half is false; 0 for no
 // amounts.
-func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD {
+func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD { return r.WeightedUSD(costs, nil, half) }
+
+// WeightedUSD is USD of futures with whole weights; nil counts all alike.
+func (r Risk) WeightedUSD(costs []capcli.USD, weights []int64, half bool) capcli.USD {
 	if len(costs) == 0 {
 		return 0
 	}
@@ -145,7 +201,7 @@ func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD {
 	for i, u := range costs {
 		list[i] = int64(u)
 	}
-	v := r.Measure(list)
+	v := r.MeasureWeighted(list, weights)
 	n, d := new(big.Int).Mul(v.Num(), big.NewInt(2)), v.Denom()
 	if half {
 		n.Add(n, d)

@@ -69,8 +69,32 @@ func AroundPast(input string, past []capcli.Job, source *futures.Source) (*futur
 	return source.Draw(input, capcli.Grid{Origin: first, Step: capcli.Step{Days: 1}}, s.Values)
 }
 
+// readFutures checks the job logs that may come. It returns the number of runs and their weights in the least
+// whole numbers, nil where all are alike.
+func (p *Planner) readFutures() (runs int, weights []int64, err error) {
+	list := p.req.Futures
+	if p.req.Runs > 0 && p.req.Runs != len(list) {
+		return 0, nil, &capcli.RequestError{Field: "runs", Text: fmt.Sprintf("%d: each of the %d job logs is one run", p.req.Runs, len(list)), Hint: "leave --runs out"}
+	}
+	alike := true
+	for i := range list {
+		if w := list[i].Weight; w <= 0 || w > 1_000_000 {
+			return 0, nil, &capcli.RequestError{Field: "weights", Text: fmt.Sprintf("%s: wants a whole number from 1 to 1,000,000, found %d", list[i].Name, w), Hint: "--weights 3,1"}
+		}
+		alike = alike && list[i].Weight == list[0].Weight
+		weights = append(weights, list[i].Weight)
+	}
+	if p.chance = len(list) > 1; alike {
+		weights = nil
+	}
+	return len(list), weights, nil
+}
+
 // drawJobs returns the jobs of a run: those read, or those drawn for its future.
 func (p *Planner) drawJobs(ctx context.Context, run int) ([]capcli.Job, error) {
+	if list := p.req.Futures; len(list) > 0 {
+		return list[run].Jobs(ctx)
+	}
 	if p.ahead == nil {
 		return p.readJobs(ctx, run)
 	}
@@ -165,6 +189,36 @@ func (s *study) aheadNotes(played *Played) []string {
 	out = append(out, "* assumed: jobs to come are like those of the past, a future begins with no jobs in flight, and every future is as likely as any other")
 	if s.req.Risk.Kind != plan.Mean {
 		out = append(out, fmt.Sprintf("mixes are ranked by the %s of their cost over the futures; ranges, break-even and the sensitivity to prices are about the mean", s.req.Risk.Words()))
+	}
+	return out
+}
+
+// PlayedLog is a job log that was played as one of the runs.
+type PlayedLog struct {
+	Name   string      `json:"log"`
+	Weight float64     `json:"weight"` // its share
+	Jobs   int         `json:"jobs"`
+	Cost   *capcli.USD `json:"cost_usd"`        // of the best mix; null where there is none
+	Held   *bool       `json:"all_limits_held"` // by the best mix; null where there is none
+}
+
+// playedLogs returns the job logs of the request; nil where it has none.
+func (s *study) playedLogs() []PlayedLog {
+	var out []PlayedLog
+	all := int64(0)
+	for i := range s.req.Futures {
+		all += s.req.Futures[i].Weight
+	}
+	for run := range s.req.Futures {
+		f := &s.req.Futures[run]
+		row := PlayedLog{Name: f.Name, Weight: float64(f.Weight) / float64(all)}
+		if jobs, err := s.problem.Jobs(run); err == nil {
+			row.Jobs = len(jobs)
+		}
+		if b := s.best; b != nil && run < len(b.Outcomes) {
+			row.Cost, row.Held = &b.Outcomes[run].Cost, &b.held[run]
+		}
+		out = append(out, row)
 	}
 	return out
 }

@@ -80,17 +80,18 @@ func (m *menu) add(committed bool, t tier) {
 
 // menuOf returns the menu of some mixes: of each pool, by name, the largest size and the lowest
 // price in any mix.
-func menuOf(entries []*Entry) (*menu, error) {
+func (p *Problem) menuOf(entries []*Entry) (*menu, error) {
 	var items []item
 	for _, e := range entries {
 		cfg, err := e.Config(0)
 		if err != nil {
 			return nil, err
 		}
+		rates := p.tariff.floorRates(cfg.Pools, e.Candidate)
 		for i := range cfg.Pools {
 			p := &cfg.Pools[i]
 			whole := p.Terms.Committed() && p.From <= 0 && (p.Until == 0 || cfg.Until > 0 && p.Until >= cfg.Until)
-			x := item{p.Name, p.GPUModel, whole, tier{lowest(&e.Rates[i]), int64(p.Capacity())}}
+			x := item{p.Name, p.GPUModel, whole, tier{lowest(&rates[i]), int64(p.Capacity())}}
 			k := slices.IndexFunc(items, func(o item) bool { return o.name == x.name && o.committed == x.committed })
 			if k < 0 {
 				items = append(items, x)
@@ -138,7 +139,7 @@ func (s *Search) bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) 
 			return noBound(discounted), nil
 		}
 	}
-	m, err := menuOf(f.Entries)
+	m, err := s.Problem.menuOf(f.Entries)
 	if err != nil {
 		return nil, err
 	}
@@ -274,10 +275,10 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 // riskDown returns the risk of lower bounds on each run's cost, rounded down. It is a lower bound
 // too: no risk falls where a cost rises.
 func (s *Search) riskDown(list []capcli.USD) capcli.USD {
-	if s.Risk.Kind == plan.Mean {
+	if s.Risk.Kind == plan.Mean && s.Problem.Weights == nil {
 		return capcli.MeanUSD(len(list), false, func(i int) capcli.USD { return list[i] })
 	}
-	return s.Risk.USD(list, false)
+	return s.Risk.WeightedUSD(list, s.Problem.Weights, false)
 }
 
 // served returns when the jobs started and ended in a run of e.

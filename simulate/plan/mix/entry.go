@@ -32,17 +32,50 @@ type Entry struct {
 	*Candidate
 	Outcomes []Outcome // by run
 	Fate     Fate
-	Rival    int     // the candidate that ruled it out; -1 where none did
-	Floors   []floor // by run
+	Rival    int       // the candidate that ruled it out; -1 where none did
+	Floors   []floor   // by run
+	Cover    *Coverage // its commitments; nil where the plan has no offers, or before they are found
 
 	figures []*outcome.Outcome // of Outcomes, as limits are checked against them
 	held    []bool             // whether all limits held, by run
 	broken  []bool             // whether an each-run limit was broken, by run
 	risk    plan.Risk          // the risk that Cost returns
+	weights []int64            // of the runs; nil is all alike
+}
+
+// newEntry returns the entry of a candidate that has not run.
+func (s *Search) newEntry(c *Candidate) *Entry {
+	return &Entry{Candidate: c, Rival: -1, risk: s.Risk, weights: s.Problem.Weights}
+}
+
+// weightsOfRuns returns the weights of the runs so far; nil where all count alike.
+func (e *Entry) weightsOfRuns() []int64 {
+	if e.weights == nil {
+		return nil
+	}
+	return e.weights[:len(e.Outcomes)]
+}
+
+// shareOf returns the share of a run in means over the runs so far.
+func (e *Entry) shareOf(run int) float64 {
+	if e.weights == nil {
+		return 1 / float64(len(e.Outcomes))
+	}
+	sum := int64(0)
+	for _, w := range e.weightsOfRuns() {
+		sum += w
+	}
+	return float64(e.weights[run]) / float64(sum)
 }
 
 // note adds the outcome of the next run.
 func (e *Entry) note(o Outcome, limits []Limit) {
+	e.Outcomes = append(e.Outcomes, o)
+	e.judgeRun(&e.Outcomes[len(e.Outcomes)-1], limits)
+}
+
+// judgeRun holds the outcome of a run against the limits.
+func (e *Entry) judgeRun(o *Outcome, limits []Limit) {
 	figures := o.figures()
 	held, broken := true, false
 	for i := range limits {
@@ -50,7 +83,15 @@ func (e *Entry) note(o Outcome, limits []Limit) {
 		held = held && holds
 		broken = broken || limits[i].Each && !holds
 	}
-	e.Outcomes, e.figures, e.held, e.broken = append(e.Outcomes, o), append(e.figures, figures), append(e.held, held), append(e.broken, broken)
+	e.figures, e.held, e.broken = append(e.figures, figures), append(e.held, held), append(e.broken, broken)
+}
+
+// judge holds all outcomes against the limits again, because their costs changed.
+func (e *Entry) judge(limits []Limit) {
+	e.figures, e.held, e.broken = nil, nil, nil
+	for i := range e.Outcomes {
+		e.judgeRun(&e.Outcomes[i], limits)
+	}
 }
 
 // holds reports whether all limits hold together in the given share of the runs, and each-run
@@ -73,8 +114,19 @@ func (e *Entry) fault() string {
 	return ""
 }
 
-// HeldShare returns the share of runs in which every limit held.
-func (e *Entry) HeldShare() float64 { return float64(e.heldRuns()) / float64(max(1, len(e.held))) }
+// HeldShare returns the share of runs, by weight, in which every limit held.
+func (e *Entry) HeldShare() float64 {
+	if e.weights == nil || len(e.held) == 0 {
+		return float64(e.heldRuns()) / float64(max(1, len(e.held)))
+	}
+	held, all := int64(0), int64(0)
+	for i, h := range e.held {
+		if all += e.weights[i]; h {
+			held += e.weights[i]
+		}
+	}
+	return float64(held) / float64(all)
+}
 
 func (e *Entry) heldRuns() int {
 	n := 0
@@ -89,10 +141,13 @@ func (e *Entry) heldRuns() int {
 // Mean returns the mean of a figure over the runs; false where it is unknown in some run.
 func (e *Entry) Mean(metric string) (float64, bool) {
 	sum := 0.0
-	for _, o := range e.figures {
+	for i, o := range e.figures {
 		v, ok := o.Exact(metric)
 		if !ok {
 			return 0, false
+		}
+		if e.weights != nil {
+			v *= e.shareOf(i) * float64(len(e.Outcomes))
 		}
 		sum += v
 	}
@@ -128,7 +183,19 @@ func (e *Entry) Length() capcli.Seconds {
 
 // Penalty returns the mean amount that unserved work adds to the cost.
 func (e *Entry) Penalty() capcli.USD {
-	return capcli.MeanUSD(len(e.Outcomes), true, func(i int) capcli.USD { return e.Outcomes[i].Penalty })
+	return e.meanUSD(func(i int) capcli.USD { return e.Outcomes[i].Penalty })
+}
+
+// meanUSD returns the mean of an amount over the runs, by their weights, rounded half up.
+func (e *Entry) meanUSD(amount func(run int) capcli.USD) capcli.USD {
+	if e.weights == nil {
+		return capcli.MeanUSD(len(e.Outcomes), true, amount)
+	}
+	list := make([]capcli.USD, len(e.Outcomes))
+	for i := range list {
+		list[i] = amount(i)
+	}
+	return plan.Risk{}.WeightedUSD(list, e.weightsOfRuns(), true)
 }
 
 // Cost returns the mean cost, or the risk of the search in its place, rounded half up to the
@@ -139,13 +206,20 @@ func (e *Entry) Cost() capcli.USD {
 		for i := range costs {
 			costs[i] = e.Outcomes[i].Cost
 		}
-		return e.risk.USD(costs, true)
+		return e.risk.WeightedUSD(costs, e.weightsOfRuns(), true)
 	}
-	return capcli.MeanUSD(len(e.Outcomes), true, func(i int) capcli.USD { return e.Outcomes[i].Cost })
+	return e.meanUSD(func(i int) capcli.USD { return e.Outcomes[i].Cost })
 }
 
 // Wait returns the mean over the runs of the p95 wait, in seconds.
 func (e *Entry) Wait() float64 {
+	if e.weights != nil {
+		mean := 0.0
+		for i := range e.Outcomes {
+			mean += e.shareOf(i) * float64(e.Outcomes[i].WaitP95)
+		}
+		return mean
+	}
 	var sum capcli.Seconds
 	for i := range e.Outcomes {
 		sum += e.Outcomes[i].WaitP95
@@ -156,12 +230,12 @@ func (e *Entry) Wait() float64 {
 // floor returns the risk of the floors (by default their mean), rounded down. A risk never falls
 // where a cost rises, so it is a lower bound on Cost.
 func (e *Entry) floor() capcli.USD {
-	if len(e.Floors) > 0 && e.risk.Kind != plan.Mean {
+	if len(e.Floors) > 0 && (e.risk.Kind != plan.Mean || e.weights != nil) {
 		floors := make([]capcli.USD, len(e.Floors))
 		for i := range floors {
 			floors[i] = e.Floors[i].Cost
 		}
-		return e.risk.USD(floors, false)
+		return e.risk.WeightedUSD(floors, e.weights, false) - 1
 	}
 	if len(e.Floors) == 0 {
 		return math.MinInt64

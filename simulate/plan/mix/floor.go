@@ -175,10 +175,11 @@ func (b *bounds) floorOf(c *Candidate, run int) (floor, error) {
 	} else if end == 0 {
 		end = r.arrived
 	}
-	cost, gpus := commitments(cfg.Pools, c.Rates, end)
+	rates := b.p.tariff.floorRates(cfg.Pools, c)
+	cost, gpus := commitments(cfg.Pools, rates, end)
 	f := floor{Cost: cost, Why: why}
 	if why == "" {
-		f.Cost += elastic(r.smooth, tiersOf(cfg.Pools, c.Rates), gpus)
+		f.Cost += elastic(r.smooth, tiersOf(cfg.Pools, rates), gpus)
 	}
 	f.Cost -= rounding(len(cfg.Pools), end)
 	left, err := b.leastUndone(&cfg, run)
@@ -190,10 +191,10 @@ func (b *bounds) floorOf(c *Candidate, run int) (floor, error) {
 	case why == "" || c.Discounted:
 	case b.p.PriceUnserved:
 		if price, fixed := leastOnDemand(cfg.Pools, c.Rates); fixed {
-			f.Cost += left.use(c.Rates, 0, price)
+			f.Cost += left.use(rates, 0, price)
 		}
 	default:
-		f.Cost += left.use(c.Rates, b.allowed, 0)
+		f.Cost += left.use(rates, b.allowed, 0)
 	}
 	return f, nil
 }

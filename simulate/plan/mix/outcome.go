@@ -27,6 +27,7 @@ type Outcome struct {
 	HeldBack        int64          `json:"held_back,omitempty"` // of Waiting, by a quota, a cap or a budget
 	Tardiness       capcli.Seconds `json:"tardiness_s,omitempty"`
 	Length          capcli.Seconds `json:"length_s"`
+	Start           capcli.Time    `json:"start,omitempty"` // of the run, where its use on demand may be covered by commitments
 	WaitMean        float64        `json:"wait_mean_s"`
 	WaitP50         capcli.Seconds `json:"wait_p50_s"`
 	WaitP95         capcli.Seconds `json:"wait_p95_s"`
@@ -94,6 +95,12 @@ type Pool struct {
 	Charged GPUMillis  `json:"charged_gpu_ms"` // offered, of committed capacity; billed to jobs, of other pools
 	Used    GPUMillis  `json:"used_gpu_ms"`
 	Cost    capcli.USD `json:"cost_usd"`
+
+	// Of a pool whose use commitments may cover: what is billed in each clock hour of the run, the part of it that
+	// whole machines add, and the GPUs of a billing unit.
+	ByHour []GPUMillis `json:"billed_by_hour_gpu_ms,omitempty"`
+	Spare  GPUMillis   `json:"rounding_gpu_ms,omitempty"`
+	Unit   int64       `json:"unit_gpus,omitempty"`
 }
 
 // newOutcome combines a run and its invoice. within is the longest wait that counts as available;

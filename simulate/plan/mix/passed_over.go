@@ -113,10 +113,17 @@ func (s *search) bestSoFar() *Entry {
 // run races a batch and adds the mixes that had all their runs to finished.
 func (s *search) run(batch []*Entry) {
 	s.race(batch)
+	if s.err != nil {
+		return
+	}
+	var full []*Entry
 	for _, e := range batch {
-		if e.Fate == Full && s.err == nil {
-			s.finished = append(s.finished, e)
+		if e.Fate == Full {
+			full = append(full, e)
 		}
+	}
+	if s.err = s.settle(s.ctx, full); s.err == nil {
+		s.finished = append(s.finished, full...)
 	}
 }
 

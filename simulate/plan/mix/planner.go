@@ -46,6 +46,8 @@ type Planner struct {
 	lock sync.Mutex
 	jobs map[int][]capcli.Job // by run
 	held int                  // jobs in memory
+
+	machine int // GPUs of a billing unit of pools that do not say
 }
 
 // NewPlanner checks a request, reads the jobs where the request does not name the axes
@@ -62,14 +64,21 @@ func NewPlanner(ctx context.Context, r *Request) (*Planner, error) {
 	}
 	p := &Planner{req: r, chance: leavesToChance(c), notes: append([]string(nil), c.Made...), jobs: map[int][]capcli.Job{}}
 	runs := r.Runs
-	if r.Ahead != nil {
-		var err error
-		if runs, err = p.lookAhead(ctx); err != nil {
-			return nil, err
-		}
+	var weights []int64
+	var err error
+	switch {
+	case r.Ahead != nil && len(r.Futures) > 0:
+		return nil, &capcli.RequestError{Text: "futures are drawn from one log, and there are several", Hint: "give one --trace, or leave the futures out"}
+	case r.Ahead != nil:
+		runs, err = p.lookAhead(ctx)
+	case len(r.Futures) > 0:
+		runs, weights, err = p.readFutures()
+	}
+	if err != nil {
+		return nil, err
 	}
 	p.problem = &Problem{
-		Seed: c.Seed, Runs: p.runsOf(runs), PriceUnserved: r.PriceUnserved, Candidate: p.candidate, Jobs: p.jobsOf(ctx),
+		Seed: c.Seed, Runs: p.runsOf(runs), Weights: weights, PriceUnserved: r.PriceUnserved, Candidate: p.candidate, Jobs: p.jobsOf(ctx),
 	}
 	if r.Memory != nil {
 		var err error
@@ -80,7 +89,7 @@ func NewPlanner(ctx context.Context, r *Request) (*Planner, error) {
 			p.problem.Memory = r.Memory
 		}
 	}
-	for _, step := range []func() error{p.makeSpace, p.makeLimits, r.Check} {
+	for _, step := range []func() error{p.makeTariff, p.makeSpace, p.makeLimits, r.Check} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -156,7 +165,7 @@ const jobsMost = 2_000_000
 // reads each run once and keeps it in memory, up to jobsMost jobs.
 func (p *Planner) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error) {
 	return func(run int) ([]capcli.Job, error) {
-		if p.req.Case.FromLog() && p.ahead == nil {
+		if p.req.Case.FromLog() && p.ahead == nil && len(p.req.Futures) == 0 {
 			run = 0
 		}
 		p.lock.Lock()
@@ -230,6 +239,16 @@ func (p *Planner) candidateOf(s *scenarios.Scenario, i int, values []string) (*C
 		}
 	}
 	c.Config = func(run int) (simulate.Config, error) { return s.Config(nil, p.options(run)) }
+	if t := p.problem.tariff; t != nil {
+		if c.metered, err = s.Metered(p.options(0)); err != nil {
+			return nil, err
+		}
+		c.Config = func(run int) (simulate.Config, error) {
+			cfg, err := s.Config(nil, p.options(run))
+			t.prepare(&cfg, c.metered)
+			return cfg, err
+		}
+	}
 	return c, nil
 }
 

@@ -83,11 +83,12 @@ func (s *Search) beats(rival, e *Entry, n int, alpha float64) bool {
 }
 
 // race runs a batch as often as the problem asks, and drops mixes on the way. It drops none by test
-// where Confidence is 0, the runs are 4 or fewer, or the risk is not the mean.
+// where Confidence is 0, the runs are 4 or fewer or have weights, the risk is not the mean, or mixes have
+// commitments: the best of those are known only for all runs together.
 func (s *search) race(batch []*Entry) {
 	alpha := 0.0
 	steps := []int{s.Problem.Runs}
-	if s.Confidence > 0 && s.Problem.Runs > 4 && s.Risk.Kind == plan.Mean {
+	if s.Confidence > 0 && s.Problem.Runs > 4 && s.Risk.Kind == plan.Mean && s.Problem.tariff == nil && s.Problem.Weights == nil {
 		steps = looks(s.Problem.Runs)
 		alpha = level(s.Confidence, s.Size, len(steps))
 	}

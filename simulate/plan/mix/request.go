@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"capcli/scenarios/play"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/futures"
+	"capcli/simulate/plan/market"
 )
 
 // Request asks for the best mix of a scenario. NewRequest makes one with the defaults.
@@ -41,6 +43,16 @@ type Request struct {
 	Ahead func(past []capcli.Job) (*futures.Set, error)
 	Risk  plan.Risk // the figure of the cost over the runs to minimise
 
+	// Offers are commitments that cover on-demand use and are no place. Their sizes are no axis: of each mix the best
+	// purchases over all runs together are found exactly. Market has more of them as text: of it the terms, the lot
+	// (a machine), the interval between times of purchase and the list of prices count.
+	Offers      []Offer
+	Market      *market.Request
+	MachineGPUs int // GPUs of the machines in which pools are sold that do not say so; 0 or 1 is by the GPU
+
+	// Futures are job logs that may come, each played as one run, in place of the jobs of the case.
+	Futures []Future
+
 	// Memory keeps simulations and bounds for later plans; nil keeps none. Inputs identifies the
 	// contents of the job log and of the futures, and the version of the program.
 	Memory Memory
@@ -48,6 +60,13 @@ type Request struct {
 
 	// Note receives messages about the jobs and the runs; it may be nil.
 	Note func(text string)
+}
+
+// Future is a job log that may come.
+type Future struct {
+	Name   string
+	Weight int64 // its weight against the others, over 0
+	Jobs   func(ctx context.Context) ([]capcli.Job, error)
 }
 
 // NewRequest returns a request for the best mix of a case that holds the scenario's limits in 95 %

@@ -33,7 +33,12 @@ type Result struct {
 	Partial string  `json:"partial,omitempty"` // what was stopped: the plan is the best so far; "" where nothing was
 	Futures *Played `json:"futures,omitempty"`
 
-	Buys       []Bought           `json:"buys,omitempty"` // the committed pools of the best mix
+	Buys []Bought `json:"buys,omitempty"` // the committed pools of the best mix
+	// Commitments are those of the best mix that cover its use on demand and are no place; null where the plan has
+	// no offers.
+	Commitments *Coverage   `json:"commitments,omitempty"`
+	Logs        []PlayedLog `json:"job_logs,omitempty"` // the job logs that were played, one a run
+
 	Best       *Mix               `json:"best"`
 	Bound      *Bound             `json:"bound"`
 	Owed       []Owed             `json:"owed_after_the_runs,omitempty"`
@@ -113,6 +118,8 @@ type Mix struct {
 
 	Services []outcome.Service `json:"services,omitempty"` // of the first run
 
+	Commitments *Coverage `json:"commitments,omitempty"`
+
 	Entry *Entry `json:"-"` // the entry that the figures are of
 }
 
@@ -166,7 +173,7 @@ func (s *study) result() *Result {
 	r.Runs, r.Hold, r.Confidence, r.Goal, r.Priced = s.problem.Runs, search.Hold, search.Confidence, search.Goal.String(), s.problem.PriceUnserved
 	r.Within, r.Limits, r.Axes, r.Counts = s.problem.Within, orEmpty(search.Limits), orEmpty(s.problem.Space.Axes), s.tally()
 	r.Found, r.Base, r.Risk = s.found, c.Scenario, search.Risk
-	r.Futures = s.played()
+	r.Futures, r.Logs = s.played(), s.playedLogs()
 	ranked, _ := s.found.rankedMixes()
 	r.Best, r.Own, r.Next = s.mix(s.best), s.mix(s.ownEntry()), s.mix(s.found.secondBest())
 	r.Plans, r.Frontier, r.Unpriced = s.mixes(ranked), s.mixes(s.found.frontier()), s.mixes(s.found.unpriced())
@@ -176,7 +183,7 @@ func (s *study) result() *Result {
 			r.Binding = &s.Search.Limits[i].Text
 		}
 	} else {
-		r.BestRuns = s.best.Outcomes
+		r.BestRuns, r.Commitments = s.best.Outcomes, s.best.Cover
 		r.Bound, r.Approval = s.bound, s.approval()
 	}
 	if s.req.All {
@@ -255,7 +262,7 @@ func (s *study) mix(e *Entry) *Mix {
 		out.CostRange, out.WaitRange, out.UnservedIn = []capcli.USD{}, []float64{}, []float64{}
 		return out
 	}
-	out.Services = e.Outcomes[0].Services
+	out.Services, out.Commitments = e.Outcomes[0].Services, e.Cover
 	cost, held := e.Cost(), e.HeldShare()
 	out.Cost, out.Held = &cost, &held
 	lo, hi, _ := e.Range("cost")

@@ -46,6 +46,9 @@ func (p *Problem) price(ctx context.Context, c *Candidate, run int, ran *simulat
 	if p.PriceUnserved {
 		out.charge()
 	}
+	if p.tariff != nil {
+		return out, p.tariff.meter(&out, c, res.Record)
+	}
 	return out, nil
 }
 

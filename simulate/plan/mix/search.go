@@ -153,6 +153,9 @@ func (s *search) partial() *Found {
 		}
 	}
 	f, err := s.foundMixes()
+	if err == nil {
+		err = s.settle(context.WithoutCancel(s.ctx), f.runInFull())
+	}
 	if err != nil {
 		return nil
 	}
@@ -241,7 +244,7 @@ func (s *search) entryOf(i int) *Entry {
 
 // entry returns what is known of a candidate before it is run: its floors.
 func (s *search) entry(c *Candidate) (*Entry, error) {
-	e := &Entry{Candidate: c, Rival: -1, risk: s.Risk}
+	e := s.newEntry(c)
 	for run := range s.Problem.Runs {
 		f, err := s.bounds.floorOf(c, run)
 		if err != nil {

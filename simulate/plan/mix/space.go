@@ -92,6 +92,8 @@ type Candidate struct {
 	// Config returns a run of the mix without its jobs. Each call returns its own copy.
 	Config func(run int) (simulate.Config, error) `json:"-"`
 
+	metered []bool // for each pool of Config, whether offers may cover its use; nil where there are none
+
 	lost loss // a run may be given up once this loss is certain
 }
 
@@ -102,6 +104,9 @@ type Problem struct {
 	Space Space
 	Seed  capcli.Seed
 	Runs  int // replications of each candidate; 1 where nothing is left to chance
+	// Weights are the whole weights of the runs, where they are futures that are not as likely as each other; nil
+	// counts all alike.
+	Weights []int64
 	// PriceUnserved adds the work that a run leaves undone to its cost, at the on-demand price that
 	// applies to the jobs.
 	PriceUnserved bool
@@ -115,4 +120,6 @@ type Problem struct {
 	// Memory keeps simulations and bounds under the name Jobset of the jobs; nil keeps none.
 	Memory Memory
 	Jobset string
+
+	tariff *tariff // what may be committed to beside the mixes; nil is nothing
 }

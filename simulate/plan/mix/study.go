@@ -368,9 +368,18 @@ func (s *study) approval() *billing.Signature {
 
 // runAll simulates all candidates in every run of p and drops none.
 func (s *Search) runAll(ctx context.Context, p *Problem, candidates []*Candidate) ([]*Entry, error) {
+	entries, err := s.runUnsettled(ctx, p, candidates)
+	if err != nil {
+		return nil, err
+	}
+	return entries, s.settle(ctx, entries)
+}
+
+// runUnsettled is runAll with all use on demand.
+func (s *Search) runUnsettled(ctx context.Context, p *Problem, candidates []*Candidate) ([]*Entry, error) {
 	entries := make([]*Entry, len(candidates))
 	for i, c := range candidates {
-		entries[i] = &Entry{Candidate: c, Rival: -1, risk: s.Risk}
+		entries[i] = s.newEntry(c)
 	}
 	for run := range p.Runs {
 		out, err := p.evaluate(ctx, run, candidates)

@@ -242,7 +242,7 @@ func TestNoMixOfTwoModelsIsBelowItsBounds(t *testing.T) {
 					t.Fatalf("mix %v costs %s, mix %v has the bound %s: %s", o.Values, o.Cost(), e.Values, b.Cost, b.Says)
 				}
 			}
-			if m, _ := menuOf(f.Entries); len(m.weightsFor(p, 0)) > 0 {
+			if m, _ := p.menuOf(f.Entries); len(m.weightsFor(p, 0)) > 0 {
 				weighed++
 			}
 		}
