@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +34,7 @@ func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.ask.Wait, "wait", "3mo", "also plan with a revision after each `TIME`, and show what revising is worth")
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "random seed: a whole `NUMBER` from 0")
 	f.StringArrayVar(&o.ask.Most, "max", nil, "upper limit, `METRIC=VALUE`: cost=1.7M, stranded=50k (may be repeated)")
+	f.StringVar(&o.ask.Hold, "hold", "95%", "`SHARE` of the futures in which all limits must hold")
 	f.StringArrayVar(&o.ask.Least, "min", nil, "lower limit, `METRIC=VALUE`: coverage=80% (may be repeated)")
 	addBundle(cmd, "compare", "more plans to compare, `KEY=VALUE`,…: baselines (rules), sized-for=0.5,0.8,0.95 (quantiles of demand)", true,
 		sameKeys("baselines", "sized-for")...)
@@ -97,5 +99,5 @@ func planFutures(ctx context.Context, e *env, o *planOptions) error {
 	if err != nil {
 		return err
 	}
-	return emitPart(e, o.output, futuresDoc(r), r.Partial)
+	return errors.Join(emitPart(e, o.output, futuresDoc(r), r.Partial), r.NoPlan())
 }

@@ -25,6 +25,9 @@ func futuresLead(r *futures.Result) string {
 	if !o.Exact {
 		how = fmt.Sprintf("at most %s above the lower bound of %s", o.GapText(), o.Bound)
 	}
+	if r.Unheld != "" {
+		return "No plan: " + r.Unheld + "."
+	}
 	text := fmt.Sprintf("Buy %s first: over %d futures the %s of the cost is %s %s", firstPurchases(o.Purchases, r.Futures.Start), r.Futures.Count, r.RiskWords, o.Cost, overTime(o.Cost, r.Length))
 	for _, l := range r.Plans[0].Held {
 		text += fmt.Sprintf(", %s holds in %.1f%% of them", l.Limit, 100*l.Share)

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/big"
 	"slices"
 
@@ -227,6 +228,16 @@ func (f *Field) fieldFor(demand []float64) (*Field, error) {
 	c := f.deal.c
 	single := &Futures{Grid: capcli.Grid{Origin: c.Start, Step: c.Step}, Paths: [][]float64{demand}}
 	return NewField(single, f.deal.m, f.sunk...)
+}
+
+// Multiply returns a choice with each purchase multiplied by a factor, to the nearest lot and within
+// the limits of its term.
+func (f *Field) Multiply(c *Choice, factor float64) (*Choice, error) {
+	bought := make([]int64, len(c.bought))
+	for i, n := range c.bought {
+		bought[i] = f.deal.options[i].capLots(max(0, int64(math.Round(float64(n)*factor))))
+	}
+	return f.choice(bought)
 }
 
 // choice returns the choice of these purchases, with their costs and a bound of 0.

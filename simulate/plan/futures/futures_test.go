@@ -81,3 +81,52 @@ func TestRequestNamesTheField(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitsBind draws limits on the cost: the plan holds them in the share of the futures that was
+// asked for, or the result says that none does. A limit that the plan of the least mean holds
+// changes nothing, and one below every future's own optimum cannot be held.
+func TestLimitsBind(t *testing.T) {
+	plan := func(most string) *futures.Result {
+		r := request()
+		r.Risk, r.Wait, r.Least, r.Most, r.Paths = "mean", "", nil, nil, 20
+		if most != "" {
+			r.Most = []string{"cost=$" + most}
+		}
+		question, err := r.Parse()
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := r.Draw("demand", capcli.Grid{Origin: 0, Step: capcli.Step{Months: 1}}, []float64{10, 12, 14, 16, 14, 12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := question.Plan(context.Background(), set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	free := plan("")
+	p95 := *free.Plans[0].P95
+	if same := plan(p95.Decimal()); same.Plans[0].Name != "mean" || same.Unheld != "" {
+		t.Errorf("a limit that holds changes the plan to %s: %s", same.Plans[0].Name, same.Unheld)
+	}
+	held := 0
+	for by := capcli.USD(1); by <= 10; by++ {
+		got := plan((p95 - by*p95/100).Decimal())
+		first := got.Plans[0]
+		err := got.NoPlan()
+		if holds := *first.AllHeld >= 0.95; holds != (err == nil) || (err != nil) != errors.Is(err, capcli.NoPlan) && err != nil {
+			t.Errorf("%d%% under: held in %v, error %v", by, *first.AllHeld, err)
+		}
+		if err == nil {
+			held++
+		}
+		if *first.Mean < *free.Plans[0].Mean || got.Optimum.Bound > got.Optimum.Cost {
+			t.Errorf("%d%% under: the mean is %s, %s without the limit; bound %s of %s", by, first.Mean, free.Plans[0].Mean, got.Optimum.Bound, got.Optimum.Cost)
+		}
+	}
+	if held == 0 || held == 10 {
+		t.Errorf("%d of 10 limits were held: the drawn ones tell nothing apart", held)
+	}
+}

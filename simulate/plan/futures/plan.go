@@ -33,6 +33,8 @@ type solver struct {
 	plans   []*plan.Assessed // the first is the plan
 	waiting *plan.Waiting
 	noWait  string // why there is no value of waiting
+	tried   int    // plans tried for the limits
+	unheld  bool   // no plan tried holds the limits
 }
 
 // Plan finds the purchases of the least risk over futures. Errors are those of curve.Question.Plan.
@@ -74,6 +76,9 @@ func (s *solver) choose(ctx context.Context) error {
 		if err := s.assess(risk.String(), "the least "+risk.Words()+" of the cost", c); err != nil {
 			return err
 		}
+	}
+	if err := s.bind(ctx); err != nil {
+		return err
 	}
 	if s.value, err = s.field.Risk(s.plans[0], s.q.risk); err != nil {
 		return err

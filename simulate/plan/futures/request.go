@@ -8,6 +8,7 @@
 package futures
 
 import (
+	"cmp"
 	"fmt"
 
 	"capcli"
@@ -83,6 +84,7 @@ type Request struct {
 	Wait      string    // interval between decisions, 3mo; "" decides once
 	Most      []string  // upper limits, cost=1.7M
 	Least     []string  // lower limits, coverage=80%
+	Hold      string    // share of the futures in which all limits must hold together; "" is 95%
 }
 
 // Question is a parsed request.
@@ -93,6 +95,7 @@ type Question struct {
 	risk    plan.Risk
 	wait    capcli.Step
 	limits  []limit
+	hold    float64
 }
 
 // Parse parses the request. The error is a *capcli.RequestError.
@@ -118,6 +121,12 @@ func (r *Request) Parse() (*Question, error) {
 		if q.wait, err = capcli.ParseStep(r.Wait); err != nil {
 			return nil, &capcli.RequestError{Field: "wait", Text: ": " + err.Error(), Hint: "--wait 3mo"}
 		}
+	}
+	if q.hold, err = market.ParseShare("hold", cmp.Or(r.Hold, holdDefault)); err != nil {
+		return nil, err
+	}
+	if q.hold <= 0 || q.hold > 1 {
+		return nil, &capcli.RequestError{Field: "hold", Text: "wants a share over 0% and up to 100%, found " + r.Hold, Hint: "--hold 95%"}
 	}
 	q.limits, err = parseLimits(r.Most, r.Least)
 	return q, err

@@ -21,7 +21,9 @@ type Result struct {
 	Optimum     Optimum         `json:"optimum"`
 	Held        []market.Held   `json:"held"`
 	Limits      []string        `json:"limits"`
-	Plans       []Plan          `json:"plans"` // the first is the optimum
+	Hold        float64         `json:"hold_share"`        // of the futures in which all limits must hold together
+	Unheld      string          `json:"no_plan,omitempty"` // no plan tried holds the limits: how near the nearest is, which is then the plan
+	Plans       []Plan          `json:"plans"`             // the first is the optimum
 	Best        []capcli.USD    `json:"best_cost_usd"`
 	Calendar    []Month         `json:"calendar"`
 	Cliffs      []Cliff         `json:"cliffs"`
@@ -172,6 +174,7 @@ func (s *solver) result() *Result {
 		gap := s.choice.Gap()
 		out.Optimum.Gap = &gap
 	}
+	out.Hold, out.Unheld = s.q.hold, s.unheldText()
 	for _, l := range s.q.limits {
 		out.Limits = append(out.Limits, l.text)
 	}
