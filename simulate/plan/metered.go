@@ -104,7 +104,7 @@ func (d *deal) join(use *Metered, number int, contracts []Contract, deals []*dea
 	}
 	for i := range contracts {
 		if c := &contracts[i]; c.Use == number {
-			x := option{term: i, from: c.From, to: min(c.To, end), rate: int64(c.Rate), most: c.Most}
+			x := option{term: i, from: c.From, to: min(c.To, end), until: min(c.To, end), rate: int64(c.Rate), most: c.Most}
 			a, _ := slices.BinarySearch(cuts, x.from)
 			b, _ := slices.BinarySearch(cuts, x.to)
 			x.first, x.last = first+a, first+b
