@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -28,7 +27,6 @@ type made struct {
 	models []string // of the jobs, in turn; nil names none
 	until  int      // no job comes after this day; 0 is the last
 	rate   string   // of the commitment
-	place  bool     // whether the commitment is a place
 }
 
 func (m made) files() map[string][]byte {
@@ -55,7 +53,7 @@ func (m made) files() map[string][]byte {
 		rate = "2.40"
 	}
 	list := "provider,region,machine,gpu,gpus,term,usd_per_hour,date,source,fenced\n" +
-		"own,here,box,H100,1,on_demand,4.00,2026-01-01,contract,\nown,here,box,H100,1,3mo," + rate + ",2026-01-01,contract," + strconv.FormatBool(m.place) + "\n"
+		"own,here,box,H100,1,on_demand,4.00,2026-01-01,contract,\nown,here,box,H100,1,3mo," + rate + ",2026-01-01,contract,true\n"
 	return map[string][]byte{"log.csv": b.Bytes(), "prices.csv": []byte(list)}
 }
 
@@ -216,7 +214,7 @@ func TestWorstOrders(t *testing.T) {
 		{"a horizon shorter than the commitment", made{days: 40}, func(q *Request) { q.Horizon = "4w" }, "shorter than every commitment", ""},
 		{"a demand that ends", made{days: 60, until: 45}, nil, "", "the demand falls away at the end of the log"},
 		{"far beyond the log", made{days: 40}, func(q *Request) { q.Horizon = "1y" }, "", "its far end is a guess"},
-		{"a budget that leaves work", made{days: 40, place: true}, func(q *Request) { q.Budget = "20k" }, "can hold the limits: every one costs at least", "The budget does not pay for the work: "},
+		{"a budget that leaves work", made{days: 40}, func(q *Request) { q.Budget = "20k" }, "can hold the limits: every one costs at least", "The budget does not pay for the work: "},
 		{"limits that cannot be", made{days: 40}, func(q *Request) { q.Min = []string{"availability=1"}; q.Max = []string{"cost=1k"} }, "hold the limits", "No plan holds the limits"},
 		{"two limits on cost", made{days: 40}, func(q *Request) { q.Budget, q.Max = "4M", []string{"cost=3M"} }, "both limit the cost", ""},
 	}
