@@ -32,6 +32,8 @@ type Capacity struct {
 	NodesFile   string
 	Term        string // length of the contract such as "1y"; "" is none
 	Price       Price
+	Fenced      *bool // whether it is a place, as the scenario states it; nil is by its kind and price
+	Floats      bool  // it is no place: it is settled on the machines in which jobs run
 	Free        bool  // whether a price of 0 is meant
 	OnDemand    Price // price of a GPU-hour on demand, to compare with
 	PricePath   []PriceChange
@@ -129,6 +131,7 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"ends_early", "capacity_block: use ends this long before the block does; default: 30m", strict.Duration(&c.EndsEarly, 0)},
 		{"price", "US dollars for one GPU for an hour: 2.20 USD/gpu-h, or a key of the catalogue (capcli prices list)", price(&c.Price)},
 		{"price_path", "on_demand, spot: changes to come: [{from: 2027-06-01, change: -44%}]", priceChangeSection.List(&c.PricePath, maxList, "changes of price")},
+		{"fenced", "reserved, cud: true where only jobs in it use it (a place), false where it lowers the bill of on-demand use (no place); default: cud false, reserved by its price key, else true", fenced(c)},
 		{"free", "true where price 0 is meant", strict.Bool(&c.Free)},
 		{"on_demand_price", "what its GPU-hour costs on demand, to compare with; default: that of the on_demand pool of the model", price(&c.OnDemand)},
 		{"list_price", "the same as on_demand_price", price(&c.OnDemand)},

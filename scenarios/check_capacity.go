@@ -26,6 +26,7 @@ func (c *Capacity) check(o *strict.Object) {
 	c.checkBuy(o)
 	c.checkKind(o)
 	c.checkUnit(o)
+	c.checkFenced(o)
 	if c.Kind.Committed() {
 		o.FaultEach([]string{"lead_time", "min_billing"}, "%s is for on_demand and spot; %s capacity comes at from: and is paid until until:", c.Kind)
 	} else if o.Has("term") {
@@ -187,7 +188,7 @@ func (s *Scenario) Committed() int {
 	return total
 }
 
-// Counted reports whether all pools are counted GPUs, without nodes.
+// Counted reports whether all places are counted GPUs, without nodes.
 func (s *Scenario) Counted() bool {
-	return !slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Nodes > 0 || c.NodesFile != "" })
+	return !slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return !c.Floats && (c.Nodes > 0 || c.NodesFile != "") })
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // discounts reads the commitments of a scenario that make on-demand use cheaper.
-// Commitments that bring capacity are pools.
+// Commitments that bring capacity are pools. A pool that floats is such a commitment too.
 func discounts(s *Scenario) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var p Portfolio
@@ -126,7 +126,7 @@ func (c *Capacity) metered() bool {
 }
 
 // Invoice prices the record of a run of the scenario: each pool at its rate, and
-// on-demand use under the scenario's commitments. ended is the length of the run. With
+// on-demand use under the scenario's commitments and its pools that float. ended is the length of the run. With
 // commitments the record must have hours, as that of Config has. It fails like
 // billing.Price and billing.PriceUnder, and with a *capcli.InputError when a commitment
 // lies outside the run.
@@ -135,7 +135,7 @@ func (s *Scenario) Invoice(rec *simulate.Record, ended capcli.Seconds, o Options
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Commitments) == 0 {
+	if !s.Settles() {
 		return billing.Price(rec, rates)
 	}
 	files, err := s.load(o.Open)
@@ -143,15 +143,20 @@ func (s *Scenario) Invoice(rec *simulate.Record, ended capcli.Seconds, o Options
 		return nil, err
 	}
 	deal := &billing.Deal{To: rec.Start + capcli.Time(max(1, ended))}
-	deal.Portfolio.Commitments = foldModels(s.Commitments)
+	deal.Portfolio.Commitments = s.Commitments
 	if err := deal.Portfolio.CheckWindow(rec.Start, deal.To); err != nil {
 		return nil, s.discountError(err)
 	}
+	floats, err := s.floatingBills(rec.Start, deal.To)
+	if err != nil {
+		return nil, err
+	}
+	deal.Portfolio.Commitments = foldModels(slices.Concat(s.Commitments, floats))
 	for c := range s.groups(files) {
 		k := len(deal.Pools)
 		pool := &rec.Pools[k]
 		p := billing.RunPool{
-			SKU: billing.SKU{GPUModel: strings.ToLower(pool.GPUModel)}, Price: rates[k].Price, Path: rates[k].Path,
+			SKU: s.skuOf(c, pool.GPUModel), Price: rates[k].Price, Path: rates[k].Path,
 			Capacity: pool.Name, Skip: !c.metered(),
 		}
 		if pool.Terms.Committed() {

@@ -92,7 +92,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 			Perfect: s.Policy.Perfect, Own: s.Policy.Own, Choices: s.Policy.Choices, Limits: s.Policy.QueueLimits, Round: s.Policy.Round,
 			Skip: s.Policy.Skip, ByGPUs: s.Policy.ByGPUs, Predicted: files.predicted,
 		},
-		Overflow:    simulate.Overflow{Patience: slices.Clone(s.Overflow.Patience), QueueMax: s.Overflow.QueueMax},
+		Overflow:    simulate.Overflow{Patience: slices.Clone(s.Overflow.Patience), QueueMax: s.Overflow.QueueMax, CommittedFirst: true},
 		Restarts:    s.Preemption,
 		Preempts:    s.Preempts,
 		Retries:     s.Retries,
@@ -103,7 +103,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 		Guard:       s.Policy.Guard,
 		CPUJobs:     s.Jobs.CPUJobs,
 		KillAtLimit: s.Jobs.KillAtLimit,
-		Hourly:      len(s.Commitments) > 0,
+		Hourly:      s.Settles(),
 	}
 	if cfg.Chooser, err = s.chooser(files); err != nil {
 		return simulate.Config{}, err
@@ -202,7 +202,8 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) ([]simulate.Pool, error
 			Lead: c.Lead, MinBilling: c.MinBilling, PaidLead: c.PaidLead, Rank: s.rank(c), Place: c.Place,
 			MachineGPUs: c.billingUnit(), Domains: c.domains(&g), Scattered: c.Nodes == 0 && c.NodesFile == "", StoreMiBps: c.StoreMiBps,
 		}
-		p.MTBF, p.Windows = c.mtbf(files, &p), s.windows(c)
+		_, outside := s.guaranteed(c)
+		p.MTBF, p.Windows = c.mtbf(files, &p), append(s.windows(c), outside...)
 		if c.Failures != nil && c.Failures.Rack != nil {
 			p.RackMTBF, p.RackNodes = c.Failures.Rack.MTBF, c.Failures.Rack.size(&p)
 		}
@@ -264,12 +265,23 @@ type group struct {
 	place       int        // index among the groups of its pool
 }
 
-// groups yields each pool with each of its groups, in the order of the pools of Config.
+// groups yields each pool that is a place with each of its groups, in the order of the pools of
+// Config.
 func (s *Scenario) groups(files *files) iter.Seq2[*Capacity, group] {
 	return func(yield func(*Capacity, group) bool) {
 		for i := range s.Capacity {
-			for k, g := range s.Capacity[i].groups(files) {
-				if g.place = k; !yield(&s.Capacity[i], g) {
+			c := &s.Capacity[i]
+			if c.Floats {
+				continue
+			}
+			more, _ := s.guaranteed(c)
+			for k, g := range c.groups(files) {
+				if g.place = k; c.Nodes > 0 {
+					g.nodes += more / g.gpus
+				} else {
+					g.gpus += more
+				}
+				if !yield(c, g) {
 					return
 				}
 			}

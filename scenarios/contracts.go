@@ -13,7 +13,7 @@ import (
 // HasContracts reports whether a commitment has more than an hourly price: payments at
 // the start, terms of a provider, or discounts.
 func (s *Scenario) HasContracts() bool {
-	return len(s.Commitments) > 0 || slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Upfront > 0 || c.Product != "" || c.Machine != nil })
+	return s.Settles() || slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Upfront > 0 || c.Product != "" || c.Machine != nil })
 }
 
 // Committing reports whether a pool is bought for a term or until a date, which may lie
@@ -22,8 +22,8 @@ func (s *Scenario) Committing() bool {
 	return slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Kind.Committed() && (c.Term != "" || c.Until.Given) })
 }
 
-// Contracts returns the commitments of a scenario in a run: its committed pools, then
-// its discounts. ended is the length of the run. A pool without a term and an end lasts
+// Contracts returns the commitments of a scenario in a run: its committed places, its pools that
+// float, then its discounts. ended is the length of the run. A pool without a term and an end lasts
 // until the run ends. It fails with capcli.ErrOverflow.
 func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Options) ([]outcome.Contract, error) {
 	rates, err := s.Rates(o)
@@ -59,6 +59,15 @@ func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Optio
 			return nil, err
 		}
 	}
+	floats, err := s.floatingBills(rec.Start, end)
+	if err != nil {
+		return nil, err
+	}
+	for i := range floats {
+		if err := put(&floats[i], s.pool(floats[i].ID).KindName()); err != nil {
+			return nil, err
+		}
+	}
 	for i := range s.Commitments {
 		if err := put(&s.Commitments[i], s.Commitments[i].Product.Name()); err != nil {
 			return nil, err
@@ -82,6 +91,9 @@ func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcl
 		k.End = addTerm(k.Start, c.Term)
 	}
 	k.End = max(k.End, k.Start+1)
+	if c.Floats && !c.Until.Given {
+		k.End = max(k.End, end) // it is renewed, as a place is
+	}
 	if c.Machine != nil {
 		k.End = k.Start + capcli.Time(nominal(c.Term))
 		k.Fees, err = c.Machine.Fees(1000 * int64(p.Capacity()))

@@ -10,7 +10,7 @@ import (
 )
 
 // FitCommitment writes a scenario for a plan of how many GPUs to commit to: one pool for all jobs, at
-// the price of the term o.Commit, with on-demand capacity behind it, and jobs that run on GPUs of any
+// the price of the term o.Commit, a place or no place as the price says, with on-demand capacity behind it, and jobs that run on GPUs of any
 // model. The pool has the size that the log suggests. own is the user's prices; nil is none. It fails
 // with *capcli.RequestError where the model has no such price.
 func (s *LogSurvey) FitCommitment(o FitOptions, own *prices.List) (*Fitted, error) {
@@ -49,6 +49,7 @@ func (s *LogSurvey) FitCommitment(o FitOptions, own *prices.List) (*Fitted, erro
 	w.line("    gpus: %d                     # %s", gpus, why)
 	w.line("    term: %s", yamlText(term.Term))
 	w.line("    price: %s", term.Key())
+	w.line("    fenced: %-20v # %s", !term.Properties().Floats(), fenceText(term))
 	w.line("  - name: burst")
 	w.line("    kind: on_demand")
 	w.line("    gpu_model: %s", yamlText(o.GPUModel))
@@ -62,6 +63,14 @@ func (s *LogSurvey) FitCommitment(o FitOptions, own *prices.List) (*Fitted, erro
 		return nil, fmt.Errorf("the log's names make no scenario: %w", err)
 	}
 	return w.out, nil
+}
+
+// fenceText says what the properties of a term make of its pool.
+func fenceText(term *prices.Quote) string {
+	if term.Properties().Floats() {
+		return "no place: the term lowers the bill of on-demand use, wherever jobs run"
+	}
+	return "a place: only jobs that run in it use it"
 }
 
 // NoPriceError says that a GPU model has no on-demand price, and which models have one.

@@ -161,6 +161,7 @@ func (w *fitWriter) pool(p *fittedPool, name string) bool {
 	case ok && year != "":
 		w.line("    term: 1y")
 		w.line("    price: %s   # of the machines of this model with a price for a year, the cheapest", year)
+		w.line("    fenced: true                 # a place: only jobs in it use it; false: it lowers the bill of on-demand use")
 		return true
 	case p.model == "":
 		w.line("    #price: 2.20 USD/gpu-h       # fill in: the log does not say which GPUs these are")

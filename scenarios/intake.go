@@ -136,6 +136,9 @@ func (in *Intake) RecordedWaits() simulate.Stats { return in.waits.Stats() }
 // having every model.
 func (s *Scenario) serves(w wish) bool {
 	return slices.ContainsFunc(s.Capacity, func(c Capacity) bool {
+		if c.Floats {
+			return false
+		}
 		p := simulate.Pool{GPUModel: c.GPUModel, Partition: c.Partition}
 		return p.Serves(w.partition, w.model) || c.NodesFile != "" && p.Serves(w.partition, "")
 	})

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,8 +27,13 @@ type Price struct {
 	Quote   *prices.Row    // source of a price by key; nil for a number in the scenario
 	History []billing.Step // price changes after Rate, of a price by key with its history
 
-	pending bool // the key may be in the price file, which has not been read yet
+	pending bool        // the key may be in the price file, which has not been read yet
+	keyed   *prices.Row // while pending: the provider and the term of the key
 }
+
+// row returns the source of a price by key, with provider and term alone while it is pending; nil
+// for a number.
+func (p *Price) row() *prices.Row { return cmp.Or(p.Quote, p.keyed) }
 
 // isFree reports whether a price of 0 is meant: its list says so, or has not been read yet.
 func (p *Price) isFree() bool { return p.pending || p.Quote != nil && p.Quote.Free }
@@ -151,7 +157,7 @@ func priceOfKey(d *strict.Decoder, n *yaml.Node, dst *Price, key string, at capc
 		d.Fault(n, "a key of a price is not read here; write the amount (capcli prices show KEY says it)")
 		return
 	case err != nil && k.pending:
-		*dst = Price{Known: true, pending: true}
+		*dst = Price{Known: true, pending: true, keyed: prices.RowOfKey(key)}
 		return
 	case err != nil:
 		d.Fault(n, "%s", err)
@@ -296,8 +302,10 @@ func (s *Scenario) priced(open func(string) ([]byte, error)) error {
 		return err
 	}
 	for i := range s.Capacity {
-		s.Capacity[i].Price, s.Capacity[i].OnDemand, s.Capacity[i].PricePath = again.Capacity[i].Price, again.Capacity[i].OnDemand, again.Capacity[i].PricePath
+		c, r := &s.Capacity[i], &again.Capacity[i]
+		c.Price, c.OnDemand, c.PricePath, c.Floats = r.Price, r.OnDemand, r.PricePath, r.Floats
 	}
+	s.own, s.lentTo = own, again.lentTo
 	return nil
 }
 

@@ -32,8 +32,8 @@ func parsed(t *testing.T, text string) *Scenario {
 // A key is the price of one GPU, of a machine with eight as of one with one.
 func TestPricesByKey(t *testing.T) {
 	s := parsed(t, pools(
-		"name: a, kind: reserved, gpus: 8, price: gcp/us-central1/a3-highgpu-8g/1y",
-		"name: b, kind: reserved, gpus: 8, price: {key: gcp/us-central1/h100/3y}, on_demand_price: aws/us-east-1/p5.48xlarge/on_demand",
+		"name: a, kind: reserved, fenced: true, gpus: 8, price: gcp/us-central1/a3-highgpu-8g/1y",
+		"name: b, kind: reserved, fenced: true, gpus: 8, price: {key: gcp/us-central1/h100/3y}, on_demand_price: aws/us-east-1/p5.48xlarge/on_demand",
 		"name: c, kind: on_demand, price: gcp/us-central1/h100/on_demand",
 		"name: d, kind: spot, max_gpus: 8, price: {key: gcp/us-central1/a3-highgpu-8g/spot, at: 2025-03-20}",
 		"name: e, kind: owned, gpus: 1, price: 1.5",

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -78,6 +79,8 @@ type Scenario struct {
 	Shift           []Shift             // the first that fits a job applies
 
 	prices *prices.List // the prices given to ParseWith
+	own    *prices.List // those of PriceFile, once it has been read
+	lentTo string       // see lentModel
 	source []byte
 	sets   []string
 	opened *opened
@@ -185,7 +188,11 @@ func (s *Scenario) Set(path, value string) error {
 // With returns a copy of the scenario with further overrides: see Set. The error is
 // *strict.Faults.
 func (s *Scenario) With(overrides ...string) (*Scenario, error) {
-	return ParseWith(s.prices, s.File, s.source, append(s.sets[:len(s.sets):len(s.sets)], overrides...)...)
+	own := s.own
+	if slices.ContainsFunc(overrides, func(o string) bool { return strings.HasPrefix(strings.TrimSpace(o), "prices") }) {
+		own = nil // another price file
+	}
+	return parse(s.prices, own, s.File, s.source, append(s.sets[:len(s.sets):len(s.sets)], overrides...))
 }
 
 // readScenario reads the whole file.
@@ -209,6 +216,7 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(path.Base(filepath.ToSlash(s.File)), path.Ext(s.File))
 	}
+	s.settleFloating()
 	s.checkCapacity(o)
 	s.checkDiscounts(o)
 	s.checkPrices(o)

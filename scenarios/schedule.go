@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"capcli/scenarios/generate"
@@ -16,13 +17,13 @@ func (s *Scenario) ChoosesByPrice() bool {
 }
 
 // ScheduleKey returns a hash of everything that a schedule depends on except its jobs: capacity and
-// rules, but not prices (unless ChoosesByPrice), terms, limits or descriptions. Scenarios with the same key have the same
+// rules, but not prices (unless ChoosesByPrice), terms, limits, descriptions or pools that float. Scenarios with the same key have the same
 // schedule for the same jobs and seed.
 func (s *Scenario) ScheduleKey() (string, error) {
 	c := *s
 	c.File, c.Name, c.Description, c.PriceFile, c.Limits, c.Seed, c.Jobs = "", "", "", "", nil, 0, Jobs{CPUJobs: s.Jobs.CPUJobs, KillAtLimit: s.Jobs.KillAtLimit}
 	c.Commitments = nil
-	if len(s.Commitments) > 0 {
+	if s.Settles() {
 		c.Description = "by the hour" // the record of the run then has hours
 	}
 	c.Services = nil // they hold more than JSON can: their own text says what they are
@@ -41,9 +42,15 @@ func (s *Scenario) ScheduleKey() (string, error) {
 		}
 	}
 	c.Policy.Name, c.Placement = s.PolicyName(), s.PlacementName()
-	c.Capacity = slices.Clone(s.Capacity)
+	for i := range s.Capacity {
+		for _, p := range s.guarantees(&s.Capacity[i]) { // its GPUs are in the limit of an on_demand pool
+			c.Description += fmt.Sprintf("\n%s guarantees %d GPUs from %v until %v", p.Name, p.size(), p.From, p.Until)
+		}
+	}
+	c.Capacity = slices.DeleteFunc(slices.Clone(s.Capacity), func(p Capacity) bool { return p.Floats })
 	for i := range c.Capacity {
 		p := &c.Capacity[i]
+		p.Fenced = nil
 		// The times of price changes stay, because they divide the record of a run.
 		p.Upfront, p.Term, p.OnDemand = 0, "", Price{History: p.OnDemand.History}
 		if !s.ChoosesByPrice() && !s.pricesDecide() {

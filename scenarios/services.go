@@ -116,6 +116,9 @@ func (s *Scenario) poolNames() (out []string) {
 
 // whyNotIn returns why a pool cannot hold a replica; "" if it can.
 func (s *Scenario) whyNotIn(v *service.Spec, c *Capacity) string {
+	if c.Floats {
+		return "it lowers the bill of on-demand use and is no place; name the on_demand pool, or write fenced: true"
+	}
 	if c.Partition != "" && c.Partition != v.Partition {
 		return fmt.Sprintf("it is of partition %s", capcli.Quoted(c.Partition))
 	}

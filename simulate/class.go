@@ -209,7 +209,18 @@ func (e *engine) canEver(l *Live) bool {
 	if c.hasWays() {
 		return l.mould.open != nil
 	}
-	reach := e.reachOf(l)
+	return e.fitsRanks(l, e.reachOf(l))
+}
+
+// fitsFirst reports whether l fits when all pools of its first rank are empty and all their nodes
+// are up. Where it does not, there is nothing for it to wait for. Jobs with ways always fit.
+func (e *engine) fitsFirst(l *Live) bool {
+	return l.class.hasWays() || e.fitsRanks(l, l.class.ranks[:1])
+}
+
+// fitsRanks is fitsEmpty with a cache. reach is the first rank of l's class, or all.
+func (e *engine) fitsRanks(l *Live, reach [][]int) bool {
+	c := l.class
 	if l.CPUMilli > 0 || l.MemMiB > 0 || l.GPUMilli > 0 || l.GPUs >= 4096 {
 		return e.canEverHosted(l, reach)
 	}

@@ -11,6 +11,13 @@ import (
 type Overflow struct {
 	Patience []Patience // the first that matches a job applies; if none does, the job does not wait
 	QueueMax int        // longest queue; beyond it the last jobs move on at once. 0 is no limit
+
+	// CommittedFirst says that patience is for committed capacity alone. A job that no committed pool
+	// could hold, were it empty, does not wait for it; with endless patience it never runs. A job whose
+	// patience ends in the second in which GPUs come free moves on after the policy had its turn, which
+	// may start it on them. Without it all jobs wait, and move on before the policy's turn, as in
+	// Starburst's simulator.
+	CommittedFirst bool
 }
 
 // Patience is how long jobs up to a length wait for committed capacity.
@@ -42,7 +49,7 @@ func (o *Overflow) PatienceOf(j *capcli.Job, believed capcli.Seconds) capcli.Sec
 // opened reports whether l may use pools beyond the first rank.
 func (e *engine) opened(l *Live) bool {
 	w := e.cfg.Overflow.patienceOf(l)
-	return w >= 0 && e.c.now-l.opens >= w
+	return w >= 0 && (l.ripe || e.c.now-l.opens >= w)
 }
 
 // planPatience plans a turn for the end of l's patience.
@@ -52,7 +59,7 @@ func (e *engine) planPatience(l *Live) {
 	}
 	switch w := e.cfg.Overflow.patienceOf(l); {
 	case w < 0:
-	case e.c.now-l.opens >= w:
+	case e.c.now-l.opens >= w || e.cfg.Overflow.CommittedFirst && !e.fitsFirst(l):
 		l.queue.ripen(l, false)
 	default:
 		e.agenda.add(l.opens+w, Wake, l, l.run, 0)
@@ -63,7 +70,8 @@ func (e *engine) planPatience(l *Live) {
 // the queue: a job that waits at most an hour leaves after the hour and no longer delays others. A
 // job without room keeps waiting for the first pool with room. If freed capacity is wanted by an
 // earlier job whose patience has ended, later jobs stay behind that job: the policy has its turn
-// first, and then overflow offers the capacity in the queue's order.
+// first, and then overflow offers the capacity in the queue's order. With CommittedFirst so it is if
+// the first rank has room for a job whose patience ends: the policy may start the job there.
 func (e *engine) goOn(q *queue) {
 	if len(q.ripened) == 0 {
 		return
@@ -81,7 +89,7 @@ func (e *engine) goOn(q *queue) {
 			switch {
 			case len(s) == 0:
 				return noRoom
-			case !l.due:
+			case !l.due || e.hasFirst(l):
 				return stop
 			}
 			e.start(l, s)
@@ -89,6 +97,9 @@ func (e *engine) goOn(q *queue) {
 		})
 	} else {
 		for _, l := range ripe {
+			if q.freed && l.due && e.hasFirst(l) {
+				break
+			}
 			if l.due && e.startBeyond(l) {
 				q.freed = true // jobs behind it, or capacity kept for it, may start now
 			}
@@ -138,6 +149,19 @@ func (e *engine) startBeyond(l *Live) bool {
 		e.start(l, s)
 	}
 	return len(s) > 0
+}
+
+// hasFirst reports whether l waits for the policy's turn, because the first rank has room for it now.
+// Jobs with ways follow their own rule.
+func (e *engine) hasFirst(l *Live) bool {
+	if !e.cfg.Overflow.CommittedFirst || l.HasWays() || len(l.class.ranks) < 2 || l.OverQuota() {
+		return false
+	}
+	pools := l.class.ranks[0]
+	if e.guard != nil && e.guard.shut > 0 {
+		pools = e.openPools(l, pools, -1)
+	}
+	return len(e.findIn(e.c, l, pools)) > 0
 }
 
 // findBeyond returns room for l in the ranks beyond the first.

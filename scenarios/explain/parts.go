@@ -40,23 +40,21 @@ func (x *explanation) parts() []Part {
 		return l.out
 	}
 	l.total, _ = r.Exact(x.Metric.Name)
-	pools := r.Result.Record.Pools
+	tier, one := l.metric.Tier()
 	var sum billing.Line
-	for p := range pools {
-		if counts(l.metric, pools[p].Terms) {
-			line := &r.Invoice.ByPool[p]
-			l.slots("pool", pools[p].Name, line)
-			addLine(&sum, line, 1)
+	for _, line := range r.PoolLines() {
+		if !one || line.Tier == tier {
+			l.slots("pool", line.Name, &line.Line)
+			addLine(&sum, &line.Line, 1)
 		}
 	}
-	tier, one := l.metric.Tier()
 	if !one || tier == billing.OnDemand {
 		moved := billing.Line{Direct: r.Invoice.Total.Moved}
 		l.slots("pool", "moved data", &moved)
 		addLine(&sum, &moved, 1)
 	}
 	if one {
-		rest := r.Invoice.ByTier[tier]
+		rest := tierLine(r, tier)
 		addLine(&rest, &sum, -1)
 		l.slots("pool", "commitments", &rest)
 	}
@@ -70,6 +68,16 @@ func (x *explanation) parts() []Part {
 		l.add("tenant", "(nobody)", "no tenant used anything", r.Invoice.Unallocated, 0)
 	}
 	return l.out
+}
+
+// tierLine returns the invoice's line of a tier, with the time that commitments could have covered
+// and did not as idle time.
+func tierLine(r *play.Run, tier billing.Tier) billing.Line {
+	line := r.Invoice.ByTier[tier]
+	if tier == billing.Committed {
+		line.Time.Idle += r.Invoice.Uncovered()
+	}
+	return line
 }
 
 // parting is the work of splitting a figure.
@@ -153,7 +161,8 @@ func (l *parting) months(r *play.Run) {
 		l.add("month", month.Start.Std().Format("2006-01-02"), "", usd, t)
 	}
 	if one && !all {
-		usd, t := l.sum(&r.Invoice.ByTier[tier])
+		whole := tierLine(r, tier)
+		usd, t := l.sum(&whole)
 		l.add("month", "commitments, all months", "", usd-sumUSD, t-sumTime)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/play"
 	"capcli/simulate"
+	"capcli/simulate/outcome"
 )
 
 // everything draws scenarios with all that hardware and jobs can be, as YAML: shapes and who chooses, memory,
@@ -39,12 +40,16 @@ func everything(rng *rand.Rand) string {
 		some(", failures: {mtbf: 4d, repair: 3h}"), some(", store_gib_per_s: 40"))
 	line("  - {name: a, kind: reserved, nodes: 3, gpus_per_node: 8, gpu_model: A100, gpu_mem_gb: 80, price: 1.10%s%s}", racks,
 		one("", ", mig: {gpu: A100-80GB, reslice: 30s}", ", sharing: {most: 4, slowdown: [1, 1.2, 1.5]}"))
-	line("  - {name: od, kind: on_demand, gpu_model: %s, price: 3.90%s%s}", one("H100", "A100"), some(", lead_time: 5m"), some(", min_billing: 10m"))
+	line("  - {name: od, kind: on_demand, gpu_model: %s, price: 3.90%s%s}", one("H100", "A100"), some(", lead_time: 5m"), some(", min_billing: 10m")+some(", max_gpus: 24"))
 	if rng.IntN(2) == 0 {
 		line("  - {name: sp, kind: spot, nodes: 3, gpus_per_node: 8, gpu_model: A100, price: 0.60, hazard: {mean_up: 1d, mean_down: 2h%s}}", some(", notice: 2m"))
 	}
 	if rng.IntN(2) == 0 {
 		line("  - {name: vm, kind: on_demand, nodes: 4, gpus_per_node: 8, gpu_model: H100, price: 4.20, buy: {lead_time: 4m, idle: 10m%s}}", some(", warm: 1"))
+	}
+	if rng.IntN(2) == 0 { // floats where od or vm is of its model, else a place
+		line("  - {name: bill, %s, gpu_model: %s, gpus: %d, price: 2.00%s%s}", one("kind: cud", "kind: reserved, fenced: false, upfront: 40%, term: 1y", "kind: reserved, fenced: false"),
+			one("H100", "A100"), 1+rng.IntN(40), some(", from: 7h"), some(", until: 1d5h"))
 	}
 	line("jobs:\n  generate:\n    classes:")
 	line("      - {name: training, jobs_per_day: 40, sizes: [{gpus: 8, weight: 2}, {gpus: 16, weight: 1}], run_median: 1h, run_p95: 5h, gpu_model: %s, tenants: [{name: x}, {name: y}], shape: llm%s%s}",
@@ -299,6 +304,32 @@ func (b *bystander) checkMoney(r *play.Run) {
 	}
 }
 
+// checkLines fails where the lines by pool do not sum to the invoice, have a negative part, or where a
+// pool that floats does not cost what its contract used up.
+func (b *bystander) checkLines(r *play.Run) {
+	var sum capcli.USD
+	for _, l := range r.PoolLines() {
+		sum += l.Cost
+		t := l.Time
+		if l.Cost != l.Direct+l.Idle+l.Blocked+l.Down || t.Offered != t.Used+t.Idle+t.Blocked+t.Down {
+			b.failf("the line of %s does not add up: %+v", l.Name, l)
+		}
+		if min(l.Direct, l.Idle, l.Blocked, l.Down) < 0 || min(t.Used, t.Idle, t.Blocked, t.Down) < 0 {
+			b.failf("the line of %s is negative: %+v", l.Name, l)
+		}
+		if l.Name != "bill" || !r.Case.Scenario.Capacity[slices.IndexFunc(r.Case.Scenario.Capacity, func(c scenarios.Capacity) bool { return c.Name == "bill" })].Floats {
+			continue
+		}
+		b.seen["pools that float"]++
+		if k := slices.IndexFunc(r.Contracts, func(c outcome.Contract) bool { return c.Name == "bill" }); k < 0 || r.Contracts[k].UsedUp != l.Cost {
+			b.failf("the line of bill costs %s, its contract says otherwise: %+v", l.Cost.Decimal(), r.Contracts)
+		}
+	}
+	if total := r.Invoice.Total.Cost - r.Invoice.Total.Moved; sum != total {
+		b.failf("the lines by pool sum to %s, the invoice is %s", sum.Decimal(), total.Decimal())
+	}
+}
+
 // TestEverything plays drawn scenarios with all parts at once. An observer with books of its own sees no GPU, memory
 // or instance held twice, no job before what it waits for, none on a model or a memory that it may not have, and the
 // GPU time of the record. Money adds up, and the same scenario gives the same events and figures on any number of
@@ -345,7 +376,7 @@ func TestEverything(t *testing.T) {
 	if played < draws*9/10 || starts < 50*played {
 		t.Errorf("%d of %d scenarios played, %d starts; refused: %v", played, draws, starts, refused)
 	}
-	for _, k := range []string{"dependencies", "shares of GPUs", "needs", "ways"} {
+	for _, k := range []string{"dependencies", "shares of GPUs", "needs", "ways", "pools that float"} {
 		if seen[k] == 0 {
 			t.Errorf("no check met %s", k)
 		}
@@ -379,6 +410,7 @@ func playEverything(text string) ([]byte, *bystander, error) {
 	}
 	b.close(runs[0])
 	b.checkMoney(runs[0])
+	b.checkLines(runs[0])
 	doc, err := json.Marshal(runs[0].Outcome)
 	return doc, b, err
 }

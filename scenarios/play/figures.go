@@ -40,9 +40,8 @@ func (r *Run) figures(run int, d simulate.Delayer) outcome.Outcome {
 	for i := range res.Sizes {
 		out.Sizes = append(out.Sizes, outcome.SizeOf(&res.Sizes[i]))
 	}
-	for p := range res.Record.Pools {
-		l, pool := &r.Invoice.ByPool[p], &res.Record.Pools[p]
-		out.Pools = append(out.Pools, outcome.Pool{Name: pool.Name, Terms: r.terms(p), Model: pool.GPUModel, Span: l.Time, Cost: r.pricedOrNil(l.Cost), Stranded: r.pricedOrNil(l.Stranded())})
+	for _, l := range r.PoolLines() {
+		out.Pools = append(out.Pools, outcome.Pool{Name: l.Name, Terms: l.Terms, Model: l.Model, Span: l.Time, Cost: r.pricedOrNil(l.Cost), Stranded: r.pricedOrNil(l.Stranded())})
 	}
 	for i, t := range res.Tenants {
 		b := &r.Invoice.ByTenant[i]
@@ -83,9 +82,10 @@ func (r *Run) pricedOrNil(u capcli.USD) *capcli.USD {
 
 func (r *Run) capacity() outcome.Capacity {
 	all, committed := r.Invoice.Total.Time, r.Invoice.ByTier[billing.Committed].Time
+	left := r.Invoice.Uncovered()
 	out := outcome.Capacity{
-		Span: all, Stranded: committed.Idle + committed.Blocked + committed.Down,
-		StrandedIdle: committed.Idle, StrandedBlock: committed.Blocked, StrandedDown: committed.Down,
+		Span: all, Stranded: committed.Idle + committed.Blocked + committed.Down + left,
+		StrandedIdle: committed.Idle + left, StrandedBlock: committed.Blocked, StrandedDown: committed.Down,
 		Goodput: r.Result.Goodput, Redone: r.Result.Redone, Fragmentation: r.Result.Fragmentation,
 	}
 	if all.Offered > 0 {

@@ -327,6 +327,11 @@ func (r *Run) CommittedGPUs() int64 {
 			n += int64(p.Capacity())
 		}
 	}
+	for i := range r.Case.Scenario.Capacity {
+		if c := &r.Case.Scenario.Capacity[i]; c.Floats {
+			n += int64(c.GPUs + c.Nodes*c.GPUsPerNode)
+		}
+	}
 	return n
 }
 

@@ -83,7 +83,7 @@ func TestTimelineSumsToTheOutcome(t *testing.T) {
 					t.Errorf("%s: steps sum to %v GPU-hours, the run has %v", what, got, hours)
 				}
 			}
-			near("idle", area(tl, tl.Idle), r.Capacity.StrandedIdle)
+			near("idle", area(tl, tl.Idle), r.Capacity.StrandedIdle-r.Invoice.Uncovered())
 			near("blocked", area(tl, tl.Blocked), r.Capacity.StrandedBlock)
 			near("down", area(tl, tl.Down), r.Capacity.StrandedDown)
 			all := 0.0

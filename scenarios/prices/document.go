@@ -28,6 +28,9 @@ type Described struct {
 	Source    string      `json:"source"`
 	File      string      `json:"file,omitempty"`
 	Line      int         `json:"line,omitempty"`
+
+	// Properties of a term say what it does: see prices --help. Nil for on demand, spot and per use.
+	*capcli.Properties
 }
 
 // Describe returns the price as documents show it, with its age on the given day.
@@ -38,6 +41,10 @@ func (q *Quote) Describe(today time.Time) Described {
 	}
 	if q.File != "" {
 		out.Line = q.Line
+	}
+	if q.Committed() {
+		p := q.Row.Properties()
+		out.Properties = &p
 	}
 	return out
 }

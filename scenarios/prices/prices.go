@@ -31,6 +31,8 @@ type Row struct {
 	File   string      // "" is the catalogue
 	Line   int
 
+	said [len(propertyColumns)]string // true, false or "" for each of propertyColumns
+
 	key string // cached by sort
 }
 

@@ -51,6 +51,9 @@ var columnTable = []column{
 	{"currency", "USD"},
 	{"date", "the price holds from then on, or was seen then: 2026-07-30"},
 	{"source", "where the price comes from: a page, a contract"},
+	{"covers", "of a term: true where it lowers the price of any matching use, wherever it runs; default: by the provider"},
+	{"guarantees", "of a term: true where the capacity is there when it is wanted; default: by the provider"},
+	{"fenced", "of a term: true where only jobs that are put there can use it; default: by the provider"},
 }
 
 // Parse reads a price file and checks all of it: CSV with a header, or YAML that starts with
@@ -128,6 +131,7 @@ func (t *rowText) row() (Row, bool) {
 	t.gpus(&r)
 	t.term(&r)
 	t.readFree(&r)
+	t.properties(&r)
 	t.price(&r)
 	t.date(&r)
 	if c := t.cells["currency"]; c != "" && !strings.EqualFold(c, "USD") {

@@ -27,17 +27,20 @@ const hoursPerMonth = 730
 
 // aliases are the names that lists use for our columns, as plainName writes them.
 var aliases = map[string][]string{
-	"provider": {"provider", "providername", "cloud", "vendor"},
-	"region":   {"region", "regionid", "regioncode", "armregionname", "location"},
-	"machine":  {"machine", "machinetype", "instancetype", "instance", "vmsize", "armskuname"},
-	"gpu":      {"gpu", "gpumodel", "acceleratorname", "accelerator", "gputype"},
-	"gpus":     {"gpus", "gpucount", "acceleratorcount", "numgpus"},
-	"term":     {"term", "terms"},
-	"payment":  {"payment"},
-	"free":     {"free"},
-	"currency": {"currency", "currencycode", "billingcurrency"},
-	"date":     {"date", "effectivedate", "effectivestartdate", "asof"},
-	"source":   {"source"},
+	"provider":   {"provider", "providername", "cloud", "vendor"},
+	"region":     {"region", "regionid", "regioncode", "armregionname", "location"},
+	"machine":    {"machine", "machinetype", "instancetype", "instance", "vmsize", "armskuname"},
+	"gpu":        {"gpu", "gpumodel", "acceleratorname", "accelerator", "gputype"},
+	"gpus":       {"gpus", "gpucount", "acceleratorcount", "numgpus"},
+	"term":       {"term", "terms"},
+	"payment":    {"payment"},
+	"free":       {"free"},
+	"covers":     {"covers"},
+	"guarantees": {"guarantees"},
+	"fenced":     {"fenced"},
+	"currency":   {"currency", "currencycode", "billingcurrency"},
+	"date":       {"date", "effectivedate", "effectivestartdate", "asof"},
+	"source":     {"source"},
 }
 
 // priceAliases are the names that lists use for columns of prices, by term. The first name found is

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,20 +17,29 @@ func (r *Row) cells() []string {
 	if r.Free {
 		free = "true"
 	}
-	return []string{
+	return append([]string{
 		r.Provider, r.Region, r.Machine, r.GPU, strconv.Itoa(r.GPUs), r.Term, r.Payment, r.Hourly.Decimal(), per, free, "USD", r.Date.Date(), r.Source,
+	}, r.said[:]...)
+}
+
+// width returns the number of columns to write: those of properties only where a row states one.
+func (p *List) width() int {
+	if slices.ContainsFunc(p.rows, func(r Row) bool { return strings.Join(r.said[:], "") != "" }) {
+		return len(columnTable)
 	}
+	return len(columnTable) - len(propertyColumns)
 }
 
 // WriteCSV writes the prices as a price file in CSV, which Parse reads. guard escapes a cell that a
 // spreadsheet would take for a formula.
 func (p *List) WriteCSV(w io.Writer, guard func(string) string) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(columnNames()); err != nil {
+	width := p.width()
+	if err := out.Write(columnNames()[:width]); err != nil {
 		return err
 	}
 	for i := range p.rows {
-		cells := p.rows[i].cells()
+		cells := p.rows[i].cells()[:width]
 		for k := range cells {
 			cells[k] = guard(cells[k])
 		}
@@ -55,7 +65,7 @@ func (p *List) WriteYAML(w io.Writer) error {
 			value := &yaml.Node{}
 			value.SetString(c)
 			switch name {
-			case "gpus", "usd_per_hour", "free", "date":
+			case "gpus", "usd_per_hour", "free", "date", "covers", "guarantees", "fenced":
 				value.Tag = ""
 			}
 			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value)

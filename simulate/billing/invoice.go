@@ -103,8 +103,9 @@ type Invoice struct {
 	Rounding    capcli.USD       // part of Total.Cost: what rounding use up to whole machines adds to it, commitments considered
 	Commitments []CommitmentBill // commitments beside the terms of the pools: see PriceUnder
 
-	settled [][]*settled // by month and pool; nil where the pool is priced at its rate
-	cash    capcli.USD   // paid in the run for the settled pools and their commitments
+	settled [][]*settled      // by month and pool; nil where the pool is priced at its rate
+	covered map[string][]Line // see CoveredBy
+	cash    capcli.USD        // paid in the run for the settled pools and their commitments
 
 	moved    []Part     // for data that moved
 	told     func(Part) // receives each part of the invoice: see Parts
@@ -240,11 +241,12 @@ func (t *tally) cell(r Rate, pool *simulate.Pool, s *simulate.Span, use []simula
 	return l
 }
 
-// Utilisation returns the held share of the committed capacity, 0 to 1 (AWS Cost Explorer's
-// commitment utilisation); false where none was offered.
+// Utilisation returns the used share of what was committed, 0 to 1 (AWS Cost Explorer's commitment
+// utilisation): capacity that was held, and use that commitments covered. It is false where nothing
+// was committed. Commitments to money count with what they covered alone.
 func (inv *Invoice) Utilisation() (float64, bool) {
 	t := &inv.ByTier[Committed].Time
-	return ratio(float64(t.Used), float64(t.Offered))
+	return ratio(float64(t.Used), float64(t.Offered+inv.Uncovered()))
 }
 
 // Coverage returns the share of all GPU time used that was used on committed capacity, 0 to 1;

@@ -16,6 +16,9 @@ type Product interface {
 	// That unit is an instance or GPU, times its size factor where sizes are flexible, or a
 	// millionth of a dollar an hour.
 	power(c *Commitment) int64
+	// properties returns what the commitment does: the product's row in productTable, with the
+	// commitment's own options.
+	properties(c *Commitment) capcli.Properties
 	// cover reports whether the commitment applies to the use in a bucket, with the weight of
 	// the use in the commitment's own unit and the order of application.
 	cover(c *Commitment, b *bucket) (claim, bool)
@@ -47,9 +50,6 @@ type (
 		exchange(c, with *Commitment, left capcli.USD) error
 	}
 
-	// capacity is a product that brings capacity rather than a discount on use.
-	capacity interface{ bringsCapacity() }
-
 	// Rated is a product with rates of use.
 	Rated interface {
 		PlanRates() []PlanRate
@@ -58,10 +58,7 @@ type (
 )
 
 // BringsCapacity reports whether a product brings capacity rather than a discount on use.
-func BringsCapacity(p Product) bool {
-	_, brings := p.(capacity)
-	return brings
-}
+func BringsCapacity(p Product) bool { return !p.properties(&Commitment{Product: p}).Covers }
 
 // Units is the number of equal units, in thousandths, that a product commits to. A product that
 // embeds it has this number checked and covers that many units at once.

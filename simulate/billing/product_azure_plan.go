@@ -21,6 +21,8 @@ type AzurePlan struct {
 // Name returns the product's name.
 func (AzurePlan) Name() string { return "azure_savings_plan" }
 
+func (AzurePlan) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
+
 func (p AzurePlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
 
 func (p AzurePlan) power(*Commitment) int64 { return 1000 * int64(p.Commit) }

@@ -56,6 +56,10 @@ var azureGroups = [][]SizeRatio{
 // Name returns the product's name.
 func (AzureReservation) Name() string { return "azure_reservation" }
 
+func (AzureReservation) properties(*Commitment) capcli.Properties {
+	return capcli.Properties{Covers: true}
+}
+
 // mostRatio is the largest ratio. With it, the power of maxUnits over an hour fits an int64.
 const mostRatio = 20_000
 

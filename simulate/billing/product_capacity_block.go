@@ -62,7 +62,9 @@ func (p CapacityBlock) check(c *Commitment) string {
 	return p.Units.check(c)
 }
 
-func (CapacityBlock) bringsCapacity() {}
+func (CapacityBlock) properties(*Commitment) capcli.Properties {
+	return capcli.Properties{Guarantees: true, Fenced: true}
+}
 
 func (p CapacityBlock) endsEarly() capcli.Seconds { return p.EndsEarly }
 

@@ -47,7 +47,11 @@ func (p CapacityReservation) check(c *Commitment) string {
 	return p.Units.check(c)
 }
 
-func (CapacityReservation) bringsCapacity() {}
+func (p CapacityReservation) properties(*Commitment) capcli.Properties {
+	return capcli.Properties{Guarantees: true, Fenced: p.Targeted}
+}
+
+func (CapacityReservation) unless() string { return "targeted: fenced" }
 
 // power returns 0: a reservation covers no use.
 func (p CapacityReservation) power(*Commitment) int64 { return 0 }

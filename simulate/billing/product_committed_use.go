@@ -25,6 +25,12 @@ type CommittedUse struct {
 // Name returns the product's name.
 func (CommittedUse) Name() string { return "committed_use" }
 
+func (p CommittedUse) properties(*Commitment) capcli.Properties {
+	return capcli.Properties{Covers: true, Guarantees: p.Reservation != ""}
+}
+
+func (CommittedUse) unless() string { return "with its reservation, as GPUs have it: guarantees" }
+
 func (p CommittedUse) check(c *Commitment) string {
 	switch {
 	case c.Fees.Upfront > 0:

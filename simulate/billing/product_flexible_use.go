@@ -22,6 +22,8 @@ type FlexibleUse struct {
 // Name returns the product's name.
 func (FlexibleUse) Name() string { return "flexible_use" }
 
+func (FlexibleUse) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
+
 func (p FlexibleUse) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
 
 func (p FlexibleUse) power(*Commitment) int64 { return 1000 * int64(p.Commit) }

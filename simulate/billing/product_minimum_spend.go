@@ -30,6 +30,8 @@ type MinimumSpend struct {
 // Name returns the product's name.
 func (MinimumSpend) Name() string { return "minimum_spend" }
 
+func (MinimumSpend) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
+
 func (p MinimumSpend) check(c *Commitment) string {
 	switch {
 	case c.Fees != (Fees{}):

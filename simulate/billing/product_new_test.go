@@ -14,6 +14,8 @@ type nightRate struct{ Units }
 
 func (nightRate) Name() string { return "night_rate" }
 
+func (nightRate) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
+
 func (p nightRate) cover(c *Commitment, b *bucket) (claim, bool) {
 	return coverUnits(c, b, stageReserved)
 }

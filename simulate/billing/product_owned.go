@@ -26,7 +26,9 @@ type Owned struct {
 // Name returns the product's name.
 func (Owned) Name() string { return "owned" }
 
-func (Owned) bringsCapacity() {}
+func (Owned) properties(*Commitment) capcli.Properties {
+	return capcli.Properties{Guarantees: true, Fenced: true}
+}
 
 func (p Owned) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }
 

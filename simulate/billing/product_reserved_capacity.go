@@ -19,6 +19,8 @@ type ReservedCapacity struct {
 // Name returns the product's name.
 func (ReservedCapacity) Name() string { return "reserved_capacity" }
 
-func (ReservedCapacity) bringsCapacity() {}
+func (ReservedCapacity) properties(*Commitment) capcli.Properties {
+	return capcli.Properties{Guarantees: true, Fenced: true}
+}
 
 func (p ReservedCapacity) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }

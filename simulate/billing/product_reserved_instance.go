@@ -34,6 +34,12 @@ type ReservedInstance struct {
 // Name returns the product's name.
 func (ReservedInstance) Name() string { return "reserved_instance" }
 
+func (ReservedInstance) properties(c *Commitment) capcli.Properties {
+	return capcli.Properties{Covers: true, Guarantees: c.Scope.Zone != ""}
+}
+
+func (ReservedInstance) unless() string { return "with a zone: guarantees" }
+
 func (p ReservedInstance) power(c *Commitment) int64 {
 	own, _ := sizeFactor(c.Scope.Size)
 	return own * p.units()

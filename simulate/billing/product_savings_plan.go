@@ -45,6 +45,8 @@ func (r Rates) PlanRates() []PlanRate { return r }
 // Name returns the product's name.
 func (SavingsPlan) Name() string { return "savings_plan" }
 
+func (SavingsPlan) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
+
 func (p SavingsPlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
 
 func (p SavingsPlan) power(*Commitment) int64 { return 1000 * int64(p.Commit) }

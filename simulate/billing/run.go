@@ -151,7 +151,7 @@ func PriceUnder(rec *simulate.Record, rates []Rate, d *Deal) (*Invoice, error) {
 		return nil, err
 	}
 	inv := &Invoice{ByPool: make([]Line, len(rec.Pools)), Commitments: bill.Commitments, bill: bill, deal: d, cash: bill.Total.Billed}
-	inv.settled = settledOf(rec, d, bill)
+	inv.settled, inv.covered = settledOf(rec, d, bill)
 	if err := inv.price(rec, rates); err != nil {
 		return nil, err
 	}
@@ -168,10 +168,12 @@ type settled struct {
 	time    capcli.GPUTime // time that commitments covered
 	unused  capcli.USD     // cost of the unused part, of the pool and of commitments
 	spare   capcli.USD     // part of unused that is of commitments
+	left    capcli.GPUTime // unit time that commitments could have covered and did not
 }
 
-// settledOf divides the rows of a bill by month and pool.
-func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
+// settledOf divides the rows of a bill by month and pool, and those of commitments by commitment
+// and pool.
+func settledOf(rec *simulate.Record, d *Deal, bill *Bill) ([][]*settled, map[string][]Line) {
 	pools, tenants := map[string]int{}, map[string]int{}
 	for t, name := range rec.Tenants {
 		tenants[name] = t
@@ -193,7 +195,7 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 			out[m][p] = &settled{direct: make([]capcli.USD, len(rec.Tenants)), covered: make([]capcli.USD, len(rec.Tenants))}
 		}
 	}
-	homes := d.homes(rec.Start)
+	homes, covered := d.homes(rec.Start), map[string][]Line{}
 	for i := range bill.Rows {
 		r := &bill.Rows[i]
 		if r.Category == Purchase || first < 0 || len(out) == 0 {
@@ -211,9 +213,34 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 			who = -1
 		}
 		out[m][p].row(r, who)
+		if r.Commitment != "" && r.Status != NoStatus {
+			if covered[r.Commitment] == nil {
+				covered[r.Commitment] = make([]Line, len(rec.Pools))
+			}
+			covered[r.Commitment][p].row(r, who)
+		}
 	}
-	return out
+	return out, covered
 }
+
+// row adds a row of a commitment to its line at a pool: what it covered is held, and what it did not
+// is idle. who is the index of its tenant; -1 for nobody.
+func (l *Line) row(r *Row, who int) {
+	l.Cost += r.EffectiveCost
+	if r.Status == Unused || r.Free || r.ReservationStatus == Unused || who < 0 {
+		l.Idle += r.EffectiveCost
+		l.Time.Idle += r.Quantity
+	} else {
+		l.Direct += r.EffectiveCost
+		l.Time.Used += r.Quantity
+	}
+	l.Time.Offered += r.Quantity
+}
+
+// CoveredBy returns what a commitment beside the pools' own terms paid for, by pool: what it covered
+// of the pool's use is held. What it did not cover is idle, and is at the first pool that it applies
+// to. It returns nil for other commitments.
+func (inv *Invoice) CoveredBy(id string) []Line { return inv.covered[id] }
 
 // row adds a row of the bill. who is the index of its tenant; -1 for nobody.
 func (s *settled) row(r *Row, who int) {
@@ -221,6 +248,9 @@ func (s *settled) row(r *Row, who int) {
 	case r.Status == Unused, r.Status == Used && (r.ReservationStatus == Unused || r.Free):
 		s.unused += r.EffectiveCost
 		s.spare += r.EffectiveCost
+		if r.Status == Unused {
+			s.left += r.Quantity
+		}
 	case r.ReservationStatus == Unused || r.Free || who < 0:
 		s.unused += r.EffectiveCost
 	default:
@@ -309,6 +339,20 @@ func (inv *Invoice) Standard(p int) capcli.USD {
 				sum += s.direct[t] - s.covered[t]
 			}
 			sum += s.unused - s.spare
+		}
+	}
+	return sum
+}
+
+// Uncovered returns the unit time that the commitments beside the pools' own terms could have
+// covered and did not. Commitments to money have none.
+func (inv *Invoice) Uncovered() capcli.GPUTime {
+	var sum capcli.GPUTime
+	for m := range inv.settled {
+		for _, s := range inv.settled[m] {
+			if s != nil {
+				sum += s.left
+			}
 		}
 	}
 	return sum

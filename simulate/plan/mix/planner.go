@@ -222,7 +222,7 @@ func (p *Planner) candidateOf(s *scenarios.Scenario, i int, values []string) (*C
 	if c.Rates, err = s.Rates(p.options(0)); err != nil {
 		return nil, err
 	}
-	if len(s.Commitments) > 0 {
+	if s.Settles() {
 		c.Discounted = true
 		c.Invoice = func(rec *simulate.Record, ended capcli.Seconds) (*billing.Invoice, error) {
 			return s.Invoice(rec, ended, p.options(0))

@@ -74,7 +74,7 @@ func (p *Planner) usualAxes() error {
 	}
 	for _, i := range pools {
 		c, steps := &s.Capacity[i], poolSteps[len(pools)-1]
-		path := sizePath(s, i)
+		path := s.SizePath(i)
 		if c.Nodes > 0 {
 			p.addSizes(path, c.Nodes, (peak+c.GPUsPerNode-1)/c.GPUsPerNode, c.GPUsPerNode, steps)
 		} else {
@@ -114,26 +114,6 @@ func (p *Planner) addSizes(path string, own, most, unit, steps int) {
 		a.Values = append(a.Values, strconv.Itoa(k))
 	}
 	p.problem.Space.Axes = append(p.problem.Space.Axes, a)
-}
-
-// sizePath returns the path of the field that sets the size of pool i; "" where none can be set.
-func sizePath(s *scenarios.Scenario, i int) string {
-	c := &s.Capacity[i]
-	for _, pool := range []string{"capacity." + c.Name, fmt.Sprintf("capacity[%d]", i)} {
-		if c.Nodes > 0 && mayBe(s, pool+".nodes", strconv.Itoa(c.Nodes)) {
-			return pool + ".nodes"
-		}
-		if mayBe(s, pool+".gpus", strconv.Itoa(poolSize(c))) {
-			return pool + ".gpus"
-		}
-	}
-	return ""
-}
-
-// mayBe reports whether a field of a scenario may have this value.
-func mayBe(s *scenarios.Scenario, path, value string) bool {
-	_, err := s.With(path + "=" + value)
-	return err == nil
 }
 
 // addPatience adds an axis of common patience times, and the scenario's own.
@@ -185,10 +165,14 @@ func (p *Planner) ownMix() int {
 	return p.problem.Space.index(at)
 }
 
-// mixKey identifies a mix by its schedule and its prices: mixes with equal keys are the same.
+// mixKey identifies a mix by its schedule, its prices and its pools that float: mixes with equal keys are the same.
 func mixKey(s *scenarios.Scenario, rates []billing.Rate) (string, error) {
 	key, err := s.ScheduleKey()
-	return fmt.Sprint(key, rates), err
+	if err != nil {
+		return "", err
+	}
+	floats, err := s.FloatingPools(s.Period.Start, s.Period.End)
+	return fmt.Sprint(key, rates, floats), err
 }
 
 // overrides returns the changes to the scenario that set one value on each axis.

@@ -176,7 +176,7 @@ func (s *study) weigh(ctx context.Context) error {
 		if !c.Kind.Committed() || c.NodesFile != "" {
 			continue
 		}
-		path := sizePath(x, i)
+		path := x.SizePath(i)
 		if path == "" {
 			continue
 		}

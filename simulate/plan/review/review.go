@@ -8,6 +8,7 @@ package review
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"capcli"
 	"capcli/scenarios"
@@ -65,18 +66,35 @@ func Pools(s *scenarios.Scenario, opts scenarios.Options, c *plan.Curve) ([]mark
 		start = capcli.Seconds(cfg.Start - c.Start)
 	}
 	var out []market.Contract
+	unpriced := s.Unpriced()
 	for i := range cfg.Pools {
 		p := &cfg.Pools[i]
 		if p.Terms != simulate.Owned && p.Terms != simulate.Reserved {
 			continue
 		}
-		x := market.Contract{Name: p.Name, From: start + p.From, To: start + p.Until, Milli: int64(p.Capacity()) * 1000, Rate: rates[i].Price, Priced: s.Capacity[i].Price.Known || s.Capacity[i].Free}
+		x := market.Contract{Name: p.Name, From: start + p.From, To: start + p.Until, Milli: int64(p.Capacity()) * 1000, Rate: rates[i].Price, Priced: !slices.Contains(unpriced, p.Name)}
 		if p.Until == 0 {
 			x.To = c.Len() + market.Century
 		}
 		out = append(out, x)
 	}
-	return out, nil
+	base := cfg.Start
+	if !base.IsKnown() {
+		base = 0
+	}
+	floats, err := s.FloatingPools(base, base+1)
+	for i := range floats {
+		f := &floats[i]
+		x := market.Contract{
+			Name: f.Name, From: start + capcli.Seconds(max(base, f.Unit.Start)-base), To: c.Len() + market.Century,
+			Milli: int64(f.GPUs) * 1000, Rate: s.Capacity[f.Pool].Price.Rate, Priced: !slices.Contains(unpriced, f.Name),
+		}
+		if s.Capacity[f.Pool].Until.Given {
+			x.To = start + capcli.Seconds(f.Unit.End-base)
+		}
+		out = append(out, x)
+	}
+	return out, err
 }
 
 // Result is a review. Figures of the coming time assume that the use repeats.
