@@ -89,6 +89,7 @@ var layers = map[string][]string{
 	"simulate/serving/roofline": {"profile/accelerator", "simulate/serving", "gonum"},
 	"simulate/plan/flow":        {"simulate/internal/exact"},
 	"simulate/plan/market":      {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
+	"simulate/plan/backtest":    {"simulate/internal/exact", "simulate/plan", "simulate/plan/online"},
 	"simulate/plan/curve":       {"simulate/plan/flow", "profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
 	"simulate/plan/futures":     {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
 	"simulate/plan/review":      {"simulate", "simulate/billing", "simulate/billing/focus", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},

@@ -56,7 +56,41 @@ func Play(demand []int64, l Lease) (*Run, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	return l.run(demand, l.mostPeriods())
+	return l.run(demand, 0, l.mostPeriods())
+}
+
+// PlayAfter plays the randomised policy of Wang, Li and Liang from period past on. The periods
+// before are known: they count towards the first leases, but none is bought for them, and their use
+// costs nothing here. The policy leases once z times the fee is passed in place of the break-even,
+// where z is drawn once: u from 0 to 1 is an even draw. With u = 1 it is the deterministic policy.
+// Without a past its mean cost is at most e / (e - 1 + alpha) times the least in hindsight.
+func PlayAfter(demand []int64, past int, l Lease, u float64) (*Run, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	most := l.mostPeriods()
+	if u < 1 {
+		most = l.mostOf(drawBreakEven(l.alpha(), u))
+	}
+	return l.run(demand, past, most)
+}
+
+// alpha returns the price of use under the lease over that on demand.
+func (l *Lease) alpha() float64 { return l.Used.Float() / l.OnDemand.Float() }
+
+// breakEven returns the on-demand spend, over the fee, from which having leased would have been
+// cheaper: 1 / (1 - alpha).
+func breakEven(alpha float64) float64 { return 1 / (1 - alpha) }
+
+// mostOf returns the most periods on demand that do not pass z times the fee.
+func (l *Lease) mostOf(z float64) int64 {
+	return min(l.mostPeriods(), int64(z*l.Fee.Float()/l.OnDemand.Float()))
+}
+
+// drawBreakEven turns an even draw into a break-even: the inverse of the distribution function
+// (e^((1-alpha) z) - 1) / (e - 1 + alpha).
+func drawBreakEven(alpha, u float64) float64 {
+	return min(breakEven(alpha), math.Log1p(u*(math.E-1+alpha))/(1-alpha))
 }
 
 // mostPeriods returns the most periods on demand within one lease that do not exceed the
@@ -64,14 +98,14 @@ func Play(demand []int64, l Lease) (*Run, error) {
 func (l *Lease) mostPeriods() int64 { return int64(l.Fee / (l.OnDemand - l.Used)) }
 
 // run leases one more GPU at each level that more than most of the last Periods wanted without a
-// lease.
+// lease. Nothing is leased or used in the first past periods.
 //
 // Let P(t) be the number of leases bought up to t. A period i of the window was covered by the
 // leases bought after i - Periods, in fact or as part of their past: P(t) - P(i - Periods) of them.
 // So i wants one more lease where demand(i) + P(i - Periods) > P(t). The left side is known at i
 // and the right side only grows. Counts by the left side give each period's decision in constant
 // time.
-func (l *Lease) run(demand []int64, most int64) (*Run, error) {
+func (l *Lease) run(demand []int64, past int, most int64) (*Run, error) {
 	var (
 		out    = &Run{Leases: make([]int64, len(demand))}
 		n      = l.Periods
@@ -103,16 +137,17 @@ func (l *Lease) run(demand []int64, most int64) (*Run, error) {
 			counts[marks[t]%ring]++
 			over++
 		}
-		for over > most {
+		for t >= past && over > most {
 			bought++
 			over -= counts[bought%ring]
 			counts[bought%ring] = 0
 			out.Leases[t]++
 		}
 		total[t] = bought
-		held := min(d, bought-gone)
-		used += held
-		burst += d - held
+		if held := min(d, bought-gone); t >= past {
+			used += held
+			burst += d - held
+		}
 	}
 	out.Bought = bought
 	return out, out.price(l, burst, used)

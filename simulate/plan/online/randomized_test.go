@@ -3,7 +3,7 @@ package online
 import "math"
 
 // Alpha is the price of use under the lease over that on demand.
-func (l *Lease) Alpha() float64 { return l.Used.Float() / l.OnDemand.Float() }
+func (l *Lease) Alpha() float64 { return l.alpha() }
 
 // DeterministicRatio is the most that the deterministic policy can pay over
 // what hindsight would have: 2 - alpha, and no deterministic policy can promise
@@ -16,29 +16,13 @@ func RandomisedRatio(alpha float64) float64 { return math.E / (math.E - 1 + alph
 
 // BreakEven is the on-demand spend, over the fee, from which having leased
 // would have been cheaper: 1 / (1 - alpha).
-func BreakEven(alpha float64) float64 { return 1 / (1 - alpha) }
+func BreakEven(alpha float64) float64 { return breakEven(alpha) }
 
-// PlayRandomized plays the randomised policy of the same paper: the deterministic
-// one with a break-even drawn once, of density (1 - alpha) e^((1-alpha) z) /
-// (e - 1 + alpha) below 1 / (1 - alpha) and with the rest of the chance,
-// alpha / (e - 1 + alpha), at that point. In the mean it pays at most
-// e / (e - 1 + alpha) times the least. u is the draw, from [0, 1).
+// PlayRandomized plays the randomised policy of the same paper without a past: the deterministic
+// one with a break-even drawn once. In the mean it pays at most e / (e - 1 + alpha) times the
+// least. u is the draw, from [0, 1).
 func PlayRandomized(demand []int64, l Lease, u float64) (*Run, error) {
-	if err := l.check(); err != nil {
-		return nil, err
-	}
-	return l.run(demand, l.mostOf(drawBreakEven(l.Alpha(), u)))
-}
-
-// mostOf is how many periods on demand do not pass z times the fee.
-func (l *Lease) mostOf(z float64) int64 {
-	return min(l.mostPeriods(), int64(z*l.Fee.Float()/l.OnDemand.Float()))
-}
-
-// drawBreakEven turns an even draw into a break-even: the inverse of the
-// distribution function (e^((1-alpha) z) - 1) / (e - 1 + alpha).
-func drawBreakEven(alpha, u float64) float64 {
-	return min(BreakEven(alpha), math.Log1p(u*(math.E-1+alpha))/(1-alpha))
+	return PlayAfter(demand, 0, l, u)
 }
 
 // RandomizedMean is the mean cost of the randomised policy over its draw, exactly:
@@ -56,7 +40,7 @@ func RandomizedMean(demand []int64, l Lease) (float64, error) {
 			z := float64(n+1) * l.OnDemand.Float() / max(l.Fee.Float(), 1e-6)
 			upTo = min(1, math.Expm1((1-alpha)*z)/(math.E-1+alpha))
 		}
-		r, err := l.run(demand, n)
+		r, err := l.run(demand, 0, n)
 		if err != nil {
 			return 0, err
 		}
