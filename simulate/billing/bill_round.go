@@ -22,7 +22,17 @@ func (w *writer) roundQuantities() {
 	if whole {
 		return
 	}
-	debts := make([]debt, len(w.x.commits))
+	debts, open := make([]debt, len(w.x.commits)), map[SKU]*debt{}
+	owed := func(d *draft) *debt {
+		if d.commit >= 0 {
+			return &debts[d.commit]
+		}
+		sku := w.h.buckets[d.bucket].sku
+		if sku.Zone = ""; open[sku] == nil { // the zones of a SKU have one sum
+			open[sku] = new(debt)
+		}
+		return open[sku]
+	}
 	used := w.ordered(func(d *draft) bool { return d.bucket >= 0 }, func(a, b *draft) int {
 		return cmp.Or(cmp.Compare(a.period, b.period), cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.who, b.who),
 			cmp.Compare(btoi(a.commit < 0), btoi(b.commit < 0)), cmp.Compare(a.commit, b.commit), cmp.Compare(a.pricing, b.pricing))
@@ -31,7 +41,7 @@ func (w *writer) roundQuantities() {
 		a, b := &w.rows[i], &w.rows[j]
 		return a.period == b.period && a.bucket == b.bucket && a.who == b.who
 	}) {
-		w.roundUsed(rows, debts)
+		w.roundUsed(rows, owed)
 	}
 	held := w.ordered(func(d *draft) bool { return d.commit >= 0 && d.category == Usage && d.pricing == committedRate }, func(a, b *draft) int {
 		return cmp.Or(cmp.Compare(a.period, b.period), cmp.Compare(a.commit, b.commit), cmp.Compare(a.status, b.status),
@@ -41,7 +51,7 @@ func (w *writer) roundQuantities() {
 		a, b := &w.rows[i], &w.rows[j]
 		return a.period == b.period && a.commit == b.commit
 	}) {
-		w.roundUnused(rows, &debts[w.rows[rows[0]].commit])
+		w.roundUnused(rows)
 	}
 }
 
@@ -73,44 +83,57 @@ func runsOf(list []int, alike func(i, j int) bool) func(func([]int) bool) {
 	}
 }
 
-// debt is what rounding has added to the rows of a commitment so far, in 2^-32ths of a thousandth.
+// debt is what rounding has added to the rows of a commitment so far, in 2^-32ths of a thousandth, or
+// to the rows of a SKU without one.
 type debt int64
 
-// round returns a quantity rounded to within least and most, so that the debt stays least.
-func (d *debt) round(p portion, least, most int64) int64 {
-	part := int64(p.part >> 32)
-	n := p.whole + (part-int64(*d)+1<<31)>>32
-	n = max(least, min(n, most))
-	*d += debt((n-p.whole)<<32 - part)
-	return n
+// oneUnit is a thousandth, as a debt.
+const oneUnit = 1 << 32
+
+// lower returns the largest whole number, 0 or more, with which the debt stays at or below 0, and by
+// how much it is then below.
+func (d debt) lower(p portion) (n int64, short debt) {
+	want := debt(p.part>>32) - d
+	n = max(0, p.whole+int64(want>>32))
+	return n, want - debt(n-p.whole)<<32
 }
 
 // roundUsed rounds the rows of what one user used of a bucket in a period, which sum to a whole
-// number.
-func (w *writer) roundUsed(rows []int, debts []debt) {
+// number: each down, and what is left goes to those that are most short.
+func (w *writer) roundUsed(rows []int, owed func(*draft) *debt) {
 	var sum portion
-	for _, i := range rows {
-		sum = sum.plus(w.rows[i].quantity)
-	}
-	left := sum.settled().whole
+	short := make([]debt, len(rows))
+	units := int64(0)
 	for n, i := range rows {
 		d := &w.rows[i]
-		least := int64(0)
-		if n == len(rows)-1 {
-			least = left
+		sum = sum.plus(d.quantity)
+		var whole int64
+		whole, short[n] = owed(d).lower(d.quantity)
+		d.units = capcli.GPUTime(whole)
+		units += whole
+	}
+	for left := sum.settled().whole - units; left != 0; {
+		step, at := int64(1), 0
+		if left < 0 {
+			step = -1
 		}
-		if d.commit < 0 {
-			d.units = capcli.GPUTime(left)
-			continue
+		for n, i := range rows {
+			if debt(step)*short[n] > debt(step)*short[at] && w.rows[i].units+capcli.GPUTime(step) >= 0 || w.rows[rows[at]].units+capcli.GPUTime(step) < 0 {
+				at = n
+			}
 		}
-		d.units = capcli.GPUTime(debts[d.commit].round(d.quantity, least, left))
-		left -= int64(d.units)
+		w.rows[rows[at]].units += capcli.GPUTime(step)
+		short[at] -= debt(step) * oneUnit
+		left -= step
+	}
+	for n, i := range rows {
+		*owed(&w.rows[i]) = -short[n]
 	}
 }
 
 // roundUnused rounds the unused part of one commitment in a period; rows are all its rows. Where the
 // unit of the commitment is that of the use, all of them sum to what was bought.
-func (w *writer) roundUnused(rows []int, owed *debt) {
+func (w *writer) roundUnused(rows []int) {
 	k := w.rows[rows[0]].commit
 	var sum portion
 	var used capcli.GPUTime
@@ -125,7 +148,7 @@ func (w *writer) roundUnused(rows []int, owed *debt) {
 	}
 	if w.x.unitFactor(int(k)) != 1 {
 		if unused >= 0 {
-			w.rows[unused].units = capcli.GPUTime(owed.round(w.rows[unused].quantity, 0, w.rows[unused].quantity.whole+1))
+			w.rows[unused].units = capcli.GPUTime(w.rows[unused].quantity.round())
 		}
 		return
 	}

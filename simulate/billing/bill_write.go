@@ -362,45 +362,32 @@ func (w *writer) prices() (lists, deals []capcli.USD, err error) {
 	}
 	for b := range w.h.buckets {
 		k := &w.h.buckets[b]
-		if err := w.spread(rows[b], k.list, func(i int, c capcli.USD) { lists[i] = c }); err != nil {
+		all, open := func(*draft) bool { return true }, func(d *draft) bool { return d.commit < 0 }
+		if err := w.spread(rows[b], k.list, all, func(i int, c capcli.USD) { lists[i] = c }); err != nil {
 			return nil, nil, err
 		}
-		if err := w.spread(rows[b], k.deal, func(i int, c capcli.USD) { deals[i] = c }); err != nil {
+		if err := w.spread(rows[b], k.deal, all, func(i int, c capcli.USD) { deals[i] = c }); err != nil {
 			return nil, nil, err
 		}
-		if err := w.spreadPaid(rows[b], k.paid); err != nil {
+		err := w.spread(rows[b], k.paid, open, func(i int, c capcli.USD) {
+			w.rows[i].billed += c
+			w.rows[i].effective += c
+		})
+		if err != nil {
 			return nil, nil, err
 		}
 	}
 	return lists, deals, nil
 }
 
-// spread multiplies a price with the time of rows, and divides the cost among them.
-func (w *writer) spread(rows []int, price capcli.Rate, to func(i int, c capcli.USD)) error {
-	weights := make([]int64, len(rows))
-	var sum capcli.GPUTime
-	for n, i := range rows {
-		weights[n] = int64(w.rows[i].units)
-		sum += w.rows[i].units
-	}
-	all, err := Cost(price, sum)
-	if err != nil {
-		return err
-	}
-	for n, c := range capcli.Split(all, weights) {
-		to(rows[n], c)
-	}
-	return nil
-}
-
-// spreadPaid multiplies the price of what no commitment covers with the time of those rows, before it
-// is rounded, and divides the cost among them.
-func (w *writer) spreadPaid(rows []int, price capcli.Rate) error {
+// spread multiplies a price with the time of the rows that in selects, before it is rounded, and
+// divides the cost among them.
+func (w *writer) spread(rows []int, price capcli.Rate, in func(*draft) bool, to func(i int, c capcli.USD)) error {
 	var which []int
 	var weights []wide
 	var sum portion
 	for _, i := range rows {
-		if d := &w.rows[i]; d.commit < 0 {
+		if d := &w.rows[i]; in(d) {
 			var weight wide
 			weight.addPortion(1, d.quantity)
 			which, weights, sum = append(which, i), append(weights, weight), sum.plus(d.quantity)
@@ -411,8 +398,7 @@ func (w *writer) spreadPaid(rows []int, price capcli.Rate) error {
 		return err
 	}
 	for n, c := range splitWide(all, weights) {
-		w.rows[which[n]].billed += c
-		w.rows[which[n]].effective += c
+		to(which[n], c)
 	}
 	return nil
 }
