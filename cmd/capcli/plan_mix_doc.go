@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"capcli"
@@ -47,11 +46,7 @@ func mixLead(r *mix.Result) string {
 // mixAnswer is the lead without the remark on a stopped search.
 func mixAnswer(r *mix.Result) string {
 	if r.Best == nil {
-		each := ""
-		if r.Runs > 1 && slices.ContainsFunc(r.Limits, func(l mix.Limit) bool { return l.Each }) {
-			each = " and serves the work in each"
-		}
-		return fmt.Sprintf("No mix holds the limits in %s of the runs%s.", mix.PercentText(r.Hold), each)
+		return fmt.Sprintf("No mix holds the limits in %s of the runs.", mix.PercentText(r.Hold))
 	}
 	e, risk := r.Best.Entry, ""
 	if r.Risk.Kind != plan.Mean {

@@ -124,10 +124,10 @@ type PlayedFuture struct {
 	Error  float64        `json:"drawn_error"`
 	Jobs   int            `json:"jobs"`
 	Cost   *capcli.USD    `json:"cost_usd"`        // of the best mix; null where there is none
-	Least  capcli.USD     `json:"least_cost_usd"`  // of any mix that was run in full and does the work
+	Least  capcli.USD     `json:"least_cost_usd"`  // of any mix that was run in full and holds the limits in this future
 	Regret *capcli.USD    `json:"regret_usd"`      // of the best mix; null where there is none
 	Held   *bool          `json:"all_limits_held"` // by the best mix; null where there is none
-	Mix    int            `json:"least_cost_mix"`  // -1 where no mix was run in full and does the work
+	Mix    int            `json:"least_cost_mix"`  // -1 where no mix was run in full and holds them
 }
 
 // played returns the futures that were played, run by run; nil where none were.
@@ -152,7 +152,7 @@ func (s *study) played() *Played {
 		}
 		row := PlayedFuture{Future: run, Asked: filled.Asked, Drawn: filled.Drawn, Error: filled.Error(), Jobs: filled.Jobs, Mix: -1}
 		for _, e := range s.found.Entries {
-			if e.Fate != Full || run >= len(e.Outcomes) || !e.servesIn(run) {
+			if e.Fate != Full || run >= len(e.Outcomes) || !e.held[run] {
 				continue
 			}
 			if c := e.Outcomes[run].Cost; row.Mix < 0 || c < row.Least {

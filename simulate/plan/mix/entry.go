@@ -38,9 +38,11 @@ type Entry struct {
 
 	figures []*outcome.Outcome // of Outcomes, as limits are checked against them
 	held    []bool             // whether all limits held, by run
-	broken  []bool             // whether an each-run limit was broken, by run
+	limits  []Limit            // that the outcomes were held against
+	allowed float64            // most of the work that may be left undone on the mean; above 1 there is no limit
 	risk    plan.Risk          // the risk that Cost returns
 	weights []int64            // of the runs; nil is all alike
+	least   *capcli.USD        // floor, once it is known
 }
 
 // newEntry returns the entry of a candidate that has not run.
@@ -77,32 +79,40 @@ func (e *Entry) note(o Outcome, limits []Limit) {
 // judgeRun holds the outcome of a run against the limits.
 func (e *Entry) judgeRun(o *Outcome, limits []Limit) {
 	figures := o.figures()
-	held, broken := true, false
+	held := true
 	for i := range limits {
-		holds := limits[i].holds(figures)
-		held = held && holds
-		broken = broken || limits[i].Each && !holds
+		held = held && limits[i].holds(figures)
 	}
-	e.figures, e.held, e.broken = append(e.figures, figures), append(e.held, held), append(e.broken, broken)
+	e.figures, e.held, e.limits = append(e.figures, figures), append(e.held, held), limits
 }
 
 // judge holds all outcomes against the limits again, because their costs changed.
 func (e *Entry) judge(limits []Limit) {
-	e.figures, e.held, e.broken = nil, nil, nil
+	e.figures, e.held = nil, nil
 	for i := range e.Outcomes {
 		e.judgeRun(&e.Outcomes[i], limits)
 	}
 }
 
-// holds reports whether all limits hold together in the given share of the runs, and each-run
-// limits in every run.
+// holds reports whether all limits hold together in the given share of the runs, and those on unserved
+// work on the mean too.
 func (e *Entry) holds(share float64) bool { return e.HeldShare() >= share && e.Serves() }
 
-// Serves reports whether e holds the each-run limits, those on unserved work, in every run so far.
-func (e *Entry) Serves() bool { return !slices.Contains(e.broken, true) }
+// Serves reports whether the mean over the runs so far holds the limits on unserved work.
+func (e *Entry) Serves() bool {
+	for i := range e.limits {
+		if l := &e.limits[i]; l.OnMean && !l.holdsOnMean(e) {
+			return false
+		}
+	}
+	return true
+}
 
-// servesIn reports whether e holds the each-run limits in one run.
-func (e *Entry) servesIn(run int) bool { return run < len(e.broken) && !e.broken[run] }
+// holdsOnMean reports whether the mean of the limit's figure over the runs of a mix holds it.
+func (l *Limit) holdsOnMean(e *Entry) bool {
+	v, known := e.Mean(l.Metric)
+	return known && l.miss(v) <= 0
+}
 
 // fault returns why a run of e has no price; "" where all runs so far have one.
 func (e *Entry) fault() string {
@@ -227,20 +237,49 @@ func (e *Entry) Wait() float64 {
 	return float64(sum) / float64(max(1, len(e.Outcomes)))
 }
 
-// floor returns the risk of the floors (by default their mean), rounded down. A risk never falls
-// where a cost rises, so it is a lower bound on Cost.
+// floor returns a lower bound on Cost of a mix that holds the limits on unserved work on the mean,
+// rounded down. A risk never falls where a cost rises, so it is the risk of bounds on the runs. A run may
+// leave more undone than the mean may, if others leave less: for the mean, all that may be left undone
+// counts at the highest price of any run.
 func (e *Entry) floor() capcli.USD {
-	if len(e.Floors) > 0 && (e.risk.Kind != plan.Mean || e.weights != nil) {
-		floors := make([]capcli.USD, len(e.Floors))
-		for i := range floors {
-			floors[i] = e.Floors[i].Cost
-		}
-		return e.risk.WeightedUSD(floors, e.weights, false) - 1
-	}
 	if len(e.Floors) == 0 {
 		return math.MinInt64
 	}
-	return capcli.MeanUSD(len(e.Floors), false, func(i int) capcli.USD { return e.Floors[i].Cost }) - 1
+	if e.least == nil {
+		least := e.computeFloor()
+		e.least = &least
+	}
+	return *e.least
+}
+
+// computeFloor is floor without its memory.
+func (e *Entry) computeFloor() capcli.USD {
+	sum, base, all := make([]capcli.USD, len(e.Floors)), make([]capcli.USD, len(e.Floors)), int64(0)
+	var slope capcli.USD
+	for i := range e.Floors {
+		f := &e.Floors[i]
+		base[i], sum[i], slope = f.Base, f.Base+f.Full, max(slope, f.Slope)
+		all += e.weight(i)
+	}
+	mean := func(list []capcli.USD) capcli.USD { return plan.Risk{}.WeightedUSD(list, e.weights, false) }
+	least := max(mean(base), mean(sum)-capcli.USD(math.Ceil(e.allowed*float64(slope)))) - 1
+	if e.risk.Kind == plan.Mean {
+		return least
+	}
+	for i := range sum {
+		f := &e.Floors[i]
+		undone := min(1, e.allowed*float64(all)/float64(e.weight(i)))
+		sum[i] = f.Base + max(0, f.Full-capcli.USD(math.Ceil(undone*float64(f.Slope))))
+	}
+	return e.risk.WeightedUSD(sum, e.weights, false) - 1
+}
+
+// weight returns the weight of a run.
+func (e *Entry) weight(run int) int64 {
+	if e.weights == nil {
+		return 1
+	}
+	return e.weights[run]
 }
 
 // byCost orders entries by cost, then wait, then number: a total order.

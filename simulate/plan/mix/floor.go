@@ -152,6 +152,9 @@ type floor struct {
 	Why string
 	// Undone is a lower bound on the share of the work that the run leaves undone.
 	Undone float64
+	// Base holds whatever the run leaves undone. A run that leaves nothing undone costs Full more, and one that
+	// leaves a share undone at least that share of Slope less than so.
+	Base, Full, Slope capcli.USD
 }
 
 // floorOf returns the floor of a candidate in a run. Committed capacity is paid in any case. Work
@@ -186,14 +189,16 @@ func (b *bounds) floorOf(c *Candidate, run int) (floor, error) {
 	if err != nil {
 		return floor{}, err
 	}
-	f.Undone = left.share()
+	f.Undone, f.Base = left.share(), f.Cost
 	switch {
 	case why == "" || c.Discounted:
 	case b.p.PriceUnserved:
 		if price, fixed := leastOnDemand(cfg.Pools, c.Rates); fixed {
 			f.Cost += left.use(rates, 0, price)
+			f.Base = f.Cost
 		}
-	default:
+	case b.allowed <= 1:
+		f.Full, f.Slope = left.useOfAll(rates)
 		f.Cost += left.use(rates, b.allowed, 0)
 	}
 	return f, nil

@@ -144,24 +144,40 @@ func (u *undone) use(rates []billing.Rate, allowed float64, priced capcli.Rate) 
 	}
 	var most capcli.USD
 	for _, parts := range [][]beyond{{u.all}, u.kinds} {
-		var sum capcli.USD
-		var top capcli.Rate
-		for _, b := range parts {
-			price := priced
-			for _, i := range b.pools {
-				if p := lowest(&rates[i]); price <= 0 || p < price {
-					price = p
-				}
-			}
-			sum += capcli.Cost(max(0, price), b.work) - 1
-			top = max(top, price)
-		}
+		sum, top := beyondCost(parts, rates, priced)
 		if priced <= 0 {
 			sum -= capcli.Cost(top, capcli.GPUTime(math.Ceil(allowed*float64(u.possible)))) + 1
 		}
 		most = max(most, sum)
 	}
 	return most
+}
+
+// useOfAll returns use of all the work, none of it left undone, and how much less it costs at most where all is
+// left undone.
+func (u *undone) useOfAll(rates []billing.Rate) (full, slope capcli.USD) {
+	for _, parts := range [][]beyond{{u.all}, u.kinds} {
+		if sum, top := beyondCost(parts, rates, 0); sum > full {
+			full, slope = sum, capcli.Cost(top, u.possible)+1
+		}
+	}
+	return full, slope
+}
+
+// beyondCost returns the least cost of work, each part at the lowest price of a pool that may do it or at priced
+// where that is over 0 and less, and the highest of these prices.
+func beyondCost(parts []beyond, rates []billing.Rate, priced capcli.Rate) (sum capcli.USD, top capcli.Rate) {
+	for _, b := range parts {
+		price := priced
+		for _, i := range b.pools {
+			if p := lowest(&rates[i]); price <= 0 || p < price {
+				price = p
+			}
+		}
+		sum += capcli.Cost(max(0, price), b.work) - 1
+		top = max(top, price)
+	}
+	return sum, top
 }
 
 // leastPace returns the least share of its time in which a job works: checkpoints of cost Cost
@@ -254,12 +270,11 @@ func drain(list []request, capacity []capcli.Level[capcli.Seconds], end capcli.S
 	return left
 }
 
-// undoneMost returns the lowest each-run limit on the share of the work left undone; above 1 where
-// there is none.
+// undoneMost returns the lowest limit on the share of the work left undone; above 1 where there is none.
 func undoneMost(limits []Limit) float64 {
 	most := 2.0
 	for i := range limits {
-		if l := &limits[i]; l.Each && l.Metric == "unserved_share" && l.isUpper() {
+		if l := &limits[i]; l.OnMean && l.Metric == "unserved_share" && l.isUpper() {
 			most = min(most, l.Value)
 		}
 	}

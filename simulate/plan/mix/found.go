@@ -20,8 +20,8 @@ func (f *Found) runInFull() []*Entry {
 	return out
 }
 
-// BestEntry returns the cheapest mix that holds all limits in the required share of runs, and
-// each-run limits in every run; nil where there is none.
+// BestEntry returns the cheapest mix that holds all limits in the required share of runs, and those on
+// unserved work on the mean; nil where there is none.
 func (f *Found) BestEntry() *Entry {
 	for _, e := range f.runInFull() {
 		if e.holds(f.hold) {
@@ -43,8 +43,7 @@ func (f *Found) secondBest() *Entry {
 	return nil
 }
 
-// bestOnMean returns the cheapest mix whose mean figures hold all limits, and that holds each-run
-// limits in every run; nil where there is none.
+// bestOnMean returns the cheapest mix whose mean figures hold all limits; nil where there is none.
 func (f *Found) bestOnMean() *Entry {
 	for _, e := range f.runInFull() {
 		if f.meanHolds(e) {
@@ -55,21 +54,12 @@ func (f *Found) bestOnMean() *Entry {
 }
 
 func (f *Found) meanHolds(e *Entry) bool {
-	if !e.Serves() {
-		return false
-	}
-	for i := range f.limits {
-		v, ok := e.Mean(f.limits[i].Metric)
-		if !ok || f.limits[i].miss(v) > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.limits, func(l Limit) bool { return !l.holdsOnMean(e) })
 }
 
 // frontier returns the mixes that no other mix beats in cost and wait, in order of cost. The
 // figures are the mean cost, or the risk of the search, and the mean over the runs of the p95 wait.
-// Mixes that break an each-run limit, and so leave work undone, are not on the frontier and beat
+// Mixes that leave more work undone on the mean than a limit allows are not on the frontier and beat
 // none.
 func (f *Found) frontier() []*Entry {
 	var out []*Entry
@@ -99,7 +89,7 @@ func (f *Found) LeastFloor() capcli.USD {
 type Distance struct {
 	Limit string   `json:"limit"`
 	Mean  *float64 `json:"mean"`       // the mean of the figure over the runs; null where unknown
-	Miss  *float64 `json:"beyond_by"`  // how far the figure is beyond the limit, in its unit; below 0 it is within; of an each-run limit, that of the worst run; null where unknown
+	Miss  *float64 `json:"beyond_by"`  // how far the figure is beyond the limit, in its unit; below 0 it is within; null where unknown
 	Held  float64  `json:"held_share"` // the share of the runs in which the limit held
 }
 
@@ -116,19 +106,15 @@ func (f *Found) Distances(e *Entry) []Distance {
 	return out
 }
 
-// distance returns the mean of the figure of limit i, how far it is beyond the limit (of an
-// each-run limit, in the worst run), the share of the runs in which the limit held, and whether the
-// figure is known.
+// distance returns the mean of the figure of limit i, how far it is beyond the limit, the share of the runs in
+// which the limit held, and whether the figure is known.
 func (f *Found) distance(e *Entry, i int) (mean, miss, held float64, known bool) {
 	l := &f.limits[i]
 	mean, known = e.Mean(l.Metric)
 	miss = l.miss(mean)
-	for _, o := range e.figures {
-		if v, ok := o.Exact(l.Metric); ok && l.Each {
-			miss = max(miss, l.miss(v))
-		}
+	for run, o := range e.figures {
 		if l.holds(o) {
-			held += 1 / float64(len(e.Outcomes))
+			held += e.shareOf(run)
 		}
 	}
 	return mean, miss, held, known
@@ -194,21 +180,24 @@ func (f *Found) bindingOnCost() int {
 }
 
 // heldOnly reports whether the limits that counts selects hold together in the required share of
-// runs, and those of them that are each-run limits in every run.
+// runs, and those of them on unserved work on the mean too.
 func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) bool {
-	n, each := 0, true
-	for _, o := range e.figures {
+	held := 0.0
+	for run, o := range e.figures {
 		all := true
 		for i := range f.limits {
-			if counts(i) && !f.limits[i].holds(o) {
-				all, each = false, each && !f.limits[i].Each
-			}
+			all = all && (!counts(i) || f.limits[i].holds(o))
 		}
 		if all {
-			n++
+			held += e.shareOf(run)
 		}
 	}
-	return each && float64(n)/float64(max(1, len(e.Outcomes))) >= f.hold
+	for i := range f.limits {
+		if counts(i) && f.limits[i].OnMean && !f.limits[i].holdsOnMean(e) {
+			return false
+		}
+	}
+	return held >= f.hold-1e-9
 }
 
 // rankedMixes returns the mixes of the frontier that hold the limits in the required share of runs,

@@ -15,19 +15,10 @@ type Limit struct {
 	Op     string  `json:"op"` // <=, <, >= or >
 	Value  float64 `json:"value"`
 	Text   string  `json:"limit"` // for people
-	// Each means that the limit must hold in every run, whatever share of the runs the search asks
-	// for. Limits on unserved work are of this kind: a run that does less work costs less and
-	// lowers the mean.
-	Each bool `json:"each_run,omitempty"`
-}
-
-// Share returns the share of the runs in which the limit must hold; hold is the share for all
-// limits together.
-func (l *Limit) Share(hold float64) float64 {
-	if l.Each {
-		return 1
-	}
-	return hold
+	// OnMean means that the mean over the runs must hold the limit too, beside the share of the runs that
+	// the search asks for. Limits on unserved work are of this kind: a run that does less work costs
+	// less, so the few runs that may break a limit must not leave much of the work undone.
+	OnMean bool `json:"on_mean,omitempty"`
 }
 
 // holds reports whether an outcome holds the limit. An unknown figure does not.
@@ -53,7 +44,7 @@ func (l *Limit) miss(v float64) float64 {
 	return l.Value - v
 }
 
-// UndoneMost is the default limit on the share of the work that a run may leave undone. Without a
+// UndoneMost is the default limit on the share of the work that may be left undone. Without a
 // limit the cheapest mix would do nothing.
 const UndoneMost = "0.5%"
 
@@ -86,7 +77,7 @@ func (p *Planner) makeLimits() error {
 
 func isUpper(c outcome.Check) bool { return strings.HasPrefix(c.Op, "<") }
 
-// limitUndone limits the work that a run leaves undone, unless it already has a limit or a price.
+// limitUndone limits the work that is left undone, unless it already has a limit or a price.
 func (p *Planner) limitUndone() error {
 	if p.req.PriceUnserved || slices.ContainsFunc(p.limits, func(c outcome.Check) bool { return c.Metric.Name == "unserved_share" && isUpper(c) }) {
 		return nil
@@ -96,7 +87,7 @@ func (p *Planner) limitUndone() error {
 		return err
 	}
 	p.limits = append(p.limits, c)
-	p.notes = append(p.notes, "a mix must do the work: each run may leave "+UndoneMost+" of what could have been done by its end undone (--max unserved_share=… changes this, --search price-unserved gives it a price)")
+	p.notes = append(p.notes, "a mix must do the work: it may leave "+UndoneMost+" of what could have been done by the end undone, on the mean over the runs and in each that holds the limits (--max unserved_share=… changes this, --search price-unserved gives it a price)")
 	return nil
 }
 
@@ -124,13 +115,13 @@ func (r *Request) limits() ([]outcome.Check, error) {
 	return out, nil
 }
 
-// limitsOf returns checks as limits of a search; those on unserved work must hold in each run.
+// limitsOf returns checks as limits of a search; those on unserved work must hold on the mean too.
 func limitsOf(checks []outcome.Check) []Limit {
 	var out []Limit
 	for _, c := range checks {
 		out = append(out, Limit{
 			Metric: c.Metric.Name, Op: c.Op, Value: c.Value, Text: c.String(),
-			Each: strings.HasPrefix(c.Metric.Name, "unserved_") && isUpper(c),
+			OnMean: strings.HasPrefix(c.Metric.Name, "unserved_") && isUpper(c),
 		})
 	}
 	return out

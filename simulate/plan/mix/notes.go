@@ -127,8 +127,7 @@ func (s *study) assumptions() []string {
 func (s *study) roles(e *Entry) []string {
 	var out []string
 	if e == s.best {
-		asked := slices.ContainsFunc(s.Search.Limits, func(l Limit) bool { return !l.Each })
-		if s.problem.Runs == 1 || !asked {
+		if s.problem.Runs == 1 || len(s.Search.Limits) == 0 {
 			out = append(out, "cheapest")
 		} else {
 			out = append(out, "cheapest at "+PercentText(s.Search.Hold))

@@ -113,6 +113,11 @@ func (s *search) bestSoFar() *Entry {
 // run races a batch and adds the mixes that had all their runs to finished.
 func (s *search) run(batch []*Entry) {
 	s.race(batch)
+	s.finish(batch)
+}
+
+// finish settles the mixes of a batch that had all their runs, and adds them to finished.
+func (s *search) finish(batch []*Entry) {
 	if s.err != nil {
 		return
 	}
@@ -148,11 +153,11 @@ func (s *search) nearestOfNone() {
 	}
 }
 
-// leastUndone is the largest lower bound on the share of the work that a run leaves undone.
+// leastUndone is a lower bound on the share of the work that a mix leaves undone, on the mean over the runs.
 func (e *Entry) leastUndone() float64 {
-	most := 0.0
-	for _, f := range e.Floors {
-		most = max(most, f.Undone)
+	sum, all := 0.0, int64(0)
+	for i, f := range e.Floors {
+		sum, all = sum+f.Undone*float64(e.weight(i)), all+e.weight(i)
 	}
-	return most
+	return sum / float64(max(1, all))
 }

@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -62,13 +63,12 @@ func level(confidence float64, candidates, looks int) float64 {
 }
 
 // beats reports whether rival rules e out by the first n runs of both. It does where it costs less,
-// waits no longer (where the goal is the frontier), holds the limits in each run in which e does,
-// and breaks a limit of each run only where e breaks one too.
+// waits no longer (where the goal is the frontier), and holds the limits in each run in which e does.
 func (s *Search) beats(rival, e *Entry, n int, alpha float64) bool {
 	cost, wait := make([]float64, n), make([]float64, n)
 	longer := true // e's wait equals rival's in every run
 	for k := range n {
-		if e.held[k] && !rival.held[k] || rival.broken[k] && !e.broken[k] {
+		if e.held[k] && !rival.held[k] {
 			return false
 		}
 		a, b := &e.Outcomes[k], &rival.Outcomes[k]
@@ -92,8 +92,20 @@ func (s *search) race(batch []*Entry) {
 		steps = looks(s.Problem.Runs)
 		alpha = level(s.Confidence, s.Size, len(steps))
 	}
-	active := batch
+	for back := batch; len(back) > 0 && s.err == nil; back = s.takeBack(batch) {
+		for _, active := range byRuns(back) {
+			s.raceOn(active, steps, alpha)
+		}
+	}
+}
+
+// raceOn goes on with the race of mixes that have had equally many runs.
+func (s *search) raceOn(active []*Entry, steps []int, alpha float64) {
+	had := len(active[0].Outcomes)
 	for _, n := range steps {
+		if n <= had {
+			continue
+		}
 		if active = s.runTo(active, n); s.err != nil || n == s.Problem.Runs || alpha == 0 {
 			return
 		}
@@ -101,15 +113,73 @@ func (s *search) race(batch []*Entry) {
 	}
 }
 
+// takeBack returns the mixes of a batch that were dropped because of a rival that does not stand, as not dropped:
+// after all its runs the rival breaks a limit, or it has no price, or it was dropped for that in its turn.
+func (s *search) takeBack(batch []*Entry) []*Entry {
+	if s.err != nil {
+		return nil
+	}
+	by := map[int]*Entry{}
+	for _, list := range [][]*Entry{batch, s.finished} {
+		for _, e := range list {
+			by[e.Index] = e
+		}
+	}
+	var out []*Entry
+	for _, e := range batch {
+		if e.Fate == ByRace && e.Rival >= 0 && !s.stands(by, e.Rival) {
+			out = append(out, e)
+		}
+	}
+	for _, e := range out {
+		e.Fate, e.Rival = Full, -1
+	}
+	return out
+}
+
+// stands reports whether a rival justifies that others were dropped for it: it holds the limits after all its
+// runs, or it was itself dropped for one that does.
+func (s *search) stands(by map[int]*Entry, rival int) bool {
+	for range len(by) { // each rival beats the one before, so none comes twice but by chance
+		r := by[rival]
+		switch {
+		case r == nil:
+			return false
+		case r.Fate == Full:
+			return len(r.Outcomes) == s.Problem.Runs && r.holds(s.Hold)
+		case r.Fate != ByRace || r.Rival < 0:
+			return false
+		}
+		rival = r.Rival
+	}
+	return false
+}
+
+// byRuns divides mixes by how many runs they have had, fewest first.
+func byRuns(entries []*Entry) [][]*Entry {
+	sorted := slices.Clone(entries)
+	slices.SortStableFunc(sorted, func(a, b *Entry) int { return cmp.Compare(len(a.Outcomes), len(b.Outcomes)) })
+	var out [][]*Entry
+	for i, e := range sorted {
+		if i == 0 || len(e.Outcomes) != len(sorted[i-1].Outcomes) {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], e)
+	}
+	return out
+}
+
 // drop marks the mixes of active that are ruled out after n runs and returns the others.
 func (s *search) drop(active []*Entry, n int, alpha float64) []*Entry {
-	rivals := append(append([]*Entry(nil), active...), s.finished...)
-	found := slices.ContainsFunc(s.finished, func(e *Entry) bool { return e.holds(s.Hold) })
+	rivals := slices.Clone(active)
+	for _, r := range s.finished {
+		if r.holds(s.Hold) { // one that breaks a limit rules nothing out
+			rivals = append(rivals, r)
+		}
+	}
 	var kept []*Entry
 	for _, e := range active {
-		// A limit that must hold in each run is lost once it is broken. While no finished mix holds
-		// all limits, such a mix stays in: its distance from the limits is reported.
-		rival, out := -1, found && !e.Serves() || tooSeldom(e.heldRuns(), n, math.Min(s.Hold, 0.5)) <= alpha
+		rival, out := -1, tooSeldom(e.heldRuns(), n, math.Min(s.Hold, 0.5)) <= alpha
 		for _, r := range rivals {
 			if out {
 				break

@@ -151,6 +151,8 @@ type MarginalGPU struct {
 	Held   float64     `json:"held_share"`
 	Undone float64     `json:"unserved_share"`
 	Serves bool        `json:"unserved_within_limit"`
+	Holds  bool        `json:"holds_limits"`               // in the share of the runs that the plan asks for
+	Why    string      `json:"why_not_the_plan,omitempty"` // of a cheaper size that holds the limits
 	Best   bool        `json:"best"`
 }
 

@@ -124,6 +124,7 @@ func (s *Search) Run(ctx context.Context) (*Found, error) {
 		x.close()
 	}
 	if x.err == nil {
+		x.lookAround()
 		x.nearestOfNone()
 	}
 	switch {
@@ -245,6 +246,7 @@ func (s *search) entryOf(i int) *Entry {
 // entry returns what is known of a candidate before it is run: its floors.
 func (s *search) entry(c *Candidate) (*Entry, error) {
 	e := s.newEntry(c)
+	e.allowed = s.bounds.allowed
 	for run := range s.Problem.Runs {
 		f, err := s.bounds.floorOf(c, run)
 		if err != nil {
@@ -290,10 +292,23 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 	return -1, false
 }
 
-// starved reports whether in some run e has too little capacity for the work that each run must do.
-func (s *search) starved(e *Entry) bool {
-	most := undoneMost(s.Limits)
-	return slices.ContainsFunc(e.Floors, func(f floor) bool { return f.Undone > most })
+// starved reports whether e has too little capacity for the work that must be done: on the mean, or in too many
+// runs.
+func (s *search) starved(e *Entry) bool { return e.isStarved(undoneMost(s.Limits), s.Hold) }
+
+// isStarved reports whether e leaves more than a share of the work undone on the mean, or in so many runs that
+// fewer than the share hold are left.
+func (e *Entry) isStarved(most, hold float64) bool {
+	if e.leastUndone() > most+1e-12 {
+		return true
+	}
+	may, all := int64(0), int64(0)
+	for i := range e.Floors {
+		if all += e.weight(i); e.Floors[i].Undone <= most {
+			may += e.weight(i)
+		}
+	}
+	return float64(may) < hold*float64(all)
 }
 
 // overLimit reports whether the floor of e breaks a limit on cost in too many runs, whatever the
@@ -378,7 +393,7 @@ func (f *Found) Counts() Counts {
 		case Full:
 			c.Full++
 		case ByBound:
-			if c.ByBound++; e.leastUndone() > undoneMost(f.limits) {
+			if c.ByBound++; e.isStarved(undoneMost(f.limits), f.hold) {
 				c.Starved++
 			}
 		case ByRace:

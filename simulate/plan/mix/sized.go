@@ -249,7 +249,7 @@ func (s *study) sizedMix(gpus int64, e *Entry) Sized {
 		out.Range = append(out.Range, year)
 	}
 	for i, d := range m.Distances {
-		if l := &s.Search.Limits[i]; d.Held < l.Share(s.Search.Hold)-1e-9 {
+		if l := &s.Search.Limits[i]; d.Held < s.Search.Hold-1e-9 || l.OnMean && !l.holdsOnMean(e) {
 			out.Broken = append(out.Broken, d.Limit)
 		}
 	}

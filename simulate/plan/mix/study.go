@@ -184,7 +184,7 @@ func (s *study) weigh(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		entries, err := s.Search.runAll(ctx, s.problem, candidates)
+		entries, err := s.runKnown(ctx, candidates)
 		if err != nil {
 			return err
 		}
@@ -198,6 +198,9 @@ func (s *study) weigh(ctx context.Context) error {
 				Pool: c.Name, GPUs: sizes[k], Needed: float64(needed(int64(sizes[k]))) / math.Max(1, float64(length)),
 				Cost: e.Cost(), Wait: e.Wait(), Held: e.HeldShare(), Undone: e.undoneShare(), Serves: e.Serves(), Best: e.Key == s.best.Key,
 			}
+			if row.Holds = e.holds(s.Search.Hold); row.Holds && row.Cost < s.best.Cost() {
+				row.Why = s.whyNot(path, sizes[k])
+			}
 			if last != nil {
 				saved := last.Cost() - e.Cost()
 				row.Saved = &saved
@@ -206,6 +209,42 @@ func (s *study) weigh(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// runKnown is runAll that takes mixes with the same schedule and prices which the search has run in full.
+func (s *study) runKnown(ctx context.Context, candidates []*Candidate) ([]*Entry, error) {
+	out := make([]*Entry, len(candidates))
+	var fresh []*Candidate
+	for i, c := range candidates {
+		for _, e := range s.found.Entries {
+			if e.Fate == Full && !e.Discounted && e.Key == c.Key && fmt.Sprint(e.Rates) == fmt.Sprint(c.Rates) {
+				out[i] = e
+			}
+		}
+		if out[i] == nil {
+			fresh = append(fresh, c)
+		}
+	}
+	entries, err := s.Search.runAll(ctx, s.problem, fresh)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if out[i] == nil {
+			out[i], entries = entries[0], entries[1:]
+		}
+	}
+	return out, nil
+}
+
+// whyNot returns why a size that is cheaper than the plan and holds the limits is not the plan: it was no choice.
+func (s *study) whyNot(path string, gpus int) string {
+	for _, a := range s.problem.Space.Axes {
+		if a.Path == path {
+			return fmt.Sprintf("%d GPUs are between the sizes tried, or beyond them: --vary %s=… tries more", gpus, path)
+		}
+	}
+	return fmt.Sprintf("the size of %s is given: --vary %s=… tries others", path, path)
 }
 
 // sizesAround returns sizes of a pool around the best one, in GPUs, and the mixes that have them:
@@ -380,6 +419,7 @@ func (s *Search) runUnsettled(ctx context.Context, p *Problem, candidates []*Can
 	entries := make([]*Entry, len(candidates))
 	for i, c := range candidates {
 		entries[i] = s.newEntry(c)
+		entries[i].limits = s.Limits
 	}
 	for run := range p.Runs {
 		out, err := p.evaluate(ctx, run, candidates)

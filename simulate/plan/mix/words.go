@@ -53,11 +53,11 @@ func (r *Result) missText(i int, d *Distance) string {
 	switch {
 	case d.Mean == nil:
 		return fmt.Sprintf("%s is not known", l.Metric)
-	case l.Each && *d.Miss > 0 && l.Metric == "unserved_share":
-		return fmt.Sprintf("it leaves %s of the work undone, and %s is for each run", r.Closest.Entry.UndoneText(), l.Text)
+	case *d.Miss > 0 && l.Metric == "unserved_share":
+		return fmt.Sprintf("it leaves %s of the work undone, beyond %s", r.Closest.Entry.UndoneText(), l.Text)
 	case *d.Miss > 0:
 		return fmt.Sprintf("%s is %s, %s beyond %s", l.Metric, m.Text(*d.Mean), m.Text(*d.Miss), l.Text)
-	case d.Held < l.Share(r.Hold):
+	case d.Held < r.Hold-1e-9:
 		return fmt.Sprintf("%s is held in %s of runs", l.Text, PercentText(d.Held))
 	}
 	return ""
