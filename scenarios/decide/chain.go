@@ -86,7 +86,7 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 	}
 	c.memory = &kept{folder: folder, version: w.Build, note: w.Note}
 	c.open = c.opener()
-	c.out.asked, c.out.prices = c.flags(), c.Prices
+	c.out.asked, c.out.prices, c.out.Texts = c.flags(), c.Prices, c.docs
 	if err := c.readPrices(); err != nil {
 		return nil, err
 	}
@@ -423,7 +423,7 @@ func (c *chain) sources() demand.Sources {
 }
 
 // floats reports whether a commitment covers use wherever it runs, so that it is a bill and no place.
-func floats(*prices.Quote) bool { return true }
+func floats(q *prices.Quote) bool { return q.Properties().Floats() }
 
 // readFutures reads the futures, and says what places can be had.
 func (c *chain) readFutures(ctx context.Context) (err error) {

@@ -56,6 +56,9 @@ func (f *Field) Ties(best *Assessed, wrong ...float64) (*Ties, error) {
 	lot := f.deal.m.lot()
 	step := max(lot, first/tieLevels/lot*lot)
 	out := &Ties{Least: first, Most: first}
+	if !slices.ContainsFunc(f.deal.options, func(x option) bool { return x.from == 0 }) {
+		return out, nil // nothing can be bought first
+	}
 	for _, by := range []int64{-step, step} {
 		for k, at := int64(1), first+by; at >= 0 && k <= tieLevels; k, at = k+1, at+by {
 			added, tied, err := f.compareFirst(best, at)
