@@ -15,7 +15,8 @@ func newPrices(e *env) *cobra.Command {
 		Use:   "prices",
 		Short: "Dated prices of GPUs: the catalogue, one machine's terms, price lists of your own",
 		Long: "The catalogue has public list prices, each with its source and date. A scenario names one by its key,\n" +
-			"price: gcp/us-central1/a3-highgpu-8g/1y, and a file of your own (--prices, or prices: in the scenario) goes before it.",
+			"price: gcp/us-central1/a3-highgpu-8g/1y, and a file of your own (--prices, or prices: in the scenario) goes before it.\n" +
+			"What a term covers, guarantees or fences: docs/prices.md; what products do: capcli bill --help.",
 		Example: "  capcli prices list --gpu h100 --term 1y\n" +
 			"  capcli prices show gcp/us-central1/a3-highgpu-8g\n" +
 			"  capcli prices import pricing.csv --format gcp --out prices.csv",
