@@ -32,7 +32,7 @@ func newPlan(e *env) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		ValidArgsFunction: completeScenarios,
 	}
-	cmd.AddCommand(newPlanMix(e), newPlanCurve(e), newPlanSavings(e), newPlanJoint(e), newPlanFutures(e), newPlanReview(e), newPlanSpot(e), newPlanService(e), newPlanWidth(e), newPlanMerge(e))
+	cmd.AddCommand(newPlanMix(e), newPlanCurve(e), newPlanBacktest(e), newPlanSavings(e), newPlanJoint(e), newPlanFutures(e), newPlanReview(e), newPlanSpot(e), newPlanService(e), newPlanWidth(e), newPlanMerge(e))
 	return cmd
 }
 

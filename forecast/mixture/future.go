@@ -97,7 +97,7 @@ func (s shape) pick(u float64) *block {
 // spread too.
 const (
 	errorPrior = 8    // number of them
-	errorSpan  = 0.1  // their standard deviation
+	errorSpan  = 0.06 // their standard deviation
 	errorMost  = 1.0  // largest error of the logarithm that futures draw
 	damping    = 0.98 // of moves of the level, per week ahead
 )

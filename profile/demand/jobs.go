@@ -81,12 +81,12 @@ func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep 
 	}
 	hs.FormatStamp = stampFormat(d.Step, r.Trace.TZ)
 	from, to := d.WholeSteps()
-	if r.Curve {
+	if r.Curve && !r.Whole {
 		all, _ := d.Work(names[0])
 		from, to = 0, len(all)
 	}
 	grid := d.Grid()
-	if to-from < 2 && !r.Curve {
+	if to-from < 2 && (!r.Curve || r.Whole) {
 		return nil, &capcli.InputError{
 			File: file, Text: fmt.Sprintf("expected at least two whole steps of %s, found %d", d.Step, to-from), Hint: "take a shorter --step",
 		}

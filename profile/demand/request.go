@@ -64,8 +64,9 @@ type Request struct {
 	Separator string // separator between the levels of a table's ids, such as / in team/h100: adds the sums of the levels
 
 	// Curve reads a demand curve: all steps of a job log, and no negative value. Step is
-	// the duration of a value without a date.
-	Curve bool
+	// the duration of a value without a date. Whole leaves out the steps of a job log that it does
+	// not cover in full, such as those after its last submission: they are no history.
+	Curve, Whole bool
 }
 
 // Sources open the inputs of a Request. A source that the request does not need may be zero.

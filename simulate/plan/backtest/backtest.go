@@ -77,7 +77,7 @@ func (q *Question) Run(ctx context.Context) ([]Trial, error) {
 	}
 	var fits []capcli.Seconds
 	for _, at := range q.Origins {
-		if at >= 0 && q.cuts(at)[len(q.cuts(at))-1] <= q.Curve.Len() {
+		if at >= 0 && q.EndOf(at) <= q.Curve.Len() {
 			fits = append(fits, at)
 		}
 	}
@@ -119,6 +119,13 @@ func spread(n int) []int {
 		}
 	}
 	return out
+}
+
+// EndOf returns when the last term of a trial from an origin ends, or what counts of it, in seconds
+// from the start of the curve.
+func (q *Question) EndOf(at capcli.Seconds) capcli.Seconds {
+	cuts := q.cuts(at)
+	return cuts[len(cuts)-1]
 }
 
 // cuts returns the dates of the decisions from an origin, and the end of the last.

@@ -50,6 +50,34 @@ type Decision struct {
 	Promise *[2]capcli.USD
 }
 
+// Choose returns the lots with the least mean cost over possible futures of the steps to come, in
+// GPUs, and the range of that cost from the 10 % to the 90 % quantile. For one purchase it is the
+// optimum that plan.Field finds: costs are convex, and their mean is that of all futures' hours
+// together.
+func (p *Past) Choose(paths [][]float64) (Decision, error) {
+	whole := &plan.Curve{Start: capcli.NoTime, Step: p.Curve.Step}
+	for _, path := range paths {
+		for _, v := range path {
+			whole.Work = append(whole.Work, capcli.GPUTime(math.Round(1000*v))*capcli.GPUTime(whole.Step.Length()))
+		}
+	}
+	if err := whole.Check(); err != nil {
+		return Decision{}, err
+	}
+	open := func(int) capcli.Rate { return p.Open }
+	d := Decision{Promise: &[2]capcli.USD{}}
+	d.Lots, _ = newStretch(whole, 0, len(whole.Work), p.Paid, p.Lot, open).best()
+	var costs []capcli.USD
+	for at, path := range paths {
+		from := at * len(path)
+		costs = append(costs, newStretch(whole, from, from+len(path), p.Paid, p.Lot, open).cost(d.Lots))
+	}
+	slices.Sort(costs)
+	last := len(costs) - 1
+	d.Promise[0], d.Promise[1] = costs[last/10], costs[last-last/10]
+	return d, nil
+}
+
 // Rule decides how many lots to commit to, from the past alone.
 type Rule struct {
 	Name   string
