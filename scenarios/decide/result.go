@@ -2,6 +2,7 @@ package decide
 
 import (
 	"capcli"
+	"capcli/scenarios/trial"
 	"capcli/simulate/plan/market"
 	"capcli/simulate/plan/mix"
 )
@@ -42,6 +43,7 @@ type Result struct {
 	Ties         *Ties      `json:"ties"`         // sizes that cost the same within the noise; null for fenced GPUs
 	Sizes        []SizeCost `json:"cost_by_size"` // of the first purchases, rising; none where nothing floats
 	Sellers      []Seller   `json:"sellers"`      // the cheapest plan for the same work at each seller, the cheapest first
+	Backtest     *trial.Result `json:"backtest"` // the same question on earlier dates of the log; null where it was not tried
 	Bound        *mix.Bound `json:"bound"`        // of the mixes with fenced GPUs; null where none can be had
 
 	Steps  []Step   `json:"steps"`

@@ -31,6 +31,9 @@ func (c *chain) sentence() string {
 	} else {
 		b.WriteString("It is a bill that covers whatever runs, and no place: nobody waits, and what is not covered runs on demand. ")
 	}
+	if out.Backtest != nil {
+		b.WriteString(out.Backtest.Answer + " ")
+	}
 	b.WriteString(c.sellerText())
 	return strings.TrimSpace(b.String())
 }
