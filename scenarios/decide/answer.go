@@ -19,8 +19,6 @@ import (
 // be had, and the two are compared.
 func (c *chain) decide(ctx context.Context) error {
 	out := c.out
-	out.Start, out.End = c.set.Futures.Start(), c.set.Futures.End()
-	out.Length = capcli.Seconds(out.End - out.Start)
 	for _, l := range c.checks {
 		out.Limits = append(out.Limits, l.String())
 	}

@@ -430,6 +430,8 @@ func (c *chain) readFutures(ctx context.Context) (err error) {
 	if c.set, err = c.source().Read(ctx, c.sources()); err != nil {
 		return err
 	}
+	c.out.Start, c.out.End = c.set.Futures.Start(), c.set.Futures.End()
+	c.out.Length = capcli.Seconds(c.out.End - c.out.Start)
 	for i := range c.offer.Committed {
 		if q := &c.offer.Committed[i]; !floats(q) && (c.place == nil || q.PerGPU() < c.place.PerGPU()) {
 			c.place = q

@@ -36,15 +36,15 @@ type Result struct {
 	Log    Log     `json:"log"`
 	Prices []Price `json:"prices"`
 
-	Plan         *Choice    `json:"plan"`         // the recommendation; null where no plan holds the limits
-	Nearest      *Choice    `json:"nearest"`      // where no plan holds the limits, the one that is nearest
-	Order        *Order     `json:"order"`        // what is bought at the first date; null where nothing is
-	Alternatives []Choice   `json:"alternatives"` // the plan first, then named baselines and other sizes
-	Ties         *Ties      `json:"ties"`         // sizes that cost the same within the noise; null for fenced GPUs
-	Sizes        []SizeCost `json:"cost_by_size"` // of the first purchases, rising; none where nothing floats
-	Sellers      []Seller   `json:"sellers"`      // the cheapest plan for the same work at each seller, the cheapest first
-	Backtest     *trial.Result `json:"backtest"` // the same question on earlier dates of the log; null where it was not tried
-	Bound        *mix.Bound `json:"bound"`        // of the mixes with fenced GPUs; null where none can be had
+	Plan         *Choice       `json:"plan"`         // the recommendation; null where no plan holds the limits
+	Nearest      *Choice       `json:"nearest"`      // where no plan holds the limits, the one that is nearest
+	Order        *Order        `json:"order"`        // what is bought at the first date; null where nothing is
+	Alternatives []Choice      `json:"alternatives"` // the plan first, then named baselines and other sizes
+	Ties         *Ties         `json:"ties"`         // sizes that cost the same within the noise; null for fenced GPUs
+	Sizes        []SizeCost    `json:"cost_by_size"` // of the first purchases, rising; none where nothing floats
+	Sellers      []Seller      `json:"sellers"`      // the cheapest plan for the same work at each seller, the cheapest first
+	Backtest     *trial.Result `json:"backtest"`     // the same question on earlier dates of the log; null where it was not tried
+	Bound        *mix.Bound    `json:"bound"`        // of the mixes with fenced GPUs; null where none can be had
 
 	Steps  []Step   `json:"steps"`
 	Inputs []Input  `json:"inputs"`

@@ -85,16 +85,38 @@ func (d *desk) seller(ctx context.Context, o *prices.Offer, base capcli.USD) (Se
 }
 
 // marketFor returns what can be bought at the prices of an offer, as plan futures takes it: on demand,
-// and every term that floats, in whole machines.
+// and every term that floats and fits the question, in whole machines.
 func (c *chain) marketFor(o *prices.Offer) market.Request {
 	out := market.Request{OnDemand: o.OnDemand.Key(), Every: "1mo", Held: c.Held, Prices: c.own.Override(prices.Catalogue())}
-	for i := range o.Committed {
-		if q := &o.Committed[i]; floats(q) {
-			out.Terms = append(out.Terms, q.Term+"="+q.Key())
-		}
+	fit, _ := c.fitting(o)
+	for _, q := range fit {
+		out.Terms = append(out.Terms, q.Term+"="+q.Key())
 	}
 	if n := o.OnDemand.GPUs; n > 1 {
 		out.Lot = strconv.Itoa(n)
 	}
 	return out
+}
+
+// beyond is how much longer than the question a term may be: it is paid for its part within, and what
+// it binds beyond was not asked about.
+const beyond = 1.15
+
+// fitting divides the floating terms of an offer into those that fit the question and those that bind far
+// beyond it. Where all do, the shortest fits.
+func (c *chain) fitting(o *prices.Offer) (fit, far []*prices.Quote) {
+	for i := range o.Committed { // the shortest first
+		q := &o.Committed[i]
+		if !floats(q) {
+			continue
+		}
+		months, _ := q.Months()
+		length := capcli.Step{Months: months}.Length()
+		if float64(length) <= beyond*float64(c.out.Length) || len(fit) == 0 {
+			fit = append(fit, q)
+		} else {
+			far = append(far, q)
+		}
+	}
+	return fit, far
 }

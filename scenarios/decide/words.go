@@ -34,7 +34,7 @@ func (c *chain) sentence() string {
 	if out.Backtest != nil {
 		b.WriteString(out.Backtest.Answer + " ")
 	}
-	b.WriteString(c.sellerText())
+	b.WriteString(c.leftOutText() + c.sellerText())
 	return strings.TrimSpace(b.String())
 }
 
@@ -148,6 +148,24 @@ func (c *chain) tiesText() string {
 		b.WriteString("; " + strings.Join(wrong, ", "))
 	}
 	return b.String() + ". "
+}
+
+// leftOutText names the terms that were left out because they bind far beyond the question, and what is
+// bound beyond it all the same.
+func (c *chain) leftOutText() string {
+	var b strings.Builder
+	if o := c.out.Order; o != nil && o.Until > c.out.End+capcli.Time(31*capcli.Day) {
+		fmt.Fprintf(&b, "The order binds until %s, after the end of the question on %s. ", o.Until.Date(), c.out.End.Date())
+	}
+	_, far := c.fitting(c.offer)
+	var names []string
+	for _, q := range far {
+		names = append(names, fmt.Sprintf("%s at %s", q.Term, q.PerGPU()))
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(&b, "Left out, for they bind far beyond the question: %s (--horizon %s asks about them). ", strings.Join(names, ", "), far[len(far)-1].Term)
+	}
+	return b.String()
 }
 
 // sellerText names the cheapest seller where it is another, and what it would save.
