@@ -20,7 +20,7 @@ type Bought struct {
 	Model string `json:"gpu_model"`
 }
 
-// purchases returns the committed pools of the best mix, in the order of the scenario. A pool whose
+// purchases returns the committed pools of the best mix, places or not, in the order of the scenario. A pool whose
 // nodes are in a file has its GPUs from the run.
 func (s *study) purchases() ([]Bought, error) {
 	cfg, err := s.best.Config(0)
@@ -34,6 +34,9 @@ func (s *study) purchases() ([]Bought, error) {
 			continue
 		}
 		b := Bought{Pool: c.Name, Terms: c.KindName(), Term: c.Term, Model: c.GPUModel}
+		if c.Floats {
+			b.GPUs = int64(poolSize(c))
+		}
 		for k := range cfg.Pools {
 			if cfg.Pools[k].Name == c.Name {
 				b.GPUs += int64(cfg.Pools[k].Capacity())

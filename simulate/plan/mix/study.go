@@ -196,7 +196,7 @@ func (s *study) weigh(ctx context.Context) error {
 			}
 			row := MarginalGPU{
 				Pool: c.Name, GPUs: sizes[k], Needed: float64(needed(int64(sizes[k]))) / math.Max(1, float64(length)),
-				Cost: e.Cost(), Wait: e.Wait(), Held: e.HeldShare(), Undone: e.undoneShare(), Serves: e.Serves(), Best: e.Key == s.best.Key,
+				Cost: e.Cost(), Wait: e.Wait(), Held: e.HeldShare(), Undone: e.undoneShare(), Serves: e.Serves(), Best: sizes[k] == poolSize(c),
 			}
 			if row.Holds = e.holds(s.Search.Hold); row.Holds && row.Cost < s.best.Cost() {
 				row.Why = s.whyNot(path, sizes[k])
