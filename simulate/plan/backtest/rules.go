@@ -66,7 +66,7 @@ func (p *Past) Choose(paths [][]float64) (Decision, error) {
 	}
 	open := func(int) capcli.Rate { return p.Open }
 	d := Decision{Promise: &[2]capcli.USD{}}
-	d.Lots, _ = newStretch(whole, 0, len(whole.Work), p.Paid, p.Lot, open).best()
+	d.Lots, _ = newStretch(whole, 0, len(whole.Work), p.Paid, p.Lot, open).optimum()
 	var costs []capcli.USD
 	for at, path := range paths {
 		from := at * len(path)
@@ -119,7 +119,7 @@ func (p *Past) breakEven(days int) int64 {
 	if from == p.Now {
 		return 0
 	}
-	fewest, _ := newStretch(p.Curve, from, p.Now, p.Paid, p.Lot, func(int) capcli.Rate { return p.Open }).best()
+	fewest, _ := newStretch(p.Curve, from, p.Now, p.Paid, p.Lot, func(int) capcli.Rate { return p.Open }).optimum()
 	return fewest
 }
 
