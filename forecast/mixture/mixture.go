@@ -243,7 +243,7 @@ func (f *fitted) weigh() {
 // standard error s: b^3 / (b^2 + 4 s^2). It goes on for some weeks and then the level stays.
 const (
 	trendWeeks = 26   // most weeks of the regression
-	trendLeast = 13   // fewest weeks
+	trendLeast = 26   // fewest weeks
 	trendMost  = 0.03 // largest growth per week
 	trendReach = 8.0  // weeks for which the trend goes on
 )
