@@ -142,7 +142,7 @@ func (f *fitted) path(h int, u float64, rng model.Noise) []float64 {
 	for k := 0; k*f.length < h; k++ {
 		e := m.draw(model.Innovation(rng, k*f.length))
 		level := m.level(f.growth, float64(k+1), f.weeks)
-		level = max(0, (level+f.least())*math.Exp(moved+e)-f.least())
+		level = max(0, (level+f.logOffset())*math.Exp(moved+e)-f.logOffset())
 		damp *= math.Pow(damping, f.weeks)
 		moved += gain * damp * e
 		from := f.shape.pick(rng.Float64())

@@ -210,15 +210,15 @@ func (f *fitted) score(i int) {
 			m.loss += next.pinball(level*qs[k], q)
 		}
 		m.loss -= (1 - lossFloor) * own
-		e := math.Log((next.mean + f.least()) / (m.sum/m.mass + f.least()))
+		e := math.Log((next.mean + f.logOffset()) / (m.sum/m.mass + f.logOffset()))
 		if m.errors = append(m.errors, e); len(m.errors) > errorMemory {
 			m.errors = m.errors[1:]
 		}
 	}
 }
 
-// least is added to levels before a logarithm is taken, so that an empty week is no catastrophe.
-func (f *fitted) least() float64 { return 0.01*f.top + 1e-12 }
+// logOffset is added to levels before a logarithm is taken, so that an empty week is no catastrophe.
+func (f *fitted) logOffset() float64 { return 0.01*f.top + 1e-12 }
 
 // weigh sets the weights of the members from their priors and losses.
 func (f *fitted) weigh() {
@@ -243,7 +243,7 @@ func (f *fitted) weigh() {
 // standard error s: b^3 / (b^2 + 4 s^2). It goes on for some weeks and then the level stays.
 const (
 	trendWeeks = 26   // most weeks of the regression
-	trendLeast = 13   // fewest weeks
+	trendLeast = 26   // fewest weeks
 	trendMost  = 0.03 // largest growth per week
 	trendReach = 8.0  // weeks for which the trend goes on
 )
@@ -257,10 +257,10 @@ func (f *fitted) slope(n int) float64 {
 	c, mid := float64(len(list)), float64(len(list)-1)/2
 	var mean, xx, xy, yy float64
 	for i := range list {
-		mean += math.Log(list[i].mean+2*f.least()) / c
+		mean += math.Log(list[i].mean+2*f.logOffset()) / c
 	}
 	for i := range list {
-		x, y := float64(i)-mid, math.Log(list[i].mean+2*f.least())-mean
+		x, y := float64(i)-mid, math.Log(list[i].mean+2*f.logOffset())-mean
 		xx, xy, yy = xx+x*x, xy+x*y, yy+y*y
 	}
 	b := xy / xx

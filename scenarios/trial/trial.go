@@ -124,11 +124,11 @@ func (q *Question) Run(ctx context.Context, d *curve.Demand) (*Result, error) {
 	return out, nil
 }
 
-// Past tries a decision for one term of a market on a demand, for a decision to come: from up to
+// TryPast tries a decision for one term of a market on a demand, for a decision to come: from up to
 // origins earlier dates. Where the demand is short, less of each term counts. It returns nil where
 // the demand is too short for any date, under two weeks and as much to come as a week. Where ctx
 // ends, the result has the origins that were done.
-func Past(ctx context.Context, c *plan.Curve, m *plan.Market, term, origins int, seed capcli.Seed) (*Result, error) {
+func TryPast(ctx context.Context, c *plan.Curve, m *plan.Market, term, origins int, seed capcli.Seed) (*Result, error) {
 	q := &Question{Request: Request{Model: DefaultModel, Paths: pathsUsual, Seed: seed, Flat: true}, count: origins}
 	if room := (c.Len() - leastPast) / 2; c.AddSteps(0, m.Terms[term].Length, 1) > room {
 		days := int(room / capcli.Day)

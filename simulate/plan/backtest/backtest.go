@@ -180,7 +180,7 @@ func (q *Question) try(at capcli.Seconds) (Trial, error) {
 			}
 			return q.Market.OnDemand.At(q.Curve.StepStart(step))
 		})
-		fewest, most := came.best()
+		fewest, most := came.optimum()
 		out.Best.add(fewest, came.cost(fewest))
 		out.Most = append(out.Most, most)
 		for k := range q.Rules {
@@ -217,8 +217,8 @@ func (o *Outcome) add(lots int64, cost capcli.USD) {
 	o.Lots, o.Cost = append(o.Lots, lots), o.Cost+cost
 }
 
-// Held reports whether the cost lies in the promised range, and whether one was promised.
-func (o *Outcome) Held() (held, promised bool) {
+// PromiseHeld reports whether the cost lies in the promised range, and whether one was promised.
+func (o *Outcome) PromiseHeld() (held, promised bool) {
 	if o.Promise == nil {
 		return false, false
 	}
@@ -256,7 +256,7 @@ func Summarise(rules []Rule, trials []Trial) []Summary {
 		for i := range trials {
 			o := &trials[i].Rule[k]
 			s.Cost, s.Best = s.Cost+o.Cost, s.Best+trials[i].Best.Cost
-			if held, promised := o.Held(); promised {
+			if held, promised := o.PromiseHeld(); promised {
 				s.Promised++
 				if held {
 					s.Held++

@@ -71,8 +71,8 @@ var readSnowflake = sync.OnceValues(func() (map[string][]float64, error) {
 
 type money string
 
-// is reports whether c is the amount to a cent.
-func (m money) is(c capcli.USD) bool {
+// matches reports whether c is the amount to a cent.
+func (m money) matches(c capcli.USD) bool {
 	v, err := strconv.ParseFloat(string(m), 64)
 	return err == nil && math.Abs(v-c.Float()) < 0.01
 }
@@ -150,7 +150,7 @@ func snowflake(t testing.TB, name string) *plan.Curve {
 	return c
 }
 
-func since(t testing.TB, day string) capcli.Seconds {
+func secondsOf(t testing.TB, day string) capcli.Seconds {
 	t.Helper()
 	at, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -161,7 +161,7 @@ func since(t testing.TB, day string) capcli.Seconds {
 
 // googleMarket has Google's prices of a GPU-hour from three dates on, and a made-up fall.
 func googleMarket(t testing.TB, lengths map[string]capcli.Step) *plan.Market {
-	dates := []capcli.Seconds{math.MinInt64, since(t, "2022-02-16"), since(t, "2023-06-01")}
+	dates := []capcli.Seconds{math.MinInt64, secondsOf(t, "2022-02-16"), secondsOf(t, "2023-06-01")}
 	prices := func(rates ...capcli.Rate) plan.Prices {
 		var out plan.Prices
 		for i, r := range rates {
@@ -190,7 +190,7 @@ func TestGoldenRules(t *testing.T) {
 				if !ok {
 					continue
 				}
-				q := &backtest.Question{Curve: c, Market: m, Term: term, Flat: kind == "flat", Origins: []capcli.Seconds{since(t, g.Origin)}, Rules: rules}
+				q := &backtest.Question{Curve: c, Market: m, Term: term, Flat: kind == "flat", Origins: []capcli.Seconds{secondsOf(t, g.Origin)}, Rules: rules}
 				where := strings.Join([]string{g.Series, g.Origin, kind, m.Terms[term].Name}, " ")
 				holdSingle(t, where, q, &want)
 				if want.Rolled != nil {
@@ -213,15 +213,15 @@ func runOne(t *testing.T, where string, q *backtest.Question) *backtest.Trial {
 func holdSingle(t *testing.T, where string, q *backtest.Question, want *single) {
 	t.Helper()
 	got := runOne(t, where, q)
-	if end := since(t, want.Until); got.End != end || got.End-got.At != capcli.Seconds(want.Hours)*capcli.Hour {
+	if end := secondsOf(t, want.Until); got.End != end || got.End-got.At != capcli.Seconds(want.Hours)*capcli.Hour {
 		t.Errorf("%s: ends at %d, want %d", where, got.End, end)
 	}
-	if got.Best.Lots[0] != want.Hindsight.Units || got.Most[0] != want.Hindsight.To || !want.Hindsight.Cost.is(got.Best.Cost) {
+	if got.Best.Lots[0] != want.Hindsight.Units || got.Most[0] != want.Hindsight.To || !want.Hindsight.Cost.matches(got.Best.Cost) {
 		t.Errorf("%s: hindsight %d to %d at %s, want %+v", where, got.Best.Lots[0], got.Most[0], got.Best.Cost.Decimal(), want.Hindsight)
 	}
 	for k, r := range q.Rules {
 		w, ok := want.Rules[r.Name]
-		if !ok || got.Rule[k].Lots[0] != w.Units || !w.Cost.is(got.Rule[k].Cost) {
+		if !ok || got.Rule[k].Lots[0] != w.Units || !w.Cost.matches(got.Rule[k].Cost) {
 			t.Errorf("%s: %s buys %d at %s, want %+v", where, r.Name, got.Rule[k].Lots[0], got.Rule[k].Cost.Decimal(), w)
 		}
 	}
@@ -232,12 +232,12 @@ func holdRolled(t *testing.T, where string, q *backtest.Question, want *single) 
 	rolled := *q
 	rolled.Rolled = capcli.Step{Months: 12}
 	got := runOne(t, where, &rolled)
-	if !want.Rolled.Hindsight.is(got.Best.Cost) {
+	if !want.Rolled.Hindsight.matches(got.Best.Cost) {
 		t.Errorf("%s rolled: hindsight %s, want %s", where, got.Best.Cost.Decimal(), want.Rolled.Hindsight)
 	}
 	for k, r := range q.Rules {
 		w := want.Rolled.Rules[r.Name]
-		if !equal(got.Rule[k].Lots, w.Units) || !w.Cost.is(got.Rule[k].Cost) {
+		if !equal(got.Rule[k].Lots, w.Units) || !w.Cost.matches(got.Rule[k].Cost) {
 			t.Errorf("%s rolled: %s buys %v at %s, want %+v", where, r.Name, got.Rule[k].Lots, got.Rule[k].Cost.Decimal(), w)
 		}
 	}
@@ -270,7 +270,7 @@ func TestGoldenOnline(t *testing.T) {
 			}
 			q := &backtest.Question{
 				Curve: c, Market: m, Term: term, Flat: true, Rolled: capcli.Step{Seconds: 8760 * capcli.Hour},
-				Origins: []capcli.Seconds{since(t, g.Origin)}, Rules: backtest.OnlineRules(),
+				Origins: []capcli.Seconds{secondsOf(t, g.Origin)}, Rules: backtest.OnlineRules(),
 			}
 			got := runOne(t, g.Series, q)
 			for k, name := range []string{"deterministic-cold", "deterministic-warm", "randomised-cold"} {

@@ -66,7 +66,7 @@ func (p *Past) Choose(paths [][]float64) (Decision, error) {
 	}
 	open := func(int) capcli.Rate { return p.Open }
 	d := Decision{Promise: &[2]capcli.USD{}}
-	d.Lots, _ = newStretch(whole, 0, len(whole.Work), p.Paid, p.Lot, open).best()
+	d.Lots, _ = newStretch(whole, 0, len(whole.Work), p.Paid, p.Lot, open).optimum()
 	var costs []capcli.USD
 	for at, path := range paths {
 		from := at * len(path)
@@ -104,7 +104,7 @@ func Rules() []Rule {
 	out := []Rule{{Name: "all-on-demand", Doc: "nothing is bought", Decide: func(*Past) (Decision, error) { return Decision{}, nil }}}
 	for _, days := range []int{7, 30, 60} {
 		out = append(out,
-			Rule{Name: fmt.Sprintf("break-even-%d", days), Doc: fmt.Sprintf("what would have cost least over the last %d days", days), Decide: func(p *Past) (Decision, error) { return Decision{Lots: p.breakEven(days)}, nil }},
+			Rule{Name: fmt.Sprintf("break-even-%d", days), Doc: fmt.Sprintf("what would have cost least over the last %d days", days), Decide: func(p *Past) (Decision, error) { return Decision{Lots: p.BreakEven(days)}, nil }},
 			Rule{Name: fmt.Sprintf("mean-%d", days), Doc: fmt.Sprintf("the mean of the last %d days", days), Decide: func(p *Past) (Decision, error) { return Decision{Lots: p.mean(days)}, nil }})
 	}
 	return append(out,
@@ -114,12 +114,14 @@ func Rules() []Rule {
 	)
 }
 
-func (p *Past) breakEven(days int) int64 {
+// BreakEven returns the fewest lots that would have cost least over the last days, at the prices of
+// the day; 0 without a past.
+func (p *Past) BreakEven(days int) int64 {
 	from := p.firstOf(days)
 	if from == p.Now {
 		return 0
 	}
-	fewest, _ := newStretch(p.Curve, from, p.Now, p.Paid, p.Lot, func(int) capcli.Rate { return p.Open }).best()
+	fewest, _ := newStretch(p.Curve, from, p.Now, p.Paid, p.Lot, func(int) capcli.Rate { return p.Open }).optimum()
 	return fewest
 }
 

@@ -49,8 +49,8 @@ func newStretch(c *plan.Curve, from, to int, fee capcli.Rate, lot int64, rateAt 
 	return s
 }
 
-// above returns the GPU time above a number of lots.
-func (e *era) above(lots, lot int64) capcli.GPUTime {
+// excess returns the GPU time above a number of lots.
+func (e *era) excess(lots, lot int64) capcli.GPUTime {
 	level := capcli.GPUTime(lots * lot * int64(e.each))
 	i := sort.Search(len(e.work), func(i int) bool { return e.work[i] > level })
 	n := len(e.work)
@@ -63,7 +63,7 @@ func (s *stretch) exactly(lots int64) *big.Int {
 	sum.Mul(sum, big.NewInt(int64(s.hours)))
 	for i := range s.steps {
 		e := &s.steps[i]
-		sum.Add(sum, exact.Product(int64(e.rate), int64(e.above(lots, s.lot))))
+		sum.Add(sum, exact.Product(int64(e.rate), int64(e.excess(lots, s.lot))))
 	}
 	return sum
 }
@@ -78,9 +78,9 @@ func (s *stretch) cost(lots int64) capcli.USD {
 	return capcli.USD(sum.Quo(sum, big.NewInt(gpuHour)).Int64())
 }
 
-// best returns the fewest and the most lots of least cost. The cost is convex in the lots: it
+// optimum returns the fewest and the most lots of least cost. The cost is convex in the lots: it
 // falls while the use that one more lot serves would have cost more on demand than the lot.
-func (s *stretch) best() (fewest, most int64) {
+func (s *stretch) optimum() (fewest, most int64) {
 	top := int64(0)
 	for i := range s.steps {
 		if e := &s.steps[i]; len(e.work) > 0 {
