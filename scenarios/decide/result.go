@@ -88,7 +88,7 @@ type Choice struct {
 	Patience   string         `json:"patience"` // how long jobs wait for committed GPUs before they go on demand
 	Cost       capcli.USD     `json:"cost_usd"`
 	PerYear    capcli.USD     `json:"cost_per_year_usd"`
-	Range      [2]capcli.USD  `json:"cost_range_usd"` // holds 90 % of the futures
+	Range      [2]capcli.USD  `json:"cost_range_usd"` // holds 90 % of the futures; the lowest and the highest of fewer than 40
 	Worst      capcli.USD     `json:"cost_worst_5_percent_usd"`
 	Difference capcli.USD     `json:"difference_usd"` // from the recommendation
 	Committed  capcli.USD     `json:"committed_usd"`

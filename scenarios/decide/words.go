@@ -26,7 +26,7 @@ func (s *search) sentence() string {
 	if p.Patience != "0s" && p.GPUs > 0 {
 		fmt.Fprintf(&b, ", for jobs that have waited %s", p.Patience)
 	}
-	fmt.Fprintf(&b, ": %s over %s (%s to %s in 90%% of %d futures; %s in the worst 5%%), %s a year. ", p.Cost.Brief(), out.Length, p.Range[0].Brief(), p.Range[1].Brief(), out.Futures, p.Worst.Brief(), p.PerYear.Brief())
+	fmt.Fprintf(&b, ": %s over %s (%s to %s%s; %s in the worst 5%%), %s a year. ", p.Cost.Brief(), out.Length, p.Range[0].Brief(), p.Range[1].Brief(), capcli.RangeOf(out.Futures, fmt.Sprint(out.Futures, " futures")), p.Worst.Brief(), p.PerYear.Brief())
 	served := "The "
 	if p.Undone == 0 {
 		served = "All work that can be done by the end is done; the "
