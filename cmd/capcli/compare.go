@@ -118,7 +118,7 @@ func compareDoc(data *outcome.Comparison) report.Doc {
 	}
 	d := report.Doc{Lead: leadOfCompare(data), Tables: []report.Table{t}, Data: data}
 	if data.Runs > 1 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%d paired runs; ranges hold 90%% of the differences", data.Runs))
+		d.Notes = append(d.Notes, fmt.Sprintf("%d paired runs; %s", data.Runs, capcli.RangeNote(data.Runs, "differences")))
 	}
 	return d
 }
@@ -201,7 +201,7 @@ func compareBy(plans []outcome.Plan, by string) report.Doc {
 	})
 	d := report.Doc{Title: "capcli compare", Tables: []report.Table{t}, Data: data}
 	if slices.ContainsFunc(plans, func(p outcome.Plan) bool { return len(p.Runs) > 1 }) {
-		d.Notes = append(d.Notes, "costs are the means over the runs of each plan; ranges hold 90% of the runs")
+		d.Notes = append(d.Notes, "costs are the means over the runs of each plan; "+capcli.RangeNote(len(plans[0].Runs), "runs"))
 	}
 	d.Notes = append(d.Notes, lengthsNote(plans))
 	return d

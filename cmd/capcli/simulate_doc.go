@@ -67,7 +67,7 @@ func joinSentences(list ...string) string {
 }
 
 func rangesNote(results [][]*play.Run) string {
-	return fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean", len(results[0]))
+	return capcli.RangeNote(len(results[0]), "runs") + "; the figure before a range is their mean"
 }
 
 // chartOf draws GPUs in use against committed GPUs. Several runs are drawn as their mean if they

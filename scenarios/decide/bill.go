@@ -66,7 +66,8 @@ func (d *desk) choice(name string, a *plan.Assessed, base *Choice) Choice {
 		out.As = asNothing
 	}
 	sorted := slices.Sorted(slices.Values(costs))
-	out.Range = [2]capcli.USD{sorted[capcli.NearestRank(5, n)-1], sorted[capcli.NearestRank(95, n)-1]}
+	lo, hi := capcli.RangeRanks(n)
+	out.Range = [2]capcli.USD{sorted[lo-1], sorted[hi-1]}
 	out.PerYear, _ = billing.PerYear(out.Cost, d.out.Length)
 	var wanted, covered, paid float64
 	for i := range a.Outcomes {

@@ -94,7 +94,7 @@ type Choice struct {
 	Patience   string         `json:"patience"`       // how long jobs wait for fenced GPUs before they go on demand
 	Cost       capcli.USD     `json:"cost_usd"`
 	PerYear    capcli.USD     `json:"cost_per_year_usd"`
-	Range      [2]capcli.USD  `json:"cost_range_usd"` // holds 90 % of the futures
+	Range      [2]capcli.USD  `json:"cost_range_usd"` // see capcli.RangeRanks; the lowest and the highest of fewer than 40
 	Worst      capcli.USD     `json:"cost_worst_5_percent_usd"`
 	Difference capcli.USD     `json:"difference_usd"` // from the recommendation
 	Committed  capcli.USD     `json:"committed_usd"`
@@ -137,7 +137,7 @@ type Ties struct {
 type SizeCost struct {
 	GPUs  float64       `json:"gpus"`
 	Cost  capcli.USD    `json:"cost_usd"`
-	Range [2]capcli.USD `json:"cost_range_usd"` // holds 90 % of the futures
+	Range [2]capcli.USD `json:"cost_range_usd"` // see capcli.RangeRanks
 	Best  bool          `json:"plan"`           // the size of the plan
 }
 

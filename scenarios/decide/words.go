@@ -90,13 +90,9 @@ func lengthText(s capcli.Seconds) string {
 // gpusText writes a number of GPUs.
 func gpusText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// rangeText says what the cost is in most of the futures: the lowest and the highest where these are
-// fewer than forty.
+// rangeText says what the cost is in most of the futures.
 func (c *chain) rangeText(p *Choice) string {
-	if c.out.Futures < 40 {
-		return fmt.Sprintf("%s to %s in %d futures", p.Range[0].Brief(), p.Range[1].Brief(), c.out.Futures)
-	}
-	return fmt.Sprintf("%s to %s in 90%% of %d futures", p.Range[0].Brief(), p.Range[1].Brief(), c.out.Futures)
+	return fmt.Sprintf("%s to %s%s", p.Range[0].Brief(), p.Range[1].Brief(), capcli.RangeOf(c.out.Futures, fmt.Sprintf("%d futures", c.out.Futures)))
 }
 
 // againstText says what named baselines cost more.

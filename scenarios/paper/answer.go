@@ -65,7 +65,7 @@ func (m *material) mixAnswer(r *mix.Result) Answer {
 			text = fmt.Sprintf("the %s of the cost is %s a year", r.Futures.Risk, dollarsText(*b.PerYear))
 		}
 		if len(b.CostRange) == 2 && r.Runs > 1 {
-			text += fmt.Sprintf(", %s to %s in 90%% of %s", dollarsText(yearly(b.CostRange[0], b.Length)), dollarsText(yearly(b.CostRange[1], b.Length)), over)
+			text += fmt.Sprintf(", %s to %s%s", dollarsText(yearly(b.CostRange[0], b.Length)), dollarsText(yearly(b.CostRange[1], b.Length)), capcli.RangeOf(r.Runs, over))
 		}
 		parts[0] += ": " + text
 	}
@@ -175,7 +175,7 @@ func servedText(b *mix.Mix, runs int) string {
 	}
 	text := fmt.Sprintf("all but %s of the work is served", outcome.ShareText(*b.Unserved))
 	if len(b.UnservedIn) == 2 && runs > 1 {
-		text += fmt.Sprintf(" (%s to %s in 90%% of the runs)", outcome.ShareText(b.UnservedIn[0]), outcome.ShareText(b.UnservedIn[1]))
+		text += fmt.Sprintf(" (%s to %s%s)", outcome.ShareText(b.UnservedIn[0]), outcome.ShareText(b.UnservedIn[1]), capcli.RangeOf(runs, "the runs"))
 	}
 	return text
 }

@@ -63,7 +63,7 @@ func (m *material) trialAnswer(t *trial) Answer {
 	if cost.IsKnown() {
 		text = fmt.Sprintf("the plan %s costs %s a year at the rate of %s", m.name(t), usd(cost), lengthText(length))
 		if len(t.Runs) > 1 {
-			text += fmt.Sprintf(", %s to %s in 90%% of %s", usd(lo), usd(hi), runsText(len(t.Runs)))
+			text += fmt.Sprintf(", %s to %s%s", usd(lo), usd(hi), capcli.RangeOf(len(t.Runs), runsText(len(t.Runs))))
 		}
 	}
 	parts := []string{text, trialServed(t)}
@@ -107,7 +107,7 @@ func trialServed(t *trial) string {
 	}
 	text := fmt.Sprintf("all but %s of the work is served", outcome.ShareText(float64(undone)))
 	if len(t.Runs) > 1 {
-		text += fmt.Sprintf(" (%s to %s in 90%% of the runs)", outcome.ShareText(float64(lo)), outcome.ShareText(float64(hi)))
+		text += fmt.Sprintf(" (%s to %s%s)", outcome.ShareText(float64(lo)), outcome.ShareText(float64(hi)), capcli.RangeOf(len(t.Runs), "the runs"))
 	}
 	return text
 }

@@ -15,13 +15,13 @@ import (
 )
 
 // undone is the share of the work that is not served, as an answer says it.
-const undoneForm = `(?:(?P<all>all work that could be done by the end is served)|all but (?:under )?{undone:s} of the work is served(?: \((?:under )?{ulo:s} to (?:under )?{uhi:s} in 90% of the runs\))?)`
+const undoneForm = `(?:(?P<all>all work that could be done by the end is served)|all but (?:under )?{undone:s} of the work is served(?: \((?:under )?{ulo:s} to (?:under )?{uhi:s}(?: in 90% of |, the lowest and highest of )the runs\))?)`
 
 var answers = map[string]*regexp.Regexp{
-	"mix": form(`Commit to (?:(?P<nothing>nothing)|{gpus:n} (?:\S+ )?GPUs \({pool:t}, {terms:t}\))(?:, with {rules:t})?: (?:the \w+ of the cost is )?{cost:m} a year(?:, {lo:m} to {hi:m} in 90% of {over:t})?; ` + undoneForm +
+	"mix": form(`Commit to (?:(?P<nothing>nothing)|{gpus:n} (?:\S+ )?GPUs \({pool:t}, {terms:t}\))(?:, with {rules:t})?: (?:the \w+ of the cost is )?{cost:m} a year(?:, {lo:m} to {hi:m}(?: in 90% of |, the lowest and highest of ){over:t})?; ` + undoneForm +
 		`; 95% of the jobs wait at most {wait:w}; (?:the limits hold in {held:s} of {of:t}|(?P<one>the limits hold in the one run))\. (?:No mix of these pools (?:that serves as well )?can cost less than {bound:m} a year, so the gap is at most {gap:s}|No lower bound on the cost is known)` +
 		`(?:\. The order binds until {end:d}: {owed:m} of it is for the time after the runs)?`),
-	"runs": form(`(?:Of {n:n} plans {best:t} is the cheapest that holds its limits\. )?The plan {name:t} costs {cost:m} a year at the rate of {days:t}(?:, {lo:m} to {hi:m} in 90% of {over:t})?; ` + undoneForm +
+	"runs": form(`(?:Of {n:n} plans {best:t} is the cheapest that holds its limits\. )?The plan {name:t} costs {cost:m} a year at the rate of {days:t}(?:, {lo:m} to {hi:m}(?: in 90% of |, the lowest and highest of ){over:t})?; ` + undoneForm +
 		`; 95% of the jobs wait at most {wait:w}(?:; (?:the limits hold in {held:s} of {of:t}|(?P<one>the limits hold in the one run)|(?P<broken>the limits do not hold)))?(?:; {stranded:m} of the cost of {total:m} is for committed GPUs that nobody held)?`),
 }
 

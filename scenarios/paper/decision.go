@@ -111,6 +111,6 @@ func costBySize(r *decide.Result) (figure.Figure, bool) {
 	if t := r.Ties; t != nil && t.Most > t.Least {
 		f.Sentence += " " + sentence(fmt.Sprintf("%s to %s GPUs cost the same within the noise", count(figure.Number(t.Least)), count(figure.Number(t.Most))))
 	}
-	f.Notes = []string{fmt.Sprintf("the band holds 90%% of %d futures; later purchases are those of the plan", r.Futures)}
+	f.Notes = []string{capcli.RangeNote(r.Futures, "futures") + "; later purchases are those of the plan"}
 	return f, true
 }

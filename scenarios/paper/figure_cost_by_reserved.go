@@ -69,7 +69,7 @@ func costOfSizes(r *mix.Result) (figure.Figure, bool) {
 	if bound, ok := yearlyBound(r); ok {
 		f.Marks = append(f.Marks, figure.Mark{Label: boundLabel(r), Axis: "y", At: dollars(bound)})
 	}
-	f.Sentence = sizesSentence(&f, fmt.Sprintf("of %s", runsText(r.Runs)))
+	f.Sentence = sizesSentence(&f, r.Runs)
 	if r.Futures != nil {
 		f.Notes = append(f.Notes, fmt.Sprintf("each run is one of %d futures", r.Futures.Count))
 	}
@@ -136,14 +136,14 @@ func sizesFigure(points []sizePoint) figure.Figure {
 
 // sizesSentence says what the chosen number costs, how far it is above the bound, and below and
 // above which numbers limits break.
-func sizesSentence(f *figure.Figure, runs string) string {
+func sizesSentence(f *figure.Figure, runs int) string {
 	cost := &f.Series[0]
 	var parts []string
 	if len(cost.Chosen) > 0 {
 		i := cost.Chosen[0]
 		text := fmt.Sprintf("%s reserved GPUs cost %s a year", count(cost.X[i]), usd(cost.Y[i]))
 		if len(cost.Lo) > 0 && cost.Lo[i].IsKnown() {
-			text += fmt.Sprintf(" (%s to %s in 90%% %s)", usd(cost.Lo[i]), usd(cost.Hi[i]), runs)
+			text += fmt.Sprintf(" (%s to %s%s)", usd(cost.Lo[i]), usd(cost.Hi[i]), capcli.RangeOf(runs, runsText(runs)))
 		}
 		for _, b := range f.Marks {
 			if b.Axis == "y" && b.At > 0 {
@@ -235,7 +235,7 @@ func costOfTrials(m *material) (figure.Figure, bool) {
 	}
 	f := sizesFigure(points)
 	f.Title = "Cost a year by number of GPUs committed"
-	f.Sentence = sizesSentence(&f, fmt.Sprintf("of %s", runsText(runs)))
+	f.Sentence = sizesSentence(&f, runs)
 	f.Notes = []string{"the points are the results named, which may differ in more than the number; the chosen one is the cheapest of them that holds its limits"}
 	return f, true
 }

@@ -67,7 +67,7 @@ func (m *material) plansTable() (Table, bool) {
 		t.Rows = append(t.Rows, []any{m.name(x), figure.Number(len(x.Runs)), cost, lo, hi, undone, p50, p95, over, x.committed(), stranded, used, x.heldShare(), days})
 	}
 	if len(t.Rows) > 1 {
-		t.Sentence = "Low and high hold 90% of the runs; amounts are of a year at the rate of the runs."
+		t.Sentence = "Low and high are the lowest and the highest of fewer than 40 runs, and hold 90% of more; amounts are of a year at the rate of the runs."
 	}
 	return t, len(t.Rows) > 0
 }

@@ -73,7 +73,7 @@ var claims = []claim{
 		c.equal("tok", float64(c.series("A million tokens").Y[k]))
 		c.equal("n", float64(len(s.Y)))
 	}},
-	{"cost-by-reserved", form(`(?:{gpus:n} reserved GPUs cost {cost:m} a year(?: \({lo:m} to {hi:m} in 90% of {runs:n} runs?\))?(?:, {gap:s} above the lower bound of {bound:m})?; )?` + holdForm), checkSizes},
+	{"cost-by-reserved", form(`(?:{gpus:n} reserved GPUs cost {cost:m} a year(?: \({lo:m} to {hi:m}(?: in 90% of |, the lowest and highest of ){runs:n} runs?\))?(?:, {gap:s} above the lower bound of {bound:m})?; )?` + holdForm), checkSizes},
 	{"wait-by-reserved", form(`(?:With the chosen {gpus:n} GPUs 95% of the jobs wait at most {wait:w}; )?[Ww]ith {a:n} it is {wa:w}, with {b:n} it is {wb:w}(?:; the limit is {limit:w})?`), func(c *checker) {
 		s := &c.fig.Series[0]
 		if len(s.Chosen) > 0 {

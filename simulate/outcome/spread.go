@@ -45,11 +45,11 @@ func SpreadOver(all []Figure) (Spread, bool) {
 	}
 	s.Mean.Value /= float64(n)
 	slices.SortStableFunc(all, func(a, b Figure) int { return cmp.Compare(a.Value, b.Value) })
-	rank := func(percent int) Figure {
-		k := capcli.NearestRank(percent, n)
+	rank := func(k int) Figure {
 		return Figure{all[k-1].Value, slices.ContainsFunc(all[:k], func(x Figure) bool { return x.AtLeast })}
 	}
-	s.Lo, s.Hi = rank(5), rank(95)
+	lo, hi := capcli.RangeRanks(n)
+	s.Lo, s.Hi = rank(lo), rank(hi)
 	return s, true
 }
 

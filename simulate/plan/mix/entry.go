@@ -164,7 +164,7 @@ func (e *Entry) Mean(metric string) (float64, bool) {
 	return sum / float64(len(e.Outcomes)), len(e.Outcomes) > 0
 }
 
-// Range returns the 5th and the 95th percentile of a figure over the runs (nearest rank); false
+// Range returns the ends of a figure over the runs by capcli.RangeRanks; false
 // where it is unknown in some run.
 func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
 	all := make([]float64, 0, len(e.Outcomes))
@@ -179,7 +179,8 @@ func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
 		return 0, 0, false
 	}
 	slices.Sort(all)
-	return all[capcli.NearestRank(5, len(all))-1], all[capcli.NearestRank(95, len(all))-1], true
+	first, last := capcli.RangeRanks(len(all))
+	return all[first-1], all[last-1], true
 }
 
 // Length returns the mean length of the runs; 0 before the first.

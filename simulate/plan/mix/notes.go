@@ -30,7 +30,7 @@ func (s *study) allNotes() []string {
 		}
 	}
 	if n := s.problem.Runs; n > 1 {
-		notes = append(notes, fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean; all mixes run the same jobs and failures", n))
+		notes = append(notes, capcli.RangeNote(n, "runs")+"; the figure before a range is their mean; all mixes run the same jobs and failures")
 	}
 	notes = append(notes, s.countNotes()...)
 	if s.outside > 0 {

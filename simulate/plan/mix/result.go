@@ -84,7 +84,7 @@ type Tally struct {
 	Simulations int         `json:"simulations"`
 }
 
-// Mix is one mix and its figures: means over its runs, and ranges that hold 90 % of them. An
+// Mix is one mix and its figures: means over its runs, and ranges that hold 90 % of them, or all of fewer than 40. An
 // unknown figure is null.
 type Mix struct {
 	Mix        int            `json:"mix"`

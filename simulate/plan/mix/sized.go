@@ -58,7 +58,7 @@ type Sized struct {
 	Holds    bool           `json:"holds_limits"` // in the share of the runs that the plan asks for
 	Broken   []string       `json:"limits_broken"`
 	Cost     capcli.USD     `json:"cost_per_year_usd"`
-	Range    []capcli.USD   `json:"cost_per_year_range_usd"` // of 90 % of the runs
+	Range    []capcli.USD   `json:"cost_per_year_range_usd"` // of 90 % of the runs, or all of fewer than 40
 	Wait     *float64       `json:"wait_p95_s"`
 	WaitIn   []float64      `json:"wait_p95_range_s"`
 	Held     float64        `json:"held_share"`
