@@ -10,14 +10,17 @@ import (
 )
 
 // FitCommitment writes a scenario for a plan of how many GPUs to commit to: one pool for all jobs, at
-// the price of the term o.Commit, a place or no place as the price says, with on-demand capacity behind it, and jobs that run on GPUs of any
-// model. The pool has the size that the log suggests. own is the user's prices; nil is none. It fails
+// the price of o.Commit, a term or the key of a price, a place or no place as the price says, with
+// on-demand capacity of the same machine behind it, and jobs that run on GPUs of any model. The pool has the size that the log suggests. own is the user's prices; nil is none. It fails
 // with *capcli.RequestError where the model has no such price.
 func (s *LogSurvey) FitCommitment(o FitOptions, own *prices.List) (*Fitted, error) {
 	if len(s.groups) == 0 {
 		return nil, noJobs(s)
 	}
 	offer, ok := prices.OfferFor(own, o.GPUModel)
+	if prices.IsKey(o.Commit) {
+		offer, ok = prices.OfferWith(own, o.GPUModel, o.Commit)
+	}
 	if !ok {
 		return nil, NoPriceError(own, o.GPUModel)
 	}

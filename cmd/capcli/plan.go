@@ -69,7 +69,7 @@ func choosePlan(e *env, root *cobra.Command, args []string) []string {
 	case ahead && flags.NArg() == 0 && !given("trace"):
 		name = "futures"
 	case ahead:
-	case given("demand", "on-demand", "term"):
+	case given("demand", "on-demand"), given("term") && !given("trace") && flags.NArg() == 0:
 		name = "curve"
 	}
 	return append([]string{"plan", name}, rest...)

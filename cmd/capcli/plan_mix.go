@@ -29,6 +29,8 @@ type mixOptions struct {
 	goal       string
 	save       string
 	from       string
+	traces     []string // further job logs, each a future
+	weights    []int64
 }
 
 func (o *mixOptions) addFlags(cmd *cobra.Command) {
@@ -46,7 +48,9 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.ask.All, "all", false, "list every mix that was run in full, dominated ones too")
 	f.StringVar(&o.from, "from", "", "plan for the inputs of the runs in this `DIR` of capcli simulate --out")
 	f.StringVar(&o.save, "save", "", "also write the plan as JSON to this `FILE`")
-	o.sim.addCaseFlags(cmd, "job log to plan for, `FILE`, in place of the scenario's", "scheduling policies to try, `a,b,c`", "placements to try, `a,b`")
+	o.sim.more = &o.traces
+	f.Int64SliceVar(&o.weights, "weights", nil, "weights of several --trace as futures, `a,b`: whole numbers (default: all alike)")
+	o.sim.addCaseFlags(cmd, "job log to plan for, `FILE`, in place of the scenario's (repeated: futures, each one run)", "scheduling policies to try, `a,b,c`", "placements to try, `a,b`")
 	addPricesFlag(cmd, &o.sim.prices)
 	addBundle(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved", true,
 		sameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved")...)
@@ -77,6 +81,7 @@ func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 	addOutputFlags(cmd, &o.output)
 	addDemandFlags(cmd, &o.curve.history)
 	o.mix.addFlags(cmd)
+	o.curve.addTermFlags(cmd, "rules of purchases of each --term, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (GPUs of a machine)")
 	addShardFlags(cmd, &o.shard)
 	cmd.Flags().StringVar(&o.curve.series, "series", "", "only the futures of the series called `NAME`")
 	o.futures.addAheadFlags(cmd, key{"series", "series"})
@@ -158,6 +163,19 @@ func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	if err != nil {
 		return nil, err
 	}
+	if q.Market = &o.curve.ask.Market; len(q.Market.Terms) > 0 {
+		if q.Market.Prices, err = readPrices(e, sim.prices); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.mix.addFutures(ctx, e, q); err != nil {
+		return nil, err
+	}
+	if o.futures.wanted() || o.futures.ask.Risk != "mean" {
+		if q.Risk, err = futures.ParseRisk(o.futures.ask.Risk); err != nil {
+			return nil, err
+		}
+	}
 	if o.futures.wanted() {
 		if err := o.lookAhead(ctx, e, q); err != nil {
 			return nil, err
@@ -167,11 +185,36 @@ func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	return m, err
 }
 
+// addFutures makes several job logs the futures of q, each one run.
+func (o *mixOptions) addFutures(ctx context.Context, e *env, q *mix.Request) error {
+	if n := 1 + len(o.traces); len(o.weights) > 0 && len(o.weights) != n {
+		return &usageError{text: fmt.Sprintf("--weights has %d weights for %d --trace", len(o.weights), n), hint: "--trace quiet.csv --trace busy.csv --weights 3,1"}
+	}
+	logs := append([]string{o.sim.ask.Trace}, o.traces...)
+	for i, name := range logs {
+		if len(logs) == 1 {
+			break
+		}
+		other := o.sim
+		other.ask.Trace = name
+		c, err := other.plan(ctx, e, newMaker(e))
+		if err != nil {
+			return err
+		}
+		f := mix.Future{Name: name, Weight: 1, Jobs: func(ctx context.Context) ([]capcli.Job, error) {
+			jobs, _, err := c.Jobs(ctx, 0, e.note)
+			return jobs, err
+		}}
+		if len(o.weights) > 0 {
+			f.Weight = o.weights[i]
+		}
+		q.Futures = append(q.Futures, f)
+	}
+	return nil
+}
+
 // lookAhead makes the runs of q play the futures chosen by the flags.
 func (o *planOptions) lookAhead(ctx context.Context, e *env, q *mix.Request) (err error) {
-	if q.Risk, err = futures.ParseRisk(o.futures.ask.Risk); err != nil {
-		return err
-	}
 	source := &o.futures.ask.Source
 	if source.Demand, err = o.curve.source("demand"); err != nil {
 		return err

@@ -18,6 +18,9 @@ func mixDoc(r *mix.Result, form string) report.Doc {
 	if r.Best == nil {
 		d.Tables = append(d.Tables, closestTable(r))
 	}
+	if r.Commitments != nil {
+		d.Tables = append(d.Tables, boughtTable(r), committedAsTable(r))
+	}
 	d.Tables = append(d.Tables, frontierTable(r))
 	if r.Best != nil && r.Partial == "" {
 		d.Tables = append(d.Tables, marginalTable(r), tieTable(r), tornadoTable(r))
@@ -61,8 +64,10 @@ func mixAnswer(r *mix.Result) string {
 	default:
 		text += fmt.Sprintf("; at most %.1f%% above the lower bound of any mix (%s)", 100*b.Gap, b.Cost)
 	}
-	if models := r.ModelsText(); models != "" {
-		text += ". " + strings.TrimSuffix(models, ".")
+	for _, more := range []string{r.CommittedAsText(), r.ModelsText()} {
+		if more != "" {
+			text += ". " + strings.TrimSuffix(more, ".")
+		}
 	}
 	return text + "."
 }
@@ -96,6 +101,9 @@ func mixPurchase(r *mix.Result) string {
 	}
 	if len(rules) > 0 {
 		text += ", with " + strings.Join(rules, ", ")
+	}
+	if bills := r.CommitmentText(); bills != "" {
+		text += "; " + bills
 	}
 	return text
 }
@@ -201,6 +209,23 @@ func mixesTable(r *mix.Result) report.Table {
 	))
 }
 
+// boughtTable lists the commitments that are bills.
+func boughtTable(r *mix.Result) report.Table {
+	return report.Fill(report.Table{Name: "commitments", Title: "Commitments that cover use on demand, and are no place"}, r.Commitments.Bought, []report.Field[mix.Commitment]{
+		{Name: "offer"}, {Name: "gpu_model", Head: "GPU model", Priority: 2},
+		{Name: "start", Cell: func(c mix.Commitment) any { return c.Start.Date() }}, {Name: "end", Cell: func(c mix.Commitment) any { return c.End.Date() }},
+		{Name: "units", Priority: 2}, {Name: "gpus", Head: "GPUs"}, {Name: "usd_per_unit_hour", Head: "$/unit-hour"}, {Name: "cost_usd", Head: "cost"},
+		{Name: "cost_after_the_runs_usd", Head: "after the runs", Priority: 1},
+	})
+}
+
+// committedAsTable compares the ways to commit.
+func committedAsTable(r *mix.Result) report.Table {
+	return report.Fill(report.Table{Name: "committed_as", Title: "Committed as a bill or as a place"}, r.CommittedAs, []report.Field[mix.CommittedAs]{
+		{Name: "as"}, {Name: "mix", Align: report.Right}, {Name: "place_gpus", Head: "place GPUs"}, {Name: "bill_gpus", Head: "bill GPUs"}, {Name: "cost_usd", Head: "cost"}, {Name: "more_than_plan_usd", Head: "more"},
+	})
+}
+
 // modelsTable lists the best mix of each GPU model alone.
 func modelsTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "models", Title: "One GPU model alone, under the same rules"}, r.Models, []report.Field[mix.ModelMix]{
@@ -281,6 +306,8 @@ func marginalTable(r *mix.Result) report.Table {
 		switch {
 		case m.Best:
 			cut = "<- this plan"
+		case m.Why != "":
+			cut = "cheaper, but no choice of this plan"
 		case !m.Serves:
 			cut = "too much unserved"
 		case i > 0 && m.Saved != nil && *m.Saved <= 0 && r.Marginal[i-1].Best:

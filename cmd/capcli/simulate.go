@@ -22,6 +22,7 @@ type simulateOptions struct {
 	ask        play.Question // the next case, filled by the flags
 	policies   []string
 	placements []string
+	more       *[]string // further job logs; nil where the command takes one
 	prices     string
 	runs       int
 	jobsOut    string
@@ -195,7 +196,7 @@ func (o *simulateOptions) check() error {
 // usage texts of the flags of these names.
 func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, placements string) {
 	f := cmd.Flags()
-	f.StringVar(&o.ask.Trace, "trace", "", trace)
+	f.Var(&traceFlag{&o.ask.Trace, o.more}, "trace", trace)
 	f.StringSliceVar(&o.policies, "policy", nil, policies)
 	f.StringSliceVar(&o.placements, "placement", nil, placements)
 	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field: `path=value` (may be repeated)")

@@ -495,24 +495,26 @@ func (c *chain) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	term := c.scenarioTerm()
-	fit := scenarios.FitOptions{Log: JobsFile, From: JobsFile, GPUModel: c.GPU, Prices: c.own.Override(prices.Catalogue()), Commit: term}
+	key := c.scenarioPrice()
+	fit := scenarios.FitOptions{Log: JobsFile, From: JobsFile, GPUModel: c.GPU, Prices: c.own.Override(prices.Catalogue()), Commit: key}
 	made, err := survey.FitCommitment(fit, c.own)
 	if err != nil {
 		return err
 	}
-	words := append([]string{"scenarios", "init", "--trace", JobsFile, "--gpu-model", c.GPU, "--commit", term}, c.priceFlags()...)
+	words := append([]string{"scenarios", "init", "--trace", JobsFile, "--gpu-model", c.GPU, "--commit", key}, c.priceFlags()...)
 	return c.put("scenario", command(append(words, "--out", ScenarioFile)...), &files{Texts: map[string][]byte{ScenarioFile: append([]byte(c.w.Head), made.Text...)}}, ScenarioFile)
 }
 
-// scenarioTerm returns the term of the scenario's commitment: that of a place, of the first purchase,
-// else the cheapest.
-func (c *chain) scenarioTerm() string {
+// scenarioPrice returns the key of the scenario's commitment: that of a place, of the first purchase, else
+// the cheapest.
+func (c *chain) scenarioPrice() string {
 	if c.place != nil {
-		return c.place.Term
+		return c.place.Key()
 	}
 	if list := c.bought.Optimum.Purchases; len(list) > 0 {
-		return list[0].Term
+		if q, ok := c.offer.ForTerm(list[0].Term); ok {
+			return q.Key()
+		}
 	}
 	best := &c.offer.Committed[0]
 	for i := range c.offer.Committed {
@@ -520,7 +522,7 @@ func (c *chain) scenarioTerm() string {
 			best = q
 		}
 	}
-	return best.Term
+	return best.Key()
 }
 
 func (c *chain) priceFlags() []string {

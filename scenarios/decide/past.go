@@ -60,7 +60,7 @@ func (c *chain) backtest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := trial.Past(ctx, past, frame.Market, c.desk.firstTerm(), c.Origins, c.Seed)
+	out, err := trial.TryPast(ctx, past, frame.Market, c.desk.firstTerm(), c.Origins, c.Seed)
 	if out == nil && err == nil {
 		c.out.Notes = append(c.out.Notes, "the log is too short to try the question on earlier dates: that takes two weeks before a date and a week after it")
 	}

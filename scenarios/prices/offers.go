@@ -82,6 +82,22 @@ func OffersFor(own *List, model, provider string) []Offer {
 	return out
 }
 
+// OfferWith returns the offer of the machine that has a commitment of the given key. ok is false where no
+// machine of the model with an on-demand price has it.
+func OfferWith(own *List, model, key string) (offer *Offer, ok bool) {
+	list := own.Override(Catalogue())
+	q, err := list.Find(key)
+	if err != nil || !namesModel(model, q.GPU) {
+		return nil, false
+	}
+	machine, err := list.Machine(q.Key())
+	if err != nil {
+		return nil, false
+	}
+	offer = offerOf(machine, "")
+	return offer, offer.OnDemand.Hourly > 0
+}
+
 // beats reports whether o costs no more than b on demand and on every term that b has.
 func (o *Offer) beats(b *Offer) bool {
 	if o.OnDemand.PerGPU() > b.OnDemand.PerGPU() {
@@ -96,9 +112,9 @@ func (o *Offer) beats(b *Offer) bool {
 	return true
 }
 
-// ForTerm returns the commitment of a term, "1y".
+// ForTerm returns the commitment of a term, "1y", or of the key of a price.
 func (o *Offer) ForTerm(term string) (*Quote, bool) {
-	i := slices.IndexFunc(o.Committed, func(q Quote) bool { return q.Term == term })
+	i := slices.IndexFunc(o.Committed, func(q Quote) bool { return q.Term == term || q.Key() == term })
 	if i < 0 {
 		return nil, false
 	}

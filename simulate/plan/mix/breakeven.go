@@ -36,9 +36,13 @@ func ties(a, b *Entry) []Tie {
 	return out
 }
 
-// prices returns the names of a mix's pools and their prices.
+// prices returns the names of a mix's pools and their prices, without those whose use commitments may cover: at
+// another price other commitments would be best, and the cost is not linear in it.
 func prices(e *Entry) (names []string, rates []capcli.Rate) {
 	for i := range e.Outcomes[0].Pools {
+		if e.isCovered(i) {
+			continue
+		}
 		names = append(names, e.Outcomes[0].Pools[i].Name)
 		rates = append(rates, e.Rates[i].Price)
 	}

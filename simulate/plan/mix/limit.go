@@ -87,7 +87,7 @@ func (p *Planner) limitUndone() error {
 		return err
 	}
 	p.limits = append(p.limits, c)
-	p.notes = append(p.notes, "a mix must do the work: it may leave "+UndoneMost+" of what could have been done by the end undone, on the mean over the runs and in each that holds the limits (--max unserved_share=… changes this, --search price-unserved gives it a price)")
+	p.notes = append(p.notes, "a mix must do the work: it may leave "+UndoneMost+" of what could have been done by the end undone, on the mean and in the runs that hold the limits (--max unserved_share=… changes this, --search price-unserved gives it a price)")
 	return nil
 }
 

@@ -271,15 +271,19 @@ func (p *Planner) TryOne(ctx context.Context) (bool, error) {
 func (p *Planner) Pieces(ctx context.Context) (*Pieces, error) {
 	list, err := p.Search.pieces(ctx)
 	if err == nil { // the files that a mix names were opened when its candidate was made
-		_, err = p.problem.Jobs(0)
+		err = p.ReadJobs()
 	}
 	return list, p.Fault(err)
 }
 
-// ReadJobs reads the jobs of the first run ahead of time, so that their errors come first.
+// ReadJobs reads the jobs of the first run, or all job logs, ahead of time, so that their errors come first.
 func (p *Planner) ReadJobs() error {
-	_, err := p.problem.Jobs(0)
-	return p.Fault(err)
+	for run := range max(1, len(p.req.Futures)) {
+		if _, err := p.problem.Jobs(run); err != nil {
+			return p.Fault(err)
+		}
+	}
+	return nil
 }
 
 // Find searches for the best mix. Where ctx ends it returns the error and what it has found so far:

@@ -25,13 +25,13 @@ func drawTable(seed uint64, mixes, runs int) *drawnTable {
 	d := &drawnTable{}
 	weather := make([]float64, runs)
 	for k := range weather {
-		weather[k] = 200 * rng.NormFloat64()
+		weather[k] = float64(seed%4) * 50 * rng.NormFloat64()
 	}
 	for range mixes {
 		base, often := 1000+400*rng.Float64(), []float64{0, 0.01, 0.03, 0.05, 0.1, 0.4}[rng.IntN(6)]
 		cost, long := make([]capcli.USD, runs), make([]bool, runs)
 		for k := range runs {
-			cost[k] = capcli.USDOf(base + weather[k] + 15*rng.NormFloat64())
+			cost[k] = capcli.USDOf(base + weather[k] + 3*rng.NormFloat64())
 			long[k] = rng.Float64() < often
 		}
 		d.cost, d.long = append(d.cost, cost), append(d.long, long)

@@ -36,8 +36,9 @@ type Result struct {
 	Buys []Bought `json:"buys,omitempty"` // the committed pools of the best mix
 	// Commitments are those of the best mix that cover its use on demand and are no place; null where the plan has
 	// no offers.
-	Commitments *Coverage   `json:"commitments,omitempty"`
-	Logs        []PlayedLog `json:"job_logs,omitempty"` // the job logs that were played, one a run
+	Commitments *Coverage     `json:"commitments,omitempty"`
+	CommittedAs []CommittedAs `json:"committed_as,omitempty"` // the ways to commit, where the plan has offers
+	Logs        []PlayedLog   `json:"job_logs,omitempty"`     // the job logs that were played, one a run
 
 	Best       *Mix               `json:"best"`
 	Bound      *Bound             `json:"bound"`

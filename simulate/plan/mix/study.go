@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,6 +88,9 @@ func (s *study) ask(ctx context.Context) error {
 	}
 	s.bound = bound
 	if err := s.owe(); err != nil {
+		return err
+	}
+	if s.out.CommittedAs, err = s.committedAs(); err != nil {
 		return err
 	}
 	if err := s.weigh(ctx); err != nil {
@@ -308,7 +312,10 @@ func (s *study) swings(ctx context.Context) error {
 }
 
 func (s *study) swing(ctx context.Context, p *Problem, what string, c *Candidate) error {
-	entries, err := s.Search.runAll(ctx, p, []*Candidate{c})
+	entries, err := s.Search.runUnsettled(ctx, p, []*Candidate{c})
+	if err == nil && s.best.Cover != nil { // what was committed stays
+		err = s.Search.settleAs(ctx, entries, s.best.Cover.units)
+	}
 	if err != nil {
 		return err
 	}
@@ -338,7 +345,11 @@ func (s *study) priceSwings() {
 	if s.best.Discounted || s.out.Chosen.ChoosesByPrice() {
 		return // a price would also change which use the commitments cover, or which ways jobs take
 	}
+	s.coverSwings()
 	for i, pool := range s.best.Outcomes[0].Pools {
+		if s.best.isCovered(i) {
+			continue
+		}
 		var part capcli.USD
 		for k := range s.best.Outcomes {
 			part += s.best.Outcomes[k].Pools[i].Cost
@@ -355,6 +366,37 @@ func (s *study) priceSwings() {
 		}
 	}
 }
+
+// coverSwings adds the effects of the price on demand and of those of the offers, with what was committed.
+func (s *study) coverSwings() {
+	c := s.best.Cover
+	if c == nil {
+		return
+	}
+	type part struct {
+		what string
+		cost capcli.USD
+	}
+	parts := []part{{"price on demand", c.OnDemand}}
+	for i := range c.Bought {
+		b := &c.Bought[i]
+		k := slices.IndexFunc(parts, func(p part) bool { return p.what == "price of "+b.Offer })
+		if k < 0 {
+			k, parts = len(parts), append(parts, part{what: "price of " + b.Offer})
+		}
+		parts[k].cost += b.Cost
+	}
+	for _, p := range parts {
+		for _, sign := range []capcli.USD{-1, 1} {
+			s.add(Swing{
+				What: fmt.Sprintf("%s %+d%%", p.what, 10*sign), Cost: s.best.Cost() + sign*p.cost/10, Wait: s.best.Wait(), Undone: s.best.undoneShare(), Exact: true,
+			})
+		}
+	}
+}
+
+// isCovered reports whether commitments may cover the use of a pool of the mix.
+func (e *Entry) isCovered(pool int) bool { return e.metered != nil && e.metered[pool] }
 
 // supplySwing is a change of how capacity behaves: overrides of the scenario, and their name.
 type supplySwing struct {
@@ -392,7 +434,7 @@ func supplySwings(s *scenarios.Scenario) []supplySwing {
 
 // approval returns who must sign for the best mix; nil where the scenario has no such rule.
 func (s *study) approval() *billing.Signature {
-	n := int64(0) // committed GPUs, without pools whose nodes are in a file
+	n := s.best.Cover.BillGPUs() // committed GPUs, without pools whose nodes are in a file
 	for i := range s.out.Chosen.Capacity {
 		switch c := &s.out.Chosen.Capacity[i]; {
 		case !c.Kind.Committed():
