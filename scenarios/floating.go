@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/prices"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/billing"
@@ -32,11 +33,12 @@ import (
 // FloatingPool is a pool that floats: its terms, for plans that solve its size on the use that was
 // played. Its size changes no schedule, unless its GPUs add to the limit of an on_demand pool.
 type FloatingPool struct {
-	Pool   int    // index into Scenario.Capacity
-	Name   string // of the pool, and the ID of its commitment
-	GPUs   int    // its size now
-	Term   string // as the pool states it: 1y; "" is none
-	Limits bool   // whether its GPUs add to max_gpus of an on_demand pool
+	Pool   int      // index into Scenario.Capacity
+	Name   string   // of the pool, and the ID of its commitment
+	GPUs   int      // its size now
+	Term   string   // as the pool states it: 1y; "" is none
+	Limits bool     // whether its GPUs add to max_gpus of an on_demand pool
+	Covers []string // the pools whose use it covers
 	// Unit is the commitment of one GPU in the run: its product, its price by the hour and at the
 	// start, and from when to when. Without until, a term that ends in the run is renewed.
 	Unit billing.Commitment
@@ -56,9 +58,37 @@ func (s *Scenario) FloatingPools(start, end capcli.Time) ([]FloatingPool, error)
 			return nil, err
 		}
 		limits := slices.ContainsFunc(s.Capacity, func(p Capacity) bool { return slices.Contains(s.guarantees(&p), c) })
-		out = append(out, FloatingPool{Pool: i, Name: c.Name, GPUs: c.size(), Term: c.Term, Limits: limits, Unit: *unit})
+		out = append(out, FloatingPool{Pool: i, Name: c.Name, GPUs: c.size(), Term: c.Term, Limits: limits, Covers: s.covers(c), Unit: *unit})
 	}
 	return out, nil
+}
+
+// covers returns the names of the pools whose use a pool that floats covers: on_demand pools, and
+// capacity reservations.
+func (s *Scenario) covers(c *Capacity) (out []string) {
+	scope := s.scopeOf(c)
+	scope.GPUModel = strings.ToLower(scope.GPUModel)
+	for i := range s.Capacity {
+		p := &s.Capacity[i]
+		sku := s.skuOf(p, p.GPUModel)
+		if p.NodesFile != "" {
+			sku.GPUModel = scope.GPUModel // one of its nodes may have it
+		}
+		if p.metered() && scope.Matches(&sku, "") {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+// assumeFloats says what a pool that floats covers, where the scenario leaves to its kind and its
+// price that it does.
+func (s *Scenario) assumeFloats(c *Capacity) []prices.Assumption {
+	if !c.Floats || c.Fenced != nil {
+		return nil
+	}
+	var row *prices.Row // none: it is said of the kind
+	return []prices.Assumption{row.Assume(c.Name, "fenced", fmt.Sprintf("%s is no place: it lowers the bill of %s, wherever jobs run (fenced: true makes it a place)", c.Name, strings.Join(s.covers(c), ", ")))}
 }
 
 // SizePath returns the path of the field that sets the size of pool i, such as capacity.base.gpus;

@@ -107,7 +107,7 @@ func TestFloatingPoolsForPlans(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	f := list[0]
-	if _, is := f.Unit.Product.(billing.CommittedUse); !is || f.Name != "base" || f.GPUs != 8 || f.Term != "1y" || f.Limits || s.SizePath(f.Pool) != "capacity.base.gpus" {
+	if _, is := f.Unit.Product.(billing.CommittedUse); !is || f.Name != "base" || f.GPUs != 8 || f.Term != "1y" || f.Limits || strings.Join(f.Covers, " ") != "od" || s.SizePath(f.Pool) != "capacity.base.gpus" {
 		t.Errorf("got %+v, sized by %s", f, s.SizePath(f.Pool))
 	}
 	if got := f.Unit.Fees.Hourly.Decimal(); got != "7.672959" || f.Unit.Start != start || f.Unit.End != capcli.Time(1830297600) {

@@ -378,8 +378,8 @@ func (s *Scenario) checkPrices(o *strict.Object) {
 	}
 }
 
-// Assumptions returns the prices that the scenario names by key, with source and date, and the
-// price changes it states, in the order of the pools.
+// Assumptions returns the prices that the scenario names by key, with source and date, the price
+// changes it states, and what floats without its saying so, in the order of the pools.
 func (s *Scenario) Assumptions() []prices.Assumption {
 	out := []prices.Assumption{}
 	for i := range s.Capacity {
@@ -402,6 +402,7 @@ func (s *Scenario) Assumptions() []prices.Assumption {
 			}
 			out = append(out, p.Price.Quote.Assume(c.Name, "price_path", text))
 		}
+		out = append(out, s.assumeFloats(c)...)
 	}
 	return append(out, s.placeAssumptions()...)
 }

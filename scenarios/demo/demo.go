@@ -34,7 +34,7 @@ name: %s
 jobs: {from: jobs.csv}
 prices: prices.csv
 capacity:
-  - {name: base, kind: reserved, gpus: %d, term: 3mo, price: own/here/box/3mo}
+  - {name: base, kind: reserved, fenced: true, gpus: %d, term: 3mo, price: own/here/box/3mo}
   - {name: burst, kind: on_demand, price: own/here/box/on_demand}
 policy: easy
 overflow: {patience: 30m}

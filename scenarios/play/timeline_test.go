@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 
 	"capcli"
@@ -47,9 +48,13 @@ func area(t *outcome.Timeline, values []float64) float64 {
 // their runs: weeks to the millionth of a dollar and the thousandth of a GPU-second, steps as
 // exactly as means rounded to a thousandth of a GPU can be.
 func TestTimelineSumsToTheOutcome(t *testing.T) {
+	cases := [][]string{{"default", "capacity.base.fenced=false"}} // a pool that floats
 	for _, name := range scenarios.Names() {
-		t.Run(name, func(t *testing.T) {
-			r := timelineOf(t, name)
+		cases = append(cases, []string{name})
+	}
+	for _, x := range cases {
+		t.Run(strings.Join(x, " "), func(t *testing.T) {
+			r := timelineOf(t, x[0], x[1:]...)
 			tl := r.Timeline
 			var used capcli.GPUTime
 			var cost capcli.USD

@@ -198,7 +198,7 @@ func (q *Quote) changes() []DatedChange {
 // or a stated change of price.
 type Assumption struct {
 	Pool   string       `json:"pool"`
-	Field  string       `json:"field"` // price, on_demand_price or price_path; for a request, its field
+	Field  string       `json:"field"` // price, on_demand_price, price_path or fenced; for a request, its field
 	Key    string       `json:"key"`   // key of the price; "" is none
 	PerGPU *capcli.Rate `json:"gpu_hour_usd"`
 	Date   string       `json:"date"`
