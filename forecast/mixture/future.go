@@ -96,10 +96,10 @@ func (s shape) pick(u float64) *block {
 // Errors of a member beside its own: a few of a normal distribution, so that a short history has a
 // spread too.
 const (
-	errorPrior = 8    // number of them
-	errorSpan  = 0.06 // their standard deviation
-	errorMost  = 1.0  // largest error of the logarithm that futures draw
-	damping    = 0.98 // of moves of the level, per week ahead
+	errorPrior = 8     // number of them
+	errorSpan  = 0.06  // their standard deviation
+	errorMost  = 1.0   // largest error of the logarithm that futures draw
+	damping    = 0.995 // of moves of the level, per week ahead
 )
 
 // settleErrors replaces the errors of m by their sorted sizes, with those of the prior.

@@ -49,7 +49,7 @@ const (
 	priorRatio  = 0.45 // prior weight of a half-life over that of the next shorter one
 	lossPower   = 2.0  // how often a week counts
 	lossFloor   = 0.05 // share of the least possible loss that is added to the regret
-	shapeLife   = 2.0  // half-life of the shape, in weeks
+	shapeLife   = 1.2  // half-life of the shape, in weeks
 	shapeBlocks = 8    // most blocks that give the shape
 	trendShare  = 0.7  // share of the trend in the members that have one
 	trendPrior  = 0.5  // prior weight of a member with trend over that without
