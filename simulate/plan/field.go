@@ -29,6 +29,7 @@ type Field struct {
 	top    int64          // the highest on-demand cost of the first lot through all periods in any future, or the highest cost of an option
 	curves []*Curve       // demand of each future
 	pieces [][][]flow.Use // by future, then period
+	wanted [][]int64      // by future, then period: GPU time wanted before the period
 }
 
 // cell is the steps of a period in which a future wants at least breaks[at] lots and less than one
@@ -107,7 +108,11 @@ func fieldOf(curves []*Curve, m *Market, held []Held) (*Field, error) {
 	if err := out.hold(held); err != nil {
 		return nil, err
 	}
-	return out, out.fill(deals)
+	if err := out.fill(deals); err != nil {
+		return nil, err
+	}
+	out.wanted = out.sumWanted()
+	return out, nil
 }
 
 // exact sets the work of each step to a whole number of thousandths of a GPU, where binary
