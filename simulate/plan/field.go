@@ -33,6 +33,7 @@ type Field struct {
 	weights []int64 // of the futures; nil is all alike
 	base    []int64 // by future: a cost that is paid whatever is bought; nil is none
 	uses    []Metered
+	wanted  [][]int64 // by future, then period: GPU time wanted before the period
 }
 
 // cell is the steps of a period in which a future wants at least breaks[at] lots and less than one
@@ -111,7 +112,11 @@ func fieldOf(curves []*Curve, m *Market, held []Held) (*Field, error) {
 	if err := out.hold(held); err != nil {
 		return nil, err
 	}
-	return out, out.fill(deals)
+	if err := out.fill(deals); err != nil {
+		return nil, err
+	}
+	out.wanted = out.sumWanted()
+	return out, nil
 }
 
 // exact sets the work of each step to a whole number of thousandths of a GPU, where binary

@@ -7,8 +7,6 @@ import (
 	"math/big"
 	"slices"
 
-	"capcli/simulate/internal/exact"
-
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
@@ -17,8 +15,15 @@ import (
 // Stages are the times at which a plan is decided again.
 type Stages struct {
 	Every    capcli.Step // time between two decisions
-	Count    int         // decisions after the first
+	Count    int         // most decisions after the first; 0 is as many as the demand lasts
 	Branches int         // most groups into which a decision divides each group of the stage before
+	Signals  []Signal    // what else becomes known; each has a decision at its time
+}
+
+// Signal is something that is known from an instant on, such as whether a campaign goes ahead.
+type Signal struct {
+	At     capcli.Seconds
+	Values []int // by future: futures with the same value cannot be told apart by it
 }
 
 // MaxScenarios is the most futures that are scenarios of their own: they are told apart as soon as
@@ -27,10 +32,10 @@ const MaxScenarios = 30
 
 // Limits on a tree of decisions.
 const (
-	maxStages = 12
-
 	minGroup    = 10  // fewest futures in a group, where futures are not scenarios
+	maxGroups   = 20  // about the most groups
 	maxTreeRows = 640 // periods of all nodes together
+	foretelling = 3   // the last stages whose demand foretells the rest one by one
 )
 
 // Node is one decision of a multi-stage plan: the purchases, from one decision to the next, of a
@@ -77,30 +82,45 @@ type tree struct {
 
 // grow makes the tree. A decision divides futures by the demand that is expected after it: the
 // least-squares regression, over all futures, of the mean demand still to come on the mean demand
-// of each stage so far (the regression of Longstaff and Schwartz 2001). Each group is divided into
+// of each of the last stages and of the time before them (the regression of Longstaff and Schwartz
+// 2001). Signals divide them first. Each group is divided into
 // groups of equal size. Where the futures are few they are scenarios, and are divided as soon as
 // their demands differ. Late decisions are left out where the tree would have too many periods.
 func (f *Field) grow(s Stages) (*tree, error) {
+	at := f.decisions(s)
+	for _, x := range s.Signals {
+		if when := f.edge(x.At); when > 0 && when < f.deal.c.KnownLen() {
+			at = append(at, when)
+		}
+	}
+	slices.Sort(at)
+	at = slices.Compact(at)
+	if len(at) == 1 {
+		return nil, ErrNothingAhead
+	}
+	for ; ; at = at[:len(at)-1] {
+		t := f.branch(at, s)
+		if t.rows <= maxTreeRows || len(at) == 2 {
+			t.compile()
+			return t, nil
+		}
+	}
+}
+
+// decisions returns the times of the decisions of s, without those of its signals.
+func (f *Field) decisions(s Stages) []capcli.Seconds {
 	at := []capcli.Seconds{0}
-	for n := 1; n <= min(s.Count, maxStages); n++ {
-		next := f.edge(f.deal.c.AddSteps(0, s.Every, n))
-		if next >= f.deal.c.KnownLen() {
+	for n := 1; s.Count == 0 || n <= s.Count; n++ {
+		when := f.deal.c.AddSteps(0, s.Every, n)
+		next := f.edge(when)
+		if when <= 0 || next >= f.deal.c.KnownLen() {
 			break
 		}
 		if next > at[len(at)-1] {
 			at = append(at, next)
 		}
 	}
-	if len(at) == 1 {
-		return nil, ErrNothingAhead
-	}
-	for ; ; at = at[:len(at)-1] {
-		t := f.branch(at, max(1, s.Branches))
-		if t.rows <= maxTreeRows || len(at) == 2 {
-			t.compile()
-			return t, nil
-		}
-	}
+	return at
 }
 
 // edge returns the first instant from at on at which a period starts.
@@ -110,14 +130,14 @@ func (f *Field) edge(at capcli.Seconds) capcli.Seconds {
 }
 
 // branch makes the tree of decisions at some instants.
-func (f *Field) branch(at []capcli.Seconds, branches int) *tree {
+func (f *Field) branch(at []capcli.Seconds, s Stages) *tree {
 	t := &tree{f: f}
 	level := []int{t.add(Node{Parent: -1, Futures: allOf(f.Count())}, at)}
 	for stage := 1; stage < len(at); stage++ {
 		foretold := f.foretell(at[:stage+1])
 		var next []int
 		for _, parent := range level {
-			for _, group := range f.divide(t.nodes[parent].Futures, at[stage], branches, foretold) {
+			for _, group := range f.divide(t.nodes[parent].Futures, at[stage], s, foretold) {
 				n := Node{Parent: parent, Stage: stage, Futures: group}
 				n.Wanted, n.Least, n.Most = f.wantedBy(group, at[stage-1], at[stage])
 				id := t.add(n, at)
@@ -143,17 +163,27 @@ func (t *tree) add(n Node, at []capcli.Seconds) int {
 	return len(t.nodes) - 1
 }
 
-// wantedIn returns the mean GPUs that a future wants from one instant to another.
+// wantedIn returns the mean GPUs that a future wants from the start of one period to that of another.
 func (f *Field) wantedIn(s int, from, to capcli.Seconds) float64 {
-	c := f.curves[s]
-	var sum capcli.GPUTime
-	for i, work := range c.Work {
-		a, b := max(from, c.StepStart(i)), min(to, c.StepStart(i+1))
-		if a < b {
-			sum += capcli.GPUTime(exact.Portion(int64(work), int64(b-a), int64(c.StepStart(i+1)-c.StepStart(i))))
+	a, _ := slices.BinarySearch(f.deal.edges, from)
+	b, _ := slices.BinarySearch(f.deal.edges, to)
+	return float64(f.wanted[s][b]-f.wanted[s][a]) / 1000 / float64(to-from)
+}
+
+// sumWanted returns the GPU time that each future wants before the start of each period.
+func (f *Field) sumWanted() [][]int64 {
+	out := make([][]int64, f.Count())
+	for s, periods := range f.pieces {
+		sums := make([]int64, len(periods)+1)
+		for m, ps := range periods {
+			sums[m+1] = sums[m]
+			for _, p := range ps {
+				sums[m+1] += p.Work
+			}
 		}
+		out[s] = sums
 	}
-	return float64(sum) / 1000 / float64(to-from)
+	return out
 }
 
 // wantedBy returns the mean, the least and the most of wantedIn over some futures.
@@ -169,6 +199,9 @@ func (f *Field) wantedBy(group []int, from, to capcli.Seconds) (mean, least, mos
 // foretell returns, for each future, the demand in GPUs that is expected after the last of some
 // instants, given the demand between them.
 func (f *Field) foretell(at []capcli.Seconds) []float64 {
+	if n := len(at); n > foretelling+2 {
+		at = append([]capcli.Seconds{0}, at[n-foretelling-1:]...)
+	}
 	n, k := f.Count(), len(at)-1
 	x, y := mat.NewDense(n, k+1, nil), mat.NewVecDense(n, nil)
 	for s := range n {
@@ -197,27 +230,41 @@ func (f *Field) foretell(at []capcli.Seconds) []float64 {
 }
 
 // divide divides a group into the futures that the decision at an instant can tell apart.
-func (f *Field) divide(group []int, at capcli.Seconds, branches int, foretold []float64) [][]int {
-	if f.Count() <= MaxScenarios {
-		return f.scenarios(group, at)
+func (f *Field) divide(group []int, at capcli.Seconds, s Stages, foretold []float64) [][]int {
+	parts := [][]int{group}
+	for _, x := range s.Signals {
+		if f.edge(x.At) > at {
+			continue
+		}
+		var finer [][]int
+		for _, part := range parts {
+			finer = append(finer, groupFutures(part, func(a, b int) bool { return x.Values[a] == x.Values[b] })...)
+		}
+		parts = finer
 	}
-	order := slices.Clone(group)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(foretold[a], foretold[b]) })
-	n := max(1, min(branches, len(order)/minGroup))
 	var out [][]int
-	for b := range n {
-		part := slices.Clone(order[b*len(order)/n : (b+1)*len(order)/n])
-		slices.Sort(part)
-		out = append(out, part)
+	for _, part := range parts {
+		if f.Count() <= MaxScenarios {
+			out = append(out, groupFutures(part, func(a, b int) bool { return f.sameUntil(a, b, at) })...)
+			continue
+		}
+		order := slices.Clone(part)
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(foretold[a], foretold[b]) })
+		n := max(1, min(max(1, s.Branches), len(order)/max(minGroup, f.Count()/maxGroups)))
+		for b := range n {
+			piece := slices.Clone(order[b*len(order)/n : (b+1)*len(order)/n])
+			slices.Sort(piece)
+			out = append(out, piece)
+		}
 	}
 	return out
 }
 
-// scenarios groups futures by their whole demand up to an instant.
-func (f *Field) scenarios(group []int, at capcli.Seconds) [][]int {
+// groupFutures puts futures that are the same into one group, in order of their first.
+func groupFutures(futures []int, same func(a, b int) bool) [][]int {
 	var out [][]int
-	for _, s := range group {
-		i := slices.IndexFunc(out, func(known []int) bool { return f.sameUntil(known[0], s, at) })
+	for _, s := range futures {
+		i := slices.IndexFunc(out, func(known []int) bool { return same(known[0], s) })
 		if i < 0 {
 			out = append(out, nil)
 			i = len(out) - 1
@@ -295,16 +342,14 @@ func (t *tree) reach(rows []int, node, from, to int) []int {
 // solve finds the plan on the tree with the least mean cost: a multi-stage stochastic program in
 // whole numbers (Birge and Louveaux, Introduction to Stochastic Programming, 2011, chapter 3),
 // whose deterministic equivalent is solved by branch and bound. Costs are those of the futures
-// themselves, not of a mean of each group. first fixes how much of an option the first node buys;
-// it returns false where that is open, and nil leaves all open. starts are solutions to begin with.
-func (t *tree) solve(ctx context.Context, first func(option int) (int64, bool), starts ...[]int64) (*covered, error) {
+// themselves, not of a mean of each group. fixed is how much is bought of the options that are
+// early; a nil early leaves all open. starts are solutions to begin with.
+func (t *tree) solve(ctx context.Context, fixed func(option int) int64, early func(option int) bool, starts ...[]int64) (*covered, error) {
 	c := t.program
 	c.offers = slices.Clone(c.offers)
 	for j, v := range t.buys {
-		if v.node != 0 || first == nil {
-			continue
-		}
-		if n, set := first(v.option); set {
+		if early != nil && early(v.option) {
+			n := fixed(v.option)
 			c.offers[j].lo, c.offers[j].hi = n, n
 		}
 	}

@@ -36,7 +36,7 @@ func (f *Field) policies(group []int, at []capcli.Seconds, stage int, bought []i
 				sum += c
 			}
 		} else {
-			for _, part := range f.scenarios(group, to) {
+			for _, part := range groupFutures(group, func(a, b int) bool { return f.sameUntil(a, b, to) }) {
 				sum += f.policies(part, at, stage+1, slices.Clone(bought), most)
 			}
 		}

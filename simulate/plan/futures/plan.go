@@ -12,12 +12,8 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// againCount is the number of decisions after the first, againBranches the most groups into which
-// each divides a group of the one before.
-const (
-	againCount    = 3
-	againBranches = 3
-)
+// againBranches is the most groups into which a decision divides a group of the one before.
+const againBranches = 3
 
 // solver is a plan in progress, in the frame of the mean of the futures.
 type solver struct {
@@ -134,7 +130,7 @@ func (s *solver) decideAgain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.waiting, err = s.field.Wait(ctx, plan.Stages{Every: s.q.wait, Count: againCount, Branches: againBranches}, mean, s.alone)
+	s.waiting, err = s.field.Wait(ctx, plan.Stages{Every: s.q.wait, Branches: againBranches}, mean, s.alone)
 	if errors.Is(err, plan.ErrNothingAhead) {
 		s.noWait = err.Error()
 		return nil
