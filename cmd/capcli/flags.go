@@ -109,6 +109,26 @@ func because(f *pflag.Flag, invalid *pflag.InvalidValueError) string {
 	return ": " + invalid.Unwrap().Error()
 }
 
+// logFlag is the value of --trace: one job log. A second one would silently take the place of the first.
+type logFlag struct{ name *string }
+
+func (f logFlag) Type() string { return "string" }
+
+func (f logFlag) String() string {
+	if f.name == nil {
+		return ""
+	}
+	return *f.name
+}
+
+func (f logFlag) Set(text string) error {
+	if *f.name != "" {
+		return fmt.Errorf("it is given twice, first as %s; one log is read", *f.name)
+	}
+	*f.name = text
+	return nil
+}
+
 // seedFlag is the value of a flag for a seed; the seed stays nil where the flag is not given.
 type seedFlag struct{ seed **capcli.Seed }
 
