@@ -38,7 +38,7 @@ func newDecide(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDecide(cmd.Context(), e, &o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.ask.Trace, "trace", "", "the job log, `FILE` of any format that import reads")
+	f.Var(logFlag{name: &o.ask.Trace}, "trace", "the job log, `FILE` of any format that import reads")
 	f.StringVar(&o.ask.GPU, "gpu", "", "plan for the jobs that want this `MODEL`, or name none")
 	f.StringVar(&o.ask.Horizon, "horizon", o.ask.Horizon, "how far ahead: `TIME`, 1y, 26w, or a date")
 	f.StringArrayVar(&o.ask.Max, "max", nil, "limit from above, `METRIC=VALUE` (repeat; default wait_p95="+decide.WaitDefault+")")

@@ -109,6 +109,33 @@ func because(f *pflag.Flag, invalid *pflag.InvalidValueError) string {
 	return ": " + invalid.Unwrap().Error()
 }
 
+// logFlag is the value of --trace: one job log, or further ones in more where the command takes them.
+type logFlag struct {
+	name *string
+	more *[]string // nil where a second log is refused
+}
+
+func (f logFlag) Type() string { return "string" }
+
+func (f logFlag) String() string {
+	if f.name == nil {
+		return ""
+	}
+	return *f.name
+}
+
+func (f logFlag) Set(text string) error {
+	switch {
+	case *f.name == "":
+		*f.name = text
+	case f.more == nil:
+		return fmt.Errorf("it is given twice, first as %s; one log is read", *f.name)
+	default:
+		*f.more = append(*f.more, text)
+	}
+	return nil
+}
+
 // seedFlag is the value of a flag for a seed; the seed stays nil where the flag is not given.
 type seedFlag struct{ seed **capcli.Seed }
 
@@ -127,33 +154,3 @@ func (f seedFlag) Set(text string) error {
 	*f.seed = &seed
 	return err
 }
-
-// traceFlag is a job log that is named once, or again where a command takes more.
-type traceFlag struct {
-	first *string
-	more  *[]string
-}
-
-// String returns the first log.
-func (f *traceFlag) String() string {
-	if f.first == nil {
-		return ""
-	}
-	return *f.first
-}
-
-// Set takes a log. It refuses a second one where the command takes one.
-func (f *traceFlag) Set(name string) error {
-	switch {
-	case *f.first == "":
-		*f.first = name
-	case f.more == nil:
-		return errors.New("one job log is played, found also " + *f.first)
-	default:
-		*f.more = append(*f.more, name)
-	}
-	return nil
-}
-
-// Type is the kind of value.
-func (f *traceFlag) Type() string { return "string" }

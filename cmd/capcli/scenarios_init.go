@@ -46,7 +46,7 @@ func newScenariosInit(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", "-", "write it to this `FILE`")
-	f.StringVar(&o.sim.ask.Trace, "trace", "", "job log to fit, `FILE` or - for stdin")
+	f.Var(logFlag{name: &o.sim.ask.Trace}, "trace", "job log to fit, `FILE` or - for stdin")
 	f.StringVar(&o.partitions, "partitions", "own", "partitions have GPUs of their `own`, or have them shared")
 	f.StringVar(&o.model, "gpu-model", "", "the log's GPUs where it does not say: `MODEL`, for prices")
 	f.StringVar(&o.commit, "commit", "", "one pool to commit to for this `TERM`, 1y, with on demand behind it, for capcli plan mix")

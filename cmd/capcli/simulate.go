@@ -196,7 +196,7 @@ func (o *simulateOptions) check() error {
 // usage texts of the flags of these names.
 func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, placements string) {
 	f := cmd.Flags()
-	f.Var(&traceFlag{&o.ask.Trace, o.more}, "trace", trace)
+	f.Var(logFlag{&o.ask.Trace, o.more}, "trace", trace)
 	f.StringSliceVar(&o.policies, "policy", nil, policies)
 	f.StringSliceVar(&o.placements, "placement", nil, placements)
 	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field: `path=value` (may be repeated)")

@@ -231,3 +231,66 @@ func TestHostileMachine(t *testing.T) {
 		}
 	}
 }
+
+// successivePlan buys 104 GPUs three times, one after another.
+const successivePlan = `{"schema":"capcli/plan_futures/v1","futures":{"count":50},"risk":"mean","optimum":{"purchases":[
+	{"term":"3mo","start":"2027-01-01T00:00:00Z","end":"2027-04-01T00:00:00Z","gpus":104,"usd_per_gpu_hour":"2.00","cost_usd":"1.00"},
+	{"term":"3mo","start":"2027-04-01T00:00:00Z","end":"2027-07-01T00:00:00Z","gpus":104,"usd_per_gpu_hour":"2.00","cost_usd":"1.00"},
+	{"term":"3mo","start":"2027-07-01T00:00:00Z","end":"2027-10-01T00:00:00Z","gpus":104,"usd_per_gpu_hour":"2.00","cost_usd":"1.00"}]}}`
+
+// TestTerraformHoldsDates: every reservation of a purchase with dates is there on its days alone.
+func TestTerraformHoldsDates(t *testing.T) {
+	for _, key := range []string{"gcp/us-central1/a3-highgpu-8g/1y", "aws/us-east-1/p5.48xlarge/on_demand"} {
+		quote, err := prices.Catalogue().Find(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := request(t, successivePlan, "terraform")
+		q.Scenario, q.Price = nil, &quote
+		text, _ := write(t, q)
+		resources, counts := strings.Count(text, "\nresource "), strings.Count(text, "\n  count = local.held_")
+		if resources != 3 || counts != 3 || strings.Count(text, "timecmp(local.now, ") != 6 {
+			t.Errorf("%s: %d resources and %d counts in\n%s", key, resources, counts, text)
+		}
+	}
+	terraform, err := exec.LookPath("terraform")
+	if err != nil {
+		t.Skip("terraform is not here: ", err)
+	}
+	q := request(t, successivePlan, "terraform")
+	q.Scenario = nil
+	text, _ := write(t, q)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		cmd := exec.Command(terraform, append([]string{"-chdir=" + dir}, args...)...)
+		cmd.Env = append(os.Environ(), "HOME="+dir, "TF_CLI_CONFIG_FILE=", "CHECKPOINT_DISABLE=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("terraform %v: %v\n%s\n%s", args, err, out, text)
+		}
+		return string(out)
+	}
+	run("init", "-input=false", "-no-color")
+	vars := []string{}
+	for _, name := range strings.Split(text, "variable \"machine_")[1:] {
+		name, _, _ = strings.Cut(name, "\"")
+		vars = append(vars, "-var", "machine_"+name+`={machine="m",zone="z",gpus_per_machine=8}`)
+	}
+	for now, want := range map[string]int{"2026-12-31T23:59:59Z": 0, "2027-04-01T00:00:00Z": 13, "2027-10-01T00:00:00Z": 0} {
+		run(append([]string{"apply", "-auto-approve", "-input=false", "-no-color", "-var", "now=" + now}, vars...)...)
+		var outputs map[string]struct{ Value int }
+		if err := json.Unmarshal([]byte(run("output", "-json")), &outputs); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, o := range outputs {
+			sum += o.Value
+		}
+		if sum != want || len(outputs) != 3 {
+			t.Errorf("on %s %d machines are there, in %d outputs, want %d", now, sum, len(outputs), want)
+		}
+	}
+}
