@@ -64,7 +64,7 @@ func mixAnswer(r *mix.Result) string {
 	default:
 		text += fmt.Sprintf("; at most %.1f%% above the lower bound of any mix (%s)", 100*b.Gap, b.Cost)
 	}
-	for _, more := range []string{r.CommittedAsText(), r.ModelsText()} {
+	for _, more := range []string{r.StandingText(), r.CommittedAsText(), r.ModelsText()} {
 		if more != "" {
 			text += ". " + strings.TrimSuffix(more, ".")
 		}
