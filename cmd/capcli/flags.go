@@ -127,33 +127,3 @@ func (f seedFlag) Set(text string) error {
 	*f.seed = &seed
 	return err
 }
-
-// traceFlag is a job log that is named once, or again where a command takes more.
-type traceFlag struct {
-	first *string
-	more  *[]string
-}
-
-// String returns the first log.
-func (f *traceFlag) String() string {
-	if f.first == nil {
-		return ""
-	}
-	return *f.first
-}
-
-// Set takes a log. It refuses a second one where the command takes one.
-func (f *traceFlag) Set(name string) error {
-	switch {
-	case *f.first == "":
-		*f.first = name
-	case f.more == nil:
-		return errors.New("one job log is played, found also " + *f.first)
-	default:
-		*f.more = append(*f.more, name)
-	}
-	return nil
-}
-
-// Type is the kind of value.
-func (f *traceFlag) Type() string { return "string" }

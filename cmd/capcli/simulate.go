@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -22,7 +23,8 @@ type simulateOptions struct {
 	ask        play.Question // the next case, filled by the flags
 	policies   []string
 	placements []string
-	more       *[]string // further job logs; nil where the command takes one
+	more       []string // further job logs, where many are allowed
+	many       bool
 	prices     string
 	runs       int
 	jobsOut    string
@@ -196,7 +198,17 @@ func (o *simulateOptions) check() error {
 // usage texts of the flags of these names.
 func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, placements string) {
 	f := cmd.Flags()
-	f.Var(&traceFlag{&o.ask.Trace, o.more}, "trace", trace)
+	f.Func("trace", trace, func(name string) error {
+		if o.ask.Trace == "" {
+			o.ask.Trace = name
+			return nil
+		}
+		o.more = append(o.more, name)
+		if !o.many {
+			return errors.New("one job log is played, found also " + o.ask.Trace)
+		}
+		return nil
+	})
 	f.StringSliceVar(&o.policies, "policy", nil, policies)
 	f.StringSliceVar(&o.placements, "placement", nil, placements)
 	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field: `path=value` (may be repeated)")
