@@ -77,7 +77,7 @@ var layers = map[string][]string{
 	"simulate/billing":    {"simulate", "simulate/billing/focus"},
 	"simulate/outcome":    {"simulate", "simulate/workflow", "simulate/validate", "simulate/billing", "scenarios/prices"},
 	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/online", "gonum"},
-	"simulate/plan/mix":   {"simulate/validate", "simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "simulate/plan/resample", "scenarios", "scenarios/play", "gonum"},
+	"simulate/plan/mix":   {"simulate/validate", "simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/resample", "scenarios", "scenarios/play", "gonum"},
 	"simulate/plan/shard": {},
 
 	"simulate/billing/focus":  {},

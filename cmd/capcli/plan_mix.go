@@ -21,6 +21,7 @@ import (
 
 // mixOptions are the flags of a plan of a scenario's mix.
 type mixOptions struct {
+	logs       []string        // further job logs, each a future
 	sim        simulateOptions // trace, policies, placements, sets, seed, runs
 	ask        mix.Request     // filled by the flags
 	hold       string
@@ -29,7 +30,6 @@ type mixOptions struct {
 	goal       string
 	save       string
 	from       string
-	traces     []string // further job logs, each a future
 	weights    []int64
 }
 
@@ -48,7 +48,7 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.ask.All, "all", false, "list every mix that was run in full, dominated ones too")
 	f.StringVar(&o.from, "from", "", "plan for the inputs of the runs in this `DIR` of capcli simulate --out")
 	f.StringVar(&o.save, "save", "", "also write the plan as JSON to this `FILE`")
-	o.sim.more = &o.traces
+	o.sim.more = &o.logs
 	f.Int64SliceVar(&o.weights, "weights", nil, "weights of several --trace as futures, `a,b`: whole numbers (default: all alike)")
 	o.sim.addCaseFlags(cmd, "job log to plan for, `FILE`, in place of the scenario's (repeated: futures, each one run)", "scheduling policies to try, `a,b,c`", "placements to try, `a,b`")
 	addPricesFlag(cmd, &o.sim.prices)
@@ -187,30 +187,20 @@ func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 
 // addFutures makes several job logs the futures of q, each one run.
 func (o *mixOptions) addFutures(ctx context.Context, e *env, q *mix.Request) error {
-	if n := 1 + len(o.traces); len(o.weights) > 0 && len(o.weights) != n {
-		return &usageError{text: fmt.Sprintf("--weights has %d weights for %d --trace", len(o.weights), n), hint: "--trace quiet.csv --trace busy.csv --weights 3,1"}
+	if len(o.logs) == 0 && len(o.weights) == 0 {
+		return nil
 	}
-	logs := append([]string{o.sim.ask.Trace}, o.traces...)
-	for i, name := range logs {
-		if len(logs) == 1 {
-			break
-		}
+	cases := []*play.Case{q.Case}
+	for _, name := range o.logs {
 		other := o.sim
 		other.ask.Trace = name
 		c, err := other.plan(ctx, e, newMaker(e))
 		if err != nil {
 			return err
 		}
-		f := mix.Future{Name: name, Weight: 1, Jobs: func(ctx context.Context) ([]capcli.Job, error) {
-			jobs, _, err := c.Jobs(ctx, 0, e.note)
-			return jobs, err
-		}}
-		if len(o.weights) > 0 {
-			f.Weight = o.weights[i]
-		}
-		q.Futures = append(q.Futures, f)
+		cases = append(cases, c)
 	}
-	return nil
+	return q.AddFutures(cases, o.weights)
 }
 
 // lookAhead makes the runs of q play the futures chosen by the flags.

@@ -6,15 +6,13 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
-	"capcli/simulate/plan"
 	"capcli/simulate/plan/mix"
 )
 
 // mixDoc is the report of a plan: a lead on the best mix, then tables.
 func mixDoc(r *mix.Result, form string) report.Doc {
-	d := report.Doc{Lead: mixLead(r), Notes: r.Notes, Data: r, Tables: []report.Table{mixesTable(r)}}
+	d := report.Doc{Lead: r.Lead(), Notes: r.Notes, Data: r, Tables: []report.Table{mixesTable(r)}}
 	if r.Best == nil {
 		d.Tables = append(d.Tables, closestTable(r))
 	}
@@ -35,105 +33,6 @@ func mixDoc(r *mix.Result, form string) report.Doc {
 		d.Charts = append(d.Charts, c)
 	}
 	return d
-}
-
-// mixLead answers in one sentence: what to buy, its cost over the period and a year, whether the
-// limits hold, and how much work is left undone. It says where the search was stopped early.
-func mixLead(r *mix.Result) string {
-	if r.Partial != "" {
-		return "PARTIAL (" + r.Partial + "). Best so far: " + mixAnswer(r)
-	}
-	return mixAnswer(r)
-}
-
-// mixAnswer is the lead without the remark on a stopped search.
-func mixAnswer(r *mix.Result) string {
-	if r.Best == nil {
-		return fmt.Sprintf("No mix holds the limits in %s of the runs.", mix.PercentText(r.Hold))
-	}
-	e, risk := r.Best.Entry, ""
-	if r.Risk.Kind != plan.Mean {
-		risk = r.Risk.Words() + " of the cost "
-	}
-	year, _ := billing.PerYear(e.Cost(), e.Length())
-	text := fmt.Sprintf("%s: %s%s for %s, ~%s a year; %s; %s", mixPurchase(r), risk, e.Cost(), lengthText(e.Length()), year, limitsHeld(r), undoneInPlan(e))
-	switch b := r.Bound; {
-	case b.Cost <= 0:
-	case b.Service():
-		text += fmt.Sprintf("; at most %.1f%% above any mix that serves the work as early (lower bound %s)", 100*b.Gap, b.Cost)
-	default:
-		text += fmt.Sprintf("; at most %.1f%% above the lower bound of any mix (%s)", 100*b.Gap, b.Cost)
-	}
-	for _, more := range []string{r.CommittedAsText(), r.ModelsText()} {
-		if more != "" {
-			text += ". " + strings.TrimSuffix(more, ".")
-		}
-	}
-	return text + "."
-}
-
-// mixPurchase says what the best mix commits to, and the rules it runs by.
-func mixPurchase(r *mix.Result) string {
-	s := r.Chosen
-	var pools []string
-	for i := range s.Capacity {
-		c := &s.Capacity[i]
-		if !c.Kind.Committed() {
-			continue
-		}
-		what := fmt.Sprintf("%s GPUs of %s", capcli.Grouped(int64(max(c.GPUs, c.Nodes*c.GPUsPerNode))), c.Name)
-		if c.NodesFile != "" {
-			what = c.Name + " as in " + c.NodesFile
-		}
-		terms := c.KindName()
-		if c.Term != "" {
-			terms += " for " + c.Term
-		}
-		pools = append(pools, fmt.Sprintf("%s (%s)", what, terms))
-	}
-	text := "Commit to nothing"
-	if len(pools) > 0 {
-		text = "Buy " + strings.Join(pools, " and ")
-	}
-	var rules []string
-	for _, c := range r.Rules() {
-		rules = append(rules, c.Text())
-	}
-	if len(rules) > 0 {
-		text += ", with " + strings.Join(rules, ", ")
-	}
-	if bills := r.CommitmentText(); bills != "" {
-		text += "; " + bills
-	}
-	return text
-}
-
-// limitsHeld says whether the best mix holds the limits, and in which share of the runs.
-func limitsHeld(r *mix.Result) string {
-	what := "the limits hold"
-	switch len(r.Limits) {
-	case 0:
-		return "no limit is set"
-	case 1:
-		what = r.Limits[0].Text + " holds"
-	}
-	if r.Runs > 1 {
-		return fmt.Sprintf("%s in %s of %d runs", what, mix.PercentText(r.Best.Entry.HeldShare()), r.Runs)
-	}
-	return what
-}
-
-// undoneInPlan says which share of the work that could be done by the end is left undone, and what
-// that adds to the cost.
-func undoneInPlan(e *mix.Entry) string {
-	if share, _ := e.Mean("unserved_share"); share == 0 {
-		return "all possible work is done"
-	}
-	text := e.UndoneText() + " of the work is left undone"
-	if p := e.Penalty(); p > 0 {
-		text += fmt.Sprintf(", of the cost %s", p)
-	}
-	return text
 }
 
 // lengthText formats a length of time; whole days are given in days.
@@ -212,9 +111,14 @@ func mixesTable(r *mix.Result) report.Table {
 // boughtTable lists the commitments that are bills.
 func boughtTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "commitments", Title: "Commitments that cover use on demand, and are no place"}, r.Commitments.Bought, []report.Field[mix.Commitment]{
-		{Name: "offer"}, {Name: "gpu_model", Head: "GPU model", Priority: 2},
-		{Name: "start", Cell: func(c mix.Commitment) any { return c.Start.Date() }}, {Name: "end", Cell: func(c mix.Commitment) any { return c.End.Date() }},
-		{Name: "units", Priority: 2}, {Name: "gpus", Head: "GPUs"}, {Name: "usd_per_unit_hour", Head: "$/unit-hour"}, {Name: "cost_usd", Head: "cost"},
+		{Name: "offer"},
+		{Name: "gpu_model", Head: "GPU model", Priority: 2},
+		{Name: "start", Cell: func(c mix.Commitment) any { return c.Start.Date() }},
+		{Name: "end", Cell: func(c mix.Commitment) any { return c.End.Date() }},
+		{Name: "units", Priority: 2},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "usd_per_unit_hour", Head: "$/unit-hour"},
+		{Name: "cost_usd", Head: "cost"},
 		{Name: "cost_after_the_runs_usd", Head: "after the runs", Priority: 1},
 	})
 }

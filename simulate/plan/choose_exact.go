@@ -65,7 +65,7 @@ func (b *box) solve(ctx context.Context, p *flow.Program) (bought []int64, cost 
 	var level int64
 	for m, levels := range p.Periods {
 		level += change[m]
-		within.Periods[m] = above(levels, level)
+		within.Periods[m] = levelsAbove(levels, level)
 	}
 	s, err := flow.Solve(ctx, within)
 	if err != nil {
@@ -78,8 +78,8 @@ func (b *box) solve(ctx context.Context, p *flow.Program) (bought []int64, cost 
 	return bought, cost.Add(cost, s.Cost), nil
 }
 
-// above returns levels without the lowest n.
-func above(levels flow.Levels, n int64) flow.Levels {
+// levelsAbove returns levels without the lowest n.
+func levelsAbove(levels flow.Levels, n int64) flow.Levels {
 	for n > 0 && len(levels) > 0 {
 		first := levels[0]
 		if first.Units > n {
@@ -147,9 +147,9 @@ func (b *branching) keep(c *Choice) {
 	}
 }
 
-// enough reports whether nothing with this bound can be cheaper than the best by as much as a millionth of a dollar,
+// isClosed reports whether nothing with this bound can be cheaper than the best by as much as a millionth of a dollar,
 // or by more than closeEnough of its cost: the weights of a game are of a finite grid.
-func (b *branching) enough(bound *big.Rat) bool {
+func (b *branching) isClosed(bound *big.Rat) bool {
 	short := new(big.Rat).Sub(b.best.Value, bound)
 	if short.Sign() <= 0 {
 		return true
@@ -176,7 +176,7 @@ func (b *branching) search(ctx context.Context, in []int, limits []int64, whole 
 		}
 		b.effort -= int64(h.rounds)
 		b.keep(h.best)
-		if b.enough(h.bound) {
+		if b.isClosed(h.bound) {
 			continue
 		}
 		pick, far := -1, 1e-6
@@ -215,7 +215,7 @@ func (b *branching) quantile(ctx context.Context) (*Choice, error) {
 				bound = own
 			}
 		}
-		if b.enough(bound) {
+		if b.isClosed(bound) {
 			continue
 		}
 		limits := make([]int64, len(in))

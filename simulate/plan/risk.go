@@ -168,14 +168,14 @@ func weightOf(of []int64, i int) int64 {
 func (r Risk) cheapest(costs, of []int64) []int {
 	order := allOf(len(costs))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[a], costs[b]) })
-	n := r.enough(order, of)
+	n := r.countEnough(order, of)
 	in := order[:n]
 	slices.Sort(in)
 	return in
 }
 
-// enough returns how many of the futures, in their order, have a share Level of the weight, at least one.
-func (r Risk) enough(order []int, of []int64) int {
+// countEnough returns how many of the futures, in their order, have a share Level of the weight, at least one.
+func (r Risk) countEnough(order []int, of []int64) int {
 	all, sum := new(big.Int), new(big.Int)
 	for _, i := range order {
 		all.Add(all, exact.Product(r.Level, weightOf(of, i)))

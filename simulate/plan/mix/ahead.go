@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"capcli"
+	"capcli/scenarios/play"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/futures"
 	"capcli/simulate/plan/resample"
@@ -67,6 +68,25 @@ func AroundPast(input string, past []capcli.Job, source *futures.Source) (*futur
 		first += 7 * capcli.Time(capcli.Day)
 	}
 	return source.Draw(input, capcli.Grid{Origin: first, Step: capcli.Step{Days: 1}}, s.Values)
+}
+
+// AddFutures makes the jobs of cases the futures of the request, with these weights; none are all alike. It fails with
+// *capcli.RequestError where the weights are not as many as the cases.
+func (r *Request) AddFutures(cases []*play.Case, weights []int64) error {
+	if len(weights) > 0 && len(weights) != len(cases) {
+		return &capcli.RequestError{Field: "weights", Text: fmt.Sprintf("has %d weights for %d job logs", len(weights), len(cases)), Hint: "--trace quiet.csv --trace busy.csv --weights 3,1"}
+	}
+	for i, c := range cases {
+		f := Future{Name: c.Source.Name, Weight: 1, Jobs: func(ctx context.Context) ([]capcli.Job, error) {
+			jobs, _, err := c.Jobs(ctx, 0, r.note)
+			return jobs, err
+		}}
+		if len(weights) > 0 {
+			f.Weight = weights[i]
+		}
+		r.Futures = append(r.Futures, f)
+	}
+	return nil
 }
 
 // readFutures checks the job logs that may come. It returns the number of runs and their weights in the least

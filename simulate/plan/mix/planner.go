@@ -47,6 +47,7 @@ type Planner struct {
 	jobs map[int][]capcli.Job // by run
 	held int                  // jobs in memory
 
+	first   int // runs of the first search
 	machine int // GPUs of a billing unit of pools that do not say
 }
 
@@ -284,13 +285,6 @@ func (p *Planner) ReadJobs() error {
 		}
 	}
 	return nil
-}
-
-// Find searches for the best mix. Where ctx ends it returns the error and what it has found so far:
-// nil where not one run has finished. It fails with *capcli.InputError where no mix is valid.
-func (p *Planner) Find(ctx context.Context) (*Found, error) {
-	f, err := p.Search.Run(ctx)
-	return f, p.Fault(err)
 }
 
 // Fault turns an error of a search into one of the input where the input caused it.

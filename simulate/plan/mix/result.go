@@ -37,6 +37,7 @@ type Result struct {
 	// Commitments are those of the best mix that cover its use on demand and are no place; null where the plan has
 	// no offers.
 	Commitments *Coverage     `json:"commitments,omitempty"`
+	Standing    *Standing     `json:"standing,omitempty"`     // what the best mix is tied with; null where that is not known
 	CommittedAs []CommittedAs `json:"committed_as,omitempty"` // the ways to commit, where the plan has offers
 	Logs        []PlayedLog   `json:"job_logs,omitempty"`     // the job logs that were played, one a run
 

@@ -100,6 +100,7 @@ func (s *study) sized(ctx context.Context) ([]Sized, error) {
 			return nil, err
 		}
 	}
+	s.out.Standing = s.standing(by)
 	for gpus, e := range by {
 		out = append(out, s.sizedMix(gpus, e))
 	}

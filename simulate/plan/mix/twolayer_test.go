@@ -163,7 +163,7 @@ func (w *goldenWorld) play(m *mix.Mix) *goldenPlay {
 	return nil
 }
 
-func near(t testing.TB, what string, got capcli.USD, want string) {
+func wantCost(t testing.TB, what string, got capcli.USD, want string) {
 	t.Helper()
 	r, ok := new(big.Rat).SetString(want)
 	if !ok {
@@ -242,7 +242,7 @@ func (w *goldenWorld) check(t *testing.T, measure string) (plays int) {
 			}
 			continue
 		}
-		near(t, what, m.Entry.Cost(), p.Best[measure].Cost)
+		wantCost(t, what, m.Entry.Cost(), p.Best[measure].Cost)
 		if m.Commitments.Gap > 0 {
 			t.Errorf("%s: its commitments are not proven best: %+v", what, m.Commitments)
 		}
@@ -253,6 +253,6 @@ func (w *goldenWorld) check(t *testing.T, measure string) (plays int) {
 			least = m.Entry.Cost()
 		}
 	}
-	near(t, w.Case.ID+" "+measure+": the best", least, w.Expected.Optimum[measure].Cost)
+	wantCost(t, w.Case.ID+" "+measure+": the best", least, w.Expected.Optimum[measure].Cost)
 	return plays
 }
