@@ -185,12 +185,12 @@ func TestMakeRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, "results wants saved results, found none"},
 		{"no JSON", []string{"job_id,gpus"}, "a: expected a saved result of"},
-		{"another document", []string{`{"schema": "capcli/bill/v1"}`}, `a: expected a saved result of capcli simulate, plan, forecast or validate, found the schema "capcli/bill/v1"; have capcli/forecast/v1, `},
+		{"another document", []string{`{"schema": "capcli/bill/v1"}`}, `a: expected a saved result of capcli simulate, plan, decide, forecast or validate, found the schema "capcli/bill/v1"; have capcli/decide/v1, capcli/forecast/v1, `},
 		{"no runs", []string{`{"schema": "capcli/simulate/v1", "runs": []}`}, "a: runs: expected a run, found none"},
 		{"no length", []string{`{"schema": "capcli/simulate/v1", "runs": [{}]}`}, "a: length_s: expected a run of some length"},
 		{"currencies", []string{run, strings.Replace(run, "USD", "EUR", 1)}, `b: currency: expected amounts in USD as in the results before it, found "EUR"`},
 		{"euros", []string{strings.Replace(run, "USD", "EUR", 1)}, `a: currency: expected amounts in USD, found "EUR"`},
-		{"an empty plan", []string{`{"schema": "capcli/plan_mix/v1"}`}, "a: expected a saved result of capcli simulate, plan, forecast or validate, found a plan without a mix"},
+		{"an empty plan", []string{`{"schema": "capcli/plan_mix/v1"}`}, "a: expected a saved result of capcli simulate, plan, decide, forecast or validate, found a plan without a mix"},
 		{"a plan without futures", []string{`{"schema": "capcli/plan_futures/v1"}`}, "found a plan without futures"},
 		{"uneven", []string{`{"schema": "capcli/forecast/v1", "series": [{"ds": ["2027-01-01"], "mean": []}]}`}, "found 0 values for 1 steps"},
 	} {

@@ -6,12 +6,21 @@ import (
 	"capcli"
 	"capcli/scenarios/decide"
 	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/trial"
 )
 
 // The cost of a decision by the number of GPUs that are bought first, with the sizes that cost the same.
 func init() {
 	register(Drawing{
 		ID: "cost-by-size", Rank: 5, Needs: "a decision of capcli decide", Draw: drawCostBySize,
+		Only: func(m *material) bool { return len(m.decisions) > 0 },
+	})
+}
+
+// The regret of the decision and of rules of thumb on earlier dates of the log.
+func init() {
+	register(Drawing{
+		ID: "regret-by-rule", Rank: 6, Needs: "a decision of capcli decide that was tried on the past", Draw: drawRegret,
 		Only: func(m *material) bool { return len(m.decisions) > 0 },
 	})
 }
@@ -112,5 +121,55 @@ func costBySize(r *decide.Result) (figure.Figure, bool) {
 		f.Sentence += " " + sentence(fmt.Sprintf("%s to %s GPUs cost the same within the noise", count(figure.Number(t.Least)), count(figure.Number(t.Most))))
 	}
 	f.Notes = []string{capcli.RangeNote(r.Futures, "futures") + "; later purchases are those of the plan"}
+	return f, true
+}
+
+func drawRegret(m *material) ([]figure.Figure, string) {
+	var out []figure.Figure
+	for _, x := range m.decisions {
+		if b := x.Doc.Backtest; b != nil {
+			for i := range b.Terms {
+				if f, ok := regretByRule(&b.Terms[i]); ok {
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return number1(out), ""
+}
+
+// regretByRule draws what each rule would have cost above hindsight.
+func regretByRule(t *trial.Term) (figure.Figure, bool) {
+	f := figure.Figure{
+		ID: "regret-by-rule", Title: fmt.Sprintf("What such decisions would have cost on %d earlier dates", len(t.Origins)), Kind: figure.Bars,
+		X: figure.Axis{Label: "Rule", Unit: figure.Name}, Y: figure.Axis{Label: "Cost above hindsight", Unit: figure.Share},
+	}
+	s := figure.Series{Name: "Cost above hindsight, all dates together"}
+	own, best := -1, -1
+	for i := range t.Rules {
+		r := &t.Rules[i]
+		if r.Share == nil {
+			continue
+		}
+		k := len(s.Y)
+		f.X.Names, s.Y = append(f.X.Names, r.Name), append(s.Y, figure.Number(*r.Share))
+		if r == t.Forecast() {
+			own, s.Chosen = k, []int{k}
+		} else if best < 0 || s.Y[k] < s.Y[best] {
+			best = k
+		}
+	}
+	if own < 0 || best < 0 {
+		return f, false
+	}
+	f.Series = []figure.Series{s}
+	f.Sentence = sentence(
+		fmt.Sprintf("on %d earlier dates the %s would have cost %s more than hindsight", len(t.Origins), f.X.Names[own], share(s.Y[own])),
+		fmt.Sprintf("the best of the other rules is %s, with %s", f.X.Names[best], share(s.Y[best])),
+	)
+	f.Notes = []string{"hindsight is the best level for what came; each rule decides by what was known at the date"}
+	if t.Horizon != "" {
+		f.Notes = append(f.Notes, fmt.Sprintf("the log is short: %s of the term %s count", t.Horizon, t.Name))
+	}
 	return f, true
 }

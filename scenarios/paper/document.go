@@ -195,7 +195,7 @@ func newMaterial(files []File) (*material, error) {
 
 func noResult(f *File, found string) error {
 	return &capcli.InputError{
-		File: f.Name, Text: "expected a saved result of capcli simulate, plan, forecast or validate, " + found,
+		File: f.Name, Text: "expected a saved result of capcli simulate, plan, decide, forecast or validate, " + found,
 		Hint: "write one with capcli simulate --out DIR, capcli plan … --save FILE or capcli forecast … -o json --out FILE",
 	}
 }
@@ -236,6 +236,11 @@ func (m *material) check() error {
 	for _, x := range m.mixes {
 		if len(x.Doc.Plans) == 0 && x.Doc.Closest == nil && x.Doc.Binding == nil && len(x.Doc.Unpriced) == 0 {
 			return noResult(x.File, "found a plan without a mix")
+		}
+	}
+	for _, x := range m.decisions {
+		if len(x.Doc.Alternatives) == 0 && x.Doc.Nearest == nil {
+			return noResult(x.File, "found a decision without a plan")
 		}
 	}
 	for _, x := range m.futures {

@@ -73,6 +73,32 @@ var claims = []claim{
 		c.equal("tok", float64(c.series("A million tokens").Y[k]))
 		c.equal("n", float64(len(s.Y)))
 	}},
+	{"cost-by-size", form(`{gpus:n} GPUs cost {cost:m}; none cost {none:m}, and {most:n} cost {mostcost:m}(?:\. {least:n} to {top:n} GPUs cost the same within the noise)?`), func(c *checker) {
+		s := &c.fig.Series[0]
+		k, last := s.Chosen[0], len(s.X)-1
+		c.equal("gpus", float64(s.X[k]))
+		c.equal("cost", float64(s.Y[k]))
+		c.equal("none", float64(s.Y[0]))
+		c.equal("most", float64(s.X[last]))
+		c.equal("mostcost", float64(s.Y[last]))
+		if s.X[0] != 0 || extremeOf(s.Y, func(a, b float64) bool { return a < b }) != k {
+			c.Errorf("%s: the sizes start at %v, and the least cost is not that of the plan", c.fig.ID, s.X[0])
+		}
+	}},
+	{"regret-by-rule", form(`On {n:n} earlier dates the {own:t} would have cost {share:s} more than hindsight; the best of the other rules is {rule:t}, with {other:s}`), func(c *checker) {
+		s := &c.fig.Series[0]
+		k := s.Chosen[0]
+		c.equal("share", float64(s.Y[k]))
+		c.word("own", c.fig.X.Names[k])
+		least := math.Inf(1)
+		for i, v := range s.Y {
+			if i != k && float64(v) < least {
+				least = float64(v)
+				c.word("rule", c.groups["rule"])
+			}
+		}
+		c.equal("other", least)
+	}},
 	{"cost-by-reserved", form(`(?:{gpus:n} reserved GPUs cost {cost:m} a year(?: \({lo:m} to {hi:m}(?: in 90% of |, the lowest and highest of ){runs:n} runs?\))?(?:, {gap:s} above the lower bound of {bound:m})?; )?` + holdForm), checkSizes},
 	{"wait-by-reserved", form(`(?:With the chosen {gpus:n} GPUs 95% of the jobs wait at most {wait:w}; )?[Ww]ith {a:n} it is {wa:w}, with {b:n} it is {wb:w}(?:; the limit is {limit:w})?`), func(c *checker) {
 		s := &c.fig.Series[0]

@@ -271,6 +271,7 @@ var sets = [][]string{
 	{"logmix", "run-log", "validate"},
 	{"futures", "forecast"},
 	{"curve"},
+	{"decision"},
 	{"service"},
 	{"run-services"},
 	{"forecast"},
