@@ -46,6 +46,7 @@ func TestWhatFloats(t *testing.T) {
 		{"in another region", []string{base("kind: cud, price: 2, place: gcp/us-central1"), od + ", place: gcp/europe-west4"}, ""},
 		{"with machines of its own", []string{"name: base, kind: cud, nodes: 1, gpus_per_node: 8, gpu_model: H100, price: 2, failures: {mtbf: 9d, repair: 1h}", od}, ""},
 		{"of nodes", []string{"name: base, kind: cud, nodes: 1, gpus_per_node: 8, gpu_model: H100, price: 2", od}, "base"},
+		{"sold as another model", []string{"name: base, kind: reserved, gpus: 8, price: gcp/us-central1/h100/1y", "name: od, kind: on_demand, price: gcp/us-central1/a2-highgpu-1g/on_demand"}, ""},
 		{"owned", []string{base("kind: owned, price: 2"), od}, ""},
 		{"the first of two models on one pool without a model", []string{
 			base("kind: cud, price: 2"), "name: b2, kind: cud, gpus: 8, gpu_model: A100, price: 1", "name: od, kind: on_demand, price: 4",
@@ -77,6 +78,9 @@ func TestFencedIsChecked(t *testing.T) {
 // The size of a pool that floats is in no schedule, but for the limit of on-demand capacity that it adds
 // to. Its product, its dates and its unit are what plans solve with.
 func TestFloatingPoolsForPlans(t *testing.T) {
+	od := func(model string) string {
+		return "name: od-" + model + ", kind: on_demand, gpu_model: " + model + ", price: 4"
+	}
 	key := func(s *Scenario, overrides ...string) string {
 		changed, err := s.With(overrides...)
 		if err != nil {
@@ -112,6 +116,10 @@ func TestFloatingPoolsForPlans(t *testing.T) {
 	}
 	if got := f.Unit.Fees.Hourly.Decimal(); got != "7.672959" || f.Unit.Start != start || f.Unit.End != capcli.Time(1830297600) {
 		t.Errorf("a GPU costs %s an hour, from %s to %s", got, f.Unit.Start, f.Unit.End)
+	}
+	sold := parsed(t, pools("name: base, kind: reserved, gpus: 8, price: gcp/us-central1/h100/1y", od("H100"), od("A100")))
+	if list, err := sold.FloatingPools(start, end); err != nil || len(list) != 1 || strings.Join(list[0].Covers, " ") != "od-H100" {
+		t.Errorf("sold as H100: %+v, %v", list, err)
 	}
 	for price, want := range map[string]string{
 		"aws/us-east-1/p5.48xlarge/on_demand": "", "aws/us-east-1/p4d.24xlarge/1y": "reserved_instance",
