@@ -174,3 +174,24 @@ func TestCommittedUseByHand(t *testing.T) {
 		}
 	}
 }
+
+// A job that no committed pool could hold does not wait its patience for one, and one whose patience ends
+// when committed GPUs come free has them. With endless patience what fits nowhere stays undone.
+func TestPatienceIsForWhatFits(t *testing.T) {
+	const text = "overflow: {patience: 1h}\ncapacity:\n  - {name: base, kind: reserved, gpus: 1, price: 1}\n  - {name: od, kind: on_demand, price: 4}\n"
+	job := func(id string, run capcli.Seconds, gpus int) capcli.Job {
+		return capcli.Job{ID: id, Submit: newYear, Run: run, GPUs: gpus, Deadline: capcli.NoTime}
+	}
+	s, res := runOf(t, text, job("first", capcli.Hour, 1), job("large", 2*capcli.Hour, 2), job("next", capcli.Hour, 1))
+	inv, err := s.Invoice(res.Record, res.Ended, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The large one pays for 4 GPU-hours on demand at once; the next waits an hour for the place.
+	if want := capcli.USD(96+16) * capcli.Dollar; inv.Total.Cost != want || res.Wait.Max != capcli.Hour || res.Wait.Mean != 1200 {
+		t.Errorf("it costs %s, want %s; waits are %d s at most, %v on average", inv.Total.Cost.Decimal(), want.Decimal(), res.Wait.Max, res.Wait.Mean)
+	}
+	if _, res = runOf(t, strings.Replace(text, "1h", "never", 1), job("large", capcli.Hour, 2)); res.Jobs.Unplaceable != 1 {
+		t.Errorf("%+v, want one job that never runs", res.Jobs)
+	}
+}
