@@ -215,7 +215,7 @@ func (s *Scenario) coveredBy(c *Capacity) []*Capacity {
 		for i := range s.Capacity {
 			p := &s.Capacity[i]
 			switch {
-			case p.Kind != simulate.OnDemand || p.Product == perUse || !sameRegion(p.Place, c.Place):
+			case p.Kind != simulate.OnDemand || p.Product == perUse || !sameRegion(p.Place, c.Place) || !c.sameSold(p):
 				continue
 			case exact && c.GPUModel != "" && (p.NodesFile == "" && p.GPUModel == "" || !p.mayHold(c.GPUModel)):
 				continue
@@ -230,6 +230,21 @@ func (s *Scenario) coveredBy(c *Capacity) []*Capacity {
 		}
 	}
 	return nil
+}
+
+// sameSold reports whether two pools may be of one GPU model, where a pool that states none has that of
+// its price.
+func (c *Capacity) sameSold(p *Capacity) bool {
+	if c.GPUModel != "" && p.GPUModel != "" || p.NodesFile != "" {
+		return true // they are compared as they are stated
+	}
+	var sold [2]string
+	for i, x := range []*Capacity{c, p} {
+		if sold[i] = x.GPUModel; sold[i] == "" && x.Price.Quote != nil {
+			sold[i] = x.Price.Quote.GPU
+		}
+	}
+	return sold[0] == "" || sold[1] == "" || prices.SameModel(sold[0], sold[1])
 }
 
 // lentModel returns the GPU model of the first pool that may float on an on_demand pool without a
@@ -297,6 +312,14 @@ func (s *Scenario) floating(c *Capacity, gpus int, start, end capcli.Time) (*bil
 // scopeOf returns the use that a pool covers if it floats, in terms of skuOf.
 func (s *Scenario) scopeOf(c *Capacity) billing.Scope {
 	out := billing.Scope{GPUModel: c.GPUModel}
+	if covered := s.coveredBy(c); c.GPUModel == "" && len(covered) > 0 { // it is sold as one model
+		out.GPUModel = covered[0].GPUModel
+		for _, p := range covered {
+			if !strings.EqualFold(p.GPUModel, out.GPUModel) {
+				out.GPUModel = ""
+			}
+		}
+	}
 	if s.regional() {
 		out.Provider, out.Region = strings.ToLower(c.Place.Provider), strings.ToLower(c.Place.Region)
 	}

@@ -46,6 +46,7 @@ func TestWhatFloats(t *testing.T) {
 		{"in another region", []string{base("kind: cud, price: 2, place: gcp/us-central1"), od + ", place: gcp/europe-west4"}, ""},
 		{"with machines of its own", []string{"name: base, kind: cud, nodes: 1, gpus_per_node: 8, gpu_model: H100, price: 2, failures: {mtbf: 9d, repair: 1h}", od}, ""},
 		{"of nodes", []string{"name: base, kind: cud, nodes: 1, gpus_per_node: 8, gpu_model: H100, price: 2", od}, "base"},
+		{"sold as another model", []string{"name: base, kind: reserved, gpus: 8, price: gcp/us-central1/h100/1y", "name: od, kind: on_demand, price: gcp/us-central1/a2-highgpu-1g/on_demand"}, ""},
 		{"owned", []string{base("kind: owned, price: 2"), od}, ""},
 		{"the first of two models on one pool without a model", []string{
 			base("kind: cud, price: 2"), "name: b2, kind: cud, gpus: 8, gpu_model: A100, price: 1", "name: od, kind: on_demand, price: 4",
@@ -77,6 +78,9 @@ func TestFencedIsChecked(t *testing.T) {
 // The size of a pool that floats is in no schedule, but for the limit of on-demand capacity that it adds
 // to. Its product, its dates and its unit are what plans solve with.
 func TestFloatingPoolsForPlans(t *testing.T) {
+	od := func(model string) string {
+		return "name: od-" + model + ", kind: on_demand, gpu_model: " + model + ", price: 4"
+	}
 	key := func(s *Scenario, overrides ...string) string {
 		changed, err := s.With(overrides...)
 		if err != nil {
@@ -112,6 +116,10 @@ func TestFloatingPoolsForPlans(t *testing.T) {
 	}
 	if got := f.Unit.Fees.Hourly.Decimal(); got != "7.672959" || f.Unit.Start != start || f.Unit.End != capcli.Time(1830297600) {
 		t.Errorf("a GPU costs %s an hour, from %s to %s", got, f.Unit.Start, f.Unit.End)
+	}
+	sold := parsed(t, pools("name: base, kind: reserved, gpus: 8, price: gcp/us-central1/h100/1y", od("H100"), od("A100")))
+	if list, err := sold.FloatingPools(start, end); err != nil || len(list) != 1 || strings.Join(list[0].Covers, " ") != "od-H100" {
+		t.Errorf("sold as H100: %+v, %v", list, err)
 	}
 	for price, want := range map[string]string{
 		"aws/us-east-1/p5.48xlarge/on_demand": "", "aws/us-east-1/p4d.24xlarge/1y": "reserved_instance",
@@ -164,5 +172,26 @@ func TestCommittedUseByHand(t *testing.T) {
 		if got := inv.Total.Cost.Decimal(); got != want {
 			t.Errorf("fenced %s: %s, want %s", fenced, got, want)
 		}
+	}
+}
+
+// A job that no committed pool could hold does not wait its patience for one, and one whose patience ends
+// when committed GPUs come free has them. With endless patience what fits nowhere stays undone.
+func TestPatienceIsForWhatFits(t *testing.T) {
+	const text = "overflow: {patience: 1h}\ncapacity:\n  - {name: base, kind: reserved, gpus: 1, price: 1}\n  - {name: od, kind: on_demand, price: 4}\n"
+	job := func(id string, run capcli.Seconds, gpus int) capcli.Job {
+		return capcli.Job{ID: id, Submit: newYear, Run: run, GPUs: gpus, Deadline: capcli.NoTime}
+	}
+	s, res := runOf(t, text, job("first", capcli.Hour, 1), job("large", 2*capcli.Hour, 2), job("next", capcli.Hour, 1))
+	inv, err := s.Invoice(res.Record, res.Ended, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The large one pays for 4 GPU-hours on demand at once; the next waits an hour for the place.
+	if want := capcli.USD(96+16) * capcli.Dollar; inv.Total.Cost != want || res.Wait.Max != capcli.Hour || res.Wait.Mean != 1200 {
+		t.Errorf("it costs %s, want %s; waits are %d s at most, %v on average", inv.Total.Cost.Decimal(), want.Decimal(), res.Wait.Max, res.Wait.Mean)
+	}
+	if _, res = runOf(t, strings.Replace(text, "1h", "never", 1), job("large", capcli.Hour, 2)); res.Jobs.Unplaceable != 1 {
+		t.Errorf("%+v, want one job that never runs", res.Jobs)
 	}
 }

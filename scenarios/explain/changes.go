@@ -235,7 +235,7 @@ func overflows(s *scenarios.Scenario) bool {
 	for i := range s.Capacity {
 		for j := range s.Capacity {
 			a, b := &s.Capacity[i], &s.Capacity[j]
-			if a.Kind.Committed() && !b.Kind.Committed() && (a.Partition == "" || b.Partition == "" || a.Partition == b.Partition) {
+			if a.Kind.Committed() && !a.Floats && !b.Kind.Committed() && (a.Partition == "" || b.Partition == "" || a.Partition == b.Partition) {
 				return true
 			}
 		}
