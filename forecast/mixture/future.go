@@ -24,7 +24,6 @@ type fitted struct {
 	members []member
 	levels  []float64 // by block, then member
 	growth  float64   // of the logarithm of the level, per block
-	shape   shape
 }
 
 // shape is recent blocks with the weights with which futures take them. Their values are divided
@@ -34,10 +33,10 @@ type shape struct {
 	upto   []float64 // sums of the weights
 }
 
-// shapeAt returns the shape of the blocks up to last.
-func (f *fitted) shapeAt(last int) shape {
+// shapeAt returns the shape of the blocks up to last, with a half-life in weeks.
+func (f *fitted) shapeAt(last int, life float64) shape {
 	var s shape
-	sum, d := 0.0, math.Exp2(-f.weeks/shapeLife)
+	sum, d := 0.0, math.Exp2(-f.weeks/life)
 	weight := 1.0
 	for i := last; i >= 0 && len(s.blocks) < f.shapeMost(); i, weight = i-1, weight*d {
 		if f.blocks[i].mean > 0 {
@@ -133,10 +132,10 @@ func (f *fitted) choose(u float64) *member {
 // path draws a future of the member at the share u of the weights.
 func (f *fitted) path(h int, u float64, rng model.Noise) []float64 {
 	out := make([]float64, h)
-	if len(f.shape.blocks) == 0 {
+	m := f.choose(u)
+	if len(m.shape.blocks) == 0 {
 		return out
 	}
-	m := f.choose(u)
 	gain := 1 - math.Exp2(-1/m.half)
 	moved, damp := 0.0, 1.0
 	for k := 0; k*f.length < h; k++ {
@@ -145,7 +144,7 @@ func (f *fitted) path(h int, u float64, rng model.Noise) []float64 {
 		level = max(0, (level+f.logOffset())*math.Exp(moved+e)-f.logOffset())
 		damp *= math.Pow(damping, f.weeks)
 		moved += gain * damp * e
-		from := f.shape.pick(rng.Float64())
+		from := m.shape.pick(rng.Float64())
 		for i, v := range from.values[:min(f.length, h-k*f.length)] {
 			out[k*f.length+i] = f.value(v / from.mean * level)
 		}

@@ -17,7 +17,7 @@ import (
 // Model is a mixture of exponential smoothings of the weekly level, with half-lives from a day to
 // half a year, each with and without part of the trend. Every member forecasts the hours of the
 // next week: its level times the shape of recent weeks, which are hours over the mean of their
-// week. Its loss is the regret of the newsvendor, the pinball loss of nine quantiles above that of
+// week, as far back as the level looks. Its loss is the regret of the newsvendor, the pinball loss of nine quantiles above that of
 // the week's own, summed over the past. With n weeks and losses L_j, member j has the weight
 //
 //	w_j = p_j L_j^(-2n) / sum of p_i L_i^(-2n),
@@ -49,12 +49,13 @@ const (
 	priorRatio  = 0.45 // prior weight of a half-life over that of the next shorter one
 	lossPower   = 2.0  // how often a week counts
 	lossFloor   = 0.05 // share of the least possible loss that is added to the regret
-	shapeLife   = 1.2  // half-life of the shape, in weeks
-	shapeBlocks = 8    // most blocks that give the shape
-	trendShare  = 0.7  // share of the trend in the members that have one
-	trendPrior  = 0.5  // prior weight of a member with trend over that without
-	errorMemory = 104  // most errors of a member that are kept
-	mostBlocks  = 260  // most blocks that are looked at
+	shapeShort  = 0.35 // shortest and longest half-life of a member's shape, in weeks: else that of its level
+	shapeLong   = 3.0
+	shapeBlocks = 8   // most blocks that give the shape
+	trendShare  = 0.7 // share of the trend in the members that have one
+	trendPrior  = 0.5 // prior weight of a member with trend over that without
+	errorMemory = 104 // most errors of a member that are kept
+	mostBlocks  = 260 // most blocks that are looked at
 )
 
 // halfLives are the half-lives of the members' levels, in weeks.
@@ -135,9 +136,15 @@ type member struct {
 	trend  float64 // share of the trend
 	weight float64
 	loss   float64
+	shape  shape
 
 	sum, mass, age float64   // of the smoothing: weighted sum, weights, and weights times age in blocks
 	errors         []float64 // last one-block errors of the logarithm; sorted sizes after learn
+}
+
+// shapeLife returns the half-life of the member's shape, in weeks.
+func (m *member) shapeLife(weeks float64) float64 {
+	return max(shapeShort, min(shapeLong, m.half*weeks))
 }
 
 func (m *member) add(mean float64) {
@@ -191,14 +198,15 @@ func (f *fitted) learn() {
 	f.weigh()
 	for j := range f.members {
 		f.members[j].settleErrors(f.weeks)
+		f.members[j].shape = f.shapeAt(len(f.blocks)-1, f.members[j].shapeLife(f.weeks))
 	}
-	f.shape = f.shapeAt(len(f.blocks) - 1)
 }
 
 // score adds the losses of the members on the block after i.
 func (f *fitted) score(i int) {
 	next := &f.blocks[i+1]
-	qs := f.shapeAt(i).quantiles()
+	var qs []float64
+	life := 0.0
 	own := 0.0
 	for _, q := range quantiles {
 		own += next.pinball(next.sorted[min(int(q*float64(f.length)), f.length-1)], q)
@@ -206,6 +214,10 @@ func (f *fitted) score(i int) {
 	for j := range f.members {
 		m := &f.members[j]
 		level := m.level(f.growth, 1, f.weeks)
+		if m.shapeLife(f.weeks) != life { // members are in the order of their half-lives
+			life = m.shapeLife(f.weeks)
+			qs = f.shapeAt(i, life).quantiles()
+		}
 		for k, q := range quantiles {
 			m.loss += next.pinball(level*qs[k], q)
 		}

@@ -175,7 +175,7 @@ func (q *Question) try(ctx context.Context, f *market.Frame, term int) (*Term, e
 func (q *Question) origins(f *market.Frame, b *backtest.Question) ([]capcli.Seconds, error) {
 	var out []capcli.Seconds
 	for _, text := range q.dates {
-		at, err := capcli.ParseTime(strings.TrimSpace(text), nil, true)
+		at, err := capcli.ParseTime(strings.TrimSpace(text), nil, false)
 		if err != nil || !f.Curve.Dated() {
 			return nil, &capcli.RequestError{Field: "origins", Text: fmt.Sprintf("wants a number, or dates of a demand that has dates, found %q", text), Hint: "--origins 24"}
 		}

@@ -92,7 +92,7 @@ func (f *Field) BuyNothing() (*Assessed, error) {
 }
 
 // maxRuled is the most purchase options with which the rules are played for a known demand.
-const maxRuled = 5000
+const maxRuled = 30_000
 
 // Rules returns the Baselines of a known demand, without the one that buys nothing; nil where there
 // are no terms or too many purchase options.
