@@ -142,7 +142,9 @@ type PlayedFuture struct {
 	Asked  capcli.GPUTime `json:"asked_gpu_hours"`
 	Drawn  capcli.GPUTime `json:"drawn_gpu_hours"`
 	Error  float64        `json:"drawn_error"`
+	Day    capcli.GPUTime `json:"largest_day_difference_gpu_hours"` // most that a day's drawn GPU time differs from its forecast
 	Jobs   int            `json:"jobs"`
+	Flight int            `json:"in_flight_jobs"`  // of the jobs, those that ran at the end of the history and go on
 	Cost   *capcli.USD    `json:"cost_usd"`        // of the best mix; null where there is none
 	Least  capcli.USD     `json:"least_cost_usd"`  // of any mix that was run in full and holds the limits in this future
 	Regret *capcli.USD    `json:"regret_usd"`      // of the best mix; null where there is none
@@ -170,7 +172,7 @@ func (s *study) played() *Played {
 		if err != nil {
 			continue
 		}
-		row := PlayedFuture{Future: run, Asked: filled.Asked, Drawn: filled.Drawn, Error: filled.Error(), Jobs: filled.Jobs, Mix: -1}
+		row := PlayedFuture{Future: run, Asked: filled.Asked, Drawn: filled.Drawn, Error: filled.Error(), Day: filled.Worst, Jobs: filled.Jobs, Flight: filled.InFlight, Mix: -1}
 		for _, e := range s.found.Entries {
 			if e.Fate != Full || run >= len(e.Outcomes) || !e.held[run] {
 				continue
@@ -201,12 +203,12 @@ func (s *study) aheadNotes(played *Played) []string {
 		worst = max(worst, f.Error, -f.Error)
 	}
 	n := int64(x.past)
-	out = append(out, fmt.Sprintf("each run plays one of %d futures from %s to %s: jobs* are whole days of the history (%d days, %s %s), matched by weekday, repeated or thinned to the future's GPU-hours, which they miss by at most %.2f%%",
+	out = append(out, fmt.Sprintf("each run plays one of %d futures from %s to %s: jobs* run as blocks of the history did (%d days, %s %s), matched by weekday, thinned or laid over one another until each day holds the future's GPU-hours within its largest job; in all they miss them by at most %.2f%%",
 		played.Count, played.Start, played.End, x.resampler.Days(), capcli.Grouped(n), capcli.Plural(n, "job"), 100*worst))
 	if b := x.resampler.Borrowed(); len(b) > 0 {
 		out = append(out, fmt.Sprintf("the history has no whole %v: jobs of other days stand for it", b))
 	}
-	out = append(out, "* assumed: jobs to come are like those of the past, a future begins with no jobs in flight, and every future is as likely as any other")
+	out = append(out, "* assumed: jobs to come are like those of the past, a future begins with the jobs that run at the end of the history, a job that outlasts the future is counted up to its end, and every future is as likely as any other")
 	if s.req.Risk.Kind != plan.Mean {
 		out = append(out, fmt.Sprintf("mixes are ranked by the %s of their cost over the futures; ranges, break-even and the sensitivity to prices are about the mean", s.req.Risk.Words()))
 	}

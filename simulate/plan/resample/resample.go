@@ -1,54 +1,55 @@
-// Package resample draws jobs to fill a future demand from the jobs of the past: whole days,
-// matched by weekday.
+// Package resample draws jobs to fill a future demand from the jobs of the past: blocks of days,
+// matched by weekday, with the jobs that run when they begin.
 package resample
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
-	"strconv"
 	"time"
 
 	"capcli"
-	"capcli/simulate/plan"
 )
 
 // Resampler draws jobs to fill a future demand from the jobs of the past.
 //
-// It is a block bootstrap of whole days matched by weekday (Künsch, "The jackknife and the
-// bootstrap for general stationary observations", 1989, with the season of a week kept): a future
-// Tuesday gets all jobs of some past Tuesday, at their time of day. So size, run time, tenant,
-// class and limit of a job stay together, as do the jobs of a day.
+// The past is a course of jobs that run, each from its submission. A future is made of blocks of
+// that course, as long as the past allows, each beginning on a day of the same weekday (a moving-block
+// bootstrap: Künsch, "The jackknife and the bootstrap for general stationary observations", 1989).
+// So size, run time, tenant, class and limit of a job stay together, as do jobs that follow one
+// another for weeks. Jobs in flight at the start of a block come along with what is left of their
+// run, and those that outlast it are cut, so that a block has the level that the past had. A future
+// begins with the jobs in flight at the end of the log.
 //
-// Days are drawn for a window of a week (or a step of the future, if that is longer) until their
-// work reaches the work of the future. Where that is more than the past had, the days are drawn
-// again. The excess of the last round is thinned: its jobs are sorted by work and every 1/p-th is
-// kept, from a random start (systematic sampling, Madow and Madow 1944). Each job is kept with the
-// same probability p, so thinning favours no size, tenant or hour. Since neighbours in the order
-// are alike, the kept work differs from the wanted work by less than the largest job. The error of
-// a window is corrected in the next, so the same bound holds for the sum of all windows so far.
+// Where a day of the future wants less than its block has, the block is thinned; where it wants more,
+// further layers of blocks are laid over it. Both follow the GPU time that runs on each day (and in
+// each step of the future, if that is shorter). What a day wants, less what jobs drawn before hold of
+// it, is divided among the candidates that begin on it and those that begin later in their blocks.
+// The share that is wanted of a candidate is the mean over the days that it spans. Candidates are
+// taken by systematic sampling within sizes of work (Madow and Madow, "On the theory of systematic
+// sampling", 1944): a job is taken where the count of its size and the work of its days owe it, so
+// thinning favours no size, tenant or hour. It is never taken where a day that it spans has no room.
+// So each day's running GPU time differs from what the future wants by less than the work of the
+// largest job of the day.
 //
-// The work of a job counts at its submission. A future is the GPUs wanted at a time. Over a window
-// both are equal, except for work that runs on into the next window; a run starts with no jobs in
-// flight.
+// A job that outlasts the future runs on after its end.
 type Resampler struct {
 	zone    *time.Location
-	days    []pastDay    // whole days, in order
-	byDay   [7][]int     // indexes in days, by weekday
-	weight  [7]float64   // mean work of a weekday, to divide steps that are longer than a day
-	borrow  [7]bool      // whether the past lacks the weekday, so that other days stand for it
-	MaxJobs int          // most jobs of one future; 0 is 20 million
-	jobs    []capcli.Job // the past, in order of submit
+	days    []pastDay      // whole days, in order
+	byDay   [7][]int       // indexes in days, by weekday
+	weight  [7]float64     // mean work of a weekday, to divide steps that are longer than a day
+	borrow  [7]bool        // whether the past lacks the weekday, so that other days stand for it
+	reach   capcli.Seconds // the longest time from a submission to an end
+	end     capcli.Time    // of the log: the last submission
+	MaxJobs int            // most jobs of one future; 0 is 20 million
+	hours   []float64      // work that runs in each 24th of each day
+	jobs    []capcli.Job   // the past, in order of submit
 }
 
 type pastDay struct {
 	from, to int // indexes in jobs: from to before to
 	start    capcli.Time
 	length   capcli.Time
-	work     capcli.GPUTime
+	held     capcli.GPUTime // by jobs that run on it
 }
 
 const defaultMaxJobs = 20_000_000
@@ -75,11 +76,17 @@ func NewResampler(past []capcli.Job, zone *time.Location) (*Resampler, error) {
 		}
 		sum += j.Work()
 		r.jobs = append(r.jobs, *j)
+		r.reach = max(r.reach, j.Run)
+		if j.Start > j.Submit {
+			r.reach = max(r.reach, j.Run+capcli.Seconds(j.Start-j.Submit))
+		}
 	}
 	if len(r.jobs) == 0 {
 		return nil, errors.New("the history has no job that wants a GPU for any time: there is nothing to draw from")
 	}
+	r.end = r.jobs[len(r.jobs)-1].Submit
 	r.cut()
+	r.hold()
 	r.match()
 	return r, nil
 }
@@ -92,7 +99,6 @@ func (r *Resampler) cut() {
 	for i := 0; days.At(i) <= last; i++ {
 		d := pastDay{from: at, start: days.At(i), length: days.At(i+1) - days.At(i)}
 		for at < len(r.jobs) && r.jobs[at].Submit < days.At(i+1) {
-			d.work += r.jobs[at].Work()
 			at++
 		}
 		d.to = at
@@ -109,6 +115,34 @@ func (r *Resampler) cut() {
 			r.days = r.days[1:]
 		}
 	}
+}
+
+// hold sums the work that runs on each day.
+func (r *Resampler) hold() {
+	n := len(r.days)
+	edges := make([]capcli.Time, 0, n+1)
+	for _, d := range r.days {
+		edges = append(edges, d.start)
+	}
+	last := r.days[n-1].start + r.days[n-1].length
+	edges = append(edges, last)
+	x := newAxis(edges, make([]capcli.GPUTime, n))
+	fine, none := divide(edges, make([]capcli.GPUTime, n))
+	y := newAxis(fine, none)
+	for i := range r.jobs {
+		j := &r.jobs[i]
+		if at, end := max(j.Submit, edges[0]), min(j.Submit+capcli.Time(j.Run), last); at < end {
+			first, works := x.spread(at, end, float64(j.Milli()))
+			for k, w := range works {
+				r.days[first+k].held += capcli.GPUTime(w)
+			}
+			first, works = y.spread(at, end, float64(j.Milli()))
+			for k, w := range works {
+				y.held[first+k] += w
+			}
+		}
+	}
+	r.hours = y.held
 }
 
 // match groups the days by weekday. A weekday that the past lacks borrows the days of its kind,
@@ -133,7 +167,7 @@ func (r *Resampler) match() {
 		}
 		var work float64
 		for _, i := range r.byDay[w] {
-			work += float64(r.days[i].work)
+			work += float64(r.days[i].held)
 		}
 		r.weight[w] = work / float64(len(r.byDay[w]))
 	}
@@ -153,12 +187,14 @@ func (r *Resampler) Borrowed() []time.Weekday {
 	return out
 }
 
-// Filled compares the drawn work with the work of the future.
+// Filled compares the work that runs within the future with what was asked for.
 type Filled struct {
 	Jobs         int
+	InFlight     int // of them, jobs that ran at the log's end
+	Cut          int // of them, jobs with a part of their run: in flight at the start of a block, or cut at its end
 	Asked, Drawn capcli.GPUTime
-	Largest      capcli.GPUTime // work of the largest job of the past: the bound on Drawn - Asked
-	Worst        capcli.GPUTime // largest difference of the two, summed up to the end of any window
+	Largest      capcli.GPUTime // most work of one job on one day: the bound on Worst
+	Worst        capcli.GPUTime // largest difference of the two on any day
 	Repeated     int            // days drawn beyond one for each future day
 }
 
@@ -171,155 +207,6 @@ func (f *Filled) Error() float64 {
 	return float64(f.Drawn-f.Asked) / float64(f.Asked)
 }
 
-// Fill draws the jobs of future k of f, in order of submission. Their ids are those of the past
-// with the future day appended, "1234@2027-03-01", and with the round where a day was drawn again,
-// "1234@2027-03-01+1". Their start and end are unknown.
-func (r *Resampler) Fill(f *plan.Futures, k int, seed capcli.Seed) ([]capcli.Job, Filled, error) {
-	if k < 0 || k >= len(f.Paths) {
-		return nil, Filled{}, fmt.Errorf("there is no future %d of %d", k, len(f.Paths))
-	}
-	d := &drawing{r: r, rng: seed.Child(k).Stream("futures/jobs"), most: cmp.Or(r.MaxJobs, defaultMaxJobs), from: f.Start(), to: f.End()}
-	for i := range r.jobs {
-		d.filled.Largest = max(d.filled.Largest, r.jobs[i].Work())
-	}
-	days := capcli.Step{Days: 1}.Grid(f.Start(), r.zone)
-	asked, err := r.ask(f, k, days)
-	if err != nil {
-		return nil, Filled{}, err
-	}
-	width := 7
-	if step := int(f.Grid.Step.Length() / capcli.Day); step > width {
-		width = step
-	}
-	for from := 0; from < len(asked); from += width {
-		to := min(from+width, len(asked))
-		var sum capcli.GPUTime
-		for _, w := range asked[from:to] {
-			sum += w
-		}
-		if err := d.window(days, from, to, sum); err != nil {
-			return nil, Filled{}, err
-		}
-	}
-	slices.SortStableFunc(d.out, func(a, b capcli.Job) int { return cmp.Compare(a.Submit, b.Submit) })
-	d.filled.Jobs = len(d.out)
-	return d.out, d.filled, nil
-}
-
-// ask returns the work that a future wants on each day. A step that is longer than a day is divided
-// by the mean work of each weekday in the past.
-func (r *Resampler) ask(f *plan.Futures, k int, days capcli.Grid) ([]capcli.GPUTime, error) {
-	n := days.Index(f.End()-1) + 1
-	asked := make([]float64, n)
-	for i, v := range f.Paths[k] {
-		from, to := f.Grid.At(i), f.Grid.At(i+1)
-		work := v * 1000 * float64(to-from)
-		a, b := days.Index(from), days.Index(to-1)
-		share := make([]float64, b-a+1)
-		var all, lengths float64
-		for d := a; d <= b; d++ {
-			length := float64(min(to, days.At(d+1)) - max(from, days.At(d)))
-			w := days.At(d).Std().In(r.zone).Weekday()
-			share[d-a] = length * r.weight[w]
-			all += share[d-a]
-			lengths += length
-		}
-		for d := a; d <= b; d++ {
-			part := float64(min(to, days.At(d+1))-max(from, days.At(d))) / lengths
-			if all > 0 {
-				part = share[d-a] / all
-			}
-			asked[d] += work * part
-		}
-	}
-	out := make([]capcli.GPUTime, n)
-	var sum float64
-	var so capcli.GPUTime
-	for i, v := range asked {
-		if sum += v; sum > 1<<62 {
-			return nil, capcli.ErrTooMuchTime
-		}
-		out[i] = capcli.GPUTime(math.Round(sum)) - so
-		so += out[i]
-	}
-	return out, nil
-}
-
-// drawing is the state of filling one future.
-type drawing struct {
-	r        *Resampler
-	rng      *rand.Rand
-	out      []capcli.Job
-	filled   Filled
-	most     int
-	from, to capcli.Time // of the future
-	round    []capcli.Job
-	order    []int
-}
-
-// window draws jobs for some days, which together want the given work.
-func (d *drawing) window(days capcli.Grid, from, to int, work capcli.GPUTime) error {
-	d.filled.Asked += work
-	for round := 0; ; round++ {
-		want := d.filled.Asked - d.filled.Drawn
-		if want <= 0 {
-			break
-		}
-		if round > 0 {
-			d.filled.Repeated += to - from
-		}
-		got := d.draw(days, from, to, round)
-		switch {
-		case len(d.round) == 0 && round > 100_000:
-			return errors.New("the days of the history that could fill this future are empty: give a longer history")
-		case len(d.out)+len(d.round) > d.most:
-			return fmt.Errorf("more than %d jobs would be drawn for one future: its level is %.3g times that of the history, or its jobs are short", d.most, float64(want)/float64(max(got, 1)))
-		}
-		if got > want {
-			d.thin(float64(want) / float64(got))
-			break
-		}
-		d.out = append(d.out, d.round...)
-		d.filled.Drawn += got
-	}
-	if off := d.filled.Asked - d.filled.Drawn; max(off, -off) > d.filled.Worst {
-		d.filled.Worst = max(off, -off)
-	}
-	return nil
-}
-
-// draw puts the jobs of one drawn day, for each day of the window, in round, and returns their
-// work.
-func (d *drawing) draw(days capcli.Grid, from, to, round int) (work capcli.GPUTime) {
-	d.round = d.round[:0]
-	for i := from; i < to; i++ {
-		start, end := days.At(i), days.At(i+1)
-		day := start.Std().In(d.r.zone)
-		fit := d.r.byDay[day.Weekday()]
-		past := &d.r.days[fit[d.rng.IntN(len(fit))]]
-		mark := "@" + day.Format("2006-01-02")
-		if round > 0 {
-			mark += "+" + strconv.Itoa(round)
-		}
-		for _, j := range d.r.jobs[past.from:past.to] {
-			at := d.r.clock(j.Submit, past, start, end)
-			if at < d.from || at >= d.to {
-				continue
-			}
-			if j.Eligible > j.Submit {
-				j.Eligible += at - j.Submit
-			}
-			if j.Deadline.IsKnown() {
-				j.Deadline += at - j.Submit
-			}
-			j.ID, j.Submit, j.Start, j.End = j.ID+mark, at, capcli.NoTime, capcli.NoTime
-			work += j.Work()
-			d.round = append(d.round, j)
-		}
-	}
-	return work
-}
-
 // clock returns the instant of a future day at which the clock shows the same time as at t.
 func (r *Resampler) clock(t capcli.Time, past *pastDay, start, end capcli.Time) capcli.Time {
 	const day = capcli.Time(capcli.Day)
@@ -330,20 +217,4 @@ func (r *Resampler) clock(t capcli.Time, past *pastDay, start, end capcli.Time) 
 	hour, minute, second := was.Clock()
 	at := capcli.TimeOf(time.Date(is.Year(), is.Month(), is.Day(), hour, minute, second, 0, r.zone))
 	return min(max(at, start), end-1)
-}
-
-// thin keeps a share p of the round's jobs.
-func (d *drawing) thin(p float64) {
-	d.order = d.order[:0]
-	for i := range d.round {
-		d.order = append(d.order, i)
-	}
-	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(d.round[a].Work(), d.round[b].Work()) })
-	u := d.rng.Float64()
-	for k, i := range d.order {
-		if math.Floor(float64(k+1)*p+u) > math.Floor(float64(k)*p+u) {
-			d.out = append(d.out, d.round[i])
-			d.filled.Drawn += d.round[i].Work()
-		}
-	}
 }
