@@ -273,6 +273,8 @@ var sets = [][]string{
 	{"curve"},
 	{"service"},
 	{"run-services"},
+	{"run-served"}, // no job wants GPUs
+	{"joint"},
 	{"forecast"},
 	{"validate"},
 	{"run-week", "run-log"},
