@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios/paper/figure"
+	"capcli/simulate/plan/joint"
 	"capcli/simulate/plan/market"
 )
 
@@ -42,6 +43,10 @@ func drawCalendar(m *material) ([]figure.Figure, string) {
 		spans, undated := purchased(x.Doc.Optimum.Purchases)
 		put("Purchases of the plan for one demand", spans, undated)
 	}
+	for _, x := range m.joints {
+		spans, undated := purchasedJointly(x.Doc.Purchases)
+		put("Purchases of the plan for several GPU models", spans, undated)
+	}
 	for _, x := range m.mixes {
 		var spans []span
 		for _, o := range x.Doc.Owed {
@@ -75,9 +80,41 @@ func purchased(list []market.Purchase) (out []span, undated bool) {
 		if !p.Start.Dated() || !p.End.Dated() {
 			return nil, true
 		}
-		out = append(out, span{p.Term, p.Start.Time, p.End.Time, figure.Number(p.GPUs), p.Cost})
+		out = append(out, span{p.Term, p.Start.Time, p.End.Time, figure.Number(p.GPUs), cmp.Or(p.Total, p.Cost)})
 	}
 	return out, false
+}
+
+// purchasedJointly returns the purchases of a plan of several models as spans. undated reports that
+// they have no dates.
+func purchasedJointly(list []joint.Purchase) (out []span, undated bool) {
+	for i := range list {
+		p := &list[i]
+		from, start := instantOf(p.Start)
+		to, end := instantOf(p.End)
+		if !start || !end {
+			return nil, true
+		}
+		s := span{p.Offer, from, to, unknown, p.Cost}
+		if p.Model != nil {
+			s.row += ", " + *p.Model
+		}
+		if p.GPUs != nil {
+			s.gpus = figure.Number(*p.GPUs)
+		}
+		out = append(out, s)
+	}
+	return out, false
+}
+
+// instantOf reads a day or an instant of a joint plan; false where the plan has no dates.
+func instantOf(v any) (capcli.Time, bool) {
+	text, ok := v.(string)
+	if !ok {
+		return 0, false
+	}
+	at, err := capcli.ParseTime(text, nil, false)
+	return at, err == nil
 }
 
 // contracts returns the commitments of the first run of a plan.

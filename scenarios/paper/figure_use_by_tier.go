@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 
 	"capcli/scenarios/paper/figure"
 	"capcli/simulate/outcome"
@@ -38,19 +39,37 @@ func drawUse(line *outcome.Timeline, _ *outcome.Outcome) (figure.Figure, bool) {
 	}
 	demand := figure.Series{Name: demandSeries, X: x, Y: figure.Numbers(line.Demand), Over: true}
 	held := figure.Series{Name: committedSeries, X: x, Y: figure.Numbers(line.Committed), Over: true, Dashed: true}
-	f.Series = append(f.Series, demand, held)
-	over, at := 0, peakOf(demand.Y)
-	for i := range demand.Y {
-		if demand.Y[i] > held.Y[i] {
+	wanted, what, peaks := demand.Y, "demand is", "it peaks"
+	f.Notes = []string{fmt.Sprintf("each step is a mean over %s; demand is what would be in use if no job waited", line.Step)}
+	if slices.Max(line.Demand) > 0 {
+		f.Series = append(f.Series, demand)
+	} else { // services, which no job asks for
+		wanted, what, peaks = usedInAll(line), "GPUs in use are", "they peak"
+		f.Notes = []string{fmt.Sprintf("each step is a mean over %s; services hold the GPUs, and no job wants any", line.Step)}
+	}
+	f.Series = append(f.Series, held)
+	over, at := 0, peakOf(wanted)
+	for i := range wanted {
+		if wanted[i] > held.Y[i] {
 			over++
 		}
 	}
 	f.Sentence = sentence(
-		fmt.Sprintf("demand is above the committed GPUs in %s of %s steps (%s of the time)", count(figure.Number(over)), count(figure.Number(n)), share(figure.Number(over)/figure.Number(n))),
-		fmt.Sprintf("it peaks at %s GPUs on %s, with %s committed", count(demand.Y[at]), moment(x[at]), count(held.Y[at])),
+		fmt.Sprintf("%s above the committed GPUs in %s of %s steps (%s of the time)", what, count(figure.Number(over)), count(figure.Number(n)), share(figure.Number(over)/figure.Number(n))),
+		fmt.Sprintf("%s at %s GPUs on %s, with %s committed", peaks, count(wanted[at]), moment(x[at]), count(held.Y[at])),
 	)
-	f.Notes = []string{fmt.Sprintf("each step is a mean over %s; demand is what would be in use if no job waited", line.Step)}
 	return f, true
+}
+
+// usedInAll returns the GPUs in use in all tiers, by step.
+func usedInAll(line *outcome.Timeline) []figure.Number {
+	out := make([]figure.Number, len(line.Committed))
+	for _, t := range line.Tiers {
+		for i, v := range t.Used {
+			out[i] += figure.Number(v)
+		}
+	}
+	return out
 }
 
 // tierName names a tier of a document for people.

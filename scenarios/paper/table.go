@@ -183,7 +183,7 @@ func (m *material) purchasesTable() (Table, bool) {
 		list = m.curves[0].Doc.Optimum.Purchases
 	}
 	if len(list) == 0 {
-		return Table{}, false
+		return m.jointPurchases()
 	}
 	t := Table{ID: "purchases", Title: "What to buy, and when", Columns: []Column{
 		column("Term", figure.Name), column("From", figure.Name), column("Until", figure.Name), column("GPUs", figure.Count), column("A GPU-hour", figure.USD), {"Cost", figure.USD, true},
@@ -196,6 +196,39 @@ func (m *material) purchasesTable() (Table, bool) {
 	for i := range list {
 		p := &list[i]
 		t.Rows = append(t.Rows, []any{p.Term, instantText(p.Start), instantText(p.End), figure.Number(p.GPUs), dollars(p.Rate), dollars(cents[i])})
+	}
+	t.withTotal()
+	return t, true
+}
+
+// jointPurchases lists what a plan of several GPU models buys, with the sum of its cost.
+func (m *material) jointPurchases() (Table, bool) {
+	if len(m.joints) == 0 || len(m.joints[0].Doc.Purchases) == 0 {
+		return Table{}, false
+	}
+	list := m.joints[0].Doc.Purchases
+	t := Table{ID: "purchases", Title: "What to buy, and when", Columns: []Column{
+		column("Offer", figure.Name), column("Model", figure.Name), column("From", figure.Name), column("Until", figure.Name),
+		column("GPUs", figure.Count), column("Dollars an hour", figure.USD), {"Cost", figure.USD, true},
+	}}
+	parts := make([]capcli.USD, len(list))
+	for i := range list {
+		parts[i] = list[i].Cost
+	}
+	_, cents := wholeCents(parts)
+	for i := range list {
+		p := &list[i]
+		model, gpus, perHour := "all", unknown, unknown
+		if p.Model != nil {
+			model = *p.Model
+		}
+		if p.GPUs != nil {
+			gpus = figure.Number(*p.GPUs)
+		}
+		if p.PerHour != nil {
+			perHour = figure.Number(*p.PerHour)
+		}
+		t.Rows = append(t.Rows, []any{p.Offer, model, fmt.Sprint(p.Start), fmt.Sprint(p.End), gpus, perHour, dollars(cents[i])})
 	}
 	t.withTotal()
 	return t, true

@@ -135,6 +135,30 @@ var claims = []claim{
 		c.equal("day", float64(demand.X[k]))
 		c.equal("held", float64(held.Y[k]))
 	}},
+	{"use-by-tier", form(`GPUs in use are above the committed GPUs in {over:n} of {n:n} steps \({share:s} of the time\); they peak at {peak:n} GPUs on {day:d}, with {held:n} committed`), func(c *checker) {
+		held := c.series("Committed GPUs")
+		used := make([]num, len(held.Y))
+		for _, s := range c.fig.Series {
+			for i, v := range s.Y {
+				if !s.Over {
+					used[i] += v
+				}
+			}
+		}
+		over := 0.0
+		for i := range used {
+			if used[i] > held.Y[i] {
+				over++
+			}
+		}
+		k := extremeOf(used, isAbove)
+		c.equal("over", over)
+		c.equal("n", float64(len(used)))
+		c.equal("share", over/float64(len(used)))
+		c.equal("peak", float64(used[k]))
+		c.equal("day", float64(held.X[k]))
+		c.equal("held", float64(held.Y[k]))
+	}},
 	{"stranded", form(`Over the steps shown {all:s} of the committed GPU time was stranded; {idle:s} idle, {blocked:s} blocked \(jobs waited that could not start there\), {down:s} down`), func(c *checker) {
 		base := total(c.series("Committed GPUs").Y)
 		idle, blocked, down := total(c.series("Idle").Y), total(c.series("Blocked").Y), total(c.series("Down").Y)

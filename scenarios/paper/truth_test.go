@@ -274,6 +274,8 @@ var sets = [][]string{
 	{"decision"},
 	{"service"},
 	{"run-services"},
+	{"run-served"}, // no job wants GPUs
+	{"joint"},
 	{"forecast"},
 	{"validate"},
 	{"run-week", "run-log"},

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"fmt"
+	"slices"
 
 	"capcli"
 	"capcli/scenarios/paper/figure"
@@ -39,6 +40,9 @@ func useByTier(t *outcome.Timeline, x []figure.Number) figure.Figure {
 		}
 	}
 	f.Sentence = fmt.Sprintf("Demand is above the committed GPUs in %d of %d steps of %s.", above, len(x), t.Step)
+	if len(t.Demand) > 0 && slices.Max(t.Demand) == 0 {
+		f.Sentence = "No job wants GPUs: those in use serve requests."
+	}
 	return f
 }
 
