@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"capcli"
 	"capcli/scenarios"
@@ -29,12 +30,11 @@ func (c *Case) OwnPast(ctx context.Context) (*validate.OwnPast, error) {
 		return nil, err
 	}
 	defer func() { _ = reading.Close() }()
-	type part struct{ partition, model string }
-	parts := map[part]*validate.Collector{}
+	parts := map[pastPart]*validate.Collector{}
 	pools := c.Scenario.Capacity
 	byPartition := slices.ContainsFunc(pools, func(p scenarios.Capacity) bool { return p.Partition != "" })
 	byModel := slices.ContainsFunc(pools, func(p scenarios.Capacity) bool { return p.GPUModel != "" })
-	started := 0
+	started, withGPUs := 0, false
 	for j, err := range capcli.WatchJobs(ctx, reading.Jobs, func(int64) {}) {
 		if err != nil {
 			return nil, c.Fault(err)
@@ -45,8 +45,8 @@ func (c *Case) OwnPast(ctx context.Context) (*validate.OwnPast, error) {
 		if started++; started > pastMost {
 			break
 		}
-		var of part
-		if byPartition {
+		of := pastPart{cpuOnly: j.GPUs == 0}
+		if withGPUs = withGPUs || !of.cpuOnly; byPartition {
 			of.partition = j.Partition
 		}
 		if byModel {
@@ -65,16 +65,60 @@ func (c *Case) OwnPast(ctx context.Context) (*validate.OwnPast, error) {
 		return nil, err
 	}
 	var pasts []*validate.Past
-	for _, of := range slices.SortedFunc(maps.Keys(parts), func(a, b part) int {
+	if withGPUs { // jobs without GPUs wait for other things
+		maps.DeleteFunc(parts, func(of pastPart, _ *validate.Collector) bool { return of.cpuOnly })
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(parts), func(a, b pastPart) int {
 		return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.model, b.model))
 	}) {
-		pasts = append(pasts, parts[of].History())
+		past := parts[of].History()
+		past.Fleet = c.fleet(of, len(parts) == 1)
+		pasts = append(pasts, past)
 	}
 	past, err := validate.HoldAgainst(ctx, pasts, validate.Rules{Policy: cfg.Policy, Settings: cfg.Settings})
 	if _, drops := errors.AsType[*capcli.RequestError](err); drops { // a policy that does not start every job has no waits to compare
 		return nil, nil //nolint:nilnil // as for a log without starts
 	}
+	if past != nil {
+		past.Policy = c.Scenario.PolicyName()
+	}
 	return past, err
+}
+
+// pastPart is a part of a log that is replayed by itself.
+type pastPart struct {
+	partition, model string
+	cpuOnly          bool // its jobs want no GPU
+}
+
+// fleet returns the GPUs of the scenario that jobs of a part of the log have today: of committed pools
+// without dates, all of them where the log is one part, else those of its partition and model. It is 0
+// where the jobs want none.
+func (c *Case) fleet(of pastPart, only bool) int64 {
+	if of.cpuOnly {
+		return 0
+	}
+	var sum int64
+	for i := range c.Scenario.Capacity {
+		p := &c.Scenario.Capacity[i]
+		own := only || p.Partition == of.partition && strings.EqualFold(p.GPUModel, of.model)
+		if own && p.Kind.Committed() && !p.From.Given && !p.Until.Given && p.NodesFile == "" {
+			sum += int64(p.GPUs + p.Nodes*p.GPUsPerNode)
+		}
+	}
+	return sum
+}
+
+// PastHeadline says in one sentence how far simulated waits of the case are from those that its log
+// records, where past is what OwnPast returned, or why that cannot be said.
+func (c *Case) PastHeadline(past *validate.OwnPast) string {
+	switch {
+	case past != nil:
+		return past.Headline()
+	case !c.FromLog():
+		return "How far simulated waits are from real ones is not known: the jobs are made up."
+	}
+	return "How far simulated waits are from those of the log is not known: it records no starts that the policy could be held against."
 }
 
 // HoldAgainstPast adds to the first run of each case how far its policy is from the recorded waits

@@ -210,7 +210,7 @@ func (x *pricing) unitsOf(k int, own portion) portion {
 	if factor == 0 {
 		return portion{}
 	}
-	q, _ := own.over(factor)
+	q, _ := own.divided(factor)
 	return q
 }
 

@@ -48,8 +48,8 @@ func (p portion) times(n int64) portion {
 	return portion{p.whole*n + int64(hi), lo}
 }
 
-// over returns p / n, cut, with the rest in 2^-64ths; n must be above 0.
-func (p portion) over(n int64) (q portion, rest uint64) {
+// divided returns p / n, cut, with the rest in 2^-64ths; n must be above 0.
+func (p portion) divided(n int64) (q portion, rest uint64) {
 	if n == 1 {
 		return p, 0
 	}

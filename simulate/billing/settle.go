@@ -238,7 +238,7 @@ func (x *pricing) settle(i int) error {
 			x.took[k], x.left[p.bucket] = left, portion{}
 			continue
 		case p.weight > 0:
-			if most, lost := rest.over(p.weight); most.isLess(left) {
+			if most, lost := rest.divided(p.weight); most.isLess(left) {
 				x.took[k], x.lost[k] = most, lost
 				x.left[p.bucket], x.rest[p.commit] = left.minus(most), portion{}
 				continue

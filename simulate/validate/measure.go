@@ -24,15 +24,16 @@ type Fidelity struct {
 	Jobs        int     `json:"measured_jobs"` // those after the warm-up
 	Recorded    Waits   `json:"recorded"`
 	Simulated   Waits   `json:"simulated"`
-	Distance    float64 `json:"qdist"`      // mean difference of the five quantiles, on the logarithmic scale
-	KS          float64 `json:"ks"`         // Kolmogorov's distance of the two distributions
-	KS60        float64 `json:"ks60"`       // the same of waits that count as a minute at least
-	Error       float64 `json:"mae_log10"`  // mean absolute difference by job, on the logarithmic scale
-	Bias        float64 `json:"bias_log10"` // mean difference by job, simulated less recorded
-	Within2     float64 `json:"within2"`    // share of jobs within a factor of two
-	Brier       float64 `json:"brier_1h"`   // share of jobs for which "waits over an hour" is wrong
-	Base        float64 `json:"base_1h"`    // Brier score of always saying the recorded share
-	OverHour    float64 `json:"over_1h"`    // share of jobs that waited over an hour, recorded
+	Distance    float64 `json:"qdist"`           // mean difference of the five quantiles, on the logarithmic scale
+	KS          float64 `json:"ks"`              // Kolmogorov's distance of the two distributions
+	KS60        float64 `json:"ks60"`            // the same of waits that count as a minute at least
+	Error       float64 `json:"mae_log10"`       // mean absolute difference by job, on the logarithmic scale
+	GuessError  float64 `json:"mae_log10_guess"` // the same of always guessing the recorded median
+	Bias        float64 `json:"bias_log10"`      // mean difference by job, simulated less recorded
+	Within2     float64 `json:"within2"`         // share of jobs within a factor of two
+	Brier       float64 `json:"brier_1h"`        // share of jobs for which "waits over an hour" is wrong
+	Base        float64 `json:"base_1h"`         // Brier score of always saying the recorded share
+	OverHour    float64 `json:"over_1h"`         // share of jobs that waited over an hour, recorded
 	SimOver     float64 `json:"simulated_over_1h"`
 	Wasserstein float64 `json:"w1_s"`    // mean difference of the sorted waits, s
 	MeanError   float64 `json:"mae_s"`   // mean absolute difference by job, s
@@ -93,6 +94,9 @@ func compareWaits(recorded, simulated []capcli.Seconds) Fidelity {
 
 	r, s := slices.Sorted(slices.Values(recorded)), slices.Sorted(slices.Values(simulated))
 	f.Recorded, f.Simulated = waitsOf(r), waitsOf(s)
+	for _, wait := range r {
+		f.GuessError += math.Abs(logWait(wait)-logWait(f.Recorded.P50)) / all
+	}
 	for i := range r {
 		f.Wasserstein += math.Abs(float64(r[i]-s[i])) / all
 	}

@@ -9,27 +9,35 @@ import (
 )
 
 // OwnPast is a short answer for a simulation that has another question: how far its policy is from
-// the recorded waits of the log that it replays. The capacity is the highest use of the log.
+// the recorded waits of the log that it replays. The capacity is Past.Fleet, or the highest use of the log
+// where that is not known or less.
 type OwnPast struct {
 	Replayed int    `json:"jobs"`
 	Capacity int64  `json:"capacity"`
 	Unit     string `json:"unit"`
-	From     string `json:"capacity_from"`
+	From     string `json:"capacity_from"` // scenario or highest use
+	Policy   string `json:"policy,omitempty"`
 	Fidelity
 	Sentence string `json:"sentence"`
 }
 
-// HoldAgainst replays each of the pasts on its own highest use, and compares the waits of all. It
+// HoldAgainst replays each of the pasts on its own capacity, and compares the waits of all. It
 // returns nil where no job has a recorded start.
 func HoldAgainst(ctx context.Context, pasts []*Past, rules Rules) (*OwnPast, error) {
-	out := &OwnPast{From: "highest use"}
+	out := &OwnPast{From: fromScenario}
 	var recorded, simulated []capcli.Seconds
 	for _, p := range pasts {
 		if len(p.Jobs) == 0 {
 			continue
 		}
 		whole := NewLog(p.Jobs, math.MaxInt64)
-		l := NewLog(p.Jobs, max(1, whole.HighestUse()))
+		capacity := max(1, whole.HighestUse())
+		if fleet := p.Fleet * p.Scale; fleet >= capacity {
+			capacity = fleet
+		} else {
+			out.From = fromUse
+		}
+		l := NewLog(p.Jobs, capacity)
 		starts, err := l.Replay(ctx, rules)
 		if err != nil {
 			return nil, err
@@ -49,6 +57,41 @@ func HoldAgainst(ctx context.Context, pasts []*Past, rules Rules) (*OwnPast, err
 	out.Fidelity = compareWaits(recorded, simulated)
 	out.Sentence = out.Text()
 	return out, nil
+}
+
+// Where the capacity of a replay is from.
+const (
+	fromUse      = "highest use"
+	fromScenario = "scenario"
+)
+
+// slightError is the mean error of waits by job, on the logarithmic scale, up to which a replay is right
+// whatever a guess would be: a factor of 1.12.
+const slightError = 0.05
+
+// Misleads reports whether guessing is better than the replay: always saying the recorded median is nearer
+// to the wait of the mean job.
+func (f *Fidelity) Misleads() bool { return f.Error > slightError && f.Error > f.GuessError }
+
+// Headline says in one sentence how far simulated waits are from the recorded ones, with the capacity and
+// the policy of the replay, or that they are not to be trusted.
+func (p *OwnPast) Headline() string {
+	of := "the log's highest use"
+	if p.From == fromScenario {
+		of = "those of the scenario"
+	}
+	with := fmt.Sprintf("%s %s, %s", capcli.Grouped(p.Capacity), p.Unit, of)
+	if p.Policy != "" {
+		with = p.Policy + " on " + with
+	}
+	if p.Misleads() {
+		return fmt.Sprintf("Do not trust the waits: on the log's own past (%s) always guessing %s is nearer to the recorded waits than the replay, which is %s.",
+			with, p.Recorded.P50, offText(&p.Fidelity))
+	}
+	if p.Error <= slightError {
+		return fmt.Sprintf("On the log's own past (%s) simulated waits are those recorded: p95 %s and %s.", with, p.Simulated.P95, p.Recorded.P95)
+	}
+	return fmt.Sprintf("On the log's own past (%s) simulated waits are %s: p95 %s, recorded %s.", with, offText(&p.Fidelity), p.Simulated.P95, p.Recorded.P95)
 }
 
 // Widen returns a range of waits in seconds, made wider by the distance of the quantiles: as far as

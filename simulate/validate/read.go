@@ -20,6 +20,7 @@ type Past struct {
 	Partitions   []NamedJobs // most jobs first
 	Models       []NamedJobs // GPU models that jobs want, likewise
 	First        capcli.Time // the first submission of Jobs
+	Fleet        int64       // GPUs or CPUs that there were; 0 is not known
 }
 
 // NamedJobs is a partition or a GPU model and how many jobs with a recorded start it has.

@@ -376,3 +376,24 @@ func TestOwnPast(t *testing.T) {
 		t.Errorf("a log without starts: %v, %v", none, err)
 	}
 }
+
+// Where the replay is further from the waits than always guessing their median, the headline says so;
+// a small error is none.
+func TestHeadlineSaysWhereGuessingIsBetter(t *testing.T) {
+	headline := func(recorded, simulated []capcli.Seconds) string {
+		p := &OwnPast{Capacity: 8, Unit: "GPUs", From: fromUse, Policy: "easy", Fidelity: compareWaits(recorded, simulated)}
+		return p.Headline()
+	}
+	for _, tt := range []struct {
+		recorded, simulated []capcli.Seconds
+		want                string
+	}{
+		{[]capcli.Seconds{3600, 3600, 3600}, []capcli.Seconds{0, 90000, 0}, "Do not trust the waits: on the log's own past (easy on 8 GPUs, the log's highest use) always guessing 1h00m is nearer"},
+		{[]capcli.Seconds{0, 600, 36000}, []capcli.Seconds{0, 1200, 18000}, "On the log's own past (easy on 8 GPUs, the log's highest use) simulated waits are off by a factor of"},
+		{[]capcli.Seconds{1, 1}, []capcli.Seconds{0, 0}, "simulated waits are those recorded: p95 0 s and 1 s."},
+	} {
+		if got := headline(tt.recorded, tt.simulated); !strings.Contains(got, tt.want) {
+			t.Errorf("%v recorded, %v simulated: %s", tt.recorded, tt.simulated, got)
+		}
+	}
+}

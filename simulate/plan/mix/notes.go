@@ -15,7 +15,7 @@ import (
 func (s *study) allNotes() []string {
 	notes := append(slices.Clone(s.notes), s.aheadNotes(s.out.Futures)...)
 	if past := s.out.OwnPast; past != nil {
-		notes = append(notes, past.Sentence, past.WidenedText()+"; limits are judged on waits as simulated")
+		notes = append(notes, past.Headline(), past.Sentence, past.WidenedText()+"; limits are judged on waits as simulated")
 	}
 	notes = append(notes, billing.YearNote)
 	if s.req.PriceUnserved {
