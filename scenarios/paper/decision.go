@@ -6,7 +6,7 @@ import (
 	"capcli"
 	"capcli/scenarios/decide"
 	"capcli/scenarios/paper/figure"
-	"capcli/scenarios/trial"
+	past "capcli/scenarios/trial"
 )
 
 // The cost of a decision by the number of GPUs that are bought first, with the sizes that cost the same.
@@ -139,7 +139,7 @@ func drawRegret(m *material) ([]figure.Figure, string) {
 }
 
 // regretByRule draws what each rule would have cost above hindsight.
-func regretByRule(t *trial.Term) (figure.Figure, bool) {
+func regretByRule(t *past.Term) (figure.Figure, bool) {
 	f := figure.Figure{
 		ID: "regret-by-rule", Title: fmt.Sprintf("What such decisions would have cost on %d earlier dates", len(t.Origins)), Kind: figure.Bars,
 		X: figure.Axis{Label: "Rule", Unit: figure.Name}, Y: figure.Axis{Label: "Cost above hindsight", Unit: figure.Share},
