@@ -36,6 +36,7 @@ func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.ask.Most, "max", nil, "upper limit, `METRIC=VALUE`: cost=1.7M, stranded=50k (may be repeated)")
 	f.StringVar(&o.ask.Hold, "hold", "95%", "`SHARE` of the futures in which all limits must hold")
 	f.StringArrayVar(&o.ask.Least, "min", nil, "lower limit, `METRIC=VALUE`: coverage=80% (may be repeated)")
+	addBundle(cmd, "risk", "figure of the cost to minimise: `WHAT`, mean, q80 or cvar95; hold=95% (of the futures hold --max, --min)", true, sameKeys("hold")...)
 	addBundle(cmd, "compare", "more plans to compare, `KEY=VALUE`,…: baselines (rules), sized-for=0.5,0.8,0.95 (quantiles of demand)", true,
 		sameKeys("baselines", "sized-for")...)
 }
