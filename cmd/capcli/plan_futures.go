@@ -27,14 +27,14 @@ func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
 
 // addFlags adds to cmd the flags of a plan for futures alone.
 func (o *futuresOptions) addFlags(cmd *cobra.Command) {
-	o.addAheadFlags(cmd)
 	f := cmd.Flags()
+	f.StringVar(&o.ask.Hold, "hold", "95%", "`SHARE` of the futures in which all limits must hold")
+	o.addAheadFlags(cmd, sameKeys("hold")...)
 	f.Float64SliceVar(&o.ask.SizedFor, "sized-for", []float64{0.5, 0.8, 0.95}, "also size three plans for these quantiles of demand: `a,b,c`")
 	f.BoolVar(&o.ask.Baselines, "baselines", false, "compare with peak, three-tier, rightsize-90d and online rules")
 	f.StringVar(&o.ask.Wait, "wait", "3mo", "also plan with a revision after each `TIME`, and show what revising is worth")
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "random seed: a whole `NUMBER` from 0")
 	f.StringArrayVar(&o.ask.Most, "max", nil, "upper limit, `METRIC=VALUE`: cost=1.7M, stranded=50k (may be repeated)")
-	f.StringVar(&o.ask.Hold, "hold", "95%", "`SHARE` of the futures in which all limits must hold")
 	f.StringArrayVar(&o.ask.Least, "min", nil, "lower limit, `METRIC=VALUE`: coverage=80% (may be repeated)")
 	addBundle(cmd, "compare", "more plans to compare, `KEY=VALUE`,…: baselines (rules), sized-for=0.5,0.8,0.95 (quantiles of demand)", true,
 		sameKeys("baselines", "sized-for")...)

@@ -209,7 +209,8 @@ func (m *material) jointPurchases() (Table, bool) {
 	list := m.joints[0].Doc.Purchases
 	t := Table{ID: "purchases", Title: "What to buy, and when", Columns: []Column{
 		column("Offer", figure.Name), column("Model", figure.Name), column("From", figure.Name), column("Until", figure.Name),
-		column("GPUs", figure.Count), column("Dollars an hour", figure.USD), {"Cost", figure.USD, true},
+		column("GPUs", figure.Count), column("Dollars an hour", figure.USD),
+		{"Cost", figure.USD, true},
 	}}
 	parts := make([]capcli.USD, len(list))
 	for i := range list {

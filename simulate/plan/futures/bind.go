@@ -204,5 +204,5 @@ func (r *Result) NoPlan() error {
 	if r.Unheld == "" {
 		return nil
 	}
-	return &capcli.ResultError{Kind: capcli.NoPlan, Text: r.Unheld, Hint: "loosen the limit (--max, --min), or let it fail in more futures (--hold 80%)"}
+	return &capcli.ResultError{Kind: capcli.NoPlan, Text: r.Unheld, Hint: "loosen the limit (--max, --min), or let it fail in more futures (--futures hold=80%)"}
 }

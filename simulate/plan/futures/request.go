@@ -126,7 +126,7 @@ func (r *Request) Parse() (*Question, error) {
 		return nil, err
 	}
 	if q.hold <= 0 || q.hold > 1 {
-		return nil, &capcli.RequestError{Field: "hold", Text: "wants a share over 0% and up to 100%, found " + r.Hold, Hint: "--hold 95%"}
+		return nil, &capcli.RequestError{Field: "hold", Text: "wants a share over 0% and up to 100%, found " + r.Hold, Hint: "--futures hold=95%"}
 	}
 	q.limits, err = parseLimits(r.Most, r.Least)
 	return q, err
