@@ -275,6 +275,7 @@ func (s *Scenario) groups(files *files) iter.Seq2[*Capacity, group] {
 				continue
 			}
 			more, _ := s.guaranteed(c)
+			more = max(0, min(more, maxGPUs-c.size()))
 			for k, g := range c.groups(files) {
 				if g.place = k; c.Nodes > 0 {
 					g.nodes += more / g.gpus

@@ -23,6 +23,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(Template()), "jobs.generate.classes[0].run_p95=3h")
 	f.Add([]byte("capcli: scenario/v1\ncapacity: [{kind: spot, nodes_file: a, price: 1, availability: {file: b, polarity: available}}]"), "overflow.patience=never")
 	f.Add([]byte("capcli: scenario/v1\nperiod: 2027-01-01 to 2027-01-28\ncapacity:\n- {kind: capacity_block, gpus: 8, price: 3, from: 2027-01-04, until: 2027-01-05}\n- {kind: on_demand, price: 4, gpu_model: A}\n- {kind: cud, gpus: 3, term: 3y, price: 2}\ncommitments: [{id: sp, product: savings_plan, from: 2027-01-01, term: 1y, commit: 6, payment: partial, rates: [{gpu_model: a, discount: 25%}]}]\n"), "capacity[2].kind=capacity_reservation")
+	f.Add([]byte("capcli: scenario/v1\nperiod: 2027-01-01 to 2027-01-28\ncapacity:\n- {kind: on_demand, price: 4, max_gpus: 8, place: gcp/r}\n- {name: b, kind: cud, gpus: 3, term: 3y, price: 2, until: 9d, place: gcp/r}\n- {kind: reserved, fenced: false, gpus: 8, gpu_model: A, price: 3, upfront: all, term: 1mo}\n"), "capacity.b.gpus=1000000")
 	f.Add([]byte("a: &x [*x]\n<<: {b: !!int 1}\n? [c]\n: d\n---\n"), "[0]=1")
 	f.Add([]byte("\t- {"), "=")
 	f.Add([]byte("\u0085\u067e"), "\xc2") // line breaks that only YAML knows

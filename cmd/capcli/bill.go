@@ -42,7 +42,7 @@ func newBill(e *env) *cobra.Command {
 		Short: "Price metered use under commitments: the invoice, who pays, what went unused",
 		Long: "Prices metered use under a portfolio of commitments as providers bill it, and says what each commitment cost and\n" +
 			"left unused, cash and amortised, by tenant and month. USE is a bill in FOCUS (what if this had been bought?) or\n" +
-			"CSV: start, seconds or end, units, instance_type, gpu_model, region, zone, tenant, account, job, kind, price.\n\n" + billing.ProductText(),
+			"CSV: start, seconds or end, units, instance_type, gpu_model, region, zone, tenant, account, job, kind, price.\n" + billing.ProductText(),
 		Example: "  capcli bill use.csv --portfolio portfolio.yaml\n" +
 			"  capcli bill focus.csv.gz --portfolio what-if.yaml --discount 8% -o json\n" +
 			"  capcli bill use.csv --portfolio portfolio.yaml -o focus --grain hour --out bill.csv\n" +
