@@ -71,15 +71,15 @@ func row(t *testing.T, b *strings.Builder, name string, c *plan.Curve, term, hor
 		q.Origins = append(q.Origins, first+capcli.Seconds(days*i/max(1, dates-1))*capcli.Day)
 	}
 	sums := summed(t, []*backtest.Question{q})
-	fmt.Fprintf(b, "| %s | %d | %s | %.1f", name, dates, over(&sums[0]), 100*sums[0].P90)
+	fmt.Fprintf(b, "| %s | %d | %s | %.1f", name, dates, shareText(&sums[0]), 100*sums[0].P90)
 	for _, rule := range shown {
 		i := slices.IndexFunc(sums, func(s backtest.Summary) bool { return s.Name == rule })
-		fmt.Fprintf(b, " | %s", over(&sums[i]))
+		fmt.Fprintf(b, " | %s", shareText(&sums[i]))
 	}
 	fmt.Fprintf(b, " | %d of %d |\n", sums[0].Held, sums[0].Promised)
 }
 
-func over(s *backtest.Summary) string {
+func shareText(s *backtest.Summary) string {
 	if s.Best == 0 {
 		return "-"
 	}
