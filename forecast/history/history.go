@@ -91,7 +91,7 @@ func Inspect(jobs []capcli.Job) (*Review, error) {
 	slices.Sort(names)
 	_, sum := total.Work("")
 	for _, name := range names {
-		if t := tenants[name]; len(names) > 1 && float64(t.work) >= leastShare*float64(sum) && t.gone(r.last) && !replaced(&total, t) {
+		if t := tenants[name]; len(names) > 1 && float64(t.work) >= leastShare*float64(sum) && t.isGone(r.last) && !replaced(&total, t) {
 			r.Left = append(r.Left, Departure{name, t.end, float64(t.work) / 1000 / float64(t.end-t.first)})
 		}
 	}
@@ -111,7 +111,7 @@ func (t *tenant) add(j *capcli.Job) {
 	t.end = max(t.end, j.Submit+capcli.Time(j.Run))
 }
 
-func (t *tenant) gone(last capcli.Time) bool {
+func (t *tenant) isGone(last capcli.Time) bool {
 	return last-t.end >= max(goneDays*capcli.Time(capcli.Day), goneGaps*t.pause)
 }
 
@@ -131,7 +131,7 @@ func replaced(total *capcli.Demand, t *tenant) bool {
 func (r *Review) judgeLevel(jobs []capcli.Job) error {
 	levels := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Days: 1}}
 	for i := range jobs {
-		if j := &jobs[i]; j.Milli() > 0 && j.Run > 0 && !r.left(j.Tenant) {
+		if j := &jobs[i]; j.Milli() > 0 && j.Run > 0 && !r.hasLeft(j.Tenant) {
 			if err := levels.Add(j, ""); err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func (r *Review) cut(jobs []capcli.Job, y capcli.Series) {
 	var sum float64
 	for i := range jobs {
 		j := &jobs[i]
-		if j.Milli() <= 0 || j.Run <= 0 || r.left(j.Tenant) {
+		if j.Milli() <= 0 || j.Run <= 0 || r.hasLeft(j.Tenant) {
 			continue
 		}
 		end := j.Submit + capcli.Time(j.Run)
@@ -255,17 +255,17 @@ func mean(v []float64) (sum float64) {
 	return sum
 }
 
-func (r *Review) left(name string) bool {
+func (r *Review) hasLeft(name string) bool {
 	return slices.ContainsFunc(r.Left, func(d Departure) bool { return d.Tenant == name })
 }
 
-// Whole reports whether nothing is gone, so that all of the log counts.
-func (r *Review) Whole() bool { return len(r.Left) == 0 && r.Shift == nil && r.End == nil }
+// IsWhole reports whether nothing is gone, so that all of the log counts.
+func (r *Review) IsWhole() bool { return len(r.Left) == 0 && r.Shift == nil && r.End == nil }
 
 // Counts reports whether a job belongs to the part of the log that counts: of a tenant that is still there,
 // running after From and submitted before Until.
 func (r *Review) Counts(j *capcli.Job) bool {
-	return !r.left(j.Tenant) && j.Submit < r.Until && j.Submit+capcli.Time(j.Run) > r.From
+	return !r.hasLeft(j.Tenant) && j.Submit < r.Until && j.Submit+capcli.Time(j.Run) > r.From
 }
 
 // Sentences says in words what is gone, one finding each.
@@ -287,18 +287,18 @@ func (r *Review) Sentences() []string {
 	return out
 }
 
-// Choices returns the ways in which the log can count: the names that As takes. The first is the one that the
+// Choices returns the ways in which the log can count: the names that Choose takes. The first is the one that the
 // review follows. There are none where nothing is gone.
 func (r *Review) Choices() []Choice {
-	if r.Whole() {
+	if r.IsWhole() {
 		return nil
 	}
 	out := []Choice{{"level-now", fmt.Sprintf("the tenants that are there, from %s until %s", date(r.From), date(r.Until))}}
 	return append(out, Choice{"level-before", "the whole log, as if nothing had changed"}, Choice{"end-now", "the log from its last week on: what is left goes on"})
 }
 
-// As returns the review by another choice. It fails with *capcli.RequestError for a name that is not one.
-func (r *Review) As(choice string) (*Review, error) {
+// Choose returns the review by another choice. It fails with *capcli.RequestError for a name that is not one.
+func (r *Review) Choose(choice string) (*Review, error) {
 	out := *r
 	switch choice {
 	case "level-now":

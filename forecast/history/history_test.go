@@ -11,8 +11,8 @@ import (
 
 const day = capcli.Time(86400)
 
-// made are jobs of two tenants over some days: level gives each tenant's GPUs by day.
-func made(days int, seed capcli.Seed, level func(tenant, d int) float64) []capcli.Job {
+// makeJobs returns jobs of two tenants over some days: level gives each tenant's GPUs by day.
+func makeJobs(days int, seed capcli.Seed, level func(tenant, d int) float64) []capcli.Job {
 	rng := seed.Stream("made")
 	var jobs []capcli.Job
 	for d := range days {
@@ -49,11 +49,11 @@ func TestHealthyLogsAreCountedWhole(t *testing.T) {
 		},
 	} {
 		for seed := range capcli.Seed(10) {
-			r, err := history.Inspect(made(120, seed, level))
+			r, err := history.Inspect(makeJobs(120, seed, level))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !r.Whole() {
+			if !r.IsWhole() {
 				t.Errorf("%s, seed %d: %q", name, seed, r.Sentences())
 			}
 		}
@@ -62,7 +62,7 @@ func TestHealthyLogsAreCountedWhole(t *testing.T) {
 
 func TestWhatIsGoneIsFound(t *testing.T) {
 	for seed := range capcli.Seed(10) {
-		gone := made(120, seed, func(tenant, d int) float64 {
+		gone := makeJobs(120, seed, func(tenant, d int) float64 {
 			if tenant == 1 && d >= 80 {
 				return 0
 			}
@@ -81,7 +81,7 @@ func TestWhatIsGoneIsFound(t *testing.T) {
 			}
 		}
 		for _, factor := range []float64{0.4, 2.5} {
-			r, err = history.Inspect(made(120, seed, func(_, d int) float64 {
+			r, err = history.Inspect(makeJobs(120, seed, func(_, d int) float64 {
 				if d >= 70 {
 					return 20 * factor
 				}
@@ -95,7 +95,7 @@ func TestWhatIsGoneIsFound(t *testing.T) {
 				t.Errorf("times %g from day 70: %q", factor, r.Sentences())
 			}
 		}
-		r, err = history.Inspect(made(120, seed, func(_, d int) float64 {
+		r, err = history.Inspect(makeJobs(120, seed, func(_, d int) float64 {
 			if d >= 112 {
 				return 2
 			}
@@ -130,11 +130,11 @@ func TestALogOfEndedJobsIsCutShort(t *testing.T) {
 	if r.End == nil || !r.End.Cut {
 		t.Errorf("found %q", r.Sentences())
 	}
-	if _, err := r.As("whatever"); err == nil {
+	if _, err := r.Choose("whatever"); err == nil {
 		t.Error("an unknown choice: no error")
 	}
 	for _, c := range r.Choices() {
-		if _, err := r.As(c.Name); err != nil {
+		if _, err := r.Choose(c.Name); err != nil {
 			t.Error(err)
 		}
 	}
