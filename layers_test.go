@@ -55,6 +55,7 @@ var layers = map[string][]string{
 	"forecast/croston":         {"forecast/model", "gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
 	"forecast/hierarchy":       {"forecast/model", "gonum"},
+	"forecast/history":         {"forecast/change"},
 	"forecast/holidays":        {"forecast/model"},
 	"forecast/internal/golden": {"forecast/model"},
 	"forecast/minimise":        {"gonum"},

@@ -333,11 +333,11 @@ func portion(room, work float64) float64 {
 // order sorts candidates: the most work first, as jobs that span days have the least choice.
 func (d *drawing) order(list []candidate) {
 	slices.SortFunc(list, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(d.within(&b), d.within(&a)), cmp.Compare(a.at, b.at), a.job-b.job)
+		return cmp.Or(cmp.Compare(d.workInside(&b), d.workInside(&a)), cmp.Compare(a.at, b.at), a.job-b.job)
 	})
 }
 
-// within returns the GPU time of a candidate within the future.
-func (d *drawing) within(c *candidate) capcli.GPUTime {
+// workInside returns the GPU time of a candidate within the future.
+func (d *drawing) workInside(c *candidate) capcli.GPUTime {
 	return capcli.GPUTime(d.r.jobs[c.job].Milli() * int64(min(c.end, d.to)-c.at))
 }

@@ -477,7 +477,7 @@ func (d *drawing) take(c *candidate) {
 			}
 		}
 	}
-	d.filled.Drawn += d.within(c)
+	d.filled.Drawn += d.workInside(c)
 	moved := c.at - c.past
 	switch {
 	case j.Eligible <= j.Submit:
