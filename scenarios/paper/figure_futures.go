@@ -88,7 +88,7 @@ func played(r *mix.Result) (figure.Figure, bool) {
 	if r.Futures == nil || r.Best == nil {
 		return f, false
 	}
-	cost, least := figure.Series{Name: "The plan"}, figure.Series{Name: "Best mix for that future"}
+	cost, least := figure.Series{Name: "The plan"}, figure.Series{Name: "Cheapest mix that holds the limits in that future"}
 	held := 0
 	var regret []figure.Number
 	for i := range r.Futures.Runs {
@@ -103,7 +103,7 @@ func played(r *mix.Result) (figure.Figure, bool) {
 			name += ", breaks a limit"
 		}
 		cost.X, cost.Y, cost.Labels = append(cost.X, x), append(cost.Y, dollars(*p.Cost)), append(cost.Labels, name)
-		least.X, least.Y, least.Labels = append(least.X, x), append(least.Y, dollars(p.Least)), append(least.Labels, fmt.Sprintf("future %d", p.Future))
+		least.X, least.Y, least.Labels = append(least.X, x), append(least.Y, dollars(p.Least)), append(least.Labels, fmt.Sprintf("future %d", p.Future)+map[bool]string{false: ", breaks a limit as every mix does"}[p.Holds])
 		regret = append(regret, dollars(*p.Cost)-dollars(p.Least))
 	}
 	if len(cost.X) < 2 {
@@ -114,7 +114,7 @@ func played(r *mix.Result) (figure.Figure, bool) {
 	at := peakOf(regret)
 	f.Sentence = sentence(
 		fmt.Sprintf("over %d futures the plan costs %s to %s and holds the limits in %d of them", len(cost.Y), usd(sorted[0]), usd(sorted[len(sorted)-1]), held),
-		fmt.Sprintf("the best mix for a future would have cost %s less on average, %s at most, in %s", usd(meanOf(regret)), usd(regret[at]), strings.TrimSuffix(cost.Labels[at], ", breaks a limit")),
+		fmt.Sprintf("the cheapest mix that holds the limits in a future would have cost %s less on average, %s at most, in %s", usd(meanOf(regret)), usd(regret[at]), strings.TrimSuffix(cost.Labels[at], ", breaks a limit")),
 	)
 	return f, true
 }

@@ -99,11 +99,12 @@ type PlayedFuture struct {
 	Drawn  capcli.GPUTime `json:"drawn_gpu_hours"`
 	Error  float64        `json:"drawn_error"`
 	Jobs   int            `json:"jobs"`
-	Cost   *capcli.USD    `json:"cost_usd"`        // of the best mix; null where there is none
-	Least  capcli.USD     `json:"least_cost_usd"`  // of any mix that was run in full and does the work
-	Regret *capcli.USD    `json:"regret_usd"`      // of the best mix; null where there is none
-	Held   *bool          `json:"all_limits_held"` // by the best mix; null where there is none
-	Mix    int            `json:"least_cost_mix"`  // -1 where no mix was run in full and does the work
+	Cost   *capcli.USD    `json:"cost_usd"`               // of the best mix; null where there is none
+	Least  capcli.USD     `json:"least_cost_usd"`         // of any mix that was run in full, does the work and holds the limits there; where none holds them, of any that does the work
+	Regret *capcli.USD    `json:"regret_usd"`             // of the best mix; null where there is none
+	Held   *bool          `json:"all_limits_held"`        // by the best mix; null where there is none
+	Mix    int            `json:"least_cost_mix"`         // -1 where no mix was run in full and does the work
+	Holds  bool           `json:"least_cost_limits_held"` // by that mix, in this future
 }
 
 // played returns the futures that were played, run by run; nil where none were.
@@ -131,8 +132,9 @@ func (s *study) played() *Played {
 			if e.Fate != Full || run >= len(e.Outcomes) || !e.servesIn(run) {
 				continue
 			}
-			if c := e.Outcomes[run].Cost; row.Mix < 0 || c < row.Least {
-				row.Least, row.Mix = c, e.Index
+			c, holds := e.Outcomes[run].Cost, e.held[run]
+			if row.Mix < 0 || holds && !row.Holds || holds == row.Holds && c < row.Least {
+				row.Least, row.Mix, row.Holds = c, e.Index, holds
 			}
 		}
 		if b := s.best; b != nil && run < len(b.Outcomes) {
