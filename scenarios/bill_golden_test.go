@@ -143,13 +143,13 @@ func (c *settleCase) use(whole bool) string {
 		if kind == "spot" {
 			spot = dollars(s.Spot)
 		}
-		fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,0\n", c.at(j.Start), c.at(j.End), machines, s.Instance, s.GPUModel,
+		fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,0\n", c.instantText(j.Start), c.instantText(j.End), machines, s.Instance, s.GPUModel,
 			s.Provider, s.Region, j.Zone, j.Account, j.ID, kind, dollars(s.OnDemand), spot, capacity)
 	}
 	return b.String()
 }
 
-func (c *settleCase) at(second int64) string {
+func (c *settleCase) instantText(second int64) string {
 	return c.Case.Start.Add(time.Duration(second) * time.Second).Format(time.RFC3339)
 }
 
@@ -176,7 +176,7 @@ func (c *settleCase) portfolio() string {
 		if p.Instance {
 			name = "instance_savings_plan"
 		}
-		fmt.Fprintf(&b, "  - {id: %s, product: %s, from: %s, until: %s", p.ID, name, c.at(p.Start), c.at(p.End))
+		fmt.Fprintf(&b, "  - {id: %s, product: %s, from: %s, until: %s", p.ID, name, c.instantText(p.Start), c.instantText(p.End))
 		if p.Payment != "" {
 			fmt.Fprintf(&b, ", payment: %s", p.Payment)
 		}

@@ -38,13 +38,15 @@ func runCompare(e *env, o outputOptions, by string, args []string) error {
 		return err
 	}
 	var plans []outcome.Plan
+	var sources []string
 	for _, name := range args {
 		more, err := readRuns(e, name)
 		if err != nil {
 			return err
 		}
-		plans = append(plans, more...)
+		plans, sources = append(plans, more...), append(sources, slices.Repeat([]string{name}, len(more))...)
 	}
+	outcome.NameApart(plans, sources)
 	if len(plans) < 2 {
 		return &usageError{text: fmt.Sprintf("compare needs at least two plans, found %d", len(plans)), hint: "capcli compare runs/a runs/b"}
 	}
@@ -146,13 +148,16 @@ func compareRow(f *outcome.ComparedFigure) []any {
 
 // lengthsNote says which length of time the costs cover.
 func lengthsNote(plans []outcome.Plan) string {
-	all := plans[0].Length()
+	all, period := plans[0].Length(), outcome.PeriodsText(plans)
+	if period != "" {
+		period = " (" + period + ")"
+	}
 	for i := range plans {
 		if n := plans[i].Length(); n == 0 || n != all {
-			return "the runs differ in length: compare the cost per year, which is cost x 365.25 d / length"
+			return "the runs differ in length" + period + ": compare the cost per year, which is cost x 365.25 d / length"
 		}
 	}
-	return fmt.Sprintf("costs are for the %s of each run; the cost per year is cost x 365.25 d / length, for comparison only", lengthText(all))
+	return fmt.Sprintf("costs are for the %s of each run%s; the cost per year is cost x 365.25 d / length, for comparison only", lengthText(all), period)
 }
 
 // leadOfCompare compares cost, work served and waits of two plans; with more plans it names the

@@ -88,7 +88,7 @@ func played(r *mix.Result) (figure.Figure, bool) {
 	if r.Futures == nil || r.Best == nil {
 		return f, false
 	}
-	cost, least := figure.Series{Name: "The plan"}, figure.Series{Name: "Best mix for that future"}
+	cost, least := figure.Series{Name: "The plan"}, figure.Series{Name: "Cheapest mix that holds the limits in that future"}
 	held := 0
 	var regret []figure.Number
 	for i := range r.Futures.Runs {
@@ -114,7 +114,7 @@ func played(r *mix.Result) (figure.Figure, bool) {
 	at := peakOf(regret)
 	f.Sentence = sentence(
 		fmt.Sprintf("over %d futures the plan costs %s to %s and holds the limits in %d of them", len(cost.Y), usd(sorted[0]), usd(sorted[len(sorted)-1]), held),
-		fmt.Sprintf("the best mix for a future would have cost %s less on average, %s at most, in %s", usd(meanOf(regret)), usd(regret[at]), strings.TrimSuffix(cost.Labels[at], ", breaks a limit")),
+		fmt.Sprintf("the cheapest mix that holds the limits in a future would have cost %s less on average, %s at most, in %s", usd(meanOf(regret)), usd(regret[at]), strings.TrimSuffix(cost.Labels[at], ", breaks a limit")),
 	)
 	return f, true
 }

@@ -24,7 +24,7 @@ func drawWaitByReserved(m *material) ([]figure.Figure, string) {
 
 func waitOfSizes(r *mix.Result) (figure.Figure, bool) {
 	f := figure.Figure{
-		ID: "wait-by-reserved", Title: "Wait (95th percentile) by number of GPUs reserved", Kind: figure.Lines,
+		ID: "wait-by-reserved", Title: "Wait (95th percentile) by number of GPUs reserved", Kind: figure.Points, // no line: what lies between the sizes was not played
 		X: figure.Axis{Label: "GPUs reserved", Unit: figure.Count}, Y: figure.Axis{Label: "Wait, 95th percentile", Unit: figure.Seconds},
 	}
 	s := figure.Series{Name: "Wait p95"}

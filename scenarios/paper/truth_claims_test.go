@@ -368,7 +368,7 @@ var claims = []claim{
 			c.equal("other", float64(s[0].Y[k]))
 		}
 	}},
-	{"played", form(`Over {n:n} futures the plan costs {lo:m} to {hi:m} and holds the limits in {held:n} of them; the best mix for a future would have cost {mean:m} less on average, {most:m} at most, in {name:t}`), func(c *checker) {
+	{"played", form(`Over {n:n} futures the plan costs {lo:m} to {hi:m} and holds the limits in {held:n} of them; the cheapest mix that holds the limits in a future would have cost {mean:m} less on average, {most:m} at most, in {name:t}`), func(c *checker) {
 		own, least := c.fig.Series[0], c.fig.Series[1]
 		held, regret := 0.0, []num{}
 		for i := range own.Y {

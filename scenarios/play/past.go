@@ -64,18 +64,7 @@ func (c *Case) OwnPast(ctx context.Context) (*validate.OwnPast, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pasts []*validate.Past
-	if withGPUs { // jobs without GPUs wait for other things
-		maps.DeleteFunc(parts, func(of pastPart, _ *validate.Collector) bool { return of.cpuOnly })
-	}
-	for _, of := range slices.SortedFunc(maps.Keys(parts), func(a, b pastPart) int {
-		return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.model, b.model))
-	}) {
-		past := parts[of].History()
-		past.Fleet = c.fleet(of, len(parts) == 1)
-		pasts = append(pasts, past)
-	}
-	past, err := validate.HoldAgainst(ctx, pasts, validate.Rules{Policy: cfg.Policy, Settings: cfg.Settings})
+	past, err := validate.HoldAgainst(ctx, c.pastsOf(parts, withGPUs), validate.Rules{Policy: cfg.Policy, Settings: cfg.Settings})
 	if _, drops := errors.AsType[*capcli.RequestError](err); drops { // a policy that does not start every job has no waits to compare
 		return nil, nil //nolint:nilnil // as for a log without starts
 	}
@@ -89,6 +78,23 @@ func (c *Case) OwnPast(ctx context.Context) (*validate.OwnPast, error) {
 type pastPart struct {
 	partition, model string
 	cpuOnly          bool // its jobs want no GPU
+}
+
+// pastsOf returns the pasts of the parts of a log, in order. Where jobs want GPUs, those that want none are
+// left out: they wait for other things.
+func (c *Case) pastsOf(parts map[pastPart]*validate.Collector, withGPUs bool) []*validate.Past {
+	var pasts []*validate.Past
+	if withGPUs {
+		maps.DeleteFunc(parts, func(of pastPart, _ *validate.Collector) bool { return of.cpuOnly })
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(parts), func(a, b pastPart) int {
+		return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.model, b.model))
+	}) {
+		past := parts[of].History()
+		past.Fleet = c.fleet(of, len(parts) == 1)
+		pasts = append(pasts, past)
+	}
+	return pasts
 }
 
 // fleet returns the GPUs of the scenario that jobs of a part of the log have today: of committed pools

@@ -90,9 +90,9 @@ type debt int64
 // oneUnit is a thousandth, as a debt.
 const oneUnit = 1 << 32
 
-// lower returns the largest whole number, 0 or more, with which the debt stays at or below 0, and by
+// roundDown returns the largest whole number, 0 or more, with which the debt stays at or below 0, and by
 // how much it is then below.
-func (d debt) lower(p portion) (n int64, short debt) {
+func (d debt) roundDown(p portion) (n int64, short debt) {
 	want := debt(p.part>>32) - d
 	n = max(0, p.whole+int64(want>>32))
 	return n, want - debt(n-p.whole)<<32
@@ -108,7 +108,7 @@ func (w *writer) roundUsed(rows []int, owed func(*draft) *debt) {
 		d := &w.rows[i]
 		sum = sum.plus(d.quantity)
 		var whole int64
-		whole, short[n] = owed(d).lower(d.quantity)
+		whole, short[n] = owed(d).roundDown(d.quantity)
 		d.units = capcli.GPUTime(whole)
 		units += whole
 	}
