@@ -127,3 +127,30 @@ func (f seedFlag) Set(text string) error {
 	*f.seed = &seed
 	return err
 }
+
+// traceFlag is the job log of a case, or several where many are allowed.
+type traceFlag struct{ o *simulateOptions }
+
+func (f traceFlag) Type() string           { return "stringArray" }
+func (f traceFlag) Append(v string) error  { return f.Set(v) }
+func (f traceFlag) Replace([]string) error { return errors.ErrUnsupported }
+func (f traceFlag) GetSlice() []string     { return append([]string{f.o.ask.Trace}, f.o.more...) }
+
+func (f traceFlag) String() string {
+	if f.o == nil {
+		return ""
+	}
+	return f.o.ask.Trace
+}
+
+func (f traceFlag) Set(name string) error {
+	switch {
+	case f.o.ask.Trace == "":
+		f.o.ask.Trace = name
+	case !f.o.many:
+		return errors.New("one job log is played, found also " + f.o.ask.Trace)
+	default:
+		f.o.more = append(f.o.more, name)
+	}
+	return nil
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -198,17 +197,7 @@ func (o *simulateOptions) check() error {
 // usage texts of the flags of these names.
 func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, placements string) {
 	f := cmd.Flags()
-	f.Func("trace", trace, func(name string) error {
-		if o.ask.Trace == "" {
-			o.ask.Trace = name
-			return nil
-		}
-		o.more = append(o.more, name)
-		if !o.many {
-			return errors.New("one job log is played, found also " + o.ask.Trace)
-		}
-		return nil
-	})
+	f.Var(traceFlag{o}, "trace", trace)
 	f.StringSliceVar(&o.policies, "policy", nil, policies)
 	f.StringSliceVar(&o.placements, "placement", nil, placements)
 	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field: `path=value` (may be repeated)")
