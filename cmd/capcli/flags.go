@@ -154,3 +154,11 @@ func (f seedFlag) Set(text string) error {
 	*f.seed = &seed
 	return err
 }
+
+// logsFlag is --trace of a command that takes several job logs.
+type logsFlag struct{ logFlag }
+
+func (f logsFlag) Type() string           { return "stringArray" }
+func (f logsFlag) Append(v string) error  { return f.Set(v) }
+func (f logsFlag) Replace([]string) error { return errors.ErrUnsupported }
+func (f logsFlag) GetSlice() []string     { return append([]string{*f.name}, *f.more...) }

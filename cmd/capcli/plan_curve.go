@@ -71,7 +71,9 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	complete(cmd, "on-demand", func() []string { return priceKeys("on_demand") })
 	f.StringVar(&o.ask.Market.After, "after", "", "`RULE` for terms that last beyond the end of the curve: prorated, tail=64, whole, fitting")
 	f.BoolVar(&o.ask.Market.Overrun, "overrun", false, "allow purchases that last beyond the end of the curve; they are paid in full")
-	o.addTermFlags(cmd, "rules of purchases, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (GPUs), after=prorated (tail=64 GPUs, whole, fitting)", "after", "overrun")
+	o.addTermFlags(cmd)
+	addBundle(cmd, "buy", "rules of purchases, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (GPUs), after=prorated (tail=64 GPUs, whole, fitting)", true,
+		sameKeys("every", "lot", "after", "overrun")...)
 	f.StringVar(&o.ask.Market.Discount, "discount", "", "cost of capital per year, `10%`: discounts future payments")
 	f.StringArrayVar(&o.ask.Market.Held, "held", nil, "existing commitments, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
 	f.StringVar(&o.ask.Sensitivity, "sensitivity", "", "sensitivity: the same purchases with demand or a price `SHARE` lower or higher, 20%")
@@ -83,14 +85,13 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 		key{"fall", "on-demand-fall"}, key{"all", "sensitivity"})
 }
 
-// addTermFlags adds the flags that say what can be committed to. more are further keys of --buy.
-func (o *planCurveOptions) addTermFlags(cmd *cobra.Command, buy string, more ...string) {
+// addTermFlags adds the flags that say what can be committed to.
+func (o *planCurveOptions) addTermFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.ask.Market.Terms, "term", nil, "term to commit on: `LENGTH=$`, NAME=LENGTH@$,upfront=50%, LENGTH=KEY")
 	complete(cmd, "term", termKeys)
 	f.StringVar(&o.ask.Market.Every, "every", "1mo", "purchases start at each `PERIOD`: 1h, 1d, 1mo")
 	f.StringVar(&o.ask.Market.Lot, "lot", "1", "GPUs per lot: `8` for whole nodes, 0.001 if parts of a GPU can be bought")
-	addBundle(cmd, "buy", buy, true, sameKeys(append([]string{"every", "lot"}, more...)...)...)
 }
 
 // addDemandFlags adds the flags that say how demand is read from a table or a job log.

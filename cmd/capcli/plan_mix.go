@@ -30,7 +30,7 @@ type mixOptions struct {
 	goal       string
 	save       string
 	from       string
-	weights    []int64
+	weights    string
 }
 
 func (o *mixOptions) addFlags(cmd *cobra.Command) {
@@ -49,11 +49,11 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.from, "from", "", "plan for the inputs of the runs in this `DIR` of capcli simulate --out")
 	f.StringVar(&o.save, "save", "", "also write the plan as JSON to this `FILE`")
 	o.sim.more = &o.logs
-	f.Int64SliceVar(&o.weights, "weights", nil, "weights of several --trace as futures, `a,b`: whole numbers (default: all alike)")
+	f.StringVar(&o.weights, "weights", "", "weights of several --trace as futures, `A:B`, whole numbers (default: all alike)")
 	o.sim.addCaseFlags(cmd, "job log to plan for, `FILE`, in place of the scenario's (repeated: futures, each one run)", "scheduling policies to try, `a,b,c`", "placements to try, `a,b`")
 	addPricesFlag(cmd, &o.sim.prices)
-	addBundle(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved", true,
-		sameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved")...)
+	addBundle(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved, weights=3:1 (of several --trace), every=1mo and lot=8 (GPUs) of --term", true,
+		sameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved", "weights", "every", "lot")...)
 	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
@@ -80,8 +80,8 @@ func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	addDemandFlags(cmd, &o.curve.history)
+	o.curve.addTermFlags(cmd)
 	o.mix.addFlags(cmd)
-	o.curve.addTermFlags(cmd, "rules of purchases of each --term, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (GPUs of a machine)")
 	addShardFlags(cmd, &o.shard)
 	cmd.Flags().StringVar(&o.curve.series, "series", "", "only the futures of the series called `NAME`")
 	o.futures.addAheadFlags(cmd, key{"series", "series"})
@@ -187,7 +187,7 @@ func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 
 // addFutures makes several job logs the futures of q, each one run.
 func (o *mixOptions) addFutures(ctx context.Context, e *env, q *mix.Request) error {
-	if len(o.logs) == 0 && len(o.weights) == 0 {
+	if len(o.logs) == 0 && o.weights == "" {
 		return nil
 	}
 	cases := []*play.Case{q.Case}

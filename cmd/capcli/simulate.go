@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"capcli"
 	"capcli/cmd/files"
@@ -196,7 +197,7 @@ func (o *simulateOptions) check() error {
 // usage texts of the flags of these names.
 func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, placements string) {
 	f := cmd.Flags()
-	f.Var(logFlag{&o.ask.Trace, o.more}, "trace", trace)
+	f.Var(o.traceFlag(), "trace", trace)
 	f.StringSliceVar(&o.policies, "policy", nil, policies)
 	f.StringSliceVar(&o.placements, "placement", nil, placements)
 	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field: `path=value` (may be repeated)")
@@ -218,4 +219,13 @@ func (o *simulateOptions) emitFocus(e *env, r *play.Run) error {
 		return &capcli.InputError{File: r.Case.Scenario.File, Field: "price", Text: "a bill needs a price for every pool", Hint: r.Cost.WhyNoTotal}
 	}
 	return writeFocus(e, o.output.out, func(add func(*focus.Row)) { r.FocusRows(focusAccount, add) })
+}
+
+// traceFlag returns the value of --trace: one job log, or several where the command takes them.
+func (o *simulateOptions) traceFlag() pflag.Value {
+	one := logFlag{&o.ask.Trace, o.more}
+	if o.more != nil {
+		return logsFlag{one}
+	}
+	return one
 }

@@ -3,6 +3,8 @@ package mix
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"capcli"
 	"capcli/scenarios/play"
@@ -70,11 +72,22 @@ func AroundPast(input string, past []capcli.Job, source *futures.Source) (*futur
 	return source.Draw(input, capcli.Grid{Origin: first, Step: capcli.Step{Days: 1}}, s.Values)
 }
 
-// AddFutures makes the jobs of cases the futures of the request, with these weights; none are all alike. It fails with
-// *capcli.RequestError where the weights are not as many as the cases.
-func (r *Request) AddFutures(cases []*play.Case, weights []int64) error {
-	if len(weights) > 0 && len(weights) != len(cases) {
-		return &capcli.RequestError{Field: "weights", Text: fmt.Sprintf("has %d weights for %d job logs", len(weights), len(cases)), Hint: "--trace quiet.csv --trace busy.csv --weights 3,1"}
+// AddFutures makes the jobs of cases the futures of the request, with these weights, "3:1"; "" counts all alike. It
+// fails with *capcli.RequestError where the weights are no whole numbers, or not as many as the cases.
+func (r *Request) AddFutures(cases []*play.Case, text string) error {
+	const hint = "--trace quiet.csv --trace busy.csv --search weights=3:1"
+	var weights []int64
+	if text != "" {
+		for part := range strings.SplitSeq(text, ":") {
+			w, err := strconv.ParseInt(strings.TrimSpace(part), 10, 32)
+			if err != nil {
+				return &capcli.RequestError{Field: "weights", Text: fmt.Sprintf(": wants whole numbers with a colon between them, found %q", text), Hint: hint}
+			}
+			weights = append(weights, w)
+		}
+		if len(weights) != len(cases) {
+			return &capcli.RequestError{Field: "weights", Text: fmt.Sprintf(": has %d weights for %d job logs", len(weights), len(cases)), Hint: hint}
+		}
 	}
 	for i, c := range cases {
 		f := Future{Name: c.Source.Name, Weight: 1, Jobs: func(ctx context.Context) ([]capcli.Job, error) {
@@ -99,7 +112,7 @@ func (p *Planner) readFutures() (runs int, weights []int64, err error) {
 	alike := true
 	for i := range list {
 		if w := list[i].Weight; w <= 0 || w > 1_000_000 {
-			return 0, nil, &capcli.RequestError{Field: "weights", Text: fmt.Sprintf("%s: wants a whole number from 1 to 1,000,000, found %d", list[i].Name, w), Hint: "--weights 3,1"}
+			return 0, nil, &capcli.RequestError{Field: "weights", Text: fmt.Sprintf("%s: wants a whole number from 1 to 1,000,000, found %d", list[i].Name, w), Hint: "--search weights=3:1"}
 		}
 		alike = alike && list[i].Weight == list[0].Weight
 		weights = append(weights, list[i].Weight)

@@ -112,12 +112,12 @@ func (r *Result) CommittedAsText() string {
 		if own := slices.IndexFunc(r.CommittedAs, func(o CommittedAs) bool { return o.Best }); own == i || c.More <= 0 {
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s %s more", map[string]string{"nothing": "without a commitment", "places": "as places alone", "bills": "as bills alone", "both": "as places and bills"}[c.As], c.More))
+		parts = append(parts, fmt.Sprintf("%s more %s", c.More, map[string]string{"nothing": "without a commitment", "places": "as places alone", "bills": "as bills alone", "both": "as places and bills"}[c.As]))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(parts, ", ")
+	return "It would cost " + strings.Join(parts, ", ")
 }
 
 func share(part, all float64) float64 {
