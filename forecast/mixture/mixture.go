@@ -36,9 +36,10 @@ import (
 // the shape of a recent week.
 //
 // The history ends with the last whole week. Where two weeks are not known the model works with
-// days, and with single steps where two days are not.
+// days, where two days are not with the longest season that is known twice, and else with single
+// steps.
 type Model struct {
-	Seasons []int       // lengths of the seasons in steps, for steps that do not divide a week
+	Seasons []int       // lengths of the seasons in steps, for series of neither two weeks nor two days
 	Seed    capcli.Seed // of the futures behind Forecast
 }
 
@@ -92,9 +93,6 @@ func (m Model) blockOf(step capcli.Seconds, n int) (length int, weeks float64) {
 		if step > 0 && step <= whole && whole%step == 0 && n >= 2*int(whole/step) {
 			return int(whole / step), float64(whole) / float64(7*capcli.Day)
 		}
-	}
-	if step > 0 && 7*capcli.Day%step == 0 {
-		return 1, 1
 	}
 	for _, s := range slices.Backward(slices.Sorted(slices.Values(m.Seasons))) {
 		if s > 1 && n >= 2*s {

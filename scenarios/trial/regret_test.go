@@ -182,8 +182,8 @@ type goldenCase struct {
 }
 
 // TestRegretOfSnowflake holds single decisions and those rolled for a year against the best rule of
-// thumb, in summed dollars and by the 90 % quantile, on cases that the law was not tuned on. The
-// short test takes a part of the cases, on which it only checks that the sum is no worse.
+// thumb, in summed dollars. The short test takes a part of the cases, and the 30-day rule alone: the
+// best of many rules on few cases is luck.
 func TestRegretOfSnowflake(t *testing.T) {
 	z, err := gzip.NewReader(openShared(t, "golden", "commitments", "regret.jsonl.gz"))
 	if err != nil {
@@ -192,18 +192,17 @@ func TestRegretOfSnowflake(t *testing.T) {
 	long := os.Getenv("CAPCLI_LONG") != ""
 	series := readSnowflake(t)
 	type kind struct {
-		name    string
-		term    capcli.Step
-		rolled  capcli.Step
-		ratio   float64
-		every   int // of the cases in the short test
-		allowed float64
+		name   string
+		term   capcli.Step
+		rolled capcli.Step
+		ratio  float64
+		every  int // of the cases in the short test
 	}
 	kinds := []kind{
-		{"1mo", capcli.Step{Months: 1}, capcli.Step{}, 0.6, 3, 1.01},
-		{"3mo", capcli.Step{Months: 3}, capcli.Step{}, 0.75, 3, 1.01},
-		{"1y", capcli.Step{Months: 12}, capcli.Step{}, 0.63, 8, 1.03},
-		{"1mo rolled for a year", capcli.Step{Months: 1}, capcli.Step{Months: 12}, 0.6, 16, 1.01},
+		{"1mo", capcli.Step{Months: 1}, capcli.Step{}, 0.6, 3},
+		{"3mo", capcli.Step{Months: 3}, capcli.Step{}, 0.75, 3},
+		{"1y", capcli.Step{Months: 12}, capcli.Step{}, 0.63, 8},
+		{"1mo rolled for a year", capcli.Step{Months: 1}, capcli.Step{Months: 12}, 0.6, 16},
 	}
 	asked := make([][]*backtest.Question, len(kinds))
 	for i, d := 0, json.NewDecoder(z); ; i++ {
@@ -231,14 +230,14 @@ func TestRegretOfSnowflake(t *testing.T) {
 		s := summed(t, asked[k])
 		best, p90 := s[1], math.Inf(1)
 		for _, r := range s[1:] {
-			if r.Cost < best.Cost {
+			if long && r.Cost < best.Cost || !long && r.Name == usualName {
 				best = r
 			}
 			p90 = math.Min(p90, r.P90)
 		}
 		t.Logf("%s, %d cases: forecast %.2f %%, p90 %.1f %%; best rule %s %.2f %%, least p90 %.1f %%; ranges held %d of %d",
 			kinds[k].name, len(s[0].Shares), 100*s[0].Share(), 100*s[0].P90, best.Name, 100*best.Share(), 100*p90, s[0].Held, s[0].Promised)
-		if own := s[0]; long && own.Cost >= best.Cost || own.Cost.Float() > kinds[k].allowed*best.Cost.Float() {
+		if own := s[0]; own.Cost >= best.Cost {
 			t.Errorf("%s: the forecast costs %.2f %% more than hindsight, the rule %s %.2f %%", kinds[k].name, 100*own.Share(), best.Name, 100*best.Share())
 		}
 	}
