@@ -53,8 +53,9 @@ type candidate struct {
 	job     int // index in Resampler.jobs
 	layer   *layer
 	at, end capcli.Time
-	past    capcli.Time // the instant of the past that at stands for
-	piece   bool        // in flight at the start of its block, with what is left of its run
+	past    capcli.Time    // the instant of the past that at stands for
+	piece   bool           // in flight at the start of its block, with what is left of its run
+	work    capcli.GPUTime // within the future, once ordered
 }
 
 // flying calls yield with each job that runs at an instant of the past, and the time since it
@@ -81,7 +82,7 @@ func (d *drawing) candidates(l *layer, day int, yield func(c candidate)) {
 	}
 	if l.kind == atLogEnd {
 		d.r.flying(d.r.end, true, func(job int, since capcli.Seconds) {
-			yield(candidate{job, l, begin, begin + capcli.Time(d.r.jobs[job].Run-since), d.r.end, true})
+			yield(candidate{job, l, begin, begin + capcli.Time(d.r.jobs[job].Run-since), d.r.end, true, 0})
 		})
 		return
 	}
@@ -93,7 +94,7 @@ func (d *drawing) candidates(l *layer, day int, yield func(c candidate)) {
 	if day == l.from && l.kind != submitted {
 		at := past.start + min(begin-d.edges[day], past.length-1)
 		d.r.flying(at, false, func(job int, since capcli.Seconds) {
-			yield(candidate{job, l, begin, min(last, begin+capcli.Time(d.r.jobs[job].Run-since)), at, true})
+			yield(candidate{job, l, begin, min(last, begin+capcli.Time(d.r.jobs[job].Run-since)), at, true, 0})
 		})
 	}
 	if l.kind == inFlight {
@@ -102,7 +103,7 @@ func (d *drawing) candidates(l *layer, day int, yield func(c candidate)) {
 	for i := past.from; i < past.to; i++ {
 		j := &d.r.jobs[i]
 		if at := d.r.clock(j.Submit, past, d.edges[day], d.edges[day+1]); at >= begin && at < d.to {
-			yield(candidate{i, l, at, min(last, at+capcli.Time(j.Run)), j.Submit, false})
+			yield(candidate{i, l, at, min(last, at+capcli.Time(j.Run)), j.Submit, false, 0})
 		}
 	}
 }
@@ -332,8 +333,11 @@ func portion(room, work float64) float64 {
 
 // order sorts candidates: the most work first, as jobs that span days have the least choice.
 func (d *drawing) order(list []candidate) {
+	for i := range list {
+		list[i].work = d.workInside(&list[i])
+	}
 	slices.SortFunc(list, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(d.workInside(&b), d.workInside(&a)), cmp.Compare(a.at, b.at), a.job-b.job)
+		return cmp.Or(cmp.Compare(b.work, a.work), cmp.Compare(a.at, b.at), a.job-b.job)
 	})
 }
 

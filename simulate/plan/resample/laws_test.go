@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"capcli"
@@ -257,6 +258,46 @@ func TestFuturesHaveTheLevelsOfTheLog(t *testing.T) {
 			if math.Abs(got-want) > max(8, want/10) {
 				t.Errorf("%s: q%g of the level is %.1f GPUs, of the log %.1f", p.name, 100*q, got, want)
 			}
+		}
+	}
+}
+
+// Jobs that run at the log's end are in flight at the start of a future that wants them, with what is left of
+// their run.
+func TestWhatRunsAtTheLogsEndGoesOn(t *testing.T) {
+	for _, p := range madeLogs() {
+		r, err := resample.NewResampler(p.jobs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := p.jobs[len(p.jobs)-1].Submit
+		left := map[string]capcli.Seconds{} // by id
+		var level float64
+		for _, j := range p.jobs {
+			if rest := capcli.Seconds(j.Submit + capcli.Time(j.Run) - end); rest > 0 && j.Submit < end {
+				left[j.ID] = rest
+				level += float64(j.GPUs)
+			}
+		}
+		o := pathOf(p.jobs)
+		f := plan.Futures{Grid: capcli.Step{Days: 1}.Grid(o.start, nil), Paths: [][]float64{slices.Repeat([]float64{level + 20}, 60)}}
+		jobs, filled, err := r.Fill(&f, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, j := range jobs {
+			id, mark, _ := strings.Cut(j.ID, "@")
+			if !strings.HasSuffix(mark, ".rest") {
+				continue
+			}
+			found++
+			if j.Submit != o.start || j.Run != left[id] {
+				t.Errorf("%s: job %s starts at %s and runs %d s, had %d s left", p.name, j.ID, j.Submit, j.Run, left[id])
+			}
+		}
+		if found != len(left) || found != filled.InFlight {
+			t.Errorf("%s: %d of %d jobs go on, says %d", p.name, found, len(left), filled.InFlight)
 		}
 	}
 }
