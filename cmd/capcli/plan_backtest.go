@@ -76,29 +76,16 @@ func runPlanBacktest(ctx context.Context, e *env, o *planBacktestOptions) error 
 }
 
 func pastDoc(r *trial.Result) report.Doc {
-	return report.Doc{Lead: r.Answer, Notes: r.Notes, Data: r, Tables: []report.Table{
-		report.Fill(report.Table{Name: "rules", Title: "Regret by rule"}, r.Rules(), []report.Field[trial.Rule]{
-			{Name: "term", Align: report.Left},
-			{Name: "rule", Align: report.Left},
-			{Name: "cost_usd", Head: "cost", Priority: 1},
-			{Name: "regret_usd", Head: "regret"},
-			{Name: "regret_share", Head: "of hindsight", As: report.AsPercent},
-			{Name: "regret_share_mean", Head: "mean", As: report.AsPercent, Priority: 2},
-			{Name: "regret_share_p90", Head: "p90", As: report.AsPercent},
-			{Name: "regret_share_worst", Head: "worst", As: report.AsPercent},
-			{Name: "ranges_held", Head: "ranges held", Priority: 3},
-			{Name: "ranges_promised", Head: "of", Priority: 3},
-		}),
-		report.Fill(report.Table{Name: "origins", Title: "By date of decision", Most: 40}, r.Lines(), []report.Field[trial.Line]{
-			{Name: "term", Align: report.Left},
-			{Name: "origin", Cell: func(l trial.Line) any { return dayCell(l.Origin) }},
-			{Name: "hindsight_gpus", Head: "hindsight"},
-			{Name: "gpus", Head: "forecast"},
-			{Name: "cost_usd", Head: "cost", Priority: 1},
-			{Name: "regret_usd", Head: "regret", Priority: 1},
-			{Name: "regret_share", Head: "regret", As: report.AsPercent},
-			{Name: "rule_30_gpus", Head: "30-day rule"},
-			{Name: "rule_30_regret_share", Head: "its regret", As: report.AsPercent},
-		}),
-	}}
+	rules := []report.Field[trial.Rule]{{Name: "term", Align: report.Left}, {Name: "rule", Align: report.Left}, {Name: "cost_usd", Head: "cost", Priority: 1}, {Name: "regret_usd", Head: "regret"}}
+	for _, c := range [][2]string{{"regret_share", "of hindsight"}, {"regret_share_mean", "mean"}, {"regret_share_p90", "p90"}, {"regret_share_worst", "worst"}} {
+		rules = append(rules, report.Field[trial.Rule]{Name: c[0], Head: c[1], As: report.AsPercent})
+	}
+	rules = append(rules, report.Field[trial.Rule]{Name: "ranges_held", Head: "ranges held", Priority: 3}, report.Field[trial.Rule]{Name: "ranges_promised", Head: "of", Priority: 3})
+	lines := []report.Field[trial.Line]{{Name: "term", Align: report.Left}, {Name: "origin", Cell: func(l trial.Line) any { return dayCell(l.Origin) }}}
+	for _, c := range [][2]string{{"hindsight_gpus", "hindsight"}, {"gpus", "forecast"}, {"cost_usd", "cost"}, {"regret_usd", "regret"}, {"rule_30_gpus", "30-day rule"}} {
+		lines = append(lines, report.Field[trial.Line]{Name: c[0], Head: c[1]})
+	}
+	lines = append(lines, report.Field[trial.Line]{Name: "regret_share", Head: "regret", As: report.AsPercent}, report.Field[trial.Line]{Name: "rule_30_regret_share", Head: "its regret", As: report.AsPercent})
+	rulesTable, linesTable := report.Table{Name: "rules", Title: "Regret by rule"}, report.Table{Name: "origins", Title: "By date of decision", Most: 40}
+	return report.Doc{Lead: r.Answer, Notes: r.Notes, Data: r, Tables: []report.Table{report.Fill(rulesTable, r.Rules(), rules), report.Fill(linesTable, r.Lines(), lines)}}
 }
