@@ -17,6 +17,8 @@ import (
 
 	"capcli/scenarios"
 	"capcli/simulate/outcome"
+
+	"capcli/cmd/bundle"
 )
 
 // The documents are tests. In README.md and docs/*.md
@@ -363,7 +365,7 @@ func (d *docRun) check(args []string, line string) *cobra.Command {
 		return nil
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if to := f.Annotations[renamedTo]; len(to) == 1 && f.Hidden && slices.Contains(args, "--"+f.Name) {
+		if to := f.Annotations[bundle.RenamedTo]; len(to) == 1 && f.Hidden && slices.Contains(args, "--"+f.Name) {
 			d.t.Errorf("%s: --%s is the old spelling of %s", line, f.Name, to[0])
 		}
 	})
@@ -379,8 +381,8 @@ func (d *docRun) spelling(cmd *cobra.Command, printed, line string) {
 		return
 	}
 	for _, m := range namedFlag.FindAllStringSubmatch(printed, -1) {
-		if f := cmd.Flag(m[1]); f != nil && len(f.Annotations[renamedTo]) == 1 {
-			d.t.Errorf("%s: says --%s, which is now %s", line, m[1], f.Annotations[renamedTo][0])
+		if f := cmd.Flag(m[1]); f != nil && len(f.Annotations[bundle.RenamedTo]) == 1 {
+			d.t.Errorf("%s: says --%s, which is now %s", line, m[1], f.Annotations[bundle.RenamedTo][0])
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"capcli/profile"
 	"capcli/profile/bucket"
 	"capcli/scenarios/play"
+
+	"capcli/cmd/bundle"
 )
 
 // Exit codes. Scripts rely on them: see the README.
@@ -112,7 +114,7 @@ func conclude(e *env, err error) int {
 		return exitDone
 	}
 	code := exitCode(err)
-	text, hint := e.redact(messageOf(e, err)), e.redact(newSpelling(e.cmd, hintOf(err)))
+	text, hint := e.redact(messageOf(e, err)), e.redact(bundle.NewSpelling(e.cmd, hintOf(err)))
 	if errors.Is(err, context.Canceled) {
 		text = "stopped"
 	}
@@ -139,7 +141,7 @@ func messageOf(e *env, err error) string {
 	if wrong, ok := errors.AsType[*capcli.RequestError](err); ok && wrong.Field != "" {
 		text = strings.Replace(text, wrong.Error(), "--"+wrong.Error(), 1)
 	}
-	return newSpelling(e.cmd, text)
+	return bundle.NewSpelling(e.cmd, text)
 }
 
 // redact replaces secrets of the program's arguments in text.
@@ -160,7 +162,7 @@ func printable(text string) string {
 }
 
 func writeErrorJSON(e *env, err error, code int) {
-	b := report.Problem{Text: e.redact(messageOf(e, err)), Hint: e.redact(newSpelling(e.cmd, hintOf(err))), Exit: code}
+	b := report.Problem{Text: e.redact(messageOf(e, err)), Hint: e.redact(bundle.NewSpelling(e.cmd, hintOf(err))), Exit: code}
 	if in, ok := errors.AsType[*capcli.InputError](err); ok {
 		b.File, b.Line, b.Field = e.redact(in.File), in.Line, in.Field
 	}

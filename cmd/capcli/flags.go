@@ -10,13 +10,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"capcli"
+
+	"capcli/cmd/bundle"
 )
 
 // flagError returns the usage error for err, an error of parsing the flags of cmd. For an unknown
 // flag it suggests the nearest.
 func flagError(cmd *cobra.Command, err error) error {
 	wrong := wrongFlag(cmd, err)
-	wrong.text = newSpelling(cmd, wrong.text)
+	wrong.text = bundle.NewSpelling(cmd, wrong.text)
 	return wrong
 }
 

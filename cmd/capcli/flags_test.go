@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"capcli/cmd/bundle"
 )
 
 // mostFlags is how many flags a command may show.
@@ -31,7 +33,7 @@ func TestFlagsAreFew(t *testing.T) {
 			if !f.Hidden {
 				return
 			}
-			spelling := f.Annotations[renamedTo]
+			spelling := f.Annotations[bundle.RenamedTo]
 			if len(spelling) != 1 {
 				t.Errorf("%s: --%s is hidden and names no other spelling", cmd.CommandPath(), f.Name)
 				return
@@ -42,8 +44,8 @@ func TestFlagsAreFew(t *testing.T) {
 				t.Errorf("%s: --%s is now %s, which it has not", cmd.CommandPath(), f.Name, spelling[0])
 				return
 			}
-			if b, ok := to.Value.(*bundle); ok && value != "OURS=THEIRS" {
-				if _, _, ok := b.find(strings.TrimSuffix(value, "…")); !ok {
+			if b, ok := to.Value.(*bundle.Bundle); ok && value != "OURS=THEIRS" {
+				if _, _, ok := b.Find(strings.TrimSuffix(value, "…")); !ok {
 					t.Errorf("%s: --%s is now %s, but that is no key of it", cmd.CommandPath(), f.Name, spelling[0])
 				}
 			}
@@ -79,7 +81,7 @@ func TestBundle(t *testing.T) {
 		}
 		var got []string
 		cmd.Flags().Visit(func(f *pflag.Flag) {
-			if _, ok := f.Value.(*bundle); ok && f.Value.String() == "" || f.Name == "capacity" {
+			if _, ok := f.Value.(*bundle.Bundle); ok && f.Value.String() == "" || f.Name == "capacity" {
 				return
 			}
 			got = append(got, f.Name+"="+f.Value.String())

@@ -15,6 +15,8 @@ import (
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
 	"capcli/scenarios/events"
+
+	"capcli/cmd/bundle"
 )
 
 // forecastOptions are the flags of capcli forecast and of capcli forecast backtest.
@@ -48,7 +50,7 @@ func newForecast(e *env) *cobra.Command {
 	f.StringVar(&o.ask.Until, "until", "", "forecast to this `DATE`, instead of --horizon")
 	f.IntVar(&o.ask.Paths, "paths", 0, "write `N` possible futures of each series to --out")
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, or else the result, to this `FILE`")
-	renamed(cmd, "until", "--horizon DATE")
+	bundle.Rename(cmd, "until", "--horizon DATE")
 	explainedBy(cmd, "capcli forecast backtest", "origins", "peak", "measure", "fit", "sums", "capacity", "pending")
 	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e), newForecastEvents(e))
 	return cmd
@@ -70,9 +72,9 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.ask.Origins, "origins", 0, "backtest origins: `N` (default 4; 10 in forecast backtest)")
 	f.BoolVar(&o.ask.Negative, "allow-negative", false, "allow negative ranges for a history that was never negative")
 	f.Uint64Var(&o.seed, "seed", 1, "random seed: a whole `NUMBER` from 0")
-	addBundle(cmd, "fit", "settings of the fit, `KEY=VALUE`,…: season=24,168, changes=use, allow-negative", true, sameKeys("season", "changes", "allow-negative")...)
-	addBundle(cmd, "sums", "sums of series, `KEY=VALUE`,…: total (of all), sep=/ (levels in ids), reconcile=mint", true,
-		key{"total", "total"}, key{"sep", "id-sep"}, key{"reconcile", "reconcile"})
+	bundle.Add(cmd, "fit", "settings of the fit, `KEY=VALUE`,…: season=24,168, changes=use, allow-negative", true, bundle.SameKeys("season", "changes", "allow-negative")...)
+	bundle.Add(cmd, "sums", "sums of series, `KEY=VALUE`,…: total (of all), sep=/ (levels in ids), reconcile=mint", true,
+		bundle.Key{"total", "total"}, bundle.Key{"sep", "id-sep"}, bundle.Key{"reconcile", "reconcile"})
 	explainedBy(cmd, "capcli simulate", "seed")
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"capcli/cmd/bundle"
 )
 
 // screenLines is the most lines a help text should have.
@@ -35,8 +37,8 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 func keysHelp(cmd *cobra.Command, lines int) string {
 	text := ""
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if b, ok := f.Value.(*bundle); ok {
-			if more := b.help(f.Name); strings.Count(text+more, "\n") <= lines {
+		if b, ok := f.Value.(*bundle.Bundle); ok {
+			if more := b.Usage(f.Name, helpWidth); strings.Count(text+more, "\n") <= lines {
 				text += more
 			}
 		}

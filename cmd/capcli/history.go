@@ -11,6 +11,8 @@ import (
 	"capcli/profile/demand"
 	"capcli/profile/inference"
 	"capcli/profile/trace"
+
+	"capcli/cmd/bundle"
 )
 
 // historyOptions are the flags that say where the history is and how to read it.
@@ -55,10 +57,10 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.Separator, "id-sep", "", "ids have levels separated by `SEP` (team/h100 is part of team): add the sums")
 	addFormatFlag(cmd, &o.read)
 	addReadFlag(cmd, &o.read, tableKeys...)
-	addBundle(cmd, "prom", "take the history from the Prometheus server at this `URL`; then query=PROMQL or metrics=vllm, match=, capacity=, pending=, from=, to=, token=FILE, each a --prom", false,
-		key{"query", "query"}, key{"metrics", "metrics"}, key{"match", "match"}, key{"capacity", "capacity-query"}, key{"pending", "pending-query"}, key{"from", "from"}, key{"to", "to"}, key{"token", "prom-token-file"})
-	addBundle(cmd, "capacity", "a number is --cap, a FILE is --past-capacity: `N|FILE`; column=NAME has past capacity", true, key{"column", "capacity-col"})
-	addBundle(cmd, "pending", "queued GPUs, `FILE` or column=NAME; demand is then usage + queue", true, key{"column", "pending-col"})
+	bundle.Add(cmd, "prom", "take the history from the Prometheus server at this `URL`; then query=PROMQL or metrics=vllm, match=, capacity=, pending=, from=, to=, token=FILE, each a --prom", false,
+		bundle.Key{"query", "query"}, bundle.Key{"metrics", "metrics"}, bundle.Key{"match", "match"}, bundle.Key{"capacity", "capacity-query"}, bundle.Key{"pending", "pending-query"}, bundle.Key{"from", "from"}, bundle.Key{"to", "to"}, bundle.Key{"token", "prom-token-file"})
+	bundle.Add(cmd, "capacity", "a number is --cap, a FILE is --past-capacity: `N|FILE`; column=NAME has past capacity", true, bundle.Key{"column", "capacity-col"})
+	bundle.Add(cmd, "pending", "queued GPUs, `FILE` or column=NAME; demand is then usage + queue", true, bundle.Key{"column", "pending-col"})
 	completeList(cmd, "by", func() []string { return demand.Keys })
 	complete(cmd, "gaps", func() []string { return demand.GapRules })
 	complete(cmd, "agg", func() []string { return demand.CombineRules })
@@ -67,7 +69,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 }
 
 // tableKeys are the keys of --read for tables: their columns, and how values become a series.
-var tableKeys = []key{{"id", "id-col"}, {"time", "time-col"}, {"value", "value-col"}, {"agg", "agg"}, {"gaps", "gaps"}}
+var tableKeys = []bundle.Key{{"id", "id-col"}, {"time", "time-col"}, {"value", "value-col"}, {"agg", "agg"}, {"gaps", "gaps"}}
 
 // check completes the request and refuses wrong flags.
 func (o *historyOptions) check() error {

@@ -11,6 +11,8 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/profile/trace"
+
+	"capcli/cmd/bundle"
 )
 
 // openInput opens the file name, or stdin for "-". The input has random access (At) if it is a
@@ -55,17 +57,17 @@ func (e *env) open(name string) (trace.Input, io.Closer, error) { return openInp
 
 // addReadFlag adds --read, the options for reading a job log, to cmd. It has a key for --format if
 // cmd has that flag; more are keys for other flags of cmd.
-func addReadFlag(cmd *cobra.Command, o *trace.Request, more ...key) {
+func addReadFlag(cmd *cobra.Command, o *trace.Request, more ...bundle.Key) {
 	addTraceFlags(cmd, o)
-	keys := append([]key{{"tz", "tz"}, {"dst", "dst"}, {"times", "times"}, {"dates", "dates"}, {"columns", "columns-in"}, {"tag", "tag"}, {"allow-cut", "allow-cut"}}, more...)
+	keys := append([]bundle.Key{{"tz", "tz"}, {"dst", "dst"}, {"times", "times"}, {"dates", "dates"}, {"columns", "columns-in"}, {"tag", "tag"}, {"allow-cut", "allow-cut"}}, more...)
 	if cmd.Flags().Lookup("format") != nil {
-		keys = append([]key{{"format", "format"}}, keys...)
+		keys = append([]bundle.Key{{"format", "format"}}, keys...)
 	}
 	for _, c := range trace.Columns {
-		keys = append(keys, key{c, "map"})
+		keys = append(keys, bundle.Key{c, "map"})
 	}
-	addBundle(cmd, "read", "settings of the reader, `KEY=VALUE`,…: tz, dst, times, dates, format, columns, tag; submit=created_at (our column=theirs)", true, keys...)
-	renamed(cmd, "map", "--read OURS=THEIRS")
+	bundle.Add(cmd, "read", "settings of the reader, `KEY=VALUE`,…: tz, dst, times, dates, format, columns, tag; submit=created_at (our column=theirs)", true, keys...)
+	bundle.Rename(cmd, "map", "--read OURS=THEIRS")
 	explainedBy(cmd, "capcli trace describe", "read")
 }
 

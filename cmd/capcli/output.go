@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
+
+	"capcli/cmd/bundle"
 )
 
 // outputOptions are the flags that say in which form and where a result is written.
@@ -46,8 +48,8 @@ func addFormFlags(cmd *cobra.Command, o *outputOptions) {
 	f.StringSliceVar(&o.columns, "columns", nil, "only these columns of the table, in this order: `a,b,c`; all, however narrow the terminal")
 	f.BoolVar(&o.wide, "wide", false, "all columns, however narrow the terminal")
 	f.BoolVar(&o.excel, "excel", false, "csv that Excel opens as UTF-8")
-	renamed(cmd, "wide", "--columns all")
-	renamed(cmd, "excel", "--output excel")
+	bundle.Rename(cmd, "wide", "--columns all")
+	bundle.Rename(cmd, "excel", "--output excel")
 	explainedBy(cmd, "capcli trace describe", "table", "columns")
 }
 
@@ -145,7 +147,7 @@ func emit(e *env, o outputOptions, d report.Doc) error {
 	defer out.Abort()
 	d.Notes = slices.Clone(d.Notes) // the result has them too
 	for i, n := range d.Notes {
-		d.Notes[i] = newSpelling(e.cmd, n)
+		d.Notes[i] = bundle.NewSpelling(e.cmd, n)
 	}
 	how := report.Options{Table: o.table, Columns: o.columns}
 	if path == "-" {
@@ -187,7 +189,7 @@ func (o *outputOptions) leftOut(e *env, name string, d *report.Doc) {
 // note writes a note to stderr, unless --quiet is set.
 func (e *env) note(text string) {
 	if !e.quiet {
-		_, _ = fmt.Fprintf(e.stderr, "note: %s\n", printable(newSpelling(e.cmd, text)))
+		_, _ = fmt.Fprintf(e.stderr, "note: %s\n", printable(bundle.NewSpelling(e.cmd, text)))
 	}
 }
 

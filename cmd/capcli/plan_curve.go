@@ -11,6 +11,8 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/simulate/plan/curve"
+
+	"capcli/cmd/bundle"
 )
 
 // planCurveOptions are the flags of capcli plan curve.
@@ -55,7 +57,7 @@ func newPlanCurve(e *env) *cobra.Command {
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.curve.ask.Rules, "baselines", false, "compare with the rules peak, three-tier, rightsize-90d and online")
-	addBundle(cmd, "compare", "compare with `RULES`: baselines (peak, three-tier, rightsize-90d and online)", true, sameKeys("baselines")...)
+	bundle.Add(cmd, "compare", "compare with `RULES`: baselines (peak, three-tier, rightsize-90d and online)", true, bundle.SameKeys("baselines")...)
 	return cmd
 }
 
@@ -72,8 +74,8 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.ask.Market.After, "after", "", "`RULE` for terms that last beyond the end of the curve: prorated, tail=64, whole, fitting")
 	f.BoolVar(&o.ask.Market.Overrun, "overrun", false, "allow purchases that last beyond the end of the curve; they are paid in full")
 	o.addTermFlags(cmd)
-	addBundle(cmd, "buy", "rules of purchases, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (GPUs), after=prorated (tail=64 GPUs, whole, fitting)", true,
-		sameKeys("every", "lot", "after", "overrun")...)
+	bundle.Add(cmd, "buy", "rules of purchases, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (GPUs), after=prorated (tail=64 GPUs, whole, fitting)", true,
+		bundle.SameKeys("every", "lot", "after", "overrun")...)
 	f.StringVar(&o.ask.Market.Discount, "discount", "", "cost of capital per year, `10%`: discounts future payments")
 	f.StringArrayVar(&o.ask.Market.Held, "held", nil, "existing commitments, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
 	f.StringVar(&o.ask.Sensitivity, "sensitivity", "", "sensitivity: the same purchases with demand or a price `SHARE` lower or higher, 20%")
@@ -81,8 +83,8 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&h.ask.By, "by", nil, "one series of a job log per `KEY`: pool, gpu_model, tenant, class; --series takes one")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1mo (default: as in a table; else 1h)")
 	addDemandFlags(cmd, h)
-	addBundle(cmd, "what-if", "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06', fall=2026-06=44% (on demand) or all=20%", false,
-		key{"fall", "on-demand-fall"}, key{"all", "sensitivity"})
+	bundle.Add(cmd, "what-if", "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06', fall=2026-06=44% (on demand) or all=20%", false,
+		bundle.Key{"fall", "on-demand-fall"}, bundle.Key{"all", "sensitivity"})
 }
 
 // addTermFlags adds the flags that say what can be committed to.

@@ -7,21 +7,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/simulate/plan/futures"
+
+	"capcli/cmd/bundle"
 )
 
 // futuresOptions are the flags of a plan for uncertain demand.
 type futuresOptions struct{ ask futures.Request } // filled by the flags
 
 // addAheadFlags adds to cmd the flags that choose the futures. more are further keys of --futures.
-func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
+func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...bundle.Key) {
 	f := cmd.Flags()
 	f.StringVar(&o.ask.File, "futures", "", "plan for possible futures: `FILE` of capcli forecast --paths")
 	f.StringVar(&o.ask.DemandError, "demand-error", "", "standard deviation of the demand's error, `10%`, in place of a FILE")
 	f.StringVar(&o.ask.HalfLife, "half-life", "90d", "half-life of the error of error=: `TIME`")
 	f.IntVar(&o.ask.Paths, "paths", 0, "number of futures: `N` (default: all; 200 for error=)")
 	f.StringVar(&o.ask.Risk, "risk", "mean", "figure of the cost to minimise: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
-	addBundle(cmd, "futures", "possible futures: `FILE` of capcli forecast --paths, or error=10% around the demand; paths=N, half-life=90d", true,
-		append([]key{{"error", "demand-error"}, {"paths", "paths"}, {"half-life", "half-life"}}, more...)...)
+	bundle.Add(cmd, "futures", "possible futures: `FILE` of capcli forecast --paths, or error=10% around the demand; paths=N, half-life=90d", true,
+		append([]bundle.Key{{"error", "demand-error"}, {"paths", "paths"}, {"half-life", "half-life"}}, more...)...)
 	complete(cmd, "risk", func() []string { return []string{"mean", "q80", "cvar95"} })
 }
 
@@ -29,15 +31,15 @@ func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
 func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.ask.Hold, "hold", "95%", "`SHARE` of the futures in which all limits must hold")
-	o.addAheadFlags(cmd, sameKeys("hold")...)
+	o.addAheadFlags(cmd, bundle.SameKeys("hold")...)
 	f.Float64SliceVar(&o.ask.SizedFor, "sized-for", []float64{0.5, 0.8, 0.95}, "also size three plans for these quantiles of demand: `a,b,c`")
 	f.BoolVar(&o.ask.Baselines, "baselines", false, "compare with peak, three-tier, rightsize-90d and online rules")
 	f.StringVar(&o.ask.Wait, "wait", "3mo", "also plan with a revision after each `TIME`, and show what revising is worth")
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "random seed: a whole `NUMBER` from 0")
 	f.StringArrayVar(&o.ask.Most, "max", nil, "upper limit, `METRIC=VALUE`: cost=1.7M, stranded=50k (may be repeated)")
 	f.StringArrayVar(&o.ask.Least, "min", nil, "lower limit, `METRIC=VALUE`: coverage=80% (may be repeated)")
-	addBundle(cmd, "compare", "more plans to compare, `KEY=VALUE`,…: baselines (rules), sized-for=0.5,0.8,0.95 (quantiles of demand)", true,
-		sameKeys("baselines", "sized-for")...)
+	bundle.Add(cmd, "compare", "more plans to compare, `KEY=VALUE`,…: baselines (rules), sized-for=0.5,0.8,0.95 (quantiles of demand)", true,
+		bundle.SameKeys("baselines", "sized-for")...)
 }
 
 // wanted reports whether the flags ask for a plan for futures.

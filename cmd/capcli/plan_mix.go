@@ -17,6 +17,8 @@ import (
 	"capcli/simulate/plan/futures"
 	"capcli/simulate/plan/mix"
 	"capcli/simulate/policy"
+
+	"capcli/cmd/bundle"
 )
 
 // mixOptions are the flags of a plan of a scenario's mix.
@@ -52,8 +54,8 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.weights, "weights", "", "weights of several --trace as futures, `A:B`, whole numbers (default: all alike)")
 	o.sim.addCaseFlags(cmd, "job log to plan for, `FILE`, in place of the scenario's (repeated: futures, each one run)", "scheduling policies to try, `a,b,c`", "placements to try, `a,b`")
 	addPricesFlag(cmd, &o.sim.prices)
-	addBundle(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved, weights=3:1 (of several --trace), every=1mo and lot=8 (GPUs) of --term", true,
-		sameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved", "weights", "every", "lot")...)
+	bundle.Add(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved, weights=3:1 (of several --trace), every=1mo and lot=8 (GPUs) of --term", true,
+		bundle.SameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved", "weights", "every", "lot")...)
 	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
@@ -84,7 +86,7 @@ func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 	o.mix.addFlags(cmd)
 	addShardFlags(cmd, &o.shard)
 	cmd.Flags().StringVar(&o.curve.series, "series", "", "only the futures of the series called `NAME`")
-	o.futures.addAheadFlags(cmd, key{"series", "series"})
+	o.futures.addAheadFlags(cmd, bundle.Key{"series", "series"})
 	cmd.ValidArgsFunction = completeScenarios
 	return cmd
 }

@@ -9,6 +9,8 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/simulate/plan/savings"
+
+	"capcli/cmd/bundle"
 )
 
 // savingsOptions are the flags of capcli plan savings.
@@ -37,8 +39,8 @@ func newPlanSavings(e *env) *cobra.Command {
 	f.StringVar(&h.ask.ID, "id-col", "", "`NAME` of the column that identifies the series (unique_id)")
 	f.StringVar(&h.ask.Time, "time-col", "", "`NAME` of the column of times (ds)")
 	f.StringVar(&h.ask.Value, "value-col", "", "`NAME` of the column of values (y)")
-	addBundle(cmd, "read", "settings of the reader, `KEY=VALUE`,…: id=NAME, time=NAME, value=NAME of columns, gaps=zero", true,
-		key{"id", "id-col"}, key{"time", "time-col"}, key{"value", "value-col"}, key{"gaps", "gaps"})
+	bundle.Add(cmd, "read", "settings of the reader, `KEY=VALUE`,…: id=NAME, time=NAME, value=NAME of columns, gaps=zero", true,
+		bundle.Key{"id", "id-col"}, bundle.Key{"time", "time-col"}, bundle.Key{"value", "value-col"}, bundle.Key{"gaps", "gaps"})
 	return cmd
 }
 

@@ -9,6 +9,8 @@ import (
 	"capcli"
 	"capcli/profile/requests"
 	"capcli/simulate/plan/sizing"
+
+	"capcli/cmd/bundle"
 )
 
 // planServiceOptions are the flags of capcli plan service.
@@ -57,7 +59,7 @@ func newPlanService(e *env) *cobra.Command {
 	f.StringVar(&o.ask.API, "api-price", "", "compare with a price of $ per million tokens: `in=0.5,out=1.5`")
 	f.StringVar(&o.save, "save", "", "also write the plan as JSON to this `FILE`")
 	complete(cmd, "format", func() []string { return entries(&requests.Formats) })
-	addBundle(cmd, "read", "how to read them, `KEY=VALUE`: format=NAME (default: detected)", true, key{"format", "format"})
+	bundle.Add(cmd, "read", "how to read them, `KEY=VALUE`: format=NAME (default: detected)", true, bundle.Key{"format", "format"})
 	complete(cmd, "search", sizing.SearchNames)
 	complete(cmd, "price", func() []string { return priceKeys("on_demand") })
 	complete(cmd, "term", termKeys)

@@ -17,6 +17,8 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/simulate/plan/shard"
+
+	"capcli/cmd/bundle"
 )
 
 // shardOptions are the flags that cut a sweep into shards, and the shard that settle chose.
@@ -62,7 +64,7 @@ func addShardFlags(cmd *cobra.Command, o *shardOptions) {
 	f.IntVar(&o.shards, "shards", 0, "split the work into `N` shards and compute one, into the folder --out; capcli plan merge joins them")
 	f.IntVar(&o.shard, "shard", -1, "number of the shard, from 0: `K` (default in a Slurm array or an indexed Job: the task's own)")
 	f.BoolVar(&o.force, "force", false, "compute the shard again even if it is there and whole")
-	addBundle(cmd, "shards", "split the work into `N` shards and compute one, into the folder --out: 100,shard=3; force computes it again", true, sameKeys("shard", "force")...)
+	bundle.Add(cmd, "shards", "split the work into `N` shards and compute one, into the folder --out: 100,shard=3; force computes it again", true, bundle.SameKeys("shard", "force")...)
 }
 
 // Environment variables with the number of shards and the number of a task.
@@ -283,7 +285,7 @@ func canonicalArgs(cmd *cobra.Command, args []string, leaveOut ...string) []stri
 // flagValues returns the arguments that would set f to its current value.
 func flagValues(f *pflag.Flag) []string {
 	list, ok := f.Value.(pflag.SliceValue)
-	keys, bundled := f.Value.(*bundle)
+	keys, bundled := f.Value.(*bundle.Bundle)
 	switch {
 	case bundled && keys.String() == "":
 		return nil // its keys are flags of their own

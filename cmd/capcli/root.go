@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+
+	"capcli/cmd/bundle"
 )
 
 // newRoot makes the tree of commands over e.
@@ -23,7 +25,7 @@ func newRoot(e *env) *cobra.Command {
 			if f := cmd.Flags().Lookup("output"); f != nil {
 				e.form = f.Value.String()
 			}
-			noteRenamed(e, cmd)
+			bundle.NoteRenamed(e.note, cmd)
 			e.cmd = cmd
 			return checkProgress(e.progress)
 		},

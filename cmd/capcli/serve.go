@@ -13,6 +13,8 @@ import (
 
 	"capcli/cmd/serve"
 	"capcli/scenarios/play"
+
+	"capcli/cmd/bundle"
 )
 
 // serveOptions are the flags of capcli serve.
@@ -45,8 +47,8 @@ func newServe(e *env) *cobra.Command {
 	f.DurationVar(&o.server.Time, "max-time", time.Minute, "longest that a request waits and works: `TIME`")
 	f.IntVar(&o.server.Working, "working", 2, "requests at work at once: `N`")
 	f.IntVar(&o.server.Waiting, "waiting", 32, "requests that wait for their turn; further ones are refused: `N`")
-	addBundle(cmd, "limits", "limits on work, `KEY=VALUE`,…: jobs=2000000, runs=100, time=1m, working=2, waiting=32", true,
-		key{"jobs", "max-jobs"}, key{"runs", "max-runs"}, key{"time", "max-time"}, key{"working", "working"}, key{"waiting", "waiting"})
+	bundle.Add(cmd, "limits", "limits on work, `KEY=VALUE`,…: jobs=2000000, runs=100, time=1m, working=2, waiting=32", true,
+		bundle.Key{"jobs", "max-jobs"}, bundle.Key{"runs", "max-runs"}, bundle.Key{"time", "max-time"}, bundle.Key{"working", "working"}, bundle.Key{"waiting", "waiting"})
 	o.sim.addCaseFlags(cmd, "job log of the scenarios, `FILE`, in place of theirs", "scheduling policy, `NAME`", "placement, `NAME`")
 	addFormatFlag(cmd, &o.sim.ask.Read)
 	addReadFlag(cmd, &o.sim.ask.Read)

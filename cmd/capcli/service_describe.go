@@ -9,6 +9,8 @@ import (
 	"capcli/cmd/report"
 	"capcli/profile/inference"
 	"capcli/profile/requests"
+
+	"capcli/cmd/bundle"
 )
 
 // serviceDescribeOptions are the flags of capcli service describe.
@@ -41,8 +43,8 @@ func newServiceDescribe(e *env) *cobra.Command {
 	f.StringVar(&o.ask.From, "from", "", "start of the traffic: `WHEN`")
 	f.StringVar(&o.ask.To, "to", "", "end of the traffic: `WHEN`")
 	f.StringVar(&o.ask.Token, "prom-token-file", "", "`FILE` with the bearer token for the server")
-	addBundle(cmd, "prom", "the Prometheus server at this `URL`; then from=, to=, match=LABELS, token=FILE, each a --prom", false,
-		key{"from", "from"}, key{"to", "to"}, key{"match", "match"}, key{"token", "prom-token-file"})
+	bundle.Add(cmd, "prom", "the Prometheus server at this `URL`; then from=, to=, match=LABELS, token=FILE, each a --prom", false,
+		bundle.Key{"from", "from"}, bundle.Key{"to", "to"}, bundle.Key{"match", "match"}, bundle.Key{"token", "prom-token-file"})
 	f.StringVar(&o.step, "step", "", "`STEP` of rates (default: 1m of a trace, 5m of a server)")
 	f.StringVar(&o.curve, "curve-out", "", "write the rates by step, as CSV: `FILE`")
 	f.StringVar(&o.requests, "requests-out", "", "write the trace with our own columns, as CSV: `FILE`")
@@ -60,12 +62,12 @@ func addRequestFlags(cmd *cobra.Command, r *requests.Request) {
 	f.StringVar(&r.Times, "times", "", "`UNIT` of times that are numbers: s, ms, us, ns")
 	f.StringArrayVar(&r.Map, "map", nil, "column names of the file: `tokens_in=prompt`")
 	f.BoolVar(&r.SkipBad, "skip-bad", false, "leave out rows that are not valid, and count them")
-	keys := []key{{"format", "format"}, {"tz", "tz"}, {"times", "times"}, {"skip-bad", "skip-bad"}}
+	keys := []bundle.Key{{"format", "format"}, {"tz", "tz"}, {"times", "times"}, {"skip-bad", "skip-bad"}}
 	for _, c := range requests.Columns {
-		keys = append(keys, key{c, "map"})
+		keys = append(keys, bundle.Key{c, "map"})
 	}
-	addBundle(cmd, "read", "settings of the reader, `KEY=VALUE`,…: format, tz, times, skip-bad; tokens_in=prompt (our column=theirs)", true, keys...)
-	renamed(cmd, "map", "--read OURS=THEIRS")
+	bundle.Add(cmd, "read", "settings of the reader, `KEY=VALUE`,…: format, tz, times, skip-bad; tokens_in=prompt (our column=theirs)", true, keys...)
+	bundle.Rename(cmd, "map", "--read OURS=THEIRS")
 	complete(cmd, "format", func() []string { return entries(&requests.Formats) })
 }
 

@@ -15,6 +15,8 @@ import (
 	"capcli/simulate/outcome"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
+
+	"capcli/cmd/bundle"
 )
 
 // simulateOptions are the flags of capcli simulate.
@@ -205,7 +207,7 @@ func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, plac
 	f.StringVar(&o.ask.Models, "models", "", "`any`: run jobs on GPUs of any model, whatever model the log names")
 	f.Var(seedFlag{&o.ask.Seed}, "seed", "random seed, in place of the scenario's: a whole `NUMBER`")
 	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "policies know true run times, not only the limits that users asked for")
-	renamed(cmd, "perfect-estimates", "--set policy.perfect_estimates=true")
+	bundle.Rename(cmd, "perfect-estimates", "--set policy.perfect_estimates=true")
 	complete(cmd, "period", func() []string { return []string{"trace\tthe days on which the jobs of --trace were submitted"} })
 	complete(cmd, "models", func() []string { return []string{"any\tjobs run on GPUs of any model"} })
 }

@@ -1,4 +1,6 @@
-package main
+// Package bundle gives commands flags that take KEY=VALUE pairs, so that a command with many settings
+// shows few flags. A pair sets a hidden flag, which keeps working under its old spelling.
+package bundle
 
 import (
 	"fmt"
@@ -12,22 +14,22 @@ import (
 	"capcli"
 )
 
-// renamedTo is the annotation of a hidden flag that has a new spelling. Its value is that spelling.
-const renamedTo = "renamed to"
+// RenamedTo is the annotation of a hidden flag that has a new spelling. Its value is that spelling.
+const RenamedTo = "renamed to"
 
-// renamed hides the flag old of cmd, which works as before. A note names the new spelling, which
+// Rename hides the flag old of cmd, which works as before. A note names the new spelling, which
 // starts with a flag of cmd.
-func renamed(cmd *cobra.Command, old, spelling string) {
+func Rename(cmd *cobra.Command, old, spelling string) {
 	f := cmd.Flags().Lookup(old)
 	f.Hidden = true
-	f.Annotations = map[string][]string{renamedTo: {spelling}}
+	f.Annotations = map[string][]string{RenamedTo: {spelling}}
 }
 
-// noteRenamed notes the new spelling of each flag of cmd that was given in its old spelling.
-func noteRenamed(e *env, cmd *cobra.Command) {
+// NoteRenamed notes the new spelling of each flag of cmd that was given in its old spelling.
+func NoteRenamed(note func(text string), cmd *cobra.Command) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if to := f.Annotations[renamedTo]; len(to) == 1 {
-			e.note(fmt.Sprintf("--%s is now %s; the old spelling goes in the next release", f.Name, to[0]))
+		if to := f.Annotations[RenamedTo]; len(to) == 1 {
+			note(fmt.Sprintf("--%s is now %s; the old spelling goes in the next release", f.Name, to[0]))
 		}
 	})
 }
@@ -36,9 +38,9 @@ func noteRenamed(e *env, cmd *cobra.Command) {
 // flag's value.
 var inSentence = strings.Fields("a adds alone and as both changes chooses counts cuts each estimates for give gives go goes in is lets names needs on or overrides say says takes tells to too tries wants with writes")
 
-// newSpelling rewrites the renamed flags in text in their new spelling. Flags are those of cmd, and
+// NewSpelling rewrites the renamed flags in text in their new spelling. Flags are those of cmd, and
 // after "capcli COMMAND" those of that command.
-func newSpelling(cmd *cobra.Command, text string) string {
+func NewSpelling(cmd *cobra.Command, text string) string {
 	if cmd == nil || !strings.Contains(text, "--") {
 		return text
 	}
@@ -50,8 +52,8 @@ func newSpelling(cmd *cobra.Command, text string) string {
 		}
 		calls[i] = flagInText.ReplaceAllStringFunc(call, func(found string) string {
 			part := flagInText.FindStringSubmatch(found)
-			if f := of.Flags().Lookup(part[1]); f != nil && len(f.Annotations[renamedTo]) > 0 {
-				return inNewSpelling(f.Annotations[renamedTo][0], part[2])
+			if f := of.Flags().Lookup(part[1]); f != nil && len(f.Annotations[RenamedTo]) > 0 {
+				return inNewSpelling(f.Annotations[RenamedTo][0], part[2])
 			}
 			return found
 		})
@@ -75,40 +77,42 @@ func inNewSpelling(spelling, word string) string {
 // flagInText matches a flag in a message and the word after it.
 var flagInText = regexp.MustCompile(`--([a-z][a-z-]*[a-z])( [^-\s]\S*)?`)
 
-// A key is one KEY=VALUE of a bundle: its name, and the name of the hidden flag that holds its
-// value.
-type key struct{ name, flag string }
+// Key is one KEY=VALUE of a bundle: its name, and the name of the hidden flag that holds its value.
+type Key [2]string
 
-// sameKeys are keys with the same names as their flags.
-func sameKeys(flags ...string) []key {
-	var out []key
+func (k Key) name() string { return k[0] }
+func (k Key) flag() string { return k[1] }
+
+// SameKeys returns keys with the same names as their flags.
+func SameKeys(flags ...string) []Key {
+	var out []Key
 	for _, f := range flags {
-		out = append(out, key{f, f})
+		out = append(out, Key{f, f})
 	}
 	return out
 }
 
-// A bundle is a flag that takes KEY=VALUE pairs, or KEY alone for a switch. Each pair sets a hidden
+// Bundle is a flag that takes KEY=VALUE pairs, or KEY alone for a switch. Each pair sets a hidden
 // flag, which is the old spelling of that pair.
-type bundle struct {
+type Bundle struct {
 	flags *pflag.FlagSet
-	keys  []key
+	keys  []Key
 	other pflag.Value // takes a value without a key; nil where every value needs a key
 	list  bool        // pairs are separated by commas
 }
 
-// addBundle adds the flag name to cmd, whose keys set flags that cmd already has. If cmd already
+// Add adds the flag name to cmd, whose keys set flags that cmd already has. If cmd already
 // has a flag of that name, that flag takes the values without a key. list says that pairs are
 // separated by commas.
-func addBundle(cmd *cobra.Command, name, usage string, list bool, keys ...key) {
-	b := &bundle{flags: cmd.Flags(), keys: keys, list: list}
+func Add(cmd *cobra.Command, name, usage string, list bool, keys ...Key) {
+	b := &Bundle{flags: cmd.Flags(), keys: keys, list: list}
 	for _, k := range keys {
-		f := b.flags.Lookup(k.flag)
-		spelling := "--" + name + " " + k.name
+		f := b.flags.Lookup(k.flag())
+		spelling := "--" + name + " " + k.name()
 		if f.NoOptDefVal == "" {
 			spelling += "=…"
 		}
-		renamed(cmd, k.flag, spelling)
+		Rename(cmd, k.flag(), spelling)
 	}
 	if f := b.flags.Lookup(name); f != nil {
 		b.other, f.Value, f.Usage = f.Value, b, usage
@@ -118,43 +122,46 @@ func addBundle(cmd *cobra.Command, name, usage string, list bool, keys ...key) {
 	} else {
 		b.flags.Var(b, name, usage)
 	}
-	completeWith(cmd, name, b.complete)
+	if err := cmd.RegisterFlagCompletionFunc(name, b.complete); err != nil {
+		panic(err) // the flag does not exist: a bug
+	}
 }
 
-func (b *bundle) Type() string { return "KEY=VALUE" }
+// Type is the kind of value, for help.
+func (b *Bundle) Type() string { return "KEY=VALUE" }
 
 // String returns the value without a key.
-func (b *bundle) String() string {
+func (b *Bundle) String() string {
 	if b.other == nil {
 		return ""
 	}
 	return b.other.String()
 }
 
-// find returns the key at the start of part, with its value. ok is false where part starts with no
+// Find returns the key at the start of part, with its value. ok is false where part starts with no
 // key, or with a key without a value that is no switch.
-func (b *bundle) find(part string) (k key, value string, ok bool) {
+func (b *Bundle) Find(part string) (k Key, value string, ok bool) {
 	name, value, has := strings.Cut(part, "=")
 	name = strings.TrimSpace(name)
-	i := slices.IndexFunc(b.keys, func(k key) bool { return k.name == name })
+	i := slices.IndexFunc(b.keys, func(k Key) bool { return k.name() == name })
 	if i < 0 {
-		return key{}, "", false
+		return Key{}, "", false
 	}
 	k = b.keys[i]
 	if !has {
-		value = b.flags.Lookup(k.flag).NoOptDefVal
+		value = b.flags.Lookup(k.flag()).NoOptDefVal
 		return k, value, value != ""
 	}
 	return k, value, true
 }
 
 // Set takes pairs. In a list, a part after a comma that is no pair belongs to the value before it.
-func (b *bundle) Set(text string) error {
+func (b *Bundle) Set(text string) error {
 	parts := []string{text}
 	if b.list {
 		parts = nil
 		for _, p := range strings.Split(text, ",") {
-			_, _, ok := b.find(p)
+			_, _, ok := b.Find(p)
 			if named := strings.Contains(p, "=") && b.other == nil; ok || named || len(parts) == 0 {
 				parts = append(parts, p)
 				continue
@@ -170,8 +177,8 @@ func (b *bundle) Set(text string) error {
 	return nil
 }
 
-func (b *bundle) setPart(part string) error {
-	k, value, ok := b.find(part)
+func (b *Bundle) setPart(part string) error {
+	k, value, ok := b.Find(part)
 	switch {
 	case !ok && b.other != nil:
 		return b.other.Set(part)
@@ -179,29 +186,29 @@ func (b *bundle) setPart(part string) error {
 		name, _, _ := strings.Cut(part, "=")
 		var names []string
 		for _, k := range b.keys {
-			if k.name == name {
+			if k.name() == name {
 				return fmt.Errorf("%s=VALUE", name)
 			}
-			names = append(names, k.name)
+			names = append(names, k.name())
 		}
 		return capcli.CheckChoice("key", name, names)
 	}
-	f := b.flags.Lookup(k.flag)
-	if k.flag == "map" && k.name != "map" {
-		value = k.name + "=" + value
+	f := b.flags.Lookup(k.flag())
+	if k.flag() == "map" && k.name() != "map" {
+		value = k.name() + "=" + value
 	}
 	given := f.Changed
-	if err := b.flags.Set(k.flag, value); err != nil {
+	if err := b.flags.Set(k.flag(), value); err != nil {
 		return err
 	}
-	if to := f.Annotations[renamedTo]; !given {
-		f.Annotations[renamedTo] = append(to[:1:1], "given so") // suppresses the note of noteRenamed
+	if to := f.Annotations[RenamedTo]; !given {
+		f.Annotations[RenamedTo] = append(to[:1:1], "given so") // suppresses the note of NoteRenamed
 	}
 	return nil
 }
 
 // complete offers the keys, and after "KEY=" the values of that key.
-func (b *bundle) complete(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (b *Bundle) complete(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	at := 0
 	if b.list {
 		at = strings.LastIndexByte(typed, ',') + 1
@@ -209,18 +216,18 @@ func (b *bundle) complete(cmd *cobra.Command, args []string, typed string) ([]st
 	name, begun, has := strings.Cut(typed[at:], "=")
 	var out []string
 	for _, k := range b.keys {
-		f := b.flags.Lookup(k.flag)
+		f := b.flags.Lookup(k.flag())
 		if !has {
 			sign := "="
 			if f.NoOptDefVal != "" {
 				sign = ""
 			}
 			_, about := pflag.UnquoteUsage(f)
-			out = append(out, typed[:at]+k.name+sign+"\t"+about)
+			out = append(out, typed[:at]+k.name()+sign+"\t"+about)
 			continue
 		}
-		values, ok := cmd.GetFlagCompletionFunc(k.flag)
-		if k.name != name || !ok {
+		values, ok := cmd.GetFlagCompletionFunc(k.flag())
+		if k.name() != name || !ok {
 			continue
 		}
 		list, _ := values(cmd, args, begun)
@@ -234,20 +241,20 @@ func (b *bundle) complete(cmd *cobra.Command, args []string, typed string) ([]st
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// help returns the usage of the keys of b, a bundle called name.
-func (b *bundle) help(name string) string {
+// Usage returns the usage of the keys of b, a bundle called name, in lines of at most width columns.
+func (b *Bundle) Usage(name string, width int) string {
 	full := pflag.NewFlagSet("", pflag.ContinueOnError)
 	full.SortFlags = false
 	for _, k := range b.keys {
-		f := *b.flags.Lookup(k.flag)
-		if k.flag == "map" && k.name != "map" {
+		f := *b.flags.Lookup(k.flag())
+		if k.flag() == "map" && k.name() != "map" {
 			continue // the usage of the bundle explains it
 		}
-		f.Name, f.Hidden = k.name, false
+		f.Name, f.Hidden = k.name(), false
 		full.AddFlag(&f)
 	}
 	text := fmt.Sprintf("of --%s:\n", name)
-	for line := range strings.Lines(full.FlagUsagesWrapped(helpWidth)) {
+	for line := range strings.Lines(full.FlagUsagesWrapped(width)) {
 		line = line[min(6, len(line)):]
 		if k, ok := strings.CutPrefix(line, "--"); ok {
 			name, rest, _ := strings.Cut(k, " ")
