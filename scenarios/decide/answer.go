@@ -24,6 +24,9 @@ func (c *chain) decide(ctx context.Context) error {
 	}
 	c.describeLog()
 	c.listPrices()
+	if w := c.bought.Waiting; w != nil && len(w.Decisions) > 1 {
+		c.out.Review = &Review{Date: w.Decisions[1].Date.Time.Date(), Value: w.Now - w.Again}
+	}
 	if err := c.desk.answerBill(ctx); err != nil {
 		return err
 	}

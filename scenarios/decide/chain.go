@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"capcli"
+	"capcli/forecast/history"
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
 	"capcli/profile/jobfile"
@@ -61,6 +63,8 @@ type chain struct {
 	tail    float64 // mean demand of the last week of the log, in GPUs
 	tested  int     // days ahead for which the forecast was tried on the past
 	history *capcli.Series
+	gone    *history.Review // what of the log's demand is gone
+	alone   float64         // use if each job had machines of its own, over use
 
 	described *trace.Description
 	set       *futures.Set
@@ -285,7 +289,8 @@ func (c *chain) describe(context.Context) error {
 	}
 	daily := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Days: 1}}
 	hourly := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Seconds: capcli.Hour}}
-	sum, err := trace.Describe(measured(r.Jobs(), &daily, &hourly), nil)
+	var jobs []capcli.Job
+	sum, err := trace.Describe(measured(r.Jobs(), &jobs, &daily, &hourly), nil)
 	if err != nil {
 		return err
 	}
@@ -299,6 +304,10 @@ func (c *chain) describe(context.Context) error {
 			Hint: "give a longer log; capcli plan mix --trace plans for the jobs as they are",
 		}
 	}
+	if c.gone, err = history.Inspect(jobs); err != nil {
+		return err
+	}
+	c.alone = useAlone(jobs, c.lot())
 	past := hourly.Series("")
 	c.history = &past
 	levels := daily.Series("").Values
@@ -312,8 +321,8 @@ func (c *chain) describe(context.Context) error {
 	return c.put("describe", command("trace", "describe", JobsFile, "-o", "json", "--out", DescribeFile), &files{Texts: map[string][]byte{DescribeFile: text}}, DescribeFile)
 }
 
-// measured yields jobs and adds them to demands.
-func measured(jobs capcli.Jobs, demands ...*capcli.Demand) capcli.Jobs {
+// measured yields jobs, keeps them in list and adds them to demands.
+func measured(jobs capcli.Jobs, list *[]capcli.Job, demands ...*capcli.Demand) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		for j, err := range jobs {
 			for _, d := range demands {
@@ -321,11 +330,29 @@ func measured(jobs capcli.Jobs, demands ...*capcli.Demand) capcli.Jobs {
 					err = d.Add(&j, "")
 				}
 			}
+			if err == nil {
+				*list = append(*list, j)
+			}
 			if !yield(j, err) {
 				return
 			}
 		}
 	}
+}
+
+// useAlone returns the GPU time that jobs would take if each had whole machines of its own, over what they
+// take.
+func useAlone(jobs []capcli.Job, lot int) float64 {
+	var use, whole float64
+	for i := range jobs {
+		n := float64(jobs[i].Milli()) / 1000
+		use += n * float64(jobs[i].Run)
+		whole += math.Ceil(n/float64(lot)) * float64(lot) * float64(jobs[i].Run)
+	}
+	if use == 0 {
+		return 1
+	}
+	return whole / use
 }
 
 // leastDays is the shortest log from which futures are made: two of each weekday.
@@ -450,7 +477,7 @@ func (c *chain) buy(ctx context.Context) error {
 	if err := c.readFutures(ctx); err != nil {
 		return err
 	}
-	q := &futures.Request{Source: *c.source(), Risk: c.Risk, SizedFor: []float64{0.5, 0.8, 0.95}, Market: c.marketFor(c.offer)}
+	q := &futures.Request{Source: *c.source(), Risk: c.Risk, SizedFor: []float64{0.5, 0.8, 0.95}, Wait: "3mo", Market: c.marketFor(c.offer)}
 	words := []string{"plan", "futures", FuturesFile, "--on-demand", q.Market.OnDemand}
 	for _, t := range q.Market.Terms {
 		words = append(words, "--term", t)

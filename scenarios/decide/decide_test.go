@@ -177,6 +177,7 @@ func TestEverySmallWorld(t *testing.T) {
 		if seed%2 == 1 {
 			q.Risk, risk = "cvar50", plan.Risk{Kind: plan.CVaR, Level: 500_000}
 		}
+		q.WaitCost = "0"
 		q.Max = []string{"wait_p95=" + []string{"5m", "30m", "90m", "3h", "0s"}[seed]}
 		r, err := Decide(t.Context(), q, &World{Open: opened(files)})
 		if err != nil {
@@ -269,7 +270,7 @@ func TestWorstOrders(t *testing.T) {
 		{"a commitment that cannot pay", made{days: 40, rate: "4.50"}, nil, "", "Commit to nothing"},
 		{"a horizon shorter than the commitment", made{days: 40}, func(q *Request) { q.Horizon = "4w" }, "", "Commit to "},
 		{"another seller", made{days: 40}, func(q *Request) { q.Seller = "elsewhere" }, `unknown provider of H100 "elsewhere"`, ""},
-		{"a demand that ends", made{days: 60, until: 45}, nil, "", "the demand falls away at the end of the log"},
+		{"a demand that ends", made{days: 60, until: 45}, nil, "", "fell away"},
 		{"far beyond the log", made{days: 40}, func(q *Request) { q.Horizon = "1y" }, "", "its far end is a guess"},
 		{"a budget that leaves work", made{days: 40}, func(q *Request) { q.Budget = "20k" }, "No plan holds the limits", "The budget does not pay for the work: "},
 		{"limits that cannot be", made{days: 40}, func(q *Request) { q.Min = []string{"availability=1"}; q.Max = []string{"cost=1k"} }, "holds the limits", "No plan holds the limits"},
@@ -298,5 +299,32 @@ func TestWorstOrders(t *testing.T) {
 				t.Errorf("%v is not NoPlan", err)
 			}
 		})
+	}
+}
+
+// TestTenantThatLeft plans for who is there: of two tenants that hold 16 GPUs each, one leaves on day 80 of
+// 120, and nothing is bought for it.
+func TestTenantThatLeft(t *testing.T) {
+	files := made{days: 30}.files()
+	var b bytes.Buffer
+	b.WriteString("job_id,submit,run_s,gpus,tenant\n")
+	for day := range 120 {
+		for k, tenant := range []string{"stays", "leaves"} {
+			if tenant == "leaves" && day >= 80 {
+				continue
+			}
+			fmt.Fprintf(&b, "%d-%d,%s,%d,16,%s\n", day, k, capcli.Time(1_767_571_200)+capcli.Time(day)*capcli.Time(capcli.Day), 86_400, tenant)
+		}
+	}
+	files["log.csv"] = b.Bytes()
+	r, err := Decide(t.Context(), made{}.request(), &World{Open: opened(files)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Plan.GPUs < 15 || r.Plan.GPUs > 17 {
+		t.Errorf("%d GPUs are bought for the 16 of the tenant that is there: %s", r.Plan.GPUs, r.Answer)
+	}
+	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, `tenant "leaves" left on`) {
+		t.Errorf("nothing says who left:\n%s", all)
 	}
 }

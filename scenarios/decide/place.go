@@ -12,7 +12,6 @@ import (
 	"capcli/scenarios/play"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/futures"
-	"capcli/simulate/plan/market"
 	"capcli/simulate/plan/mix"
 )
 
@@ -110,7 +109,7 @@ func (c *chain) plan(ctx context.Context, sizes []int, waits []string) (*mix.Pla
 	}
 	q := mix.NewRequest(kase)
 	q.Vary = []string{"capacity.base.gpus=" + joined(sizes), "overflow.patience=" + strings.Join(waits, ",")}
-	q.Max, q.Min, q.Hold, q.Runs, q.Confidence = c.limits, c.Min, c.hold, c.Futures, 0
+	q.Max, q.Min, q.Hold, q.Runs, q.Confidence = c.limits, c.Min, c.hold, c.played(), 0
 	if q.Risk, err = futures.ParseRisk(c.Risk); err != nil {
 		return nil, err
 	}
@@ -138,9 +137,15 @@ func joined(sizes []int) string {
 	return strings.Join(out, ",")
 }
 
+// mostPlayed is the most futures whose jobs are played.
+const mostPlayed = 20
+
+// played returns the number of futures whose jobs are played.
+func (c *chain) played() int { return min(c.Futures, mostPlayed) }
+
 // planCommand is the command of the plan.
 func (c *chain) planCommand(sizes []int, waits []string) string {
-	words := []string{"plan", "mix", ScenarioFile, "--futures", FuturesFile, "--runs", strconv.Itoa(c.Futures)}
+	words := []string{"plan", "mix", ScenarioFile, "--futures", FuturesFile, "--runs", strconv.Itoa(c.played())}
 	for _, l := range c.limits {
 		words = append(words, "--max", l)
 	}
@@ -157,36 +162,22 @@ func (c *chain) planCommand(sizes []int, waits []string) string {
 	return command(append(append(words, c.priceFlags()...), "-o", "json", "--out", PlanFile)...)
 }
 
-// explore finds the sizes of the plan. First nobody waits: it tries the sizes that the plans for the
-// futures name, then the middles around the best. Then it tries every patience at the best and its
-// neighbours, and goes on around the best of these.
+// explore finds the sizes of the plan. It tries every patience at sizes spread around
+// the mean of the futures, then at the middles around the best, as long as that changes.
 func (s *search) explore(ctx context.Context) error {
-	first := []float64{0, s.bought.Futures.Mean, slices.Max(s.bought.Futures.Levels)}
-	for i := range s.bought.Plans {
-		if p := &s.bought.Plans[i]; !p.Adapts {
-			first = append(first, boughtGPUs(p.First))
-		}
+	first := []float64{0, slices.Max(s.bought.Futures.Levels)}
+	for _, share := range []float64{0.25, 0.5, 0.75, 1, 1.25} {
+		first = append(first, share*s.bought.Futures.Mean)
 	}
 	var fresh []int
 	for _, g := range first {
 		fresh = append(fresh, s.round(g))
 	}
-	waits := s.waits[:1]
 	for range rounds {
-		if err := s.try(ctx, fresh, waits); err != nil {
+		if err := s.try(ctx, fresh, s.waits); err != nil {
 			return err
 		}
 		if fresh = s.middles(s.bestPoint()); len(fresh) == 0 {
-			break
-		}
-	}
-	for range rounds {
-		near := s.beside(s.bestPoint().gpus)
-		if err := s.try(ctx, append(near, fresh...), s.waits); err != nil {
-			return err
-		}
-		p := s.bestPoint()
-		if fresh = s.middles(p); len(fresh) == 0 && slices.Contains(near, p.gpus) {
 			break
 		}
 	}
@@ -203,16 +194,7 @@ func (s *search) beside(n int) []int {
 }
 
 // rounds is the most rounds of refinement.
-const rounds = 5
-
-// boughtGPUs returns the GPUs of purchases at the first time that something is bought.
-func boughtGPUs(list []market.Purchase) float64 {
-	sum := 0.0
-	for _, p := range list {
-		sum += p.GPUs
-	}
-	return sum
-}
+const rounds = 8
 
 // try runs sizes with some values of patience, but for what was tried before.
 func (s *search) try(ctx context.Context, sizes []int, waits []string) error {

@@ -50,7 +50,7 @@ const WaitDefault = "30m"
 
 // Defaults of a request.
 const (
-	futuresDefault = 40
+	futuresDefault = 100
 	futuresMost    = 500
 	originsDefault = 6
 	originsMost    = 100

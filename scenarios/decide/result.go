@@ -41,6 +41,7 @@ type Result struct {
 	Order        *Order        `json:"order"`        // what is bought at the first date; null where nothing is
 	Alternatives []Choice      `json:"alternatives"` // the plan first, then named baselines and other sizes
 	Ties         *Ties         `json:"ties"`         // sizes that cost the same within the noise; null for fenced GPUs
+	Review       *Review       `json:"review"`       // null where nothing is decided again within the horizon
 	Sizes        []SizeCost    `json:"cost_by_size"` // of the first purchases, rising; none where nothing floats
 	Sellers      []Seller      `json:"sellers"`      // the cheapest plan for the same work at each seller, the cheapest first
 	Backtest     *trial.Result `json:"backtest"`     // the same question on earlier dates of the log; null where it was not tried
@@ -115,6 +116,12 @@ type Choice struct {
 	Commitments []market.Purchase `json:"commitments"` // what covers, with its dates; none for fenced GPUs
 
 	Mix *mix.Mix `json:"-"`
+}
+
+// Review is when to decide again, by the plan for the futures.
+type Review struct {
+	Date  string     `json:"date"`
+	Value capcli.USD `json:"value_usd"` // of deciding again
 }
 
 // Order is what is bought at the first date.

@@ -34,7 +34,7 @@ func (c *chain) sentence() string {
 	if out.Backtest != nil {
 		b.WriteString(out.Backtest.Answer + " ")
 	}
-	b.WriteString(c.leftOutText() + c.sellerText())
+	b.WriteString(c.leftOutText() + c.reviewText() + c.sellerText())
 	return strings.TrimSpace(b.String())
 }
 
@@ -146,6 +146,15 @@ func (c *chain) tiesText() string {
 	return b.String() + ". "
 }
 
+// reviewText says when to decide again, and what that is worth.
+func (c *chain) reviewText() string {
+	r := c.out.Review
+	if r == nil || r.Value < c.out.Plan.Cost/200 {
+		return ""
+	}
+	return fmt.Sprintf("Decide again on %s: that is worth %s. ", r.Date, r.Value.Brief())
+}
+
 // leftOutText names the terms that were left out because they bind far beyond the question, and what is
 // bound beyond it all the same.
 func (c *chain) leftOutText() string {
@@ -212,24 +221,15 @@ func (c *chain) noAnswer() string {
 	return b.String()
 }
 
-// Shares of the mean demand in the last week of a log under and over which the log's end is
-// remarkable.
-const (
-	endsUnder = 0.5
-	endsOver  = 2.0
-)
+// sharedUse is the factor on use from which it is said that jobs are taken to share machines.
+const sharedUse = 1.02
 
 // warnings says what the answer stands on that may not hold.
 func (c *chain) warnings() []string {
 	log, out := &c.out.Log, c.out
 	days := int64(out.Length / capcli.Day)
 	var list []string
-	if log.Tail < endsUnder*log.Demand {
-		list = append(list, fmt.Sprintf("the demand falls away at the end of the log: %.0f GPUs in its last week, %.0f on average. If jobs that had not ended are missing from the log, or the cluster was taken down, the forecast is too low: cut the log before its end", log.Tail, log.Demand))
-	}
-	if log.Tail > endsOver*log.Demand {
-		list = append(list, fmt.Sprintf("the demand rises at the end of the log: %.0f GPUs in its last week, %.0f on average. Whether it stays decides the answer", log.Tail, log.Demand))
-	}
+	list = append(list, c.gone.Sentences()...)
 	switch {
 	case log.Days < days:
 		list = append(list, fmt.Sprintf("the log has %d days and the question is about %d: the forecast was tried %s, and its far end is a guess", log.Days, days, triedText(log.Tested)))
@@ -241,6 +241,9 @@ func (c *chain) warnings() []string {
 	}
 	if log.Use != nil && *log.Use < 0.95*log.Demand && log.WaitP95 != nil {
 		list = append(list, fmt.Sprintf("capacity held the demand down in the log: %.0f GPUs were in use and %.0f wanted had nobody waited (recorded p95 wait %s). The plan is for what was wanted", *log.Use, log.Demand, *log.WaitP95))
+	}
+	if c.alone > sharedUse {
+		list = append(list, fmt.Sprintf("use is billed by the GPU, as where jobs share machines: if each job had machines of %d GPUs of its own, use would be %.2f times as high", c.lot(), c.alone))
 	}
 	if p := out.Plan; p != nil && p.OnDemand > 0 {
 		list = append(list, "on-demand GPUs are taken to be there at the stated price whenever a job needs them")
