@@ -126,7 +126,7 @@ func boughtTable(r *mix.Result) report.Table {
 // committedAsTable compares the ways to commit.
 func committedAsTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "committed_as", Title: "Committed as a bill or as a place"}, r.CommittedAs, []report.Field[mix.CommittedAs]{
-		{Name: "as"}, {Name: "mix", Align: report.Right}, {Name: "place_gpus", Head: "place GPUs"}, {Name: "bill_gpus", Head: "covering GPUs"}, {Name: "cost_usd", Head: "cost"}, {Name: "more_than_plan_usd", Head: "more"},
+		{Name: "as"}, {Name: "mix", Align: report.Right}, {Name: "place_gpus", Head: "place GPUs"}, {Name: "bill_gpus", Head: "covers GPUs"}, {Name: "cost_usd", Head: "cost"}, {Name: "more_than_plan_usd", Head: "more"},
 	})
 }
 
