@@ -23,9 +23,13 @@ type kindOfMachine struct {
 }
 
 var kindsOfMachines = []kindOfMachine{
-	{"aws", "p5", "4xlarge", 128, 6_880_001}, {"aws", "p5", "12xlarge", 384, 20_640_007}, {"aws", "p5", "48xlarge", 1536, 55_040_013},
-	{"aws", "g5", "xlarge", 0, 1_006_000}, {"aws", "g5", "12xlarge", 0, 5_672_000},
-	{"azure", "Standard", "NC6s_v3", 1, 3_060_000}, {"azure", "Standard", "NC24s_v3", 4, 13_463_999},
+	{"aws", "p5", "4xlarge", 128, 6_880_001},
+	{"aws", "p5", "12xlarge", 384, 20_640_007},
+	{"aws", "p5", "48xlarge", 1536, 55_040_013},
+	{"aws", "g5", "xlarge", 0, 1_006_000},
+	{"aws", "g5", "12xlarge", 0, 5_672_000},
+	{"azure", "Standard", "NC6s_v3", 1, 3_060_000},
+	{"azure", "Standard", "NC24s_v3", 4, 13_463_999},
 	{"gcp", "a3", "highgpu-8g", 0, 88_490_003},
 }
 
