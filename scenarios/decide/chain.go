@@ -308,9 +308,8 @@ func (c *chain) describe(context.Context) error {
 		return err
 	}
 	c.alone = useAlone(jobs, c.lot())
-	past := hourly.Series("")
-	c.history = &past
-	levels := daily.Series("").Values
+	c.history = wholeSeries(&hourly)
+	levels := wholeSeries(&daily).Values
 	for _, v := range levels[max(0, len(levels)-7):] {
 		c.tail += v / float64(min(7, len(levels)))
 	}
@@ -319,6 +318,15 @@ func (c *chain) describe(context.Context) error {
 		return err
 	}
 	return c.put("describe", command("trace", "describe", JobsFile, "-o", "json", "--out", DescribeFile), &files{Texts: map[string][]byte{DescribeFile: text}}, DescribeFile)
+}
+
+// wholeSeries returns the demand of the steps that a log covers: what runs on after the last submission is
+// no history.
+func wholeSeries(d *capcli.Demand) *capcli.Series {
+	s := d.Series("")
+	from, to := d.WholeSteps()
+	s.Start, s.Values = d.Grid().At(from), s.Values[from:min(to, len(s.Values))]
+	return &s
 }
 
 // measured yields jobs, keeps them in list and adds them to demands.
