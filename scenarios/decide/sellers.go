@@ -90,13 +90,21 @@ func (c *chain) marketFor(o *prices.Offer) market.Request {
 	out := market.Request{OnDemand: o.OnDemand.Key(), Every: "1mo", Held: c.Held, Prices: c.own.Override(prices.Catalogue())}
 	fit, _ := c.fitting(o)
 	for _, q := range fit {
-		out.Terms = append(out.Terms, q.Term+"="+q.Key())
+		term := q.Term + "=" + q.Key()
+		if c.out.Length <= oneDecision {
+			term += ",on=" + c.out.Start.String()
+		}
+		out.Terms = append(out.Terms, term)
 	}
 	if n := o.OnDemand.GPUs; n > 1 {
 		out.Lot = strconv.Itoa(n)
 	}
 	return out
 }
+
+// oneDecision is the longest question with one date of purchase: what is bought later within a month binds
+// beyond it.
+const oneDecision = 35 * capcli.Day
 
 // beyond is how much longer than the question a term may be: it is paid for its part within, and what
 // it binds beyond was not asked about.
