@@ -268,7 +268,7 @@ func TestWorstOrders(t *testing.T) {
 		{"some other GPUs", made{days: 40, models: []string{"A100", "NVIDIA H100 80GB HBM3"}}, nil, "", "want other GPUs than H100 and are left out"},
 		{"no price", made{days: 40}, func(q *Request) { q.GPU, q.Prices = "H900", "" }, `"H900" has no price on demand; the catalogue has`, ""},
 		{"a commitment that cannot pay", made{days: 40, rate: "4.50"}, nil, "", "Commit to nothing"},
-		{"a horizon shorter than the commitment", made{days: 40}, func(q *Request) { q.Horizon = "4w" }, "", "Commit to "},
+		{"a horizon shorter than the commitment", made{days: 40}, func(q *Request) { q.Horizon = "4w" }, "", "The order would bind until "},
 		{"another seller", made{days: 40}, func(q *Request) { q.Seller = "elsewhere" }, `unknown provider of H100 "elsewhere"`, ""},
 		{"a demand that ends", made{days: 60, until: 45}, nil, "", "fell away"},
 		{"far beyond the log", made{days: 40}, func(q *Request) { q.Horizon = "1y" }, "", "its far end is a guess"},

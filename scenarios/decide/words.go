@@ -18,6 +18,7 @@ func (c *chain) sentence() string {
 	if out.Partial != "" {
 		fmt.Fprintf(&b, "PARTIAL: %s. ", out.Partial)
 	}
+	b.WriteString(c.boundText())
 	if p.Undone > 0 {
 		fmt.Fprintf(&b, "Of the work %s is not served (%s GPU-hours on average). ", sharesText(p.Unserved), hoursText(p.Undone))
 	}
@@ -155,13 +156,18 @@ func (c *chain) reviewText() string {
 	return fmt.Sprintf("Decide again on %s: that is worth %s. ", r.Date, r.Value.Brief())
 }
 
-// leftOutText names the terms that were left out because they bind far beyond the question, and what is
-// bound beyond it all the same.
+// boundText warns of an order that binds far beyond the question, of which only the part within is valued.
+func (c *chain) boundText() string {
+	o := c.out.Order
+	if o == nil || float64(o.Until-c.out.Start) <= beyond*float64(c.out.Length) || o.Until <= c.out.End+capcli.Time(31*capcli.Day) {
+		return ""
+	}
+	return fmt.Sprintf("The order would bind until %s, and the question ends on %s: before signing ask --horizon %s. ", o.Until.Date(), c.out.End.Date(), c.out.Plan.Commitments[0].Term)
+}
+
+// leftOutText names the terms that were left out because they bind far beyond the question.
 func (c *chain) leftOutText() string {
 	var b strings.Builder
-	if o := c.out.Order; o != nil && o.Until > c.out.End+capcli.Time(31*capcli.Day) {
-		fmt.Fprintf(&b, "The order binds until %s, after the end of the question on %s. ", o.Until.Date(), c.out.End.Date())
-	}
 	_, far := c.fitting(c.offer)
 	var names []string
 	for _, q := range far {
