@@ -199,7 +199,11 @@ func (d *desk) baselines(context.Context) ([]*plan.Assessed, error) {
 	if err := put(name, "nothing is bought", nil); err != nil {
 		return nil, err
 	}
-	if list, ok := d.rule(); ok {
+	list, err := d.rule()
+	if err != nil {
+		return nil, err
+	}
+	if len(d.frame.Market.Terms) > 0 {
 		if err := put(ruleOf30, "the level of use that the last 30 days would have paid for, bought now and again whenever it ends", list); err != nil {
 			return nil, err
 		}

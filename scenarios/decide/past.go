@@ -7,36 +7,31 @@ import (
 	"capcli"
 	"capcli/scenarios/trial"
 	"capcli/simulate/plan"
+	"capcli/simulate/plan/backtest"
 )
 
 // rule returns the purchases of the rule of thumb: the break-even level of the last 30 days, on the term
 // that is bought first, bought now and again whenever it ends.
-func (d *desk) rule() ([]plan.Purchase, bool) {
+func (d *desk) rule() ([]plan.Purchase, error) {
 	m := d.frame.Market
 	if len(m.Terms) == 0 {
-		return nil, false
+		return nil, nil
 	}
-	term := d.firstTerm()
-	lot := int64(d.lot()) * 1000
-	milli := breakEven(d.history.Values, m.Terms[term].Rate.At(0), m.OnDemand.At(0)) * 1000 / lot * lot
-	return d.field.Renewed(term, milli), true
+	past, err := d.pastCurve()
+	if err != nil {
+		return nil, err
+	}
+	rules, term := backtest.Rules(), d.firstTerm()
+	usual := rules[slices.IndexFunc(rules, func(r backtest.Rule) bool { return r.Name == "break-even-30" })]
+	lot := 1000 * int64(d.lot())
+	bought, err := usual.Decide(&backtest.Past{Curve: past, Now: len(past.Work), Term: &m.Terms[term], Paid: m.Terms[term].Rate.At(0), Open: m.OnDemand.At(0), Lot: lot})
+	return d.field.Renewed(term, bought.Lots*lot), err
 }
 
-// breakEven returns the fewest whole GPUs that would have cost least over the last 30 days of hours.
-func breakEven(hours []float64, rate, onDemand capcli.Rate) int64 {
-	last := slices.Clone(hours[max(0, len(hours)-30*24):])
-	slices.Sort(last)
-	k := int64(0)
-	for {
-		saved := 0.0
-		for _, v := range last {
-			saved += min(1, max(0, v-float64(k)))
-		}
-		if saved*float64(onDemand) <= float64(rate)*float64(len(last)) {
-			return k
-		}
-		k++
-	}
+// pastCurve returns the demand of the log by the hour.
+func (c *chain) pastCurve() (*plan.Curve, error) {
+	h := c.history
+	return plan.NewCurve(h.Start, capcli.Step{Seconds: h.Step}, h.Values)
 }
 
 // backtest asks the same question at earlier dates of the log, for the term that is bought first, and pays
@@ -51,8 +46,7 @@ func (c *chain) backtest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h := c.history
-	past, err := plan.NewCurve(h.Start, capcli.Step{Seconds: h.Step}, h.Values)
+	past, err := c.pastCurve()
 	if err != nil {
 		return err
 	}
