@@ -194,6 +194,9 @@ func (c *chain) listPrices() {
 func (s *search) answer(ctx context.Context, r *mix.Result) error {
 	out := s.out
 	out.Mix, out.Bound = r, r.Bound
+	if past := r.OwnPast; past != nil {
+		out.Warnings = append(out.Warnings, past.Headline())
+	}
 	m, held := r.Best, r.Best != nil
 	if m == nil {
 		m = r.Closest
