@@ -80,6 +80,24 @@ func (h *Hourly) put(to *[]capcli.GPUTime, i int, time capcli.GPUTime) {
 	h.Hours = max(h.Hours, i+1)
 }
 
+// sums returns the GPU time that pool p was held for by hour, and what was billed beside it.
+func (h *Hourly) sums(p int) (held, rest capcli.GPUTime) {
+	if p >= len(h.Use) {
+		return 0, 0
+	}
+	for _, u := range h.Use[p] {
+		for _, t := range u.Used {
+			held += t
+		}
+		for _, list := range [][]capcli.GPUTime{u.Rest, u.Spare} {
+			for _, t := range list {
+				rest += t
+			}
+		}
+	}
+	return held, rest
+}
+
 // check fails unless the use by hour and the use by month have the same sums.
 func (h *Hourly) check(r *Record) error {
 	if h == nil {
@@ -93,19 +111,7 @@ func (h *Hourly) check(r *Record) error {
 				billed += u.Billed
 			}
 		}
-		var hours, rest capcli.GPUTime
-		if p < len(h.Use) {
-			for _, u := range h.Use[p] {
-				for _, t := range u.Used {
-					hours += t
-				}
-				for _, list := range [][]capcli.GPUTime{u.Rest, u.Spare} {
-					for _, t := range list {
-						rest += t
-					}
-				}
-			}
-		}
+		hours, rest := h.sums(p)
 		if err := h.checkBought(r, p); err != nil {
 			return err
 		}

@@ -125,21 +125,9 @@ func (s *settled) settleLimits() error {
 		texts     []string
 	}{{"max", "<=", s.Max}, {"min", ">=", s.Min}} {
 		for _, text := range list.texts {
-			name, value, ok := strings.Cut(text, "=")
-			name = strings.TrimRight(strings.TrimSpace(name), "<>")
-			c, err := outcome.ParseCheck(name + list.op + strings.TrimSpace(value))
-			if !ok || err != nil {
-				why := "want METRIC=VALUE"
-				if ok {
-					why = err.Error()
-				}
-				return &capcli.RequestError{Field: list.field, Text: fmt.Sprintf("%q: %s", text, why), Hint: "--max wait_p95=30m"}
-			}
-			if !slices.Contains(limitedMetrics, c.Metric.Name) {
-				return &capcli.RequestError{
-					Field: list.field, Text: fmt.Sprintf("%s: a decision has limits on %s, found %s", text, strings.Join(limitedMetrics, ", "), c.Metric.Name),
-					Hint: "capcli plan mix has limits on every metric",
-				}
+			c, err := parseLimit(list.field, list.op, text)
+			if err != nil {
+				return err
 			}
 			s.checks = append(s.checks, c)
 			waits = waits || strings.HasPrefix(c.Metric.Name, "wait_") || c.Metric.Name == "availability"
@@ -169,6 +157,28 @@ func (s *settled) settleLimits() error {
 	}
 	s.limits, s.checks = append(s.limits, "cost="+s.Budget), append(s.checks, c)
 	return nil
+}
+
+// parseLimit parses a limit on one of limitedMetrics, METRIC=VALUE.
+func parseLimit(field, op, text string) (c outcome.Check, err error) {
+	name, value, ok := strings.Cut(text, "=")
+	name = strings.TrimRight(strings.TrimSpace(name), "<>")
+	why := "want METRIC=VALUE"
+	if ok {
+		if c, err = outcome.ParseCheck(name + op + strings.TrimSpace(value)); err != nil {
+			why = err.Error()
+		}
+	}
+	if !ok || err != nil {
+		return c, &capcli.RequestError{Field: field, Text: fmt.Sprintf("%q: %s", text, why), Hint: "--max wait_p95=30m"}
+	}
+	if !slices.Contains(limitedMetrics, c.Metric.Name) {
+		return c, &capcli.RequestError{
+			Field: field, Text: fmt.Sprintf("%s: a decision has limits on %s, found %s", text, strings.Join(limitedMetrics, ", "), c.Metric.Name),
+			Hint: "capcli plan mix has limits on every metric",
+		}
+	}
+	return c, nil
 }
 
 // limitedMetrics are the metrics that limits of a decision may be on: those that are known of a bill as of

@@ -43,7 +43,7 @@ func (q *Quote) Describe(today time.Time) Described {
 		out.Line = q.Line
 	}
 	if q.Committed() {
-		p := q.Row.Properties()
+		p := q.Properties()
 		out.Properties = &p
 	}
 	return out

@@ -18,7 +18,7 @@ func TestTermsOfTheCatalogue(t *testing.T) {
 		"gcp 1y": {Covers: true, Guarantees: true}, "gcp 3y": {Covers: true, Guarantees: true},
 	}
 	for _, q := range prices.Catalogue().Quotes() {
-		got := q.Row.Properties()
+		got := q.Properties()
 		name := q.Provider + " " + q.Term
 		switch w, known := want[name]; {
 		case !q.Committed():
@@ -68,7 +68,7 @@ func TestRowsSayWhatTheyDo(t *testing.T) {
 				t.Fatalf("%s: %v\n%s", line, err, b)
 			}
 			for _, l := range []*prices.List{list, again, imported} {
-				p := l.Quotes()[0].Row.Properties()
+				p := l.Quotes()[0].Properties()
 				if got := fmt.Sprint(p.Covers, " ", p.Guarantees, " ", p.Fenced); got != want || p.Floats() != (p.Covers && !p.Fenced) {
 					t.Errorf("%s: %s, want %s", line, got, want)
 				}

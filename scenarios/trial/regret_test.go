@@ -36,7 +36,7 @@ func openShared(t testing.TB, path ...string) *os.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() }) //nolint:errcheck // it was only read
+	t.Cleanup(func() { f.Close() })
 	return f
 }
 
@@ -74,7 +74,7 @@ func readSnowflake(t testing.TB) map[string]*plan.Curve {
 			gpus[name][int(at.Sub(snowflakeStart).Hours())] += v
 		}
 	}
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	out := map[string]*plan.Curve{}

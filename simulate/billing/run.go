@@ -178,23 +178,7 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) ([][]*settled, map[str
 	for t, name := range rec.Tenants {
 		tenants[name] = t
 	}
-	out := make([][]*settled, len(rec.Months))
-	first := -1
-	for p := range d.Pools {
-		if d.Pools[p].Skip {
-			continue
-		}
-		if first < 0 {
-			first = p
-		}
-		pools[d.Pools[p].Capacity] = p
-		for m := range out {
-			if out[m] == nil {
-				out[m] = make([]*settled, len(rec.Pools))
-			}
-			out[m][p] = &settled{direct: make([]capcli.USD, len(rec.Tenants)), covered: make([]capcli.USD, len(rec.Tenants))}
-		}
-	}
+	out, first := nothingSettled(rec, d, pools)
 	homes, covered := d.homes(rec.Start), map[string][]Line{}
 	for i := range bill.Rows {
 		r := &bill.Rows[i]
@@ -221,6 +205,28 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) ([][]*settled, map[str
 		}
 	}
 	return out, covered
+}
+
+// nothingSettled returns the places of settledOf without an amount, by month and pool, and the first pool
+// that is settled; -1 where none is. It sets the number of each pool by its name.
+func nothingSettled(rec *simulate.Record, d *Deal, pools map[string]int) (out [][]*settled, first int) {
+	out, first = make([][]*settled, len(rec.Months)), -1
+	for p := range d.Pools {
+		if d.Pools[p].Skip {
+			continue
+		}
+		if first < 0 {
+			first = p
+		}
+		pools[d.Pools[p].Capacity] = p
+		for m := range out {
+			if out[m] == nil {
+				out[m] = make([]*settled, len(rec.Pools))
+			}
+			out[m][p] = &settled{direct: make([]capcli.USD, len(rec.Tenants)), covered: make([]capcli.USD, len(rec.Tenants))}
+		}
+	}
+	return out, first
 }
 
 // row adds a row of a commitment to its line at a pool: what it covered is held, and what it did not

@@ -242,14 +242,14 @@ func (b *branching) sets(alone []*Choice) [][]int {
 	slices.SortStableFunc(order, func(x, y int) int { return alone[y].Bound.Cmp(alone[x].Bound) })
 	var out [][]int
 	left := make([]bool, n)
-	whole := func() bool {
+	kept := func() []int {
 		var in []int
 		for i := range n {
 			if !left[i] {
 				in = append(in, i)
 			}
 		}
-		return b.risk.isEnough(in, n, b.f.weights)
+		return in
 	}
 	tries := 0
 	var grow func(at int) bool
@@ -263,7 +263,7 @@ func (b *branching) sets(alone []*Choice) [][]int {
 				continue
 			}
 			left[i] = true
-			if whole() {
+			if b.risk.isEnough(kept(), n, b.f.weights) {
 				minimal = false
 				if k >= at && !grow(k+1) {
 					return false
@@ -272,13 +272,7 @@ func (b *branching) sets(alone []*Choice) [][]int {
 			left[i] = false
 		}
 		if minimal {
-			var in []int
-			for i := range n {
-				if !left[i] {
-					in = append(in, i)
-				}
-			}
-			out = append(out, in)
+			out = append(out, kept())
 		}
 		return true
 	}

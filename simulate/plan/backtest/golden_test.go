@@ -33,7 +33,7 @@ var readSnowflake = sync.OnceValues(func() (map[string][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ var readSnowflake = sync.OnceValues(func() (map[string][]float64, error) {
 	}
 	for {
 		row, err := rows.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out, nil
 		}
 		if err != nil {
@@ -117,7 +117,7 @@ func readGolden(t testing.TB) []golden {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

@@ -55,17 +55,9 @@ func (s *search) nearSizes(best *Entry) []*Entry {
 			}
 			to := slices.Clone(at)
 			to[a] = k
-			i := s.Problem.Space.index(to)
-			e, tried := s.tried[i]
-			if !tried {
-				if e = s.entryOf(i); s.err != nil {
-					return nil
-				}
-				if s.tried[i] = e; e != nil {
-					if _, out := s.ruledOut(e); out {
-						e.Fate = ByBound
-					}
-				}
+			e := s.considered(s.Problem.Space.index(to))
+			if s.err != nil {
+				return nil
 			}
 			if e != nil && (e.Fate == ByRace || e.Fate == Full && len(e.Outcomes) < s.Problem.Runs) {
 				out = append(out, e)
@@ -73,6 +65,24 @@ func (s *search) nearSizes(best *Entry) []*Entry {
 		}
 	}
 	return out
+}
+
+// considered returns mix i, with the fate of one that proof rules out where it was not tried before; nil where
+// it is no valid mix.
+func (s *search) considered(i int) *Entry {
+	e, tried := s.tried[i]
+	if tried {
+		return e
+	}
+	if e = s.entryOf(i); s.err != nil {
+		return nil
+	}
+	if s.tried[i] = e; e != nil {
+		if _, out := s.ruledOut(e); out {
+			e.Fate = ByBound
+		}
+	}
+	return e
 }
 
 // doubtful returns mixes that a test dropped for their cost, and whose mean over their runs is above that of the best

@@ -123,31 +123,34 @@ func (d *Answer) candidates(p *curve.Result) {
 		if err != nil || t.Lead != "" || len(t.On) > 0 {
 			continue
 		}
-		var best *Candidate
-		for i, at := range starts {
-			to := capcli.Grid{Origin: at, Step: step}.At(1)
-			if to > end {
-				switch after.Rule {
-				case plan.Fitting:
-					continue
-				case plan.Prorated:
-					to = end
-				case plan.Tail, plan.InFull:
-				}
-			}
-			c := Candidate{Term: t.Name, Start: at, Cost: capcli.Cost(rateAt(t.Prices, at), capcli.GPUTime(to-at)*capcli.GPUSecond)}
-			for k := i; k < len(starts) && starts[k] < to; k++ {
-				c.Saves += p.Periods[k].Worth
-			}
-			if c.Loses = c.Cost - c.Saves; best == nil || c.Loses < best.Loses {
-				best = &c
-			}
-		}
-		if best != nil {
+		if best := cheapestStart(p, &t, step, starts, end, after.Rule); best != nil {
 			d.Candidates = append(d.Candidates, *best)
 		}
 	}
 	slices.SortStableFunc(d.Candidates, func(a, b Candidate) int { return cmp.Compare(a.Loses, b.Loses) })
+}
+
+// cheapestStart returns one more GPU on a term at the start at which it loses least; nil where it cannot be
+// bought.
+func cheapestStart(p *curve.Result, t *market.Term, step capcli.Step, starts []capcli.Time, end capcli.Time, rule plan.AfterRule) *Candidate {
+	var best *Candidate
+	for i, at := range starts {
+		to := capcli.Grid{Origin: at, Step: step}.At(1)
+		if to > end && rule == plan.Fitting {
+			continue
+		}
+		if to > end && rule == plan.Prorated {
+			to = end
+		}
+		c := Candidate{Term: t.Name, Start: at, Cost: capcli.Cost(rateAt(t.Prices, at), capcli.GPUTime(to-at)*capcli.GPUSecond)}
+		for k := i; k < len(starts) && starts[k] < to; k++ {
+			c.Saves += p.Periods[k].Worth
+		}
+		if c.Loses = c.Cost - c.Saves; best == nil || c.Loses < best.Loses {
+			best = &c
+		}
+	}
+	return best
 }
 
 // rateAt returns the price at an instant.
