@@ -27,7 +27,7 @@ func (c *chain) decide(ctx context.Context) error {
 	if w := c.bought.Waiting; w != nil && len(w.Decisions) > 1 {
 		c.out.Review = &Review{Date: w.Decisions[1].Date.Time.Date(), Value: w.Now - w.Again}
 	}
-	if err := c.desk.answerBill(ctx); err != nil {
+	if err := c.desk.answerBill(); err != nil {
 		return err
 	}
 	if err := c.desk.compareSellers(ctx); err != nil {
@@ -64,13 +64,18 @@ func (c *chain) noPlan() error {
 	return &capcli.ResultError{Kind: capcli.NoPlan, Text: c.noAnswer()}
 }
 
-// order sums the purchases of the first date.
+// order sums the purchases of the first date; nil where nothing is bought then.
 func (c *chain) order() *Order {
 	p := c.out.Plan
 	if p.GPUs == 0 {
 		return nil
 	}
 	out := &Order{Date: c.out.Start, GPUs: p.GPUs}
+	if p.As == asPlace {
+		months, _ := c.place.Months()
+		out.Until = capcli.Grid{Origin: out.Date, Step: capcli.Step{Months: months}}.At(1)
+		out.Total = capcli.Cost(c.place.PerGPU(), capcli.GPUTime(out.Until-out.Date)*capcli.GPUSecond) * capcli.USD(p.GPUs)
+	}
 	for i := range p.Commitments {
 		if x := &p.Commitments[i]; x.Start.Time == c.out.Start {
 			out.Total += x.Cost
@@ -109,8 +114,7 @@ func (c *chain) withinBudget() {
 	}
 	cost := each * capcli.USD(n)
 	undone, share := c.leftUndone(float64(n))
-	held := 0.0
-	out := Choice{Name: budgetName, As: asPlace, GPUs: n, Patience: "never", Cost: cost, Worst: cost, Committed: cost, Range: [2]capcli.USD{cost, cost}, Held: held, Commitments: []market.Purchase{}}
+	out := Choice{Name: budgetName, As: asPlace, GPUs: n, Patience: "never", Cost: cost, Worst: cost, Committed: cost, Range: [2]capcli.USD{cost, cost}, Commitments: []market.Purchase{}}
 	out.PerYear, _ = billing.PerYear(cost, c.out.Length)
 	out.Difference = cost - c.out.Nearest.Cost
 	out.Undone, out.Unserved = undone, share

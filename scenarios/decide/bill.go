@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -108,7 +107,7 @@ func (d *desk) heldShare(a *plan.Assessed) float64 {
 }
 
 // answerBill fills in the plan of what covers, its baselines and what is tied with it.
-func (d *desk) answerBill(ctx context.Context) error {
+func (d *desk) answerBill() error {
 	out := d.out
 	base := d.choice("recommended", d.best, nil)
 	if out.Found = base.Holds; base.Holds {
@@ -118,7 +117,7 @@ func (d *desk) answerBill(ctx context.Context) error {
 		near.Name = "nearest to the limits"
 		out.Nearest = &near
 	}
-	list, err := d.baselines(ctx)
+	list, err := d.baselines()
 	if err != nil {
 		return err
 	}
@@ -183,7 +182,7 @@ func IsBaseline(name string) bool {
 
 // baselines returns the plans that the recommendation is compared with: all on demand, the rule of
 // thumb of the providers' consoles, and sizes a tenth below and above.
-func (d *desk) baselines(context.Context) ([]*plan.Assessed, error) {
+func (d *desk) baselines() ([]*plan.Assessed, error) {
 	var out []*plan.Assessed
 	put := func(name, doc string, list []plan.Purchase) error {
 		a, err := d.field.Reprice(name, doc, list)

@@ -162,7 +162,13 @@ func (c *chain) boundText() string {
 	if o == nil || float64(o.Until-c.out.Start) <= beyond*float64(c.out.Length) || o.Until <= c.out.End+capcli.Time(31*capcli.Day) {
 		return ""
 	}
-	return fmt.Sprintf("The order would bind until %s, and the question ends on %s: before signing ask --horizon %s. ", o.Until.Date(), c.out.End.Date(), c.out.Plan.Commitments[0].Term)
+	term := ""
+	if c.out.Plan.As == asPlace {
+		term = c.place.Term
+	} else {
+		term = c.out.Plan.Commitments[0].Term
+	}
+	return fmt.Sprintf("The order would bind until %s, and the question ends on %s: before signing ask --horizon %s. ", o.Until.Date(), c.out.End.Date(), term)
 }
 
 // leftOutText names the terms that were left out because they bind far beyond the question.
