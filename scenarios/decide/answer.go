@@ -214,7 +214,7 @@ func (s *search) answer(ctx context.Context, r *mix.Result) error {
 		m = s.found[p]
 		s.noteWaits(r.Best, m)
 	}
-	place := s.choice("fenced GPUs", p, m, nil)
+	place := s.choice("fenced GPUs", p, m)
 	switch bill := out.Plan; {
 	case held && (bill == nil || place.Cost < bill.Cost):
 		place.Name = "recommended"
@@ -284,7 +284,7 @@ func (s *search) besides(ctx context.Context, chosen point) error {
 	for _, a := range list {
 		if !slices.Contains(seen, a.point) {
 			seen = append(seen, a.point)
-			s.out.Alternatives = append(s.out.Alternatives, s.choice(a.name, a.point, s.found[a.point], nil))
+			s.out.Alternatives = append(s.out.Alternatives, s.choice(a.name, a.point, s.found[a.point]))
 		}
 	}
 	return nil
@@ -303,9 +303,8 @@ func (s *search) pointOf(m *mix.Mix) point {
 	return s.bestPoint()
 }
 
-// choice returns the document of a mix with fenced GPUs. base is the recommendation, from which
-// differences are taken; nil is the mix itself.
-func (s *search) choice(name string, p point, m *mix.Mix, base *Choice) Choice {
+// choice returns the document of a mix with fenced GPUs, without its difference from the plan.
+func (s *search) choice(name string, p point, m *mix.Mix) Choice {
 	list := costs(m)
 	out := Choice{
 		Name: name, As: asPlace, GPUs: p.gpus, Place: p.gpus, Patience: p.patience, Cost: plan.Risk{}.USD(list, true), Worst: worst5.USD(list, true),
@@ -336,9 +335,6 @@ func (s *search) choice(name string, p point, m *mix.Mix, base *Choice) Choice {
 		out.Range = [2]capcli.USD{m.CostRange[0], m.CostRange[1]}
 	}
 	out.PerYear, _ = billing.PerYear(out.Cost, m.Length)
-	if base != nil {
-		out.Difference = out.Cost - base.Cost
-	}
 	return out
 }
 
