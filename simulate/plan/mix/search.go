@@ -285,7 +285,7 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 	}
 	floor := e.floor()
 	for _, r := range s.finished {
-		if r.Cost() < floor && r.holds(s.Hold) && (s.Goal == cheapest || r.Wait() == 0) {
+		if r.CostWithWaits() < floor && r.holds(s.Hold) && (s.Goal == cheapest || r.Wait() == 0) {
 			return r.Index, true
 		}
 	}

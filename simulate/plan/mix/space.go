@@ -110,6 +110,8 @@ type Problem struct {
 	// PriceUnserved adds the work that a run leaves undone to its cost, at the on-demand price that
 	// applies to the jobs.
 	PriceUnserved bool
+	// WaitPrice is what an hour that one job waits counts in the choice of the best mix; it is no part of the cost.
+	WaitPrice capcli.Rate
 	// Within is the longest wait that counts as available, in the metric availability.
 	Within capcli.Seconds
 	// Candidate returns candidate i.
