@@ -107,7 +107,9 @@ func (s *search) raceOn(active []*Entry, steps []int, alpha float64) {
 		if n <= had {
 			continue
 		}
-		if active = s.runTo(active, n); s.err != nil || n == s.Problem.Runs || alpha == 0 {
+		active = s.runTo(active, n)
+		s.tellBetter(active)
+		if s.err != nil || n == s.Problem.Runs || alpha == 0 {
 			return
 		}
 		active = s.drop(active, n, alpha)

@@ -123,5 +123,7 @@ type Problem struct {
 	Memory Memory
 	Jobset string
 
+	Effort *Effort // receives how long parts take; nil takes no times
+
 	tariff *tariff // what may be committed to beside the mixes; nil is nothing
 }
