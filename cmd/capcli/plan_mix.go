@@ -48,14 +48,15 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.goal, "goal", "frontier", "early dropping keeps this `WHAT`: frontier (of cost against wait) or cheapest")
 	f.BoolVar(&o.ask.Exhaustive, "exhaustive", false, "try every mix, not only those around the best of a coarse grid")
 	f.BoolVar(&o.ask.All, "all", false, "list every mix that was run in full, dominated ones too")
+	f.StringVar(&o.ask.WaitCost, "wait-cost", "", "what an hour that a job waits counts in the choice, `$`")
 	f.StringVar(&o.from, "from", "", "plan for the inputs of the runs in this `DIR` of capcli simulate --out")
 	f.StringVar(&o.save, "save", "", "also write the plan as JSON to this `FILE`")
 	o.sim.more = &o.logs
 	f.StringVar(&o.weights, "weights", "", "weights of several --trace as futures, `A:B`, whole numbers (default: all alike)")
 	o.sim.addCaseFlags(cmd, "job log to plan for, `FILE`, in place of the scenario's (repeated: futures, each one run)", "scheduling policies to try, `a,b,c`", "placements to try, `a,b`")
 	addPricesFlag(cmd, &o.sim.prices)
-	bundle.Add(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved, weights=3:1 (of several --trace), every=1mo and lot=8 (GPUs) of --term", true,
-		bundle.SameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved", "weights", "every", "lot")...)
+	bundle.Add(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved, wait-cost=1 ($ that an hour of a job's waiting counts in the choice; default where the plan chooses the patience), weights=3:1 (of several --trace), every=1mo and lot=8 (GPUs) of --term", true,
+		bundle.SameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved", "wait-cost", "weights", "every", "lot")...)
 	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
@@ -253,17 +254,28 @@ func (m *mixCall) searchHere(ctx context.Context) error {
 		}
 		p.report(int64(done), int64(of))
 	}
-	began := m.e.now()
+	began, spent := m.e.now(), &mix.Effort{Now: m.e.now}
+	search.Problem.Effort = spent
+	next := firstSign // then after twice the time, and so on
+	search.Better = func(text string) {
+		if took := m.e.now().Sub(began); took >= next {
+			next = 2 * took
+			m.e.say(fmt.Sprintf("best so far, after %.1f s: %s (Ctrl-C prints it)", took.Seconds(), text))
+		}
+	}
 	found, stopped := m.planner.Find(ctx)
-	took := m.e.now().Sub(began)
 	if found == nil {
 		return stopped
 	}
 	p.end(int64(len(found.Entries)))
 	if stopped == nil {
-		m.tellSpeed(found, took, plain)
+		m.e.say(found.SpeedText(m.e.now().Sub(began), plain))
 	}
-	return m.finish(ctx, found, stopped)
+	err = m.finish(ctx, found, stopped)
+	if took := m.e.now().Sub(began); took >= patience {
+		m.e.say(fmt.Sprintf("%.1f s in all: %s", took.Seconds(), spent.Text(took)))
+	}
+	return err
 }
 
 // shards computes one shard of the search, or merges all shards. A merge runs the same search and
@@ -303,26 +315,6 @@ func (m *mixCall) timeOne(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	return m.e.now().Sub(began), err
-}
-
-// tellSpeed reports on stderr how many mixes were tried and how fast. plain is the time of one
-// plain run; 0 is unknown.
-func (m *mixCall) tellSpeed(found *mix.Found, took, plain time.Duration) {
-	c, sims := found.Counts(), found.Simulations
-	times := "once"
-	if found.Runs > 1 {
-		times = fmt.Sprintf("%d times", found.Runs)
-	}
-	count := func(n int) string { return capcli.Grouped(int64(n)) }
-	dropped := fmt.Sprintf("%s dropped early (%s by proof, %s by test)", count(c.ByBound+c.ByRace), count(c.ByBound), count(c.ByRace))
-	rate := float64(c.Tried) / max(took.Seconds(), 1e-9)
-	text := fmt.Sprintf("%s of %s mixes tried, %s, %s run %s, %s simulations, %.1f s: %.0f mixes/s",
-		count(c.Tried), count(found.Size), dropped, count(c.Full), times, count(sims), took.Seconds(), rate)
-	if plain > 0 && sims > 0 {
-		each := took.Seconds() / float64(sims)
-		text += fmt.Sprintf("; one plain run takes %.1f ms, one of these %.1f ms (%.2f times)", 1e3*plain.Seconds(), 1e3*each, each/plain.Seconds())
-	}
-	m.e.say(text)
 }
 
 // finish studies the best mix and writes the plan, also that of a search that was stopped.

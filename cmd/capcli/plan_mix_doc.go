@@ -101,6 +101,8 @@ func mixesTable(r *mix.Result) report.Table {
 		report.Field[*mix.Mix]{Name: "cost_per_year_usd", Head: "per year", Priority: 4},
 		meanField("unserved_share", "unserved", 0, "unserved_share", report.AsPercent),
 		waitField(r),
+		report.Field[*mix.Mix]{Name: "wait_mean_s", Head: "mean wait", As: report.AsSeconds, Priority: 1},
+		report.Field[*mix.Mix]{Name: "wait_job_hours", Head: "job-hours", Priority: 1},
 		meanField("stranded_usd", "stranded", 2, "stranded", report.AsMoney),
 		meanField("availability", "available", 3, "availability", report.AsPercent),
 		heldField,
@@ -211,7 +213,7 @@ func marginalTable(r *mix.Result) report.Table {
 		case m.Best:
 			cut = "<- this plan"
 		case m.Why != "":
-			cut = "cheaper, but no choice of this plan"
+			cut = m.WhyBrief()
 		case !m.Serves:
 			cut = "too much unserved"
 		case i > 0 && m.Saved != nil && *m.Saved <= 0 && r.Marginal[i-1].Best:

@@ -228,6 +228,7 @@ type PlanRequest struct {
 	Hold          *float64 `json:"hold,omitempty"`       // share of the runs in which all limits hold; 0.95
 	Confidence    *float64 `json:"confidence,omitempty"` // that no mix is dropped wrongly; 0.99
 	Goal          string   `json:"goal,omitempty"`       // frontier or cheapest
+	WaitCost      string   `json:"wait_cost,omitempty"`  // dollars that an hour of a job's waiting counts in the choice
 	PriceUnserved bool     `json:"price_unserved,omitempty"`
 	Exhaustive    bool     `json:"exhaustive,omitempty"`
 	All           bool     `json:"all,omitempty"` // list every mix
@@ -244,7 +245,7 @@ func (s *Server) plan(ctx context.Context, q *PlanRequest) (*mix.Result, error) 
 	}
 	m := mix.NewRequest(c)
 	m.Vary, m.Policies, m.Placements, m.Max, m.Min = q.Vary, q.Policies, q.Placements, q.Max, q.Min
-	m.PriceUnserved, m.Exhaustive, m.All, m.Runs, m.Perfect = q.PriceUnserved, q.Exhaustive, q.All, q.Runs, q.Perfect
+	m.WaitCost, m.PriceUnserved, m.Exhaustive, m.All, m.Runs, m.Perfect = q.WaitCost, q.PriceUnserved, q.Exhaustive, q.All, q.Runs, q.Perfect
 	if q.Hold != nil {
 		m.Hold = *q.Hold
 	}

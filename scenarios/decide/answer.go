@@ -2,7 +2,6 @@ package decide
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -210,9 +209,10 @@ func (s *search) answer(ctx context.Context, r *mix.Result) error {
 	}
 	p := s.pointOf(m)
 	if held {
-		p = s.bestPoint() // the cheapest mix, unless its waits save too little
 		m = s.found[p]
-		s.noteWaits(r.Best, m)
+		if note := r.WaitNote(); note != "" {
+			out.Notes = append(out.Notes, note)
+		}
 	}
 	place := s.choice("fenced GPUs", p, m)
 	switch bill := out.Plan; {
@@ -243,17 +243,6 @@ func (s *search) answer(ctx context.Context, r *mix.Result) error {
 		out.Alternatives[i].Difference = out.Alternatives[i].Cost - base.Cost
 	}
 	return nil
-}
-
-// noteWaits says what the cheapest mix would save, and for how much waiting, where another is taken for
-// its shorter waits.
-func (s *search) noteWaits(cheapest, taken *mix.Mix) {
-	saved, hours := *taken.Cost-*cheapest.Cost, waitHours(cheapest)-waitHours(taken)
-	if saved <= 0 || hours <= 0 {
-		return
-	}
-	s.out.Notes = append(s.out.Notes, fmt.Sprintf("%s with a patience of %s would cost %s less and make jobs wait %s more hours together: %s for each, under the %s that an hour of waiting counts (--wait-cost)",
-		s.pointOf(cheapest).sizeText(), s.pointOf(cheapest).patience, saved.Brief(), capcli.Grouped(int64(hours+0.5)), capcli.USDOf(saved.Float()/hours), s.waitPrice))
 }
 
 // besides adds sizes and waits beside the best place.
@@ -330,7 +319,7 @@ func (s *search) choice(name string, p point, m *mix.Mix) Choice {
 	if v, ok := m.Entry.Mean("wait_mean"); ok && !math.IsNaN(v) {
 		out.WaitMean = v
 	}
-	out.WaitHours = waitHours(m)
+	out.WaitHours = m.Entry.WaitHours()
 	if len(m.CostRange) == 2 {
 		out.Range = [2]capcli.USD{m.CostRange[0], m.CostRange[1]}
 	}

@@ -109,7 +109,7 @@ func (c *chain) plan(ctx context.Context, sizes []int, waits []string) (*mix.Pla
 	}
 	q := mix.NewRequest(kase)
 	q.Vary = []string{"capacity.base.gpus=" + joined(sizes), "overflow.patience=" + strings.Join(waits, ",")}
-	q.Max, q.Min, q.Hold, q.Runs, q.Confidence = c.limits, c.Min, c.hold, c.played(), 0
+	q.Max, q.Min, q.Hold, q.Runs, q.Confidence, q.WaitCost = c.limits, c.Min, c.hold, c.played(), 0, c.WaitCost
 	if q.Risk, err = futures.ParseRisk(c.Risk); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,11 @@ func (c *chain) planCommand(sizes []int, waits []string) string {
 	if c.Risk != "mean" {
 		words = append(words, "--risk", c.Risk)
 	}
-	words = append(words, "--search", "confidence=0,hold="+c.Hold, "--vary", "capacity.base.gpus="+joined(sizes), "--vary", "overflow.patience="+strings.Join(waits, ","))
+	search := "confidence=0,hold=" + c.Hold
+	if c.WaitCost != mix.WaitCostDefault {
+		search += ",wait-cost=" + c.WaitCost
+	}
+	words = append(words, "--search", search, "--vary", "capacity.base.gpus="+joined(sizes), "--vary", "overflow.patience="+strings.Join(waits, ","))
 	if c.Seed != 1 {
 		words = append(words, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
 	}
@@ -219,21 +223,6 @@ func (s *search) try(ctx context.Context, sizes []int, waits []string) error {
 	return err
 }
 
-// withWaits returns the cost of a mix with the price of the job-hours that it makes jobs wait.
-func (s *search) withWaits(m *mix.Mix) capcli.USD {
-	return *m.Cost + capcli.USDOf(s.waitPrice.Float()*waitHours(m))
-}
-
-// waitHours returns the hours that all jobs together wait in a mix, the mean over the futures.
-func waitHours(m *mix.Mix) float64 {
-	sum := 0.0
-	for i := range m.Entry.Outcomes {
-		o := &m.Entry.Outcomes[i]
-		sum += o.WaitMean * float64(o.WaitJobs) / 3600
-	}
-	return sum / float64(max(1, len(m.Entry.Outcomes)))
-}
-
 // bestPoint returns the point of the least cost, waits priced, that holds the limits; where none does, that of the
 // least cost that does the work, else of the least cost.
 func (s *search) bestPoint() point {
@@ -256,7 +245,7 @@ func (s *search) bestPoint() point {
 		case m.Entry.Serves():
 			r = 1
 		}
-		if r < rank || r == rank && s.withWaits(m) < s.withWaits(s.found[best]) {
+		if r < rank || r == rank && m.Entry.CostWithWaits() < s.found[best].Entry.CostWithWaits() {
 			best, rank = p, r
 		}
 	}

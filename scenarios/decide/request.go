@@ -54,24 +54,21 @@ const (
 	futuresMost    = 500
 	originsDefault = 6
 	originsMost    = 100
-	// A patience that saves less than this for an hour that a job waits is not recommended.
-	waitCostDefault = "$1"
 )
 
 // NewRequest returns a request for a year ahead.
 func NewRequest(log, gpu string) *Request {
-	return &Request{Trace: log, GPU: gpu, Horizon: "1y", Futures: futuresDefault, Risk: "mean", Hold: "95%", WaitCost: waitCostDefault, Origins: originsDefault, Seed: 1}
+	return &Request{Trace: log, GPU: gpu, Horizon: "1y", Futures: futuresDefault, Risk: "mean", Hold: "95%", WaitCost: mix.WaitCostDefault, Origins: originsDefault, Seed: 1}
 }
 
 // settled is a checked request.
 type settled struct {
 	*Request
-	hold      float64
-	limits    []string // of Max, with those of the default and the budget
-	checks    []outcome.Check
-	waitPrice capcli.USD     // of an hour of one job's waiting
-	wait      capcli.Seconds // the limit on the p95 wait; below 0 there is none
-	notes     []string
+	hold   float64
+	limits []string // of Max, with those of the default and the budget
+	checks []outcome.Check
+	wait   capcli.Seconds // the limit on the p95 wait; below 0 there is none
+	notes  []string
 }
 
 // Check returns an error where the request is wrong whatever the log is: a *capcli.RequestError or a
@@ -105,8 +102,8 @@ func (q *Request) settle() (*settled, error) {
 	}
 	s := &settled{Request: q, limits: append([]string(nil), q.Max...), wait: -1}
 	var err error
-	if s.waitPrice, err = capcli.ParseUSD(q.WaitCost); err != nil || s.waitPrice < 0 {
-		return nil, &capcli.RequestError{Field: "wait-cost", Text: fmt.Sprintf("wants dollars for an hour that a job waits, found %q", q.WaitCost), Hint: "--wait-cost 1"}
+	if _, err = mix.ParseWaitCost(q.WaitCost); err != nil {
+		return nil, err
 	}
 	if s.hold, err = mix.ParseShare("hold", q.Hold); err != nil {
 		return nil, err

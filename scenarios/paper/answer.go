@@ -70,8 +70,8 @@ func (m *material) mixAnswer(r *mix.Result) Answer {
 		parts[0] += ": " + text
 	}
 	parts = append(parts, servedText(b, r.Runs))
-	if b.WaitP95 != nil {
-		parts = append(parts, fmt.Sprintf("95%% of the jobs wait at most %s", wait(number(b.WaitP95))))
+	if text := b.WaitsText(); text != "" {
+		parts = append(parts, text)
 	}
 	if b.Held != nil && len(r.Limits) > 0 {
 		parts = append(parts, heldText(number(b.Held), r.Runs, over))
@@ -218,6 +218,7 @@ func (m *material) mixHeads(r *mix.Result, over string) []Headline {
 		heads = append(heads, Headline{"Work not served", number(b.Unserved), figure.Share, undoneText(*b.Unserved), about})
 	}
 	put("Wait, 95th percentile", number(b.WaitP95), figure.Seconds, "mean of "+over)
+	put("Mean wait", number(b.WaitMean), figure.Seconds, about)
 	if len(r.Limits) > 0 {
 		put("Limits held", number(b.Held), figure.Share, "of "+over)
 	}

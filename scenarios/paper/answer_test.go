@@ -19,7 +19,7 @@ const undoneForm = `(?:(?P<all>all work that could be done by the end is served)
 
 var answers = map[string]*regexp.Regexp{
 	"mix": form(`Commit to (?:(?P<nothing>nothing)|{gpus:n} (?:\S+ )?GPUs \({pool:t}, {terms:t}\))(?:, with {rules:t})?: (?:the \w+ of the cost is )?{cost:m} a year(?:, {lo:m} to {hi:m}(?: in 90% of |, the lowest and highest of ){over:t})?; ` + undoneForm +
-		`; 95% of the jobs wait at most {wait:w}; (?:the limits hold in {held:s} of {of:t}|(?P<one>the limits hold in the one run))\. (?:No mix of these pools (?:that serves as well )?can cost less than {bound:m} a year, so the gap is at most {gap:s}|No lower bound on the cost is known)` +
+		`; (?:no job waits|jobs wait {mean:w} on average(?:, {hours:n} hours together)?; the p95 wait is {wait:w}(?: \({waitlo:w} to {waithi:w}\))?); (?:the limits hold in {held:s} of {of:t}|(?P<one>the limits hold in the one run))\. (?:No mix of these pools (?:that serves as well )?can cost less than {bound:m} a year, so the gap is at most {gap:s}|No lower bound on the cost is known)` +
 		`(?:\. The order binds until {end:d}: {owed:m} of it is for the time after the runs)?`),
 	"runs": form(`(?:Of {n:n} plans {best:t} is the cheapest that holds its limits\. )?The plan {name:t} costs {cost:m} a year at the rate of {days:t}(?:, {lo:m} to {hi:m}(?: in 90% of |, the lowest and highest of ){over:t})?; ` + undoneForm +
 		`; 95% of the jobs wait at most {wait:w}(?:; (?:the limits hold in {held:s} of {of:t}|(?P<one>the limits hold in the one run)|(?P<broken>the limits do not hold)))?(?:; {stranded:m} of the cost of {total:m} is for committed GPUs that nobody held)?`),
@@ -63,6 +63,10 @@ func TestTheAnswerIsTrue(t *testing.T) {
 		c.equal("lo", cell("Cost a year, low"))
 		c.equal("hi", cell("Cost a year, high"))
 		c.equal("wait", cell("Wait p95"))
+		c.equal("mean", cell("Mean wait"))
+		c.equal("hours", cell("Job-hours waited"))
+		c.equal("waitlo", cell("Wait p95, low"))
+		c.equal("waithi", cell("Wait p95, high"))
 		c.equal("held", cell("Limits held"))
 		if (c.groups["all"] != "") != (cell("Work not served") == 0) {
 			t.Errorf("%v: %v of the work is not served: %s", tt.files, cell("Work not served"), text)

@@ -75,7 +75,11 @@ func waitSentence(f *figure.Figure) string {
 	var parts []string
 	for _, i := range s.Chosen {
 		if s.Y[i].IsKnown() {
-			parts = append(parts, fmt.Sprintf("with the chosen %s GPUs 95%% of the jobs wait at most %s", count(s.X[i]), wait(s.Y[i])))
+			text := fmt.Sprintf("with the chosen %s GPUs the p95 wait is %s", count(s.X[i]), wait(s.Y[i]))
+			if s.Lo != nil && wait(s.Lo[i]) != wait(s.Hi[i]) {
+				text += fmt.Sprintf(" (%s to %s)", wait(s.Lo[i]), wait(s.Hi[i]))
+			}
+			parts = append(parts, text)
 		}
 	}
 	first, last := -1, -1

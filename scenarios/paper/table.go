@@ -83,7 +83,8 @@ func (m *material) mixesTable() (Table, bool) {
 		t.Columns = append(t.Columns, column(mix.AxisName(a.Path), figure.Name))
 	}
 	t.Columns = append(t.Columns, column("Cost a year", figure.USD), column("Cost a year, low", figure.USD), column("Cost a year, high", figure.USD), column("Work not served", figure.Share),
-		column("Wait p95", figure.Seconds), column("Stranded a year", figure.USD), column("Limits held", figure.Share), column("What it is", figure.Name))
+		column("Wait p95", figure.Seconds), column("Wait p95, low", figure.Seconds), column("Wait p95, high", figure.Seconds), column("Mean wait", figure.Seconds), column("Job-hours waited", figure.Count),
+		column("Stranded a year", figure.USD), column("Limits held", figure.Share), column("What it is", figure.Name))
 	list := slices.Clone(r.Plans)
 	for _, x := range []*mix.Mix{r.Own, r.Next, r.Closest} {
 		if x != nil && !slices.ContainsFunc(list, func(o *mix.Mix) bool { return o.Mix == x.Mix }) {
@@ -99,14 +100,17 @@ func (m *material) mixesTable() (Table, bool) {
 		for _, c := range x.Choices {
 			row = append(row, c.Value)
 		}
-		lo, hi, stranded := unknown, unknown, unknown
+		lo, hi, stranded, waitLo, waitHi := unknown, unknown, unknown, unknown, unknown
+		if len(x.WaitRange) == 2 {
+			waitLo, waitHi = figure.Number(x.WaitRange[0]), figure.Number(x.WaitRange[1])
+		}
 		if len(x.CostRange) == 2 && x.Runs > 1 {
 			lo, hi = dollars(yearly(x.CostRange[0], x.Length)), dollars(yearly(x.CostRange[1], x.Length))
 		}
 		if x.Stranded != nil {
 			stranded = dollars(yearly(*x.Stranded, x.Length))
 		}
-		t.Rows = append(t.Rows, append(row, dollarsOr(x.PerYear), lo, hi, number(x.Unserved), number(x.WaitP95), stranded, number(x.Held), strings.Join(x.Is, ", ")))
+		t.Rows = append(t.Rows, append(row, dollarsOr(x.PerYear), lo, hi, number(x.Unserved), number(x.WaitP95), waitLo, waitHi, number(x.WaitMean), number(x.WaitHours), stranded, number(x.Held), strings.Join(x.Is, ", ")))
 	}
 	c := r.Counts
 	t.Sentence = fmt.Sprintf("%s of %s mixes were tried: %s run in full, %s dropped by proof, %s dropped by a test.", capcli.Grouped(int64(c.Tried)), capcli.Grouped(int64(c.Mixes)),

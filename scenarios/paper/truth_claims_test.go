@@ -100,11 +100,15 @@ var claims = []claim{
 		c.equal("other", least)
 	}},
 	{"cost-by-reserved", form(`(?:{gpus:n} reserved GPUs cost {cost:m} a year(?: \({lo:m} to {hi:m}(?: in 90% of |, the lowest and highest of ){runs:n} runs?\))?(?:, {gap:s} above the lower bound of {bound:m})?; )?` + holdForm), checkSizes},
-	{"wait-by-reserved", form(`(?:With the chosen {gpus:n} GPUs 95% of the jobs wait at most {wait:w}; )?[Ww]ith {a:n} it is {wa:w}, with {b:n} it is {wb:w}(?:; the limit is {limit:w})?`), func(c *checker) {
+	{"wait-by-reserved", form(`(?:With the chosen {gpus:n} GPUs the p95 wait is {wait:w}(?: \({lo:w} to {hi:w}\))?; )?[Ww]ith {a:n} it is {wa:w}, with {b:n} it is {wb:w}(?:; the limit is {limit:w})?`), func(c *checker) {
 		s := &c.fig.Series[0]
 		if len(s.Chosen) > 0 {
 			c.equal("gpus", float64(s.X[s.Chosen[0]]))
 			c.equal("wait", float64(s.Y[s.Chosen[0]]))
+			if s.Lo != nil {
+				c.equal("lo", float64(s.Lo[s.Chosen[0]]))
+				c.equal("hi", float64(s.Hi[s.Chosen[0]]))
+			}
 		} else if c.groups["gpus"] != "" {
 			c.Errorf("%s names a chosen number, its data have none", c.fig.ID)
 		}

@@ -38,7 +38,7 @@ func (s *search) lossOf(e *Entry) loss {
 	}
 	floor := e.floor()
 	for _, r := range s.finished {
-		if own := r.Outcomes[0].WaitP95; r.Cost() < floor && r.holds(s.Hold) && (!out.known || own < out.wait) {
+		if own := r.Outcomes[0].WaitP95; r.CostWithWaits() < floor && r.holds(s.Hold) && (!out.known || own < out.wait) {
 			out = loss{known: true, wait: own, rival: r.Index}
 		}
 	}

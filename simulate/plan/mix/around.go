@@ -109,7 +109,7 @@ func (s *search) doubtful(best *Entry) []*Entry {
 			continue
 		}
 		for i := range e.Outcomes {
-			above[e] += (e.Outcomes[i].Cost - best.Outcomes[i].Cost).Float() / float64(len(e.Outcomes))
+			above[e] += (e.Outcomes[i].costWithWaits() - best.Outcomes[i].costWithWaits()).Float() / float64(len(e.Outcomes))
 		}
 		if above[e] < noise {
 			out = append(out, e)

@@ -222,6 +222,11 @@ func (e *Entry) Cost() capcli.USD {
 	return e.meanUSD(func(i int) capcli.USD { return e.Outcomes[i].Cost })
 }
 
+// CostWithWaits returns Cost and the mean over the runs of what the waits count.
+func (e *Entry) CostWithWaits() capcli.USD {
+	return e.Cost() + e.meanUSD(func(i int) capcli.USD { return e.Outcomes[i].WaitCost })
+}
+
 // Wait returns the mean over the runs of the p95 wait, in seconds.
 func (e *Entry) Wait() float64 {
 	if e.weights != nil {
@@ -281,6 +286,11 @@ func (e *Entry) weight(run int) int64 {
 		return 1
 	}
 	return e.weights[run]
+}
+
+// byChoice orders entries by what a plan minimises, the cost and the price of the waits, then as byCost: a total order.
+func byChoice(a, b *Entry) int {
+	return cmp.Or(cmp.Compare(a.CostWithWaits(), b.CostWithWaits()), byCost(a, b))
 }
 
 // byCost orders entries by cost, then wait, then number: a total order.

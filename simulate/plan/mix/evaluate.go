@@ -15,6 +15,7 @@ type Evaluate func(ctx context.Context, run int, candidates []*Candidate) ([]Out
 // wait at which it lost. Where ctx ends, evaluate returns the finished outcomes with the error; the
 // Run of the others is notRun.
 func (p *Problem) evaluate(ctx context.Context, run int, candidates []*Candidate) ([]Outcome, error) {
+	defer p.Effort.timed(onReplays)()
 	out := make([]Outcome, len(candidates))
 	for i := range out {
 		out[i].Run = notRun

@@ -8,7 +8,7 @@ import (
 	"capcli"
 )
 
-// runInFull returns the mixes that had all their runs, in order of cost.
+// runInFull returns the mixes that had all their runs, best first by byChoice.
 func (f *Found) runInFull() []*Entry {
 	var out []*Entry
 	for _, e := range f.Entries {
@@ -16,11 +16,11 @@ func (f *Found) runInFull() []*Entry {
 			out = append(out, e)
 		}
 	}
-	slices.SortFunc(out, byCost)
+	slices.SortFunc(out, byChoice)
 	return out
 }
 
-// BestEntry returns the cheapest mix that holds all limits in the required share of runs, and those on
+// BestEntry returns the cheapest mix, waits priced, that holds all limits in the required share of runs, and those on
 // unserved work on the mean; nil where there is none.
 func (f *Found) BestEntry() *Entry {
 	for _, e := range f.runInFull() {
@@ -31,7 +31,7 @@ func (f *Found) BestEntry() *Entry {
 	return nil
 }
 
-// secondBest returns the cheapest mix other than the best that holds all limits in the required
+// secondBest returns the cheapest mix, waits priced, other than the best that holds all limits in the required
 // share of runs, of the mixes run in full; nil where there is none.
 func (f *Found) secondBest() *Entry {
 	best := f.BestEntry()
@@ -43,7 +43,7 @@ func (f *Found) secondBest() *Entry {
 	return nil
 }
 
-// bestOnMean returns the cheapest mix whose mean figures hold all limits; nil where there is none.
+// bestOnMean returns the cheapest mix, waits priced, whose mean figures hold all limits; nil where there is none.
 func (f *Found) bestOnMean() *Entry {
 	for _, e := range f.runInFull() {
 		if f.meanHolds(e) {
@@ -63,7 +63,7 @@ func (f *Found) meanHolds(e *Entry) bool {
 // none.
 func (f *Found) frontier() []*Entry {
 	var out []*Entry
-	for _, e := range f.runInFull() { // by cost, then wait
+	for _, e := range slices.SortedFunc(slices.Values(f.runInFull()), byCost) { // by cost, then wait
 		if !e.Serves() {
 			continue
 		}

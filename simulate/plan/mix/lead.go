@@ -10,7 +10,8 @@ import (
 )
 
 // Lead answers in one line: what to buy, its cost over the period and a year, whether the
-// limits hold, how much work is left undone, what the size is tied with and what a wrong one costs. It says where the search was stopped early.
+// limits hold, how much work is left undone, how long jobs wait, what the size is tied with and what a wrong one costs. It
+// says where the search was stopped early.
 func (r *Result) Lead() string {
 	if r.Partial != "" {
 		return "PARTIAL (" + r.Partial + "). Best so far: " + r.answer()
@@ -29,6 +30,9 @@ func (r *Result) answer() string {
 	}
 	year, _ := billing.PerYear(e.Cost(), e.Length())
 	text := fmt.Sprintf("%s: %s%s for %s, ~%s a year; %s; %s", r.purchaseText(), risk, e.Cost(), lengthText(e.Length()), year, r.limitsText(), e.undoneInPlan())
+	if waits := r.Best.WaitsText(); waits != "" {
+		text += "; " + waits
+	}
 	switch b := r.Bound; {
 	case b.Cost <= 0:
 	case b.Service():

@@ -21,6 +21,9 @@ func (s *study) allNotes() []string {
 	if s.req.PriceUnserved {
 		notes = append(notes, "the cost includes unserved work at the on-demand price; break-even prices and the sensitivity to prices keep that part unchanged")
 	}
+	if note := s.out.WaitNote(); note != "" {
+		notes = append(notes, note)
+	}
 	notes = append(notes, s.owed...)
 	notes = append(notes, s.serviceNotes()...)
 	if s.best != nil && s.out.Partial == "" {

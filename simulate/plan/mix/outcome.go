@@ -55,6 +55,7 @@ type Outcome struct {
 	Priced          bool        `json:"priced"`          // every pool has a price; if false, the amounts below are of the other pools
 	Cost            capcli.USD  `json:"cost_usd"`
 	Penalty         capcli.USD  `json:"unserved_in_cost_usd,omitempty"` // part of Cost: unserved work, where the problem prices it
+	WaitCost        capcli.USD  `json:"waits_usd,omitempty"`            // what the waits count, where the problem prices them; no part of Cost
 	Committed       capcli.USD  `json:"committed_usd"`
 	OnDemand        capcli.USD  `json:"on_demand_usd"`
 	Spot            capcli.USD  `json:"spot_usd"`

@@ -40,7 +40,7 @@ func (s *search) close() {
 	}
 	s.Open = len(open)
 	if best := s.bestSoFar(); best != nil && len(open) > 0 {
-		s.Loss = best.Cost() - open[0].floor()
+		s.Loss = best.CostWithWaits() - open[0].floor()
 	}
 }
 
@@ -88,7 +88,7 @@ func byFloor(a, b *Entry) int {
 func (s *search) mayBeBetter(entries []*Entry) []*Entry {
 	best := capcli.USD(-1)
 	if e := s.bestSoFar(); e != nil {
-		best = e.Cost()
+		best = e.CostWithWaits()
 	}
 	return slices.DeleteFunc(entries, func(e *Entry) bool {
 		out := s.overLimit(e) || s.starved(e) || best >= 0 && e.floor() >= best
@@ -103,7 +103,7 @@ func (s *search) mayBeBetter(entries []*Entry) []*Entry {
 func (s *search) bestSoFar() *Entry {
 	var best *Entry
 	for _, e := range s.finished {
-		if e.holds(s.Hold) && (best == nil || byCost(e, best) < 0) {
+		if e.holds(s.Hold) && (best == nil || byChoice(e, best) < 0) {
 			best = e
 		}
 	}

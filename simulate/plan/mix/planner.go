@@ -90,7 +90,7 @@ func NewPlanner(ctx context.Context, r *Request) (*Planner, error) {
 			p.problem.Memory = r.Memory
 		}
 	}
-	for _, step := range []func() error{p.makeTariff, p.makeSpace, p.makeLimits, r.Check} {
+	for _, step := range []func() error{p.makeTariff, p.makeSpace, p.priceWaits, p.makeLimits, r.Check} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -62,10 +62,10 @@ func level(confidence float64, candidates, looks int) float64 {
 	return (1 - confidence) / (float64(looks) * n * (2*max(1, n-1) + 1))
 }
 
-// beats reports whether rival rules e out by the first n runs of both. It does where it costs less,
-// waits no longer (where the goal is the frontier), and holds the limits in each run in which e does.
+// beats reports whether rival rules e out by the first n runs of both. It does where it costs less with its waits
+// priced, costs less without them and waits no longer (where the goal is the frontier), and holds the limits in each run in which e does.
 func (s *Search) beats(rival, e *Entry, n int, alpha float64) bool {
-	cost, wait := make([]float64, n), make([]float64, n)
+	cost, priced, wait := make([]float64, n), make([]float64, n), make([]float64, n)
 	longer := true // e's wait equals rival's in every run
 	for k := range n {
 		if e.held[k] && !rival.held[k] {
@@ -73,13 +73,14 @@ func (s *Search) beats(rival, e *Entry, n int, alpha float64) bool {
 		}
 		a, b := &e.Outcomes[k], &rival.Outcomes[k]
 		cost[k] = (a.Cost - b.Cost).Float()
+		priced[k] = (a.costWithWaits() - b.costWithWaits()).Float()
 		wait[k] = float64(a.WaitP95 - b.WaitP95)
 		longer = longer && wait[k] == 0
 	}
-	if overZero(cost) > alpha {
+	if overZero(priced) > alpha {
 		return false
 	}
-	return s.Goal == cheapest || longer || overZero(wait) <= alpha
+	return s.Goal == cheapest || overZero(cost) <= alpha && (longer || overZero(wait) <= alpha)
 }
 
 // race runs a batch as often as the problem asks, and drops mixes on the way. It drops none by test
@@ -106,7 +107,9 @@ func (s *search) raceOn(active []*Entry, steps []int, alpha float64) {
 		if n <= had {
 			continue
 		}
-		if active = s.runTo(active, n); s.err != nil || n == s.Problem.Runs || alpha == 0 {
+		active = s.runTo(active, n)
+		s.tellBetter(active)
+		if s.err != nil || n == s.Problem.Runs || alpha == 0 {
 			return
 		}
 		active = s.drop(active, n, alpha)

@@ -32,6 +32,11 @@ type Request struct {
 	PriceUnserved bool
 	Within        *capcli.Seconds // the longest wait that counts as available; nil takes that of the limits
 
+	// WaitCost is what an hour that one job waits counts in the choice of the best mix, in dollars: of two patiences the
+	// longer is taken where it saves more for each hour that a job waits. "" is WaitCostDefault where the mixes differ in
+	// patience, and nothing elsewhere.
+	WaitCost string
+
 	Runs       int     // of each mix that is not dropped; 0 is 20, or 1 where nothing is left to chance
 	Confidence float64 // that no mix is dropped wrongly, from 0 to under 1; 0 drops by proof alone
 	Goal       Goal    // the mixes that dropping must keep

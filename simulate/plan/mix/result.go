@@ -24,7 +24,8 @@ type Result struct {
 	Hold       float64        `json:"hold_share"`
 	Confidence float64        `json:"confidence"`
 	Goal       string         `json:"goal"`
-	Priced     bool           `json:"unserved_priced"` // the cost includes the unserved work at the on-demand price
+	Priced     bool           `json:"unserved_priced"`            // the cost includes the unserved work at the on-demand price
+	WaitPrice  capcli.Rate    `json:"wait_cost_usd_per_job_hour"` // what an hour that one job waits counts in the choice of the best mix
 	Within     capcli.Seconds `json:"availability_within_s"`
 	Limits     []Limit        `json:"limits"`
 	Axes       []Axis         `json:"axes"`
@@ -104,6 +105,8 @@ type Mix struct {
 	UndoneJobs *float64       `json:"unserved_jobs"`
 	Penalty    *capcli.USD    `json:"unserved_in_cost_usd,omitempty"`
 	WaitMean   *float64       `json:"wait_mean_s"`
+	WaitHours  *float64       `json:"wait_job_hours"`      // of all jobs together
+	WaitCost   *capcli.USD    `json:"waits_usd,omitempty"` // what they count in the choice; no part of the cost
 	WaitP95    *float64       `json:"wait_p95_s"`
 	WaitRange  []float64      `json:"wait_p95_range_s"`
 	Stranded   *capcli.USD    `json:"stranded_usd"`
@@ -175,7 +178,7 @@ func (s *study) result() *Result {
 	c, search := s.req.Case, s.Search
 	r.Schema, r.Currency, r.Scenario, r.Trace, r.Seed = schema, "USD", c.Scenario.Name, c.Source.Name, uint64(s.problem.Seed)
 	r.Runs, r.Hold, r.Confidence, r.Goal, r.Priced = s.problem.Runs, search.Hold, search.Confidence, search.Goal.String(), s.problem.PriceUnserved
-	r.Within, r.Limits, r.Axes, r.Counts = s.problem.Within, orEmpty(search.Limits), orEmpty(s.problem.Space.Axes), s.tally()
+	r.WaitPrice, r.Within, r.Limits, r.Axes, r.Counts = s.problem.WaitPrice, s.problem.Within, orEmpty(search.Limits), orEmpty(s.problem.Space.Axes), s.tally()
 	r.Found, r.Base, r.Risk = s.found, c.Scenario, search.Risk
 	r.Futures, r.Logs = s.played(), s.playedLogs()
 	ranked, _ := s.found.rankedMixes()
@@ -271,11 +274,11 @@ func (s *study) mix(e *Entry) *Mix {
 	out.Cost, out.Held = &cost, &held
 	lo, hi, _ := e.Range("cost")
 	out.CostRange = []capcli.USD{capcli.USDOf(lo), capcli.USDOf(hi)}
-	lo, hi, _ = e.Range("wait_p95")
-	if past := s.out.OwnPast; past != nil {
-		lo, hi = past.Widen(lo, hi)
+	out.WaitRange = s.waitRange(e)
+	hours, waits := e.WaitHours(), e.CostWithWaits()-cost
+	if out.WaitHours = &hours; waits > 0 {
+		out.WaitCost = &waits
 	}
-	out.WaitRange = []float64{lo, hi}
 	lo, hi, _ = e.Range("unserved_share")
 	out.UnservedIn = []float64{lo, hi}
 	if out.Length = e.Length(); out.Length > 0 {

@@ -46,6 +46,7 @@ func (p *Problem) price(ctx context.Context, c *Candidate, run int, ran *simulat
 	if p.PriceUnserved {
 		out.charge()
 	}
+	out.chargeWaits(p.WaitPrice)
 	if p.tariff != nil {
 		return out, p.tariff.meter(&out, c, res.Record)
 	}

@@ -49,6 +49,8 @@ type Search struct {
 	// Progress, if not nil, is called with the number of mixes that are done and the number of all
 	// mixes. With a Stride fewer than all are tried.
 	Progress func(done, of int)
+	// Better, if not nil, is called with the best mix so far whenever there is a better one.
+	Better func(text string)
 }
 
 // Found is the result of a search.
@@ -85,6 +87,8 @@ type search struct {
 	tried    map[int]*Entry // by number; nil for a mix that is invalid
 	finished []*Entry       // the mixes that were run in full
 	firstBad error          // the first invalid mix
+	told     *Entry         // what Better was called with last
+	toldRuns int            // its runs then
 	err      error
 }
 
@@ -245,6 +249,7 @@ func (s *search) entryOf(i int) *Entry {
 
 // entry returns what is known of a candidate before it is run: its floors.
 func (s *search) entry(c *Candidate) (*Entry, error) {
+	defer s.Problem.Effort.timed(onBounds)()
 	e := s.newEntry(c)
 	e.allowed = s.bounds.allowed
 	for run := range s.Problem.Runs {
@@ -285,7 +290,7 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 	}
 	floor := e.floor()
 	for _, r := range s.finished {
-		if r.Cost() < floor && r.holds(s.Hold) && (s.Goal == cheapest || r.Wait() == 0) {
+		if r.CostWithWaits() < floor && r.holds(s.Hold) && (s.Goal == cheapest || r.Wait() == 0) {
 			return r.Index, true
 		}
 	}

@@ -260,8 +260,8 @@ func (s *study) sizedMix(gpus int64, e *Entry) Sized {
 	return out
 }
 
-// compareSized orders mixes with one number of GPUs: those that hold the limits by cost, then the
-// others by the share of the runs in which they hold them, then by cost.
+// compareSized orders mixes with one number of GPUs: those that hold the limits by byChoice, then
+// the others by the share of the runs in which they hold them, then by byChoice.
 func compareSized(a, b *Entry, hold float64) int {
 	if x, y := a.holds(hold), b.holds(hold); x != y {
 		if x {
@@ -273,5 +273,5 @@ func compareSized(a, b *Entry, hold float64) int {
 			return c
 		}
 	}
-	return byCost(a, b)
+	return byChoice(a, b)
 }

@@ -110,6 +110,8 @@ type Problem struct {
 	// PriceUnserved adds the work that a run leaves undone to its cost, at the on-demand price that
 	// applies to the jobs.
 	PriceUnserved bool
+	// WaitPrice is what an hour that one job waits counts in the choice of the best mix; it is no part of the cost.
+	WaitPrice capcli.Rate
 	// Within is the longest wait that counts as available, in the metric availability.
 	Within capcli.Seconds
 	// Candidate returns candidate i.
@@ -120,6 +122,8 @@ type Problem struct {
 	// Memory keeps simulations and bounds under the name Jobset of the jobs; nil keeps none.
 	Memory Memory
 	Jobset string
+
+	Effort *Effort // receives how long parts take; nil takes no times
 
 	tariff *tariff // what may be committed to beside the mixes; nil is nothing
 }

@@ -14,7 +14,7 @@ import (
 	"capcli/simulate/plan"
 )
 
-// Standing says how sure the size of the best mix is: which sizes cost the same within the noise of the runs, and
+// Standing says how sure the size of the best mix is: which sizes cost the same, waits counted, within the noise of the runs, and
 // what a wrong one costs. Sizes are the best mix with other numbers of committed GPUs; differences are paired over the
 // runs, with ranges of 95 %.
 type Standing struct {
@@ -33,21 +33,22 @@ type Standing struct {
 // Wrong is a size outside the tie, and what it costs more.
 type Wrong struct {
 	GPUs  int64        `json:"committed_gpus"`
-	More  capcli.USD   `json:"more_usd"`
+	More  capcli.USD   `json:"more_usd"` // below 0: it costs less, and its waits count more
 	In    []capcli.USD `json:"more_range_usd"`
+	Waits capcli.USD   `json:"waits_more_usd,omitempty"` // by what its waits count more; no part of More
 	Holds bool         `json:"holds_limits"`
 }
 
 // stakeShare is the share of the cost under which a stake does not matter.
 const stakeShare = 0.01
 
-// difference returns the mean by which e costs more than best over the runs, and the half width of its range of 95 %
+// difference returns the mean by which an amount of e is more than that of best over the runs, and the half width of its range of 95 %
 // (Student, paired). A single run has no noise.
-func difference(e, best *Entry) (mean, half float64) {
+func difference(e, best *Entry, amount func(o *Outcome) capcli.USD) (mean, half float64) {
 	n := float64(min(len(e.Outcomes), len(best.Outcomes)))
 	d := make([]float64, int(n))
 	for k := range d {
-		d[k] = (e.Outcomes[k].Cost - best.Outcomes[k].Cost).Float()
+		d[k] = (amount(&e.Outcomes[k]) - amount(&best.Outcomes[k])).Float()
 		mean += d[k] / n
 	}
 	if n < 2 {
@@ -79,7 +80,7 @@ func (s *study) standing(by map[int64]*Entry) *Standing {
 	out.Step = s.sizeStep()
 	tied := func(g int64) bool {
 		e := by[g]
-		mean, half := difference(e, s.best)
+		mean, half := difference(e, s.best, (*Outcome).costWithWaits)
 		if !e.holds(s.Search.Hold) || mean-half > 0 {
 			return false
 		}
@@ -98,9 +99,11 @@ func (s *study) standing(by map[int64]*Entry) *Standing {
 	out.Stands = out.To-out.From <= out.Step || out.Stake.Float() <= stakeShare*cost
 	far := max(out.Step, sizes[own]/10)
 	wrong := func(g int64) {
-		mean, half := difference(by[g], s.best)
+		e := by[g]
+		mean, half := difference(e, s.best, func(o *Outcome) capcli.USD { return o.Cost })
 		out.Wrong = append(out.Wrong, Wrong{
-			GPUs: g, More: capcli.USDOf(mean), In: []capcli.USD{capcli.USDOf(mean - half), capcli.USDOf(mean + half)}, Holds: by[g].holds(s.Search.Hold),
+			GPUs: g, More: capcli.USDOf(mean), In: []capcli.USD{capcli.USDOf(mean - half), capcli.USDOf(mean + half)}, Holds: e.holds(s.Search.Hold),
+			Waits: e.CostWithWaits() - e.Cost() - s.best.CostWithWaits() + s.best.Cost(),
 		})
 	}
 	for k := lo - 1; k >= 0; k-- {
@@ -279,6 +282,8 @@ func (r *Result) StandingText() string {
 		switch {
 		case !w.Holds:
 			wrong = append(wrong, fmt.Sprintf("%s would break a limit", capcli.Grouped(w.GPUs)))
+		case w.More < 0:
+			wrong = append(wrong, fmt.Sprintf("%s would cost %s less, and its waits count %s more", capcli.Grouped(w.GPUs), -w.More, w.Waits))
 		default:
 			wrong = append(wrong, fmt.Sprintf("%s would cost %s more", capcli.Grouped(w.GPUs), w.More))
 		}

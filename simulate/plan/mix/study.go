@@ -116,7 +116,7 @@ func (s *study) runnerUp() *Entry {
 		if e == s.best || e.Fate != Full || e.Key == s.best.Key || !e.holds(s.Search.Hold) {
 			continue
 		}
-		if next == nil || e.Cost() < next.Cost() {
+		if next == nil || byChoice(e, next) < 0 {
 			next = e
 		}
 	}
@@ -203,7 +203,7 @@ func (s *study) weigh(ctx context.Context) error {
 				Cost: e.Cost(), Wait: e.Wait(), Held: e.HeldShare(), Undone: e.undoneShare(), Serves: e.Serves(), Best: sizes[k] == poolSize(c),
 			}
 			if row.Holds = e.holds(s.Search.Hold); row.Holds && row.Cost < s.best.Cost() {
-				row.Why = s.whyNot(path, sizes[k])
+				row.Why = s.whyNot(e, path, sizes[k])
 			}
 			if last != nil {
 				saved := last.Cost() - e.Cost()
@@ -241,8 +241,12 @@ func (s *study) runKnown(ctx context.Context, candidates []*Candidate) ([]*Entry
 	return out, nil
 }
 
-// whyNot returns why a size that is cheaper than the plan and holds the limits is not the plan: it was no choice.
-func (s *study) whyNot(path string, gpus int) string {
+// whyNot returns why a size that is cheaper than the plan and holds the limits is not the plan: for its waits, or because
+// it was no choice.
+func (s *study) whyNot(e *Entry, path string, gpus int) string {
+	if more := e.CostWithWaits() - s.best.CostWithWaits(); more >= 0 {
+		return fmt.Sprintf(waitsCount+" %s more: --search wait-cost=… sets what an hour of a job counts", more+s.best.Cost()-e.Cost())
+	}
 	for _, a := range s.problem.Space.Axes {
 		if a.Path == path {
 			return fmt.Sprintf("%d GPUs are between the sizes tried, or beyond them: --vary %s=… tries more", gpus, path)

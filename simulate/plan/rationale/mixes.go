@@ -26,7 +26,7 @@ func explainMixes(file string, text []byte) (*Answer, error) {
 	}
 	best := p.Best
 	d.Cost = best.Cost
-	d.Why = append(d.Why, fmt.Sprintf("%s is the cheapest of %d mixes tried that holds the limits in %.0f%% of %d runs or more", mixName(best), p.Counts.Tried, 100*p.Hold, p.Runs))
+	d.Why = append(d.Why, fmt.Sprintf("%s is the cheapest of %d mixes tried that holds the limits in %.0f%% of %d runs or more%s", mixName(best), p.Counts.Tried, 100*p.Hold, p.Runs, waitsCounted(&p)))
 	if u := best.Unserved; u != nil {
 		d.Why = append(d.Why, fmt.Sprintf("it leaves %s of the work undone that could have been done by the end", outcome.ShareText(*u)))
 	}
@@ -123,7 +123,7 @@ func (d *Answer) mixes(p *mix.Result) {
 	cheaper := 0
 	for _, m := range othersOf(p) {
 		loses := *m.Cost - *p.Best.Cost
-		if loses < 0 {
+		if loses < 0 && mixFails(m, p.Hold) != "" {
 			cheaper++
 			d.bind(m, p.Hold)
 		}
@@ -135,7 +135,7 @@ func (d *Answer) mixes(p *mix.Result) {
 	switch {
 	case d.Binding != nil:
 		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s less and %s", *d.Binding, cheaper, capcli.Agree(cheaper, "mix costs", "mixes cost"), capcli.Agree(cheaper, "breaks it", "break a limit; the cheapest of them breaks this one")))
-	case len(p.Limits) > 0 && p.Counts.Starved == 0:
+	case len(p.Limits) > 0 && p.Counts.Starved == 0 && waitsCounted(p) == "":
 		d.Why = append(d.Why, "no limit binds: none of the mixes listed costs less")
 	}
 }
@@ -165,6 +165,9 @@ func secondOf(p *mix.Result) string {
 		of = fmt.Sprintf(", of the %d run in full,", p.Counts.Full)
 	}
 	text := fmt.Sprintf("the second cheapest%s is %s, which costs %s* more", of, mixName(p.Next), *p.Next.Cost-*p.Best.Cost)
+	if more := *p.Next.Cost - *p.Best.Cost; more < 0 {
+		text = fmt.Sprintf("the second cheapest, waits counted,%s is %s, which costs %s* less and has waits that count %s* more", of, mixName(p.Next), -more, waitsOf(p.Next)-waitsOf(p.Best))
+	}
 	if a, b := p.Best.Unserved, p.Next.Unserved; a != nil && b != nil && outcome.ShareText(*a) != outcome.ShareText(*b) {
 		text += fmt.Sprintf(" and leaves %s of the work undone instead of %s", outcome.ShareText(*b), outcome.ShareText(*a))
 	}
@@ -189,10 +192,30 @@ func verdictOf(p *mix.Result, m *mix.Mix) string {
 	switch {
 	case m.Runs < p.Runs:
 		return fmt.Sprintf("dropped after %d of %d runs", m.Runs, p.Runs)
+	case why == "" && *m.Cost < *p.Best.Cost && waitsOf(m) > waitsOf(p.Best):
+		return fmt.Sprintf("jobs wait longer, which counts %s more", waitsOf(m)-waitsOf(p.Best))
 	case why == "" && len(p.Limits) > 0:
 		return "holds the limits"
 	}
 	return why
+}
+
+// waitsOf returns what the waits of a mix count in the choice.
+func waitsOf(m *mix.Mix) capcli.USD {
+	if m.WaitCost == nil {
+		return 0
+	}
+	return *m.WaitCost
+}
+
+// waitsCounted says that waits are counted, where a mix that costs less and holds the limits was not taken for its waits.
+func waitsCounted(p *mix.Result) string {
+	for _, m := range othersOf(p) {
+		if *m.Cost < *p.Best.Cost && m.Runs == p.Runs && mixFails(m, p.Hold) == "" && waitsOf(m) > waitsOf(p.Best) {
+			return fmt.Sprintf(", where an hour that a job waits counts %s", p.WaitPrice)
+		}
+	}
+	return ""
 }
 
 // margins says what the last GPU of each pool is worth, and what one more would be.
