@@ -95,7 +95,7 @@ func (s *Scenario) assumeFloats(c *Capacity) []prices.Assumption {
 // "" where none can be set.
 func (s *Scenario) SizePath(i int) string {
 	c := &s.Capacity[i]
-	for _, pool := range []string{"capacity." + c.Name, fmt.Sprintf("capacity[%d]", i)} {
+	for _, pool := range []string{"capacity." + c.Name, s.PoolPath(i)} {
 		for _, x := range []struct {
 			field string
 			size  int
@@ -106,6 +106,15 @@ func (s *Scenario) SizePath(i int) string {
 		}
 	}
 	return ""
+}
+
+// PoolPath returns the path of pool i for With, such as capacity[1]. Pools that overrides gave the size 0 count in
+// it, though they are no longer in Capacity.
+func (s *Scenario) PoolPath(i int) string {
+	if i < len(s.left) {
+		i = s.left[i]
+	}
+	return fmt.Sprintf("capacity[%d]", i)
 }
 
 // size returns the number of GPUs of a pool; 0 if a file says it, or if it has no limit.

@@ -83,6 +83,7 @@ type Scenario struct {
 	lentTo string       // see lentModel
 	source []byte
 	sets   []string
+	left   []int // indexes, in the list of the source and the overrides, of the pools in Capacity; nil is all
 	opened *opened
 
 	serviceObjects  []*strict.Object // of Services, while the file is read
@@ -162,7 +163,7 @@ func parse(list, own *prices.List, file string, b []byte, overrides []string) (*
 	d := &strict.Decoder{Form: &scenarioForm, Overrides: overrides}
 	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, prices: list, opened: &opened{}}
 	if root := d.ReadTree(b); root != nil {
-		override(d, root, overrides)
+		s.left = override(d, root, overrides)
 		d.Context = keys{list.Override(own.Override(prices.Catalogue())), own == nil && strict.Child(root, "prices") != nil}
 		readScenario(d, root, s)
 	}

@@ -416,10 +416,10 @@ func supplySwings(s *scenarios.Scenario) []supplySwing {
 			c := &s.Capacity[i]
 			if c.Hazard != nil {
 				up := capcli.Seconds(float64(c.Hazard.MeanUp) / x.times)
-				kills = append(kills, fmt.Sprintf("capacity[%d].hazard.mean_up=%s", i, timeText(max(60, up))))
+				kills = append(kills, fmt.Sprintf("%s.hazard.mean_up=%s", s.PoolPath(i), timeText(max(60, up))))
 			}
 			if c.Lead > 0 {
-				delays = append(delays, fmt.Sprintf("capacity[%d].lead_time=%s", i, timeText(capcli.Seconds(float64(c.Lead)*x.times))))
+				delays = append(delays, fmt.Sprintf("%s.lead_time=%s", s.PoolPath(i), timeText(capcli.Seconds(float64(c.Lead)*x.times))))
 			}
 		}
 		if len(kills) > 0 {
