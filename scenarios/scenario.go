@@ -83,8 +83,10 @@ type Scenario struct {
 	lentTo string       // see lentModel
 	source []byte
 	sets   []string
-	left   []int // indexes, in the list of the source and the overrides, of the pools in Capacity; nil is all
-	opened *opened
+	// unsettled keeps pools that float out of invoices: see LeaveUnsettled.
+	unsettled bool
+	left      []int // indexes, in the list of the source and the overrides, of the pools in Capacity; nil is all
+	opened    *opened
 
 	serviceObjects  []*strict.Object // of Services, while the file is read
 	workflowObjects []*strict.Object // of Workflows, while the file is read
