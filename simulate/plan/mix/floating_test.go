@@ -97,6 +97,9 @@ func TestFloatingPoolsEnumerated(t *testing.T) {
 				t.Errorf("seed %d: a gap of %v is left", seed, solved.Commitments.Gap)
 			}
 			wantSettled(t, solved, played)
+			if vary == nil {
+				wantWorth(t, solved, played)
+			}
 			frontierCosts(t, solved, played)
 		}
 	}
@@ -125,6 +128,96 @@ func wantSettled(t *testing.T, solved, played *mix.Result) {
 		}
 		if got := size(solved.Chosen, name); got != bought {
 			t.Errorf("the scenario has %d GPUs of %s, the plan %d", got, name, bought)
+		}
+	}
+}
+
+// wantWorth checks the marginal GPUs and the break-even prices of what is bought against all sizes: what one of the
+// sizes costs is the least of all mixes with it under the same rules.
+func wantWorth(t *testing.T, solved, played *mix.Result) {
+	t.Helper()
+	if len(solved.Bills) != 2 {
+		t.Fatalf("%+v, want a break-even price of each offer", solved.Bills)
+	}
+	least := func(pool string, gpus int64) (cost capcli.USD, found bool) {
+		for _, m := range played.All {
+			size, lot := "", int64(1)
+			for _, c := range m.Choices {
+				if strings.HasPrefix(c.Path, "capacity."+pool) {
+					if size = c.Value; strings.HasSuffix(c.Path, "nodes") {
+						lot = 2
+					}
+				}
+			}
+			same := m.Choices[0] == solved.Best.Choices[0] && m.Choices[1] == solved.Best.Choices[1]
+			if same && m.Fate == "full" && size == fmt.Sprint(gpus/lot) && (!found || *m.Cost < cost) {
+				cost, found = *m.Cost, true
+			}
+		}
+		return cost, found
+	}
+	near := func(what string, got, want capcli.USD) {
+		t.Helper()
+		if off := got - want; off > 20 || off < -20 {
+			t.Errorf("%s: %s, of all sizes %s\n%+v", what, got.Decimal(), want.Decimal(), solved.Commitments)
+		}
+	}
+	for _, m := range solved.Marginal {
+		if want, found := least(m.Pool, int64(m.GPUs)); found {
+			near(fmt.Sprint(m.Pool, " ", m.GPUs), m.Cost, want)
+		}
+	}
+	for _, b := range solved.Bills {
+		if want, found := least(b.Offer, 0); b.GPUs > 0 && found {
+			near("without "+b.Offer, b.Without+solved.Best.Entry.Cost(), want)
+		}
+	}
+}
+
+// By hand: 4 GPUs are used all day, and 4 more for 18 hours. At $2 of $4 on demand, 8 GPUs are committed for $384.
+// Without that offer the day costs $576 under the dearer one, and $672 under none: the first breaks even at
+// $2 + ($576 - $384) / 192 h = $3.00. The last of 8 GPUs saves 18 h at $4 for 24 h at $2. The dearer term pays below
+// the price of what it displaces.
+func TestWorthByHand(t *testing.T) {
+	q := mix.NewRequest(caseOf(t, `capcli: scenario/v1
+period: 2026-01-01 to 2026-01-01
+capacity:
+  - {name: base, kind: cud, gpus: 64, term: 1y, price: 2}
+  - {name: dear, kind: cud, gpus: 1, term: 3y, price: 3}
+  - {name: od, kind: on_demand, price: 4}
+`))
+	r := planOf(t, q, worldJobs([][4]int64{{1, 0, 4, 86_400}, {2, 0, 4, 64_800}})...)
+	if r.Best == nil || r.Best.Entry.Cost() != 384*capcli.Dollar || len(r.Commitments.Bought) != 1 || r.Commitments.Bought[0].GPUs != 8 {
+		t.Fatalf("%+v, %+v", r.Best, r.Commitments)
+	}
+	dollars := func(cents int64) *capcli.Rate { v := capcli.Rate(cents * 10_000); return &v }
+	for i, want := range []mix.BillTie{{"base", 8, 2_000_000, dollars(300), 192 * capcli.Dollar}, {"dear", 0, 3_000_000, dollars(200), 0}} {
+		got := r.Bills[i]
+		if *got.At != *want.At {
+			t.Errorf("%s breaks even at %s, want %s", want.Offer, got.At.Decimal(), want.At.Decimal())
+		}
+		if got.At, want.At = nil, nil; got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	for _, m := range r.Marginal {
+		if m.GPUs == 8 && (m.Pool != "base" || !m.Best || m.Needed != 0.75 || *m.Saved != 24*capcli.Dollar) {
+			t.Errorf("the last GPU: %+v", m)
+		}
+		if m.GPUs == 9 && (m.Needed != 0 || *m.Saved != -48*capcli.Dollar) {
+			t.Errorf("one more GPU: %+v", m)
+		}
+	}
+	if want := "Buy no place"; !strings.HasPrefix(r.Lead(), want) || !strings.Contains(r.Lead(), "8 GPUs of base for 1y from 2026-01-01") {
+		t.Errorf("%s", r.Lead())
+	}
+	if b := r.Bound; b.Cost <= 0 || b.Cost > 384*capcli.Dollar {
+		t.Errorf("%+v", b)
+	}
+	want := map[string]capcli.USD{"bills": 0, "nothing": 288 * capcli.Dollar}
+	for _, as := range r.CommittedAs {
+		if more, is := want[as.As]; !is || as.More != more {
+			t.Errorf("%+v", as)
 		}
 	}
 }

@@ -96,6 +96,9 @@ func (s *study) ask(ctx context.Context) error {
 	if err := s.weigh(ctx); err != nil {
 		return err
 	}
+	if err := s.weighBills(ctx); err != nil {
+		return err
+	}
 	if rival := s.runnerUp(); rival != nil {
 		s.out.Rival, s.out.Against = rival, &rival.Index
 		if !s.best.Discounted && !rival.Discounted && !s.out.Chosen.ChoosesByPrice() {
