@@ -36,12 +36,21 @@ type FloatingPool struct {
 	Pool   int      // index into Scenario.Capacity
 	Name   string   // of the pool, and the ID of its commitment
 	GPUs   int      // its size now
+	Lot    int      // GPUs of a node, which are bought together; 1 for a number of GPUs
 	Term   string   // as the pool states it: 1y; "" is none
 	Limits bool     // whether its GPUs add to max_gpus of an on_demand pool
 	Covers []string // the pools whose use it covers
 	// Unit is the commitment of one GPU in the run: its product, its price by the hour and at the
-	// start, and from when to when. Without until, a term that ends in the run is renewed.
-	Unit billing.Commitment
+	// start, and from when to when. Without until it Renews: a term that ends in the run goes on.
+	Unit   billing.Commitment
+	Renews bool
+}
+
+// Rate returns the whole payment for a GPU divided by the hours of the commitment.
+func (f *FloatingPool) Rate() capcli.Rate {
+	fees, length := &f.Unit.Fees, int64(f.Unit.End-f.Unit.Start)
+	ahead := (2*int64(fees.Upfront)*int64(capcli.Hour) + length) / (2 * length)
+	return fees.Hourly + capcli.Rate(ahead)
 }
 
 // FloatingPools returns the pools that float, in the order of the pools, for a run from start to
@@ -58,7 +67,7 @@ func (s *Scenario) FloatingPools(start, end capcli.Time) ([]FloatingPool, error)
 			return nil, err
 		}
 		limits := slices.ContainsFunc(s.Capacity, func(p Capacity) bool { return slices.Contains(s.guarantees(&p), c) })
-		out = append(out, FloatingPool{Pool: i, Name: c.Name, GPUs: c.size(), Term: c.Term, Limits: limits, Covers: s.covers(c), Unit: *unit})
+		out = append(out, FloatingPool{Pool: i, Name: c.Name, GPUs: c.size(), Lot: max(1, min(c.Nodes, 1)*c.GPUsPerNode), Renews: !c.Until.Given, Term: c.Term, Limits: limits, Covers: s.covers(c), Unit: *unit})
 	}
 	return out, nil
 }
@@ -95,7 +104,7 @@ func (s *Scenario) assumeFloats(c *Capacity) []prices.Assumption {
 // "" where none can be set.
 func (s *Scenario) SizePath(i int) string {
 	c := &s.Capacity[i]
-	for _, pool := range []string{"capacity." + c.Name, fmt.Sprintf("capacity[%d]", i)} {
+	for _, pool := range []string{"capacity." + c.Name, s.PoolPath(i)} {
 		for _, x := range []struct {
 			field string
 			size  int
@@ -108,14 +117,27 @@ func (s *Scenario) SizePath(i int) string {
 	return ""
 }
 
+// PoolPath returns the path of pool i for With, such as capacity[1]. Pools that overrides gave the size 0 count in
+// it, though they are no longer in Capacity.
+func (s *Scenario) PoolPath(i int) string {
+	if i < len(s.left) {
+		i = s.left[i]
+	}
+	return fmt.Sprintf("capacity[%d]", i)
+}
+
 // size returns the number of GPUs of a pool; 0 if a file says it, or if it has no limit.
 func (c *Capacity) size() int { return max(c.GPUs, c.Nodes*c.GPUsPerNode) }
 
 // Settles reports whether runs of the scenario are settled hour by hour with commitments: its own,
 // or pools that float.
 func (s *Scenario) Settles() bool {
-	return len(s.Commitments) > 0 || slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Floats })
+	return len(s.Commitments) > 0 || !s.unsettled && slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Floats })
 }
+
+// LeaveUnsettled keeps the pools that float out of invoices and contracts, for plans that settle them on the use
+// that was played. FloatingPools returns them as before.
+func (s *Scenario) LeaveUnsettled() { s.unsettled = true }
 
 // fenced reads whether the pool is a place.
 func fenced(c *Capacity) strict.Reader {
@@ -346,7 +368,7 @@ func (s *Scenario) floatingBills(start, end capcli.Time) ([]billing.Commitment, 
 	var out []billing.Commitment
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
-		if !c.Floats {
+		if !c.Floats || s.unsettled {
 			continue
 		}
 		k, err := s.floating(c, c.size(), start, end)

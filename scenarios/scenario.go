@@ -83,7 +83,10 @@ type Scenario struct {
 	lentTo string       // see lentModel
 	source []byte
 	sets   []string
-	opened *opened
+	// unsettled keeps pools that float out of invoices: see LeaveUnsettled.
+	unsettled bool
+	left      []int // indexes, in the list of the source and the overrides, of the pools in Capacity; nil is all
+	opened    *opened
 
 	serviceObjects  []*strict.Object // of Services, while the file is read
 	workflowObjects []*strict.Object // of Workflows, while the file is read
@@ -162,7 +165,7 @@ func parse(list, own *prices.List, file string, b []byte, overrides []string) (*
 	d := &strict.Decoder{Form: &scenarioForm, Overrides: overrides}
 	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, prices: list, opened: &opened{}}
 	if root := d.ReadTree(b); root != nil {
-		override(d, root, overrides)
+		s.left = override(d, root, overrides)
 		d.Context = keys{list.Override(own.Override(prices.Catalogue())), own == nil && strict.Child(root, "prices") != nil}
 		readScenario(d, root, s)
 	}

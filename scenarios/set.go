@@ -15,8 +15,8 @@ import (
 
 // override applies the overrides to the tree in order. Nodes from override i get the line -(i+1),
 // which identifies the override in faults. Pools of size 0 are removed at the end; until then they
-// count in list indexes.
-func override(d *strict.Decoder, root *yaml.Node, overrides []string) {
+// count in list indexes. It returns the indexes of the pools that are left.
+func override(d *strict.Decoder, root *yaml.Node, overrides []string) (left []int) {
 	var emptied []*yaml.Node
 	for i, text := range overrides {
 		place := &yaml.Node{Kind: yaml.ScalarNode, Line: -(i + 1)}
@@ -40,9 +40,17 @@ func override(d *strict.Decoder, root *yaml.Node, overrides []string) {
 			d.Fault(place, "%s", err)
 		}
 	}
-	if pools := strict.Child(root, "capacity"); pools != nil && len(emptied) > 0 {
-		pools.Content = slices.DeleteFunc(pools.Content, func(n *yaml.Node) bool { return slices.Contains(emptied, n) })
+	pools := strict.Child(root, "capacity")
+	if pools == nil {
+		return nil
 	}
+	for i, n := range pools.Content {
+		if !slices.Contains(emptied, n) {
+			left = append(left, i)
+		}
+	}
+	pools.Content = slices.DeleteFunc(pools.Content, func(n *yaml.Node) bool { return slices.Contains(emptied, n) })
+	return left
 }
 
 // parseOverride reads path=value.

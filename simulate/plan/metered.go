@@ -19,6 +19,9 @@ import (
 type Metered struct {
 	Cuts   []capcli.Seconds // hour i is from Cuts[i] to Cuts[i+1]; the first is 0
 	Charge [][]Charge       // by future, in order of hour
+	// Held are contracts that are there already, Most units of each: they cover first, and what they cost is no part
+	// of the field.
+	Held []Contract
 }
 
 // Charge is use in one hour of a Metered at one on-demand rate.
@@ -59,6 +62,10 @@ func MeteredField(uses []Metered, contracts []Contract, weights []int64, base []
 	}
 	slices.SortStableFunc(f.deal.options, func(a, b option) int { return a.term - b.term })
 	f.held = make([]int64, len(f.deal.edges)-1)
+	first := 0
+	for u := range uses {
+		first += f.holdMetered(&uses[u], first)
+	}
 	for _, d := range deals {
 		f.pieces = append(f.pieces, d.pieces)
 	}
@@ -74,6 +81,21 @@ func MeteredField(uses []Metered, contracts []Contract, weights []int64, base []
 		f.top = max(f.top, v)
 	}
 	return f, nil
+}
+
+// holdMetered adds the units that a kind of use holds to its periods, the first of which is given. It returns the number of
+// its periods.
+func (f *Field) holdMetered(use *Metered, first int) int {
+	from, end := f.deal.edges[first], use.Cuts[len(use.Cuts)-1]
+	n := 0
+	for ; first+n < len(f.held) && f.deal.edges[first+n] < from+end; n++ {
+		for i := range use.Held {
+			if h := &use.Held[i]; h.From <= f.deal.edges[first+n]-from && f.deal.edges[first+n]-from < h.To {
+				f.held[first+n] += h.Most
+			}
+		}
+	}
+	return n
 }
 
 // perMillionth returns how many units of the field a millionth of a dollar is.
@@ -95,6 +117,13 @@ func (d *deal) join(use *Metered, number int, contracts []Contract, deals []*dea
 			}
 			cuts = append(cuts, c.From, min(c.To, end))
 		}
+	}
+	for i := range use.Held {
+		h := &use.Held[i]
+		if h.From < 0 || h.From >= min(h.To, end) || h.Most < 0 {
+			return fmt.Errorf("held contract %d: expected a time within the use and 0 units or more, found %d s to %d s of %d s and %d", i, h.From, h.To, end, h.Most)
+		}
+		cuts = append(cuts, h.From, min(h.To, end))
 	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
@@ -196,7 +225,7 @@ type Settled struct {
 type Spread struct {
 	Wanted  int64 // the use
 	Covered int64 // the part of it that contracts cover
-	Paid    int64 // all that is committed within the horizon
+	Paid    int64 // all that is committed or held within the horizon
 }
 
 // SettleIn returns the outcome of a choice in a future of a MeteredField.

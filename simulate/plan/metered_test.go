@@ -40,6 +40,11 @@ func drawMetered(t *rapid.T) *meteredWorld {
 			}
 			u.Charge = append(u.Charge, list)
 		}
+		for range rapid.IntRange(0, 2).Draw(t, "held") {
+			from := rapid.IntRange(0, hours-1).Draw(t, "held from")
+			to := rapid.IntRange(from+1, hours).Draw(t, "held to")
+			u.Held = append(u.Held, Contract{From: u.Cuts[from], To: u.Cuts[to], Most: rapid.Int64Range(0, 2).Draw(t, "held units")})
+		}
 		w.uses = append(w.uses, u)
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "contracts") {
@@ -69,6 +74,11 @@ func (w *meteredWorld) cost(units []int64, future int) *big.Rat {
 			for i, c := range w.contracts {
 				if c.Use == u && c.From <= use.Cuts[h] && use.Cuts[h+1] <= c.To {
 					free += units[i] * 1000 * int64(use.Cuts[h+1]-use.Cuts[h])
+				}
+			}
+			for _, c := range use.Held {
+				if c.From <= use.Cuts[h] && use.Cuts[h+1] <= c.To {
+					free += c.Most * 1000 * int64(use.Cuts[h+1]-use.Cuts[h])
 				}
 			}
 			var list []Charge

@@ -33,7 +33,7 @@ func (c *Coverage) BillGPUs() int64 {
 	return most
 }
 
-// committedAs compares the ways to commit over the mixes that hold the limits, by the mean cost; empty where the
+// committedAs compares the ways to commit over the mixes that were run in full and hold the limits; empty where the
 // plan has no offers. Without its commitments a mix costs what it does when all its use is on demand.
 func (s *study) committedAs() ([]CommittedAs, error) {
 	if s.problem.tariff == nil || s.best == nil {
@@ -54,21 +54,32 @@ func (s *study) committedAs() ([]CommittedAs, error) {
 			return nil, err
 		}
 		bills := e.Cover.BillGPUs()
-		mean := e.meanUSD(func(run int) capcli.USD { return e.Outcomes[run].Cost })
-		keep(CommittedAs{As: waysToCommit[btoi(places > 0)+2*btoi(bills > 0)], Mix: e.Index, GPUs: places, Bills: bills, Cost: mean, Holds: true, Best: e == s.best})
+		keep(CommittedAs{As: waysToCommit[btoi(places > 0)+2*btoi(bills > 0)], Mix: e.Index, GPUs: places, Bills: bills, Cost: e.Cost(), Holds: true, Best: e == s.best})
 		if bills > 0 {
-			keep(CommittedAs{As: waysToCommit[btoi(places > 0)], Mix: e.Index, GPUs: places, Cost: mean - e.Cover.Committed - e.Cover.OnDemand + e.Cover.Without, Holds: true})
+			alone := e.risk.WeightedUSD(e.Cover.alone, e.weightsOfRuns(), true)
+			keep(CommittedAs{As: waysToCommit[btoi(places > 0)], Mix: e.Index, GPUs: places, Cost: alone, Holds: s.holdsAlone(e)})
 		}
 	}
-	base := s.best.meanUSD(func(run int) capcli.USD { return s.best.Outcomes[run].Cost })
 	var out []CommittedAs
 	for _, as := range waysToCommit {
 		if c, has := by[as]; has {
-			c.More = c.Cost - base
+			c.More = c.Cost - s.best.Cost()
 			out = append(out, c)
 		}
 	}
 	return out, nil
+}
+
+// holdsAlone reports whether a mix would hold the limits on cost too without its commitments as bills.
+func (s *study) holdsAlone(e *Entry) bool {
+	x := Entry{Candidate: e.Candidate, weights: e.weights, Outcomes: slices.Clone(e.Outcomes)}
+	for run := range x.Outcomes {
+		o := &x.Outcomes[run]
+		o.OnDemand += e.Cover.alone[run] - o.Cost + e.Cover.Committed
+		o.Committed, o.Cost = o.Committed-e.Cover.Committed, e.Cover.alone[run]
+	}
+	x.judge(s.Search.Limits)
+	return x.holds(s.Search.Hold)
 }
 
 // waysToCommit are the values of CommittedAs.As: bit 0 is places, bit 1 bills.
@@ -92,7 +103,7 @@ func (r *Result) CommitmentText() string {
 	}
 	var parts []string
 	for _, b := range c.Bought[:min(3, len(c.Bought))] {
-		parts = append(parts, fmt.Sprintf("%s %s for %s from %s", capcli.Grouped(b.GPUs), capcli.Plural(b.GPUs, "GPU"), b.Offer, b.Start.Date()))
+		parts = append(parts, fmt.Sprintf("%s %s %s from %s", capcli.Grouped(b.GPUs), capcli.Plural(b.GPUs, "GPU"), b.terms(), b.Start.Date()))
 	}
 	if n := len(c.Bought) - len(parts); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more %s", n, capcli.Plural(int64(n), "purchase")))
@@ -102,6 +113,17 @@ func (r *Result) CommitmentText() string {
 		text += fmt.Sprintf("; whole machines cost %s of it", c.RoundUp)
 	}
 	return text
+}
+
+// terms says what is bought: for 1y, or of a pool of the scenario, for its term.
+func (b *Commitment) terms() string {
+	switch {
+	case b.Pool == "":
+		return "for " + b.Offer
+	case b.Term == "":
+		return "of " + b.Pool
+	}
+	return "of " + b.Pool + " for " + b.Term
 }
 
 // CommittedAsText compares the plan with committing in other ways; "" where there is nothing to compare.

@@ -95,7 +95,8 @@ type Coverage struct {
 	Bound capcli.USD `json:"bound_usd"`
 	Gap   float64    `json:"optimality_gap"`
 
-	units []int64 // of each contract
+	units []int64      // of each contract
+	alone []capcli.USD // by run: the cost of the mix without them
 }
 
 // Commitment is a purchase of one offer at one time.
@@ -109,13 +110,20 @@ type Commitment struct {
 	Rate   capcli.Rate `json:"usd_per_unit_hour"`
 	Cost   capcli.USD  `json:"cost_usd"` // within the runs
 	Beyond capcli.USD  `json:"cost_after_the_runs_usd"`
+	// Pool is the pool of the scenario that it is, and Term its term; "" where it is an offer beside the scenario.
+	Pool string `json:"pool,omitempty"`
+	Term string `json:"term,omitempty"`
+
+	offer *Offer
 }
 
 // kindOfUse is the use of one GPU model, in its billing unit.
 type kindOfUse struct {
-	model string
-	unit  int64
-	pools []int // of the outcomes
+	model  string
+	unit   int64
+	covers string // the pools that offers which are pools of the scenario cover together; "" is none
+	pools  []int  // of the outcomes
+	names  []string
 }
 
 // laid is the use of a mix in all its runs as a field, with what may be bought.
@@ -123,10 +131,14 @@ type laid struct {
 	field     *plan.Field
 	kinds     []kindOfUse
 	contracts []plan.Contract
-	offers    []int // of each contract
+	offers    []*Offer   // of each contract
+	held      []purchase // of pools that are played at their size
+	sunk      capcli.USD // what those cost within the runs
 	start     capcli.Time
 	end       capcli.Seconds
 	rest      []capcli.USD // by run: what is not billed on demand
+	uses      []plan.Metered
+	weights   []int64
 }
 
 // settle finds the best commitments of mixes that were run, and makes them part of their costs.
@@ -159,6 +171,10 @@ func (t *tariff) settle(ctx context.Context, e *Entry, risk plan.Risk, units []i
 	if err != nil {
 		return err
 	}
+	if len(x.kinds) == 0 { // no use is paid on demand
+		e.Cover = &Coverage{Bought: []Commitment{}, Cost: e.Cost(), Bound: e.Cost()}
+		return nil
+	}
 	var c *plan.Choice
 	if len(units) == len(x.contracts) && units != nil {
 		c, err = x.field.ChoiceOf(units)
@@ -175,26 +191,34 @@ func (t *tariff) settle(ctx context.Context, e *Entry, risk plan.Risk, units []i
 	if out.Bound > 0 && out.Cost > out.Bound+1 { // both are rounded
 		out.Gap = (out.Cost - out.Bound).Float() / out.Bound.Float()
 	}
-	t.list(out, x)
+	out.list(x)
 	return x.put(e, c, out)
 }
 
+// purchases returns the purchases of so many units of each contract, and those of pools that are played at their size.
+func (x *laid) purchases(units []int64) []purchase {
+	out := slices.Clone(x.held)
+	for i, n := range units {
+		if n > 0 {
+			out = append(out, purchase{x.offers[i], x.contracts[i], n})
+		}
+	}
+	return out
+}
+
 // list lists the purchases of a coverage.
-func (t *tariff) list(out *Coverage, x *laid) {
-	for i, n := range out.units {
-		if n == 0 {
-			continue
-		}
-		c, k := &x.contracts[i], &x.kinds[x.contracts[i].Use]
-		o := &t.offers[x.offers[i]]
-		cost := func(from, to capcli.Seconds) capcli.USD {
-			return capcli.Cost(c.Rate, capcli.GPUTime(n*int64(max(0, to-from)))*capcli.GPUSecond)
-		}
+func (out *Coverage) list(x *laid) {
+	for _, p := range x.purchases(out.units) {
+		c, k := &p.contract, &x.kinds[p.contract.Use]
 		end := min(c.To, x.end)
-		out.Bought = append(out.Bought, Commitment{
-			Offer: o.Name, Model: k.model, Start: x.start + capcli.Time(c.From), End: x.start + capcli.Time(c.To),
-			Units: n, GPUs: n * k.unit, Rate: c.Rate, Cost: cost(c.From, end), Beyond: cost(end, c.To),
-		})
+		b := Commitment{
+			Offer: p.offer.Name, Model: k.model, Start: x.start + capcli.Time(c.From), End: x.start + capcli.Time(c.To),
+			Units: p.units, GPUs: p.units * k.unit, Rate: c.Rate, Cost: p.cost(c.From, end), Beyond: p.cost(end, c.To),
+		}
+		if f := p.offer.floating; f != nil {
+			b.Pool, b.Term, b.Model, b.offer = p.offer.Name, f.term, cmp.Or(f.model, k.model), p.offer
+		}
+		out.Bought = append(out.Bought, b)
 	}
 	slices.SortStableFunc(out.Bought, func(a, b Commitment) int { return cmp.Compare(a.Start, b.Start) })
 }
@@ -208,6 +232,8 @@ func (x *laid) put(e *Entry, c *plan.Choice, out *Coverage) error {
 			return err
 		}
 		without := o.Cost - x.rest[run]
+		sum.Committed += x.sunk
+		out.alone = append(out.alone, o.Cost)
 		o.Cost, o.Committed, o.OnDemand = sum.Cost, o.Committed+sum.Committed, o.OnDemand-without+sum.OnDemand
 		if o.Equivalent != nil && *o.Equivalent > 0 {
 			rate := 1 - (o.Cost-o.Penalty).Float()/o.Equivalent.Float()
@@ -271,19 +297,42 @@ func (t *tariff) lay(e *Entry) (*laid, error) {
 		}
 		x.rest = append(x.rest, rest)
 	}
-	for i := range t.offers {
+	if len(x.kinds) == 0 {
+		return x, nil
+	}
+	for o := range t.offersFor(e.Candidate) {
 		for k := range x.kinds {
-			if t.offers[i].covers(x.kinds[k].model) {
-				x.addContracts(i, &t.offers[i], k, cuts)
+			switch {
+			case !o.coversKind(&x.kinds[k]):
+			case o.floating != nil && o.floating.gpus >= 0:
+				x.heldContracts(o, k, uses)
+			default:
+				for _, c := range x.purchasesOf(o, k, cuts) {
+					x.contracts, x.offers = append(x.contracts, c), append(x.offers, o)
+				}
 			}
 		}
 	}
-	var err error
-	x.field, err = plan.MeteredField(uses, x.contracts, e.weightsOfRuns(), x.rest)
-	return x, err
+	for i := range x.held {
+		c := &x.held[i].contract
+		x.sunk += x.held[i].cost(c.From, min(c.To, x.end))
+	}
+	return x, x.makeField(uses, e.weightsOfRuns())
 }
 
-// kindsOf returns the kinds of use of a mix: its metered pools by GPU model and billing unit.
+// makeField makes the field of the use that is laid out, in which what pools at their size cost is paid in any case.
+func (x *laid) makeField(uses []plan.Metered, weights []int64) (err error) {
+	base := slices.Clone(x.rest)
+	for run := range base {
+		base[run] += x.sunk
+	}
+	x.uses, x.weights = uses, weights
+	x.field, err = plan.MeteredField(uses, x.contracts, weights, base)
+	return err
+}
+
+// kindsOf returns the kinds of use of a mix: its metered pools by GPU model and billing unit. Those that pools of the
+// scenario cover are together, in the lots of these.
 func kindsOf(e *Entry) []kindOfUse {
 	var out []kindOfUse
 	cfg, err := e.Config(0)
@@ -294,13 +343,21 @@ func kindsOf(e *Entry) []kindOfUse {
 		if !e.metered[p] {
 			continue
 		}
-		model, unit := strings.ToLower(cfg.Pools[p].GPUModel), max(1, e.Outcomes[0].Pools[p].Unit)
-		k := slices.IndexFunc(out, func(k kindOfUse) bool { return k.model == model && k.unit == unit })
+		pool := &cfg.Pools[p]
+		x := kindOfUse{model: strings.ToLower(pool.GPUModel), unit: max(1, e.Outcomes[0].Pools[p].Unit)}
+		for i := range e.offers {
+			if o := &e.offers[i]; slices.Contains(o.floating.covers, pool.Name) {
+				x.covers, x.unit = strings.Join(o.floating.covers, "\n"), o.floating.lot
+			}
+		}
+		k := slices.IndexFunc(out, func(k kindOfUse) bool {
+			return k.covers == x.covers && k.unit == x.unit && (k.model == x.model || x.covers != "")
+		})
 		if k < 0 {
 			k = len(out)
-			out = append(out, kindOfUse{model: model, unit: unit})
+			out = append(out, x)
 		}
-		out[k].pools = append(out[k].pools, p)
+		out[k].pools, out[k].names = append(out[k].pools, p), append(out[k].names, pool.Name)
 	}
 	return out
 }
@@ -320,8 +377,8 @@ func charges(o *Outcome, p int, unit int64, cuts []capcli.Seconds, rate billing.
 	return out
 }
 
-// addContracts adds the purchases of an offer for a kind of use, one at each time at which it can be bought.
-func (x *laid) addContracts(number int, o *Offer, kind int, cuts []capcli.Seconds) {
+// purchasesOf returns the purchases of an offer for a kind of use, one at each time at which it can be bought.
+func (x *laid) purchasesOf(o *Offer, kind int, cuts []capcli.Seconds) []plan.Contract {
 	end := cuts[len(cuts)-1]
 	curve := &plan.Curve{Start: x.start, Step: capcli.Step{Seconds: end}, Work: make([]capcli.GPUTime, 1)}
 	var starts []capcli.Seconds
@@ -334,9 +391,13 @@ func (x *laid) addContracts(number int, o *Offer, kind int, cuts []capcli.Second
 		starts = []capcli.Seconds{0}
 	}
 	seen := map[capcli.Seconds]bool{}
+	var out []plan.Contract
 	for _, from := range starts {
 		to := capcli.Seconds(o.Ends - x.start)
-		if o.Ends == 0 {
+		switch {
+		case o.Renews:
+			to = max(to, end)
+		case o.Ends == 0:
 			to = curve.AddSteps(from, o.Length, 1)
 		}
 		at := onHour(max(0, from), cuts)
@@ -344,11 +405,11 @@ func (x *laid) addContracts(number int, o *Offer, kind int, cuts []capcli.Second
 			continue
 		}
 		seen[at] = true
-		x.contracts = append(x.contracts, plan.Contract{
+		out = append(out, plan.Contract{
 			Use: kind, From: at, To: to, Rate: o.rateAt(x.start+capcli.Time(from), x.kinds[kind].unit), Most: o.Most,
 		})
-		x.offers = append(x.offers, number)
 	}
+	return out
 }
 
 // onHour returns the first cut of the hours at an instant or after it; an instant beyond the end is left as it is.

@@ -54,7 +54,7 @@ func (r *Result) purchaseText() string {
 	var pools []string
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
-		if !c.Kind.Committed() {
+		if !c.Kind.Committed() || c.Floats && r.Commitments != nil { // what covers is said below
 			continue
 		}
 		what := fmt.Sprintf("%s GPUs of %s", capcli.Grouped(int64(max(c.GPUs, c.Nodes*c.GPUsPerNode))), c.Name)
@@ -68,7 +68,10 @@ func (r *Result) purchaseText() string {
 		pools = append(pools, fmt.Sprintf("%s (%s)", what, terms))
 	}
 	text := "Commit to nothing"
-	if len(pools) > 0 {
+	switch {
+	case len(pools) == 0 && r.Commitments.BillGPUs() > 0:
+		text = "Buy no place"
+	case len(pools) > 0:
 		text = "Buy " + strings.Join(pools, " and ")
 	}
 	var rules []string

@@ -107,7 +107,7 @@ func (p *Problem) simulate(ctx context.Context, c *Candidate, run int, lost loss
 		}
 		return simulatedOf(res, within...), nil
 	}
-	if p.Memory == nil || lost.known || c.Invoice != nil {
+	if p.Memory == nil || lost.known || c.Invoice != nil || p.tariff != nil {
 		return fresh()
 	}
 	return recall(p.Memory, key, fresh)

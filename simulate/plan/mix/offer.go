@@ -3,10 +3,12 @@ package mix
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"capcli"
+	"capcli/scenarios"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/plan"
@@ -29,6 +31,9 @@ type Offer struct {
 	Starts []capcli.Time
 	Every  capcli.Step
 	Most   int64 // units bought at one time; 0 is no limit
+	Renews bool  // at Ends it is bought again, for as long as the runs go on
+
+	floating *floatingOffer // of a pool of the scenario; nil is an offer beside it
 }
 
 // offers returns the offers of a request: its own, and the terms of its market.
@@ -84,13 +89,25 @@ func (p *Planner) offers(start capcli.Time) ([]Offer, error) {
 type tariff struct {
 	offers  []Offer
 	machine int // GPUs of a billing unit of pools that do not say
-	risk    plan.Risk
-	weights []int64 // of the runs; nil is all alike
+}
+
+// offersFor yields the offers of a plan, then the pools of a mix that float.
+func (t *tariff) offersFor(c *Candidate) iter.Seq[*Offer] {
+	return func(yield func(*Offer) bool) {
+		for _, list := range [][]Offer{t.offers, c.offers} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // makeTariff makes the tariff of the request; nil where it has no offers.
 func (p *Planner) makeTariff() error {
-	if len(p.req.Offers) == 0 && (p.req.Market == nil || len(p.req.Market.Terms) == 0) {
+	asked := len(p.req.Offers) > 0 || p.req.Market != nil && len(p.req.Market.Terms) > 0
+	if !asked && !slices.ContainsFunc(p.req.Case.Scenario.Capacity, func(c scenarios.Capacity) bool { return c.Floats }) {
 		return nil
 	}
 	p.machine = p.req.MachineGPUs
@@ -114,7 +131,11 @@ func (p *Planner) makeTariff() error {
 			return err
 		}
 	}
-	p.problem.tariff = &tariff{offers: offers, machine: p.machine, risk: p.req.Risk, weights: p.problem.Weights}
+	p.starts = start
+	if err := p.makeFloating(start, asked); err != nil || !asked && !p.floating {
+		return err
+	}
+	p.problem.tariff = &tariff{offers: offers, machine: p.machine}
 	return nil
 }
 
@@ -148,6 +169,17 @@ func (p *Planner) checkOffer(o *Offer) error {
 func (o *Offer) covers(model string) bool {
 	return o.Model == "" || strings.EqualFold(o.Model, model) || model == ""
 }
+
+// coversPool reports whether an offer covers the use of a pool of a model.
+func (o *Offer) coversPool(name, model string) bool {
+	if o.floating != nil {
+		return slices.Contains(o.floating.covers, name)
+	}
+	return o.covers(model)
+}
+
+// coversKind reports whether an offer covers a kind of use.
+func (o *Offer) coversKind(k *kindOfUse) bool { return o.coversPool(k.names[0], k.model) }
 
 // rateAt returns the rate of a unit-hour for a purchase at an instant.
 func (o *Offer) rateAt(at capcli.Time, unit int64) capcli.Rate {
@@ -187,8 +219,8 @@ func (t *tariff) floorRates(pools []simulate.Pool, c *Candidate) []billing.Rate 
 			continue
 		}
 		least := lowest(&out[i])
-		for k := range t.offers {
-			if o := &t.offers[k]; o.covers(pools[i].GPUModel) {
+		for o := range t.offersFor(c) {
+			if o.coversPool(pools[i].Name, pools[i].GPUModel) {
 				least = min(least, o.leastRate(t.unitOf(&pools[i])))
 			}
 		}

@@ -49,6 +49,10 @@ type Planner struct {
 
 	first   int // runs of the first search
 	machine int // GPUs of a billing unit of pools that do not say
+
+	floating bool        // pools that float are settled on played use
+	offered  []string    // those of them whose size is solved
+	starts   capcli.Time // of the runs, where there are offers
 }
 
 // NewPlanner checks a request, reads the jobs where the request does not name the axes
@@ -222,6 +226,12 @@ func (p *Planner) candidateOf(s *scenarios.Scenario, i int, values []string) (*C
 	}
 	if c.Rates, err = s.Rates(p.options(0)); err != nil {
 		return nil, err
+	}
+	if c.offers, err = p.floatingOf(s); err != nil {
+		return nil, err
+	}
+	if p.floating {
+		s.LeaveUnsettled()
 	}
 	if s.Settles() {
 		c.Discounted = true

@@ -56,7 +56,8 @@ type Result struct {
 	Models     []ModelMix         `json:"by_gpu_model,omitempty"` // the best mix of each model alone, where jobs may run on several
 	Marginal   []MarginalGPU      `json:"marginal"`
 	BreakEven  []Tie              `json:"break_even"`
-	Against    *int               `json:"break_even_against"` // number of the mix that the break-even prices compare with
+	Bills      []BillTie          `json:"commitment_break_even,omitempty"` // of each offer that covers
+	Against    *int               `json:"break_even_against"`              // number of the mix that the break-even prices compare with
 	Tornado    []Swing            `json:"sensitivity"`
 	All        []*Mix             `json:"all,omitempty"`
 	BestRuns   []Outcome          `json:"best_runs"`

@@ -62,7 +62,7 @@ func (p *Planner) usualAxes() error {
 	elastic := slices.ContainsFunc(s.Capacity, func(c scenarios.Capacity) bool { return !c.Kind.Committed() })
 	var pools []int
 	for i := range s.Capacity {
-		if c := &s.Capacity[i]; c.Kind.Committed() && c.NodesFile == "" && poolSize(c) > 0 {
+		if c := &s.Capacity[i]; c.Kind.Committed() && c.NodesFile == "" && poolSize(c) > 0 && !slices.Contains(p.offered, c.Name) {
 			pools = append(pools, i)
 		}
 	}

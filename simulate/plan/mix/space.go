@@ -94,6 +94,8 @@ type Candidate struct {
 
 	metered []bool // for each pool of Config, whether offers may cover its use; nil where there are none
 
+	offers []Offer // pools of the scenario that float
+
 	lost loss // a run may be given up once this loss is certain
 }
 

@@ -96,6 +96,9 @@ func (s *study) ask(ctx context.Context) error {
 	if err := s.weigh(ctx); err != nil {
 		return err
 	}
+	if err := s.weighBills(ctx); err != nil {
+		return err
+	}
 	if rival := s.runnerUp(); rival != nil {
 		s.out.Rival, s.out.Against = rival, &rival.Index
 		if !s.best.Discounted && !rival.Discounted && !s.out.Chosen.ChoosesByPrice() {
@@ -123,14 +126,29 @@ func (s *study) runnerUp() *Entry {
 	return next
 }
 
-// scenario returns the scenario of the best mix with more changes.
-func (s *study) scenario(more ...string) (*scenarios.Scenario, error) {
-	return s.req.Case.Scenario.With(append(s.problem.Space.overrides(s.best.Values), more...)...)
+// scenario returns the scenario of the best mix, with the commitments that are pools of it.
+func (s *study) scenario() (*scenarios.Scenario, error) {
+	base := s.req.Case.Scenario
+	changes := s.problem.Space.overrides(s.best.Values)
+	for i := range s.best.offers {
+		o := &s.best.offers[i]
+		if o.floating.gpus >= 0 || s.best.Cover == nil {
+			continue
+		}
+		units := int64(0)
+		for _, b := range s.best.Cover.Bought {
+			if b.Pool == o.Name {
+				units += b.Units
+			}
+		}
+		changes = append(changes, o.floating.sizeOf(units))
+	}
+	return base.With(changes...)
 }
 
 // changed returns the best mix with changes; nil where the changed scenario is invalid.
 func (s *study) changed(more ...string) (*Candidate, error) {
-	x, err := s.scenario(more...)
+	x, err := s.req.Case.Scenario.With(append(s.problem.Space.overrides(s.best.Values), more...)...)
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // a mix that cannot be is no row
 	}
@@ -177,7 +195,7 @@ func (s *study) weigh(ctx context.Context) error {
 	x := s.out.Chosen
 	for i := range x.Capacity {
 		c := &x.Capacity[i]
-		if !c.Kind.Committed() || c.NodesFile != "" {
+		if !c.Kind.Committed() || c.NodesFile != "" || c.Floats && s.problem.tariff != nil {
 			continue
 		}
 		path := x.SizePath(i)
@@ -420,10 +438,10 @@ func supplySwings(s *scenarios.Scenario) []supplySwing {
 			c := &s.Capacity[i]
 			if c.Hazard != nil {
 				up := capcli.Seconds(float64(c.Hazard.MeanUp) / x.times)
-				kills = append(kills, fmt.Sprintf("capacity[%d].hazard.mean_up=%s", i, timeText(max(60, up))))
+				kills = append(kills, fmt.Sprintf("%s.hazard.mean_up=%s", s.PoolPath(i), timeText(max(60, up))))
 			}
 			if c.Lead > 0 {
-				delays = append(delays, fmt.Sprintf("capacity[%d].lead_time=%s", i, timeText(capcli.Seconds(float64(c.Lead)*x.times))))
+				delays = append(delays, fmt.Sprintf("%s.lead_time=%s", s.PoolPath(i), timeText(capcli.Seconds(float64(c.Lead)*x.times))))
 			}
 		}
 		if len(kills) > 0 {
@@ -441,7 +459,7 @@ func (s *study) approval() *billing.Signature {
 	n := s.best.Cover.BillGPUs() // committed GPUs, without pools whose nodes are in a file
 	for i := range s.out.Chosen.Capacity {
 		switch c := &s.out.Chosen.Capacity[i]; {
-		case !c.Kind.Committed():
+		case !c.Kind.Committed() || c.Floats && s.best.Cover != nil:
 		case c.GPUs > 0:
 			n += int64(c.GPUs)
 		default:

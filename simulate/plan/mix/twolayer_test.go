@@ -71,8 +71,8 @@ type goldenPlay struct {
 // worldStart is the first hour of a world: a Thursday.
 const worldStart capcli.Time = 1_767_225_600 // 2026-01-01
 
-// request is the question of a world, as a scenario with its futures.
-func (w *goldenWorld) request(t testing.TB) *mix.Request {
+// request is the question of a world, as a scenario with its futures. Its offers are pools of the scenario, or beside it.
+func (w *goldenWorld) request(t testing.TB, pools bool) *mix.Request {
 	t.Helper()
 	end := worldStart + capcli.Time(w.Case.Hours*3600)
 	text := fmt.Sprintf(`capcli: scenario/v1
@@ -81,9 +81,9 @@ period: %s to %s
 jobs: {generate: {classes: [{name: none, kind: batch, share: 1, per_day: 1, gpus: 1, run: 1h}]}}
 capacity:
   - {name: place, kind: owned, gpus: 1, price: %s}
-  - {name: od, kind: on_demand, price: %s, max_gpus: 1}
-policy: fifo
-`, w.Case.ID, worldStart, end, capcli.Rate(w.Case.PlaceRate).Decimal(), capcli.Rate(w.Case.OnDemand/int64(w.Case.MachineGPUs)).Decimal())
+  - {name: od, kind: on_demand, price: %s, max_gpus: 1%s}
+%spolicy: fifo
+`, w.Case.ID, worldStart, end, capcli.Rate(w.Case.PlaceRate).Decimal(), capcli.Rate(w.Case.OnDemand/int64(w.Case.MachineGPUs)).Decimal(), w.machine(), w.pools(pools))
 	text = strings.ReplaceAll(text, "jobs: {generate: {classes: [{name: none, kind: batch, share: 1, per_day: 1, gpus: 1, run: 1h}]}}\n", "")
 	s, err := scenarios.Parse(w.Case.ID+".yaml", []byte(text))
 	if err != nil {
@@ -112,6 +112,9 @@ policy: fifo
 		q.Max = append(q.Max, fmt.Sprintf("%s=%gs", name, most))
 	}
 	for i, o := range w.Case.Offers {
+		if pools {
+			break
+		}
 		offer := mix.Offer{Name: fmt.Sprint("offer", i), Length: capcli.Step{Seconds: capcli.Seconds(o.TermHours * 3600)}, Rate: capcli.Rate(o.Rate), ByUnit: true}
 		for _, at := range o.Starts {
 			offer.Starts = append(offer.Starts, worldStart+capcli.Time(at*3600))
@@ -132,6 +135,38 @@ policy: fifo
 		})
 	}
 	return q
+}
+
+// machine is how the on-demand pool is billed.
+func (w *goldenWorld) machine() string {
+	if w.Case.MachineGPUs == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", billed_by: machine, machine_gpus: %d", w.Case.MachineGPUs)
+}
+
+// pools are the purchases that the world offers as pools that float; "" where they are not wanted.
+func (w *goldenWorld) pools(wanted bool) (out string) {
+	if !wanted {
+		return ""
+	}
+	m := int64(w.Case.MachineGPUs)
+	for _, c := range w.Expected.Columns {
+		o := &w.Case.Offers[c[0]]
+		out += fmt.Sprintf("  - {name: offer%d-%d, kind: reserved, fenced: false, nodes: 1, gpus_per_node: %d, price: %s, from: %dh, until: %dh}\n", c[0], c[1], m, capcli.Rate(o.Rate/m).Decimal(), c[1], c[1]+o.TermHours)
+	}
+	return out
+}
+
+// uneven reports whether a price of a machine is none of a GPU.
+func (w *goldenWorld) uneven() bool {
+	m := int64(w.Case.MachineGPUs)
+	for _, o := range w.Case.Offers {
+		if o.Rate%m != 0 {
+			return true
+		}
+	}
+	return w.Case.OnDemand%m != 0
 }
 
 func capOf(limit *int) int {
@@ -188,7 +223,7 @@ func TestTwoLayers(t *testing.T) {
 	}
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 1<<26)
-	worlds, plays := 0, 0
+	worlds, plays, pooled := 0, 0, 0
 	for lines.Scan() {
 		var w goldenWorld
 		if err := json.Unmarshal(lines.Bytes(), &w); err != nil {
@@ -197,19 +232,25 @@ func TestTwoLayers(t *testing.T) {
 		worlds++
 		for _, measure := range []string{"mean", "q80", "cvar95"} {
 			if _, has := w.Expected.Optimum[measure]; has && (measure == "mean" || worlds%10 == 0 || os.Getenv("CAPCLI_LONG") != "") {
-				plays += w.check(t, measure)
+				plays += w.check(t, measure, false)
 			}
 		}
+		if worlds%12 == 0 || os.Getenv("CAPCLI_LONG") != "" {
+			pooled += w.check(t, "mean", true) + w.check(t, "q80", true)
+		}
 	}
-	t.Logf("%d plays of %d worlds", plays, worlds)
+	t.Logf("%d plays of %d worlds, %d with pools that float", plays, worlds, pooled)
 	if lines.Err() != nil || worlds == 0 {
 		t.Errorf("%d worlds: %v", worlds, lines.Err())
 	}
 }
 
-func (w *goldenWorld) check(t *testing.T, measure string) (plays int) {
+func (w *goldenWorld) check(t *testing.T, measure string, pools bool) (plays int) {
 	t.Helper()
-	q := w.request(t)
+	if _, has := w.Expected.Optimum[measure]; !has || pools && w.uneven() {
+		return 0
+	}
+	q := w.request(t, pools)
 	var err error
 	if q.Risk, err = plan.ParseRisk(measure); err != nil {
 		t.Fatal(err)
