@@ -36,20 +36,78 @@ func (l *arimaLikelihood) residuals() {
 			l.residualsWithGaps(w, e, phi, theta, s == 0)
 			continue
 		}
-		steady := min(len(w), from+len(l.theta))
-		for t := from; t < steady; t++ {
-			v := subtractTerms(w[t], w, phi, t)
-			for _, c := range theta {
-				if t-c.lag < from {
-					break
-				}
-				v -= c.coef * e[t-c.lag]
+		copy(e[from:], w[from:])
+		for _, c := range phi {
+			subtractLagged(e[from:], w[from-c.lag:], c.coef)
+		}
+	}
+	if !l.gaps {
+		subtractOwnOfAll(l.out, theta, from)
+	}
+}
+
+// subtractLagged subtracts coef times an earlier part x of a series from e.
+func subtractLagged(e, x []float64, coef float64) {
+	x = x[:len(e)]
+	for i, v := range x {
+		e[i] -= coef * v
+	}
+}
+
+// subtractOwnOfAll is subtractOwn for several series of one length.
+func subtractOwnOfAll(rows [][]float64, terms []armaTerm, from int) {
+	if len(terms) == 0 {
+		return
+	}
+	if len(rows)%2 == 1 {
+		subtractOwn(rows[0], terms, from)
+		rows = rows[1:]
+	}
+	for ; len(rows) > 0; rows = rows[2:] {
+		subtractOwnOfTwo(rows[0], rows[1], terms, from)
+	}
+}
+
+// subtractOwn subtracts the terms of the series itself from its values in order, from step from
+// on. The values before from are zero.
+func subtractOwn(e []float64, terms []armaTerm, from int) {
+	last := terms[len(terms)-1].lag
+	for t := from; t < min(last, len(e)); t++ {
+		for _, c := range terms {
+			if c.lag <= t {
+				e[t] -= c.coef * e[t-c.lag]
 			}
-			e[t] = v
 		}
-		for t := steady; t < len(w); t++ {
-			e[t] = subtractTerms(subtractTerms(w[t], w, phi, t), e, theta, t)
+	}
+	switch from = max(from, last); len(terms) {
+	case 1:
+		c, lag := terms[0].coef, terms[0].lag
+		for t := from; t < len(e); t++ {
+			e[t] -= c * e[t-lag]
 		}
+	default:
+		for t := from; t < len(e); t++ {
+			e[t] = subtractTerms(e[t], e, terms, t)
+		}
+	}
+}
+
+// subtractOwnOfTwo is subtractOwn for two series of one length. Step by step, neither waits for
+// the other.
+func subtractOwnOfTwo(a, b []float64, terms []armaTerm, from int) {
+	last := min(terms[len(terms)-1].lag, len(a))
+	if from < last {
+		subtractOwn(a[:last], terms, from)
+		subtractOwn(b[:last], terms, from)
+	}
+	b = b[:len(a)]
+	for t := max(from, last); t < len(a); t++ {
+		v, w := a[t], b[t]
+		for _, c := range terms {
+			v -= c.coef * a[t-c.lag]
+			w -= c.coef * b[t-c.lag]
+		}
+		a[t], b[t] = v, w
 	}
 }
 
