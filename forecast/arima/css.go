@@ -79,35 +79,44 @@ func subtractOwn(e []float64, terms []armaTerm, from int) {
 			}
 		}
 	}
-	switch from = max(from, last); len(terms) {
-	case 1:
-		c, lag := terms[0].coef, terms[0].lag
-		for t := from; t < len(e); t++ {
-			e[t] -= c * e[t-lag]
-		}
-	default:
-		for t := from; t < len(e); t++ {
-			e[t] = subtractTerms(e[t], e, terms, t)
-		}
+	for t := max(from, last); t < len(e); t++ {
+		e[t] = subtractTerms(e[t], e, terms, t)
 	}
 }
 
 // subtractOwnOfTwo is subtractOwn for two series of one length. Step by step, neither waits for
-// the other.
+// the other. One or two terms at the lags 1 and 2 are the most frequent.
 func subtractOwnOfTwo(a, b []float64, terms []armaTerm, from int) {
 	last := min(terms[len(terms)-1].lag, len(a))
 	if from < last {
 		subtractOwn(a[:last], terms, from)
 		subtractOwn(b[:last], terms, from)
+		from = last
 	}
 	b = b[:len(a)]
-	for t := max(from, last); t < len(a); t++ {
-		v, w := a[t], b[t]
-		for _, c := range terms {
-			v -= c.coef * a[t-c.lag]
-			w -= c.coef * b[t-c.lag]
+	switch {
+	case from == len(a):
+	case last == 1:
+		c, p, q := terms[0].coef, a[from-1], b[from-1]
+		for t := from; t < len(a); t++ {
+			p, q = a[t]-c*p, b[t]-c*q
+			a[t], b[t] = p, q
 		}
-		a[t], b[t] = v, w
+	case last == 2 && len(terms) == 2:
+		c, d, p, q, p2, q2 := terms[0].coef, terms[1].coef, a[from-1], b[from-1], a[from-2], b[from-2]
+		for t := from; t < len(a); t++ {
+			p, q, p2, q2 = a[t]-c*p-d*p2, b[t]-c*q-d*q2, p, q
+			a[t], b[t] = p, q
+		}
+	default:
+		for t := from; t < len(a); t++ {
+			v, w := a[t], b[t]
+			for _, c := range terms {
+				v -= c.coef * a[t-c.lag]
+				w -= c.coef * b[t-c.lag]
+			}
+			a[t], b[t] = v, w
+		}
 	}
 }
 
