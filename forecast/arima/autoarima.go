@@ -103,6 +103,7 @@ type autoSearch struct {
 	order      []autoTried // models tried, in the order of trial
 	best       autoTry
 	bestIC     float64 // AICc of best
+	kept       *Fit    // the fit of best, where the search fits the whole series by exact likelihood; else nil
 }
 
 // autoTry is a model to try.
@@ -217,6 +218,10 @@ func (a *autoSearch) degenerate() bool {
 // finish fits the best model by exact likelihood. Where that fails it fits the next best, and at
 // last the model without ARMA part.
 func (a *autoSearch) finish() (*Fit, error) {
+	if a.kept != nil {
+		a.kept.finishFit()
+		return a.kept, nil
+	}
 	for len(a.order) > 0 {
 		i := 0
 		for k, t := range a.order {

@@ -107,8 +107,16 @@ func (a *autoSearch) score(t autoTry) float64 {
 		return math.Inf(1)
 	}
 	ic := fit.searchScore()
-	if math.IsNaN(ic) || (ic < a.bestIC && fit.variances() == nil) {
+	if math.IsNaN(ic) {
 		return math.Inf(1)
+	}
+	if ic < a.bestIC {
+		if fit.variance = fit.variances(); fit.variance == nil {
+			return math.Inf(1)
+		}
+		if a.look == a.s && a.method == cssml {
+			a.kept = fit
+		}
 	}
 	return ic
 }

@@ -36,19 +36,86 @@ func (l *arimaLikelihood) residuals() {
 			l.residualsWithGaps(w, e, phi, theta, s == 0)
 			continue
 		}
-		steady := min(len(w), from+len(l.theta))
-		for t := from; t < steady; t++ {
-			v := subtractTerms(w[t], w, phi, t)
-			for _, c := range theta {
-				if t-c.lag < from {
-					break
-				}
-				v -= c.coef * e[t-c.lag]
-			}
-			e[t] = v
+		copy(e[from:], w[from:])
+		for _, c := range phi {
+			subtractLagged(e[from:], w[from-c.lag:], c.coef)
 		}
-		for t := steady; t < len(w); t++ {
-			e[t] = subtractTerms(subtractTerms(w[t], w, phi, t), e, theta, t)
+	}
+	if !l.gaps {
+		subtractOwnOfAll(l.out, theta, from)
+	}
+}
+
+// subtractLagged subtracts coef times an earlier part x of a series from e.
+func subtractLagged(e, x []float64, coef float64) {
+	x = x[:len(e)]
+	for i, v := range x {
+		e[i] -= coef * v
+	}
+}
+
+// subtractOwnOfAll is subtractOwn for several series of one length.
+func subtractOwnOfAll(rows [][]float64, terms []armaTerm, from int) {
+	if len(terms) == 0 {
+		return
+	}
+	if len(rows)%2 == 1 {
+		subtractOwn(rows[0], terms, from)
+		rows = rows[1:]
+	}
+	for ; len(rows) > 0; rows = rows[2:] {
+		subtractOwnOfTwo(rows[0], rows[1], terms, from)
+	}
+}
+
+// subtractOwn subtracts the terms of the series itself from its values in order, from step from
+// on. The values before from are zero.
+func subtractOwn(e []float64, terms []armaTerm, from int) {
+	last := terms[len(terms)-1].lag
+	for t := from; t < min(last, len(e)); t++ {
+		for _, c := range terms {
+			if c.lag <= t {
+				e[t] -= c.coef * e[t-c.lag]
+			}
+		}
+	}
+	for t := max(from, last); t < len(e); t++ {
+		e[t] = subtractTerms(e[t], e, terms, t)
+	}
+}
+
+// subtractOwnOfTwo is subtractOwn for two series of one length. Step by step, neither waits for
+// the other. One or two terms at the lags 1 and 2 are the most frequent.
+func subtractOwnOfTwo(a, b []float64, terms []armaTerm, from int) {
+	last := min(terms[len(terms)-1].lag, len(a))
+	if from < last {
+		subtractOwn(a[:last], terms, from)
+		subtractOwn(b[:last], terms, from)
+		from = last
+	}
+	b = b[:len(a)]
+	switch {
+	case from == len(a):
+	case last == 1:
+		c, p, q := terms[0].coef, a[from-1], b[from-1]
+		for t := from; t < len(a); t++ {
+			p, q = a[t]-c*p, b[t]-c*q
+			a[t], b[t] = p, q
+		}
+	case last == 2 && len(terms) == 2:
+		c, d, p, q, p2, q2 := terms[0].coef, terms[1].coef, a[from-1], b[from-1], a[from-2], b[from-2]
+		for t := from; t < len(a); t++ {
+			p, q, p2, q2 = a[t]-c*p-d*p2, b[t]-c*q-d*q2, p, q
+			a[t], b[t] = p, q
+		}
+	default:
+		for t := from; t < len(a); t++ {
+			v, w := a[t], b[t]
+			for _, c := range terms {
+				v -= c.coef * a[t-c.lag]
+				w -= c.coef * b[t-c.lag]
+			}
+			a[t], b[t] = v, w
 		}
 	}
 }

@@ -29,7 +29,7 @@ type Fit struct {
 	like   *arimaLikelihood // nil once the fit is finished
 	best   []float64        // the searched values behind par; see exact
 
-	variance []float64 // of the coefficients, where the curvature is not their source; else nil
+	variance []float64 // of the coefficients; nil until it is known
 
 	shift float64 // what the filter subtracts from the series
 	// grain is the relative rounding error of a fit without error. It is 0 for other fits and
@@ -183,7 +183,7 @@ func (fit *Fit) polish(v float64) {
 	gained := v - minimise.Descent{Step: 1e-4, Tol: 1e-10, Most: 100}.Minimise(l.exact, par)
 	if gained*float64(l.used) > 1e-3 {
 		fit.form.invert(par)
-		fit.best = par
+		fit.best, fit.variance = par, nil
 	}
 }
 

@@ -84,13 +84,18 @@ func (k *kalman) run(series, out [][]float64, keep []float64) {
 			k.logs += math.Log(product)
 			product = 1
 		}
-		for s, y := range series {
-			out[s][t] = k.observeDense(k.states[s], y[t], t) * root
-		}
 		if keep != nil {
 			k.spread(keep, t)
 		}
-		k.update(t)
+		if len(series) == 1 {
+			out[0][t] = k.stepOfOne(k.states[0], series[0][t], t) * root
+			continue
+		}
+		for s, y := range series[2:] {
+			out[s+2][t] = k.observeDense(k.states[s+2], y[t], t) * root
+		}
+		a, b := k.stepOfTwo(k.states[0], k.states[1], series[0][t], series[1][t], t)
+		out[0][t], out[1][t] = a*root, b*root
 	}
 	k.logs += math.Log(product) + float64(n-t)*math.Log(k.variance)
 	if math.Abs(k.variance-1) > 1e-9 {
@@ -144,29 +149,61 @@ func (k *kalman) isSteady(t int) bool {
 	return true
 }
 
-// update moves the gains from time t to t+1.
-func (k *kalman) update(t int) {
-	l := k.slim[t]
+// move moves the variances from time t to t+1. It returns what the gains need: the element l of
+// slim, the factor by of the change of a gain, and l over the next variance.
+func (k *kalman) move(t int) (l, by, inverse float64) {
+	l = k.slim[t]
 	if l == 0 {
-		return
+		return 0, 0, 0
 	}
-	r := len(k.gain)
 	old := k.variance
-	by := k.rank * l
+	by = k.rank * l
 	k.variance += by * l
 	if !(k.variance > 0) {
 		k.variance = old
 	}
 	k.rank += by * by / old
-	rest := k.slim[t+1 : t+1+r]
-	phi, gain := k.phi[:r], k.gain[:r]
-	inverse := l / k.variance
-	for i := range rest {
-		moved := rest[i] + phi[i]*l
-		g := gain[i] + moved*by
+	return l, by, l / k.variance
+}
+
+// stepOfOne updates a state by the value y at time t, moves the gains to t+1 and returns the
+// innovation.
+func (k *kalman) stepOfOne(state []float64, y float64, t int) float64 {
+	level := state[t]
+	v := y - level
+	over := v / k.variance
+	l, by, inverse := k.move(t)
+	r := len(k.gain)
+	phi, gain, rest, ahead := k.phi[:r], k.gain[:r], k.slim[t+1:][:r], state[t+1:][:r]
+	for i, f := range phi {
+		g := gain[i]
+		ahead[i] += f*level + g*over
+		moved := rest[i] + f*l
+		g += moved * by
 		gain[i] = g
 		rest[i] = moved - g*inverse
 	}
+	return v
+}
+
+// stepOfTwo is stepOfOne for two series.
+func (k *kalman) stepOfTwo(state, state2 []float64, y, y2 float64, t int) (v, v2 float64) {
+	level, level2 := state[t], state2[t]
+	v, v2 = y-level, y2-level2
+	over, over2 := v/k.variance, v2/k.variance
+	l, by, inverse := k.move(t)
+	r := len(k.gain)
+	phi, gain, rest, ahead, ahead2 := k.phi[:r], k.gain[:r], k.slim[t+1:][:r], state[t+1:][:r], state2[t+1:][:r]
+	for i, f := range phi {
+		g := gain[i]
+		ahead[i] += f*level + g*over
+		ahead2[i] += f*level2 + g*over2
+		moved := rest[i] + f*l
+		g += moved * by
+		gain[i] = g
+		rest[i] = moved - g*inverse
+	}
+	return v, v2
 }
 
 // spread adds the change of the covariance from t to t+1 to cov.

@@ -85,8 +85,12 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 		}
 		l.series = append(l.series, slices.Clone(form.difference(s)))
 	}
-	for range l.whole {
-		l.out = append(l.out, make([]float64, len(y)))
+	for i := range l.whole {
+		n := len(l.series[i])
+		if l.gaps {
+			n = len(y) // the filter takes the differences as part of its state
+		}
+		l.out = append(l.out, make([]float64, n))
 	}
 	if !l.leastSquares() {
 		return nil, fmt.Errorf("arima: the regressors depend on each other: %w", model.ErrUnfit)
@@ -139,6 +143,10 @@ func (l *arimaLikelihood) sums(rows [][]float64, from, to int) {
 	l.syy = 0
 	clear(l.sxy)
 	clear(l.sxx)
+	if k == 1 && !l.gaps {
+		l.sumsOfTwo(rows[0][from:to], rows[1][from:to])
+		return
+	}
 	for t := from; t < to; t++ {
 		y := rows[0][t]
 		if math.IsNaN(y) {
@@ -153,6 +161,19 @@ func (l *arimaLikelihood) sums(rows [][]float64, from, to int) {
 			}
 		}
 	}
+}
+
+// sumsOfTwo is sums of a series without gaps and one regressor.
+func (l *arimaLikelihood) sumsOfTwo(ys, xs []float64) {
+	var yy, xy, xx float64
+	xs = xs[:len(ys)]
+	for t, y := range ys {
+		x := xs[t]
+		yy += y * y
+		xy += x * y
+		xx += x * x
+	}
+	l.syy, l.sxy[0], l.sxx[0] = yy, xy, xx
 }
 
 // squares returns the sum of squares, in four partial sums.

@@ -103,14 +103,15 @@ func (l *arimaLikelihood) withoutMeans() [][]float64 {
 			}
 			out[t] = v
 		}
-		l.terms = appendTerms(l.terms[:0], l.phi)
-		for t := direct; t < len(w); t++ {
-			v := 0.0
-			for _, c := range l.terms {
-				v += c.coef * out[t-c.lag]
-			}
-			out[t] = v
-		}
+		clear(out[min(direct, len(w)):])
+	}
+	l.terms = appendTerms(l.terms[:0], l.phi)
+	for i := range l.terms {
+		l.terms[i].coef = -l.terms[i].coef
+	}
+	subtractOwnOfAll(l.pulled, l.terms, direct)
+	for s, w := range l.series {
+		out := l.pulled[s][:len(w)]
 		for t, v := range w {
 			out[t] = v - out[t]
 		}

@@ -188,31 +188,33 @@ func NelderMead(f func(x []float64) float64, x []float64, most int) float64 {
 	return result.F
 }
 
-// Hessian returns the Hessian of f at x by central differences, row by row; NaN where f is not
-// finite nearby.
+// Hessian returns the Hessian of f at x by central differences, row by row; infinite or NaN where f is
+// not finite nearby.
 func Hessian(f func(x []float64) float64, x []float64, step float64) []float64 {
 	n := len(x)
 	h := make([]float64, n*n)
-	up, down := make([]float64, n), make([]float64, n)
-	d := Descent{f: f, Step: step}
-	for i := range n {
-		at := x[i]
-		x[i] = at + step
-		ok := d.gradient(x, up)
-		x[i] = at - step
-		ok = d.gradient(x, down) && ok
-		x[i] = at
-		for j := range n {
-			h[i*n+j] = (up[j] - down[j]) / (2 * step)
-			if !ok {
-				h[i*n+j] = math.NaN()
-			}
+	// corners returns f where x[i] moves by a and x[j] by b: (a, b) = (+, +), (+, -), (-, +) and
+	// (-, -) steps.
+	corners := func(i, j int) (v [4]float64) {
+		for k := range v {
+			one, other := x[i], x[j]
+			x[i] += step * float64(1-k&2)
+			x[j] += step * float64(1-k&1*2)
+			v[k] = f(x)
+			x[j], x[i] = other, one
 		}
+		return v
 	}
+	slope := func(up, down float64) float64 { return (up - down) / (2 * step) }
 	for i := range n {
-		for j := range i {
-			v := (h[i*n+j] + h[j*n+i]) / 2
-			h[i*n+j], h[j*n+i] = v, v
+		for j := range i + 1 {
+			v := corners(i, j)
+			h[i*n+j] = slope(slope(v[0], v[1]), slope(v[2], v[3]))
+			if i != j {
+				h[j*n+i] = slope(slope(v[0], v[2]), slope(v[1], v[3]))
+				h[i*n+j] = (h[i*n+j] + h[j*n+i]) / 2
+				h[j*n+i] = h[i*n+j]
+			}
 		}
 	}
 	return h

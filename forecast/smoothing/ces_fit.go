@@ -260,26 +260,21 @@ func (t *cesTask) pass() float64 {
 // Gradient sets g to the gradient of the last value, by the adjoint of the last pass: one pass
 // backwards, as in etsPass.
 func (t *cesTask) Gradient(_, g []float64) {
-	var w cesWeights    // derivatives by the weights
-	var pair [2]float64 // derivatives by l and c after the step
-	clear(t.back.d0)    // derivatives by the pairs of the phases
+	clear(t.back.d0) // derivatives by the pairs of the phases
 	clear(t.back.d1)
 	weight := 2 * float64(t.n) / (t.sse + float64(t.n)*smallest)
-	i := len(t.y) % t.m
-	for k := len(t.y) - 1; k >= 0; k-- {
-		if i--; i < 0 {
-			i = t.m - 1
-		}
-		at, byE := &t.steps[k], 0.0
-		if y := t.y[k]; y == y {
-			byE = weight * at.e
-		}
-		t.backStep(at, i, byE, t.y[k] == t.y[k], &w, &pair)
+	var w cesWeights // derivatives by the weights
+	var l, c float64 // derivatives by the first l and c
+	switch t.kind {
+	case cesSimple:
+		w = t.backSimple(weight)
+	case cesNone, cesPartial, cesFull:
+		w, l, c = t.backLevel(weight)
 	}
 	all := [...]float64{w.a0, w.a1, w.b0, w.b1}
 	n := copy(g, all[:t.kind.weights()])
 	if t.kind.levels() > 0 {
-		g[n], g[n+1] = pair[0]*t.unit, pair[1]*t.unit
+		g[n], g[n+1] = l*t.unit, c*t.unit
 	}
 	for i, v := range g {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -288,54 +283,62 @@ func (t *cesTask) Gradient(_, g []float64) {
 	}
 }
 
-// backStep goes back over one step in phase i and updates the derivatives by the weights and by
-// the states. byE is the direct derivative of the objective by the error of the step. known is
-// false for a missing value, whose error is zero whatever the states are.
-func (t *cesTask) backStep(at *cesStep, i int, byE float64, known bool, w *cesWeights, pair *[2]float64) {
-	if t.kind == cesSimple {
-		on := [2]float64{t.back.d0[i], t.back.d1[i]}
-		byE += cesBackError(on, t.w.a0, t.w.a1, at.e, at.d1, &w.a0, &w.a1)
-		on = cesBack(on, t.w.a0, t.w.a1)
-		if known {
-			on[0] -= byE
+// backSimple is the pass backwards of the simple kind. weight times the error of a step is the
+// direct derivative of the objective by it. It returns the derivatives by the weights.
+func (t *cesTask) backSimple(weight float64) (w cesWeights) {
+	a0, a1, d0, d1 := t.w.a0, t.w.a1, t.back.d0, t.back.d1
+	i := len(t.y) % t.m
+	for k := len(t.y) - 1; k >= 0; k-- {
+		if i--; i < 0 {
+			i = t.m - 1
 		}
-		t.back.d0[i], t.back.d1[i] = on[0], on[1]
-		return
+		at, byL, byC := &t.steps[k], d0[i], d1[i]
+		w.a0 += byL*at.e + byC*(at.e-at.d1)
+		w.a1 += byL*(at.d1-at.e) + byC*at.e
+		d0[i], d1[i] = byL+byC, (1-a0)*byC-(1-a1)*byL
+		if y := t.y[k]; y == y { // the error of a missing value is zero whatever the states are
+			d0[i] -= weight*at.e + (byL*(a0-a1) + byC*(a0+a1))
+		}
 	}
-	byE += cesBackError(*pair, t.w.a0, t.w.a1, at.e, at.c, &w.a0, &w.a1)
-	*pair = cesBack(*pair, t.w.a0, t.w.a1)
-	switch t.kind {
-	case cesNone, cesSimple:
-	case cesPartial:
-		byE += t.back.d0[i] * t.w.b0
-		w.b0 += t.back.d0[i] * at.e
-	case cesFull:
-		on := [2]float64{t.back.d0[i], t.back.d1[i]}
-		byE += cesBackError(on, t.w.b0, t.w.b1, at.e, at.d1, &w.b0, &w.b1)
-		on = cesBack(on, t.w.b0, t.w.b1)
-		t.back.d0[i], t.back.d1[i] = on[0], on[1]
-	}
-	if !known {
-		return
-	}
-	pair[0] -= byE
-	if t.kind != cesNone {
-		t.back.d0[i] -= byE
-	}
+	return w
 }
 
-// cesBackError adds to the derivatives by the weights of a pair and returns the derivative by
-// the error. on holds the derivatives by the pair that cesPair returned.
-func cesBackError(on [2]float64, a0, a1, e, c float64, byA0, byA1 *float64) float64 {
-	*byA0 += on[0]*e + on[1]*(e-c)
-	*byA1 += on[0]*(c-e) + on[1]*e
-	return on[0]*(a0-a1) + on[1]*(a0+a1)
-}
-
-// cesBack returns the derivatives by the pair that went into cesPair, from those by the pair
-// that came out.
-func cesBack(on [2]float64, a0, a1 float64) [2]float64 {
-	return [2]float64{on[0] + on[1], (1-a0)*on[1] - (1-a1)*on[0]}
+// backLevel is backSimple for the kinds with a pair l and c of their own. It returns the
+// derivatives by the first l and c too.
+func (t *cesTask) backLevel(weight float64) (w cesWeights, byL, byC float64) {
+	a0, a1, b0, b1, d0, d1 := t.w.a0, t.w.a1, t.w.b0, t.w.b1, t.back.d0, t.back.d1
+	i := len(t.y) % t.m
+	for k := len(t.y) - 1; k >= 0; k-- {
+		if i--; i < 0 {
+			i = t.m - 1
+		}
+		at := &t.steps[k]
+		e, known := at.e, t.y[k] == t.y[k]
+		byE := weight*e + (byL*(a0-a1) + byC*(a0+a1))
+		w.a0 += byL*e + byC*(e-at.c)
+		w.a1 += byL*(at.c-e) + byC*e
+		byL, byC = byL+byC, (1-a0)*byC-(1-a1)*byL
+		switch t.kind {
+		case cesNone, cesSimple:
+		case cesPartial:
+			byE += d0[i] * b0
+			w.b0 += d0[i] * e
+		case cesFull:
+			on0, on1 := d0[i], d1[i]
+			byE += on0*(b0-b1) + on1*(b0+b1)
+			w.b0 += on0*e + on1*(e-at.d1)
+			w.b1 += on0*(at.d1-e) + on1*e
+			d0[i], d1[i] = on0+on1, (1-b0)*on1-(1-b1)*on0
+		}
+		if !known { // the error of a missing value is zero whatever the states are
+			continue
+		}
+		byL -= byE
+		if t.kind != cesNone {
+			d0[i] -= byE
+		}
+	}
+	return w, byL, byC
 }
 
 // Admits reports whether old errors fade with the weights in x (op. cit. sec. 3.3) and whether
