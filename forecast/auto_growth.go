@@ -11,10 +11,10 @@ import (
 
 // The rules for growth by shares.
 const (
-	growthTotal = 1.5  // least factor between the beginning and the end of the history
-	growthHalf  = 0.7  // least growth of the second half, of that of the first
-	growthFirst = 0.5  // least growth of the first half, of that of the second: later it grew faster, and may stop
-	growthLeast = 16   // least number of values
+	growthTotal = 1.5 // least factor between the beginning and the end of the history
+	growthHalf  = 0.7 // least growth of the second half, of that of the first
+	growthFirst = 0.5 // least growth of the first half, of that of the second: later it grew faster, and may stop
+	growthLeast = 16  // least number of values
 
 	growthWins   = 0.8  // most error of the members in logarithms, of that of the others
 	growthSteady = 0.2  // most error of the growth, of the growth, where growth is steady:
