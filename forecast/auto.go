@@ -18,13 +18,15 @@ import (
 // Bates & Granger (1969), and are pulled towards equal weights where the past is short. The
 // combined forecast is the mean of the members' weighted mean and weighted median. The choice of
 // candidates for each kind of series was tuned on ends of training data that were held back,
-// never on test data.
+// never on test data; for growth by shares see growing.
 //
 // Auto fills missing values by straight lines, and a note says how many. Where no value of the
 // series is negative, no forecast is. No forecast leaves the Reach of the series.
 type Auto struct {
 	Options
 	Horizon int // number of steps ahead to optimise for; 0: two seasons, or 8
+
+	logs bool // the series are logarithms of one that grows: see growing
 }
 
 var _ model.Model = Auto{}
@@ -40,6 +42,10 @@ func (a Auto) candidates(y []float64) []string {
 		}
 	}
 	switch {
+	case a.logs && len(seasons) > 0:
+		return []string{"holt", "drift", "damped", "ets", "mstl-ets"}
+	case a.logs:
+		return []string{"holt", "drift", "damped", "ets"}
 	case 2*zeros > len(y) && slices.Min(y) >= 0:
 		return []string{"tsb", "sba", "mean", "naive", "snaive"}
 	case len(seasons) == 0 && len(y) < short:
@@ -84,6 +90,10 @@ func (a Auto) members(y []float64) []member {
 	var out []member
 	names := a.candidates(y)
 	seasons := decompose.UsableSeasons(len(y), a.Seasons)
+	kept := ""
+	if a.logs {
+		kept = "logarithms "
+	}
 	for _, name := range names {
 		made, err := Models.Get(name)
 		if err != nil {
@@ -95,7 +105,7 @@ func (a Auto) members(y []float64) []member {
 			name == "seasonal-ar" && len(seasons) > 0 && seasons[0] >= day:
 			prior = 2
 		}
-		out = append(out, member{name, a.Memory.member(name, seasons, made(Options{Seasons: seasons, Seed: a.Seed, Quick: len(seasons) > 0})), prior})
+		out = append(out, member{name, a.Memory.member(kept+name, seasons, made(Options{Seasons: seasons, Seed: a.Seed, Quick: len(seasons) > 0})), prior})
 	}
 	if len(seasons) > 1 {
 		for _, p := range seasons[1:] {
@@ -119,8 +129,16 @@ func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 		members = []member{{"naive", simple.Walk{Name: "naive", Lag: 1}, 1}}
 	}
 	trial := a.trial(y, members)
-	f := &autoFitted{reach: ReachOf(filled), low: math.Inf(-1)}
-	if lo >= 0 {
+	if fit := a.growing(y, gaps, trial.miss); fit != nil {
+		return fit, nil
+	}
+	return a.fit(y, members, trial, gaps)
+}
+
+// fit fits the members that have a weight.
+func (a Auto) fit(y capcli.Series, members []member, trial trial, gaps int) (model.Fitted, error) {
+	f := &autoFitted{reach: ReachOf(y.Values), low: math.Inf(-1)}
+	if slices.Min(y.Values) >= 0 && !a.logs {
 		f.low = 0
 	}
 	var notes []string
@@ -143,8 +161,11 @@ func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 	for i, k := range f.pool.slots {
 		notes = append(notes, fmt.Sprintf("%s %.2f", members[k].name, f.pool.weights[i]))
 	}
-	f.cal, f.prior, f.n = trial.cal, widening(len(filled)), len(filled)
-	f.describe(filled, notes, gaps)
+	f.cal, f.prior, f.n = trial.cal, widening(len(y.Values)), len(y.Values)
+	f.describe(y.Values, notes, gaps)
+	if a.logs {
+		f.info.Method += " (in logarithms)"
+	}
 	return f, nil
 }
 

@@ -13,6 +13,9 @@ import (
 type trial struct {
 	weights [][]float64 // by step ahead, then by member; the last row is for all further steps
 	cal     calibration
+	miss    float64 // sum of the absolute errors of the combination at the origins, on the scale of the series
+	off     float64 // the same on the scale of the members
+	ahead   float64 // sum of the steps ahead of these errors
 }
 
 // horizon returns the number of steps ahead that the backtests forecast, for n values.
@@ -65,7 +68,7 @@ func (a Auto) trial(y capcli.Series, members []member) trial {
 		tests[k] = o
 	}
 	t.weigh(members, tests)
-	t.calibrate(tests)
+	t.calibrate(tests, a.logs)
 	return t
 }
 
@@ -249,8 +252,9 @@ func (t *trial) weightsOf(members []int) stepWeights {
 	return out
 }
 
-// calibrate records the errors of the combination at the origins.
-func (t *trial) calibrate(tests [][]Origin) {
+// calibrate records the errors of the combination at the origins. logs says that the series are
+// logarithms.
+func (t *trial) calibrate(tests [][]Origin, logs bool) {
 	for i := range tests[0] {
 		var parts []model.Forecast
 		var members []int
@@ -266,6 +270,15 @@ func (t *trial) calibrate(tests [][]Origin) {
 		mean, spread := t.weightsOf(members).blend(parts)
 		spread = fan(spread, tests[0][i].At)
 		t.cal.add(tests[0][i].Actual, mean, spread)
+		for k, v := range tests[0][i].Actual {
+			t.off += math.Abs(v - mean[k])
+			t.ahead += float64(k + 1)
+			if logs {
+				t.miss += math.Abs(math.Exp(v) - math.Exp(mean[k]))
+			} else {
+				t.miss += math.Abs(v - mean[k])
+			}
+		}
 	}
 }
 

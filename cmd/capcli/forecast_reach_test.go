@@ -27,7 +27,7 @@ func TestForecastKeepsWithinReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, model := range []string{"auto", "naive", "drift", "theta", "holt", "hw", "prophet", "tsb", "tbats"} {
-		args := []string{"forecast", file, "--model", model, "--season", "24", "--horizon", "24", "--origins", "1"}
+		args := []string{"forecast", file, "--model", model, "--season", "24", "--horizon", "24", "--origins", "1", "--fit", "outliers=keep"}
 		out, _ := capcliRun(t, 0, append(args, "-o", "csv")...)
 		for _, row := range forecastRows(t, out) {
 			most := 10.0 * top

@@ -33,6 +33,13 @@ type OddValue struct {
 	Expected float64 `json:"expected"`
 	Lo       float64 `json:"lo"`
 	Hi       float64 `json:"hi"`
+	// SetAside says that the forecast does not count the value, and Outage that it shows nothing at
+	// all, because nothing was recorded. Until is the last of several such values in a row.
+	SetAside bool   `json:"set_aside,omitempty"`
+	Outage   bool   `json:"outage,omitempty"`
+	Until    string `json:"until,omitempty"`
+
+	running bool // the outage has not ended
 }
 
 // looksForChanges reports whether this call searches the histories for changes. note says so
@@ -65,7 +72,7 @@ func (q *question) changesOf(v *view, y []float64, opts forecast.Options) ([]Mov
 		levels[i] = Move{v.StampText(m.Index), m.Before, m.After, m.Gain}
 	}
 	for i, a := range odd {
-		values[i] = OddValue{v.StampText(a.Index), a.Value, a.Expected, a.Lo, a.Hi}
+		values[i] = OddValue{DS: v.StampText(a.Index), Value: a.Value, Expected: a.Expected, Lo: a.Lo, Hi: a.Hi}
 	}
 	return levels, values
 }

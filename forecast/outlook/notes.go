@@ -35,6 +35,7 @@ func (r *Result) Notes() []string {
 		}
 	}
 	out = append(out, censoringNotes(each, trials)...)
+	out = append(out, r.asideNotes()...)
 	out = append(out, r.changeNotes()...)
 	out = append(out, single[:min(len(single), namedSingles)]...)
 	if more := len(single) - namedSingles; more > 0 {
@@ -244,10 +245,15 @@ func (r *Result) changeNotes() []string {
 				moves.texts = append(moves.texts, fmt.Sprintf("%son %s from %s to %s", name, m.DS, amountText(m.From), amountText(m.To)))
 			}
 		}
-		if n := len(s.Odd); n > 0 {
-			odd.count, odd.series = odd.count+n, odd.series+1
-			a := s.Odd[0]
-			odd.texts = append(odd.texts, fmt.Sprintf("%son %s (%s, expected %s)", name, a.DS, amountText(a.Value), amountText(a.Expected)))
+		own := 0
+		for _, a := range s.Odd {
+			switch {
+			case a.SetAside:
+			case own > 0: // only the first of each series is named
+				odd.count++
+			default:
+				odd.add(name, fmt.Sprintf("on %s (%s, expected %s)", a.DS, amountText(a.Value), amountText(a.Expected)), &own)
+			}
 		}
 	}
 	var out []string

@@ -37,6 +37,8 @@ type view struct {
 	options forecast.Options // without Memory
 	notes   []string         // on seasons that were left out of the options
 	usage   *unconstrainer   // nil where the values are taken for demand
+	spoilt  []change.Spoilt  // stretches of the values that are estimates: see setAside
+	aside   []OddValue       // the same, for the result; nil for a sum
 }
 
 // maxFit is the largest number of values that a model is fitted to. With more values the fit
@@ -69,6 +71,7 @@ func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*questio
 	q.errors = max(fewErrors, min(q.longest, 1000, max(50, 3_000_000/max(1, len(q.views)))))
 	all, _ := q.optionsFor(known)
 	q.season = all.Period()
+	q.setAside()
 	if hs.Tree != nil {
 		q.addSummedDemand()
 	}

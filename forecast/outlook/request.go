@@ -32,6 +32,7 @@ type Request struct {
 	Seed      capcli.Seed // seed of all random numbers
 	Negative  bool        // allow negative figures where the history has none
 	Changes   string      // one of ChangesChoices; "" is show where the search is quick
+	Outliers  string      // one of OutlierChoices; "" is aside
 	Reconcile string      // one of Reconciliations; "" is mint
 
 	Peak   bool   // also give the highest step of each period
@@ -146,6 +147,11 @@ func (r *Request) Check() error {
 	}
 	if r.Changes != "" {
 		if err := capcli.CheckChoice("--changes", r.Changes, ChangesChoices); err != nil {
+			return err
+		}
+	}
+	if r.Outliers != "" {
+		if err := capcli.CheckChoice("--outliers", r.Outliers, OutlierChoices); err != nil {
 			return err
 		}
 	}

@@ -72,6 +72,7 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 	if q.look {
 		out.moves, out.odd = q.changesOf(v, out.seen, opts)
 	}
+	out.odd = append(out.odd, v.aside...)
 	var fit model.Fitted
 	if out.model, fit, notes, err = q.fit(fitted, opts); err != nil {
 		out.failure = err

@@ -97,6 +97,7 @@ func (q *question) try(v *view, opts forecast.Options, name string, steps, origi
 		}
 		bo.Actual = t.actual()
 	}
+	bo.Actual = v.judged(bo.Actual)
 	bo.Least = min(bo.Least, n-steps)
 	bo.Every = steps
 	if origins > 1 {
@@ -149,7 +150,7 @@ func withoutRanges(list []forecast.Origin) []forecast.Origin {
 func (t *trial) score(v *view, levels []float64) bool {
 	b := forecast.Summarise(t.runs, levels)
 	t.Origins, t.Failed = b.Origins-b.Failed, b.Failed
-	t.Scored, t.Hidden = countScored(t.runs, v.Values)
+	t.Scored, t.Hidden = countScored(t.runs, v.judged(nil))
 	t.MASE, t.SMAPE, t.MAE, t.RMSE = capcli.Figure(b.MASE), capcli.Figure(b.SMAPE), capcli.Figure(b.MAE), capcli.Figure(b.RMSE)
 	t.Bias, t.CRPS = capcli.Figure(b.Bias), capcli.Figure(b.CRPS)
 	t.Coverage = make([]Coverage, len(levels))

@@ -1,0 +1,246 @@
+package change
+
+import (
+	"math"
+	"slices"
+
+	"capcli/forecast/model"
+)
+
+// Spoilt is a stretch of a series that does not show what the series measures: the values from
+// From up to, but not including, To.
+type Spoilt struct {
+	From, To int
+	Outage   bool // nothing was recorded; false: values that the series cannot have
+}
+
+const (
+	spoiltLeast   = 12   // least number of known values of a series that is judged
+	absurdTimes   = 4.0  // times the largest distance of any other value, that an absurd one is away from the values beside it
+	absurdLevel   = 2.0  // times the level beside it that it is away at least
+	absurdShare   = 0.01 // most absurd values of a series
+	absurdRun     = 2    // most of them in a row
+	absurdBeside  = 3    // values on each side that it is compared with
+	outageShare   = 0.1  // most of the series that outages take
+	outageRuns    = 3    // most outages of a series
+	outageAtEnd   = 0.05 // most of the series that an outage takes that has not ended, or outageFew steps
+	outageFew     = 3
+	outageBelow   = 3.0 // times the usual change, and times the spread of low values, that zero lies below the least value
+	outageOfUsual = 0.1 // least value, of the median
+)
+
+// FindSpoilt returns the stretches of y that do not show what y measures, in order. The rules are
+// strict, since a forecast without a true value is worse than one with a false value:
+//
+// An outage is a stretch of zeros in a series that is never zero: zero lies far below its least
+// other value, and there are few such stretches. A step at its edge that is lower than any other
+// belongs to it. An outage at the end is one while it is short.
+//
+// Absurd values stand alone, or two together. Their distance from the median of their neighbours is
+// several times that of every other value, and several times the level there. A series that is
+// often zero, or has such values a season apart, has none.
+//
+// known are stretches that are known to be spoilt; they are in the result.
+func FindSpoilt(y []float64, known []Spoilt, seasons []int) []Spoilt {
+	out := slices.Clone(known)
+	if left := blank(y, known); len(model.Observed(left)) >= spoiltLeast {
+		outages := FindOutages(left, seasons)
+		out = append(out, outages...)
+		out = append(out, findAbsurd(blank(left, outages), seasons)...)
+	}
+	slices.SortFunc(out, func(a, b Spoilt) int { return a.From - b.From })
+	return out
+}
+
+// Mend returns y with the values of spoilt stretches estimated from the values and the season around
+// them.
+func Mend(y []float64, spoilt []Spoilt, seasons []int) []float64 {
+	if len(spoilt) == 0 {
+		return y
+	}
+	missing := blank(y, spoilt)
+	full, out := restoreMissing(missing, seasons), slices.Clone(y)
+	for _, s := range spoilt {
+		for i := s.From; i < s.To; i++ {
+			if !math.IsNaN(y[i]) {
+				out[i] = full[i]
+			}
+		}
+	}
+	return out
+}
+
+// blank returns a copy of y without the values of spoilt stretches.
+func blank(y []float64, spoilt []Spoilt) []float64 {
+	out := slices.Clone(y)
+	for _, s := range spoilt {
+		for i := s.From; i < s.To; i++ {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// FindOutages returns the outages of y alone: see FindSpoilt.
+func FindOutages(y []float64, seasons []int) []Spoilt {
+	var out []Spoilt
+	total := 0
+	for i := 0; i < len(y); i++ {
+		if !(y[i] <= 0) {
+			continue
+		}
+		from := i
+		for k := i + 1; k < len(y) && !(y[k] > 0); k++ { // a missing value within an outage is part of it
+			if y[k] <= 0 {
+				i = k
+			}
+		}
+		out, total = append(out, Spoilt{from, i + 1, true}), total+i+1-from
+	}
+	if len(out) == 0 || len(out) > outageRuns || float64(total) > outageShare*float64(len(y)) {
+		return nil
+	}
+	most := max(outageFew, int(outageAtEnd*float64(len(y))))
+	if len(seasons) > 0 {
+		most = max(outageFew, min(most, 2*slices.Min(seasons)))
+	}
+	if last := out[len(out)-1]; last.To == len(y) && last.To-last.From > most {
+		return nil
+	}
+	// The first and the last step of an outage may have been recorded in part.
+	rest := slices.Clone(y)
+	for _, s := range out {
+		for i := max(0, s.From-1); i < min(len(y), s.To+1); i++ {
+			rest[i] = math.NaN()
+		}
+	}
+	least, ok := farAboveZero(rest)
+	if !ok {
+		return nil
+	}
+	for k := range out {
+		s := &out[k]
+		if s.From > 0 && y[s.From-1] < least {
+			s.From--
+		}
+		if s.To < len(y) && y[s.To] < least {
+			s.To++
+		}
+	}
+	return out
+}
+
+// farAboveZero returns the least value of y, and whether zero is no value that y may come to have.
+func farAboveZero(y []float64) (least float64, ok bool) {
+	seen := model.Observed(y)
+	if len(seen) < spoiltLeast {
+		return 0, false
+	}
+	var moves []float64
+	for i := 1; i < len(y); i++ {
+		if d := math.Abs(y[i] - y[i-1]); d > 0 {
+			moves = append(moves, d)
+		}
+	}
+	slices.Sort(seen)
+	least = seen[0]
+	usual := model.Quantile(seen, 0.1) - least
+	if len(moves) > 0 {
+		usual = math.Max(usual, model.Median(moves))
+	}
+	return least, least > outageBelow*usual && least >= outageOfUsual*model.Quantile(seen, 0.5)
+}
+
+// findAbsurd returns the isolated absurd values of y.
+func findAbsurd(y []float64, seasons []int) []Spoilt {
+	away, level := distances(y)
+	var order []int
+	zeros := 0
+	for i, v := range y {
+		if model.IsFinite(v) {
+			order = append(order, i)
+			if v == 0 {
+				zeros++
+			}
+		}
+	}
+	if len(order) < spoiltLeast || 10*zeros > len(order) {
+		return nil
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case away[a] > away[b]:
+			return -1
+		case away[a] < away[b]:
+			return 1
+		}
+		return 0
+	})
+	for k := min(max(1, int(absurdShare*float64(len(order)))), len(order)-1); k > 0; k-- {
+		found, edge := slices.Clone(order[:k]), absurdTimes*away[order[k]]
+		if slices.ContainsFunc(found, func(i int) bool { return away[i] <= math.Max(edge, absurdLevel*level[i]) || level[i] == 0 }) {
+			continue
+		}
+		slices.Sort(found)
+		if out := joinIsolated(found, len(y)); out != nil && !recurs(found, seasons) {
+			return out
+		}
+	}
+	return nil
+}
+
+// distances returns the distance of each value from the median of its neighbours, and the size of
+// that median.
+func distances(y []float64) (away, level []float64) {
+	away, level = make([]float64, len(y)), make([]float64, len(y))
+	for i, v := range y {
+		if !model.IsFinite(v) {
+			continue
+		}
+		var beside []float64
+		for _, by := range []int{-1, 1} {
+			for j, n := i+by, 0; j >= 0 && j < len(y) && n < absurdBeside; j += by {
+				if model.IsFinite(y[j]) {
+					beside = append(beside, y[j])
+					n++
+				}
+			}
+		}
+		if len(beside) > 0 {
+			middle := model.Median(beside)
+			away[i], level[i] = math.Abs(v-middle), math.Abs(middle)
+		}
+	}
+	return away, level
+}
+
+// joinIsolated returns the stretches of the values found of n, in order; nil where more than
+// absurdRun are in a row, or more than one is at the end, where a new level begins in the same way.
+func joinIsolated(found []int, n int) []Spoilt {
+	var out []Spoilt
+	for _, i := range found {
+		if k := len(out) - 1; k >= 0 && out[k].To == i {
+			out[k].To++
+			if out[k].To-out[k].From > absurdRun || out[k].To == n {
+				return nil
+			}
+			continue
+		}
+		out = append(out, Spoilt{From: i, To: i + 1})
+	}
+	return out
+}
+
+// recurs reports whether two of the values found are a whole number of seasons apart.
+func recurs(found, seasons []int) bool {
+	for k, i := range found {
+		for _, j := range found[:k] {
+			for _, p := range seasons {
+				if p > 1 && (i-j)%p == 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
