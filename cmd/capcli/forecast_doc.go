@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"capcli"
 	"capcli/cmd/report"
@@ -48,16 +47,6 @@ func (r *forecastResult) doc(form string) report.Doc {
 	return d
 }
 
-// nearHorizon is the shorter of the two horizons in the summary, in steps: half the usual one, or
-// half of steps.
-func nearHorizon(steps int, s capcli.Step) int {
-	usual := outlook.UsualHorizon(s) / 2
-	if usual < steps {
-		return usual
-	}
-	return steps / 2
-}
-
 // summaryTable has one row a series.
 func (r *forecastResult) summaryTable() report.Table {
 	far := 0
@@ -73,7 +62,7 @@ func (r *forecastResult) summaryTable() report.Table {
 		{Name: "unique_id", Head: "series"},
 		{Name: "now", Cell: func(s outlook.Series) any { return s.History.Now }},
 	}
-	if near := nearHorizon(far, r.hs.Step); near > 0 {
+	if near := outlook.NearHorizon(far, r.hs.Step); near > 0 {
 		fields = append(fields, ahead(near))
 	}
 	last := ahead(far)
@@ -88,7 +77,7 @@ func (r *forecastResult) summaryTable() report.Table {
 	}
 	fields = append(
 		fields, last,
-		report.Field[outlook.Series]{Name: "method", Align: report.Left, Cell: func(s outlook.Series) any { return report.Label{Name: s.Method, Head: shortMethod(s.Method)} }},
+		report.Field[outlook.Series]{Name: "method", Align: report.Left, Cell: func(s outlook.Series) any { return report.Label{Name: s.Method, Head: outlook.ShortenMethod(s.Method)} }},
 		report.Field[outlook.Series]{Name: "error", As: report.AsRatio, Cell: tried(func(t *outlook.Trial) figure { return t.Error })},
 		report.Field[outlook.Series]{Name: "range_held", Head: "range held", As: report.AsPercent, Cell: tried(func(t *outlook.Trial) figure { return t.Coverage[0].Held })},
 	)
@@ -101,24 +90,6 @@ func rangeAt(s *outlook.Series, n int) any {
 		return nil
 	}
 	return report.Range{Mid: s.Mean[n-1], Lo: s.Intervals[0].Lo[n-1], Hi: s.Intervals[0].Hi[n-1]}
-}
-
-// shortMethod shortens the name of a method for a table. A combination is cut after its first
-// members.
-func shortMethod(method string) string {
-	const most = 32
-	if len(method) <= most {
-		return method
-	}
-	parts := strings.Split(method, ", ")
-	out := parts[0]
-	for _, p := range parts[1:] {
-		if len(out)+len(p) > most {
-			break
-		}
-		out += ", " + p
-	}
-	return out + ", …"
 }
 
 // longTable has one row for each series and step, in columns of the usual names.

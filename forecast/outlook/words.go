@@ -163,3 +163,21 @@ func amountText(v float64) string {
 	}
 	return fmt.Sprintf("%.*g", digits, v)
 }
+
+// ShortenMethod shortens the name of a method for a table. A combination is cut after its first
+// members.
+func ShortenMethod(method string) string {
+	const most = 32
+	if len(method) <= most {
+		return method
+	}
+	parts := strings.Split(method, ", ")
+	out := parts[0]
+	for _, p := range parts[1:] {
+		if len(out)+len(p) > most {
+			break
+		}
+		out += ", " + p
+	}
+	return out + ", …"
+}
