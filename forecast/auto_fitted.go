@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"capcli/forecast/model"
 )
@@ -18,6 +19,15 @@ type autoFitted struct {
 	reach   Reach
 	low     float64 // least value of a forecast; -Inf is none
 	info    model.Info
+
+	mu   sync.Mutex
+	last *blended // the last result of blend
+}
+
+// blended is the combined forecast of some steps ahead. It is read only.
+type blended struct {
+	own          []model.Forecast // of each member, with its interval of spreadLevel
+	mean, spread []float64        // of the combination, by step
 }
 
 // describe sets the Info of the fit.
@@ -39,16 +49,25 @@ func (f *autoFitted) describe(y []float64, members []string, gaps int) {
 	f.info.Notes = append(f.info.Notes, fmt.Sprintf("weights and intervals from %d origins in the series' past", f.cal.origins))
 }
 
-// blend returns the combined mean and standard deviation of each step ahead.
-func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
-	parts := make([]model.Forecast, len(f.pool.members))
+// blend returns the combined mean and standard deviation of each of h steps ahead. It keeps the
+// result of the last call, since each drawn path needs it.
+func (f *autoFitted) blend(h int) (*blended, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last != nil && len(f.last.mean) == h {
+		return f.last, nil
+	}
+	out := &blended{own: make([]model.Forecast, len(f.pool.members))}
+	var err error
 	for i, m := range f.pool.members {
-		if parts[i], err = m.Forecast(h, spreadLevel); err != nil {
-			return nil, nil, err
+		if out.own[i], err = m.Forecast(h, spreadLevel); err != nil {
+			return nil, err
 		}
 	}
-	mean, spread = f.weights.blend(parts)
-	return mean, fan(spread, f.n), nil
+	out.mean, out.spread = f.weights.blend(out.own)
+	fan(out.spread, f.n)
+	f.last = out
+	return out, nil
 }
 
 // Forecast returns the combined means with calibrated intervals.
@@ -56,10 +75,11 @@ func (f *autoFitted) Forecast(h int, levels ...float64) (model.Forecast, error) 
 	if err := model.CheckRequest(h, levels); err != nil {
 		return model.Forecast{}, err
 	}
-	mean, spread, err := f.blend(h)
+	all, err := f.blend(h)
 	if err != nil {
 		return model.Forecast{}, err
 	}
+	mean, spread := all.mean, all.spread
 	out := model.Forecast{Mean: make([]float64, h), Intervals: make([]model.Interval, len(levels))}
 	for i, m := range mean {
 		out.Mean[i] = math.Max(f.low, f.reach.Clamp(i+1, m))
@@ -84,14 +104,11 @@ func (f *autoFitted) Path(h int, rng model.Noise) []float64 {
 		return nil
 	}
 	at := f.pool.draw(rng)
-	own, err := f.pool.members[at].Forecast(h, spreadLevel)
+	all, err := f.blend(h)
 	if err != nil {
 		return nil
 	}
-	mean, spread, err := f.blend(h)
-	if err != nil {
-		return nil
-	}
+	own, mean, spread := all.own[at], all.mean, all.spread
 	out := f.pool.members[at].Path(h, rng)
 	half := halfWidth(own.Intervals[0])
 	stretch := f.cal.factor(80, f.prior) / model.ZScore(80)

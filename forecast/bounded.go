@@ -69,13 +69,18 @@ const filledNote = "the model needs a series without gaps: gaps were filled line
 
 // Fit fits the model to y, or to the demand behind y where Behind is set.
 func (b Bounded) Fit(y capcli.Series) (model.Fitted, error) {
+	fit, err := b.FitBounded(y)
+	if err != nil {
+		return nil, err
+	}
+	return fit, nil
+}
+
+// FitBounded does what Fit does, and returns the fit by its own type.
+func (b Bounded) FitBounded(y capcli.Series) (*BoundedFit, error) {
 	n := len(y.Values)
 	if b.Behind == nil {
-		fit, err := b.fit(y, n)
-		if err != nil {
-			return nil, err
-		}
-		return fit, nil
+		return b.fit(y, n)
 	}
 	behind, err := b.Behind(y.Values)
 	if err != nil {
@@ -150,6 +155,19 @@ func (f *BoundedFit) LastErrors(n int) []float64 {
 // Forecast returns the model's forecast within the bounds. It fails where a value of it is not
 // finite.
 func (f *BoundedFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
+	fc, err := f.ForecastDemand(h, levels...)
+	if err != nil {
+		return fc, err
+	}
+	for _, list := range fc.Figures() {
+		f.clip(list)
+	}
+	return fc, nil
+}
+
+// ForecastDemand returns what Forecast does, above the cap too: a quantile that is cut at a cap is
+// no quantile of the demand.
+func (f *BoundedFit) ForecastDemand(h int, levels ...float64) (model.Forecast, error) {
 	fc, err := f.Fitted.Forecast(h, levels...)
 	if err != nil {
 		return fc, err
@@ -175,14 +193,28 @@ func (f *BoundedFit) Forecast(h int, levels ...float64) (model.Forecast, error) 
 			if !model.IsFinite(v) {
 				return fc, fmt.Errorf("%s: the forecast of step %d is not finite", f.Fitted.Info().Method, i+1)
 			}
-			list[i] = f.Clamp(i, v)
+			list[i] = max(v, f.floor)
 		}
 	}
 	return fc, nil
 }
 
+// clip keeps the values of the steps ahead within the bounds, in place.
+func (f *BoundedFit) clip(list []float64) {
+	for i, v := range list {
+		list[i] = f.Clamp(i, v)
+	}
+}
+
 // Path draws a future from the model, within the bounds.
 func (f *BoundedFit) Path(h int, rng model.Noise) []float64 {
+	out := f.DrawDemand(h, rng)
+	f.clip(out)
+	return out
+}
+
+// DrawDemand draws the future that Path draws, above the cap too.
+func (f *BoundedFit) DrawDemand(h int, rng model.Noise) []float64 {
 	path, shift := f.Fitted.Path, []float64(nil)
 	if f.wide != nil {
 		path, shift = f.wide.Path, f.shift(h)
@@ -196,7 +228,7 @@ func (f *BoundedFit) Path(h int, rng model.Noise) []float64 {
 	f.unsure.Move(out, rng)
 	f.reach.Path(out)
 	for i, v := range out {
-		out[i] = f.Clamp(i, v)
+		out[i] = max(v, f.floor)
 	}
 	return out
 }
@@ -233,6 +265,12 @@ func (f *BoundedFit) Clamp(i int, v float64) float64 {
 func (f *BoundedFit) Bounds() func(i int, v float64) float64 {
 	bounds := &BoundedFit{floor: f.floor, most: f.most, n: f.n}
 	return bounds.Clamp
+}
+
+// Floor returns a function that keeps v above the floor and does not keep the fit in memory.
+func (f *BoundedFit) Floor() func(i int, v float64) float64 {
+	floor := f.floor
+	return func(_ int, v float64) float64 { return max(v, floor) }
 }
 
 // ReachNote returns a note for the user where Reach bounded a forecast that was requested, and

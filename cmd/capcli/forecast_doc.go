@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"capcli"
 	"capcli/cmd/report"
@@ -43,19 +42,9 @@ func (r *forecastResult) doc(form string) report.Doc {
 	if r.o.ask.ByPeriods() {
 		tables = slices.Insert(tables, 1, r.periodTable())
 	}
-	tables = append(tables, r.eventsTable(), r.changesTable())
+	tables = append(append(tables, r.fullTables()...), r.eventsTable(), r.changesTable())
 	d.Tables = slices.DeleteFunc(tables, func(t report.Table) bool { return t.Name == "" })
 	return d
-}
-
-// nearHorizon is the shorter of the two horizons in the summary, in steps: half the usual one, or
-// half of steps.
-func nearHorizon(steps int, s capcli.Step) int {
-	usual := outlook.UsualHorizon(s) / 2
-	if usual < steps {
-		return usual
-	}
-	return steps / 2
 }
 
 // summaryTable has one row a series.
@@ -73,7 +62,7 @@ func (r *forecastResult) summaryTable() report.Table {
 		{Name: "unique_id", Head: "series"},
 		{Name: "now", Cell: func(s outlook.Series) any { return s.History.Now }},
 	}
-	if near := nearHorizon(far, r.hs.Step); near > 0 {
+	if near := outlook.NearHorizon(far, r.hs.Step); near > 0 {
 		fields = append(fields, ahead(near))
 	}
 	last := ahead(far)
@@ -88,7 +77,7 @@ func (r *forecastResult) summaryTable() report.Table {
 	}
 	fields = append(
 		fields, last,
-		report.Field[outlook.Series]{Name: "method", Align: report.Left, Cell: func(s outlook.Series) any { return report.Label{Name: s.Method, Head: shortMethod(s.Method)} }},
+		report.Field[outlook.Series]{Name: "method", Align: report.Left, Cell: func(s outlook.Series) any { return report.Label{Name: s.Method, Head: outlook.ShortenMethod(s.Method)} }},
 		report.Field[outlook.Series]{Name: "error", As: report.AsRatio, Cell: tried(func(t *outlook.Trial) figure { return t.Error })},
 		report.Field[outlook.Series]{Name: "range_held", Head: "range held", As: report.AsPercent, Cell: tried(func(t *outlook.Trial) figure { return t.Coverage[0].Held })},
 	)
@@ -103,26 +92,7 @@ func rangeAt(s *outlook.Series, n int) any {
 	return report.Range{Mid: s.Mean[n-1], Lo: s.Intervals[0].Lo[n-1], Hi: s.Intervals[0].Hi[n-1]}
 }
 
-// shortMethod shortens the name of a method for a table. A combination is cut after its first
-// members.
-func shortMethod(method string) string {
-	const most = 32
-	if len(method) <= most {
-		return method
-	}
-	parts := strings.Split(method, ", ")
-	out := parts[0]
-	for _, p := range parts[1:] {
-		if len(out)+len(p) > most {
-			break
-		}
-		out += ", " + p
-	}
-	return out + ", …"
-}
-
-// longTable has one row for each series and step. Columns have the usual names: unique_id, ds,
-// lo-80, hi-80.
+// longTable has one row for each series and step, in columns of the usual names.
 func (r *forecastResult) longTable(form string) report.Table {
 	t := report.Table{Name: "forecast", Columns: []report.Column{{Name: "unique_id"}, {Name: "ds"}, {Name: "model"}, {Name: "mean"}}}
 	t.Columns = append(t.Columns, levelColumns("", r.Levels)...)
@@ -157,19 +127,41 @@ func levelColumns(prefix string, levels []float64) []report.Column {
 	return out
 }
 
-// linesTable shows the conservative, expected and aggressive capacity of each series: for each, the
-// maximum over the steps of the horizon.
+// linesTable shows the capacity that suffices over the whole horizon.
 func (r *forecastResult) linesTable() report.Table {
-	t := report.Table{Name: "lines", Title: r.LinesTitle(), Most: shownSeries, Columns: []report.Column{{Name: "unique_id", Head: "series"}}}
-	names, quantiles := outlook.LineQuantiles()
-	for k, name := range names {
-		t.Columns = append(t.Columns, report.Column{Name: name, Head: fmt.Sprintf("%s %.0f%%", name, 100*quantiles[k])})
+	return report.Fill(report.Table{Name: "suffices", Title: r.LinesTitle(), Most: shownSeries}, r.Series, []report.Field[outlook.Series]{
+		{Name: "unique_id", Head: "series"},
+		{Name: "median", Cell: func(s outlook.Series) any { return s.Suffices.Median }},
+		{Name: "p80", Cell: func(s outlook.Series) any { return s.Suffices.P80 }},
+		{Name: "p95", Cell: func(s outlook.Series) any { return s.Suffices.P95 }},
+	})
+}
+
+// fullTables show when the demand passes the capacity, and how far it is above it by month. They
+// are empty where no capacity ahead was given.
+func (r *forecastResult) fullTables() []report.Table {
+	passes, months := r.ListFull()
+	if len(passes) == 0 {
+		return nil
 	}
-	for i := range r.Series {
-		l := &r.Series[i].Lines
-		t.Rows = append(t.Rows, []any{r.Series[i].ID, slices.Max(l.Conservative), slices.Max(l.Expected), slices.Max(l.Aggressive)})
-	}
-	return t
+	full := report.Fill(report.Table{Name: "full", Title: r.FullTitle(), Most: shownSeries}, passes, []report.Field[outlook.SeriesPassing]{
+		{Name: "unique_id", Head: "series"},
+		{Name: "capacity"},
+		{Name: "of", Head: "mean of a", Align: report.Left},
+		{Name: "by_p10", Head: "p10", Align: report.Left},
+		{Name: "by_p50", Head: "median", Align: report.Left},
+		{Name: "by_p90", Head: "p90", Align: report.Left},
+		{Name: "probability", Head: "at all", As: report.AsPercent},
+	})
+	return []report.Table{full, report.Fill(report.Table{Name: "above", Title: "Demand above the capacity, by month", Most: shownPeriods}, months, []report.Field[outlook.SeriesAbove]{
+		{Name: "unique_id", Head: "series"},
+		{Name: "from", Align: report.Left},
+		{Name: "to", Align: report.Left},
+		{Name: "share", Head: "share of time", As: report.AsPercent},
+		{Name: "excess_mean", Head: "GPUs above, mean"},
+		{Name: "excess_highest_median", Head: "peak, median"},
+		{Name: "excess_highest_p90", Head: "p90"},
+	})}
 }
 
 // shownPeriods is the most rows of periods shown.

@@ -46,10 +46,10 @@ func TestForecastKeepsWithinReach(t *testing.T) {
 			}
 			continue
 		}
-		out, _ = capcliRun(t, 0, append(args, "--capacity", "40", "-o", "csv")...)
+		out, _ = capcliRun(t, 0, append(args, "--cap", "40", "-o", "csv")...)
 		for _, row := range forecastRows(t, out) {
 			if v := number(t, row["hi-95"]); v > 40 {
-				t.Errorf("%s: hi-95 of %s is %g over the capacity", model, row["unique_id"], v)
+				t.Errorf("%s: hi-95 of %s is %g over the cap", model, row["unique_id"], v)
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func number(t *testing.T, text string) float64 {
 }
 
 func TestForecastLongForm(t *testing.T) {
-	out, _ := capcliRun(t, 0, "forecast", pools, "--horizon", "30", "--level", "80,95", "--capacity", "70", "-o", "csv", "-q")
+	out, _ := capcliRun(t, 0, "forecast", pools, "--horizon", "30", "--level", "80,95", "--cap", "70", "-o", "csv", "-q")
 	if head, _, _ := strings.Cut(out, "\n"); head != "unique_id,ds,model,mean,lo-80,hi-80,lo-95,hi-95" {
 		t.Errorf("head %q", head)
 	}
@@ -113,7 +113,7 @@ func TestForecastJSONHasNoNaNAndItsParts(t *testing.T) {
 			t.Errorf("%s: AICc %v, sigma2 %v, %d parameters, backtest %v", s.ID, s.AICc, s.Sigma2, len(s.Parameters), s.Backtest)
 		}
 		for i := range s.Mean {
-			if c, x, a := s.Lines["conservative"][i], s.Lines["expected"][i], s.Lines["aggressive"][i]; c > x || x > a {
+			if c, x, a := s.Lines["median"][i], s.Lines["p80"][i], s.Lines["p95"][i]; c > x || x > a {
 				t.Fatalf("%s: lines %v %v %v are not in order", s.ID, c, x, a)
 			}
 		}

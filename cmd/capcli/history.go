@@ -45,7 +45,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.From, "from", "", "start of the history, a date or a time: `WHEN`")
 	f.StringVar(&r.To, "to", "", "end of the history: `WHEN`")
 	f.StringVar(&r.TokenFile, "prom-token-file", "", "`FILE` with the bearer token for the server")
-	f.StringVar(&o.capacity, "capacity", "", "a number is --cap, a FILE is --past-capacity: `N|FILE`")
+	f.StringVar(&o.capacity, "capacity", "", "a number asks when demand passes it, a FILE is --past-capacity: `N|FILE`")
 	f.StringVar(&o.past, "past-capacity", "", "past capacity in GPUs, `N|FILE`, or measured for samples: estimates demand from usage")
 	f.StringVar(&o.cap, "cap", "", "upper bound of forecasts, ranges and futures: `N|FILE` (unique_id, ds, capacity)")
 	f.StringVar(&r.Pending, "pending", "", "queued GPUs: `FILE`; demand is then usage + queue")
@@ -59,7 +59,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	addReadFlag(cmd, &o.read, tableKeys...)
 	bundle.Add(cmd, "prom", "take the history from the Prometheus server at this `URL`; then query=PROMQL or metrics=vllm, match=, capacity=, pending=, from=, to=, token=FILE, each a --prom", false,
 		bundle.Key{"query", "query"}, bundle.Key{"metrics", "metrics"}, bundle.Key{"match", "match"}, bundle.Key{"capacity", "capacity-query"}, bundle.Key{"pending", "pending-query"}, bundle.Key{"from", "from"}, bundle.Key{"to", "to"}, bundle.Key{"token", "prom-token-file"})
-	bundle.Add(cmd, "capacity", "a number is --cap, a FILE is --past-capacity: `N|FILE`; column=NAME has past capacity", true, bundle.Key{"column", "capacity-col"})
+	bundle.Add(cmd, "capacity", "a number asks when demand passes it, a FILE is --past-capacity: `N|FILE`; column=NAME has past capacity", true, bundle.Key{"column", "capacity-col"})
 	bundle.Add(cmd, "pending", "queued GPUs, `FILE` or column=NAME; demand is then usage + queue", true, bundle.Key{"column", "pending-col"})
 	completeList(cmd, "by", func() []string { return demand.Keys })
 	complete(cmd, "gaps", func() []string { return demand.GapRules })

@@ -139,20 +139,20 @@ func (q *question) demandBehind(v *view, opts forecast.Options) (*latentDemand, 
 	return t, c, notes, nil
 }
 
-// atCap returns a note where a cap on the forecast may have limited the past too.
+// atCap returns a note where the capacity ahead may have limited the past too.
 func (v *view) atCap() []string {
 	steps, at, most := 0, 0, math.Inf(1)
 	for i, x := range v.Values {
-		if i >= len(v.cap) || math.IsNaN(x) {
+		if i >= len(v.room) || math.IsNaN(x) {
 			continue
 		}
 		steps++
-		if x > 0 && x >= unconstrain.NearLimit*v.cap[i] {
-			at, most = at+1, min(most, v.cap[i])
+		if x > 0 && x >= unconstrain.NearLimit*v.room[i] {
+			at, most = at+1, min(most, v.room[i])
 		}
 	}
 	if at == 0 || float64(at) < oftenAtCap*float64(steps) {
 		return nil
 	}
-	return []string{fmt.Sprintf("usage is at or above %.6g, the cap, in %d of %d steps: if the cap was the capacity, --past-capacity %.6g forecasts the demand behind it", most, at, steps, most)}
+	return []string{fmt.Sprintf("usage is at or above %.6g, the capacity, in %d of %d steps: if it was the capacity then too, --past-capacity %.6g forecasts the demand behind it", most, at, steps, most)}
 }

@@ -7,7 +7,6 @@ import (
 	"capcli"
 	"capcli/forecast"
 	"capcli/forecast/change"
-	"capcli/forecast/model"
 )
 
 // lookedValues is the number of values of a call up to which histories are searched for changes
@@ -79,12 +78,8 @@ func (q *question) changesOf(v *view, y []float64, opts forecast.Options) ([]Mov
 
 // learntSince returns a note on the first value that the fit used, where that is not the first
 // of seen.
-func learntSince(v *view, seen []float64, fit model.Fitted) []string {
-	b, ok := fit.(*forecast.BoundedFit)
-	if !ok {
-		return nil
-	}
-	at := change.FirstLearnt(b.Fitted)
+func learntSince(v *view, seen []float64, fit *forecast.BoundedFit) []string {
+	at := change.FirstLearnt(fit.Fitted)
 	if at <= 0 {
 		return nil
 	}

@@ -17,7 +17,8 @@ type seriesEvents struct {
 	roadmap *roadmap.Roadmap // the events other than holidays; nil is none
 	bounds  []capcli.Time    // bounds of the steps ahead; nil without a roadmap
 	effects []EventChange
-	extra   []float64 // what the roadmap adds to the mean of each step; nil is nothing
+	plain   []float64 // the mean of each step without the roadmap, above the cap too; nil without one
+	extra   []float64 // what the roadmap adds to the mean of each step, within bounds; nil is nothing
 }
 
 // changeBy returns the change of v by an event that adds the amounts of add to the steps ahead.
@@ -47,7 +48,7 @@ func (e *EventChange) warning() string {
 // eventsAhead returns the roadmap of v and the effects of its holidays, which the forecast of
 // fit already includes. fit was fitted to fitted. It also returns notes on holidays that change
 // nothing.
-func (q *question) eventsAhead(v, fitted *view, fit model.Fitted) (seriesEvents, []string, error) {
+func (q *question) eventsAhead(v, fitted *view, fit *forecast.BoundedFit) (seriesEvents, []string, error) {
 	var out seriesEvents
 	if q.plan == nil {
 		return out, nil, nil
@@ -68,15 +69,12 @@ func (q *question) eventsAhead(v, fitted *view, fit model.Fitted) (seriesEvents,
 
 // holidayEffects returns the effects of the holidays of a fit, and notes on those that change
 // nothing.
-func (q *question) holidayEffects(v *view, fit model.Fitted) ([]EventChange, []string, error) {
+func (q *question) holidayEffects(v *view, fit *forecast.BoundedFit) ([]EventChange, []string, error) {
 	days := q.plan.days[v.Name]
 	if len(days) == 0 {
 		return nil, nil, nil
 	}
-	if b, ok := fit.(*forecast.BoundedFit); ok {
-		fit = b.Fitted
-	}
-	learnt, adds, err := holidays.Effects(fit, v.steps)
+	learnt, adds, err := holidays.Effects(fit.Fitted, v.steps)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +106,7 @@ func (q *question) holidayEffects(v *view, fit model.Fitted) ([]EventChange, []s
 	return out, notes, nil
 }
 
-// applyRoadmap returns a forecast of v with the roadmap added, within bounds. It appends the
+// applyRoadmap returns a forecast of v with the roadmap added, above the floor. It appends the
 // effects to ev, and returns notes on them.
 func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int, float64) float64) (model.Forecast, []string, error) {
 	if ev.roadmap == nil {
@@ -129,7 +127,7 @@ func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int
 			list[i] = within(i, x)
 		}
 	}
-	ev.extra = difference(fc.Mean, plain)
+	ev.plain = plain
 	return fc, notes, nil
 }
 

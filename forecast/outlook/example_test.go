@@ -23,6 +23,6 @@ func ExampleForecast() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%.1f\n", result.Series[0].Lines.Aggressive)
+	fmt.Printf("%.1f\n", result.Series[0].Lines.P95)
 	// Output: [60.5 62.4 64.3 66.3]
 }

@@ -50,7 +50,10 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 			continue
 		}
 		one := q.document(s, i < q.sums())
-		one.Periods, one.Futures = periods[i], drawn[i].paths
+		one.Periods, one.Futures, one.Suffices, one.Full = periods[i], drawn[i].paths, drawn[i].suffices, drawn[i].full
+		if !drawn[i].settled {
+			one.Suffices = Suffices{unknown, unknown, unknown}
+		}
 		out.Series = append(out.Series, one)
 	}
 	if len(out.Series) == 0 {
@@ -88,7 +91,7 @@ func (q *question) newResult(notes []string) *Result {
 	out := &Result{
 		Schema: "capcli/forecast/v1", Input: q.hs.Inputs, Measure: q.hs.Measure, Unit: q.hs.Unit, Peak: q.hs.Peak, Step: q.stepText(),
 		Seed: uint64(q.Seed), Levels: q.Levels, NotForecast: []string{}, Warnings: append([]string{}, notes...), Lines: map[string]float64{},
-		Cap: q.hs.Cap, PastCapacity: q.hs.Past, histories: q.hs, asked: q.Request,
+		Cap: q.hs.Cap, Capacity: q.hs.Ahead, PastCapacity: q.hs.Past, histories: q.hs, asked: q.Request,
 	}
 	for _, l := range lines {
 		out.Lines[l.name] = l.quantile

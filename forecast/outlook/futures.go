@@ -3,6 +3,7 @@ package outlook
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"capcli"
@@ -10,31 +11,48 @@ import (
 	"capcli/forecast/model"
 )
 
-// Numbers of futures from which the ranges of periods are computed: the usual one, and the least
-// where the futures of all series are in memory at once.
+// Numbers of futures from which the figures of a horizon are computed: the usual one, the least
+// where the horizon is long or the futures of all series are in memory at once, and the number of
+// their steps up to which the usual one is drawn where no periods are requested.
 const (
-	periodDraws = 1000
-	fewDraws    = 100
+	usualDraws = 1000
+	fewDraws   = 100
+	usualSteps = 4_000_000
 )
 
 // futures are the drawn futures of one series.
 type futures struct {
 	paths   [][]float64
 	extras  [][]float64 // what events add to each path; nil is nothing
-	periods []Period    // computed from the paths and from others that are not kept
+	settled bool        // periods and law are computed, from the paths and from others that are not kept
+	periods []Period
+	law
 }
 
 // futuresOf returns the number of futures to draw for each series over the given number of
-// steps.
+// steps. It is 0 where no figure can be computed from so few as memory holds.
 func (q *question) futuresOf(steps int) int {
+	n, steps := usualDraws, max(1, steps)
 	if !q.ByPeriods() {
+		n = min(n, max(fewDraws, usualSteps/steps))
+	}
+	if !q.agrees() {
+		return max(q.Paths, n)
+	}
+	held := maxCells / 2 / (steps * len(q.views))
+	if held < fewDraws && !q.ByPeriods() {
 		return q.Paths
 	}
-	n := max(q.Paths, periodDraws)
-	if q.agrees() {
-		n = max(q.Paths, min(n, max(fewDraws, maxCells/2/max(1, steps*len(q.views)))))
-	}
-	return n
+	return max(q.Paths, min(n, max(fewDraws, held)))
+}
+
+// drawsAlone reports whether the futures of each series are drawn as soon as it is fitted, since no
+// output shows how they go together with those of other series.
+func (q *question) drawsAlone() bool { return !q.agrees() && !q.ByPeriods() && q.Paths == 0 }
+
+// ownNoise returns the randomness of future k of a series.
+func (q *question) ownNoise(v *view, k int) *rand.Rand {
+	return q.Seed.Child(k).Stream("path/" + v.Name)
 }
 
 // pathsHeld returns the number of futures of each series that are in memory at once.
@@ -61,69 +79,101 @@ func (q *question) draw(ctx context.Context, list []*seriesForecast, a *agreemen
 	for i := range numbers {
 		numbers[i] = i
 	}
-	drawn, err := capcli.MapParallel(ctx, numbers, nil, func(_ context.Context, i int) (futures, error) {
+	drawn, err := capcli.MapParallel(ctx, numbers, nil, func(_ context.Context, i int) (*futures, error) {
 		s := with[i]
 		return q.drawOne(s, func(k int) model.Noise {
-			seed := q.Seed.Child(k)
-			own := seed.Stream("path/" + s.Name)
+			own := q.ownNoise(s.view, k)
 			if joint == nil {
 				return own
 			}
-			return joint.Noise(i, seed.Stream("together"), own)
+			return joint.Noise(i, q.Seed.Child(k).Stream("together"), own)
 		})
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	out := make([]futures, len(list))
-	for i, f := range drawn {
-		out[places[i]] = f
+	for i, s := range list {
+		if s.own != nil {
+			out[i] = *s.own
+		}
 	}
-	if a != nil && len(out[0].paths) > 0 {
-		err = a.reconcileFutures(ctx, out)
-	} else {
+	for i, f := range drawn {
+		out[places[i]] = *f
+	}
+	if a == nil || len(out[0].paths) == 0 {
 		for i := range out {
 			out[i].addEvents(list[i].within)
 		}
+		return out, notes, nil
 	}
-	if err != nil || !q.ByPeriods() {
-		return out, notes, err
-	}
-	for i, s := range list {
-		if s.failure == nil && out[i].periods == nil {
-			if err := q.settlePeriods(&out[i], s, out[i].paths); err != nil {
-				return nil, nil, err
-			}
+	return out, notes, q.settleTogether(ctx, list, a, out)
+}
+
+// settleTogether reconciles the futures of all series and computes the figures of each series. The
+// figures that are probabilities are of futures that no cap cuts.
+func (q *question) settleTogether(ctx context.Context, list []*seriesForecast, a *agreement, drawn []futures) error {
+	open := drawn
+	if a.caps {
+		open = slices.Clone(drawn)
+		for i := range open {
+			open[i].paths = clonePaths(drawn[i].paths)
+		}
+		free := *a
+		free.caps = false
+		if err := free.reconcileFutures(ctx, open); err != nil {
+			return err
+		}
+		for i := range drawn {
+			drawn[i].bound(list[i].within)
 		}
 	}
-	return out, notes, nil
+	if err := a.reconcileFutures(ctx, drawn); err != nil {
+		return err
+	}
+	for i, s := range list {
+		if err := q.settle(&drawn[i], s, drawn[i].paths, open[i].paths); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func clonePaths(paths [][]float64) [][]float64 {
+	out := make([][]float64, len(paths))
+	for k, path := range paths {
+		out[k] = slices.Clone(path)
+	}
+	return out
 }
 
 // drawOne draws the futures of one series. Where series are not reconciled, it computes the
-// periods from them and keeps only the futures of the result.
-func (q *question) drawOne(s *seriesForecast, noise func(k int) model.Noise) (futures, error) {
-	var out futures
+// figures from them and keeps only the futures of the result, without their events.
+func (q *question) drawOne(s *seriesForecast, noise func(k int) model.Noise) (*futures, error) {
+	out := new(futures)
 	for k := range q.futuresOf(s.steps) {
-		path := s.fit.Path(s.steps, noise(k))
+		path := s.fit.DrawDemand(s.steps, noise(k))
 		out.paths = append(out.paths, path)
 		if extra := s.extraOf(path, q.Seed.Child(k)); extra != nil {
 			out.extras = append(out.extras, extra)
 		}
 	}
 	s.fit = nil
-	if !q.ByPeriods() || q.agrees() {
+	if q.agrees() {
 		return out, nil
 	}
-	whole := futures{paths: out.paths, extras: out.extras}
-	if whole.extras != nil {
-		whole.paths = make([][]float64, len(out.paths))
-		for k, path := range out.paths {
-			whole.paths[k] = slices.Clone(path)
-		}
-		whole.addEvents(s.within)
+	open := futures{paths: out.paths, extras: out.extras}
+	if s.cap != nil || open.extras != nil {
+		open.paths = clonePaths(out.paths)
+		open.addEvents(s.above)
 	}
-	err := q.settlePeriods(&out, s, whole.paths)
-	return out, err
+	shown := open
+	if s.cap != nil {
+		shown.paths = clonePaths(open.paths)
+		shown.bound(s.within)
+		out.bound(s.within)
+	}
+	return out, q.settle(out, s, shown.paths, open.paths)
 }
 
 // addEvents adds to each future the amounts of its events, within bounds.
@@ -135,17 +185,33 @@ func (f *futures) addEvents(within func(int, float64) float64) {
 	}
 }
 
-// settlePeriods computes the periods of s from its means and all of its futures, and keeps in f
-// only the futures of the result.
-func (q *question) settlePeriods(f *futures, s *seriesForecast, all [][]float64) error {
-	spans, err := q.spansOf(s.History, s.steps)
-	if err != nil {
-		return err
+// bound keeps each future within bounds.
+func (f *futures) bound(within func(int, float64) float64) {
+	for _, path := range f.paths {
+		for i, v := range path {
+			path[i] = within(i, v)
+		}
 	}
-	f.periods = q.periodsFrom(spans, s.fc.Mean, all)
-	f.paths = slices.Clip(f.paths[:q.Paths])
+}
+
+// settle computes the figures of s from all of its futures, and keeps in f only the futures of the
+// result. shown are the futures within the cap, and open those that no cap cuts, from which all
+// probabilities are.
+func (q *question) settle(f *futures, s *seriesForecast, shown, open [][]float64) error {
+	if len(open) == 0 {
+		return nil
+	}
+	f.settled, f.law = true, q.lawOf(s, open)
+	if q.ByPeriods() {
+		spans, err := q.spansOf(s.History, s.steps)
+		if err != nil {
+			return err
+		}
+		f.periods = q.periodsFrom(spans, s.fc.Mean, shown, open)
+	}
+	f.paths = slices.Clip(f.paths[:min(q.Paths, len(f.paths))])
 	if f.extras != nil {
-		f.extras = f.extras[:q.Paths]
+		f.extras = f.extras[:len(f.paths)]
 	}
 	return nil
 }

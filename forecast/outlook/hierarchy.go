@@ -258,13 +258,17 @@ func (a *agreement) reconcileStep(y []float64, b hierarchy.Bounds, extra [][]flo
 // distances of the ranges by grow.
 func (a *agreement) move(f *model.Forecast, i int, to, grow, cap float64) {
 	from := f.Mean[i]
-	within := func(v float64) float64 {
-		if a.floor {
-			v = math.Max(0, v)
-		}
-		return math.Min(v, cap)
-	}
 	for _, iv := range f.Intervals {
+		cap := cap
+		if iv.Level == 0 { // a capacity line is a quantile of the demand, which no cap cuts
+			cap = math.Inf(1)
+		}
+		within := func(v float64) float64 {
+			if a.floor {
+				v = math.Max(0, v)
+			}
+			return math.Min(v, cap)
+		}
 		below, above := from-iv.Lo[i], iv.Hi[i]-from
 		if a.floor && iv.Lo[i] <= 0 { // cut by the floor: assume the range is symmetric
 			below = math.Max(below, above)

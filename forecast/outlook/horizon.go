@@ -66,6 +66,16 @@ func UsualHorizon(s capcli.Step) int {
 	return 12
 }
 
+// NearHorizon returns the shorter of the two horizons of a summary, in steps: half the usual one, or
+// half of steps.
+func NearHorizon(steps int, s capcli.Step) int {
+	usual := UsualHorizon(s) / 2
+	if usual < steps {
+		return usual
+	}
+	return steps / 2
+}
+
 // usualSeasons returns the default seasons, in steps, of series with the step s: the day, the
 // week or the year, where these are whole numbers of steps.
 func usualSeasons(s capcli.Step) []int {

@@ -84,19 +84,25 @@ func (q *question) spansOf(h *demand.History, steps int) ([]span, error) {
 	if q.PeakBy == "" {
 		return out, nil
 	}
-	unit := PeriodUnit(q.PeakBy)
 	switch {
 	case !q.hs.Clock:
 		return nil, &capcli.RequestError{Field: "peak", Text: q.PeakBy + " needs stamps that are times, found whole numbers", Hint: "--horizon 24,168 --peak gives the peak of so many steps"}
-	case unit.Length() < q.hs.Step.Length():
+	case PeriodUnit(q.PeakBy).Length() < q.hs.Step.Length():
 		return nil, &capcli.RequestError{Field: "peak", Text: fmt.Sprintf("%s is shorter than the steps, which are of %s", q.PeakBy, q.hs.Step), Hint: "take a finer --step"}
 	}
-	edges := q.edges(h, steps)
-	g := unit.Grid(edges[0], q.hs.Zone)
-	for i := 0; g.At(i) < edges[steps]; i++ {
-		out = append(out, q.spanBetween(q.PeakBy, edges, max(g.At(i), edges[0]), min(g.At(i+1), edges[steps])))
+	return append(out, q.unitsBetween(q.PeakBy, q.edges(h, steps))...), nil
+}
+
+// unitsBetween returns each calendar unit that the steps touch; edges are their bounds. The first
+// and the last unit may be cut.
+func (q *question) unitsBetween(unit string, edges []capcli.Time) []span {
+	var out []span
+	end := edges[len(edges)-1]
+	g := PeriodUnit(unit).Grid(edges[0], q.hs.Zone)
+	for i := 0; g.At(i) < end; i++ {
+		out = append(out, q.spanBetween(unit, edges, max(g.At(i), edges[0]), min(g.At(i+1), end)))
 	}
-	return out, nil
+	return out
 }
 
 // spansOfPeriod returns the stretches of p in a forecast of the given number of steps.
@@ -146,20 +152,17 @@ func (q *question) addsUp() bool {
 // periodsFrom returns the figures of periods from joint futures. The range of a quarter is that
 // of its mean over the futures. The mean of the steps' ranges would assume that all steps err in
 // the same direction.
-func (q *question) periodsFrom(spans []span, mean []float64, paths [][]float64) []Period {
+func (q *question) periodsFrom(spans []span, mean []float64, paths, open [][]float64) []Period {
 	sum := q.addsUp()
 	var out []Period
 	for _, s := range spans {
 		p := Period{Horizon: s.horizon, From: s.from, To: s.to, Sum: sum, first: s.first}
-		means, peaks := make([]float64, len(paths)), make([]float64, len(paths))
-		for k, path := range paths {
-			means[k], peaks[k] = s.level(path, sum), s.highest(path)
-		}
-		p.Spread = spreadOf(means, q.Levels)
+		level := func(path []float64) float64 { return s.level(path, sum) }
+		p.Spread = spreadOf(paths, open, q.Levels, level)
 		p.Mean = s.level(mean, sum)
 		p.widenToMean()
 		if q.Peak {
-			peak := spreadOf(peaks, q.Levels)
+			peak := spreadOf(paths, open, q.Levels, s.highest)
 			p.Peak = &peak
 		}
 		out = append(out, p)
@@ -188,18 +191,32 @@ func (s *span) highest(path []float64) float64 {
 	return out
 }
 
-// spreadOf returns the mean and the quantiles of v. It sorts v.
-func spreadOf(v, levels []float64) Spread {
-	slices.Sort(v)
+// spreadOf returns the mean and the quantiles of a figure of futures. The capacity lines are of
+// open, the futures that no cap cuts.
+func spreadOf(paths, open [][]float64, levels []float64, figure func(path []float64) float64) Spread {
+	v := figuresOf(paths, figure)
 	s := Spread{Mean: meanKnown(v), Levels: levels, middle: model.Quantile(v, 0.5), half: (model.Quantile(v, 0.9) - model.Quantile(v, 0.1)) / 2}
 	for _, level := range levels {
 		s.Lo = append(s.Lo, model.Quantile(v, 0.5-level/200))
 		s.Hi = append(s.Hi, model.Quantile(v, 0.5+level/200))
 	}
+	if &paths[0] != &open[0] {
+		v = figuresOf(open, figure)
+	}
 	for k, line := range lines {
 		s.Lines[k] = model.Quantile(v, line.quantile)
 	}
 	return s
+}
+
+// figuresOf returns a figure of each path, sorted.
+func figuresOf(paths [][]float64, figure func(path []float64) float64) []float64 {
+	out := make([]float64, len(paths))
+	for k, path := range paths {
+		out[k] = figure(path)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // widenToMean widens the ranges to include the mean. It may lie outside since it comes from the
@@ -242,10 +259,10 @@ const (
 
 // tryPeriods returns tried with the errors of periods from one past start of the series called
 // name added.
-func (q *question) tryPeriods(tried []triedPeriods, name string, windows []window, r *forecast.Origin, fit model.Fitted) []triedPeriods {
+func (q *question) tryPeriods(tried []triedPeriods, name string, windows []window, r *forecast.Origin, fit *forecast.BoundedFit) []triedPeriods {
 	paths := make([][]float64, triedDraws)
 	for k := range paths {
-		paths[k] = fit.Path(len(r.Actual), q.Seed.Child(k).Stream("tried/"+name))
+		paths[k] = fit.DrawDemand(len(r.Actual), q.Seed.Child(k).Stream("tried/"+name))
 	}
 	sum := q.addsUp()
 	for k, w := range windows {
@@ -305,12 +322,15 @@ func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [
 	for i, s := range list {
 		for _, p := range drawn[i].periods {
 			if k := slices.IndexFunc(trials, func(t PeriodTrial) bool { return t.Horizon == p.Horizon }); k >= 0 {
-				p = p.calibrate(trials[k], func(v float64) float64 {
-					if s.within == nil || p.first >= s.steps {
-						return v
+				bound := func(by func(int, float64) float64) func(float64) float64 {
+					return func(v float64) float64 {
+						if by == nil || p.first >= s.steps {
+							return v
+						}
+						return by(p.first, v)
 					}
-					return s.within(p.first, v)
-				})
+				}
+				p = p.calibrate(trials[k], bound(s.within), bound(s.above))
 			}
 			out[i] = append(out[i], p)
 		}
@@ -319,13 +339,13 @@ func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [
 }
 
 // calibrate returns the period with its ranges calibrated by t, within bounds.
-func (p Period) calibrate(t PeriodTrial, within func(float64) float64) Period {
-	p.Spread = p.scale(p.Mean, 0, t.MeanScale, within)
+func (p Period) calibrate(t PeriodTrial, within, above func(float64) float64) Period {
+	p.Spread = p.scale(p.Mean, 0, t.MeanScale, within, above)
 	p.widenToMean()
 	if p.Peak == nil {
 		return p
 	}
-	peak := p.Peak.scale(p.Peak.middle, t.PeakShift, t.PeakScale, within)
+	peak := p.Peak.scale(p.Peak.middle, t.PeakShift, t.PeakScale, within, above)
 	peak.Mean = max(peak.Mean, p.Mean)
 	peak.widenToMean()
 	p.Peak = &peak
@@ -333,8 +353,8 @@ func (p Period) calibrate(t PeriodTrial, within func(float64) float64) Period {
 }
 
 // scale returns s with all figures shifted by shift half widths, and their distance from middle
-// multiplied by by, within bounds.
-func (s *Spread) scale(middle, shift, by float64, within func(float64) float64) Spread {
+// multiplied by by, within bounds. The capacity lines have the bound above alone.
+func (s *Spread) scale(middle, shift, by float64, within, above func(float64) float64) Spread {
 	to := middle + shift*s.half
 	move := func(v float64) float64 { return within(to + by*(v-middle)) }
 	out := *s
@@ -343,8 +363,8 @@ func (s *Spread) scale(middle, shift, by float64, within func(float64) float64) 
 	for k := range s.Lo {
 		out.Lo[k], out.Hi[k] = move(s.Lo[k]), move(s.Hi[k])
 	}
-	for k := range s.Lines {
-		out.Lines[k] = move(s.Lines[k])
+	for k, v := range s.Lines {
+		out.Lines[k] = above(to + by*(v-middle))
 	}
 	return out
 }

@@ -10,7 +10,6 @@ import (
 	"capcli/forecast"
 	"capcli/forecast/change"
 	"capcli/forecast/holidays"
-	"capcli/forecast/model"
 	"capcli/profile/demand"
 )
 
@@ -34,6 +33,7 @@ type view struct {
 	*demand.History
 	steps   int              // number of steps ahead
 	cap     []float64        // upper bound in each step of the history and ahead; nil is none
+	room    []float64        // capacity in each step of the history and ahead; nil is not known
 	options forecast.Options // without Memory
 	notes   []string         // on seasons that were left out of the options
 	usage   *unconstrainer   // nil where the values are taken for demand
@@ -83,6 +83,9 @@ func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*questio
 			return nil, err
 		}
 		v.cap = hs.CapOver(v.History, len(v.Values)+v.steps)
+		if v.room = v.cap; hs.Ahead > 0 {
+			v.room = slices.Repeat([]float64{hs.Ahead}, len(v.Values)+v.steps)
+		}
 	}
 	return q, nil
 }
@@ -153,7 +156,7 @@ func (q *question) agrees() bool {
 // modelFor returns the model that forecasts a series: the one called name as it is shipped,
 // within the cap of the series, on the demand behind its usage, and with the known holidays.
 // With UseChanges it is fitted to the values since the last move of the level.
-func (q *question) modelFor(v *view, name string, steps int, opts forecast.Options) model.Model {
+func (q *question) modelFor(v *view, name string, steps int, opts forecast.Options) forecast.Bounded {
 	b := q.bounded(v, name, steps, opts)
 	if q.Changes == UseChanges {
 		b.Model = change.SinceChange{Model: b.Model, Seasons: opts.Seasons}

@@ -26,6 +26,7 @@ type Result struct {
 	Seed         uint64             `json:"seed"`
 	Levels       []float64          `json:"levels"`
 	Cap          demand.Level       `json:"cap"`
+	Capacity     float64            `json:"capacity,omitempty"` // the capacity ahead, which cuts no figure
 	PastCapacity demand.Level       `json:"past_capacity"`
 	Series       []Series           `json:"series"`
 	Events       []Event            `json:"events,omitempty"`
@@ -60,6 +61,8 @@ type Series struct {
 	Mean       []float64        `json:"mean"`
 	Intervals  []model.Interval `json:"intervals"` // by level
 	Lines      Lines            `json:"lines"`
+	Suffices   Suffices         `json:"suffices"`
+	Full       *Full            `json:"full,omitempty"` // left out where no capacity ahead is known
 	Warnings   []string         `json:"warnings"`
 
 	Changepoints []Move     `json:"changepoints" schema:"nullable"` // the last ones; null where the history was not searched
@@ -95,20 +98,12 @@ type History struct {
 	LastDS []string        `json:"last_ds,omitempty"`
 }
 
-// Lines are the capacity lines: the capacity that suffices in each step with a probability of
-// 50, 80 and 95 percent.
+// Lines are the capacity lines: the demand that each step alone does not exceed with a
+// probability of 50, 80 and 95 percent. What suffices in all steps is Suffices.
 type Lines struct {
-	Conservative []float64 `json:"conservative"`
-	Expected     []float64 `json:"expected"`
-	Aggressive   []float64 `json:"aggressive"`
-}
-
-// LineQuantiles returns the names of the capacity lines and their quantiles, lowest first.
-func LineQuantiles() (names []string, quantiles []float64) {
-	for _, l := range lines {
-		names, quantiles = append(names, l.name), append(quantiles, l.quantile)
-	}
-	return names, quantiles
+	Median []float64 `json:"median"`
+	P80    []float64 `json:"p80"`
+	P95    []float64 `json:"p95"`
 }
 
 // Event is a planned event with its changes.
@@ -148,6 +143,9 @@ type EventChange struct {
 	event       string
 	first, last int // steps ahead that it changes, from 0; first > last: none
 }
+
+// unknown is a figure that is not known, null in JSON.
+var unknown = capcli.Figure(math.NaN())
 
 // halfOf80 is the half width of the 80 % range of a normal distribution, in standard deviations.
 const halfOf80 = 1.2815515655446004

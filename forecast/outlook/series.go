@@ -15,7 +15,7 @@ import (
 var lines = [3]struct {
 	name     string
 	quantile float64
-}{{"conservative", 0.5}, {"expected", 0.8}, {"aggressive", 0.95}}
+}{{"median", 0.5}, {"p80", 0.8}, {"p95", 0.95}}
 
 // Default numbers of past starts of a trial. DefaultModel itself tries its members on the past,
 // which takes time on a series of more than longSeries values.
@@ -41,10 +41,12 @@ type seriesForecast struct {
 	// the line.
 	fc     *model.Forecast
 	within func(i int, v float64) float64 // returns v within the bounds of step i ahead
+	above  func(i int, v float64) float64 // returns v above the floor alone
 	seriesEvents
-	test *trial       // nil where the history is too short for a backtest
-	fit  model.Fitted // until futures are drawn; nil where none are requested
-	errs []float64    // the last one-step errors; nil where neither reconciliation nor futures need them
+	test *trial               // nil where the history is too short for a backtest
+	fit  *forecast.BoundedFit // until futures are drawn; nil where none are
+	own  *futures             // where they are drawn without the other series
+	errs []float64            // the last one-step errors; nil where neither reconciliation nor futures need them
 }
 
 // forecastSeries fits a model to v, forecasts it and tries the model on the past.
@@ -73,7 +75,7 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 		out.moves, out.odd = q.changesOf(v, out.seen, opts)
 	}
 	out.odd = append(out.odd, v.aside...)
-	var fit model.Fitted
+	var fit *forecast.BoundedFit
 	if out.model, fit, notes, err = q.fit(fitted, opts); err != nil {
 		out.failure = err
 		return out, nil
@@ -87,11 +89,17 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 		return out, nil
 	}
 	say(notes...)
-	if q.futuresOf(v.steps) > 0 {
+	switch {
+	case q.drawsAlone():
+		out.fit = fit
+		if out.own, err = q.drawOne(out, func(k int) model.Noise { return q.ownNoise(v, k) }); err != nil {
+			return nil, err
+		}
+	case q.futuresOf(v.steps) > 0:
 		out.fit = fit
 	}
-	if own, ok := fit.(forecast.Erring); ok && len(q.views) > 1 && (q.hs.Tree != nil || out.fit != nil) {
-		out.errs = own.LastErrors(q.errors)
+	if len(q.views) > 1 && (q.hs.Tree != nil || out.fit != nil) {
+		out.errs = fit.LastErrors(q.errors)
 	}
 	if out.test, err = q.tryOwn(ctx, out, fitted, opts); err != nil {
 		return nil, err
@@ -129,12 +137,12 @@ func (v *view) withZeros() *view {
 // fit makes the model, fits it and returns its name. Where the default model, or any model of a
 // series in a hierarchy, cannot be fitted, it falls back to repeating the last value, and
 // returns a note.
-func (q *question) fit(v *view, opts forecast.Options) (string, model.Fitted, []string, error) {
-	fit, err := q.modelFor(v, q.Model, v.steps, opts).Fit(v.Series)
+func (q *question) fit(v *view, opts forecast.Options) (string, *forecast.BoundedFit, []string, error) {
+	fit, err := q.modelFor(v, q.Model, v.steps, opts).FitBounded(v.Series)
 	if err == nil || q.Model != DefaultModel && q.hs.Tree == nil {
 		return q.Model, fit, nil, err
 	}
-	fallback, failed := q.modelFor(v, "naive", v.steps, opts).Fit(v.Series)
+	fallback, failed := q.modelFor(v, "naive", v.steps, opts).FitBounded(v.Series)
 	if failed != nil {
 		return q.Model, nil, nil, err
 	}
@@ -142,7 +150,7 @@ func (q *question) fit(v *view, opts forecast.Options) (string, model.Fitted, []
 }
 
 // ask forecasts with fit, which was fitted to fitted, and adds the planned events.
-func (q *question) ask(out *seriesForecast, fitted *view, fit model.Fitted) ([]string, error) {
+func (q *question) ask(out *seriesForecast, fitted *view, fit *forecast.BoundedFit) ([]string, error) {
 	const middle = 0.01 // a range so narrow that its ends are the median
 	steps := out.steps
 	var notes []string
@@ -151,21 +159,39 @@ func (q *question) ask(out *seriesForecast, fitted *view, fit model.Fitted) ([]s
 	if err != nil {
 		return nil, err
 	}
-	out.within = limiterOf(fit)
-	fc, err := fit.Forecast(steps, append(slices.Clone(q.Levels), 60, 90, middle)...)
+	out.within, out.above = fit.Bounds(), fit.Floor()
+	fc, err := fit.ForecastDemand(steps, append(slices.Clone(q.Levels), 60, 90, middle)...)
 	if err != nil {
 		return nil, err
 	}
-	fc, more, err := out.applyRoadmap(fc, out.view, out.within)
+	fc, more, err := out.applyRoadmap(fc, out.view, out.above)
 	if err != nil {
 		return nil, err
 	}
 	notes = append(notes, more...)
-	if b, ok := fit.(*forecast.BoundedFit); ok && b.ReachNote() != "" {
-		notes = append(notes, b.ReachNote())
+	if note := fit.ReachNote(); note != "" {
+		notes = append(notes, note)
 	}
 	out.fc = withLines(fc, len(q.Levels))
+	out.clip()
 	return notes, nil
+}
+
+// clip keeps the means and the ranges within the bounds, and with them what events add. It leaves
+// the capacity lines, which are quantiles of the demand.
+func (s *seriesForecast) clip() {
+	shown := model.Forecast{Mean: s.fc.Mean, Intervals: s.fc.Intervals[:len(s.fc.Intervals)-len(lines)]}
+	for _, list := range shown.Figures() {
+		for i, v := range list {
+			list[i] = s.within(i, v)
+		}
+	}
+	if s.plain != nil {
+		s.extra = make([]float64, len(s.plain))
+		for i, v := range s.plain {
+			s.extra[i] = s.fc.Mean[i] - s.within(i, v)
+		}
+	}
 }
 
 // withLines returns fc with the capacity lines after its ranges. The intervals of fc are those
@@ -238,12 +264,4 @@ func (s *seriesForecast) doubts() []string {
 		out = append(out, fmt.Sprintf("%d steps is beyond the backtest (%d steps): treat the far end as a guess", s.steps, s.test.Steps))
 	}
 	return out
-}
-
-// limiterOf returns the function that keeps a figure of a step ahead within the bounds of a fit.
-func limiterOf(fit model.Fitted) func(int, float64) float64 {
-	if b, ok := fit.(*forecast.BoundedFit); ok {
-		return b.Bounds()
-	}
-	return func(_ int, v float64) float64 { return v }
 }

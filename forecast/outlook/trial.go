@@ -115,7 +115,7 @@ func (q *question) try(v *view, opts forecast.Options, name string, steps, origi
 	t := &trial{Trial: Trial{Model: name, Steps: steps}, every: bo.Every}
 	if len(windows) > 0 {
 		bo.Watch = func(r *forecast.Origin, fit model.Fitted) {
-			t.tried = q.tryPeriods(t.tried, v.Name, windows, r, fit)
+			t.tried = q.tryPeriods(t.tried, v.Name, windows, r, fit.(*forecast.BoundedFit)) // that modelFor makes
 		}
 	}
 	list, err := run(q.modelFor(v, name, steps, opts))

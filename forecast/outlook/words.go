@@ -60,13 +60,27 @@ var measureWords = map[string]string{
 	"e2e-p99":    "Time end to end, p99, s",
 }
 
-// LinesTitle is the title of the levels that suffice in every step.
+// LinesTitle is the title of the levels that suffice in all steps.
 func (r *Result) LinesTitle() string {
 	what := "GPUs"
 	if slices.Contains(demand.TrafficMeasures, r.Measure) {
 		what = "Levels"
 	}
-	return what + " that suffice in every step, with probability"
+	return what + " that suffice in all " + r.reach() + ", with probability"
+}
+
+// FullTitle is the title of the dates at which demand passes the capacity.
+func (r *Result) FullTitle() string {
+	return "Date by which demand passes the capacity, with probability, within " + r.reach()
+}
+
+// reach returns the length of the longest forecast in words.
+func (r *Result) reach() string {
+	steps := 0
+	for i := range r.Series {
+		steps = max(steps, len(r.Series[i].Mean))
+	}
+	return StepsText(r.histories, steps)
 }
 
 // figureText returns a description of the figures of histories.
@@ -148,4 +162,22 @@ func amountText(v float64) string {
 		digits = int(math.Log10(math.Abs(v))) + 1
 	}
 	return fmt.Sprintf("%.*g", digits, v)
+}
+
+// ShortenMethod shortens the name of a method for a table. A combination is cut after its first
+// members.
+func ShortenMethod(method string) string {
+	const most = 32
+	if len(method) <= most {
+		return method
+	}
+	parts := strings.Split(method, ", ")
+	out := parts[0]
+	for _, p := range parts[1:] {
+		if len(out)+len(p) > most {
+			break
+		}
+		out += ", " + p
+	}
+	return out + ", …"
 }

@@ -146,6 +146,7 @@ func checkNotNegative(t *series.Table, zone *time.Location) error {
 // history, and where usage is negative.
 func (r *reader) settle(hs *Histories) error {
 	hs.Past, hs.Cap, hs.caps, hs.labelled = r.past.Level, r.cap.Level, r.cap.table, r.Prometheus != ""
+	hs.Ahead = r.Ahead
 	if l := r.cap.table; l != nil {
 		beside := tableBeside{r.cap.File, l.Stamp(), l.Constant(), l.Names(), "no cap in " + r.cap.File + ": nothing bounds it"}
 		if err := hs.pairWith(beside, func(*Censoring, string) {}); err != nil {

@@ -25,7 +25,8 @@ type Histories struct {
 	Tree    *Hierarchy     // nil if no series is a sum
 	ByName  bool           // show the series in order of name
 
-	Past, Cap Level // past capacity, and upper bound on forecasts
+	Past, Cap Level   // past capacity, and upper bound on forecasts
+	Ahead     float64 // capacity ahead, which bounds nothing; 0 is not known
 
 	// FormatStamp returns a stamp in the form of the input or of the steps.
 	FormatStamp func(stamp int64) string

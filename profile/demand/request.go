@@ -52,13 +52,14 @@ type Request struct {
 	TokenFile  string // file with the bearer token for the server; "" is none
 	From, To   string // dates or times that bound samples and Prometheus queries
 
-	Past           Level  // past capacity, which limited usage
-	Cap            Level  // upper bound on forecasts
-	Pending        string // file with a table of the GPUs that waited; "" is none
-	CapacityColumn string // column of past capacity, in the history or in the table of Past
-	PendingColumn  string // column of waiting GPUs, in the history or in the table of Pending
-	CapacityQuery  string // PromQL of past capacity
-	PendingQuery   string // PromQL of waiting GPUs
+	Past           Level   // past capacity, which limited usage
+	Cap            Level   // upper bound on forecasts
+	Ahead          float64 // capacity ahead, which bounds nothing; 0 is not known
+	Pending        string  // file with a table of the GPUs that waited; "" is none
+	CapacityColumn string  // column of past capacity, in the history or in the table of Past
+	PendingColumn  string  // column of waiting GPUs, in the history or in the table of Pending
+	CapacityQuery  string  // PromQL of past capacity
+	PendingQuery   string  // PromQL of waiting GPUs
 
 	Total     bool   // add the sum of all series as a series
 	Separator string // separator between the levels of a table's ids, such as / in team/h100: adds the sums of the levels

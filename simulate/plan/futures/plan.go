@@ -107,13 +107,17 @@ func (s *solver) assess(name, doc string, c *plan.Choice) error {
 
 // size adds the plans that are sized for one quantile of the demand each.
 func (s *solver) size(ctx context.Context) error {
-	for i, name := range []string{"conservative", "expected", "aggressive"} {
-		q := s.q.request.SizedFor[i]
+	for _, q := range s.q.request.SizedFor {
 		c, err := s.field.SizedFor(ctx, s.set.Futures.Quantiles(q))
 		if err != nil {
 			return err
 		}
-		if err := s.assess(name, fmt.Sprintf("the optimum of the demand that is not exceeded in %s%% of the futures", strconv.FormatFloat(100*q, 'f', -1, 64)), c); err != nil {
+		percent := strconv.FormatFloat(100*q, 'f', -1, 64)
+		name := "p" + percent
+		if q == 0.5 {
+			name = "median"
+		}
+		if err := s.assess(name, fmt.Sprintf("the optimum of the demand that each step alone does not exceed in %s%% of the futures", percent), c); err != nil {
 			return err
 		}
 	}
