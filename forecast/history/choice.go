@@ -60,7 +60,7 @@ func (r *Review) Choices() []Choice {
 
 // countsAs reports whether two reviews of one log count the same jobs.
 func (r *Review) countsAs(b *Review) bool {
-	return r.From == b.From && r.Until == b.Until && slices.Equal(r.Gone(), b.Gone())
+	return r.From == b.From && r.Until == b.Until && slices.Equal(r.GoneTenants(), b.GoneTenants())
 }
 
 // Choose returns the review by another choice. It fails with *capcli.RequestError for a name that is not one.
@@ -92,8 +92,8 @@ func (r *Review) Choose(name string) (*Review, error) {
 	return &out, nil
 }
 
-// Gone returns the tenants whose jobs do not count.
-func (r *Review) Gone() []string {
+// GoneTenants returns the tenants whose jobs do not count.
+func (r *Review) GoneTenants() []string {
 	var out []string
 	for _, d := range r.Left {
 		if r.choice == levelNow || r.choice == endNow {
@@ -124,7 +124,7 @@ func (r *Review) Name() string { return r.choice }
 // Part says in words which part of the log counts.
 func (r *Review) Part() string {
 	text := "all tenants"
-	if gone := r.Gone(); len(gone) > 0 {
+	if gone := r.GoneTenants(); len(gone) > 0 {
 		text += " but " + strings.Join(capcli.Abridge(gone, 5), ", ")
 	}
 	return fmt.Sprintf("%s, from %s to %s", text, r.From.Date(), (r.Until - 1).Date())
@@ -146,6 +146,9 @@ func (r *Review) Sentences() []string {
 			why = "hardly a job runs on after the end, as in a log that has only jobs that have ended"
 		case e.Held:
 			why = "jobs waited for days, and those still in the queue are missing"
+		}
+		if r.choice == levelNow && r.Until > e.At {
+			why += "; too little is left without that end, so it counts"
 		}
 		out = append(out, fmt.Sprintf("from %s on the log holds %.0f GPUs, after %.0f: %s", e.At.Date(), e.Now, e.Before, why))
 	}

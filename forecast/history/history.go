@@ -24,6 +24,7 @@ const (
 	cutFlight   = 0.05 // of the usual level in flight that the end has at most, where the log lacks jobs that have not ended
 	cutLowest   = 0.2  // of the usual level in flight that every midnight before has at least
 	cutWork     = 0.9  // of the GPU time is of jobs that the log knows after no longer than the time that is lacking
+	heldFlight  = 0.5  // of the usual level in flight that the end of a log whose queue is missing has at least
 	heldDays    = 1    // least such time, in a log that has running jobs too, from which its queue holds the end down
 	heldFactor  = 0.8  // of the four weeks before that the end holds at most, where its queue holds it down
 )

@@ -76,7 +76,7 @@ func TestWhatIsGoneIsFound(t *testing.T) {
 		if len(r.Left) != 1 || r.Left[0].Tenant != "b" || r.Shift != nil || r.End != nil {
 			t.Errorf("a tenant that left on day 80: %q", r.Sentences())
 		}
-		if got := r.Gone(); !slices.Equal(got, []string{"b"}) {
+		if got := r.GoneTenants(); !slices.Equal(got, []string{"b"}) {
 			t.Fatalf("left out %q", got)
 		}
 		for _, factor := range []float64{0.4, 2.5} {

@@ -26,9 +26,7 @@ func (r *Review) judgeLevel(jobs []capcli.Job) error {
 		return nil
 	}
 	y.Values = y.Values[:days]
-	days -= r.fall(y)
-	days = min(days, r.cut(jobs, y))
-	y.Values = y.Values[:days]
+	y.Values = y.Values[:r.cut(jobs, y, days-r.fall(y))]
 	return r.shift(y)
 }
 
@@ -101,10 +99,12 @@ func (f *flight) add(j *capcli.Job, y capcli.Series, last capcli.Time) {
 
 // cut finds an end in which jobs are missing. A log that has only jobs that have ended lacks the long ones:
 // hardly any job runs on after its end, though at every midnight some did. A log that has only jobs that have
-// started lacks those in its queue: it knows nothing beyond its last submission, though jobs waited for days.
+// started lacks those in its queue: it knows nothing beyond its last submission, though jobs waited
+// for days and GPUs are in use.
 // Either lacks them for as long as the log takes to know its jobs, by their GPU time: from submission to the
-// end, or to the start. It is at most four weeks. cut returns the days of y before that.
-func (r *Review) cut(jobs []capcli.Job, y capcli.Series) int {
+// end, or to the start. It is at most four weeks. usable are the days of y before the end that fell away; cut
+// returns those before either end.
+func (r *Review) cut(jobs []capcli.Job, y capcli.Series, usable int) int {
 	days := len(y.Values)
 	f := &flight{days: make([]float64, days)}
 	var stay []*capcli.Job
@@ -117,21 +117,21 @@ func (r *Review) cut(jobs []capcli.Job, y capcli.Series) int {
 	held := slices.Sorted(slices.Values(f.days[7 : days-7]))
 	usual := held[len(held)/2]
 	end := Fall{Cut: usual > 0 && f.after <= cutFlight*usual && held[0] >= cutLowest*usual}
-	end.Held = !end.Cut && usual > 0 && f.later <= cutFlight*usual
+	end.Held = usual > 0 && f.after >= heldFlight*usual && f.later <= cutFlight*usual
 	lacks := r.lacks(stay, end.Cut)
 	if lacks == 0 || !end.Cut && (!end.Held || lacks < heldDays*capcli.Day) {
-		return days
+		return usable
 	}
 	end.At = r.last - capcli.Time(lacks)
 	first := int((end.At - y.Start) / capcli.Time(capcli.Day))
-	if r.End != nil && end.At >= r.End.At || first < 1 || first >= days {
-		return days // the level fell first; few jobs are left that could run on
+	if !end.Held && r.End != nil && end.At >= r.End.At || first < 1 || first >= days {
+		return usable // the level fell first; few jobs are left that could run on
 	}
 	end.Before, end.Now = mean(y.Values[max(0, first-leastDays):first]), mean(y.Values[first:])
 	if end.Held && end.Now > heldFactor*end.Before {
-		return days // nothing shows that jobs are missing
+		return usable // nothing shows that jobs are missing
 	}
-	r.End = &end
+	r.End, r.Until = &end, r.last+1
 	if first < leastPart {
 		return days // too little would be left
 	}
