@@ -58,7 +58,7 @@ func decideDoc(r *decide.Result) report.Doc {
 			{Name: "committed_gpus", Head: "GPUs"},
 			{Name: "term", Priority: 1},
 			{Name: "cost_usd", Head: "cost"},
-			{Name: "counts", Head: "period", Priority: 2},
+			{Name: "counts", Head: "log", Priority: 2},
 			{Name: "failure", Priority: 2},
 		})}
 	}

@@ -68,7 +68,7 @@ func tryDecideSteps(t *testing.T, left int, flags string) {
 		t.Fatal(err)
 	}
 	t.Chdir(top)
-	runIn(t, "capcli decide --trace log.csv --gpu H100 --horizon 26w --paths 6 --prices prices.csv --max wait_p95=1h --risk cvar95 --backtest 2 --seed 7 --out all -o json" + flags)
+	runIn(t, "capcli decide --trace log.csv --gpu H100 --horizon 26w --paths 6 --prices prices.csv --max wait_p95=1h --risk cvar95 --backtest 2 --seed 7 --out all -o json"+flags)
 	text, err := os.ReadFile("all/" + decide.DecisionFile)
 	if err != nil {
 		t.Fatal(err)
