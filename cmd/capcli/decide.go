@@ -47,6 +47,7 @@ func newDecide(e *env) *cobra.Command {
 	f.StringVar(&o.ask.Hold, "hold", o.ask.Hold, "`SHARE` of the futures in which all limits must hold")
 	f.StringVar(&o.ask.Risk, "risk", o.ask.Risk, "what of the cost to make least: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
 	f.StringVar(&o.ask.Events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
+	f.StringVar(&o.ask.AsIf, "as-if", "", "which part of the log counts, where tenants left or the level moved or fell away: `WAY`")
 	f.IntVar(&o.ask.Futures, "paths", o.ask.Futures, "futures to plan for: `N`")
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", uint64(o.ask.Seed), "seed of all chance: a whole `NUMBER` from 0")
 	f.StringVar(&o.ask.Seller, "provider", "", "plan with the prices of this `NAME` (default: the cheapest with a price for 1y)")
@@ -61,6 +62,7 @@ func newDecide(e *env) *cobra.Command {
 	addReadFlag(cmd, &o.ask.Read)
 	addFormFlags(cmd, &o.output)
 	complete(cmd, "gpu", func() []string { return prices.Catalogue().Models() })
+	complete(cmd, "as-if", decide.WayNames)
 	complete(cmd, "risk", func() []string { return []string{"mean", "q80", "cvar95"} })
 	completeSign(cmd, "max", "=")
 	completeSign(cmd, "min", "=")
@@ -83,7 +85,7 @@ func runDecide(ctx context.Context, e *env, o *decideOptions) error {
 	if r == nil {
 		return err
 	}
-	if o.dir != "" {
+	if o.dir != "" && len(r.Steps) > 0 {
 		if failed := writeForEditors(e, filepath.Join(o.dir, decide.ScenarioFile)); failed != nil {
 			return failed
 		}

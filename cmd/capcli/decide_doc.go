@@ -51,5 +51,16 @@ func decideDoc(r *decide.Result) report.Doc {
 			{Name: "files", Priority: 3, Cell: func(s decide.Step) any { return strings.Join(s.Files, " ") }},
 		}),
 	}
+	if r.Plan == nil && len(r.Ways) > 0 {
+		d.Tables = []report.Table{report.Fill(report.Table{Name: "ways", Title: "What each way to count the log answers"}, r.Ways, []report.Field[decide.Way]{
+			{Name: "as_if"},
+			{Name: "futures_mean_gpus", Head: "GPUs in use"},
+			{Name: "committed_gpus", Head: "GPUs"},
+			{Name: "term", Priority: 1},
+			{Name: "cost_usd", Head: "cost"},
+			{Name: "counts", Head: "log", Priority: 2},
+			{Name: "failure", Priority: 2},
+		})}
+	}
 	return d
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // weekdayLog writes a log of eight weeks in which the same jobs come each workday: with a price that
-// is well below on demand it pays to commit.
-func weekdayLog(t *testing.T, file string) {
+// is well below on demand it pays to commit. Tenant t1 comes last on the day before left.
+func weekdayLog(t *testing.T, file string, left int) {
 	t.Helper()
 	var b bytes.Buffer
 	b.WriteString("job_id,submit,run_s,gpus,tenant\n")
@@ -26,6 +26,9 @@ func weekdayLog(t *testing.T, file string) {
 			n = 8
 		}
 		for k := range n {
+			if day >= left && k%2 == 1 {
+				continue
+			}
 			at := capcli.Time(1_767_571_200) + capcli.Time(day)*capcli.Time(capcli.Day) + capcli.Time(rng.IntN(20*3600))
 			fmt.Fprintf(&b, "%d-%d,%s,%d,%d,t%d\n", day, k, at, 4*3600+rng.IntN(12*3600), 1<<rng.IntN(3), k%2)
 		}
@@ -51,15 +54,21 @@ func runIn(t *testing.T, line string) []byte {
 }
 
 // TestDecideIsItsSteps runs a decision, then each command that it lists in an empty folder: the
-// documents are the same, byte for byte.
+// documents are the same, byte for byte. So it is where a part of the log counts, as if a tenant came back.
 func TestDecideIsItsSteps(t *testing.T) {
+	t.Run("the whole log", func(t *testing.T) { tryDecideSteps(t, 56, "") })
+	t.Run("without a tenant", func(t *testing.T) { tryDecideSteps(t, 30, " --as-if level-now") })
+}
+
+func tryDecideSteps(t *testing.T, left int, flags string) {
+	t.Helper()
 	top := t.TempDir()
-	weekdayLog(t, filepath.Join(top, "log.csv"))
+	weekdayLog(t, filepath.Join(top, "log.csv"), left)
 	if err := os.WriteFile(filepath.Join(top, "prices.csv"), []byte(weekdayPrices), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(top)
-	runIn(t, "capcli decide --trace log.csv --gpu H100 --horizon 26w --paths 6 --prices prices.csv --max wait_p95=1h --risk cvar95 --backtest 2 --seed 7 --out all -o json")
+	runIn(t, "capcli decide --trace log.csv --gpu H100 --horizon 26w --paths 6 --prices prices.csv --max wait_p95=1h --risk cvar95 --backtest 2 --seed 7 --out all -o json"+flags)
 	text, err := os.ReadFile("all/" + decide.DecisionFile)
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +79,9 @@ func TestDecideIsItsSteps(t *testing.T) {
 	}
 	if r.Plan == nil || r.Plan.GPUs == 0 || len(r.Steps) < 6 {
 		t.Fatalf("no plan that commits, or too few steps: %s", text)
+	}
+	if cut := strings.Contains(r.Steps[0].Command, " --without t1 "); cut != (flags != "") {
+		t.Fatalf("the first step is %s", r.Steps[0].Command)
 	}
 	if err := os.Mkdir("alone", 0o700); err != nil {
 		t.Fatal(err)

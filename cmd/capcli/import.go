@@ -24,7 +24,7 @@ type importOptions struct {
 	output  outputOptions
 	out     string
 	rejects string
-	gpu     string
+	only    jobfile.Only
 	tables  [3]string // files for importTables
 }
 
@@ -66,7 +66,10 @@ func newImport(e *env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "jobs file to write, or - for CSV on stdout: `JOBS`")
 	cmd.Flags().StringVar(&o.rejects, "rejects", "", "file for rejected rows: `FILE` (default: JOBS with the ending .rejects.csv)")
-	cmd.Flags().StringVar(&o.gpu, "gpu", "", "only jobs that want this `MODEL`, or name none")
+	cmd.Flags().StringVar(&o.only.GPU, "gpu", "", "only jobs that want this `MODEL`, or name none")
+	cmd.Flags().StringArrayVar(&o.only.Without, "without", nil, "no jobs of this `TENANT` (repeat)")
+	cmd.Flags().StringVar(&o.only.From, "from", "", "only what jobs would have run from `WHEN` on, a date or a time")
+	cmd.Flags().StringVar(&o.only.To, "to", "", "only jobs submitted up to `WHEN`")
 	complete(cmd, "gpu", func() []string { return prices.Catalogue().Models() })
 	for i, t := range importTables {
 		cmd.Flags().StringVar(&o.tables[i], t.name+"-out", "", t.usage+", as CSV in this `FILE`")
@@ -130,11 +133,8 @@ func (o *importOptions) request(e *env, names []string) (*jobfile.Request, error
 	if err != nil {
 		return nil, err
 	}
-	r := &jobfile.Request{Input: names[0], More: names[1:], Open: e.open, Options: opts, File: file}
-	if o.gpu != "" {
-		r.Only = &jobfile.Only{GPU: o.gpu, Same: prices.SameModel}
-	}
-	return r, nil
+	o.only.Same = prices.SameModel
+	return &jobfile.Request{Input: names[0], More: names[1:], Open: e.open, Options: opts, File: file, Only: &o.only}, nil
 }
 
 // usesStdout reports whether stdout takes the jobs or a table.

@@ -35,6 +35,7 @@ func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	f.Float64SliceVar(&o.ask.SizedFor, "sized-for", []float64{0.5, 0.8, 0.95}, "also size three plans for these quantiles of demand: `a,b,c`")
 	f.BoolVar(&o.ask.Baselines, "baselines", false, "compare with peak, three-tier, rightsize-90d and online rules")
 	f.StringVar(&o.ask.Wait, "wait", "3mo", "also plan with a revision after each `TIME`, and show what revising is worth")
+	f.StringArrayVar(&o.ask.Signals, "signal", nil, "go/no-go: whether an event of FUTURES happens is known from a date on, `EVENT=DATE` (may be repeated)")
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "random seed: a whole `NUMBER` from 0")
 	f.StringArrayVar(&o.ask.Most, "max", nil, "upper limit, `METRIC=VALUE`: cost=1.7M, stranded=50k (may be repeated)")
 	f.StringArrayVar(&o.ask.Least, "min", nil, "lower limit, `METRIC=VALUE`: coverage=80% (may be repeated)")

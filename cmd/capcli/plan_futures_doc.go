@@ -128,18 +128,18 @@ func againText(w *futures.Waiting) string {
 
 // stageTable shows the purchases of the first decisions. Later decisions are in the JSON alone.
 func stageTable(r *futures.Result) report.Table {
-	var first []futures.Decision
-	if r.Waiting != nil {
-		first = slices.DeleteFunc(slices.Clone(r.Waiting.Decisions), func(d futures.Decision) bool { return d.After != nil && *d.After > 0 })
-	}
-	return report.Fill(report.Table{Name: "again", Title: "What to buy if the plan is revised every " + r.Wait}, first, []report.Field[futures.Decision]{
+	fields := []report.Field[futures.Decision]{
 		{Name: "decide", Cell: func(d futures.Decision) any { return dayCell(d.Date) }},
 		{Name: "share_of_futures", Head: "futures", As: report.AsPercent, Cell: func(d futures.Decision) any { return float64(len(d.Futures)) / float64(r.Futures.Count) }},
 		{Name: "wanted_before_gpus", Head: "demand so far", Priority: 1, As: report.AsRatio},
 		{Name: "least_gpus", Head: "least", Priority: 2, As: report.AsRatio, Cell: func(d futures.Decision) any { return d.Least }},
 		{Name: "most_gpus", Head: "most", Priority: 2, As: report.AsRatio, Cell: func(d futures.Decision) any { return d.Most }},
 		{Name: "buy", Align: report.Left, Cell: func(d futures.Decision) any { return firstPurchases(d.Purchases, d.Date) }},
-	})
+	}
+	if len(r.Waiting.FirstDecisions()) > 0 && len(r.Waiting.Signals) > 0 {
+		fields = slices.Insert(fields, 1, report.Field[futures.Decision]{Name: "events", Align: report.Left, Cell: func(d futures.Decision) any { return d.KnownEvents() }})
+	}
+	return report.Fill(report.Table{Name: "again", Title: "What to buy if the plan is revised every " + r.Wait}, r.Waiting.FirstDecisions(), fields)
 }
 
 func waitTable(r *futures.Result) report.Table {
@@ -148,17 +148,8 @@ func waitTable(r *futures.Result) report.Table {
 		{Name: "mean_cost_usd", Head: "mean cost"},
 		{Name: "saves_usd", Head: "saves"},
 	}}
-	w := r.Waiting
-	if w == nil {
-		return t
+	for _, p := range r.Waiting.Plans() {
+		t.Rows = append(t.Rows, []any{report.Label{Name: p.Name, Head: p.Doc}, p.Cost, report.Change{Of: r.Waiting.Now - p.Cost}})
 	}
-	add := func(name, head string, cost capcli.USD) {
-		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, cost, report.Change{Of: w.Now - cost}})
-	}
-	add("all_now", "decide all now", w.Now)
-	add("again", "decide some now, revise every "+w.For, w.Again)
-	add("first_now_rest_later", "buy the plan's first purchases now, then revise", w.Rest)
-	add("all_later", "buy nothing for "+w.For+", then revise", w.Later)
-	add("known", "perfect information", w.Known)
 	return t
 }

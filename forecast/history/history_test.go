@@ -3,6 +3,7 @@ package history_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"capcli"
@@ -20,7 +21,7 @@ func makeJobs(days int, seed capcli.Seed, level func(tenant, d int) float64) []c
 			gpus := level(tenant, d) * (0.85 + 0.3*rng.Float64())
 			for range int(gpus * 2) { // jobs of two GPUs and six hours
 				jobs = append(jobs, capcli.Job{
-					ID: fmt.Sprint(len(jobs)), Tenant: []string{"a", "b"}[tenant], GPUs: 2, Run: 21600,
+					Start: capcli.NoTime, End: capcli.NoTime, ID: fmt.Sprint(len(jobs)), Tenant: []string{"a", "b"}[tenant], GPUs: 2, Run: 21600,
 					Submit: 1_767_571_200 + capcli.Time(d)*day + capcli.Time(rng.IntN(86400)),
 				})
 			}
@@ -75,10 +76,8 @@ func TestWhatIsGoneIsFound(t *testing.T) {
 		if len(r.Left) != 1 || r.Left[0].Tenant != "b" || r.Shift != nil || r.End != nil {
 			t.Errorf("a tenant that left on day 80: %q", r.Sentences())
 		}
-		for i := range gone {
-			if got, want := r.Counts(&gone[i]), gone[i].Tenant == "a"; got != want {
-				t.Fatalf("job of %s: counts %t", gone[i].Tenant, got)
-			}
+		if got := r.GoneTenants(); !slices.Equal(got, []string{"b"}) {
+			t.Fatalf("left out %q", got)
 		}
 		for _, factor := range []float64{0.4, 2.5} {
 			r, err = history.Inspect(makeJobs(120, seed, func(_, d int) float64 {
@@ -115,7 +114,7 @@ func TestALogOfEndedJobsIsCutShort(t *testing.T) {
 	rng := capcli.Seed(3).Stream("ended")
 	var jobs []capcli.Job
 	for at := capcli.Time(0); at < 100*day; at += 600 {
-		j := capcli.Job{ID: fmt.Sprint(at), Submit: at, GPUs: 1, Run: 600}
+		j := capcli.Job{ID: fmt.Sprint(at), Submit: at, GPUs: 1, Run: 600, Start: capcli.NoTime, End: capcli.NoTime}
 		if rng.IntN(6) == 0 {
 			j.GPUs, j.Run = 4, capcli.Seconds(8*day)
 		}
@@ -136,6 +135,117 @@ func TestALogOfEndedJobsIsCutShort(t *testing.T) {
 	for _, c := range r.Choices() {
 		if _, err := r.Choose(c.Name); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A full cluster is served first come first served but for small jobs, which go ahead. What it has started by
+// a date lacks the large jobs of its queue: their stretch does not count. The same log that says what became of
+// every submitted job is whole.
+func TestAFullClusterHidesItsQueue(t *testing.T) {
+	rng := capcli.Seed(5).Stream("queue")
+	var all []capcli.Job
+	free := capcli.Time(0) // the large jobs hold the whole cluster, one after the other
+	for at := capcli.Time(0); at < 100*day; at += 7200 {
+		large := capcli.Job{ID: fmt.Sprint("l", at), Submit: at, GPUs: 60, Run: capcli.Seconds(7000 + rng.IntN(1400))}
+		large.Start = max(at, free)
+		large.End = large.Start + capcli.Time(large.Run)
+		free = large.End
+		small := capcli.Job{ID: fmt.Sprint("s", at), Submit: at + 60, GPUs: 4, Run: 7000, Start: at + 60, End: at + 7060}
+		last := capcli.Job{ID: fmt.Sprint("t", at), Submit: at + 7100, GPUs: 1, Run: 60, Start: at + 7100, End: at + 7160}
+		all = append(all, large, small, last)
+	}
+	part := slices.Clone(all)
+	part = slices.DeleteFunc(part, func(j capcli.Job) bool { return j.Start > 100*day })
+	for i := range part {
+		if part[i].End > 100*day {
+			part[i].End, part[i].Run = capcli.NoTime, capcli.Seconds(100*day-part[i].Start)
+		}
+	}
+	for _, tt := range []struct {
+		jobs []capcli.Job
+		held bool
+	}{{all, false}, {part, true}} {
+		r, err := history.Inspect(tt.jobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held := r.End != nil && r.End.Held; held != tt.held || !held && !r.IsWhole() {
+			t.Fatalf("%d jobs: %q, last start %d", len(tt.jobs), r.Sentences(), (free-100*day)/86400)
+		}
+		if tt.held && (r.Until > 99*day || r.Until < 85*day || r.IsChoice()) {
+			t.Errorf("until day %d of 100: %q", r.Until/day, r.Sentences())
+		}
+	}
+}
+
+// A fall is found on its day, whether it is a week or nearly two weeks old.
+func TestFallIsDated(t *testing.T) {
+	for at := 107; at <= 113; at++ {
+		r, err := history.Inspect(makeJobs(120, 4, func(_, d int) float64 {
+			if d >= at {
+				return 3
+			}
+			return 20
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.End == nil || !r.IsChoice() {
+			t.Fatalf("fell on day %d of 120: %q", at, r.Sentences())
+		}
+		if got := int((r.End.At - 1_767_571_200) / day); got < at-1 || got > at+1 {
+			t.Errorf("fell on day %d of 120, found day %d", at, got)
+		}
+	}
+}
+
+// Each choice counts another part of the log.
+func TestChoices(t *testing.T) {
+	shifts := func(tenant, d int) float64 {
+		switch {
+		case tenant == 1 && d >= 60:
+			return 0
+		case d >= 112:
+			return 2
+		}
+		return 20
+	}
+	for _, tt := range []struct {
+		name  string
+		level func(tenant, d int) float64
+		want  string
+	}{
+		{"nothing", func(int, int) float64 { return 20 }, ""},
+		{"a tenant left", func(tenant, d int) float64 {
+			if tenant == 1 && d >= 80 {
+				return 0
+			}
+			return 20
+		}, "level-now: all tenants but b, day 0 to 119; level-before: all tenants, day 0 to 80; whole: all tenants, day 0 to 119; "},
+		{"a fall", func(_, d int) float64 {
+			if d >= 112 {
+				return 2
+			}
+			return 20
+		}, "level-now: all tenants, day 0 to 112; end-now: all tenants, day 112 to 119; whole: all tenants, day 0 to 119; "},
+		{"both", shifts, "level-now: all tenants but b, day 0 to 112; level-before: all tenants, day 0 to 60; end-now: all tenants but b, day 112 to 119; whole: all tenants, day 0 to 119; "},
+	} {
+		r, err := history.Inspect(makeJobs(120, 2, tt.level))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, c := range r.Choices() {
+			p, err := r.Choose(c.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			who, _, _ := strings.Cut(c.Text, ",")
+			got += fmt.Sprintf("%s: %s, day %d to %d; ", c.Name, who, (p.From-1_767_571_200)/day, (p.Until-1_767_571_200)/day)
+		}
+		if got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
 }

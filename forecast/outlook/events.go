@@ -103,6 +103,39 @@ func (p *eventPlan) add(e *roadmap.Entry, name string, scale float64) {
 	p.events[name] = append(p.events[name], event)
 }
 
+// outcome says in which futures an event that may not happen does.
+type outcome struct {
+	name    string
+	happens []bool // by future
+}
+
+// outcomesOf returns the outcomes of the events that may not happen, in the order of the file.
+func (q *question) outcomesOf(list []Series) (out []outcome) {
+	if q.plan == nil || q.Paths == 0 {
+		return nil
+	}
+	for i := range q.plan.List {
+		e := &q.plan.List[i]
+		if e.Holiday != nil || e.Event.Chance == 0 || e.Event.Chance == 1 {
+			continue
+		}
+		for j := range list {
+			events := q.plan.events[list[j].ID]
+			at := slices.IndexFunc(events, func(x roadmap.Event) bool { return x.Name == e.Name })
+			if at < 0 {
+				continue
+			}
+			o := outcome{name: e.Name}
+			for k := range q.Paths {
+				o.happens = append(o.happens, roadmap.Happens(events, at, q.Seed.Child(k)))
+			}
+			out = append(out, o)
+			break
+		}
+	}
+	return out
+}
+
 // partNames returns the names of the series that are not sums of others.
 func (q *question) partNames(names []string) []string {
 	sums := names[:q.sums()]

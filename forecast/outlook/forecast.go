@@ -66,6 +66,7 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 		out.draws = q.futuresOf(len(out.Series[0].Mean))
 	}
 	out.Events = q.eventsOf(list, out.Series)
+	out.outcomes = q.outcomesOf(out.Series)
 	out.addHistory()
 	return out, nil
 }

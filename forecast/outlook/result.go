@@ -38,6 +38,7 @@ type Result struct {
 
 	histories *demand.Histories
 	asked     Request
+	outcomes  []outcome
 	draws     int // number of futures of each series from which the periods were computed
 }
 

@@ -40,15 +40,27 @@ func (r *Result) eachFuture(put func(s *Series, k, i int, v float64) error) erro
 	return nil
 }
 
-// WriteFuturesCSV writes the futures in long form: unique_id, path, ds, y. guard escapes an id
-// for spreadsheets.
+// eventColumn begins the column of an event in a file of futures: 1 where it happens in the future, else 0.
+const eventColumn = "event:"
+
+// WriteFuturesCSV writes the futures in long form: unique_id, path, ds, y, and a column for each event that
+// may not happen. guard escapes an id for spreadsheets.
 func (r *Result) WriteFuturesCSV(out io.Writer, guard func(string) string) error {
 	w := csv.NewWriter(out)
-	if err := w.Write([]string{"unique_id", "path", "ds", "y"}); err != nil {
+	head := []string{"unique_id", "path", "ds", "y"}
+	for _, o := range r.outcomes {
+		head = append(head, eventColumn+o.name)
+	}
+	if err := w.Write(head); err != nil {
 		return err
 	}
+	row := make([]string, len(head))
 	err := r.eachFuture(func(s *Series, k, i int, v float64) error {
-		return w.Write([]string{guard(s.ID), strconv.Itoa(k), s.DS[i], strconv.FormatFloat(v, 'f', -1, 64)})
+		row[0], row[1], row[2], row[3] = guard(s.ID), strconv.Itoa(k), s.DS[i], strconv.FormatFloat(v, 'f', -1, 64)
+		for n, o := range r.outcomes {
+			row[4+n] = strconv.FormatInt(o.number(k), 10)
+		}
+		return w.Write(row)
 	})
 	if err != nil {
 		return err
@@ -59,9 +71,13 @@ func (r *Result) WriteFuturesCSV(out io.Writer, guard func(string) string) error
 
 // WriteFuturesParquet writes the futures as Parquet, with the columns of WriteFuturesCSV.
 func (r *Result) WriteFuturesParquet(out io.Writer) error {
-	t, err := parquet.NewTable(out, []parquet.Column{
+	columns := []parquet.Column{
 		{Name: "unique_id", Kind: parquet.Text, Repeats: true}, {Name: "path", Kind: parquet.Int32}, r.stampColumn(), {Name: "y", Kind: parquet.Float64},
-	}, map[string]string{"schema": "forecast_paths/v1"})
+	}
+	for _, o := range r.outcomes {
+		columns = append(columns, parquet.Column{Name: eventColumn + o.name, Kind: parquet.Int32})
+	}
+	t, err := parquet.NewTable(out, columns, map[string]string{"schema": "forecast_paths/v1"})
 	if err != nil {
 		return err
 	}
@@ -70,12 +86,23 @@ func (r *Result) WriteFuturesParquet(out io.Writer) error {
 		t.Int(1, int64(k))
 		r.putStamp(t, 2, s, i)
 		t.Float(3, v)
+		for n, o := range r.outcomes {
+			t.Int(4+n, o.number(k))
+		}
 		return t.Next()
 	})
 	if err != nil {
 		return err
 	}
 	return t.Close()
+}
+
+// number returns 1 where the event happens in a future, else 0.
+func (o *outcome) number(future int) int64 {
+	if o.happens[future] {
+		return 1
+	}
+	return 0
 }
 
 // WriteParquet writes the forecast in long form: a row for each series and step.

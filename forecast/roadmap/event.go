@@ -217,6 +217,9 @@ func drawOf(events []Event, i int, seed capcli.Seed) eventDraw {
 	return d
 }
 
+// Happens reports whether the i-th event happens in the future of a seed.
+func Happens(events []Event, i int, seed capcli.Seed) bool { return drawOf(events, i, seed).happens }
+
 // follow makes d the draw of an event that comes after another, with the chance that it comes if the other
 // does.
 func (d *eventDraw) follow(before *eventDraw, chance float64) {

@@ -151,6 +151,12 @@ const maxFine = 50_000
 // attach sets the Censoring of the histories of a table, from the table's columns of capacity and
 // queue.
 func (r *reader) attach(table *series.Table, hs *Histories) error {
+	more := table.More[:len(table.More)-len(r.Further)]
+	for _, t := range table.More[len(more):] {
+		for _, h := range hs.List {
+			h.Further = append(h.Further, t.MeansOn(&h.Regular, h.Name))
+		}
+	}
 	if !r.censored() {
 		return nil
 	}
@@ -158,7 +164,6 @@ func (r *reader) attach(table *series.Table, hs *Histories) error {
 	if err != nil {
 		return err
 	}
-	more := table.More
 	if len(more) > 0 && r.CapacityColumn != "" && r.Past.File == "" {
 		if err := checkNotNegative(more[0], r.Trace.TZ); err != nil {
 			return err

@@ -38,9 +38,10 @@ type Histories struct {
 // History is one series of a request.
 type History struct {
 	series.Regular
-	Set       *Histories // the histories to which this one belongs
-	Warnings  []string   // remarks on this series for the user
-	Censoring *Censoring // limits on usage; nil if the values count as demand
+	Set       *Histories  // the histories to which this one belongs
+	Warnings  []string    // remarks on this series for the user
+	Censoring *Censoring  // limits on usage; nil if the values count as demand
+	Further   [][]float64 // by column of Request.Further, the mean in each step; NaN where it is unknown
 
 	group string // group of the grouper, for a job log and for samples; else ""
 }

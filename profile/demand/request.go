@@ -61,6 +61,8 @@ type Request struct {
 	CapacityQuery  string  // PromQL of past capacity
 	PendingQuery   string  // PromQL of waiting GPUs
 
+	Further []string // further columns of numbers of a table, which become History.Further
+
 	Total     bool   // add the sum of all series as a series
 	Separator string // separator between the levels of a table's ids, such as / in team/h100: adds the sums of the levels
 
@@ -131,7 +133,7 @@ func (r *Request) censored() bool {
 	return r.Past.IsGiven() || r.Pending != "" || r.CapacityColumn != "" || r.PendingColumn != "" || r.CapacityQuery != "" || r.PendingQuery != ""
 }
 
-// columnsBeside returns the columns of the history that hold its capacity and its queue.
+// columnsBeside returns the columns of the history that hold its capacity and its queue, and the further ones.
 func (r *Request) columnsBeside() []string {
 	var out []string
 	if r.CapacityColumn != "" && r.Past.File == "" {
@@ -140,7 +142,7 @@ func (r *Request) columnsBeside() []string {
 	if r.PendingColumn != "" && r.Pending == "" {
 		out = append(out, r.PendingColumn)
 	}
-	return out
+	return append(out, r.Further...)
 }
 
 // stepped reports whether the request names a step.

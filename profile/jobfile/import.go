@@ -49,6 +49,7 @@ type Result struct {
 	Tags       []string       `json:"tags,omitempty"` // tags that jobs have, each a column of the file
 	Machine    *int64         `json:"machine_gpus"`
 	LeftOut    int64          `json:"other_gpus,omitempty"` // jobs that want other GPUs than asked for, beside those kept
+	Gone       int64          `json:"other_part,omitempty"` // jobs of other tenants or times than asked for, beside those kept
 	Resorted   bool           `json:"resorted"`             // the jobs of the log were not in order and were sorted
 	Partial    bool           `json:"partial"`              // the log is truncated
 	Notes      []string       `json:"notes"`
@@ -73,6 +74,7 @@ type importing struct {
 	seen     census       // of the written jobs
 	rep      trace.Report // of the last pass
 	others   tallyOfModels
+	only     *Only // Request.Only with its times; nil is all
 }
 
 // Import reads the log and writes its jobs. It fails with the errors of trace.Open, of the
@@ -83,6 +85,12 @@ func Import(ctx context.Context, r *Request) (*Result, error) {
 		return nil, err
 	}
 	im := &importing{Request: r, ctx: ctx}
+	if r.Only != nil {
+		var err error
+		if im.only, err = r.Only.settle(r.Options.TZ); err != nil {
+			return nil, err
+		}
+	}
 	for again := true; again; {
 		var err error
 		if again, err = im.read(); err != nil {
@@ -97,7 +105,7 @@ func Import(ctx context.Context, r *Request) (*Result, error) {
 	rep.Kept -= im.others.left
 	rep.Notes = append(rep.Notes, left...)
 	return &Result{
-		Schema: "capcli/import/v1", Input: r.Input, Tally: rep.Tally, LeftOut: im.others.left, First: rep.First, Last: rep.Last,
+		Schema: "capcli/import/v1", Input: r.Input, Tally: rep.Tally, LeftOut: im.others.left - im.others.gone, Gone: im.others.gone, First: im.seen.first, Last: im.seen.end,
 		Partitions: countNamed(im.seen.partitions), Tenants: countNamed(im.seen.tenants), GPUHours: im.seen.work,
 		Tags:    capcli.TagNames(slices.Collect(maps.Keys(im.seen.tags))),
 		Machine: rep.MachineGPUs, Resorted: rep.Unsorted, Partial: rep.Cut, Notes: rep.Notes,
@@ -115,7 +123,7 @@ func (im *importing) read() (again bool, err error) {
 	if im.pass, err = im.Begin(); err != nil {
 		return false, err
 	}
-	im.seen, im.rejected, im.failed = census{tenants: map[string]bool{}, partitions: map[string]bool{}, tags: map[*capcli.Tags]bool{}}, 0, nil
+	im.seen, im.rejected, im.failed = census{tenants: map[string]bool{}, partitions: map[string]bool{}, tags: map[*capcli.Tags]bool{}, first: capcli.NoTime, end: capcli.NoTime}, 0, nil
 	im.others = tallyOfModels{}
 	opts := im.Options
 	opts.Rejects = im.reject
@@ -131,7 +139,7 @@ func (im *importing) read() (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	jobs := im.others.take(im.Only, capcli.WatchJobs(im.ctx, r.Jobs(), im.pass.Done))
+	jobs := im.others.take(im.only, capcli.WatchJobs(im.ctx, r.Jobs(), im.pass.Done))
 	if im.sort || once {
 		jobs = trace.Sorted(im.markExtra(jobs, r))
 	}
@@ -274,6 +282,7 @@ func (im *importing) balance() error {
 type census struct {
 	jobs                int64
 	work                capcli.GPUTime
+	first, end          capcli.Time // earliest and latest submission; NoTime is none
 	tenants, partitions map[string]bool
 	tags                map[*capcli.Tags]bool
 	tenant, partition   string // of the last job: a repeated name needs no look-up
@@ -281,7 +290,10 @@ type census struct {
 }
 
 func (c *census) add(job *capcli.Job) {
-	c.jobs++
+	if c.jobs++; c.jobs == 1 {
+		c.first = job.Submit
+	}
+	c.first, c.end = min(c.first, job.Submit), max(c.end, job.Submit)
 	c.work += job.Work()
 	if c.jobs == 1 || job.Tenant != c.tenant {
 		c.tenant = job.Tenant

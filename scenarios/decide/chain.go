@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"capcli/forecast/history"
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
-	"capcli/profile/jobfile"
 	"capcli/profile/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/events"
@@ -77,7 +75,8 @@ type chain struct {
 // ctx, and Result.Partial says what is missing. It fails with *capcli.RequestError for a wrong request, with
 // *capcli.InputError where an input is, and with the errors of the steps. Where no mix holds the
 // limits it returns the Result with a *capcli.ResultError of the kind NoPlan, which names the nearest
-// mix.
+// mix. It returns one of that kind too, with Result.Ways, where the answer hangs on a choice that is the
+// user's: Request.AsIf.
 func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 	s, err := q.settle()
 	if err != nil {
@@ -113,6 +112,9 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 		if err = step.run(ctx); err == nil {
 			continue
 		}
+		if c.out.Failure != "" {
+			return c.out, errors.Join(err, c.saveAnswer())
+		}
 		if ctx.Err() == nil || c.out.Plan == nil && c.out.Nearest == nil {
 			return nil, err
 		}
@@ -134,12 +136,7 @@ func (c *chain) report() error {
 	if page {
 		c.out.Steps = append(c.out.Steps, Step{"report", line, []string{MeetingFile}})
 	}
-	text, err := encode(c.out)
-	if err != nil {
-		return err
-	}
-	c.docs[DecisionFile] = text
-	if err := c.w.Documents.Write(DecisionFile, text); err != nil || !page {
+	if err := c.saveAnswer(); err != nil || !page {
 		return err
 	}
 	html, err := c.w.Paper(c.open, []string{DecisionFile, PurchasesFile, ForecastFile}, line)
@@ -147,6 +144,16 @@ func (c *chain) report() error {
 		return err
 	}
 	return c.w.Documents.Write(MeetingFile, html)
+}
+
+// saveAnswer writes the decision.
+func (c *chain) saveAnswer() error {
+	text, err := encode(c.out)
+	if err != nil || c.w.Documents == nil {
+		return err
+	}
+	c.docs[DecisionFile] = text
+	return c.w.Documents.Write(DecisionFile, text)
 }
 
 // opener returns an opener that knows the documents of the chain.
@@ -225,146 +232,6 @@ func (c *chain) readFlags() []string {
 	}
 	return out
 }
-
-func (c *chain) importLog(ctx context.Context) error {
-	opts, err := c.Read.Parse()
-	if err != nil {
-		return err
-	}
-	sum, err := hashInput(c.w.Open, c.Trace)
-	if err != nil {
-		return err
-	}
-	how, err := json.Marshal(c.Read)
-	if err != nil {
-		return err
-	}
-	c.out.Inputs = append(c.out.Inputs, Input{c.Trace, sum})
-	f, err := c.recall([]string{"import", sum, c.Trace, string(how), c.GPU}, func() (*files, error) {
-		file, err := jobfile.FileOf(JobsFile)
-		if err != nil {
-			return nil, err
-		}
-		var jobs bytes.Buffer
-		at, end := c.w.progress("jobs")
-		res, err := jobfile.Import(ctx, &jobfile.Request{
-			Input: c.Trace, Open: c.w.Open, Options: opts, File: file, Only: &jobfile.Only{GPU: c.GPU, Same: prices.SameModel},
-			Begin: func() (*jobfile.Pass, error) {
-				jobs.Reset()
-				return &jobfile.Pass{Jobs: &jobs, Reject: func(trace.Reject) error { return nil }, Done: at, End: end}, nil
-			},
-		})
-		if err != nil {
-			return nil, err
-		}
-		out := &files{Texts: map[string][]byte{JobsFile: jobs.Bytes()}, Notes: res.Notes}
-		if res.Rejected > 0 {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s of %s rows were rejected; capcli import says which", capcli.Grouped(res.Rejected), capcli.Grouped(res.Rows)))
-		}
-		if res.Partial {
-			out.Notes = append(out.Notes, c.Trace+" is cut short: the demand after its end is too low")
-		}
-		return out, nil
-	})
-	if err != nil {
-		return err
-	}
-	words := append([]string{"import", "auto", c.Trace}, c.readFlags()...)
-	if c.Read.Format != "" {
-		words[1] = c.Read.Format
-	}
-	c.out.Notes = append(c.out.Notes, f.Notes...)
-	return c.put("import", command(append(words, "--gpu", c.GPU, "--out", JobsFile)...), f, JobsFile)
-}
-
-func (c *chain) describe(context.Context) error {
-	in, closer, err := c.open(JobsFile)
-	if err != nil {
-		return err
-	}
-	defer closer.Close() //nolint:errcheck // it was only read
-	r, err := trace.Open(in, trace.Options{})
-	if err != nil {
-		return err
-	}
-	daily := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Days: 1}}
-	hourly := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Seconds: capcli.Hour}}
-	var jobs []capcli.Job
-	sum, err := trace.Describe(measured(r.Jobs(), &jobs, &daily, &hourly), nil)
-	if err != nil {
-		return err
-	}
-	c.described = &trace.Description{Schema: "capcli/trace_describe/v1", Input: in.Name, Read: r.Report(), Summary: sum}
-	if sum.Jobs == sum.CPUOnlyJobs {
-		return &capcli.InputError{File: c.Trace, Text: "expected jobs that want GPUs, found none", Hint: "capcli trace describe " + capcli.ShellWord(c.Trace)}
-	}
-	if days := sum.SpanS / int64(capcli.Day); days < leastDays {
-		return &capcli.InputError{
-			File: c.Trace, Text: fmt.Sprintf("expected jobs over at least %d days to look ahead from, found %d", leastDays, days),
-			Hint: "give a longer log; capcli plan mix --trace plans for the jobs as they are",
-		}
-	}
-	if c.gone, err = history.Inspect(jobs); err != nil {
-		return err
-	}
-	c.alone = useAlone(jobs, c.lot())
-	c.history = wholeSeries(&hourly)
-	levels := wholeSeries(&daily).Values
-	for _, v := range levels[max(0, len(levels)-7):] {
-		c.tail += v / float64(min(7, len(levels)))
-	}
-	text, err := encode(c.described)
-	if err != nil {
-		return err
-	}
-	return c.put("describe", command("trace", "describe", JobsFile, "-o", "json", "--out", DescribeFile), &files{Texts: map[string][]byte{DescribeFile: text}}, DescribeFile)
-}
-
-// wholeSeries returns the demand of the steps that a log covers: what runs on after the last submission is
-// no history.
-func wholeSeries(d *capcli.Demand) *capcli.Series {
-	s := d.Series("")
-	from, to := d.WholeSteps()
-	s.Start, s.Values = d.Grid().At(from), s.Values[from:min(to, len(s.Values))]
-	return &s
-}
-
-// measured yields jobs, keeps them in list and adds them to demands.
-func measured(jobs capcli.Jobs, list *[]capcli.Job, demands ...*capcli.Demand) capcli.Jobs {
-	return func(yield func(capcli.Job, error) bool) {
-		for j, err := range jobs {
-			for _, d := range demands {
-				if err == nil {
-					err = d.Add(&j, "")
-				}
-			}
-			if err == nil {
-				*list = append(*list, j)
-			}
-			if !yield(j, err) {
-				return
-			}
-		}
-	}
-}
-
-// useAlone returns the GPU time that jobs would take if each had whole machines of its own, over what they
-// take.
-func useAlone(jobs []capcli.Job, lot int) float64 {
-	var use, whole float64
-	for i := range jobs {
-		n := float64(jobs[i].Milli()) / 1000
-		use += n * float64(jobs[i].Run)
-		whole += math.Ceil(n/float64(lot)) * float64(lot) * float64(jobs[i].Run)
-	}
-	if use == 0 {
-		return 1
-	}
-	return whole / use
-}
-
-// leastDays is the shortest log from which futures are made: two of each weekday.
-const leastDays = 14
 
 // lawModel is the model whose futures purchases are decided on.
 const lawModel = "mixture"

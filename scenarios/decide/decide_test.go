@@ -270,7 +270,9 @@ func TestWorstOrders(t *testing.T) {
 		{"a commitment that cannot pay", made{days: 40, rate: "4.50"}, nil, "", "Commit to nothing"},
 		{"a horizon shorter than the commitment", made{days: 40}, func(q *Request) { q.Horizon = "4w" }, "", "The order would bind until "},
 		{"another seller", made{days: 40}, func(q *Request) { q.Seller = "elsewhere" }, `unknown provider of H100 "elsewhere"`, ""},
-		{"a demand that ends", made{days: 60, until: 45}, nil, "", "fell away"},
+		{"a demand that ends", made{days: 60, until: 45}, nil, "choose with --as-if", "Nothing is ordered before you choose"},
+		{"a demand that ends, as if it did", made{days: 60, until: 45}, func(q *Request) { q.AsIf = "end-now" }, "expected jobs over at least 6 days", ""},
+		{"no such way", made{days: 40}, func(q *Request) { q.AsIf = "level-then" }, "wants one of level-now, level-before, end-now, whole, found", ""},
 		{"far beyond the log", made{days: 40}, func(q *Request) { q.Horizon = "1y" }, "", "its far end is a guess"},
 		{"a budget that leaves work", made{days: 40}, func(q *Request) { q.Budget = "20k" }, "No plan holds the limits", "The budget does not pay for the work: "},
 		{"limits that cannot be", made{days: 40}, func(q *Request) { q.Min = []string{"availability=1"}; q.Max = []string{"cost=1k"} }, "holds the limits", "No plan holds the limits"},
@@ -324,7 +326,15 @@ func TestTenantThatLeft(t *testing.T) {
 	if r.Plan.GPUs < 15 || r.Plan.GPUs > 17 {
 		t.Errorf("%d GPUs are bought for the 16 of the tenant that is there: %s", r.Plan.GPUs, r.Answer)
 	}
-	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, `tenant "leaves" left on`) {
-		t.Errorf("nothing says who left:\n%s", all)
+	if !strings.HasPrefix(r.Answer, "What counts of the log is all tenants but leaves, from 2026-01-05 to 2026-05-04 (--as-if level-now): tenant \"leaves\" left on") {
+		t.Errorf("the first line does not say who left: %s", r.Answer)
+	}
+	q := made{}.request()
+	q.AsIf = "level-before"
+	if r, err = Decide(t.Context(), q, &World{Open: opened(files)}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Plan.GPUs < 31 || r.Plan.GPUs > 33 || r.AsIf != "level-before" {
+		t.Errorf("as if it came back %d GPUs are bought for the 32 of both: %s", r.Plan.GPUs, r.Answer)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/forecast/history"
 	"capcli/profile/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/prices"
@@ -36,6 +37,7 @@ type Request struct {
 	Seller   string        // the provider to buy from; "" is the usual one of the model
 	Held     []string      // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
 	Events   string        // a file of planned events for the forecast; "" is none
+	AsIf     string        // which part of the log counts, a name of history.Ways; "" follows the level since the last change, and asks where the end fell away
 	Futures  int           // number of futures
 	Risk     string        // what of the cost to make least: mean, q80, cvar95
 	WaitCost string        // dollars that an hour of one job's waiting counts, in the choice of places
@@ -59,6 +61,15 @@ const (
 // NewRequest returns a request for a year ahead.
 func NewRequest(log, gpu string) *Request {
 	return &Request{Trace: log, GPU: gpu, Horizon: "1y", Futures: futuresDefault, Risk: "mean", Hold: "95%", WaitCost: mix.WaitCostDefault, Origins: originsDefault, Seed: 1}
+}
+
+// WayNames returns the values of Request.AsIf, each with what it says after a tab, for completion.
+func WayNames() []string {
+	var out []string
+	for _, w := range history.Ways {
+		out = append(out, w.Name+"\t"+w.Text)
+	}
+	return out
 }
 
 // settled is a checked request.
@@ -93,6 +104,11 @@ func (q *Request) settle() (*settled, error) {
 	}
 	if q.Origins < 0 || q.Origins > originsMost {
 		return nil, &capcli.RequestError{Field: "backtest", Text: fmt.Sprintf("wants 0 to %d earlier dates, found %d", originsMost, q.Origins), Hint: fmt.Sprintf("--backtest %d", originsDefault)}
+	}
+	if q.AsIf != "" {
+		if err := history.CheckChoice(q.AsIf); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := q.Read.Parse(); err != nil {
 		return nil, err

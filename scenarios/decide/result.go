@@ -21,6 +21,10 @@ type Result struct {
 	Failure  string   `json:"no_plan_because,omitempty"`
 	Partial  string   `json:"partial,omitempty"` // what is missing of an answer that was stopped; "" is nothing
 
+	AsIf   string `json:"as_if,omitempty"`  // which part of the log counts, where something of it is gone
+	Counts string `json:"counts,omitempty"` // that part in words, and what is gone
+	Ways   []Way  `json:"ways,omitempty"`   // where the end of the log fell away and --as-if is not given: what each way to count it answers
+
 	GPU      string         `json:"gpu_model"`
 	Horizon  string         `json:"horizon"`
 	Start    capcli.Time    `json:"start"`
@@ -56,6 +60,20 @@ type Result struct {
 	prices string      // the price file
 	// Texts are the documents of the steps, by name.
 	Texts map[string][]byte `json:"-"`
+}
+
+// Way is a way to count the log, and its answer.
+type Way struct {
+	AsIf    string     `json:"as_if"`
+	Counts  string     `json:"counts"`
+	Demand  float64    `json:"demand_mean_gpus"`  // of the part that counts
+	Ahead   float64    `json:"futures_mean_gpus"` // of the futures
+	GPUs    int        `json:"committed_gpus"`    // all that is committed at the first date
+	Term    string     `json:"term"`              // of what is bought first; "" where nothing is, and for fenced GPUs
+	Cost    capcli.USD `json:"cost_usd"`          // over the horizon, the mean of the futures
+	Failure string     `json:"failure,omitempty"` // why there is no answer, or none that holds the limits
+
+	least, most float64 // sizes that cost the same
 }
 
 // Log says what the question is asked of.

@@ -18,6 +18,9 @@ func (c *chain) sentence() string {
 	if out.Partial != "" {
 		fmt.Fprintf(&b, "PARTIAL: %s. ", out.Partial)
 	}
+	if out.Counts != "" {
+		b.WriteString(out.Counts + " ")
+	}
 	b.WriteString(c.boundText())
 	if p.Undone > 0 {
 		fmt.Fprintf(&b, "Of the work %s is not served (%s GPU-hours on average). ", sharesText(p.Unserved), hoursText(p.Undone))
@@ -215,6 +218,9 @@ func (c *chain) named(name string) *Choice {
 func (c *chain) noAnswer() string {
 	out := c.out
 	var b strings.Builder
+	if out.Counts != "" {
+		b.WriteString(out.Counts + " ")
+	}
 	if p := c.named(budgetName); p != nil && p.Undone > 0 {
 		fmt.Fprintf(&b, "The budget does not pay for the work: at least %s of it (%s GPU-hours on average) would not be served by the %s GPUs that it pays for, which cost %s. ",
 			sharesText(p.Unserved), hoursText(p.Undone), capcli.Grouped(int64(p.GPUs)), p.Cost.Brief())
@@ -241,7 +247,6 @@ func (c *chain) warnings() []string {
 	log, out := &c.out.Log, c.out
 	days := int64(out.Length / capcli.Day)
 	var list []string
-	list = append(list, c.gone.Sentences()...)
 	switch {
 	case log.Days < days:
 		list = append(list, fmt.Sprintf("the log has %d days and the question is about %d: the forecast was tried %s, and its far end is a guess", log.Days, days, triedText(log.Tested)))
@@ -326,6 +331,7 @@ func (c *chain) flags() []string {
 	for _, f := range [][3]string{
 		{"--budget", c.Budget, ""},
 		{"--events", c.Events, ""},
+		{"--as-if", c.AsIf, ""},
 		{"--prices", c.Prices, ""},
 		{"--provider", c.Seller, ""},
 		{"--wait-cost", c.WaitCost, d.WaitCost},

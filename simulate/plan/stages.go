@@ -87,14 +87,7 @@ type tree struct {
 // groups of equal size. Where the futures are few they are scenarios, and are divided as soon as
 // their demands differ. Late decisions are left out where the tree would have too many periods.
 func (f *Field) grow(s Stages) (*tree, error) {
-	at := f.decisions(s)
-	for _, x := range s.Signals {
-		if when := f.edge(x.At); when > 0 && when < f.deal.c.KnownLen() {
-			at = append(at, when)
-		}
-	}
-	slices.Sort(at)
-	at = slices.Compact(at)
+	at := f.allDecisions(s)
 	if len(at) == 1 {
 		return nil, ErrNothingAhead
 	}
@@ -105,6 +98,18 @@ func (f *Field) grow(s Stages) (*tree, error) {
 			return t, nil
 		}
 	}
+}
+
+// allDecisions returns the times of the decisions of s and of its signals.
+func (f *Field) allDecisions(s Stages) []capcli.Seconds {
+	at := f.decisions(s)
+	for _, x := range s.Signals {
+		if when := f.edge(x.At); when > 0 && when < f.deal.c.KnownLen() {
+			at = append(at, when)
+		}
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
 }
 
 // decisions returns the times of the decisions of s, without those of its signals.

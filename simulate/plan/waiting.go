@@ -17,9 +17,11 @@ import (
 // some now and the rest at each stage, with what is known by then: the best such plan found on the
 // tree of futures. Later is the same but buys nothing before the second decision and pays on demand
 // until then. Rest buys what Now buys before the second decision, and decides again from then on.
-// Known is the cost of plans that know their future from the start.
+// Known is the cost of plans that know their future from the start. Untold is Again without the signals of the
+// stages.
 type Waiting struct {
 	Now, Again, Later, Rest, Known capcli.USD
+	Untold                         capcli.USD
 	Bound                          capcli.USD // lower bound on the cost of every plan on the tree
 	Plan                           *Staged
 }
@@ -34,7 +36,38 @@ var ErrNothingAhead = errors.New("the futures end before the time to wait is ove
 // Wait finds the plan that decides again at each stage, and computes the value of waiting. now is
 // the plan for the mean, and alone the best plan of each future. It fails with ErrNothingAhead
 // where the futures end before the second decision.
+//
+// Signals cost nothing: where the plan found without them is cheaper, as it may be where they leave groups
+// too small to divide by their demand, it is that plan.
 func (f *Field) Wait(ctx context.Context, stages Stages, now *Choice, alone []*Choice) (*Waiting, error) {
+	w, err := f.wait(ctx, stages, now, alone)
+	if err != nil {
+		return nil, err
+	}
+	w.Untold = w.Again
+	if len(stages.Signals) == 0 {
+		return w, nil
+	}
+	untold := stages
+	untold.Signals = nil
+	u, err := f.wait(ctx, untold, now, alone)
+	if errors.Is(err, ErrNothingAhead) {
+		w.Untold = w.Now
+		return w, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.Untold = u.Again; u.Again < w.Again {
+		w.Again, w.Bound, w.Plan = u.Again, u.Bound, u.Plan
+		w.Plan.Nodes = f.datedNodes(w.Plan.Nodes, stages)
+	}
+	w.Later, w.Rest = min(w.Later, u.Later), min(w.Rest, u.Rest)
+	return w, nil
+}
+
+// wait is Wait on the tree of the stages alone.
+func (f *Field) wait(ctx context.Context, stages Stages, now *Choice, alone []*Choice) (*Waiting, error) {
 	t, again, err := f.decideAgain(ctx, stages, now)
 	if err != nil {
 		return nil, err
@@ -65,14 +98,7 @@ func (f *Field) Wait(ctx context.Context, stages Stages, now *Choice, alone []*C
 
 // secondDecision returns the time of the decision after the first.
 func (f *Field) secondDecision(s Stages) capcli.Seconds {
-	at := f.decisions(s)
-	for _, x := range s.Signals {
-		if when := f.edge(x.At); when > 0 {
-			at = append(at, when)
-		}
-	}
-	slices.Sort(at)
-	at = slices.Compact(at)
+	at := f.allDecisions(s)
 	return at[min(1, len(at)-1)]
 }
 
@@ -159,7 +185,7 @@ func (s Stages) spaced() []capcli.Step {
 // datedNodes returns the nodes of a tree with one for each decision of the stages: where no future
 // is told apart it has the futures of the node before it, and the purchases of its time.
 func (f *Field) datedNodes(nodes []Node, s Stages) []Node {
-	dates := f.decisions(s)
+	dates := f.allDecisions(s)
 	var out []Node
 	last := make([]int, len(nodes)) // in out: the last part of each node
 	for i := range nodes {

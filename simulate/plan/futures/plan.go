@@ -134,7 +134,7 @@ func (s *solver) decideAgain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.waiting, err = s.field.Wait(ctx, plan.Stages{Every: s.q.wait, Branches: againBranches}, mean, s.alone)
+	s.waiting, err = s.field.Wait(ctx, plan.Stages{Every: s.q.wait, Branches: againBranches, Signals: s.set.planned()}, mean, s.alone)
 	if errors.Is(err, plan.ErrNothingAhead) {
 		s.noWait = err.Error()
 		return nil

@@ -31,7 +31,7 @@ func (s *Source) Read(ctx context.Context, from demand.Sources) (*Set, error) {
 		return out, err
 	}
 	ask := s.Demand.Request
-	ask.Inputs, ask.Curve = []string{s.File}, true
+	ask.Inputs, ask.Curve, ask.Further = []string{s.File}, true, s.columns()
 	if ask.ID == "" {
 		ask.ID = idColumns
 	}
@@ -105,7 +105,10 @@ func (s *Source) fromHistories(hs *demand.Histories) (*Set, error) {
 		}
 	}
 	out.Futures.Grid = curve.Grid(paths[out.Series[0]][0], s.Demand.Step)
-	return out, out.check()
+	if err := out.check(); err != nil {
+		return nil, err
+	}
+	return out, s.readSignals(out, paths[out.Series[0]][:n])
 }
 
 // splitName splits "h100/17" into the series and the number of the future.

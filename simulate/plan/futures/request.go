@@ -25,8 +25,10 @@ type Source struct {
 	HalfLife    string       // after which half of an error is gone: 90d
 	Paths       int          // number of futures; 0 is all of a file, or 200 drawn ones
 	Seed        capcli.Seed
+	Signals     []string // events of File of which it is known from a date on whether they happen: campaign=2027-07-01
 
-	wobble plan.Wobble
+	wobble  plan.Wobble
+	signals []Signal
 }
 
 // Parse parses the text of the source. The error is a *capcli.RequestError.
@@ -34,8 +36,8 @@ func (s *Source) Parse() error {
 	if s.File != "" && s.DemandError != "" {
 		return &capcli.RequestError{Text: "--futures and --demand-error both say what may come", Hint: "give one of them"}
 	}
-	if s.DemandError == "" {
-		return nil
+	if err := s.parseSignals(); err != nil || s.DemandError == "" {
+		return err
 	}
 	var err error
 	if s.wobble.Error, err = market.ParseShare("demand-error", s.DemandError); err != nil {
@@ -154,6 +156,7 @@ type Set struct {
 	Futures plan.Futures
 	Mean    *plan.Curve
 	Drawn   bool // drawn around a demand, not read
+	Signals []Signal
 	Notes   []string
 	Partial string // what is missing of the input; "" is nothing
 }

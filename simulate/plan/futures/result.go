@@ -142,6 +142,8 @@ type Waiting struct {
 	Rest      capcli.USD `json:"first_now_rest_later_usd"`
 	Known     capcli.USD `json:"known_usd"`
 	Perfect   capcli.USD `json:"value_of_knowing_usd"`
+	Signals   []GoNoGo   `json:"go_no_go,omitempty"`
+	Told      capcli.USD `json:"value_of_go_no_go_usd,omitempty"` // what the go/no-go dates save, together
 	Decisions []Decision `json:"decisions"`
 }
 
@@ -154,6 +156,7 @@ type Decision struct {
 	Wanted    *float64          `json:"wanted_before_gpus"`
 	Least     *float64          `json:"wanted_before_least_gpus"`
 	Most      *float64          `json:"wanted_before_most_gpus"`
+	Events    []Outcome         `json:"events,omitempty"` // what is known of events with a go/no-go date
 	Purchases []market.Purchase `json:"purchases"`
 }
 
@@ -254,11 +257,11 @@ func (s *solver) waitingDocument() *Waiting {
 	}
 	out := &Waiting{
 		For: s.q.request.Wait, Now: w.Now, Again: w.Again, Bound: w.Bound, Later: w.Later, Value: w.Value(),
-		Deciding: w.Now - w.Again, Rest: w.Rest, Known: w.Known, Perfect: w.Now - w.Known,
+		Signals: s.set.goNoGos(), Told: w.Untold - w.Again, Deciding: w.Now - w.Again, Rest: w.Rest, Known: w.Known, Perfect: w.Now - w.Known,
 	}
 	for i := range w.Plan.Nodes {
 		n := &w.Plan.Nodes[i]
-		x := Decision{Number: i, Date: s.Instant(n.From), Futures: n.Futures, Purchases: s.Purchases(n.Purchases)}
+		x := Decision{Number: i, Date: s.Instant(n.From), Futures: n.Futures, Events: s.set.outcomesOf(n), Purchases: s.Purchases(n.Purchases)}
 		if n.Parent >= 0 {
 			x.After, x.Wanted, x.Least, x.Most = &n.Parent, &n.Wanted, &n.Least, &n.Most
 		}
