@@ -17,7 +17,7 @@ func mixDoc(r *mix.Result, form string) report.Doc {
 		d.Tables = append(d.Tables, closestTable(r))
 	}
 	if r.Commitments != nil {
-		d.Tables = append(d.Tables, boughtTable(r), committedAsTable(r))
+		d.Tables = append(d.Tables, boughtTable(r), committedAsTable(r), billTieTable(r))
 	}
 	d.Tables = append(d.Tables, frontierTable(r))
 	if r.Best != nil && r.Partial == "" {
@@ -35,13 +35,7 @@ func mixDoc(r *mix.Result, form string) report.Doc {
 	return d
 }
 
-// lengthText formats a length of time; whole days are given in days.
-func lengthText(s capcli.Seconds) string {
-	if s > 0 && s%capcli.Day == 0 {
-		return fmt.Sprintf("%d %s", s/capcli.Day, capcli.Plural(int64(s/capcli.Day), "day"))
-	}
-	return s.String()
-}
+func lengthText(s capcli.Seconds) string { return mix.LengthText(s) }
 
 // forLength says, for a title, the length of time that amounts cover.
 func forLength(r *mix.Result) string {
@@ -129,6 +123,13 @@ func boughtTable(r *mix.Result) report.Table {
 func committedAsTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "committed_as", Title: "Committed as a bill or as a place"}, r.CommittedAs, []report.Field[mix.CommittedAs]{
 		{Name: "as"}, {Name: "mix", Align: report.Right}, {Name: "place_gpus", Head: "place GPUs"}, {Name: "bill_gpus", Head: "covers GPUs"}, {Name: "cost_usd", Head: "cost"}, {Name: "more_than_plan_usd", Head: "more"},
+	})
+}
+
+// billTieTable has the break-even price of each offer that covers.
+func billTieTable(r *mix.Result) report.Table {
+	return report.Fill(report.Table{Name: "commitment_break_even", Title: "Break-even prices of what covers, on the use of the plan", Aside: len(r.Bills) == 0}, r.Bills, []report.Field[mix.BillTie]{
+		{Name: "offer"}, {Name: "gpus", Head: "GPUs"}, {Name: "usd_per_gpu_hour", Head: "$/GPU-hour"}, {Name: "break_even_usd_per_gpu_hour", Head: "break-even"}, {Name: "without_it_usd", Head: "without it"},
 	})
 }
 

@@ -52,7 +52,7 @@ capacity:
 // The pools of a scenario that float are offers: the plan costs what the best of all sizes does, each of which is
 // played and settled by its invoice, by every figure of the cost. So is one that an axis names beside another.
 func TestFloatingPoolsEnumerated(t *testing.T) {
-	seeds, bills := 12, 0
+	seeds, bills := 9, 0
 	if testing.Short() {
 		seeds = 6
 	}
@@ -234,5 +234,30 @@ func frontierCosts(t *testing.T, solved, played *mix.Result) {
 		if off := m.Entry.Cost() - o.Entry.Cost(); off > 20 || off < -20 || m.Entry.Wait() != o.Entry.Wait() {
 			t.Errorf("frontier %d: %s and %v s, of all sizes %s and %v s", i, m.Entry.Cost().Decimal(), m.Entry.Wait(), o.Entry.Cost().Decimal(), o.Entry.Wait())
 		}
+	}
+}
+
+// Where two pools at other prices would be covered, the bill decides which is covered first: the pool is played at its
+// size, a note says why, and terms beside it are refused.
+func TestFloatingPoolsAtTwoPrices(t *testing.T) {
+	ask := func() *mix.Request {
+		q := mix.NewRequest(caseOf(t, `capcli: scenario/v1
+period: 2026-01-01 to 2026-01-01
+capacity:
+  - {name: base, kind: reserved, fenced: false, gpu_model: A100, gpus: 2, term: 1y, price: 2}
+  - {name: cheap, kind: on_demand, gpu_model: A100, max_gpus: 2, price: 3}
+  - {name: dear, kind: on_demand, gpu_model: A100, price: 4}
+`))
+		q.Vary = []string{"overflow.patience=0s"}
+		return q
+	}
+	r := planOf(t, ask(), worldJobs([][4]int64{{1, 0, 2, 3600}})...)
+	if want := "base covers cheap and dear, whose prices on demand differ"; r.Commitments != nil || !strings.Contains(strings.Join(r.Notes, "\n"), want) {
+		t.Errorf("%+v, notes %q, want %q", r.Commitments, r.Notes, want)
+	}
+	q := ask()
+	q.Offers = []mix.Offer{{Name: "1w", Length: capcli.Step{Seconds: 7 * capcli.Day}, Rate: 1_000_000}}
+	if _, err := mix.NewPlanner(t.Context(), q); err == nil || !strings.Contains(err.Error(), "whose prices on demand differ") {
+		t.Errorf("%v", err)
 	}
 }

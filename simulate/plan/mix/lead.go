@@ -29,7 +29,7 @@ func (r *Result) answer() string {
 		risk = r.Risk.Words() + " of the cost "
 	}
 	year, _ := billing.PerYear(e.Cost(), e.Length())
-	text := fmt.Sprintf("%s: %s%s for %s, ~%s a year; %s; %s", r.purchaseText(), risk, e.Cost(), lengthText(e.Length()), year, r.limitsText(), e.undoneInPlan())
+	text := fmt.Sprintf("%s: %s%s for %s, ~%s a year; %s; %s", r.purchaseText(), risk, e.Cost(), LengthText(e.Length()), year, r.limitsText(), e.undoneInPlan())
 	if waits := r.Best.WaitsText(); waits != "" {
 		text += "; " + waits
 	}
@@ -115,8 +115,8 @@ func (e *Entry) undoneInPlan() string {
 	return text
 }
 
-// lengthText formats a length of time; whole days are given in days.
-func lengthText(s capcli.Seconds) string {
+// LengthText formats a length of time; whole days are given in days.
+func LengthText(s capcli.Seconds) string {
 	if s > 0 && s%capcli.Day == 0 {
 		return fmt.Sprintf("%d %s", s/capcli.Day, capcli.Plural(int64(s/capcli.Day), "day"))
 	}

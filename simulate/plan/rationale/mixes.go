@@ -38,6 +38,7 @@ func explainMixes(file string, text []byte) (*Answer, error) {
 	}
 	d.mixes(&p)
 	d.Next = secondOf(&p)
+	d.bills(&p)
 	d.margins(&p)
 	for _, t := range p.BreakEven {
 		if t.At != nil && p.Against != nil {
@@ -53,6 +54,27 @@ func explainMixes(file string, text []byte) (*Answer, error) {
 		d.Unknown = append(d.Unknown, fmt.Sprintf("what the %d mixes would do that were not tried", n))
 	}
 	return d, nil
+}
+
+// bills says what the plan commits to as bills, what other ways to commit cost, and at which price each offer breaks
+// even.
+func (d *Answer) bills(p *mix.Result) {
+	if p.Commitments == nil {
+		return
+	}
+	d.Why = append(d.Why, "its commitments are the cheapest of all sizes on the use of this mix, over all runs together: "+p.CommitmentText())
+	if text := p.CommittedAsText(); text != "" {
+		d.Why = append(d.Why, strings.ToLower(text[:1])+text[1:]+" (of the mixes run in full)")
+	}
+	for _, b := range p.Bills {
+		switch {
+		case b.At == nil:
+		case b.GPUs > 0:
+			d.Why = append(d.Why, fmt.Sprintf("without %s the plan would %s*: it breaks even at $%s* a GPU-hour (now $%s*)", b.Offer, costMore(b.Without), b.At.Decimal(), b.Now.Decimal()))
+		default:
+			d.Why = append(d.Why, fmt.Sprintf("%s is not bought: a first one would pay below $%s* a GPU-hour (now $%s*)", b.Offer, b.At.Decimal(), b.Now.Decimal()))
+		}
+	}
 }
 
 func newAnswer(file string) *Answer {
