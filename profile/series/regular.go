@@ -90,6 +90,15 @@ func (t *Table) Regular(r Rules) ([]Regular, error) {
 	if err != nil && r.Step == (capcli.Step{}) {
 		return nil, err
 	}
+	if err == nil && r.Gaps == "" {
+		coarse, changed := t.changedStep(native, r.Zone)
+		if changed != nil && r.Step.Length() < coarse {
+			return nil, changed
+		}
+		if changed != nil {
+			native = step{} // rows of both steps: the number of rows in a full step is unknown
+		}
+	}
 	if err == nil && r.Step != (capcli.Step{}) && native.times.Length() > r.Step.Length() {
 		return nil, t.fault(0, "", fmt.Sprintf("the stamps are %s apart, which cannot be cut into steps of %s", native.times, r.Step), "ask for a coarser --step")
 	}
