@@ -33,6 +33,7 @@ type seriesForecast struct {
 	warnings  []string
 	seen      []float64 // the history, or the demand behind it where it was estimated
 	censoring *Censoring
+	flat      *FlatTop
 	moves     []Move     // nil where the history was not searched
 	odd       []OddValue // as moves
 	model     string
@@ -53,6 +54,10 @@ type seriesForecast struct {
 func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast, error) {
 	out := &seriesForecast{view: v, warnings: slices.Concat(v.Warnings, v.notes)}
 	say := func(notes ...string) { out.warnings = append(out.warnings, notes...) }
+	if v.gone {
+		out.failure = errors.New("it has ended")
+		return out, nil
+	}
 	opts := v.options
 	opts.Memory = forecast.NewMemory()
 	fitted := v // what the model is fitted to
@@ -77,7 +82,9 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 	out.odd = append(out.odd, v.aside...)
 	var fit *forecast.BoundedFit
 	if out.model, fit, notes, err = q.fit(fitted, opts); err != nil {
-		out.failure = err
+		if out.failure = err; errors.Is(err, model.ErrTooShort) {
+			out.failure = fmt.Errorf("%w; %s", err, seenText(out.seen))
+		}
 		return out, nil
 	}
 	out.info = fit.Info()
@@ -104,6 +111,9 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 	if out.test, err = q.tryOwn(ctx, out, fitted, opts); err != nil {
 		return nil, err
 	}
+	if out.flat = q.flatTopOf(out, v.options); out.flat != nil {
+		say(out.flat.text(v.CountKnown()))
+	}
 	say(out.doubts()...)
 	out.info.Fitted = nil // frees memory: no output shows the fitted values
 	return out, nil
@@ -114,7 +124,7 @@ func tooLittle(v *view) error {
 	case n == 0:
 		return errors.New("all values are missing")
 	case n < 2:
-		return errors.New("the series is too short: one value is no history")
+		return errors.New("the series is too short: one value is no history; " + seenText(v.Values))
 	}
 	return nil
 }
@@ -242,6 +252,9 @@ func (q *question) tryOwn(ctx context.Context, s *seriesForecast, fitted *view, 
 	return q.try(fitted, opts, s.model, min(s.steps, q.testableSteps(fitted)), origins, windows), nil
 }
 
+// fewKnown is the number of known values below which DefaultModel cannot try its members on the past.
+const fewKnown = 8
+
 // doubts returns warnings on how far the forecast can be trusted.
 func (s *seriesForecast) doubts() []string {
 	var out []string
@@ -258,6 +271,8 @@ func (s *seriesForecast) doubts() []string {
 		out = append(out, fmt.Sprintf("demand is 0 in %.0f%% of the steps; plan from the range, not the middle", math.Floor(100*float64(zeros)/float64(known))))
 	}
 	switch {
+	case known < fewKnown:
+		out = append(out, fmt.Sprintf("%d values are too few to say what comes: %s", known, seenText(s.seen)))
 	case s.test == nil:
 		out = append(out, "too short for a backtest: the accuracy of the forecast and the coverage of its ranges are unknown")
 	case s.steps > s.test.Steps:
