@@ -54,10 +54,6 @@ type seriesForecast struct {
 func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast, error) {
 	out := &seriesForecast{view: v, warnings: slices.Concat(v.Warnings, v.notes)}
 	say := func(notes ...string) { out.warnings = append(out.warnings, notes...) }
-	if v.gone {
-		out.failure = errors.New("it has ended")
-		return out, nil
-	}
 	opts := v.options
 	opts.Memory = forecast.NewMemory()
 	fitted := v // what the model is fitted to
@@ -119,8 +115,11 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 	return out, nil
 }
 
+// tooLittle returns why a series is not forecast at all; nil where it is.
 func tooLittle(v *view) error {
 	switch n := v.CountKnown(); {
+	case v.gone:
+		return errors.New("it has ended")
 	case n == 0:
 		return errors.New("all values are missing")
 	case n < 2:

@@ -156,7 +156,7 @@ func (p *putter) secondPass(id []byte, r reading) reading {
 	}
 	rows := p.t.Series[i].Rows
 	if last := rows[len(rows)-1].At; last >= r.at {
-		if again, ok := p.clock.again(r.at); ok && again > last {
+		if again, ok := p.clock.secondTime(r.at); ok && again > last {
 			r.at = again
 		}
 	}

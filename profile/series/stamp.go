@@ -119,9 +119,9 @@ func (c clock) localSeconds(t time.Time) (int64, bool) {
 	return best, found
 }
 
-// again returns the second time at which clocks in the zone show what they show at the given time.
+// secondTime returns the second time at which clocks in the zone show what they show at the given time.
 // It reports false where there is none.
-func (c clock) again(at int64) (int64, bool) {
+func (c clock) secondTime(at int64) (int64, bool) {
 	east := func(at int64) int64 {
 		_, off := time.Unix(at, 0).In(c.zone).Zone()
 		return int64(off)
