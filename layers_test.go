@@ -62,7 +62,7 @@ var layers = map[string][]string{
 	"forecast/minimise":        {"gonum"},
 	"forecast/mixture":         {"forecast/model", "gonum"},
 	"forecast/model":           {"gonum"},
-	"forecast/outlook":         {"forecast", "forecast/change", "forecast/hierarchy", "forecast/holidays", "forecast/model", "forecast/roadmap", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
+	"forecast/outlook":         {"forecast", "forecast/change", "forecast/hierarchy", "forecast/history", "forecast/holidays", "forecast/model", "forecast/roadmap", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
 	"forecast/prophet":         {"forecast/model", "gonum"},
 	"forecast/roadmap":         {"forecast/holidays", "forecast/model"},
 	"forecast/simple":          {"forecast/decompose", "forecast/model", "gonum"},

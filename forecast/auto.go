@@ -125,14 +125,41 @@ func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 	y.Values = filled
 	lo, hi := slices.Min(filled), slices.Max(filled)
 	members := a.members(filled)
-	if len(filled) < 4 || lo == hi {
+	still := shareUnchanged(filled)
+	if len(filled) < 4 || lo == hi || still >= standsStill {
 		members = []member{{"naive", simple.Walk{Name: "naive", Lag: 1}, 1}}
 	}
 	trial := a.trial(y, members)
 	if fit := a.growing(y, gaps, trial.miss); fit != nil {
 		return fit, nil
 	}
-	return a.fit(y, members, trial, gaps)
+	fit, err := a.fit(y, members, trial, gaps)
+	if f, ok := fit.(*autoFitted); ok && still >= standsStill && lo < hi {
+		f.info.Notes = append(f.info.Notes, fmt.Sprintf("it stands still in %.0f%% of the steps: the last value is repeated", math.Floor(100*still)))
+	}
+	return fit, err
+}
+
+// standsStill is the share of steps without a change from which a series stands still but for moves
+// that no model foresees. On GPU demand naive is then more accurate than the combination.
+const standsStill = 0.7
+
+// shareUnchanged returns the share of the values that equal the one before; 0 for a series of mostly
+// zeros, which is intermittent, and for one of a few values.
+func shareUnchanged(y []float64) float64 {
+	same, zeros := 0, 0
+	for i, v := range y {
+		if v == 0 {
+			zeros++
+		}
+		if i > 0 && v == y[i-1] {
+			same++
+		}
+	}
+	if len(y) < 8 || 2*zeros > len(y) {
+		return 0
+	}
+	return float64(same) / float64(len(y)-1)
 }
 
 // fit fits the members that have a weight.

@@ -46,7 +46,6 @@ func (f *autoFitted) describe(y []float64, members []string, gaps int) {
 	if gaps > 0 {
 		f.info.Notes = append(f.info.Notes, fmt.Sprintf("%d missing values filled by straight lines", gaps))
 	}
-	f.info.Notes = append(f.info.Notes, fmt.Sprintf("weights and intervals from %d origins in the series' past", f.cal.origins))
 }
 
 // blend returns the combined mean and standard deviation of each of h steps ahead. It keeps the

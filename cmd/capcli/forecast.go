@@ -87,7 +87,7 @@ func (o *forecastOptions) check() error {
 	}
 	r := &o.ask
 	r.Seed, r.Peak, r.PeakBy = capcli.Seed(o.seed), o.history.ask.Peak, o.history.peakBy
-	o.history.periods = strings.Contains(r.Horizon, ",")
+	o.history.periods = r.AllowsPeriods()
 	var err error
 	if r.Levels, err = outlook.ParseLevels(o.levels); err != nil {
 		return err

@@ -21,7 +21,7 @@ type historyOptions struct {
 	read    trace.Request
 	step    string
 	peakBy  string // the period of --peak; "" is one step
-	periods bool   // whether --horizon is a list
+	periods bool   // whether --horizon may be of periods
 
 	capacity, past, cap string // each a number or a file
 }

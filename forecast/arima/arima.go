@@ -16,9 +16,9 @@ type Method int
 
 // The methods of fitting.
 const (
-	cssml Method = iota // exact likelihood, started at the CSS estimates
-	ml                  // exact likelihood, started at zero
-	css                 // conditional sum of squares
+	CSSML Method = iota // exact likelihood, started at the CSS estimates
+	ML                  // exact likelihood, started at zero
+	CSS                 // conditional sum of squares
 )
 
 // ARIMA is the seasonal model of given order

@@ -66,7 +66,7 @@ func goldModel(g arimaGold, period, n int) ARIMA {
 				filled(n+24, func(i int) float64 { return math.Cos(w * float64(i+1)) }))
 		}
 	}
-	a.Method = map[string]Method{"ML": ml, "CSS-ML": cssml, "CSS": css}[q.Method]
+	a.Method = map[string]Method{"ML": ML, "CSS-ML": CSSML, "CSS": CSS}[q.Method]
 	return a
 }
 

@@ -125,7 +125,7 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 	if n <= m {
 		m = 1
 	}
-	q := &autoSearch{s: s, look: s.lastValues(max(autoValues, 20*m)), m: m, method: cssml, exhaustive: a.Exhaustive, tried: map[autoTry]bool{}, bestIC: math.Inf(1)}
+	q := &autoSearch{s: s, look: s.lastValues(max(autoValues, 20*m)), m: m, method: CSSML, exhaustive: a.Exhaustive, tried: map[autoTry]bool{}, bestIC: math.Inf(1)}
 	x := q.look.remainder()
 	q.bigD = nsdiffs(x, m)
 	if q.bigD > 0 {
@@ -144,7 +144,7 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 		return q // sums of squares say little of orders where values are missing
 	}
 	if !a.Exact && (n > 150 || m > 12) {
-		q.method = css
+		q.method = CSS
 	}
 	return q
 }
@@ -187,7 +187,7 @@ func (a *autoSearch) form(t autoTry) arimaForm {
 
 // fit fits a try to the whole series.
 func (a *autoSearch) fit(t autoTry) (*Fit, error) {
-	return a.fitTo(a.s, t, cssml, true)
+	return a.fitTo(a.s, t, CSSML, true)
 }
 
 // fitTo fits a try to s. The constant of the try is a mean without differences and a drift with
@@ -232,7 +232,7 @@ func (a *autoSearch) finish() (*Fit, error) {
 		if math.IsInf(a.order[i].ic, 1) {
 			break
 		}
-		fit, err := a.fitTo(a.s, a.order[i].try, cssml, false)
+		fit, err := a.fitTo(a.s, a.order[i].try, CSSML, false)
 		if err == nil && fit.form.clearOfUnit(fit.par) && fit.variances() != nil {
 			fit.finishFit()
 			return fit, nil

@@ -124,7 +124,7 @@ func (a *autoSearch) score(t autoTry) float64 {
 // searchScore returns the AICc of a fit in a search. For conditional sums of squares the mean
 // square stands for the likelihood, so such a score compares only with others of its kind.
 func (fit *Fit) searchScore() float64 {
-	if fit.method != css {
+	if fit.method != CSS {
 		_, aicc, _ := fit.criteria()
 		return aicc
 	}

@@ -38,7 +38,7 @@ func (s *arimaSeries) withErrors(d int) (*Fit, error) {
 		return nil, err
 	}
 	if like.isResidualZero() {
-		return s.fit(plain, d == 0, d == 1, cssml, true)
+		return s.fit(plain, d == 0, d == 1, CSSML, true)
 	}
 	rest := s.subtractRegressors(like.first, like.length, x)
 	look := rest.lastValues(dhrLook)
@@ -58,7 +58,7 @@ func (s *arimaSeries) withErrors(d int) (*Fit, error) {
 	// The first regression assumes plain errors and can be far from the best: three short forms
 	// of the errors may lead to a better one.
 	for _, f := range []arimaForm{{p: 1, d: d, m: 1}, {d: d, q: 1, m: 1}, {p: 1, d: d, q: 1, m: 1}} {
-		plain, err := look.fit(f, d == 0, false, cssml, false)
+		plain, err := look.fit(f, d == 0, false, CSSML, false)
 		if err != nil {
 			continue
 		}
@@ -103,7 +103,7 @@ const (
 func (s *arimaSeries) alternate(inner *Fit) (*Fit, error) {
 	drift := slices.Contains(inner.names, "drift")
 	mean := slices.Contains(inner.names, "intercept")
-	fit := &Fit{form: inner.form, src: s, method: cssml, best: inner.best}
+	fit := &Fit{form: inner.form, src: s, method: CSSML, best: inner.best}
 	fit.x, fit.names = s.regressors(fit.form, mean, drift)
 	var err error
 	if fit.like, err = newArimaLikelihood(fit.form, s.y, fit.x); err != nil {
@@ -121,7 +121,7 @@ func (s *arimaSeries) alternate(inner *Fit) (*Fit, error) {
 			b[j] = fit.like.first[j] + fit.like.beta[j]
 		}
 		rest := s.subtractRegressors(b, fit.like.length, fit.x)
-		inner = &Fit{form: fit.form, src: rest, method: cssml, best: slices.Clone(fit.best)}
+		inner = &Fit{form: fit.form, src: rest, method: CSSML, best: slices.Clone(fit.best)}
 		inner.x, inner.names = rest.regressors(fit.form, mean, drift)
 		if inner.like, err = newArimaLikelihood(fit.form, rest.y, inner.x); err != nil || inner.like.isResidualZero() {
 			break

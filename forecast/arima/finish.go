@@ -195,7 +195,7 @@ func (fit *Fit) describe(fitted []float64) {
 		full[s.lead+t] = fit.untransform(v + fit.regression(t))
 	}
 	aic, aicc, bic := fit.criteria()
-	if fit.method == css {
+	if fit.method == CSS {
 		aic, aicc, bic = math.NaN(), math.NaN(), math.NaN()
 	}
 	fit.info = model.Info{

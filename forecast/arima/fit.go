@@ -66,7 +66,7 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method Method, polish b
 
 // finishFit resumes a search that stopped early and prepares the fit for forecasts.
 func (fit *Fit) finishFit() {
-	if fit.method != css && len(fit.best) > 0 {
+	if fit.method != CSS && len(fit.best) > 0 {
 		fit.polish(fit.like.exact(fit.best))
 		fit.settle()
 	}
@@ -137,9 +137,9 @@ func (fit *Fit) search(polish bool) bool {
 	par := make([]float64, f.arma())
 	fit.best = par
 	quick := minimise.Descent{Step: 1e-3, Tol: 1e-8, Most: 100}
-	if fit.method != ml {
+	if fit.method != ML {
 		v := quick.Minimise(l.conditional, par)
-		if fit.method == css {
+		if fit.method == CSS {
 			return !math.IsInf(v, 0)
 		}
 		f.invert(par)
@@ -195,7 +195,7 @@ func (f arimaForm) invert(par []float64) {
 
 // objective returns the function that the search minimised.
 func (fit *Fit) objective() func([]float64) float64 {
-	if fit.method == css {
+	if fit.method == CSS {
 		return fit.like.conditional
 	}
 	return fit.like.exact
@@ -207,7 +207,7 @@ func (fit *Fit) settle() {
 	l := fit.like
 	value := fit.objective()(fit.best)
 	fit.par = append([]float64(nil), fit.best...)
-	if fit.method != css {
+	if fit.method != CSS {
 		fit.form.stationarity(fit.par)
 	}
 	fit.beta = make([]float64, len(l.beta))
@@ -218,7 +218,7 @@ func (fit *Fit) settle() {
 	fit.loglik = -0.5 * (2*n*value + n + n*math.Log(2*math.Pi))
 	fit.loglik -= n * math.Log(fit.src.unit)
 	k := float64(len(fit.par) + len(fit.beta))
-	if fit.method == css {
+	if fit.method == CSS {
 		fit.sigma2 = l.ssq / (float64(l.counted+len(l.phi)) - k)
 		return
 	}
@@ -269,7 +269,7 @@ func (fit *Fit) variances() []float64 {
 		return nil
 	}
 	out := make([]float64, a+k)
-	jacobian := f.partialSlopes(fit.best, fit.method != css)
+	jacobian := f.partialSlopes(fit.best, fit.method != CSS)
 	for i := range a {
 		for x := range a {
 			for y := range a {

@@ -52,7 +52,7 @@ func gapped(y []float64) []float64 {
 // asked is the model and the series that a specification means.
 func (r rARIMA) asked(t *testing.T, y []float64, m int) (ARIMA, []float64) {
 	t.Helper()
-	a := ARIMA{Period: m, Method: cssml}
+	a := ARIMA{Period: m, Method: CSSML}
 	if _, err := fmt.Sscanf(r.Spec, "%d,%d,%d %d,%d,%d", &a.Order.AR, &a.Order.Diff, &a.Order.MA, &a.Seasonal.AR, &a.Seasonal.Diff, &a.Seasonal.MA); err != nil {
 		t.Fatal(r.Spec, err)
 	}
@@ -77,9 +77,9 @@ func (r rARIMA) asked(t *testing.T, y []float64, m int) (ARIMA, []float64) {
 		case "gaps":
 			y = gapped(y)
 		case "ML":
-			a.Method = ml
+			a.Method = ML
 		case "CSS":
-			a.Method = css
+			a.Method = CSS
 		}
 	}
 	return a, y

@@ -52,19 +52,20 @@ func FindSpoilt(y []float64, known []Spoilt, seasons []int) []Spoilt {
 	return out
 }
 
-// Mend returns y with the values of spoilt stretches estimated from the values and the season around
-// them.
+// Mend returns y with the values of spoilt stretches, missing ones too, estimated from the values and
+// the season around them. It returns y itself where nothing else is known.
 func Mend(y []float64, spoilt []Spoilt, seasons []int) []float64 {
 	if len(spoilt) == 0 {
 		return y
 	}
 	missing := blank(y, spoilt)
+	if len(model.Observed(missing)) == 0 {
+		return y
+	}
 	full, out := restoreMissing(missing, seasons), slices.Clone(y)
 	for _, s := range spoilt {
 		for i := s.From; i < s.To; i++ {
-			if !math.IsNaN(y[i]) {
-				out[i] = full[i]
-			}
+			out[i] = full[i]
 		}
 	}
 	return out

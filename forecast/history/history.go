@@ -112,8 +112,12 @@ func (t *tenant) add(j *capcli.Job) {
 	t.end = max(t.end, j.Submit+capcli.Time(j.Run))
 }
 
-func (t *tenant) isGone(last capcli.Time) bool {
-	return last-t.end >= max(goneDays*capcli.Time(capcli.Day), goneGaps*t.pause)
+func (t *tenant) isGone(last capcli.Time) bool { return IsGone(t.end, last, t.pause) }
+
+// IsGone reports whether one whose last sign was at end has gone, in a record up to last: it is silent
+// for two weeks, and for much longer than in pause, its longest earlier pause.
+func IsGone(end, last, pause capcli.Time) bool {
+	return last-end >= max(goneDays*capcli.Time(capcli.Day), goneGaps*pause)
 }
 
 // replaced reports whether others took the place of a tenant that left: the level of the four weeks after it

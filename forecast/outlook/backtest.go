@@ -66,6 +66,9 @@ func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress fun
 	if err != nil {
 		return nil, err
 	}
+	if q.ByPeriods() {
+		return nil, &capcli.RequestError{Text: "a backtest measures single steps, not the peaks of periods", Hint: "leave --peak out"}
+	}
 	if q.Origins == 0 {
 		q.Origins = moreOrigins
 	}

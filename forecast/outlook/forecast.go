@@ -45,6 +45,10 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 		out.PeriodTrials, periods = calibratePeriods(list, drawn)
 	}
 	for i, s := range list {
+		if s.gone {
+			out.Ended = append(out.Ended, Ended{s.Name, s.lastKnownText()})
+			continue
+		}
 		if s.failure != nil {
 			out.NotForecast = append(out.NotForecast, fmt.Sprintf("%s: %v", s.Name, s.failure))
 			continue
@@ -112,7 +116,7 @@ func (q *question) document(s *seriesForecast, sum bool) Series {
 			Now: capcli.Figure(demand.LastKnown(s.seen)), Season: s.options.Period(),
 		},
 		Censoring: s.censoring, Backtest: s.test.document(), Mean: s.fc.Mean, Intervals: s.fc.Intervals[:levels:levels], Warnings: append([]string{}, s.warnings...),
-		Lines: Lines{quantiles[0].Hi, quantiles[1].Hi, quantiles[2].Hi}, Source: s.History, Demand: s.seen, Sum: sum, Moves: s.moves, Odd: s.odd,
+		Lines: Lines{quantiles[0].Hi, quantiles[1].Hi, quantiles[2].Hi}, FlatTop: s.flat, Source: s.History, Demand: s.seen, Sum: sum, Moves: s.moves, Odd: s.odd,
 	}
 	if s.test == nil {
 		out.Backwhy = "the history is too short for a backtest"

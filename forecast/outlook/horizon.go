@@ -37,7 +37,7 @@ func (r *Request) periods() ([]period, error) {
 		return nil, nil
 	}
 	var out []period
-	for text := range strings.SplitSeq(r.Horizon, ",") {
+	for text := range strings.SplitSeq(strings.TrimSuffix(r.Horizon, ","), ",") {
 		text = strings.TrimSpace(text)
 		digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
 		n, err := strconv.Atoi(digits)
@@ -48,6 +48,13 @@ func (r *Request) periods() ([]period, error) {
 		out = append(out, period{text, n, unit})
 	}
 	return out, nil
+}
+
+// isPeriod reports whether Horizon is one number of calendar units, such as 4w.
+func (r *Request) isPeriod() bool {
+	digits := strings.TrimRight(r.Horizon, "abcdefghijklmnopqrstuvwxyz")
+	_, known := units[r.Horizon[len(digits):]]
+	return known && digits != "" && !strings.Contains(r.Horizon, ",")
 }
 
 // UsualHorizon returns the default number of steps ahead for the step s: two days of hours, four

@@ -3,6 +3,7 @@ package outlook
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"capcli"
@@ -40,6 +41,9 @@ func (r *Result) Notes() []string {
 	out = append(out, single[:min(len(single), namedSingles)]...)
 	if more := len(single) - namedSingles; more > 0 {
 		out = append(out, fmt.Sprintf("%d more notes about single series: -o json", more))
+	}
+	if note := r.endedNote(); note != "" {
+		out = append(out, note)
 	}
 	for _, l := range capcli.Abridge(r.NotForecast, namedFailures) {
 		out = append(out, "not forecast: "+l)
@@ -228,6 +232,15 @@ func (m *mentions) note(what, between string, all int) string {
 	return what
 }
 
+// toldMoves returns the moves of the level that are larger than the usual error of a forecast: smaller
+// ones change no answer.
+func (s *Series) toldMoves() []Move {
+	if s.Backtest == nil {
+		return s.Moves
+	}
+	return slices.DeleteFunc(slices.Clone(s.Moves), func(m Move) bool { return math.Abs(m.To-m.From) <= float64(s.Backtest.MAE) })
+}
+
 // changeNotes returns at most two notes on changes. The first has the last moves of a single
 // series, or the last move of each of several. The second has the first odd value of each.
 func (r *Result) changeNotes() []string {
@@ -239,9 +252,10 @@ func (r *Result) changeNotes() []string {
 	for i := range r.Series {
 		s := &r.Series[i]
 		name := r.namePrefix(s, " ")
-		if n := len(s.Moves); n > 0 {
+		told := s.toldMoves()
+		if n := len(told); n > 0 {
 			moves.count, moves.series = moves.count+n, moves.series+1
-			for _, m := range s.Moves[max(0, n-most):] {
+			for _, m := range told[max(0, n-most):] {
 				moves.texts = append(moves.texts, fmt.Sprintf("%son %s from %s to %s", name, m.DS, amountText(m.From), amountText(m.To)))
 			}
 		}

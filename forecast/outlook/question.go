@@ -38,6 +38,7 @@ type view struct {
 	notes   []string         // on seasons that were left out of the options
 	usage   *unconstrainer   // nil where the values are taken for demand
 	spoilt  []change.Spoilt  // stretches of the values that are estimates: see setAside
+	gone    bool             // the series has ended: it is not forecast
 	aside   []OddValue       // the same, for the result; nil for a sum
 }
 
@@ -49,6 +50,9 @@ const maxFit = 20_000
 func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*question, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
+	}
+	if !hs.Peak && !r.ByPeriods() && r.AllowsPeriods() {
+		r.Horizon += ","
 	}
 	if _, wanted := r.reconciliation(); wanted && r.Reconcile != "" && hs.Tree == nil && !hs.Peak {
 		return nil, &capcli.RequestError{Field: "reconcile", Text: "makes parts and sums agree, and there are no sums", Hint: "for a job log give --by pool,total or several keys, for a table --total or --id-sep /"}
@@ -71,6 +75,9 @@ func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*questio
 	q.errors = max(fewErrors, min(q.longest, 1000, max(50, 3_000_000/max(1, len(q.views)))))
 	all, _ := q.optionsFor(known)
 	q.season = all.Period()
+	for i, gone := range q.ended() {
+		q.views[i].gone = gone
+	}
 	q.setAside()
 	if hs.Tree != nil {
 		q.addSummedDemand()

@@ -177,3 +177,7 @@ func (r Request) withDefaults() Request {
 
 // ByPeriods reports whether the request asks for figures of periods.
 func (r *Request) ByPeriods() bool { return strings.Contains(r.Horizon, ",") || r.PeakBy != "" }
+
+// AllowsPeriods reports whether the request asks for figures of periods, or does so for histories
+// without peaks within their steps: there Peak with the horizon 4w is about each of four weeks.
+func (r *Request) AllowsPeriods() bool { return r.ByPeriods() || r.Peak && r.isPeriod() }

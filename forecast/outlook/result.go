@@ -31,6 +31,7 @@ type Result struct {
 	Series       []Series           `json:"series"`
 	Events       []Event            `json:"events,omitempty"`
 	NotForecast  []string           `json:"not_forecast"`
+	Ended        []Ended            `json:"ended,omitempty"` // series that have ended, and are left out
 	Warnings     []string           `json:"warnings"`
 	PeriodTrials []PeriodTrial      `json:"periods_tried,omitempty"`
 	Reconciled   *Reconciliation    `json:"reconciled"` // null where nothing was reconciled
@@ -64,6 +65,7 @@ type Series struct {
 	Lines      Lines            `json:"lines"`
 	Suffices   Suffices         `json:"suffices"`
 	Full       *Full            `json:"full,omitempty"` // left out where no capacity ahead is known
+	FlatTop    *FlatTop         `json:"flat_top,omitempty"`
 	Warnings   []string         `json:"warnings"`
 
 	Changepoints []Move     `json:"changepoints" schema:"nullable"` // the last ones; null where the history was not searched

@@ -33,6 +33,7 @@ type seriesForecast struct {
 	warnings  []string
 	seen      []float64 // the history, or the demand behind it where it was estimated
 	censoring *Censoring
+	flat      *FlatTop
 	moves     []Move     // nil where the history was not searched
 	odd       []OddValue // as moves
 	model     string
@@ -77,7 +78,9 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 	out.odd = append(out.odd, v.aside...)
 	var fit *forecast.BoundedFit
 	if out.model, fit, notes, err = q.fit(fitted, opts); err != nil {
-		out.failure = err
+		if out.failure = err; errors.Is(err, model.ErrTooShort) {
+			out.failure = fmt.Errorf("%w; %s", err, seenText(out.seen))
+		}
 		return out, nil
 	}
 	out.info = fit.Info()
@@ -104,17 +107,23 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 	if out.test, err = q.tryOwn(ctx, out, fitted, opts); err != nil {
 		return nil, err
 	}
+	if out.flat = q.flatTopOf(out, v.options); out.flat != nil {
+		say(out.flat.text(v.CountKnown()))
+	}
 	say(out.doubts()...)
 	out.info.Fitted = nil // frees memory: no output shows the fitted values
 	return out, nil
 }
 
+// tooLittle returns why a series is not forecast at all; nil where it is.
 func tooLittle(v *view) error {
 	switch n := v.CountKnown(); {
+	case v.gone:
+		return errors.New("it has ended")
 	case n == 0:
 		return errors.New("all values are missing")
 	case n < 2:
-		return errors.New("the series is too short: one value is no history")
+		return errors.New("the series is too short: one value is no history; " + seenText(v.Values))
 	}
 	return nil
 }
@@ -242,6 +251,9 @@ func (q *question) tryOwn(ctx context.Context, s *seriesForecast, fitted *view, 
 	return q.try(fitted, opts, s.model, min(s.steps, q.testableSteps(fitted)), origins, windows), nil
 }
 
+// fewKnown is the number of known values below which DefaultModel cannot try its members on the past.
+const fewKnown = 8
+
 // doubts returns warnings on how far the forecast can be trusted.
 func (s *seriesForecast) doubts() []string {
 	var out []string
@@ -258,6 +270,8 @@ func (s *seriesForecast) doubts() []string {
 		out = append(out, fmt.Sprintf("demand is 0 in %.0f%% of the steps; plan from the range, not the middle", math.Floor(100*float64(zeros)/float64(known))))
 	}
 	switch {
+	case known < fewKnown:
+		out = append(out, fmt.Sprintf("%d values are too few to say what comes: %s", known, seenText(s.seen)))
 	case s.test == nil:
 		out = append(out, "too short for a backtest: the accuracy of the forecast and the coverage of its ranges are unknown")
 	case s.steps > s.test.Steps:

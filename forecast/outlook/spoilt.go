@@ -16,40 +16,38 @@ const KeepOutliers = "keep"
 // OutlierChoices are the valid values of Request.Outliers.
 var OutlierChoices = []string{"aside", KeepOutliers}
 
-// setAside replaces what the histories cannot have shown by estimates: isolated absurd values, and
-// outages of what recorded them. It looks for outages of all series together too. Sums change by
-// what their parts change.
+// setAside replaces what the histories cannot have shown by estimates: isolated absurd values,
+// outages of what recorded them, and gaps in a recording of GPUs. It looks for outages of all series
+// together too. Sums are made of their parts again.
 func (q *question) setAside() {
 	if q.Outliers == KeepOutliers {
 		return
 	}
 	parts := q.views[q.sums():]
 	common := q.commonOutages(parts)
-	changed := make([][]float64, len(parts))
+	changed := make([]bool, len(parts))
 	for j, v := range parts {
-		var known []change.Spoilt
+		known := v.recordingGaps()
 		if common != nil {
-			known = common[j]
+			known = append(known, common[j]...)
 		}
 		changed[j] = v.mend(known)
 	}
 	for i := range q.sums() {
-		sum := q.views[i]
-		for _, j := range q.hs.Tree.PartsOf[i] {
-			if changed[j] != nil {
-				sum.takeOver(changed[j], parts[j])
-			}
+		of := q.hs.Tree.PartsOf[i]
+		if slices.ContainsFunc(of, func(j int) bool { return changed[j] }) {
+			q.views[i].sumUp(parts, of)
 		}
 	}
 }
 
-// mend replaces the spoilt values of v and returns what that changed by step; nil where none is
-// spoilt. known are outages that are known.
-func (v *view) mend(known []change.Spoilt) []float64 {
+// mend replaces the spoilt values of v and reports whether there are any. known are outages that are
+// known.
+func (v *view) mend(known []change.Spoilt) bool {
 	raw, c := v.Values, v.Censoring
 	found := change.FindSpoilt(raw, known, v.options.Seasons)
 	if len(found) == 0 || c != nil && c.Into != nil && c.Combine == series.Max {
-		return nil
+		return false
 	}
 	v.spoilt = found
 	if c != nil {
@@ -65,14 +63,8 @@ func (v *view) mend(known []change.Spoilt) []float64 {
 	} else {
 		v.Values = change.Mend(raw, found, v.options.Seasons)
 	}
-	changed := make([]float64, len(raw))
 	for _, s := range found {
-		for i := s.From; i < s.To; i++ {
-			if changed[i] = v.Values[i] - raw[i]; math.IsNaN(changed[i]) {
-				changed[i] = 0
-			}
-		}
-		odd := OddValue{DS: v.StampText(s.From), Value: meanKnown(raw[s.From:s.To]), Expected: meanKnown(v.Values[s.From:s.To]), SetAside: true, Outage: s.Outage}
+		odd := OddValue{DS: v.StampText(s.From), Value: knownOr0(raw[s.From:s.To]), Expected: knownOr0(v.Values[s.From:s.To]), SetAside: true, Outage: s.Outage}
 		if s.To-s.From > 1 {
 			odd.Until = v.StampText(s.To - 1)
 		}
@@ -80,7 +72,15 @@ func (v *view) mend(known []change.Spoilt) []float64 {
 		odd.running = s.Outage && s.To == len(raw)
 		v.aside = append(v.aside, odd)
 	}
-	return changed
+	return true
+}
+
+// knownOr0 returns the mean of the known values, 0 where there are none.
+func knownOr0(v []float64) float64 {
+	if m := meanKnown(v); !math.IsNaN(m) {
+		return m
+	}
+	return 0
 }
 
 // finer returns stretches of steps as stretches of the fine steps that lie in them. into has the
@@ -95,21 +95,46 @@ func finer(found []change.Spoilt, into []int) []change.Spoilt {
 	return out
 }
 
-// takeOver adds to a sum what changed in one of its parts. Parts and sum end together.
-func (v *view) takeOver(changed []float64, part *view) {
-	late := len(v.Values) - len(changed)
-	v.Values = slices.Clone(v.Values)
-	for i, d := range changed {
-		if k := late + i; k >= 0 {
-			v.Values[k] += d
+// sumUp makes a sum of its parts again. Parts and sum end together, and a part counts as 0 before its
+// first value.
+func (v *view) sumUp(parts []*view, of []int) {
+	v.Values = make([]float64, len(v.Values))
+	for _, j := range of {
+		late := len(v.Values) - len(parts[j].Values)
+		for i, x := range parts[j].Values {
+			if k := late + i; k >= 0 {
+				v.Values[k] += x
+			}
+		}
+		for _, s := range parts[j].spoilt {
+			if s.From += late; s.From >= 0 {
+				s.To += late
+				v.spoilt = append(v.spoilt, s)
+			}
 		}
 	}
-	for _, s := range part.spoilt {
-		if s.From += late; s.From >= 0 {
-			s.To += late
-			v.spoilt = append(v.spoilt, s)
+}
+
+// gapShare is the most of a recording that gaps take that are bridged.
+const gapShare = 0.1
+
+// recordingGaps returns the gaps of a history that was recorded from GPUs, whose recorder was down then;
+// nil for one of another kind, and where there are too many.
+func (v *view) recordingGaps() []change.Spoilt {
+	if v.Set.Measure == "" || float64(v.Missing()) > gapShare*float64(len(v.Values)) {
+		return nil
+	}
+	var out []change.Spoilt
+	for i := 0; i < len(v.Values); i++ {
+		from := i
+		for i < len(v.Values) && math.IsNaN(v.Values[i]) {
+			i++
+		}
+		if i > from {
+			out = append(out, change.Spoilt{From: from, To: i, Outage: true})
 		}
 	}
+	return out
 }
 
 // commonOutages returns, for each view, the steps in which nothing was recorded of any series at

@@ -146,3 +146,51 @@ func lift(y []float64, by float64) {
 		y[i] += by
 	}
 }
+
+// TestRecordingGaps: a day in which nothing was recorded of GPUs is bridged with its season, in the
+// parts and in their sum, and said. In a table it stays a gap.
+func TestRecordingGaps(t *testing.T) {
+	const n = 600
+	a, b := pool(n, 24, 21), pool(n, 24, 22)
+	for i := n - 60; i < n-36; i++ {
+		a[i], b[i] = math.NaN(), math.NaN()
+	}
+	hs := historiesOf(a, b)
+	hs.Measure = "usage"
+	got, notes := ask(t, hs, outlook.Request{Horizon: "24", Seasons: []int{24}})
+	if !strings.Contains(notes, "nothing was recorded: bridged in 2 of 2 series: 0 from 540 to 563 (as 10") {
+		t.Error(notes)
+	}
+	for i, v := range got.Series[0].Demand[n-60 : n-36] {
+		if want := 108 + 8*math.Sin(2*math.Pi*float64(n-60+i)/24); math.Abs(v-want) > 8 {
+			t.Errorf("hour %d: bridged by %.1f, want about %.1f", i, v, want)
+		}
+	}
+	if got, notes = ask(t, historiesOf(a, b), outlook.Request{Horizon: "24", Seasons: []int{24}}); strings.Contains(notes, "bridged") || !math.IsNaN(got.Series[0].Demand[n-50]) {
+		t.Error(notes)
+	}
+}
+
+// TestSumsOfMended: the sum of parts is made of what they were mended to.
+func TestSumsOfMended(t *testing.T) {
+	a, b := pool(400, 24, 31), pool(400, 24, 32)
+	total := make([]float64, 400)
+	a[200] = 1e6
+	clear(b[300:310])
+	b[100] = math.NaN()
+	for i := range total {
+		total[i] = a[i] + b[i]
+	}
+	hs := historiesOf(total, a, b)
+	hs.Measure = "usage"
+	hs.Tree = &demand.Hierarchy{Sums: hs.List[:1], Parts: hs.List[1:], PartsOf: [][]int{{0, 1}}}
+	got, _ := ask(t, hs, outlook.Request{Horizon: "24", Seasons: []int{24}, Model: "naive"})
+	for i, v := range got.Series[0].Demand {
+		if want := got.Series[1].Demand[i] + got.Series[2].Demand[i]; math.Abs(v-want) > 1e-9*want || v < 150 || v > 280 {
+			t.Fatalf("step %d: the sum is %g, its parts give %g", i, v, want)
+		}
+	}
+	if a[200] != 1e6 || total[200] < 1e6 || b[305] != 0 {
+		t.Error("the histories of the call were changed")
+	}
+}

@@ -127,6 +127,7 @@ func (p *putter) take(line int, id []byte, r reading, v float64) error {
 	case r.number:
 		kind = Index
 	}
+	r = p.secondPass(id, r)
 	if p.begun && kind != p.t.Stamp {
 		return p.t.fault(line, p.time, "expected stamps of one kind, found times and whole numbers", "write all of them as times, or all as whole numbers")
 	}
@@ -141,6 +142,25 @@ func (p *putter) take(line int, id []byte, r reading, v float64) error {
 		}
 	}
 	return p.t.add(id, Row{r.at, v, line})
+}
+
+// secondPass returns a local time that does not follow the one before in its series, and lies in an
+// hour that clocks show twice, as that of the second time.
+func (p *putter) secondPass(id []byte, r reading) reading {
+	if !r.local || r.date || p.clock.zone == nil || p.clock.later {
+		return r
+	}
+	i, known := p.t.byID[string(id)]
+	if !known || len(p.t.Series[i].Rows) == 0 {
+		return r
+	}
+	rows := p.t.Series[i].Rows
+	if last := rows[len(rows)-1].At; last >= r.at {
+		if again, ok := p.clock.secondTime(r.at); ok && again > last {
+			r.at = again
+		}
+	}
+	return r
 }
 
 // unixNames are the columns in which whole numbers may be times: seconds, milliseconds,

@@ -86,12 +86,9 @@ func (t *Table) Regular(r Rules) ([]Regular, error) {
 			return nil, t.duplicate(&t.Series[i], combined[i], r.Zone)
 		}
 	}
-	native, err := t.step(r.Zone)
-	if err != nil && r.Step == (capcli.Step{}) {
+	native, err := t.nativeStep(r)
+	if err != nil {
 		return nil, err
-	}
-	if err == nil && r.Step != (capcli.Step{}) && native.times.Length() > r.Step.Length() {
-		return nil, t.fault(0, "", fmt.Sprintf("the stamps are %s apart, which cannot be cut into steps of %s", native.times, r.Step), "ask for a coarser --step")
 	}
 	left := r.MaxPoints
 	if left == 0 {
@@ -108,6 +105,30 @@ func (t *Table) Regular(r Rules) ([]Regular, error) {
 		}
 	}
 	return out, nil
+}
+
+// nativeStep returns the step of the stamps; zero where rows of several steps are combined to r.Step,
+// so that the number of rows in a full step is unknown. It fails where the stamps do not fit r.
+func (t *Table) nativeStep(r Rules) (step, error) {
+	native, err := t.step(r.Zone)
+	switch {
+	case err != nil && r.Step == (capcli.Step{}):
+		return native, err
+	case err != nil:
+		return step{}, nil
+	}
+	if r.Gaps == "" {
+		if coarse, changed := t.changedStep(native, r.Zone); changed != nil {
+			if r.Step.Length() < coarse {
+				return native, changed
+			}
+			return step{}, nil
+		}
+	}
+	if r.Step != (capcli.Step{}) && native.times.Length() > r.Step.Length() {
+		return native, t.fault(0, "", fmt.Sprintf("the stamps are %s apart, which cannot be cut into steps of %s", native.times, r.Step), "ask for a coarser --step")
+	}
+	return native, nil
 }
 
 // duplicates returns the number of rows with the same stamp as the row before.

@@ -119,6 +119,18 @@ func (c clock) localSeconds(t time.Time) (int64, bool) {
 	return best, found
 }
 
+// secondTime returns the second time at which clocks in the zone show what they show at the given time.
+// It reports false where there is none.
+func (c clock) secondTime(at int64) (int64, bool) {
+	east := func(at int64) int64 {
+		_, off := time.Unix(at, 0).In(c.zone).Zone()
+		return int64(off)
+	}
+	after := east(at + 86400)
+	second := at + east(at) - after
+	return second, second > at && east(second) == after
+}
+
 // Text returns a stamp as it is written in an output: RFC 3339 in UTC, a date in zone where the
 // table has only dates, or the whole number.
 func (t *Table) Text(at int64, zone *time.Location) string {

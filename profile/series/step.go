@@ -2,6 +2,7 @@ package series
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -89,6 +90,45 @@ func (t *Table) mixed(usual string, zone *time.Location, fits func(a, b Row, gap
 		hint = "number the rows evenly, or give times"
 	}
 	return t.fault(first.Line, "ds", fmt.Sprintf("the steps are mixed: %s of %s are not a multiple of %s, the first in %s at %s", capcli.Grouped(int64(n)), capcli.Grouped(int64(all)), usual, name, t.Text(first.At, zone)), hint)
+}
+
+// fewestCoarse is the least number of equal distances in a row, longer than the step, that are a
+// step of their own and not gaps.
+const fewestCoarse = 6
+
+// changedStep returns an error, and the longer step, where rows of one step are followed by rows of
+// a longer one, or series have different steps: as one step they would be mostly gaps. The error is
+// nil where all rows have the native step.
+func (t *Table) changedStep(native step, zone *time.Location) (capcli.Seconds, error) {
+	usual := float64(native.times.Length())
+	if t.Stamp != Instant || usual == 0 {
+		return 0, nil
+	}
+	var was *Raw
+	var first Row
+	run, times, longest, found := 0, 0.0, 0, error(nil)
+	coarse := capcli.Seconds(0)
+	t.eachGap(func(s *Raw, _, b Row, gap int64) bool {
+		k := math.Round(float64(gap) / usual)
+		if s != was || k != times || k < 2 {
+			run, times, first, was = 0, k, b, s
+		}
+		if run++; k >= 2 && run >= fewestCoarse && run > longest {
+			longest, coarse = run, capcli.Seconds(k*usual)
+			found = t.fault(first.Line, "ds", fmt.Sprintf("%s: the steps change: from %s on %d steps in a row are of %s, others of %s", s.Name, t.Text(first.At, zone), run, spanText(coarse), spanText(capcli.Seconds(usual))),
+				fmt.Sprintf("bring all to the longer step, each the mean of its rows: --step %s", spanText(coarse)))
+		}
+		return true
+	})
+	return coarse, found
+}
+
+// spanText returns a length, in days where it is a whole number of them.
+func spanText(s capcli.Seconds) string {
+	if s%capcli.Day == 0 {
+		return capcli.Step{Days: int(s / capcli.Day)}.String()
+	}
+	return capcli.Step{Seconds: s}.String()
 }
 
 // civil returns a stamp as a time in zone; nil is UTC.
