@@ -21,11 +21,14 @@ type combined struct {
 // fitted returns the combined one-step fitted values of n steps, NaN where a member has none.
 func (c *combined) fitted(n int) []float64 {
 	out := model.NaNs(n)
-	row := make([]float64, len(c.members))
+	row, own := make([]float64, len(c.members)), make([][]float64, len(c.members))
+	for k, m := range c.members {
+		own[k] = m.Info().Fitted
+	}
 	for i := range out {
-		for k, m := range c.members {
+		for k, v := range own {
 			row[k] = math.NaN()
-			if v := m.Info().Fitted; i < len(v) {
+			if i < len(v) {
 				row[k] = v[i]
 			}
 		}

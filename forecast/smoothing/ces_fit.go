@@ -216,20 +216,43 @@ type cesStep struct{ l, c, d0, d1, e float64 }
 
 // pass runs over the series from t.state, keeps each step and returns the sum of squared errors.
 func (t *cesTask) pass() float64 {
-	sse, i, w := 0.0, 0, t.w
-	l, c, d0, d1 := t.state.l, t.state.c, t.state.d0, t.state.d1
+	if t.kind == cesSimple {
+		return t.passSimple()
+	}
+	return t.passLevel()
+}
+
+// passSimple is pass for the simple kind.
+func (t *cesTask) passSimple() (sse float64) {
+	i, d0, d1 := 0, t.state.d0, t.state.d1
+	byC, byError, byL, cByError := 1-t.w.a1, t.w.a0-t.w.a1, 1-t.w.a0, t.w.a0+t.w.a1
 	for k, y := range t.y {
-		at := &t.steps[k]
+		at, l, c := &t.steps[k], d0[i], d1[i]
+		e := y - l
+		if e != e {
+			e = 0
+		}
+		at.d0, at.d1, at.e = l, c, e
+		sse += e * e
+		d0[i], d1[i] = l-byC*c+byError*e, l+byL*c+cByError*e
+		if i++; i == t.m {
+			i = 0
+		}
+	}
+	return sse
+}
+
+// passLevel is pass for the kinds with a pair l and c of their own.
+func (t *cesTask) passLevel() (sse float64) {
+	w, l, c := t.w, t.state.l, t.state.c
+	i, d0, d1 := 0, t.state.d0, t.state.d1
+	byC, byError, byL, cByError := 1-w.a1, w.a0-w.a1, 1-w.a0, w.a0+w.a1
+	for k, y := range t.y {
+		at, f := &t.steps[k], l
 		at.l, at.c = l, c
-		f := l
-		switch t.kind {
-		case cesNone:
-		case cesSimple:
+		if t.kind != cesNone {
 			at.d0, at.d1 = d0[i], d1[i]
-			f = d0[i]
-		default:
-			at.d0, at.d1 = d0[i], d1[i]
-			f += d0[i]
+			f += at.d0
 		}
 		e := y - f
 		if e != e {
@@ -238,17 +261,13 @@ func (t *cesTask) pass() float64 {
 		at.e = e
 		sse += e * e
 		switch t.kind {
-		case cesNone:
-		case cesSimple:
-			d0[i], d1[i] = cesPair(d0[i], d1[i], w.a0, w.a1, e)
+		case cesNone, cesSimple:
 		case cesPartial:
 			d0[i] += w.b0 * e
 		case cesFull:
-			d0[i], d1[i] = cesPair(d0[i], d1[i], w.b0, w.b1, e)
+			d0[i], d1[i] = cesPair(at.d0, at.d1, w.b0, w.b1, e)
 		}
-		if t.kind != cesSimple {
-			l, c = cesPair(l, c, w.a0, w.a1, e)
-		}
+		l, c = l-byC*c+byError*e, l+byL*c+cByError*e
 		if i++; i == t.m {
 			i = 0
 		}

@@ -101,9 +101,8 @@ func (t *etsTask) Value(x []float64) float64 {
 	return t.pass.run(&t.par)
 }
 
-// Gradient sets g to the gradient of Value at x.
+// Gradient sets g to the gradient of Value at x, the point of the last call of Value.
 func (t *etsTask) Gradient(x, g []float64) {
-	t.decode(x)
 	t.pass.gradient(&t.par, &t.grad)
 	f, p, d, i := t.pass.form, &t.par, &t.grad, 1
 	byAlpha := d.alpha

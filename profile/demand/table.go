@@ -59,7 +59,8 @@ func (r *reader) fromTable(table *series.Table, steps capcli.Step) (*Histories, 
 		hs.Step = regular[0].Grid.Step
 		table.Dates = table.Dates && hs.Step.Seconds%capcli.Day == 0 || hs.Step.Days > 0 && r.stepped() || hs.Step.Months > 0 && r.stepped()
 	}
-	hs.FormatStamp = func(stamp int64) string { return table.Text(stamp, r.Trace.TZ) }
+	stamps := &series.Table{Stamp: table.Stamp, Dates: table.Dates} // the rows are let go
+	hs.FormatStamp = func(stamp int64) string { return stamps.Text(stamp, r.Trace.TZ) }
 	for i := range regular {
 		hs.List = append(hs.List, &History{Regular: regular[i], Set: hs, Warnings: regular[i].Notes})
 	}

@@ -34,17 +34,22 @@ func (c clock) read(text string) (r reading, wrong string) {
 	if text == "" {
 		return r, "the stamp is missing"
 	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return reading{at: n, number: true}, ""
+	if strings.LastIndexByte(text, '-') < 1 { // a date is none, and the errors of a failed try cost more than all else
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return reading{at: n, number: true}, ""
+		}
 	}
-	bad := "expected a time (2026-11-20T13:00:00Z), a date or a whole number, found " + quote(text)
 	if n, ok := wholeDecimal(text); ok { // pandas writes 1.0 where a column once had a gap
 		return reading{at: n, number: true}, ""
 	}
 	if len(text) < 7 || len(text) > 40 {
-		return r, bad
+		return r, noStamp(text)
 	}
-	for _, layout := range [...]string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04Z07:00"} {
+	zoned := zonedLayouts[:]
+	if len(text) <= len("2006-01-02") {
+		zoned = nil
+	}
+	for _, layout := range zoned {
 		if t, err := time.Parse(layout, text); err == nil && inRange(t) {
 			if strings.HasSuffix(layout, "MST") && t.Location() != time.UTC && !strings.HasSuffix(text, "UTC") && !strings.HasSuffix(text, "GMT") {
 				break // other abbreviations are ambiguous
@@ -68,7 +73,15 @@ func (c clock) read(text string) (r reading, wrong string) {
 		}
 		return c.read(fmt.Sprintf("%04d-%02d-%02d%s", year, month, day, rest))
 	}
-	return r, bad
+	return r, noStamp(text)
+}
+
+// zonedLayouts are the layouts of times with a zone.
+var zonedLayouts = [...]string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04Z07:00"}
+
+// noStamp says what is wrong with a text that is no stamp.
+func noStamp(text string) string {
+	return "expected a time (2026-11-20T13:00:00Z), a date or a whole number, found " + quote(text)
 }
 
 // hint says how to write a stamp that is not read.
