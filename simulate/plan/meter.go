@@ -186,11 +186,19 @@ func (m *Meter) Read(b *Bill) ([]Reading, error) {
 // measure returns the sum of a share of some demands, in thousandths, the part of it above a level, and the
 // number of demands above it.
 func measure(row []int32, level, share int64) (wanted, above int64, steps int) {
-	for _, v := range row {
-		w := int64(v)
-		if share != 1000 {
-			w = (w*share + 500) / 1000
+	if share == 1000 {
+		for _, v := range row {
+			w := int64(v)
+			wanted += w
+			if w > level {
+				above += w - level
+				steps++
+			}
 		}
+		return wanted, above, steps
+	}
+	for _, v := range row {
+		w := (int64(v)*share + 500) / 1000
 		wanted += w
 		if w > level {
 			above += w - level
