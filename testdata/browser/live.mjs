@@ -133,6 +133,15 @@ const turns = [
   await download.saveAs(path.resolve(download.suggestedFilename()));
   await agree(page, 'many.html', [['policy', 'sjf']]);
   await agree(page, 'many.html', [['capacity.assumed.gpus', '300'], ['policy', 'easy']]);
+  // A change is taken back while the engine plays it: what was there is there at once, and the engine answers again.
+  const was = (await said(page)).heads;
+  await page.locator('[data-path="policy"]').selectOption('fair');
+  await page.waitForFunction(() => document.body.dataset.live === 'busy');
+  const backed = await page.evaluate(() => { const begun = performance.now(); document.getElementById('live-back').click(); return performance.now() - begun; });
+  await page.waitForFunction(() => document.body.dataset.live === 'done');
+  check(JSON.stringify((await said(page)).heads) === JSON.stringify(was), 'many.html: the change that was taken back left something');
+  console.log(`live-check: many.html: a run under way is taken back in ${backed.toFixed(0)} ms`);
+  await agree(page, 'many.html', [['policy', 'sjf']]);
   await context.close();
 }
 
