@@ -38,7 +38,7 @@ func ofWorld(w *vary.World, files *engine.Files) (page.Extra, error) {
 	if err != nil {
 		return page.Extra{}, err
 	}
-	later, err := e.Later(whatif.Request{})
+	later, err := e.AddCheapest(whatif.Request{})
 	if err != nil {
 		return page.Extra{}, err
 	}

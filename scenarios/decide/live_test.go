@@ -160,7 +160,7 @@ func TestWorldPricesAsAFreshPlan(t *testing.T) {
 		if f := vary.Summarise(want.Outcomes, capcli.Seconds(set.Futures.End()-set.Futures.Start()), nil); f.Cost != got.Figures.Cost || f.Stranded != got.Figures.Stranded || f.Worst != got.Figures.Worst {
 			t.Errorf("%v:\n%+v, a plan afresh says\n%+v", sets, got.Figures, f)
 		}
-		h := asked(t, w, (*vary.Engine).Later, sets...).Heads[0]
+		h := asked(t, w, (*vary.Engine).AddCheapest, sets...).Heads[0]
 		sets[1] = fmt.Sprintf("commitment.gpus=%v", *h.Value)
 		least := answered(t, w, sets...).Figures.Cost
 		for gpus := range 40 {

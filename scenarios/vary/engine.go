@@ -68,7 +68,7 @@ func Open(text string) (answer string, e *Engine) {
 }
 
 // Call answers a request in JSON by the document of its result or of its error. The operations are panel, for Answer,
-// and cheapest, for Later.
+// and cheapest, for AddCheapest.
 func (e *Engine) Call(_ context.Context, operation, request string) string {
 	return live.Guard(func() (any, error) {
 		if operation != "panel" && operation != "cheapest" {
@@ -79,7 +79,7 @@ func (e *Engine) Call(_ context.Context, operation, request string) string {
 			return nil, err
 		}
 		if operation == "cheapest" {
-			return e.Later(r)
+			return e.AddCheapest(r)
 		}
 		return e.Answer(r)
 	})
@@ -113,8 +113,8 @@ func (e *Engine) Answer(r whatif.Request) (*Answer, error) {
 	return out, nil
 }
 
-// Later returns the figures of a request that take longer: the size of least cost.
-func (e *Engine) Later(r whatif.Request) (*Answer, error) {
+// AddCheapest returns the figures of a request that take longer: the size of least cost.
+func (e *Engine) AddCheapest(r whatif.Request) (*Answer, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (q *numbers) cheapest() (milli int64, cost capcli.USD, err error) {
 		costs[lots] = capcli.MeanUSD(len(readings), true, func(i int) capcli.USD { return readings[i].Cost })
 		return costs[lots]
 	}
-	lo, hi := int64(0), q.most()/q.w.Lot+1
+	lo, hi := int64(0), q.highestDemand()/q.w.Lot+1
 	for lo < hi && err == nil {
 		if mid := (lo + hi) / 2; at(mid) <= at(mid+1) {
 			hi = mid
@@ -192,8 +192,8 @@ func (q *numbers) cheapest() (milli int64, cost capcli.USD, err error) {
 	return lo * q.w.Lot, at(lo), err
 }
 
-// most returns a demand that no future is above, in thousandths of GPUs.
-func (q *numbers) most() int64 {
+// highestDemand returns a demand that no future is above, in thousandths of GPUs.
+func (q *numbers) highestDemand() int64 {
 	top := int32(0)
 	for _, row := range q.m.Milli {
 		top = max(top, slices.Max(row))

@@ -50,8 +50,8 @@ type numbers struct {
 	notes    []string
 }
 
-// first returns the term of the first purchases, its rate, and what is bought first.
-func (w *World) first() (t Term, milli int64) {
+// firstTerm returns the term of the first purchases, its rate, and what is bought first.
+func (w *World) firstTerm() (t Term, milli int64) {
 	if len(w.Terms) == 0 {
 		return t, 0
 	}
@@ -97,10 +97,10 @@ func (e *Engine) Groups() []Group {
 		return knob(path, label, "usd_per_gpu_hour", r.Decimal(), max(1, math.Ceil(3*r.Float())), 0.01)
 	}
 	order := Group{Title: "What is bought"}
-	t, milli := w.first()
+	t, milli := w.firstTerm()
 	if len(w.Terms) > 0 {
 		lot := float64(w.Lot) / 1000
-		top := math.Ceil(1.5*max(float64(milli), float64((&numbers{Engine: e, demand: 1000}).most()))/float64(w.Lot)) * lot
+		top := math.Ceil(1.5*max(float64(milli), float64((&numbers{Engine: e, demand: 1000}).highestDemand()))/float64(w.Lot)) * lot
 		order.Knobs = append(order.Knobs,
 			knob(gpusPath, "GPUs committed first", "gpus", number(float64(milli)/1000), top, lot),
 			knob(monthsPath, "Term, months", "months", strconv.Itoa(t.Months), mostMonths/2, 1),
@@ -146,7 +146,7 @@ func (w *World) scale() float64 {
 
 // read returns the numbers of a request.
 func (e *Engine) read(changes []whatif.Change) (*numbers, error) {
-	t, _ := e.w.first()
+	t, _ := e.w.firstTerm()
 	q := &numbers{Engine: e, milli: -1, rate: t.Rate, onDemand: e.w.OnDemand.Rate, spotRate: -1, demand: 1000, limits: slices.Clone(e.limits)}
 	if e.w.Spot != nil {
 		q.spotRate = e.w.Spot.Rate
@@ -250,7 +250,7 @@ func (q *numbers) sized(milli int64) *numbers {
 // bill returns what is paid with the numbers. Another term is bought at the start and again whenever it ends, in place
 // of all purchases; another size scales what is bought first, and later purchases stay.
 func (q *numbers) bill() *plan.Bill {
-	own, milli := q.w.first()
+	own, milli := q.w.firstTerm()
 	if q.milli >= 0 {
 		milli = q.milli
 	}

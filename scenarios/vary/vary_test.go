@@ -12,8 +12,8 @@ import (
 	"capcli/simulate/plan"
 )
 
-// small is a world of two futures of three hours with one GPU of two bought.
-func small(t testing.TB) *World {
+// smallWorld returns a world of two futures of three hours with one GPU of two bought.
+func smallWorld(t testing.TB) *World {
 	t.Helper()
 	m := &plan.Meter{Step: capcli.Hour, Milli: [][]int32{{1000, 2000, 3000}, {0, 1000, 1000}}}
 	pack, err := Pack(m)
@@ -67,7 +67,7 @@ func TestAnswersByHand(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a, err := ask(t, small(t), strings.Fields(tt.changes)...)
+			a, err := ask(t, smallWorld(t), strings.Fields(tt.changes)...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestAnswersByHand(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	for _, changes := range []string{"commitment.gpus=-1", "commitment.gpus=many", "commitment.months=0", "commitment.months=1.5", "demand.percent=NaN", "spot.share_percent=101", "spot.share_percent=5", "no.path=1", "commitment.gpus=1e18"} {
-		if _, err := ask(t, small(t), changes); err == nil {
+		if _, err := ask(t, smallWorld(t), changes); err == nil {
 			t.Errorf("%s is answered", changes)
 		}
 	}
@@ -105,7 +105,7 @@ func TestRefuses(t *testing.T) {
 
 // The demand of the futures comes back from a pack.
 func TestPack(t *testing.T) {
-	w := small(t)
+	w := smallWorld(t)
 	m, err := w.Meter()
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestYearOfFutures(t *testing.T) {
 		}
 		m.Milli = append(m.Milli, row)
 	}
-	w := small(t)
+	w := smallWorld(t)
 	w.Steps, w.Count = 8760, 100
 	var err error
 	if w.Demand, err = Pack(m); err != nil {
@@ -143,7 +143,7 @@ func TestYearOfFutures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, ask := range []func(whatif.Request) (*Answer, error){e.Answer, e.Later} {
+	for _, ask := range []func(whatif.Request) (*Answer, error){e.Answer, e.AddCheapest} {
 		begun := time.Now()
 		a, err := ask(whatif.Request{Changes: []whatif.Change{{Path: demandPath, Value: "110"}}})
 		if err != nil {
@@ -154,7 +154,7 @@ func TestYearOfFutures(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	text, err := json.Marshal(small(f))
+	text, err := json.Marshal(smallWorld(f))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -75,8 +75,8 @@ func (m *Meter) Check() error {
 // Len returns the length of each future.
 func (m *Meter) Len() capcli.Seconds { return m.Step * capcli.Seconds(len(m.Milli[0])) }
 
-// after returns the instant some months after the start, n times.
-func (m *Meter) after(from capcli.Seconds, months, n int) capcli.Seconds {
+// instantAfter returns the instant some months after the start, n times.
+func (m *Meter) instantAfter(from capcli.Seconds, months, n int) capcli.Seconds {
 	g := capcli.Grid{Origin: m.Origin + capcli.Time(from), Step: capcli.Step{Months: months}}
 	return capcli.Seconds(g.At(n) - m.Origin)
 }
@@ -85,12 +85,12 @@ func (m *Meter) after(from capcli.Seconds, months, n int) capcli.Seconds {
 func (m *Meter) Renewed(milli int64, months int, rate capcli.Rate) []Purchase {
 	var out []Purchase
 	for n := 0; milli > 0; n++ {
-		from := m.after(0, months, n)
+		from := m.instantAfter(0, months, n)
 		if from >= m.Len() {
 			break
 		}
 		if k := len(out); k == 0 || from >= out[k-1].To {
-			out = append(out, Purchase{Ordered: from, From: from, To: m.after(from, months, 1), Milli: milli, Rate: rate})
+			out = append(out, Purchase{Ordered: from, From: from, To: m.instantAfter(from, months, 1), Milli: milli, Rate: rate})
 		}
 	}
 	return out
