@@ -164,9 +164,10 @@ var layers = map[string][]string{
 	"scenarios/live":    {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/outcome"},
 	"scenarios/whatif":  {"scenarios", "scenarios/paper/figure", "scenarios/play", "simulate", "simulate/outcome", "simulate/placement", "simulate/policy"},
 
+	"scenarios/vary":   {"scenarios/live", "scenarios/whatif", "simulate/billing", "simulate/outcome", "simulate/plan"},
 	"scenarios/demo":   {"profile/jobfile", "scenarios"},
 	"scenarios/trial":  {"forecast", "scenarios/prices", "simulate/plan", "simulate/plan/backtest", "simulate/plan/curve", "simulate/plan/market"},
-	"scenarios/decide": {"scenarios/trial", "simulate/plan/backtest", "forecast/history", "forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/events", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
+	"scenarios/decide": {"scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/plan/backtest", "forecast/history", "forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/events", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
 	"scenarios/paper":        {"scenarios/decide", "scenarios/trial", "forecast/outlook", "profile/trace", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/sizing", "simulate/validate"},
 	"scenarios/paper/figure": {},
@@ -187,12 +188,12 @@ var layers = map[string][]string{
 	"cmd/bundle": {"cobra"},
 	"cmd/files":  {"cmd/report", "profile/trace", "unix"},
 	"cmd/report": {"tablewriter"},
-	"cmd/wasm":   {"cmd/panel/reply", "scenarios/live"},
+	"cmd/wasm":   {"cmd/panel/reply"},
 
 	"cmd/serve":        {"cmd/panel", "cmd/panel/reply", "cmd/report/page", "cmd/schema", "forecast/outlook", "profile/demand", "profile/trace", "scenarios/live", "scenarios/paper", "scenarios/play", "scenarios/strict", "scenarios/whatif", "simulate/outcome", "simulate/plan/mix", "netutil"},
-	"cmd/panel":        {"cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "scenarios/live", "scenarios/play", "scenarios/whatif"},
+	"cmd/panel":        {"profile/trace", "scenarios/decide", "scenarios/vary", "cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "scenarios/live", "scenarios/play", "scenarios/whatif"},
 	"cmd/panel/engine": {},
-	"cmd/panel/reply":  {"cmd/report/draw", "scenarios/live", "scenarios/whatif"},
+	"cmd/panel/reply":  {"cmd/report/draw", "scenarios/live", "scenarios/vary", "scenarios/whatif"},
 	"cmd/wasm/pack":    {},
 
 	"cmd/explore":  {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/whatif", "simulate/outcome", "bubbletea", "tablewriter"},

@@ -13,6 +13,7 @@ import (
 	"capcli"
 	"capcli/cmd/panel"
 	"capcli/cmd/report/page"
+	"capcli/scenarios/decide"
 	"capcli/scenarios/paper"
 )
 
@@ -44,7 +45,7 @@ func newReport(e *env) *cobra.Command {
 	f.StringVar(&o.title, "title", "", "`TITLE` of the paper")
 	f.StringVar(&o.xlsx, "xlsx", "", "also write all tables as a workbook to this `FILE`")
 	f.StringVar(&o.figures, "figures", "", "write each picture as svg or png into the folder --out: `KIND`")
-	f.BoolVar(&o.live, "live", false, "the page answers what-if questions about its first folder of runs: it carries the engine and the jobs")
+	f.BoolVar(&o.live, "live", false, "the page answers what-if questions about its first folder of runs, or its decision: it carries the engine and the jobs")
 	f.StringVar(&o.check, "check", "", "make the paper in this `FILE` again from its inputs, and say what differs")
 	complete(cmd, "output", func() []string { return []string{"html", "md", "json"} })
 	complete(cmd, "figures", func() []string { return []string{"svg", "png"} })
@@ -99,13 +100,20 @@ func runReport(ctx context.Context, e *env, o *reportOptions, args []string) err
 	return nil
 }
 
-// addLive adds the what-if section, about the first folder of runs in args.
+// addLive adds the what-if section, about the first folder of runs in args, else the decision.
 func (o *reportOptions) addLive(ctx context.Context, e *env, form string, args []string) error {
 	i := slices.IndexFunc(args, e.isFolder)
-	if form != "html" || i < 0 {
-		return &usageError{text: "--live wants a folder of runs, and a page as --out", hint: "capcli simulate plan.yaml --out runs/; capcli report runs/plan --live --out meeting.html"}
+	d := slices.IndexFunc(args, func(name string) bool { return filepath.Base(name) == decide.DecisionFile })
+	if form != "html" || i < 0 && d < 0 {
+		return &usageError{text: "--live wants a folder of runs or a decision, and a page as --out", hint: "capcli report decision/decision.json --live --out live.html; capcli report runs/plan --live --out live.html"}
 	}
-	x, err := panel.OfFolder(ctx, newMaker(e), e.folder(args[i]))
+	var x page.Extra
+	var err error
+	if i >= 0 {
+		x, err = panel.OfFolder(ctx, newMaker(e), e.folder(args[i]))
+	} else {
+		x, err = panel.OfDecision(ctx, e.open, args[d])
+	}
 	o.extras = append(o.extras, x)
 	return err
 }

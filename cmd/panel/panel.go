@@ -20,6 +20,7 @@ import (
 	"capcli/cmd/report/page"
 	"capcli/scenarios/live"
 	"capcli/scenarios/play"
+	"capcli/scenarios/vary"
 	"capcli/scenarios/whatif"
 )
 
@@ -74,17 +75,7 @@ func inFile(ctx context.Context, w *live.World, files *engine.Files) (page.Extra
 	if err != nil {
 		return page.Extra{}, err
 	}
-	world, err := json.Marshal(w)
-	if err != nil {
-		return page.Extra{}, err
-	}
-	x.WASM, x.Worker = true, true
-	x.Data = []page.Data{
-		{ID: "live-world", Type: "application/json", Text: string(world)},
-		{ID: "live-engine", Type: "text/plain", Text: base64.StdEncoding.EncodeToString(files.WASM)},
-		{ID: "live-worker", Type: "text/plain", Text: base64.StdEncoding.EncodeToString([]byte(files.Exec + "\n" + workerText))},
-	}
-	return x, nil
+	return x, carry(&x, w, files)
 }
 
 // Served returns the section for a page of the server, which answers for the run called run.
@@ -106,20 +97,26 @@ func Served(ctx context.Context, e *live.Engine, run string) (page.Extra, error)
 // view is what the template shows.
 type view struct {
 	About, Thinned, Ready, Command string
+	Base, Busy, Done               string // what the figures without changes are called; what is said of an answer
+	Delay                          int    // milliseconds from a change to its question
+	Eager                          bool   // the engine starts with the page
+	Limits                         []vary.Limit
+	Notes                          []string
 	Groups                         []group
 	Heads                          []head
 	Pictures                       []picture
 }
 
 type group struct {
-	Title string
-	Knobs []knob
+	Title, Note string
+	Knobs       []knob
 }
 
 // knob is a whatif.Knob with the id of its input.
 type knob struct {
 	ID, Path, Label, Value string
 	Min, Max, Step         string
+	Empty                  string // what no value means
 	Choices                []string
 }
 
@@ -144,34 +141,60 @@ func section(ctx context.Context, e *live.Engine, about string, thinned *live.Th
 	if err != nil {
 		return page.Extra{}, err
 	}
-	v := view{About: about, Ready: "These are the figures as it was run.", Command: first.Command, Groups: groupKnobs(knobs)}
+	v := view{Base: "As it was run", Busy: "The engine plays the jobs … Take back stops it.", Done: "Played again in", Delay: 120, About: about, Ready: "These are the figures as it was run.", Command: first.Command, Groups: groupKnobs(knobs)}
 	if thinned != nil {
 		v.Thinned = "The page carries " + thinned.Note() + "."
 		v.Ready = "These are the figures of the jobs of this page."
 	}
-	for _, h := range first.Heads {
+	v.Heads = headsOf(first.Heads)
+	for _, p := range first.Pictures {
+		v.Pictures = append(v.Pictures, picture{p.ID, p.Title, p.Sentence, template.HTML(p.SVG), p.Legend})
+	}
+	return v.section()
+}
+
+// section returns the section of a view, without what answers it.
+func (v *view) section() (page.Extra, error) {
+	var b bytes.Buffer
+	if err := panelTemplate.Execute(&b, v); err != nil {
+		return page.Extra{}, fmt.Errorf("write the what-if section: %w", err)
+	}
+	return page.Extra{ID: "what-if", Title: "What if", HTML: template.HTML(b.String()), Style: styleText, Scripts: []string{scriptText}}, nil
+}
+
+// headsOf returns headlines with their exact values.
+func headsOf(list []whatif.Headline) []head {
+	var out []head
+	for _, h := range list {
 		x := head{Headline: h}
 		if h.Value != nil {
 			x.Base = strconv.FormatFloat(*h.Value, 'g', -1, 64)
 		}
-		v.Heads = append(v.Heads, x)
+		out = append(out, x)
 	}
-	for _, p := range first.Pictures {
-		v.Pictures = append(v.Pictures, picture{p.ID, p.Title, p.Sentence, template.HTML(p.SVG), p.Legend})
+	return out
+}
+
+// carry adds to a section what answers it in a file: the engine, and a world.
+func carry(x *page.Extra, world any, files *engine.Files) error {
+	text, err := json.Marshal(world)
+	if err != nil {
+		return err
 	}
-	var b bytes.Buffer
-	if err := panelTemplate.Execute(&b, &v); err != nil {
-		return page.Extra{}, fmt.Errorf("write the what-if section: %w", err)
+	x.WASM, x.Worker = true, true
+	x.Data = []page.Data{
+		{ID: "live-world", Type: "application/json", Text: string(text)},
+		{ID: "live-engine", Type: "text/plain", Text: base64.StdEncoding.EncodeToString(files.WASM)},
+		{ID: "live-worker", Type: "text/plain", Text: base64.StdEncoding.EncodeToString([]byte(files.Exec + "\n" + workerText))},
 	}
-	return page.Extra{ID: "what-if", Title: "What if", HTML: template.HTML(b.String()), Style: styleText, Scripts: []string{scriptText}}, nil
+	return nil
 }
 
 // groupKnobs returns the knobs by what they change: capacity, rules and prices.
 func groupKnobs(knobs []whatif.Knob) []group {
 	out := []group{{Title: "Capacity"}, {Title: "Rules"}, {Title: "Prices, $ for a GPU-hour"}}
 	for i, k := range knobs {
-		number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-		x := knob{"live-" + strconv.Itoa(i), k.Path, k.Label, k.Value, number(k.Min), number(k.Max), number(k.Step), k.Choices}
+		x := knobOf("live-"+strconv.Itoa(i), k)
 		g := &out[0]
 		switch {
 		case k.Kind == whatif.Choice:
@@ -187,4 +210,10 @@ func groupKnobs(knobs []whatif.Knob) []group {
 		}
 	}
 	return out
+}
+
+// knobOf returns a knob with the id of its input.
+func knobOf(id string, k whatif.Knob) knob {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	return knob{id, k.Path, k.Label, k.Value, number(k.Min), number(k.Max), number(k.Step), "no limit", k.Choices}
 }

@@ -8,12 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"capcli"
 	"capcli/cmd/panel/engine"
 	"capcli/cmd/report/page"
 	"capcli/profile/trace"
 	"capcli/scenarios/live"
 	"capcli/scenarios/paper"
 	"capcli/scenarios/play"
+	"capcli/scenarios/vary"
+	"capcli/simulate/plan"
 )
 
 // noFiles opens nothing.
@@ -95,5 +98,33 @@ func TestSectionOfTheServer(t *testing.T) {
 	text := writePage(t, x)
 	if !strings.Contains(text, "connect-src &#39;self&#39;") || strings.Contains(text, "wasm-unsafe-eval") || strings.Contains(text, "runs/<b>") {
 		t.Error("the page of the server is not as it must be")
+	}
+}
+
+// A page of a decision has its figures, its limits in words, what takes a change back, and no network.
+func TestSectionOfADecision(t *testing.T) {
+	m := &plan.Meter{Step: capcli.Hour, Milli: [][]int32{{1000, 3000}}}
+	pack, err := vary.Pack(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &vary.World{
+		Schema: vary.Schema, Step: m.Step, Steps: 2, Count: 1, Demand: pack, Lot: 1000, Terms: []vary.Term{{Name: "1y", Months: 12, Rate: 1_000_000}},
+		Bought: []vary.Purchase{{To: 2 * capcli.Hour, Milli: 1000, Rate: 1_000_000}}, OnDemand: vary.Price{Rate: 4_000_000}, Limits: []string{"cost <= $9"}, Hold: 1,
+	}
+	x, err := ofWorld(w, &engine.Files{WASM: []byte("engine"), Exec: "go()"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := writePage(t, x)
+	for _, want := range []string{`data-path="commitment.gpus" data-value="1"`, "$10.00", "cost &lt;= $9: DOES NOT HOLD: only in 0 of 1 futures", `id="live-back" disabled>Take back`, ">As decided</button>", "No spot price is listed", "worker-src blob:", "nobody waits"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	for _, bad := range []string{"connect-src", "live-command\"", "http://", "unsafe-inline"} {
+		if strings.Contains(string(x.HTML), bad) || strings.Contains(bad, "-") && strings.Contains(text, "\""+bad) {
+			t.Errorf("the page has %s", bad)
+		}
 	}
 }

@@ -8,16 +8,21 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"capcli"
 	"capcli/profile/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/decide"
 	"capcli/scenarios/live"
 	"capcli/scenarios/play"
+	"capcli/scenarios/vary"
 	"capcli/simulate/policy"
 )
 
@@ -45,7 +50,7 @@ func newNode(t *testing.T) *node {
 }
 
 // ask opens a world and returns the answers of the requests, and what was said of their times.
-func (n *node) ask(t *testing.T, w *live.World, requests []string) (answers []string, times string) {
+func (n *node) ask(t *testing.T, w any, requests []string) (answers []string, times string) {
 	t.Helper()
 	text, err := json.Marshal(w)
 	if err != nil {
@@ -132,4 +137,91 @@ func TestNodeAnswersAsPlayDoes(t *testing.T) {
 			t.Logf("%d jobs, ms: %s", w.Count, times)
 		})
 	}
+}
+
+// kept is a folder in memory.
+type kept map[string][]byte
+
+func (k kept) Write(name string, text []byte) error {
+	k[name] = text
+	return nil
+}
+
+func (k kept) Read(name string) ([]byte, error) {
+	if b, ok := k[name]; ok {
+		return b, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (k kept) open(name string) (trace.Input, io.Closer, error) {
+	b, ok := k[name]
+	if !ok {
+		return noFiles(name)
+	}
+	return trace.Input{Name: name, R: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}, io.NopCloser(nil), nil
+}
+
+// decided returns a decision of 100 futures of a year about a small log, and its world.
+func decided(t *testing.T) (*decide.Result, *vary.World) {
+	t.Helper()
+	var log strings.Builder
+	log.WriteString("job_id,submit,run_s,gpus\n")
+	rng := capcli.Seed(3).Stream("log")
+	for i := range 600 {
+		fmt.Fprintf(&log, "%d,%s,%d,%d\n", i, capcli.Time(1_767_571_200)+capcli.Time(i*6000), 3600+rng.IntN(40_000), 1<<rng.IntN(5))
+	}
+	docs := kept{
+		"log.csv":    []byte(log.String()),
+		"prices.csv": []byte("provider,region,machine,gpu,gpus,term,usd_per_hour,date,source\nown,here,box,H100,8,on_demand,32.00,2026-01-01,contract\nown,here,box,H100,8,1y,19.20,2026-01-01,contract\nown,here,box,H100,8,3mo,24,2026-01-01,contract\n"),
+	}
+	q := decide.NewRequest("log.csv", "H100")
+	q.Prices, q.Budget, q.Origins = "prices.csv", "2M", 0
+	out := kept{}
+	r, err := decide.Decide(t.Context(), q, &decide.World{Open: docs.open, Documents: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(docs, out)
+	w, err := decide.OpenWorld(t.Context(), docs.open, decide.DecisionFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, w
+}
+
+// The engine in WebAssembly has the figures of a decision of 100 futures of a year, and answers with other numbers as
+// it does here, to the digit. The times are told.
+func TestNodeAnswersOfADecision(t *testing.T) {
+	n := newNode(t)
+	r, w := decided(t)
+	changes := []string{
+		`{"path":"commitment.gpus","value":"24"}`, `{"path":"demand.percent","value":"130"}`, `{"path":"commitment.months","value":"3"}`, `{"path":"commitment.price","value":"1.9"}`,
+		`{"path":"on_demand.price","value":"3.3"}`, `{"path":"limit.wait_p95_minutes","value":"5"}`, `{"path":"limit.budget_usd","value":"1000"}`,
+		`{"path":"spot.share_percent","value":"40"},{"path":"spot.price","value":"1.1"}`, `{"path":"spot.share_percent","value":"40"}`, `{"path":"none","value":"1"}`,
+	}
+	lines := []string{"panel {}", "cheapest {}", "nonsense {}", "panel ["}
+	for _, c := range changes {
+		lines = append(lines, `panel {"changes":[`+c+`]}`)
+	}
+	here, err := w.Engine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	answers, times := n.ask(t, w, lines)
+	for i, line := range lines {
+		operation, request, _ := strings.Cut(line, " ")
+		if want := here.Call(t.Context(), operation, request); answers[i] != want {
+			t.Errorf("%s: the engine in WebAssembly answers\n%.400s\nhere it is\n%.400s", line, answers[i], want)
+		}
+	}
+	var first vary.Answer
+	if err := json.Unmarshal([]byte(answers[0]), &first); err != nil {
+		t.Fatal(err)
+	}
+	if f, p := first.Figures, r.Plan; f.Cost != p.Cost || f.Range != p.Range || f.Worst != p.Worst || f.Stranded != p.Stranded || f.Held != p.Held {
+		t.Errorf("the page says %+v, the decision %+v", f, p)
+	}
+	t.Logf("%d futures of %d hours, %d kB; ms: %s (%s with the start of Node)", w.Count, w.Steps, len(w.Demand)/1000, times, time.Since(begun))
 }

@@ -8,7 +8,6 @@ import (
 	"capcli"
 	"capcli/scenarios/prices"
 	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/market"
 	"capcli/simulate/plan/mix"
@@ -82,17 +81,6 @@ func (c *chain) order() *Order {
 		}
 	}
 	return out
-}
-
-// outcome returns the figures of a future in which everything runs at once and nobody waits.
-func (d *desk) outcome(in *plan.InFuture) *outcome.Outcome {
-	cost, unused, all, zero := in.Cost, in.Unused, 1.0, capcli.Seconds(0)
-	perYear, _ := billing.PerYear(cost, d.out.Length)
-	o := &outcome.Outcome{Availability: &all}
-	o.Started = 1 // no figure over jobs is known where none came
-	o.WaitP50, o.WaitP95, o.WaitP99, o.WaitMax = &zero, &zero, &zero, &zero
-	o.Cost.Total, o.Cost.Stranded, o.Cost.PerYear = &cost, &unused, &perYear
-	return o
 }
 
 // withinBudget adds what the budget alone would pay for, where no plan keeps to it: GPUs committed all

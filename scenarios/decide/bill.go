@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/simulate/billing"
+	"capcli/scenarios/vary"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/futures"
 	"capcli/simulate/plan/market"
@@ -48,33 +48,14 @@ func (d *desk) purchases(list []market.Purchase) []plan.Purchase {
 // choice returns the document of purchases. base is the recommendation, from which differences are
 // taken; nil is the plan itself.
 func (d *desk) choice(name string, a *plan.Assessed, base *Choice) Choice {
-	n := len(a.Outcomes)
-	costs := make([]capcli.USD, n)
-	for i := range costs {
-		costs[i] = a.Outcomes[i].Cost
-	}
-	mean := func(f func(o *plan.InFuture) capcli.USD) capcli.USD {
-		return capcli.MeanUSD(n, true, func(i int) capcli.USD { return f(&a.Outcomes[i]) })
-	}
+	f := vary.Summarise(a.Outcomes, d.out.Length, d.checks)
 	out := Choice{
-		Name: name, As: asBill, GPUs: int(market.GPUs(plan.FirstMilli(a.Purchases))), Patience: "0s", Cost: plan.Risk{}.USD(costs, true), Worst: worst5.USD(costs, true),
-		Committed: mean(func(o *plan.InFuture) capcli.USD { return o.Committed }), OnDemand: mean(func(o *plan.InFuture) capcli.USD { return o.OnDemand }),
-		Stranded: mean(func(o *plan.InFuture) capcli.USD { return o.Unused }), Commitments: d.frame.Purchases(a.Purchases),
+		Name: name, As: asBill, GPUs: int(market.GPUs(plan.FirstMilli(a.Purchases))), Patience: "0s", Cost: f.Cost, PerYear: f.PerYear, Range: f.Range, Worst: f.Worst,
+		Committed: f.Committed, OnDemand: f.OnDemand, Stranded: f.Stranded, Covered: f.Covered, Used: f.Used, Held: f.Held, Commitments: d.frame.Purchases(a.Purchases),
 	}
 	if out.GPUs == 0 && len(a.Purchases) == 0 {
 		out.As = asNothing
 	}
-	sorted := slices.Sorted(slices.Values(costs))
-	lo, hi := capcli.RangeRanks(n)
-	out.Range = [2]capcli.USD{sorted[lo-1], sorted[hi-1]}
-	out.PerYear, _ = billing.PerYear(out.Cost, d.out.Length)
-	var wanted, covered, paid float64
-	for i := range a.Outcomes {
-		o := &a.Outcomes[i]
-		wanted, covered, paid = wanted+o.Wanted.Hours(), covered+o.Covered.Hours(), paid+o.Paid.Hours()
-	}
-	out.Covered, out.Used = market.Share(covered, wanted), market.Share(covered, paid)
-	out.Held = d.heldShare(a)
 	out.Holds = out.Held >= d.hold
 	if base != nil {
 		out.Difference = out.Cost - base.Cost
@@ -88,23 +69,6 @@ const (
 	asPlace   = "place"   // fenced GPUs: only jobs put there use them
 	asNothing = "nothing" // everything is on demand
 )
-
-// heldShare returns the share of the futures in which all limits hold together.
-func (d *desk) heldShare(a *plan.Assessed) float64 {
-	held := 0
-	for i := range a.Outcomes {
-		o := d.outcome(&a.Outcomes[i])
-		all := true
-		for _, c := range d.checks {
-			holds, known := c.Holds(o)
-			all = all && holds && known
-		}
-		if all {
-			held++
-		}
-	}
-	return float64(held) / float64(max(1, len(a.Outcomes)))
-}
 
 // answerBill fills in the plan of what covers, its baselines and what is tied with it.
 func (d *desk) answerBill() error {

@@ -103,7 +103,7 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 		return o, err
 	}
 	fixed := new(big.Int)
-	hourly := make([]float64, len(f.held)) // price of the bought lots in each period, per second
+	hourly := make([]float64, len(f.held)) // rate of the bought lots in each period, times their thousandths of GPUs
 	for i, n := range bought {
 		if n == 0 {
 			continue
@@ -111,14 +111,14 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 		fixed.Add(fixed, exact.Product(n, f.cost[i]))
 		x := f.deal.options[i]
 		for m := x.first; m < x.last; m++ {
-			hourly[m] += float64(n) * float64(f.cost[i]) / float64(x.until-x.from)
+			hourly[m] += float64(n*f.deal.m.lot()) * float64(x.rate)
 		}
 	}
 	if o.Committed, err = f.usd(new(big.Rat).SetInt(fixed)); err != nil {
 		return o, err
 	}
 	o.OnDemand = o.Cost - o.Committed
-	var unused float64
+	var lost unused
 	for m, level := range f.levels(bought) {
 		size := capcli.GPUTime(level * f.deal.m.lot())
 		var used capcli.GPUTime
@@ -129,15 +129,9 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 		paid := size * capcli.GPUTime(f.deal.edges[m+1]-f.deal.edges[m])
 		o.Covered += used
 		o.Paid += paid
-		if paid > 0 {
-			unused += hourly[m] * float64(f.deal.edges[m+1]-f.deal.edges[m]) * float64(paid-used) / float64(paid)
-		}
+		lost.add(hourly[m], int64(size), paid-used)
 	}
-	r := new(big.Rat)
-	if r.SetFloat64(unused) == nil {
-		return o, capcli.ErrOverflow
-	}
-	o.Unused, err = f.usd(r)
+	o.Unused, err = lost.usd(f.deal.scale)
 	return o, err
 }
 

@@ -133,6 +133,15 @@ const turns = [
   await download.saveAs(path.resolve(download.suggestedFilename()));
   await agree(page, 'many.html', [['policy', 'sjf']]);
   await agree(page, 'many.html', [['capacity.assumed.gpus', '300'], ['policy', 'easy']]);
+  // A change is taken back while the engine plays it: what was there is there at once, and the engine answers again.
+  const was = (await said(page)).heads;
+  await page.locator('[data-path="policy"]').selectOption('fair');
+  await page.waitForFunction(() => document.body.dataset.live === 'busy');
+  const backed = await page.evaluate(() => { const begun = performance.now(); document.getElementById('live-back').click(); return performance.now() - begun; });
+  await page.waitForFunction(() => document.body.dataset.live === 'done');
+  check(JSON.stringify((await said(page)).heads) === JSON.stringify(was), 'many.html: the change that was taken back left something');
+  console.log(`live-check: many.html: a run under way is taken back in ${backed.toFixed(0)} ms`);
+  await agree(page, 'many.html', [['policy', 'sjf']]);
   await context.close();
 }
 
@@ -149,6 +158,48 @@ const turns = [
   } finally {
     server.kill('SIGTERM');
   }
+}
+
+{ // a page of a decision: its figures, other numbers, and what takes them back, by mouse and by keys
+  shell('capcli -q demo world && capcli -q decide --trace world/jobs.csv --gpu H100 --horizon 1y --budget 5M --backtest 0 --no-cache --out decision');
+  shell('capcli -q report decision/decision.json decision/purchases.json --live --out decision.html');
+  const decision = JSON.parse(readFileSync('decision/decision.json', 'utf8'));
+  const cell = (page, name) => page.evaluate((n) => Number(document.querySelector(`#live-heads tr[data-name="${n}"]`).cells[2].dataset.value ?? NaN), name);
+  for (const [colorScheme, width] of [['light', 1100], ['dark', 360]]) {
+    const {page, context} = await open('decision.html', pathToFileURL(path.resolve('decision.html')).href, {colorScheme, viewport: {width, height: 900}});
+    await turn(page, [['commitment.gpus', '0']]);
+    const took = [];
+    for (const size of decision.cost_by_size.filter((s) => !s.plan && s.gpus)) { // it has been answered for no size yet
+      await turn(page, [['commitment.gpus', String(size.gpus)]]);
+      took.push(Number(await page.evaluate(() => document.body.dataset.liveMs)));
+      const cost = await cell(page, 'cost');
+      check(cost === Number(size.cost_usd), `decision.html: ${size.gpus} GPUs cost ${cost}, the decision says ${size.cost_usd}`);
+    }
+    took.sort((a, b) => a - b);
+    await turn(page, [['demand.percent', '300']]);
+    const grown = await cell(page, 'cost');
+    const limits = await page.locator('#live-limits').textContent();
+    check(/DOES NOT HOLD/.test(limits) && /holds in all/.test(limits), `decision.html: the limits are said as ${limits}`);
+    await turn(page, [['on_demand.price', '9']]);
+    await page.locator('[data-path="on_demand.price"]').blur();
+    // Back at once: by the button, then by keys, then all of it.
+    const backed = await page.evaluate(() => { const begun = performance.now(); document.getElementById('live-back').click(); return [performance.now() - begun, Number(document.querySelector('#live-heads tr[data-name="cost"]').cells[2].dataset.value)]; });
+    check(backed[1] === grown, `decision.html: taken back, the cost is ${backed[1]}, was ${grown}`);
+    await page.locator('[data-path="demand.percent"]').focus();
+    await page.keyboard.press('Alt+Backspace');
+    check(await page.locator('[data-path="demand.percent"]').inputValue() === '100', 'decision.html: the keys take nothing back');
+    await page.evaluate(() => document.body.removeAttribute('data-live'));
+    await page.locator('#live-form button[type=reset]').click();
+    await page.waitForFunction(() => document.body.dataset.live === 'done');
+    check(await cell(page, 'cost') === Number(decision.plan.cost_usd), 'decision.html: the reset does not bring the decision back');
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(wide <= width, `decision.html: ${wide} px wide on a page of ${width}`);
+    await accessible(page, `decision.html (${colorScheme})`);
+    await page.locator('#what-if').screenshot({path: path.join(out, `decision-${colorScheme}.png`)});
+    await context.close();
+    console.log(`live-check: decision.html: ${took.length} sizes equal those of the decision; answered in ${took[took.length >> 1]} ms (median), at most ${took[took.length - 1]} ms; taken back in ${backed[0].toFixed(1)} ms`);
+  }
+  console.log(`live-check: decision.html has ${(statSync('decision.html').size / 1e6).toFixed(1)} MB`);
 }
 
 await browser.close();

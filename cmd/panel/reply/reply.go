@@ -4,11 +4,43 @@ package reply
 
 import (
 	"context"
+	"encoding/json"
 
 	"capcli/cmd/report/draw"
 	"capcli/scenarios/live"
+	"capcli/scenarios/vary"
 	"capcli/scenarios/whatif"
 )
+
+// Engine answers requests in JSON by the document of the result or of the error.
+type Engine interface {
+	Call(ctx context.Context, operation, request string) string
+}
+
+// played is the engine of a scenario.
+type played struct{ *live.Engine }
+
+// Call answers a request: see the function Call.
+func (p played) Call(ctx context.Context, operation, request string) string {
+	return Call(ctx, p.Engine, operation, request)
+}
+
+// Open returns the engine of a world, whose JSON is text: that of a decision or of a scenario. The answer is the JSON
+// {"ok":true}, or the document of the error.
+func Open(text string) (answer string, e Engine) {
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	if err := json.Unmarshal([]byte(text), &head); err == nil && head.Schema == vary.Schema {
+		answer, decision := vary.Open(text)
+		if decision != nil {
+			return answer, decision
+		}
+		return answer, played{}
+	}
+	answer, scenario := live.Open(text)
+	return answer, played{scenario}
+}
 
 // Reply is an answer with its pictures.
 type Reply struct {
