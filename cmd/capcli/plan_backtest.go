@@ -39,7 +39,7 @@ func newPlanBacktest(e *env) *cobra.Command {
 	f.StringVar(&o.ask.Horizon, "horizon", "", "how much of a term counts: `TIME`, 1mo (default: all of it)")
 	f.StringVar(&o.ask.Rolled, "rolled", "", "decide again at each expiry for `TIME`, 1y (default: once)")
 	f.StringVar(&o.ask.Model, "model", trial.DefaultModel, "`NAME` of the model that decides (capcli forecast models)")
-	f.IntVar(&o.ask.Paths, "paths", 100, "futures behind a decision: `N`")
+	f.IntVar(&o.ask.Paths, "paths", 200, "futures behind a decision: `N`")
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "random seed: a whole `NUMBER` from 0")
 	f.BoolVar(&o.ask.Flat, "flat", false, "prices stay those of the date of decision")
 	explainedBy(cmd, "capcli plan curve", "series", "quantile", "what-if", "buy", "discount", "held", "by", "step", "on-demand", "term")

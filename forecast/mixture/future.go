@@ -24,6 +24,7 @@ type fitted struct {
 	members []member
 	levels  []float64 // by block, then member
 	growth  float64   // of the logarithm of the level, per block
+	drift   float64   // of the same, for the weeks far ahead
 }
 
 // shape is recent blocks with the weights with which futures take them. Their values are divided
@@ -129,6 +130,51 @@ func (f *fitted) choose(u float64) *member {
 	return &f.members[0]
 }
 
+// The drift of a level is what a year ahead hangs on: demand that grew over the past year tends to
+// grow, demand that fell tends to go on falling, and either may turn. It was learnt from the levels
+// of years ahead in series and on dates other than those of the tests.
+const (
+	driftSpan  = 52    // most weeks of the past whose growth counts
+	driftEnds  = 4     // weeks at each end of them whose levels are compared
+	driftHalf  = 13.0  // weeks of which half is believed
+	driftRise  = 0.5   // share of past growth that goes on
+	driftFall  = 1.0   // share of a past fall
+	driftScale = 0.015 // mean size of what else drifts up, per week; of what drifts down it is twice that
+)
+
+// settleDrift sets the drift that futures have in common, from the growth of the logarithm of the
+// level over the last year.
+func (f *fitted) settleDrift() {
+	weeks := min(driftSpan, len(f.blocks)-driftEnds)
+	if f.weeks != 1 || weeks < driftEnds || f.top == 0 {
+		return
+	}
+	ends := f.blocks[len(f.blocks)-weeks-driftEnds:]
+	grown := 0.0
+	for i := range driftEnds {
+		grown += math.Log((ends[weeks+i].mean+f.logOffset())/(ends[i].mean+f.logOffset())) / driftEnds
+	}
+	n := float64(weeks)
+	share := n * n / (n*n + driftHalf*driftHalf)
+	if grown > 0 {
+		share *= driftRise
+	} else {
+		share *= driftFall
+	}
+	f.drift = share * max(-trendMost, min(trendMost, grown/n))
+}
+
+// drawDrift returns the drift of one future per block, at the share u of futures: that in common and
+// an exponential of either sign, for levels of a year ahead have heavy tails and fall further than
+// they rise.
+func (f *fitted) drawDrift(u float64) float64 {
+	const least = 1e-12
+	if u < 0.5 {
+		return f.drift + 2*driftScale*f.weeks*math.Log(2*u+least)
+	}
+	return f.drift - driftScale*f.weeks*math.Log(2-2*u+least)
+}
+
 // path draws a future of the member at the share u of the weights.
 func (f *fitted) path(h int, u float64, rng model.Noise) []float64 {
 	out := make([]float64, h)
@@ -137,13 +183,13 @@ func (f *fitted) path(h int, u float64, rng model.Noise) []float64 {
 		return out
 	}
 	gain := 1 - math.Exp2(-1/m.half)
-	moved, damp := 0.0, 1.0
+	moved, damp, drift := 0.0, 1.0, f.drawDrift(rng.Float64())
 	for k := 0; k*f.length < h; k++ {
 		e := m.draw(model.Innovation(rng, k*f.length))
 		level := m.level(f.growth, float64(k+1), f.weeks)
 		level = max(0, (level+f.logOffset())*math.Exp(moved+e)-f.logOffset())
 		damp *= math.Pow(damping, f.weeks)
-		moved += gain * damp * e
+		moved += damp * (gain*e + drift)
 		from := m.shape.pick(rng.Float64())
 		for i, v := range from.values[:min(f.length, h-k*f.length)] {
 			out[k*f.length+i] = f.value(v / from.mean * level)
@@ -225,7 +271,7 @@ func (f *fitted) describe(y []float64) {
 			trend += m.weight
 		}
 	}
-	f.info.Params = append(f.info.Params, model.Param{Name: "weight[trend]", Value: trend}, model.Param{Name: "growth", Value: f.growth})
+	f.info.Params = append(f.info.Params, model.Param{Name: "weight[trend]", Value: trend}, model.Param{Name: "growth", Value: f.growth}, model.Param{Name: "drift", Value: f.drift})
 	var errs []float64
 	for i := 1; i < len(f.blocks); i++ {
 		level := 0.0

@@ -29,10 +29,11 @@ import (
 // A future takes one member. Its level moves as exponential smoothing does (Hyndman, Koehler, Ord
 // & Snyder 2008, ETS(A,N,N) of the logarithm):
 //
-//	week k: x_k = l_(k-1) + e_k,  l_k = l_(k-1) + a d^k e_k,  a = 1 - 2^(-1/half-life),
+//	week k: x_k = l_(k-1) + e_k,  l_k = l_(k-1) + d^k (a e_k + g),  a = 1 - 2^(-1/half-life),
 //
-// with errors e drawn from the member's own past, of either sign. The factor d damps moves far
-// ahead, for levels do not wander off as fast as a random walk. The hours of a week are x_k times
+// with errors e drawn from the member's own past, of either sign. The drift g is drawn once for a
+// future: what goes on of the growth of the last year, and an exponential of either sign. The factor
+// d damps moves far ahead, for levels do not wander off as fast as a random walk. The hours of a week are x_k times
 // the shape of a recent week.
 //
 // The history ends with the last whole week. Where two weeks are not known the model works with
@@ -194,6 +195,7 @@ func (f *fitted) learn() {
 		}
 	}
 	f.weigh()
+	f.settleDrift()
 	for j := range f.members {
 		f.members[j].settleErrors(f.weeks)
 		f.members[j].shape = f.shapeAt(len(f.blocks)-1, f.members[j].shapeLife(f.weeks))

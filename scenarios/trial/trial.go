@@ -24,7 +24,7 @@ import (
 type Request struct {
 	Market  market.Request
 	Model   string // of the forecast, a name in forecast.Models; "" is DefaultModel
-	Paths   int    // futures behind a decision; 0 is 100
+	Paths   int    // futures behind a decision; 0 is 200
 	Seed    capcli.Seed
 	Origins string // number of origins, or dates with commas; "" is 6
 	Horizon string // how much of a term counts, 1mo; "" is all of it
@@ -37,7 +37,7 @@ const DefaultModel = "mixture"
 
 // Defaults, and the most futures and origins.
 const (
-	pathsUsual   = 100
+	pathsUsual   = 200
 	pathsMost    = 1000
 	originsUsual = 6
 	originsMost  = 1000

@@ -46,7 +46,9 @@ type Trial struct {
 type Outcome struct {
 	Lots    []int64 // by purchase
 	Cost    capcli.USD
-	Promise *[2]capcli.USD // sum of the decisions' ranges; nil where one made none
+	Promise *[2]capcli.USD // range of the cost of all decisions together; nil where one made none
+
+	ranges []Range // by decision
 }
 
 // check returns an error where the question cannot be asked.
@@ -156,7 +158,6 @@ func (q *Question) try(at capcli.Seconds) (Trial, error) {
 	cuts := q.cuts(at)
 	out := Trial{At: at, End: cuts[len(cuts)-1], Rule: make([]Outcome, len(q.Rules))}
 	for k := range q.Rules {
-		out.Rule[k].Promise = &[2]capcli.USD{}
 		if play := q.Rules[k].play; play != nil {
 			var err error
 			if out.Rule[k], err = play(&spell{q, at, q.stepAt(at), q.stepAt(out.End)}); err != nil {
@@ -192,6 +193,9 @@ func (q *Question) try(at capcli.Seconds) (Trial, error) {
 			}
 		}
 	}
+	for k := range out.Rule {
+		out.Rule[k].settlePromise()
+	}
 	return out, nil
 }
 
@@ -205,13 +209,34 @@ func (o *Outcome) decide(r *Rule, past *Past, came *stretch) error {
 		return fmt.Errorf("%s: %w", r.Name, err)
 	}
 	o.add(d.Lots, came.cost(d.Lots))
-	if d.Promise == nil || o.Promise == nil {
-		o.Promise = nil
-		return nil
+	if d.Promise != nil {
+		o.ranges = append(o.ranges, *d.Promise)
 	}
-	o.Promise[0], o.Promise[1] = o.Promise[0]+d.Promise[0], o.Promise[1]+d.Promise[1]
 	return nil
 }
+
+// likeness is the correlation of what one decision's cost is off by and the next one's, where the
+// decision is made again at each expiry: each knows the demand that came since, so it is low.
+const likeness = 0.25
+
+// settlePromise sets the range of the cost of all decisions: their means are added up, and the
+// distances to their ends as standard deviations of errors of one correlation are.
+func (o *Outcome) settlePromise() {
+	if len(o.ranges) == 0 || len(o.ranges) < len(o.Lots) {
+		return
+	}
+	var mean, low, high, lows, highs float64
+	for _, r := range o.ranges {
+		mean += r.Mean.Float()
+		low, high = low+(r.Mean-r.Low).Float(), high+(r.High-r.Mean).Float()
+		lows, highs = lows+math.Pow((r.Mean-r.Low).Float(), 2), highs+math.Pow((r.High-r.Mean).Float(), 2)
+	}
+	reach := func(sum, squares float64) float64 { return math.Sqrt(likeness*sum*sum + (1-likeness)*squares) }
+	o.Promise = &[2]capcli.USD{dollars(mean - reach(low, lows)), dollars(mean + reach(high, highs))}
+}
+
+// dollars rounds an amount to a millionth.
+func dollars(v float64) capcli.USD { return capcli.USD(math.Round(1e6 * v)) }
 
 func (o *Outcome) add(lots int64, cost capcli.USD) {
 	o.Lots, o.Cost = append(o.Lots, lots), o.Cost+cost

@@ -51,8 +51,31 @@ func TestChooseIsTheOptimum(t *testing.T) {
 		if lots != d.Lots {
 			t.Errorf("%d lots, and plan.Field buys %d", d.Lots, lots)
 		}
-		if d.Promise[0] > d.Promise[1] || d.Promise[0] < a.Outcomes[0].Cost/10 {
+		if p := d.Promise; p.Low > p.Mean || p.Mean > p.High || p.Low < a.Outcomes[0].Cost/10 {
 			t.Errorf("promises %v", *d.Promise)
 		}
+	}
+}
+
+// TestRolledRange: the range of four equal decisions is as wide as one whose errors have a
+// correlation of a quarter, sqrt(4 + 12/4) times one of them.
+func TestRolledRange(t *testing.T) {
+	hour := capcli.Step{Seconds: capcli.Hour}
+	c, err := plan.NewCurve(capcli.NoTime, hour, make([]float64, 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &plan.Market{OnDemand: plan.Flat(1_000_000), Terms: []plan.Term{{Name: "t", Length: hour, Rate: plan.Flat(600_000)}}}
+	q := &backtest.Question{Curve: c, Market: m, Rolled: capcli.Step{Seconds: 4 * capcli.Hour}, Flat: true, Origins: []capcli.Seconds{0}, Rules: []backtest.Rule{
+		{Name: "one", Decide: func(*backtest.Past) (backtest.Decision, error) {
+			return backtest.Decision{Promise: &backtest.Range{Low: 1_000_000, Mean: 2_000_000, High: 4_000_000}}, nil
+		}},
+	}}
+	trials, err := q.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := *trials[0].Rule[0].Promise; got != [2]capcli.USD{5_354_249, 13_291_503} {
+		t.Errorf("four decisions promise %d, want 8 less sqrt(7) to 8 and twice sqrt(7)", got)
 	}
 }

@@ -45,10 +45,13 @@ func (p *Past) Levels() []float64 {
 
 // Decision is what a rule buys.
 type Decision struct {
-	Lots int64
-	// Promise is the range of the cost that is promised with a probability of 80 %; nil is none.
-	Promise *[2]capcli.USD
+	Lots    int64
+	Promise *Range // of the cost; nil is none
 }
+
+// Range is the cost of a decision over possible futures: its mean, and the ends of the range that
+// holds it with a probability of 80 %. The mean lies within.
+type Range struct{ Low, Mean, High capcli.USD }
 
 // Choose returns the lots with the least mean cost over possible futures of the steps to come, in
 // GPUs, and the range of that cost from the 10 % to the 90 % quantile. For one purchase it is the
@@ -65,7 +68,7 @@ func (p *Past) Choose(paths [][]float64) (Decision, error) {
 		return Decision{}, err
 	}
 	open := func(int) capcli.Rate { return p.Open }
-	d := Decision{Promise: &[2]capcli.USD{}}
+	d := Decision{}
 	d.Lots, _ = newStretch(whole, 0, len(whole.Work), p.Paid, p.Lot, open).optimum()
 	var costs []capcli.USD
 	for at, path := range paths {
@@ -74,7 +77,12 @@ func (p *Past) Choose(paths [][]float64) (Decision, error) {
 	}
 	slices.Sort(costs)
 	last := len(costs) - 1
-	d.Promise[0], d.Promise[1] = costs[last/10], costs[last-last/10]
+	mean := 0.0
+	for _, c := range costs {
+		mean += c.Float() / float64(len(costs))
+	}
+	low, high := costs[last/10], costs[last-last/10]
+	d.Promise = &Range{low, min(high, max(low, dollars(mean))), high}
 	return d, nil
 }
 
