@@ -114,7 +114,7 @@ func (a *autoSearch) score(t autoTry) float64 {
 		if fit.variance = fit.variances(); fit.variance == nil {
 			return math.Inf(1)
 		}
-		if a.look == a.s && a.method == cssml {
+		if a.look == a.s && a.method == CSSML {
 			a.kept = fit
 		}
 	}
