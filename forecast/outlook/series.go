@@ -78,9 +78,7 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 	out.odd = append(out.odd, v.aside...)
 	var fit *forecast.BoundedFit
 	if out.model, fit, notes, err = q.fit(fitted, opts); err != nil {
-		if out.failure = err; errors.Is(err, model.ErrTooShort) {
-			out.failure = fmt.Errorf("%w; %s", err, seenText(out.seen))
-		}
+		out.failure = withSeen(err, out.seen)
 		return out, nil
 	}
 	out.info = fit.Info()
@@ -107,9 +105,7 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 	if out.test, err = q.tryOwn(ctx, out, fitted, opts); err != nil {
 		return nil, err
 	}
-	if out.flat = q.flatTopOf(out, v.options); out.flat != nil {
-		say(out.flat.text(v.CountKnown()))
-	}
+	out.flat = q.flatTopOf(out, v.options)
 	say(out.doubts()...)
 	out.info.Fitted = nil // frees memory: no output shows the fitted values
 	return out, nil
@@ -268,6 +264,9 @@ func (s *seriesForecast) doubts() []string {
 	}
 	if 2*zeros > known {
 		out = append(out, fmt.Sprintf("demand is 0 in %.0f%% of the steps; plan from the range, not the middle", math.Floor(100*float64(zeros)/float64(known))))
+	}
+	if s.flat != nil {
+		out = append(out, s.flat.text(known))
 	}
 	switch {
 	case known < fewKnown:

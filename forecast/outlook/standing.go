@@ -1,6 +1,7 @@
 package outlook
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"capcli"
 	"capcli/forecast"
 	"capcli/forecast/history"
+	"capcli/forecast/model"
 	"capcli/profile/demand"
 )
 
@@ -157,6 +159,14 @@ func (f *FlatTop) text(known int) string {
 		return out + "; " + flag + " estimates it"
 	}
 	return out + fmt.Sprintf("; %s estimates it: a mean of %s ahead, not %s", flag, amountText(float64(f.Uncapped)), amountText(float64(f.Mean)))
+}
+
+// withSeen adds to the error of a model for which y is too short what y was.
+func withSeen(err error, y []float64) error {
+	if errors.Is(err, model.ErrTooShort) {
+		return fmt.Errorf("%w; %s", err, seenText(y))
+	}
+	return err
 }
 
 // seenText says what the known values lie between.
