@@ -25,6 +25,7 @@ type fitted struct {
 	levels  []float64 // by block, then member
 	growth  float64   // of the logarithm of the level, per block
 	drift   float64   // of the same, for the weeks far ahead
+	wander  float64   // mean size of what else drifts up
 }
 
 // shape is recent blocks with the weights with which futures take them. Their values are divided
@@ -156,6 +157,7 @@ func (f *fitted) settleDrift() {
 	}
 	n := float64(weeks)
 	share := n * n / (n*n + driftHalf*driftHalf)
+	f.wander = driftScale * share
 	if grown > 0 {
 		share *= driftRise
 	} else {
@@ -170,9 +172,9 @@ func (f *fitted) settleDrift() {
 func (f *fitted) drawDrift(u float64) float64 {
 	const least = 1e-12
 	if u < 0.5 {
-		return f.drift + 2*driftScale*f.weeks*math.Log(2*u+least)
+		return max(-2*trendMost, f.drift+2*f.wander*math.Log(2*u+least))
 	}
-	return f.drift - driftScale*f.weeks*math.Log(2-2*u+least)
+	return min(trendMost, f.drift-f.wander*math.Log(2-2*u+least))
 }
 
 // path draws a future of the member at the share u of the weights.
