@@ -113,6 +113,9 @@ func (m *member) settleErrors(weeks float64) {
 		m.errors = append(m.errors, errorSpan*math.Sqrt(weeks)*distuv.UnitNormal.Quantile(p))
 	}
 	slices.Sort(m.errors)
+	for _, e := range m.errors {
+		m.variance += e * e / float64(len(m.errors))
+	}
 }
 
 // draw returns the error at a standard normal value.
@@ -138,7 +141,7 @@ const (
 	driftSpan  = 52    // most weeks of the past whose growth counts
 	driftEnds  = 4     // weeks at each end of them whose levels are compared
 	driftHalf  = 13.0  // weeks of which half is believed
-	driftRise  = 0.5   // share of past growth that goes on
+	driftRise  = 0.75  // share of past growth that goes on
 	driftFall  = 1.0   // share of a past fall
 	driftScale = 0.015 // mean size of what else drifts up, per week; of what drifts down it is twice that
 )
@@ -189,9 +192,9 @@ func (f *fitted) path(h int, u float64, rng model.Noise) []float64 {
 	for k := 0; k*f.length < h; k++ {
 		e := m.draw(model.Innovation(rng, k*f.length))
 		level := m.level(f.growth, float64(k+1), f.weeks)
-		level = max(0, (level+f.logOffset())*math.Exp(moved+e)-f.logOffset())
+		level = max(0, (level+f.logOffset())*math.Exp(moved+e-m.variance/2)-f.logOffset())
 		damp *= math.Pow(damping, f.weeks)
-		moved += damp * (gain*e + drift)
+		moved += damp*(gain*e+drift) - damp*damp*gain*gain*m.variance/2
 		from := m.shape.pick(rng.Float64())
 		for i, v := range from.values[:min(f.length, h-k*f.length)] {
 			out[k*f.length+i] = f.value(v / from.mean * level)

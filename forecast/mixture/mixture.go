@@ -139,6 +139,7 @@ type member struct {
 
 	sum, mass, age float64   // of the smoothing: weighted sum, weights, and weights times age in blocks
 	errors         []float64 // last one-block errors of the logarithm; sorted sizes after learn
+	variance       float64   // of the errors that futures draw
 }
 
 // shapeLife returns the half-life of the member's shape, in weeks.
