@@ -31,11 +31,12 @@ func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...bundle.Key) {
 func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.ask.Hold, "hold", "95%", "`SHARE` of the futures in which all limits must hold")
-	o.addAheadFlags(cmd, bundle.SameKeys("hold")...)
+	f.StringArrayVar(&o.ask.Signals, "signal", nil, "whether an event of FUTURES happens is known from a date on: `EVENT=DATE`")
+	o.addAheadFlags(cmd, bundle.SameKeys("hold", "signal")...)
+	f.Lookup("futures").Usage += ", hold=95%, signal=EVENT=DATE (go/no-go: the date on which it is known whether an event happens)"
 	f.Float64SliceVar(&o.ask.SizedFor, "sized-for", []float64{0.5, 0.8, 0.95}, "also size three plans for these quantiles of demand: `a,b,c`")
 	f.BoolVar(&o.ask.Baselines, "baselines", false, "compare with peak, three-tier, rightsize-90d and online rules")
 	f.StringVar(&o.ask.Wait, "wait", "3mo", "also plan with a revision after each `TIME`, and show what revising is worth")
-	f.StringArrayVar(&o.ask.Signals, "signal", nil, "go/no-go: whether an event of FUTURES happens is known from a date on, `EVENT=DATE` (may be repeated)")
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "random seed: a whole `NUMBER` from 0")
 	f.StringArrayVar(&o.ask.Most, "max", nil, "upper limit, `METRIC=VALUE`: cost=1.7M, stranded=50k (may be repeated)")
 	f.StringArrayVar(&o.ask.Least, "min", nil, "lower limit, `METRIC=VALUE`: coverage=80% (may be repeated)")

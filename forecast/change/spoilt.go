@@ -63,9 +63,13 @@ func Mend(y []float64, spoilt []Spoilt, seasons []int) []float64 {
 		return y
 	}
 	full, out := restoreMissing(missing, seasons), slices.Clone(y)
+	least := math.Inf(-1)
+	if slices.Min(model.Observed(missing)) >= 0 {
+		least = 0
+	}
 	for _, s := range spoilt {
 		for i := s.From; i < s.To; i++ {
-			out[i] = full[i]
+			out[i] = max(least, full[i])
 		}
 	}
 	return out

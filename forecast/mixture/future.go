@@ -25,6 +25,7 @@ type fitted struct {
 	levels  []float64 // by block, then member
 	growth  float64   // of the logarithm of the level, per block
 	drift   float64   // of the same, for the weeks far ahead
+	wander  float64   // mean size of what else drifts up
 }
 
 // shape is recent blocks with the weights with which futures take them. Their values are divided
@@ -112,6 +113,9 @@ func (m *member) settleErrors(weeks float64) {
 		m.errors = append(m.errors, errorSpan*math.Sqrt(weeks)*distuv.UnitNormal.Quantile(p))
 	}
 	slices.Sort(m.errors)
+	for _, e := range m.errors {
+		m.variance += e * e / float64(len(m.errors))
+	}
 }
 
 // draw returns the error at a standard normal value.
@@ -137,7 +141,7 @@ const (
 	driftSpan  = 52    // most weeks of the past whose growth counts
 	driftEnds  = 4     // weeks at each end of them whose levels are compared
 	driftHalf  = 13.0  // weeks of which half is believed
-	driftRise  = 0.5   // share of past growth that goes on
+	driftRise  = 0.75  // share of past growth that goes on
 	driftFall  = 1.0   // share of a past fall
 	driftScale = 0.015 // mean size of what else drifts up, per week; of what drifts down it is twice that
 )
@@ -156,6 +160,7 @@ func (f *fitted) settleDrift() {
 	}
 	n := float64(weeks)
 	share := n * n / (n*n + driftHalf*driftHalf)
+	f.wander = driftScale * share
 	if grown > 0 {
 		share *= driftRise
 	} else {
@@ -170,9 +175,9 @@ func (f *fitted) settleDrift() {
 func (f *fitted) drawDrift(u float64) float64 {
 	const least = 1e-12
 	if u < 0.5 {
-		return f.drift + 2*driftScale*f.weeks*math.Log(2*u+least)
+		return max(-2*trendMost, f.drift+2*f.wander*math.Log(2*u+least))
 	}
-	return f.drift - driftScale*f.weeks*math.Log(2-2*u+least)
+	return min(trendMost, f.drift-f.wander*math.Log(2-2*u+least))
 }
 
 // path draws a future of the member at the share u of the weights.
@@ -187,9 +192,9 @@ func (f *fitted) path(h int, u float64, rng model.Noise) []float64 {
 	for k := 0; k*f.length < h; k++ {
 		e := m.draw(model.Innovation(rng, k*f.length))
 		level := m.level(f.growth, float64(k+1), f.weeks)
-		level = max(0, (level+f.logOffset())*math.Exp(moved+e)-f.logOffset())
+		level = max(0, (level+f.logOffset())*math.Exp(moved+e-m.variance/2)-f.logOffset())
 		damp *= math.Pow(damping, f.weeks)
-		moved += damp * (gain*e + drift)
+		moved += damp*(gain*e+drift) - damp*damp*gain*gain*m.variance/2
 		from := m.shape.pick(rng.Float64())
 		for i, v := range from.values[:min(f.length, h-k*f.length)] {
 			out[k*f.length+i] = f.value(v / from.mean * level)

@@ -65,11 +65,11 @@ func TestFollowsTheLevel(t *testing.T) {
 		lo, hi float64 // of the median, over the shape
 		within float64 // how far apart the 10 % and 90 % quantiles may be, over the median
 	}{
-		{"steady", 20, func(int) float64 { return 100 }, 720, 97, 103, 0.15},
+		{"steady", 20, func(int) float64 { return 100 }, 720, 97, 103, 0.12},
 		{"fell", 20, func(w int) float64 { return map[bool]float64{true: 100, false: 20}[w < 18] }, 720, 15, 32, 4},
 		{"shifted up", 20, func(w int) float64 { return map[bool]float64{true: 100, false: 300}[w < 17] }, 720, 230, 330, 4},
 		{"noise around a level", 48, func(w int) float64 { return 100 * noise[w%8] }, 720, 88, 112, 0.9},
-		{"a year from four weeks", 4, func(int) float64 { return 100 }, 8760, 85, 115, 1.5},
+		{"a year from four weeks", 4, func(int) float64 { return 100 }, 8760, 85, 115, 1.2},
 		{"two weeks", 2, func(int) float64 { return 100 }, 720, 90, 110, 0.5},
 	} {
 		y := hourly(tt.weeks, tt.level)

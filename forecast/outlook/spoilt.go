@@ -42,10 +42,13 @@ func (q *question) setAside() {
 }
 
 // mend replaces the spoilt values of v and reports whether there are any. known are outages that are
-// known.
+// known. Where a queue or a capacity tells what was wanted, zeros are no outage.
 func (v *view) mend(known []change.Spoilt) bool {
 	raw, c := v.Values, v.Censoring
 	found := change.FindSpoilt(raw, known, v.options.Seasons)
+	if c != nil {
+		found = slices.DeleteFunc(found, func(s change.Spoilt) bool { return s.Outage && !math.IsNaN(meanKnown(raw[s.From:s.To])) })
+	}
 	if len(found) == 0 || c != nil && c.Into != nil && c.Combine == series.Max {
 		return false
 	}

@@ -23,7 +23,7 @@ type Signal struct {
 // eventColumn begins the column of an event in a file of futures that capcli forecast writes.
 const eventColumn = "event:"
 
-const signalHint = "--signal campaign=2027-07-01, with an event that may not happen (capcli forecast --events … --paths 200)"
+const signalHint = "--futures signal=campaign=2027-07-01, with an event that may not happen (capcli forecast --events … --paths 200)"
 
 // parseSignals parses the events and their dates.
 func (s *Source) parseSignals() error {
@@ -63,7 +63,7 @@ func (s *Source) readSignals(set *Set, paths []*demand.History) error {
 	for k, x := range s.signals {
 		switch {
 		case !set.Mean.Dated():
-			return &capcli.RequestError{Field: "signal", Text: "wants futures with dates, and those of " + set.Input + " have none", Hint: "leave --signal out"}
+			return &capcli.RequestError{Field: "signal", Text: "wants futures with dates, and those of " + set.Input + " have none", Hint: "leave signal= out"}
 		case x.At <= start || x.At >= end:
 			return &capcli.RequestError{Field: "signal", Text: fmt.Sprintf("%s=%s is not within the futures, from %s to %s", x.Event, x.text, start, end), Hint: signalHint}
 		}
