@@ -13,9 +13,11 @@ import (
 )
 
 // SeasonalAR is a regression of each value on the last three, and on those one and two seasons
-// ago and the neighbours of the former (a subset autoregression, Box & Jenkins 1970). It is
-// fitted by ridge regression (Hoerl & Kennard 1970) to deviations from the mean in units of
-// their standard deviation:
+// ago and the neighbours of the former (a subset autoregression, Box & Jenkins 1970). With a
+// long season and a longer one (a day and a week of hours) the neighbours of two days ago count
+// too, and the values of a week and a day ago: lags that a product of autoregressions by step,
+// day and week has. It is fitted by ridge regression (Hoerl & Kennard 1970) to
+// deviations from the mean in units of their standard deviation:
 //
 //	y_t = c + sum_j a_j y_(t-j) + e_t,  min sum e^2 + lambda (c^2 + sum (a - a0)^2)
 //
@@ -24,17 +26,28 @@ import (
 // weights psi of past errors.
 type SeasonalAR struct{ Seasons []int }
 
-// lags returns the lags for a series of n values, in order.
-func (m SeasonalAR) lags(n int) []int {
-	out := []int{1, 2, 3}
-	for _, p := range decompose.UsableSeasons(n*2/3, m.Seasons) {
+// longSeason is the season, in steps, from which the shortest season counts as long: hours of a
+// day. Series with such a season have hundreds of values, and bear more lags and less shrinkage.
+const longSeason = 24
+
+// lags returns the lags for a series of n values, in order. long says that its shortest season
+// is long.
+func (m SeasonalAR) lags(n int) (out []int, long bool) {
+	out = []int{1, 2, 3}
+	seasons := decompose.UsableSeasons(n*2/3, m.Seasons)
+	long = len(seasons) > 0 && seasons[0] >= longSeason
+	for _, p := range seasons {
 		out = append(out, p-1, p, p+1, 2*p)
+		if first := seasons[0]; long && p > first {
+			out = append(out, 2*first-1, 2*first+1, first+p-1, first+p, first+p+1)
+		}
 	}
 	slices.Sort(out)
-	return slices.Compact(slices.DeleteFunc(out, func(l int) bool { return l < 1 || 2*l+10 > n }))
+	return slices.Compact(slices.DeleteFunc(out, func(l int) bool { return l < 1 || 2*l+10 > n })), long
 }
 
-// Fit estimates the weights, with lambda raised tenfold until the forecasts are stable. It needs
+// Fit estimates the weights. Lambda is 1, or 0.03 where the shortest season is long (tuned on
+// ends of training data), and is raised tenfold until the forecasts are stable. Fit needs
 // three values for each lag and 10 more.
 func (m SeasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
@@ -42,7 +55,7 @@ func (m SeasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 		return nil, fmt.Errorf("seasonal-ar: %w", err)
 	}
 	n := len(v)
-	lags := m.lags(n)
+	lags, long := m.lags(n)
 	if len(lags) == 0 || n < 3*len(lags)+10 {
 		return nil, fmt.Errorf("seasonal-ar: %d values for %d lags: %w", n, len(lags), model.ErrTooShort)
 	}
@@ -62,7 +75,11 @@ func (m SeasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 	if s := decompose.UsableSeasons(n*2/3, m.Seasons); len(s) > 0 {
 		home = max(0, slices.Index(lags, s[len(s)-1]))
 	}
-	for lambda := 1.0; lambda < 1e9; lambda *= 10 {
+	lambda := 1.0
+	if long {
+		lambda = 0.03
+	}
+	for ; lambda < 1e9; lambda *= 10 {
 		a, sigma, ok := ridge(x, lags, home, lambda)
 		if ok && isStable(x, lags, a) {
 			return m.fitted(x, lags, a, sigma, mu, unit), nil
