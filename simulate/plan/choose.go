@@ -105,6 +105,7 @@ type hunt struct {
 	game   game
 	plans  [][]int64
 	rounds int
+	near   *margins // of the choice that was the best when they were last asked for
 }
 
 // refineWeights multiplies limits and whole, so that weights have a finer grid, as far as amounts

@@ -12,7 +12,6 @@ const maxTries = 3000
 // cut used, or moves one to another option, as long as that helps.
 func (h *hunt) polish() error {
 	used := h.usedOptions()
-	var m *margins
 	for tries := 0; tries < maxTries && !h.best.Exact(); {
 		was := h.best
 		for _, a := range used {
@@ -20,13 +19,11 @@ func (h *hunt) polish() error {
 				if tries += 2; a == b || tries > maxTries {
 					continue
 				}
-				for _, by := range []int64{1, -1} {
-					if m == nil || m.of != h.best {
-						m = h.margins()
-					}
-					if err := h.shift(m, a, b, by); err != nil {
-						return err
-					}
+				if err := h.shift(a, b, 1); err != nil {
+					return err
+				}
+				if err := h.shift(a, b, -1); err != nil {
+					return err
 				}
 			}
 		}
@@ -52,13 +49,16 @@ func (h *hunt) usedOptions() []int {
 }
 
 // shift tries the best choice with more lots of a and as many fewer of b, as far as the terms allow; b is -1 for
-// none. m are the margins of the best choice.
-func (h *hunt) shift(m *margins, a, b int, by int64) error {
+// none.
+func (h *hunt) shift(a, b int, by int64) error {
+	if h.near == nil || h.near.of != h.best {
+		h.near = h.margins()
+	}
 	more, fewer := h.changeOf(a, by), int64(0)
 	if b >= 0 {
 		fewer = h.changeOf(b, -by)
 	}
-	if m.cannotHelp(a, more, b, fewer) {
+	if h.near.cannotHelp(a, more, b, fewer) {
 		return nil
 	}
 	try := slices.Clone(h.best.bought)
