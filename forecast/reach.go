@@ -46,11 +46,14 @@ func (r Reach) Clamp(k int, v float64) float64 {
 		return v
 	}
 	far := beyond * r.span * math.Max(1, float64(k)/float64(r.n))
-	top := r.hi + far
+	low, top := r.lo-far, r.hi+far
+	if low < v && v < top { // as most are; growth only raises the top
+		return v
+	}
 	if r.growth > 1 {
 		top = math.Max(top, math.Min(math.MaxFloat64, 2*r.hi*math.Pow(r.growth, float64(k))))
 	}
-	return math.Max(r.lo-far, math.Min(top, v))
+	return math.Max(low, math.Min(top, v))
 }
 
 // Keep clamps all values of a forecast in place and reports whether any was out of reach.

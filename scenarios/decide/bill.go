@@ -8,7 +8,6 @@ import (
 	"capcli"
 	"capcli/scenarios/vary"
 	"capcli/simulate/plan"
-	"capcli/simulate/plan/futures"
 	"capcli/simulate/plan/market"
 )
 
@@ -22,15 +21,9 @@ type desk struct {
 }
 
 // newDesk returns the desk of the plan for the futures.
-func (c *chain) newDesk(q *futures.Question) (*desk, error) {
-	d := &desk{chain: c}
+func (c *chain) newDesk() (*desk, error) {
+	d := &desk{chain: c, frame: c.bought.Frame, field: c.bought.Field}
 	var err error
-	if d.frame, err = q.Sketch.Frame(c.set.Mean); err != nil {
-		return nil, err
-	}
-	if d.field, err = plan.NewField(&c.set.Futures, d.frame.Market, d.frame.Held...); err != nil {
-		return nil, err
-	}
 	d.best, err = d.field.Reprice("recommended", "the least cost over the futures", d.purchases(c.bought.Optimum.Purchases))
 	return d, err
 }

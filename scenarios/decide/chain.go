@@ -379,7 +379,7 @@ func (c *chain) buy(ctx context.Context) error {
 	if c.bought.Partial != "" {
 		return errors.New(c.bought.Partial)
 	}
-	if c.desk, err = c.newDesk(question); err != nil {
+	if c.desk, err = c.newDesk(); err != nil {
 		return err
 	}
 	text, err := encode(c.bought)

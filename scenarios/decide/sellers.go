@@ -2,6 +2,7 @@ package decide
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -58,9 +59,11 @@ func (d *desk) seller(ctx context.Context, o *prices.Offer, base capcli.USD) (Se
 	if err != nil {
 		return Seller{}, err
 	}
-	field, err := plan.NewField(&d.set.Futures, frame.Market, frame.Held...)
-	if err != nil {
-		return Seller{}, err
+	field := d.field
+	if !reflect.DeepEqual(frame, d.frame) {
+		if field, err = plan.NewField(&d.set.Futures, frame.Market, frame.Held...); err != nil {
+			return Seller{}, err
+		}
 	}
 	risk, err := futures.ParseRisk(d.Risk)
 	if err != nil {

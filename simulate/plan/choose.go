@@ -105,6 +105,7 @@ type hunt struct {
 	game   game
 	plans  [][]int64
 	rounds int
+	near   *margins // of the choice that was the best when they were last asked for
 }
 
 // refineWeights multiplies limits and whole, so that weights have a finer grid, as far as amounts
@@ -286,58 +287,4 @@ func (h *hunt) capped(bought []int64) []int64 {
 		bought[i] = h.f.deal.options[i].capLots(max(0, bought[i]))
 	}
 	return bought
-}
-
-// maxTries is the most choices that polish tries.
-const maxTries = 3000
-
-// polish is a local search around the best choice. It adds or removes a lot of any option that some
-// cut used, or moves one to another option, as long as that helps.
-func (h *hunt) polish() error {
-	used := h.usedOptions()
-	for tries := 0; tries < maxTries && !h.best.Exact(); {
-		was := h.best
-		for _, a := range used {
-			for _, b := range append([]int{-1}, used...) {
-				if tries += 2; a == b || tries > maxTries {
-					continue
-				}
-				if err := h.shift(a, b, 1); err != nil {
-					return err
-				}
-				if err := h.shift(a, b, -1); err != nil {
-					return err
-				}
-			}
-		}
-		if h.best == was {
-			break
-		}
-	}
-	return nil
-}
-
-// usedOptions returns the options that some cut used, at most forty.
-func (h *hunt) usedOptions() []int {
-	var out []int
-	for i := range h.best.bought {
-		for _, p := range h.plans {
-			if p[i] > 0 {
-				out = append(out, i)
-				break
-			}
-		}
-	}
-	return out[:min(len(out), 40)]
-}
-
-// shift tries the best choice with more lots of a and as many fewer of b; b is -1 for none.
-func (h *hunt) shift(a, b int, by int64) error {
-	try := append([]int64(nil), h.best.bought...)
-	try[a] += by
-	if b >= 0 {
-		try[b] -= by
-	}
-	_, err := h.keep(h.capped(try))
-	return err
 }

@@ -1,11 +1,9 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"capcli/simulate/internal/exact"
 	"capcli/simulate/plan/flow"
@@ -36,10 +34,10 @@ type Field struct {
 	wanted  [][]int64 // by future, then period: GPU time wanted before the period
 }
 
-// cell is the steps of a period in which a future wants at least breaks[at] lots and less than one
-// more.
+// cell is the steps of a period in which a future wants at least some lots and less than one more.
 type cell struct {
-	at          int   // index in breaks
+	wanted      int64 // these lots
+	at          int   // their index in the breaks of the period
 	whole, rest int64 // on-demand cost, in these steps, of one whole lot and of the part of a lot above the whole ones
 
 	wholes, lots int64 // sums over this and all later cells: of whole, and of whole·lots + rest
@@ -153,48 +151,35 @@ func (f *Field) fill(deals []*deal) error {
 		return err
 	}
 	f.breaks = make([][]int64, len(f.held))
-	for m := range f.breaks {
-		f.breaks[m] = breaksOf(deals, m)
+	f.cells = make([][][]cell, len(deals))
+	for s := range deals {
+		f.cells[s] = make([][]cell, len(f.held))
 	}
-	for _, d := range deals {
-		var top int64
-		future := make([][]cell, len(f.held))
-		for m, ps := range d.pieces {
-			cells, err := f.cellsOf(m, ps)
+	tops := make([]int64, len(deals))
+	var l layer
+	for m := range f.held {
+		l.stack(deals, m)
+		f.breaks[m] = l.breaks
+		for s := range deals {
+			cells, err := f.cellsOf(&l, s)
 			if err != nil {
 				return err
 			}
 			if len(cells) > 0 {
-				top += cells[0].wholes + cells[0].rest
+				tops[s] += cells[0].wholes + cells[0].rest
 			}
-			if top > flow.LimitCost || top < 0 {
+			if tops[s] > flow.LimitCost || tops[s] < 0 {
 				return capcli.ErrOverflow
 			}
-			future[m] = cells
+			f.cells[s][m] = cells
 		}
-		f.cells = append(f.cells, future)
-		f.top = max(f.top, top)
 	}
+	f.top = max(f.top, slices.Max(tops))
 	for _, c := range f.cost {
 		f.top = max(f.top, c)
 	}
 	f.top = max(f.top, 1)
 	return nil
-}
-
-// breaksOf returns the numbers of whole lots that some step of a period wants in some future,
-// rising.
-func breaksOf(deals []*deal, m int) []int64 {
-	var out []int64
-	for _, d := range deals {
-		for _, p := range d.pieces[m] {
-			if p.Work > 0 && p.Rate > 0 {
-				out = append(out, p.Work/(d.m.lot()*p.Duration))
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // measure finds the largest unit in which every cost is whole, and the cost of a lot of each option
@@ -206,8 +191,12 @@ func (f *Field) measure(deals []*deal) error {
 		for _, ps := range d.pieces {
 			for _, p := range ps {
 				size := lot * p.Duration
-				unit = exact.GCD(exact.GCD(unit, size), p.Work%size)
-				rates = exact.GCD(rates, p.Rate)
+				if rest := p.Work % size; unit == 0 || size%unit != 0 || rest%unit != 0 {
+					unit = exact.GCD(exact.GCD(unit, size), rest)
+				}
+				if rates == 0 || p.Rate%rates != 0 {
+					rates = exact.GCD(rates, p.Rate)
+				}
 			}
 		}
 	}
@@ -236,47 +225,6 @@ func (f *Field) measure(deals []*deal) error {
 		f.cost = append(f.cost, cost)
 	}
 	return nil
-}
-
-// cellsOf groups the steps of a period by the number of lots that they want.
-func (f *Field) cellsOf(m int, ps []flow.Use) ([]cell, error) {
-	lot, unit, rates := f.deal.m.lot(), f.deal.parts[0], f.deal.parts[1]
-	var cells []cell
-	for _, p := range ps {
-		if p.Work == 0 || p.Rate == 0 {
-			continue
-		}
-		size := lot * p.Duration
-		whole, err := exact.Times(p.Rate/rates, size/unit)
-		if err != nil {
-			return nil, err
-		}
-		at, _ := slices.BinarySearch(f.breaks[m], p.Work/size)
-		cells = append(cells, cell{at: at, whole: whole, rest: p.Rate / rates * (p.Work % size / unit)})
-	}
-	slices.SortFunc(cells, func(a, b cell) int { return cmp.Compare(a.at, b.at) })
-	n := 0
-	for i, c := range cells {
-		if i > 0 && cells[n-1].at == c.at {
-			cells[n-1].whole += c.whole
-			cells[n-1].rest += c.rest
-			continue
-		}
-		cells[n] = c
-		n++
-	}
-	cells = slices.Clip(cells[:n])
-	var wholes, lots int64
-	for i := n - 1; i >= 0; i-- {
-		c := &cells[i]
-		over, err := exact.Times(c.whole, f.breaks[m][c.at])
-		if err != nil || over > math.MaxInt64/2-c.rest || lots > math.MaxInt64/2-over-c.rest {
-			return nil, capcli.ErrOverflow
-		}
-		wholes, lots = wholes+c.whole, lots+over+c.rest
-		c.wholes, c.lots = wholes, lots
-	}
-	return cells, nil
 }
 
 // Count returns the number of futures.
@@ -334,10 +282,17 @@ func (f *Field) costs(bought []int64, in ...int) ([]int64, error) {
 
 // uncovered returns the on-demand cost of the demand above a level in one period of a future.
 func (f *Field) uncovered(s, m int, level int64) int64 {
-	cells, breaks := f.cells[s][m], f.breaks[m]
-	i := sort.Search(len(cells), func(i int) bool { return breaks[cells[i].at] >= level })
-	if i == len(cells) {
+	cells := f.cells[s][m]
+	lo, hi := 0, len(cells)
+	for lo < hi { // the first cell at or above the level
+		if mid := int(uint(lo+hi) / 2); cells[mid].wanted < level {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == len(cells) {
 		return 0
 	}
-	return cells[i].lots - level*cells[i].wholes
+	return cells[lo].lots - level*cells[lo].wholes
 }

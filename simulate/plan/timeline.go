@@ -147,17 +147,23 @@ func (d *deal) cut() error {
 	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
-	period := 0
+	period, first := 0, 0
+	all := make([]flow.Use, 0, len(d.c.Work)+len(cuts))
 	for p := range d.c.Pieces(cuts) {
 		if p.From == d.edges[period+1] {
-			period++
+			d.pieces[period] = slices.Clip(all[first:])
+			period, first = period+1, len(all)
 		}
-		rate, err := d.discount(int64(d.m.OnDemand.At(p.From)), d.c.factor(d.m.Discount, d.c.months(p.From, true)))
-		if err != nil {
-			return err
+		rate := int64(d.m.OnDemand.At(p.From))
+		if d.m.Discount != 0 {
+			var err error
+			if rate, err = d.discount(rate, d.c.factor(d.m.Discount, d.c.months(p.From, true))); err != nil {
+				return err
+			}
 		}
-		d.pieces[period] = append(d.pieces[period], flow.Use{Work: int64(p.Work), Duration: int64(p.To - p.From), Rate: rate})
+		all = append(all, flow.Use{Work: int64(p.Work), Duration: int64(p.To - p.From), Rate: rate})
 	}
+	d.pieces[period] = slices.Clip(all[first:])
 	return nil
 }
 

@@ -12,6 +12,27 @@ import (
 // Product returns a·b.
 func Product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }
 
+// Sum is a sum of products of whole numbers of 0 or more; the zero value is 0. It adds without memory of its own.
+type Sum struct{ low, mid, high uint64 }
+
+// Add adds a·b, both 0 or more. A Sum has room for 2^64 products and more.
+func (s *Sum) Add(a, b int64) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	var carry uint64
+	s.low, carry = bits.Add64(s.low, lo, 0)
+	s.mid, carry = bits.Add64(s.mid, hi, carry)
+	s.high += carry
+}
+
+// Int returns the sum.
+func (s *Sum) Int() *big.Int {
+	out := new(big.Int).SetUint64(s.high)
+	for _, word := range []uint64{s.mid, s.low} {
+		out.Lsh(out, 64).Add(out, new(big.Int).SetUint64(word))
+	}
+	return out
+}
+
 // Times returns a·b, both 0 or more. It fails with capcli.ErrOverflow where that does not
 // fit.
 func Times(a, b int64) (int64, error) {

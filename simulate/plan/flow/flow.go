@@ -272,7 +272,7 @@ func (f *flow) walk(v int, do func(by hop, period int)) {
 // solution returns the solution of the present state.
 func (f *flow) solution() *Solution {
 	s := &Solution{Bought: f.bought, Price: make([]int64, len(f.arcs)), Level: make([]int64, len(f.arcs)), residual: f}
-	s.Cost = new(big.Int)
+	var cost exact.Sum
 	for m := range f.arcs {
 		s.Price[m] = f.units(f.price[m+1]) - f.units(f.price[m])
 	}
@@ -280,14 +280,15 @@ func (f *flow) solution() *Solution {
 	for i, o := range f.whole.Offers {
 		change[o.From] += f.bought[i]
 		change[o.To] -= f.bought[i]
-		s.Cost.Add(s.Cost, exact.Product(f.bought[i], o.Cost))
+		cost.Add(f.bought[i], o.Cost)
 	}
 	var level int64
 	for m := range f.arcs {
 		level += change[m]
 		s.Level[m] = level
-		s.Cost.Add(s.Cost, f.whole.Periods[m].Uncovered(level))
+		f.whole.Periods[m].addUncovered(&cost, level)
 	}
+	s.Cost = cost.Int()
 	s.Bound, _ = f.whole.Bound(s.Price) // Prove reports its errors
 	if s.Bound == nil {
 		s.Bound = new(big.Int)

@@ -109,16 +109,21 @@ type Solution struct {
 
 // Uncovered returns the cost of the levels above level.
 func (l Levels) Uncovered(level int64) *big.Int {
-	sum := new(big.Int)
+	var sum exact.Sum
+	l.addUncovered(&sum, level)
+	return sum.Int()
+}
+
+// addUncovered adds the cost of the levels above level to a sum.
+func (l Levels) addUncovered(sum *exact.Sum, level int64) {
 	for _, s := range l {
 		if level >= s.Units {
 			level -= s.Units
 			continue
 		}
-		sum.Add(sum, exact.Product(s.Units-level, s.Cost))
+		sum.Add(s.Units-level, s.Cost)
 		level = 0
 	}
-	return sum
 }
 
 // Use is a demand over a span of time: its work in thousandths of GPU-seconds, its duration in

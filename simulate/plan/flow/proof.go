@@ -58,7 +58,7 @@ func (p *Program) sum(bought []int64) (*big.Int, []int64, error) {
 	if len(bought) != len(p.Offers) {
 		return nil, nil, fmt.Errorf("%w: %d purchases of %d offers", ErrNotProven, len(bought), len(p.Offers))
 	}
-	sum := new(big.Int)
+	var sum exact.Sum
 	change := make([]int64, len(p.Periods)+1)
 	for i, o := range p.Offers {
 		n := bought[i]
@@ -67,16 +67,16 @@ func (p *Program) sum(bought []int64) (*big.Int, []int64, error) {
 		}
 		change[o.From] += n
 		change[o.To] -= n
-		sum.Add(sum, exact.Product(n, o.Cost))
+		sum.Add(n, o.Cost)
 	}
 	var level int64
 	covered := make([]int64, len(p.Periods))
 	for m, levels := range p.Periods {
 		level += change[m]
 		covered[m] = level
-		sum.Add(sum, levels.Uncovered(level))
+		levels.addUncovered(&sum, level)
 	}
-	return sum, covered, nil
+	return sum.Int(), covered, nil
 }
 
 // Bound returns the lower bound on the cost of every choice that prices of the periods prove. It
@@ -86,16 +86,18 @@ func (p *Program) Bound(prices []int64) (*big.Int, error) {
 	if len(prices) != len(p.Periods) {
 		return nil, fmt.Errorf("%w: %d prices of %d periods", ErrNotProven, len(prices), len(p.Periods))
 	}
-	sum, upTo := new(big.Int), make([]int64, len(prices)+1)
+	var worth exact.Sum
+	upTo := make([]int64, len(prices)+1)
 	for m, levels := range p.Periods {
 		if prices[m] < 0 || prices[m] > LimitCost || upTo[m] > LimitCost-prices[m] {
 			return nil, fmt.Errorf("%w: the price of period %d is %d", ErrNotProven, m, prices[m])
 		}
 		upTo[m+1] = upTo[m] + prices[m]
 		for _, seg := range levels {
-			sum.Add(sum, exact.Product(seg.Units, min(seg.Cost, prices[m])))
+			worth.Add(seg.Units, min(seg.Cost, prices[m]))
 		}
 	}
+	sum := worth.Int()
 	for i, o := range p.Offers {
 		over := upTo[o.To] - upTo[o.From] - o.Cost
 		switch {

@@ -88,14 +88,19 @@ func (s *solver) choose(ctx context.Context) error {
 	if err := s.size(ctx); err != nil {
 		return err
 	}
-	list, err := s.field.Baselines(ctx)
-	if err != nil {
-		return err
+	if s.q.request.Baselines {
+		list, err := s.field.Baselines(ctx)
+		if err != nil {
+			return err
+		}
+		s.plans = append(s.plans, list...)
+	} else {
+		nothing, err := s.field.BuyNothing()
+		if err != nil {
+			return err
+		}
+		s.plans = append(s.plans, nothing)
 	}
-	if !s.q.request.Baselines {
-		list = list[:1] // keep only the one that buys nothing
-	}
-	s.plans = append(s.plans, list...)
 	return s.field.Regret(s.alone, s.plans...)
 }
 

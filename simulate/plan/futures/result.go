@@ -36,6 +36,8 @@ type Result struct {
 	Wait      string         `json:"-"` // interval after which the plan is decided again; "" is never
 	Length    capcli.Seconds `json:"-"` // length of each future
 	Partial   string         `json:"-"` // what is missing of the input; "" is nothing
+	Frame     market.Frame   `json:"-"` // the mean of the futures, and the market
+	Field     *plan.Field    `json:"-"` // the futures laid out in the market of Frame; it may price other plans
 }
 
 // Wanted is the document of the futures.
@@ -170,7 +172,7 @@ func (s *solver) result() *Result {
 			Step: mean.Step.String(), Steps: len(mean.Work), Mean: mean.Sum().Hours() / mean.Len().Hours(),
 		},
 		Optimum:   Optimum{Cost: s.value, Bound: s.bound, Exact: s.choice.Exact(), Rounds: s.choice.Rounds, Purchases: s.Purchases(first.Purchases)},
-		RiskWords: s.q.risk.Words(), Wait: s.q.request.Wait, Length: mean.Len(), Partial: s.set.Partial,
+		RiskWords: s.q.risk.Words(), Wait: s.q.request.Wait, Length: mean.Len(), Partial: s.set.Partial, Frame: s.Frame, Field: s.field,
 	}
 	out.Notes = s.notes(out.Assumptions)
 	if s.bound > 0 || s.choice.Exact() {
