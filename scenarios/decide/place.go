@@ -124,6 +124,7 @@ func (c *chain) plan(ctx context.Context, sizes []int, waits []string) (*mix.Pla
 	q.Ahead = func([]capcli.Job) (*futures.Set, error) { return source.Read(ctx, c.sources()) }
 	if c.stacks() {
 		ask := c.marketFor(c.offer)
+		ask.OnDemand = "" // it is that of the scenario
 		q.Market, q.ByGPU = &ask, c.lot() > 1
 	}
 	q.Memory, q.Inputs = c.memory, hashOf(c.docs[JobsFile], c.docs[FuturesFile])
