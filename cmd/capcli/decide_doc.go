@@ -16,6 +16,7 @@ func decideDoc(r *decide.Result) report.Doc {
 		report.Fill(report.Table{Name: "plans", Title: "The plan and its alternatives, over " + r.Length.String()}, r.Alternatives, []report.Field[decide.Choice]{
 			{Name: "plan"},
 			{Name: "committed_gpus", Head: "GPUs"},
+			{Name: "place_gpus", Head: "fenced", Omit: !r.Stacks()},
 			{Name: "as", Priority: 2},
 			{Name: "patience", Priority: 3},
 			{Name: "cost_usd", Head: "cost"},

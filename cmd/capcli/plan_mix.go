@@ -48,6 +48,7 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.goal, "goal", "frontier", "early dropping keeps this `WHAT`: frontier (of cost against wait) or cheapest")
 	f.BoolVar(&o.ask.Exhaustive, "exhaustive", false, "try every mix, not only those around the best of a coarse grid")
 	f.BoolVar(&o.ask.All, "all", false, "list every mix that was run in full, dominated ones too")
+	f.BoolVar(&o.ask.ByGPU, "by-gpu", false, "use is billed by the GPU, though --term is bought in machines of --lot")
 	f.StringVar(&o.ask.WaitCost, "wait-cost", "", "what an hour that a job waits counts in the choice, `$`")
 	f.StringVar(&o.from, "from", "", "plan for the inputs of the runs in this `DIR` of capcli simulate --out")
 	f.StringVar(&o.save, "save", "", "also write the plan as JSON to this `FILE`")
@@ -55,8 +56,8 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.weights, "weights", "", "weights of several --trace as futures, `A:B`, whole numbers (default: all alike)")
 	o.sim.addCaseFlags(cmd, "job log to plan for, `FILE`, in place of the scenario's (repeated: futures, each one run)", "scheduling policies to try, `a,b,c`", "placements to try, `a,b`")
 	addPricesFlag(cmd, &o.sim.prices)
-	bundle.Add(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved, wait-cost=1 ($ that an hour of a job's waiting counts in the choice; default where the plan chooses the patience), weights=3:1 (of several --trace), every=1mo and lot=8 (GPUs) of --term", true,
-		bundle.SameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved", "wait-cost", "weights", "every", "lot")...)
+	bundle.Add(cmd, "search", "settings of the search, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved, wait-cost=1 ($ that an hour of a job's waiting counts in the choice; default where the plan chooses the patience), weights=3:1 (of several --trace), every=1mo, lot=8 (GPUs) and by-gpu (jobs share machines) of --term", true,
+		bundle.SameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved", "wait-cost", "weights", "every", "lot", "by-gpu")...)
 	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })

@@ -24,11 +24,14 @@ type Field[R any] struct {
 	// As makes the cell of a float64 or of a known capcli.Figure. Where it is nil, the cell is a
 	// number without a unit.
 	As func(float64) any
+	// Omit leaves the field out of a table.
+	Omit bool
 }
 
 // Fill returns t with a column added for each of fields, and a row added for each of rows.
 func Fill[R any](t Table, rows []R, fields []Field[R]) Table {
 	t.Columns = slices.Clip(t.Columns)
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f Field[R]) bool { return f.Omit })
 	for i := range fields {
 		f := &fields[i]
 		if f.Cell == nil {

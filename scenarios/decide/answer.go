@@ -69,15 +69,21 @@ func (c *chain) order() *Order {
 		return nil
 	}
 	out := &Order{Date: c.out.Start, GPUs: p.GPUs}
-	if p.As == asPlace {
+	if p.isPlace() {
 		months, _ := c.place.Months()
 		out.Until = capcli.Grid{Origin: out.Date, Step: capcli.Step{Months: months}}.At(1)
-		out.Total = capcli.Cost(c.place.PerGPU(), capcli.GPUTime(out.Until-out.Date)*capcli.GPUSecond) * capcli.USD(p.GPUs)
+		out.Total = capcli.Cost(c.place.PerGPU(), capcli.GPUTime(out.Until-out.Date)*capcli.GPUSecond) * capcli.USD(p.Place)
+	}
+	if p.As == asBoth {
+		out.Parts = []Part{{asPlace, c.place.Term, float64(p.Place), c.place.PerGPU(), out.Until, out.Total}}
 	}
 	for i := range p.Commitments {
 		if x := &p.Commitments[i]; x.Start.Time == c.out.Start {
 			out.Total += x.Cost
 			out.Until = max(out.Until, x.End.Time)
+			if p.As == asBoth {
+				out.Parts = append(out.Parts, Part{asBill, x.Term, x.GPUs, x.Rate, x.End.Time, x.Cost})
+			}
 		}
 	}
 	return out
@@ -202,26 +208,35 @@ func (s *search) answer(ctx context.Context, r *mix.Result) error {
 			out.Notes = append(out.Notes, note)
 		}
 	}
-	place := s.choice("fenced GPUs", p, m)
+	place := s.choice(placeAlone, p, m)
 	switch bill := out.Plan; {
-	case held && (bill == nil || place.Cost < bill.Cost):
+	case held && s.isBetter(&place, bill):
 		place.Name = "recommended"
 		out.Found, out.Plan, out.Nearest, out.Ties = true, &place, nil, nil
 		out.Alternatives = slices.DeleteFunc(out.Alternatives, func(c Choice) bool { return c.Name == tenthFewer || c.Name == tenthMore || c.Name == "recommended" })
 		if bill != nil && bill.As == asBill {
 			billed := *bill
-			billed.Name = "as a bill"
+			billed.Name = billAlone
 			out.Alternatives = append(out.Alternatives, billed)
 		}
 		out.Alternatives = slices.Insert(out.Alternatives, 0, place)
 	case held || bill != nil:
-		out.Alternatives = append(out.Alternatives, place)
+		if !s.stacks() { // else it is one of the ways
+			out.Alternatives = append(out.Alternatives, place)
+		}
 	default:
 		place.Name = "nearest to the limits"
 		out.Nearest, s.noPlace = &place, r.NoPlan()
 	}
-	if err := s.besides(ctx, p); err != nil {
-		return err
+	if s.stacks() {
+		s.besideWays()
+	} else if len(s.Held) > 0 && len(s.desk.frame.Market.Terms) > 0 {
+		out.Notes = append(out.Notes, "fenced GPUs were not tried beside a bill, for what is held is not known where jobs are played")
+	}
+	if !s.stacks() || out.Plan == nil || out.Plan.Played > 0 {
+		if err := s.besides(ctx, p); err != nil {
+			return err
+		}
 	}
 	base := out.Plan
 	if base == nil {
@@ -232,6 +247,15 @@ func (s *search) answer(ctx context.Context, r *mix.Result) error {
 	}
 	return nil
 }
+
+// isBetter reports whether a plan with the jobs that holds the limits is better than the bill on the use of all futures;
+// nil is one that does not hold them. Where bills were tried with the jobs too, the search has compared it with them.
+func (s *search) isBetter(place, bill *Choice) bool {
+	return bill == nil || s.stacks() && place.isPlace() || !s.stacks() && place.Cost < bill.Cost
+}
+
+// isPlace reports whether some of what a plan commits to is fenced.
+func (c *Choice) isPlace() bool { return c.As == asPlace || c.As == asBoth }
 
 // besides adds sizes and waits beside the best place.
 func (s *search) besides(ctx context.Context, chosen point) error {
@@ -277,18 +301,15 @@ func (s *search) pointOf(m *mix.Mix) point {
 			return p
 		}
 	}
-	return s.bestPoint()
+	return s.bestOf(s.found)
 }
 
 // choice returns the document of a mix with fenced GPUs, without its difference from the plan.
 func (s *search) choice(name string, p point, m *mix.Mix) Choice {
 	list := costs(m)
 	out := Choice{
-		Name: name, As: asPlace, GPUs: p.gpus, Place: p.gpus, Patience: p.patience, Cost: plan.Risk{}.USD(list, true), Worst: worst5.USD(list, true),
+		Name: name, As: committedAs(p, m), GPUs: p.gpus, Place: p.gpus, Played: len(list), Patience: p.patience, Cost: plan.Risk{}.USD(list, true), Worst: worst5.USD(list, true),
 		Held: m.Entry.HeldShare(), Holds: m.Holds(s.hold), WaitP95: m.Entry.Wait(), Commitments: []market.Purchase{}, Mix: m,
-	}
-	if p.gpus == 0 {
-		out.As = asNothing
 	}
 	n := len(m.Entry.Outcomes)
 	mean := func(f func(o *mix.Outcome) capcli.USD) capcli.USD {
@@ -312,6 +333,7 @@ func (s *search) choice(name string, p point, m *mix.Mix) Choice {
 		out.Range = [2]capcli.USD{m.CostRange[0], m.CostRange[1]}
 	}
 	out.PerYear, _ = billing.PerYear(out.Cost, m.Length)
+	out.addBills(m.Commitments, s.out.Start)
 	return out
 }
 

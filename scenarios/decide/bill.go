@@ -60,6 +60,7 @@ func (d *desk) choice(name string, a *plan.Assessed, base *Choice) Choice {
 const (
 	asBill    = "bill"    // it covers use wherever it runs
 	asPlace   = "place"   // fenced GPUs: only jobs put there use them
+	asBoth    = "both"    // fenced GPUs, and a bill that covers what overflows to on demand
 	asNothing = "nothing" // everything is on demand
 )
 

@@ -29,6 +29,7 @@ type made struct {
 	until  int      // no job comes after this day; 0 is the last
 	rate   string   // of the commitment
 	fenced bool     // the commitment is a place
+	bill   string   // rate of one for a month that covers; "" is none
 }
 
 func (m made) files() map[string][]byte {
@@ -56,6 +57,9 @@ func (m made) files() map[string][]byte {
 	}
 	list := fmt.Sprintf("provider,region,machine,gpu,gpus,term,usd_per_hour,date,source,fenced\n"+
 		"own,here,box,H100,1,on_demand,4.00,2026-01-01,contract,\nown,here,box,H100,1,3mo,%s,2026-01-01,contract,%t\n", rate, m.fenced)
+	if m.bill != "" {
+		list += fmt.Sprintf("own,here,box,H100,1,1mo,%s,2026-01-01,contract,false\n", m.bill)
+	}
 	return map[string][]byte{"log.csv": b.Bytes(), "prices.csv": []byte(list)}
 }
 
@@ -77,8 +81,9 @@ func (m made) request() *Request {
 }
 
 // enumerate computes the least cost over all sizes up to most and all values of patience, by simulating
-// and pricing each in every future, without the search.
-func enumerate(t *testing.T, r *Result, q *Request, files map[string][]byte, waits []string, most int, limit capcli.Seconds, risk plan.Risk, hold float64) (best capcli.USD, at point) {
+// and pricing each in every future, without the search. bill is the rate of commitments that cover, 0 none: all their sizes up to most, for all
+// the time, are tried too and paid by hand, $4 less for each GPU-hour on demand that they cover.
+func enumerate(t *testing.T, r *Result, q *Request, files map[string][]byte, waits []string, most int, bill float64, limit capcli.Seconds, risk plan.Risk, hold float64) (best capcli.USD, at point) {
 	t.Helper()
 	all := map[string][]byte{}
 	for _, m := range []map[string][]byte{files, r.Texts} {
@@ -136,14 +141,17 @@ func enumerate(t *testing.T, r *Result, q *Request, files map[string][]byte, wai
 			if err != nil {
 				t.Fatal(err)
 			}
-			var costs []capcli.USD
+			costs := make([][]capcli.USD, 1)
+			if bill > 0 {
+				costs = make([][]capcli.USD, most+1)
+			}
 			held, served := 0, true
 			for k := range jobs {
 				cfg, err := x.Config(nil, scenarios.Options{Seed: q.Seed, Run: k})
 				if err != nil {
 					t.Fatal(err)
 				}
-				cfg.List = jobs[k]
+				cfg.List, cfg.Hourly = jobs[k], bill > 0
 				res, err := simulate.Run(t.Context(), cfg)
 				if err != nil {
 					t.Fatal(err)
@@ -152,15 +160,29 @@ func enumerate(t *testing.T, r *Result, q *Request, files map[string][]byte, wai
 				if err != nil {
 					t.Fatal(err)
 				}
-				costs = append(costs, inv.Total.Cost)
+				for n := range costs {
+					cost := inv.Total.Cost.Float() + bill*float64(n)*capcli.Seconds(set.Futures.End()-set.Futures.Start()).Hours()
+					if n > 0 {
+						hours, err := billing.HoursOfPool(res.Record, len(res.Record.Pools)-1)
+						if err != nil {
+							t.Fatal(err)
+						}
+						for _, v := range hours.Billed {
+							cost -= 4 * math.Min(float64(v)/3_600_000, float64(n))
+						}
+					}
+					costs[n] = append(costs[n], capcli.USDOf(cost))
+				}
 				fits := res.Served.UnservedShare() <= 0.005
 				served = served && fits
 				if fits && (limit < 0 || res.Wait.P95 <= limit) {
 					held++
 				}
 			}
-			if cost := risk.USD(costs, true); served && float64(held)/float64(len(jobs)) >= hold && (best == 0 || cost < best) {
-				best, at = cost, point{n, w}
+			for _, list := range costs {
+				if cost := risk.USD(list, true); served && float64(held)/float64(len(jobs)) >= hold && (best == 0 || cost < best) {
+					best, at = cost, point{n, w}
+				}
 			}
 		}
 	}
@@ -188,7 +210,7 @@ func TestEverySmallWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 		waits := (&chain{settled: s}).waits()
-		best, at := enumerate(t, r, q, files, waits, 20, s.wait, risk, s.hold)
+		best, at := enumerate(t, r, q, files, waits, 20, 0, s.wait, risk, s.hold)
 		if got := *r.Mix.Best.Cost; got != best {
 			t.Errorf("seed %d: the recommendation is %d GPUs with patience %s at %s, the best of all is %v at %s", m.seed, r.Plan.GPUs, r.Plan.Patience, got, at, best)
 		}

@@ -148,6 +148,9 @@ func (r *Result) tellPlaces(w *vary.World, open trace.Opener, folder string) err
 			continue
 		}
 		p := vary.Place{Patience: m.Choices[1].Value, Cost: *m.Cost, OnDemand: *m.OnDemand}
+		if b := m.Commitments; b != nil {
+			p.Bills = b.Committed
+		}
 		if _, err := fmt.Sscan(m.Choices[0].Value, &p.GPUs); err != nil {
 			continue
 		}
@@ -178,7 +181,7 @@ func (r *Result) settleFigures(w *vary.World, file string) error {
 	}
 	w.Decided = &a.Figures
 	for _, c := range []*Choice{r.Plan, r.Nearest} {
-		if c != nil && (c.As == asBill || r.Bound == nil) && c.Cost != a.Figures.Cost {
+		if c != nil && c.Played == 0 && (c.As == asBill || r.Bound == nil) && c.Cost != a.Figures.Cost {
 			return &capcli.InputError{File: file, Text: fmt.Sprintf("expected the futures of the decision, whose plan costs %s on them, found others: %s", c.Cost, a.Figures.Cost), Hint: "keep the folder of capcli decide --out together"}
 		}
 	}

@@ -32,7 +32,8 @@ type search struct {
 	*chain
 	planner *mix.Planner
 	found   map[point]*mix.Mix
-	sizes   []int // in order
+	alone   map[point]*mix.Mix // of found, without what covers; found itself where nothing that covers is offered
+	sizes   []int              // in order
 	waits   []string
 }
 
@@ -40,6 +41,9 @@ type search struct {
 // with the jobs of all futures.
 func (c *chain) searchPlaces(ctx context.Context) error {
 	s := &search{chain: c, found: map[point]*mix.Mix{}, waits: c.waits()}
+	if s.alone = s.found; c.stacks() {
+		s.alone = map[point]*mix.Mix{}
+	}
 	var err error
 	if s.planner, err = c.plan(ctx, []int{c.round(c.bought.Futures.Mean)}, s.waits); err != nil {
 		return err
@@ -118,6 +122,11 @@ func (c *chain) plan(ctx context.Context, sizes []int, waits []string) (*mix.Pla
 		return nil, err
 	}
 	q.Ahead = func([]capcli.Job) (*futures.Set, error) { return source.Read(ctx, c.sources()) }
+	if c.stacks() {
+		ask := c.marketFor(c.offer)
+		ask.OnDemand = "" // it is that of the scenario
+		q.Market, q.ByGPU = &ask, c.lot() > 1
+	}
 	q.Memory, q.Inputs = c.memory, hashOf(c.docs[JobsFile], c.docs[FuturesFile])
 	return mix.NewPlanner(ctx, q)
 }
@@ -159,7 +168,15 @@ func (c *chain) planCommand(sizes []int, waits []string) string {
 	if c.WaitCost != mix.WaitCostDefault {
 		search += ",wait-cost=" + c.WaitCost
 	}
+	if c.stacks() && c.lot() > 1 {
+		search += ",lot=" + strconv.Itoa(c.lot()) + ",by-gpu"
+	}
 	words = append(words, "--search", search, "--vary", "capacity.base.gpus="+joined(sizes), "--vary", "overflow.patience="+strings.Join(waits, ","))
+	if c.stacks() {
+		for _, t := range c.marketFor(c.offer).Terms {
+			words = append(words, "--term", t)
+		}
+	}
 	if c.Seed != 1 {
 		words = append(words, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
 	}
@@ -167,7 +184,8 @@ func (c *chain) planCommand(sizes []int, waits []string) string {
 }
 
 // explore finds the sizes of the plan. It tries every patience at sizes spread around
-// the mean of the futures, then at the middles around the best, as long as that changes.
+// the mean of the futures, then at the middles around the best, as long as that changes. Where what covers is offered
+// too, that is done for the best size beside it and for the best without it.
 func (s *search) explore(ctx context.Context) error {
 	first := []float64{0, slices.Max(s.bought.Futures.Levels)}
 	for _, share := range []float64{0.25, 0.5, 0.75, 1, 1.25} {
@@ -177,19 +195,30 @@ func (s *search) explore(ctx context.Context) error {
 	for _, g := range first {
 		fresh = append(fresh, s.round(g))
 	}
+	for n := 0; s.stacks() && first[1] <= float64(fewLots*s.lot()) && n <= s.round(2*first[1])+s.lot(); n += s.lot() {
+		fresh = append(fresh, n)
+	}
 	for range rounds {
 		if err := s.try(ctx, fresh, s.waits); err != nil {
 			return err
 		}
-		if fresh = s.middles(s.bestPoint()); len(fresh) == 0 {
+		fresh = s.middles(s.bestOf(s.found))
+		if c := s.bestOf(s.alone); s.stacks() {
+			fresh = append(fresh, s.middles(c)...)
+		}
+		if len(fresh) == 0 {
 			break
 		}
 	}
-	s.sizes = append(s.beside(s.bestPoint().gpus), 0)
+	s.sizes = slices.Concat(s.beside(s.bestOf(s.found).gpus), s.beside(s.bestOf(s.alone).gpus), []int{0})
 	slices.Sort(s.sizes)
 	s.sizes = slices.Compact(s.sizes)
 	return nil
 }
+
+// fewLots is the most lots, at the highest mean of a future, of which every size is tried where bills are bought beside:
+// the cost of the two together has several lows.
+const fewLots = 16
 
 // beside returns a size and its neighbours of the sizes that were tried.
 func (s *search) beside(n int) []int {
@@ -219,23 +248,24 @@ func (s *search) try(ctx context.Context, sizes []int, waits []string) error {
 	mixes, err := s.planner.Assess(ctx, changes)
 	for i, m := range mixes {
 		s.found[points[i]] = m
+		s.alone[points[i]] = s.planner.WithoutBills(m)
 	}
 	return err
 }
 
-// bestPoint returns the point of the least cost, waits priced, that holds the limits; where none does, that of the
+// bestOf returns the point of the least cost, waits priced, that holds the limits; where none does, that of the
 // least cost that does the work, else of the least cost.
-func (s *search) bestPoint() point {
+func (s *search) bestOf(found map[point]*mix.Mix) point {
 	var best point
 	rank := 3
-	keys := slices.SortedFunc(maps.Keys(s.found), func(a, b point) int {
+	keys := slices.SortedFunc(maps.Keys(found), func(a, b point) int {
 		if a.gpus != b.gpus {
 			return a.gpus - b.gpus
 		}
 		return slices.Index(s.waits, a.patience) - slices.Index(s.waits, b.patience)
 	})
 	for _, p := range keys {
-		m := s.found[p]
+		m := found[p]
 		r := 2
 		switch {
 		case m.Cost == nil:
@@ -245,7 +275,7 @@ func (s *search) bestPoint() point {
 		case m.Entry.Serves():
 			r = 1
 		}
-		if r < rank || r == rank && m.Entry.CostWithWaits() < s.found[best].Entry.CostWithWaits() {
+		if r < rank || r == rank && m.Entry.CostWithWaits() < found[best].Entry.CostWithWaits() {
 			best, rank = p, r
 		}
 	}

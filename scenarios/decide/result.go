@@ -107,7 +107,7 @@ type Price struct {
 // the futures unless named otherwise.
 type Choice struct {
 	Name       string         `json:"plan"`
-	As         string         `json:"as"`             // bill: it covers use wherever it runs; place: fenced GPUs; nothing
+	As         string         `json:"as"`             // bill: it covers use wherever it runs; place: fenced GPUs; both: fenced GPUs, and a bill on what overflows to on demand; nothing
 	GPUs       int            `json:"committed_gpus"` // all that is committed at the first date
 	Place      int            `json:"place_gpus"`     // the part of them that is fenced
 	Patience   string         `json:"patience"`       // how long jobs wait for fenced GPUs before they go on demand
@@ -119,8 +119,8 @@ type Choice struct {
 	Committed  capcli.USD     `json:"committed_usd"`
 	OnDemand   capcli.USD     `json:"on_demand_usd"`
 	Stranded   capcli.USD     `json:"stranded_usd"`
-	Covered    *float64       `json:"covered_share"`         // of the GPU time wanted, covered by commitments; null for fenced GPUs
-	Used       *float64       `json:"commitment_used_share"` // of the GPU time committed; null for fenced GPUs and where nothing is
+	Covered    *float64       `json:"covered_share"`         // of the GPU time wanted, beside fenced GPUs of that on demand, covered by a bill; null for fenced GPUs alone
+	Used       *float64       `json:"commitment_used_share"` // of the GPU time committed as a bill; null for fenced GPUs and where nothing is
 	WaitMean   float64        `json:"wait_mean_s"`
 	WaitHours  float64        `json:"wait_job_hours"` // of all jobs together, over the horizon
 	WaitP95    float64        `json:"wait_p95_s"`
@@ -132,6 +132,8 @@ type Choice struct {
 	Holds      bool           `json:"holds"`
 
 	Commitments []market.Purchase `json:"commitments"` // what covers, with its dates; none for fenced GPUs
+	// Played is the number of futures whose jobs were played; without it the figures are of the use of all futures.
+	Played int `json:"played_futures,omitempty"`
 
 	Mix *mix.Mix `json:"-"`
 }
@@ -148,6 +150,8 @@ type Order struct {
 	Until capcli.Time `json:"until"` // the last end of what is bought
 	GPUs  int         `json:"gpus"`
 	Total capcli.USD  `json:"total_usd"` // to the end of its terms, or of the horizon
+	// Parts are the orders, where fenced GPUs and a bill are bought together; else there are none.
+	Parts []Part `json:"parts,omitempty"`
 }
 
 // Ties says which sizes of the first purchases cost the same within the noise, and what others add.
@@ -186,8 +190,17 @@ func newResult(s *settled, w *World) *Result {
 	}
 }
 
-// Purchases returns what covers in the plan, or in the one nearest to the limits, by date.
+// Purchases returns what covers in the plan, or in the one nearest to the limits, by date. Fenced GPUs that are bought
+// beside it come first.
 func (r *Result) Purchases() []market.Purchase {
+	if o := r.Order; o != nil && len(o.Parts) > 0 && o.Parts[0].As == asPlace {
+		p := &o.Parts[0]
+		fenced := market.Purchase{
+			Term: p.Term + ", fenced", Start: market.Instant{Time: o.Date}, End: market.Instant{Time: p.Until}, GPUs: p.GPUs, Rate: p.Rate,
+			Cost: capcli.Cost(p.Rate, capcli.GPUTime(min(p.Until, r.End)-o.Date)*capcli.GPUSecond) * capcli.USD(p.GPUs), Total: p.Total,
+		}
+		return append([]market.Purchase{fenced}, r.Plan.Commitments...)
+	}
 	for _, c := range []*Choice{r.Plan, r.Nearest} {
 		if c != nil {
 			return c.Commitments

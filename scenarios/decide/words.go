@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,7 @@ func (c *chain) sentence() string {
 	}
 	fmt.Fprintf(&b, "%s: %s over %s. %s", c.orderText(), p.Cost.Brief(), lengthText(out.Length), c.tiesText())
 	fmt.Fprintf(&b, "It costs %s, and %s in the worst 5%%%s. ", c.rangeText(p), p.Worst.Brief(), c.againstText())
-	if p.As == asPlace {
+	if p.isPlace() {
 		if p.Undone == 0 {
 			b.WriteString("All work that can be done by the end is done. ")
 		}
@@ -45,6 +46,9 @@ func (c *chain) sentence() string {
 // orderText says what to buy first.
 func (c *chain) orderText() string {
 	p, out := c.out.Plan, c.out
+	if p.As == asBoth {
+		return c.stackText()
+	}
 	if p.GPUs == 0 && len(p.Commitments) == 0 && p.As != asPlace {
 		return fmt.Sprintf("Commit to nothing: take all %s on demand, at %s a GPU-hour", out.GPU, c.offer.OnDemand.PerGPU())
 	}
@@ -117,6 +121,11 @@ func (c *chain) againstText() string {
 		}
 		parts = append(parts, text)
 	}
+	for _, x := range []struct{ name, text string }{{placeAlone, "fenced GPUs alone cost"}, {billAlone, "a bill alone costs"}} {
+		if d := c.named(x.name); c.out.Plan.As == asBoth && d != nil && d.Holds {
+			parts = append(parts, fmt.Sprintf("%s %s more", x.text, d.Difference.Brief()))
+		}
+	}
 	if len(parts) == 0 {
 		return ""
 	}
@@ -168,6 +177,8 @@ func (c *chain) boundText() string {
 	term := ""
 	if c.out.Plan.As == asPlace {
 		term = c.place.Term
+	} else if i := slices.IndexFunc(o.Parts, func(p Part) bool { return p.Until == o.Until }); i >= 0 {
+		term = o.Parts[i].Term
 	} else {
 		term = c.out.Plan.Commitments[0].Term
 	}
@@ -228,7 +239,7 @@ func (c *chain) noAnswer() string {
 	fmt.Fprintf(&b, "No plan holds the limits (%s) in %s of the futures.", strings.Join(out.Limits, ", "), mix.PercentText(out.Hold))
 	if n := out.Nearest; n != nil {
 		fmt.Fprintf(&b, " The nearest commits to %s GPUs: %s over %s (%s in the worst 5%%)", capcli.Grouped(int64(n.GPUs)), n.Cost.Brief(), lengthText(out.Length), n.Worst.Brief())
-		if n.As == asPlace {
+		if n.isPlace() {
 			fmt.Fprintf(&b, ", with a patience of %s, p95 wait %s", n.Patience, waitText(n.WaitP95))
 		}
 		if n.Undone > 0 {
@@ -306,7 +317,11 @@ func (r *Result) Next(folder string) string {
 		}
 		words = append(words, "--prices", file)
 	}
-	for _, c := range (point{r.Plan.GPUs, r.Plan.Patience}).changes() {
+	at := point{r.Plan.GPUs, r.Plan.Patience}
+	if r.Plan.As == asBoth {
+		at.gpus = r.Plan.Place
+	}
+	for _, c := range at.changes() {
 		words = append(words, "--set", c)
 	}
 	return command(append(words, "--out", folder+"/runs")...)

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 
 	"capcli"
 	"capcli/scenarios/decide"
@@ -39,6 +40,10 @@ func decisionAnswer(r *decide.Result) Answer {
 	}
 	put("GPUs to commit to", figure.Number(p.GPUs), figure.Count, "from "+r.Start.Date())
 	if o := r.Order; o != nil {
+		for i := range o.Parts {
+			x := &o.Parts[i]
+			put(map[string]string{"place": "Of them fenced", "bill": "Of them as a bill"}[x.As], figure.Number(x.GPUs), figure.Count, fmt.Sprintf("for %s at %s a GPU-hour, bound until %s", x.Term, x.Rate, x.Until.Date()))
+		}
 		put("Order total", dollars(o.Total), figure.USD, fmt.Sprintf("bought on %s, bound until %s", o.Date.Date(), o.Until.Date()))
 	}
 	put("Cost", dollars(p.Cost), figure.USD, fmt.Sprintf("over %s, mean of %d futures", lengthText(r.Length), r.Futures))
@@ -61,12 +66,20 @@ func (m *material) decisionTables() []Table {
 			column("Plan", figure.Name), column("GPUs committed first", figure.Count), column("Cost", figure.USD), column("More than the plan", figure.USD), column("Mean of the worst 5%", figure.USD),
 			column("On demand", figure.USD), column("Unused commitment", figure.USD), column("Mean wait", figure.Seconds), column("Wait p95", figure.Seconds), column("Limits held", figure.Share),
 		}}
+		both := r.Stacks()
+		if both {
+			t.Columns = slices.Insert(t.Columns, 2, column("Of them fenced", figure.Count))
+		}
 		for i := range r.Alternatives {
 			a := &r.Alternatives[i]
-			t.Rows = append(t.Rows, []any{
+			row := []any{
 				a.Name, figure.Number(a.GPUs), dollars(a.Cost), dollars(a.Difference), dollars(a.Worst), dollars(a.OnDemand), dollars(a.Stranded),
 				figure.Number(a.WaitMean), figure.Number(a.WaitP95), figure.Number(a.Held),
-			})
+			}
+			if both {
+				row = slices.Insert(row, 2, any(figure.Number(a.Place)))
+			}
+			t.Rows = append(t.Rows, row)
 		}
 		t.Sentence = "Amounts are means over the futures."
 		out = append(out, t)

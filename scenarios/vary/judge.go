@@ -55,7 +55,11 @@ func (q *numbers) place(out *Answer) {
 	}
 	if best != nil {
 		v := cost.Float()
-		head.Value, head.Text = &v, fmt.Sprintf("%s: %s GPUs, patience %s, 95%% wait at most %.0f min", cost, capcli.Grouped(int64(best.GPUs)), best.Patience, best.WaitP95/60)
+		bill := ""
+		if best.Bills > 0 {
+			bill = " and a bill on what overflows"
+		}
+		head.Value, head.Text = &v, fmt.Sprintf("%s: %s GPUs%s, patience %s, 95%% wait at most %.0f min", cost, capcli.Grouped(int64(best.GPUs)), bill, best.Patience, best.WaitP95/60)
 	}
 	out.Heads = append(out.Heads, head)
 	if q.limited {
@@ -63,10 +67,12 @@ func (q *numbers) place(out *Answer) {
 	}
 }
 
-// priceOf returns the cost of a size that was played, at other prices: what is committed is paid whatever is used.
+// priceOf returns the cost of a size that was played, at other prices: what is committed is paid whatever is used. A bill
+// beside it stays as it was bought.
 func (q *numbers) priceOf(p *Place) capcli.USD {
 	onDemand := q.bill().OnDemand
-	if q.fenced == q.w.Fenced.Rate && onDemand == q.w.OnDemand.Rate {
+	bill, _ := q.w.firstTerm()
+	if q.fenced == q.w.Fenced.Rate && onDemand == q.w.OnDemand.Rate && (!q.priced || p.Bills == 0) {
 		return p.Cost
 	}
 	times := func(v capcli.USD, is, was capcli.Rate) capcli.USD {
@@ -75,5 +81,9 @@ func (q *numbers) priceOf(p *Place) capcli.USD {
 		}
 		return capcli.USDOf(v.Float() * float64(is) / float64(was))
 	}
-	return times(p.Cost-p.OnDemand, q.fenced, q.w.Fenced.Rate) + times(p.OnDemand, onDemand, q.w.OnDemand.Rate)
+	bills := p.Bills
+	if q.priced {
+		bills = times(bills, q.rate, bill.Rate)
+	}
+	return bills + times(p.Cost-p.OnDemand-p.Bills, q.fenced, q.w.Fenced.Rate) + times(p.OnDemand, onDemand, q.w.OnDemand.Rate)
 }

@@ -70,7 +70,8 @@ type Place struct {
 	Patience string     `json:"patience"`
 	Cost     capcli.USD `json:"cost_usd"`
 	OnDemand capcli.USD `json:"on_demand_usd"`
-	WaitP95  float64    `json:"wait_p95_s"` // mean over the futures
+	Bills    capcli.USD `json:"bills_usd,omitempty"` // of what covers the use on demand, bought beside it
+	WaitP95  float64    `json:"wait_p95_s"`          // mean over the futures
 	Unserved float64    `json:"unserved_share"`
 	Held     float64    `json:"held_share"`
 }

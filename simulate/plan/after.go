@@ -123,7 +123,7 @@ func (m *Market) orders(c *Curve, term int) []order {
 	at := slices.Clone(t.On)
 	if at == nil {
 		at = c.Starts(m.period())
-		for _, from := range append(c.renewals(t.Length), m.Also...) {
+		for _, from := range append(c.Renewals(t.Length), m.Also...) {
 			if t.Lead.Length() > 0 {
 				from = c.AddSteps(from, t.Lead, -1)
 			}
@@ -147,9 +147,9 @@ func (m *Market) orders(c *Curve, term int) []order {
 	return out
 }
 
-// renewals returns the times at which purchases end that begin at the start of c and follow each other, so
+// Renewals returns the times at which purchases end that begin at the start of c and follow each other, so
 // that one can be followed by the next without a gap.
-func (c *Curve) renewals(length capcli.Step) []capcli.Seconds {
+func (c *Curve) Renewals(length capcli.Step) []capcli.Seconds {
 	if length.Length() < capcli.Day {
 		return nil // within a day the times of purchase are those that are asked for
 	}

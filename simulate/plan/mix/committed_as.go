@@ -72,14 +72,30 @@ func (s *study) committedAs() ([]CommittedAs, error) {
 
 // holdsAlone reports whether a mix would hold the limits on cost too without its commitments as bills.
 func (s *study) holdsAlone(e *Entry) bool {
-	x := Entry{Candidate: e.Candidate, weights: e.weights, Outcomes: slices.Clone(e.Outcomes)}
+	return e.withoutBills(s.Search.Limits).holds(s.Search.Hold)
+}
+
+// WithoutBills returns a mix that was assessed as it is without its commitments as bills: what they cover is paid at
+// its price on demand. It returns m where it has none.
+func (p *Planner) WithoutBills(m *Mix) *Mix {
+	if m == nil || m.Commitments.BillGPUs() == 0 {
+		return m
+	}
+	e := m.Entry.withoutBills(p.Search.Limits)
+	found := &Found{Entries: []*Entry{e}, Runs: p.problem.Runs, limits: p.Search.Limits, hold: p.Search.Hold}
+	return (&study{Planner: p, found: found, bound: noBound(""), out: &Result{}}).mix(e)
+}
+
+// withoutBills returns an entry with what its outcomes cost without its commitments as bills.
+func (e *Entry) withoutBills(limits []Limit) *Entry {
+	x := &Entry{Candidate: e.Candidate, Rival: -1, risk: e.risk, weights: e.weights, allowed: e.allowed, Outcomes: slices.Clone(e.Outcomes)}
 	for run := range x.Outcomes {
 		o := &x.Outcomes[run]
 		o.OnDemand += e.Cover.alone[run] - o.Cost + e.Cover.Committed
 		o.Committed, o.Cost = o.Committed-e.Cover.Committed, e.Cover.alone[run]
 	}
-	x.judge(s.Search.Limits)
-	return x.holds(s.Search.Hold)
+	x.judge(limits)
+	return x
 }
 
 // waysToCommit are the values of CommittedAs.As: bit 0 is places, bit 1 bills.

@@ -386,7 +386,7 @@ func (x *laid) purchasesOf(o *Offer, kind int, cuts []capcli.Seconds) []plan.Con
 		starts = append(starts, capcli.Seconds(at-x.start))
 	}
 	if o.Every.Length() > 0 {
-		starts = append(starts, curve.Starts(o.Every)...)
+		starts = append(append(starts, curve.Starts(o.Every)...), curve.Renewals(o.Length)...)
 	} else if len(o.Starts) == 0 {
 		starts = []capcli.Seconds{0}
 	}

@@ -100,8 +100,8 @@ func (p *Planner) unsolvable(list []scenarios.FloatingPool, pools []simulate.Poo
 				return fmt.Sprintf("%s covers %s, whose prices on demand differ", f.Name, strings.Join(f.Covers, " and "))
 			case other != nil && (!slices.Equal(other.Covers, f.Covers) || other.Lot != f.Lot):
 				return fmt.Sprintf("%s and %s cover the use of %s in part, or in nodes of other sizes", other.Name, f.Name, name)
-			case others && int(p.machine) > 0 && f.Lot != p.machine || others && p.machine == 0 && f.Lot > 1:
-				return fmt.Sprintf("%s is bought by %d %s, and the other offers are of machines of %d", f.Name, f.Lot, capcli.Plural(int64(f.Lot), "GPU"), max(1, p.machine))
+			case others && f.Lot != max(1, p.machine, p.lot):
+				return fmt.Sprintf("%s is bought by %d %s, and the other offers are of machines of %d", f.Name, f.Lot, capcli.Plural(int64(f.Lot), "GPU"), max(1, p.machine, p.lot))
 			case others && model == "" && len(f.Covers) > 1:
 				return f.Name + " names no gpu_model, and covers " + strings.Join(f.Covers, " and ")
 			}

@@ -26,8 +26,8 @@ type Offer struct {
 	Later  []billing.Step // later values of Rate, by time of purchase
 	ByUnit bool           // Rate is of a billing unit, a machine, and not of one GPU
 	// Starts are the times at which it can be bought; Every is an interval between such times from the start of the
-	// runs on, months on the first. Without either it is bought at the start of the runs. A time within a clock hour
-	// counts from the next on.
+	// runs on, months on the first, beside the times at which one bought at the start ends and can be followed by
+	// another. Without either it is bought at the start of the runs. A time within a clock hour counts from the next on.
 	Starts []capcli.Time
 	Every  capcli.Step
 	Most   int64 // units bought at one time; 0 is no limit
@@ -67,7 +67,10 @@ func (p *Planner) offers(start capcli.Time) ([]Offer, error) {
 	if frame.Market.Lot%1000 != 0 || unit < 1 {
 		return nil, &capcli.RequestError{Field: "lot", Text: "wants whole GPUs: a lot is a machine, the unit in which use is billed", Hint: "--lot 8"}
 	}
-	p.machine = max(p.machine, int(unit))
+	p.lot = int(unit)
+	if !p.req.ByGPU {
+		p.machine = max(p.machine, p.lot)
+	}
 	for i := range frame.Market.Terms {
 		t := &frame.Market.Terms[i]
 		if t.Upfront != 0 {
@@ -76,6 +79,9 @@ func (p *Planner) offers(start capcli.Time) ([]Offer, error) {
 		o := Offer{Name: t.Name, Length: t.Length, Rate: t.Rate[0].Rate, Every: frame.Market.Every, Most: t.Max / 1000 / unit}
 		if t.Max > 0 && o.Most == 0 {
 			continue // less than one machine
+		}
+		for _, at := range t.On {
+			o.Starts, o.Every = append(o.Starts, start+capcli.Time(at)), capcli.Step{}
 		}
 		for _, later := range t.Rate[1:] {
 			o.Later = append(o.Later, billing.Step{From: start + capcli.Time(later.From), Price: later.Rate})
@@ -89,6 +95,7 @@ func (p *Planner) offers(start capcli.Time) ([]Offer, error) {
 type tariff struct {
 	offers  []Offer
 	machine int // GPUs of a billing unit of pools that do not say
+	lot     int // GPUs that are bought together, where use is billed in a smaller unit; else 0
 }
 
 // offersFor yields the offers of a plan, then the pools of a mix that float.
@@ -136,6 +143,9 @@ func (p *Planner) makeTariff() error {
 		return err
 	}
 	p.problem.tariff = &tariff{offers: offers, machine: p.machine}
+	if p.req.ByGPU {
+		p.problem.tariff.lot = p.lot
+	}
 	return nil
 }
 
@@ -229,10 +239,10 @@ func (t *tariff) floorRates(pools []simulate.Pool, c *Candidate) []billing.Rate 
 	return out
 }
 
-// unitOf returns the GPUs of a billing unit of a pool.
+// unitOf returns the GPUs of a unit of a pool: those that are billed together, or bought together where these are more.
 func (t *tariff) unitOf(pool *simulate.Pool) int64 {
 	if pool.Buy != nil {
 		return int64(max(1, pool.GPUsPerNode))
 	}
-	return int64(max(1, pool.MachineGPUs))
+	return int64(max(1, pool.MachineGPUs, t.lot))
 }

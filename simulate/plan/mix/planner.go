@@ -48,6 +48,7 @@ type Planner struct {
 	held int                  // jobs in memory
 
 	first   int // runs of the first search
+	lot     int // GPUs in which the market sells its terms
 	machine int // GPUs of a billing unit of pools that do not say
 
 	floating bool        // pools that float are settled on played use

@@ -54,6 +54,9 @@ type Request struct {
 	Offers      []Offer
 	Market      *market.Request
 	MachineGPUs int // GPUs of the machines in which pools are sold that do not say so; 0 or 1 is by the GPU
+	// ByGPU bills the use of pools that do not say so by the GPU, though Market sells its terms in machines: jobs
+	// share machines.
+	ByGPU bool
 
 	// Futures are job logs that may come, each played as one run, in place of the jobs of the case.
 	Futures []Future
