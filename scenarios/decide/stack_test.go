@@ -19,8 +19,12 @@ func TestStackEnumerated(t *testing.T) {
 		bill          float64
 		risk, horizon string
 	}{
-		{"1.20", 2, "mean", "4w"}, {"1.40", 1.9, "cvar50", "4w"}, {"2.40", 1.5, "mean", "4w"}, {"1.00", 2.2, "mean", "4w"},
-		{"1.20", 1.8, "mean", "13w"}, {"1.40", 2.2, "mean", "13w"},
+		{"1.20", 2, "mean", "4w"},
+		{"1.40", 1.9, "cvar50", "4w"},
+		{"2.40", 1.5, "mean", "4w"},
+		{"1.00", 2.2, "mean", "4w"},
+		{"1.20", 1.8, "mean", "13w"},
+		{"1.40", 2.2, "mean", "13w"},
 	} {
 		m := made{seed: capcli.Seed(seed + 2), days: 35, fenced: true, rate: x.place, bill: fmt.Sprintf("%.2f", x.bill)}
 		files, q := m.files(), m.request()
