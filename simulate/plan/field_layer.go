@@ -83,8 +83,8 @@ func (l *layer) sort(count int) {
 	l.breaks = slices.Compact(l.breaks)
 }
 
-// at returns the index of a number of lots in the breaks.
-func (l *layer) at(lots int64) int {
+// indexOf returns the index of a number of lots in the breaks.
+func (l *layer) indexOf(lots int64) int {
 	if len(l.place) > 0 {
 		return int(l.place[lots-l.least])
 	}
@@ -111,7 +111,7 @@ func (f *Field) cellsOf(l *layer, s int) ([]cell, error) {
 			}
 			last, each = p, p.Rate/rates
 		}
-		at := l.at(n)
+		at := l.indexOf(n)
 		c := &l.cells[at]
 		if c.whole == 0 {
 			l.touched = append(l.touched, at)
