@@ -188,7 +188,7 @@ func (a Auto) fit(y capcli.Series, members []member, trial trial, gaps int) (mod
 	for i, k := range f.pool.slots {
 		notes = append(notes, fmt.Sprintf("%s %.2f", members[k].name, f.pool.weights[i]))
 	}
-	f.cal, f.prior, f.n = trial.cal, widening(len(y.Values)), len(y.Values)
+	f.cal, f.prior, f.y, f.period = trial.cal, widening(len(y.Values)), y.Values, firstSeason(len(y.Values), a.Seasons)
 	f.describe(y.Values, notes, gaps)
 	if a.logs {
 		f.info.Method += " (in logarithms)"

@@ -14,8 +14,9 @@ type autoFitted struct {
 	pool    combined // the fitted members, with weights averaged over the steps ahead
 	weights stepWeights
 	cal     calibration
-	prior   float64 // factor that widens intervals before evidence: see widening
-	n       int     // number of values that the model was fitted to
+	prior   float64   // factor that widens intervals before evidence: see widening
+	y       []float64 // the values that the model was fitted to
+	period  int       // length of the shortest season, or 1
 	reach   Reach
 	low     float64 // least value of a forecast; -Inf is none
 	info    model.Info
@@ -64,7 +65,10 @@ func (f *autoFitted) blend(h int) (*blended, error) {
 		}
 	}
 	out.mean, out.spread = f.weights.blend(out.own)
-	fan(out.spread, f.n)
+	fan(out.spread, len(f.y))
+	if f.cal.held {
+		out.spread = hold(out.spread, f.y, f.period)
+	}
 	f.last = out
 	return out, nil
 }

@@ -68,7 +68,7 @@ func (a Auto) trial(y capcli.Series, members []member) trial {
 		tests[k] = o
 	}
 	t.weigh(members, tests)
-	t.calibrate(tests, a.logs)
+	t.calibrate(tests, y.Values, firstSeason(n, a.Seasons), a.logs)
 	return t
 }
 
@@ -252,9 +252,10 @@ func (t *trial) weightsOf(members []int) stepWeights {
 	return out
 }
 
-// calibrate records the errors of the combination at the origins. logs says that the series are
-// logarithms.
-func (t *trial) calibrate(tests [][]Origin, logs bool) {
+// calibrate records the errors of the combination at the origins, over held spreads where the
+// errors bear that out. logs says that the series are logarithms.
+func (t *trial) calibrate(tests [][]Origin, y []float64, period int, logs bool) {
+	held := calibration{held: true}
 	for i := range tests[0] {
 		var parts []model.Forecast
 		var members []int
@@ -270,6 +271,7 @@ func (t *trial) calibrate(tests [][]Origin, logs bool) {
 		mean, spread := t.weightsOf(members).blend(parts)
 		spread = fan(spread, tests[0][i].At)
 		t.cal.add(tests[0][i].Actual, mean, spread)
+		held.add(tests[0][i].Actual, mean, hold(spread, y[:tests[0][i].At], period))
 		for k, v := range tests[0][i].Actual {
 			t.off += math.Abs(v - mean[k])
 			t.ahead += float64(k + 1)
@@ -279,6 +281,9 @@ func (t *trial) calibrate(tests [][]Origin, logs bool) {
 				t.miss += math.Abs(v - mean[k])
 			}
 		}
+	}
+	if held.bearsHolding() {
+		t.cal = held
 	}
 }
 

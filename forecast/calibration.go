@@ -27,6 +27,7 @@ func halfWidth(iv model.Interval) []float64 {
 type calibration struct {
 	ratios  []float64 // |error| over spread, in no order
 	origins int
+	held    bool // the spreads are held: see hold
 }
 
 // add records the errors of one origin.
