@@ -100,8 +100,33 @@ const (
 	errorPrior = 8     // number of them
 	errorSpan  = 0.06  // their standard deviation
 	errorMost  = 1.0   // largest error of the logarithm that futures draw
-	damping    = 0.995 // of moves of the level, per week ahead
+	damping    = 0.995 // of drift, and at least so much of moves of the level, per week ahead
+	rangePrior = 8     // number of blocks that the prior range of the level counts for
+	rangeSpan  = 0.3   // that range: the standard deviation of its logarithm
 )
+
+// settleRange sets how far the members' levels move in all: no further than the levels of the past
+// lie apart. A level that wanders in days and returns would else be far off within a year.
+func (f *fitted) settleRange() {
+	n := float64(len(f.blocks))
+	mean, sum := 0.0, rangePrior*rangeSpan*rangeSpan
+	for i := range f.blocks {
+		mean += math.Log(f.blocks[i].mean+f.logOffset()) / n
+	}
+	for i := range f.blocks {
+		d := math.Log(f.blocks[i].mean+f.logOffset()) - mean
+		sum += d * d
+	}
+	most := sum / (n + rangePrior - 1)
+	for j := range f.members {
+		m := &f.members[j]
+		gain := m.gain()
+		m.damp = min(math.Pow(damping, f.weeks), math.Sqrt(most/(most+gain*gain*m.variance)))
+	}
+}
+
+// gain returns the share of an error by which the level moves.
+func (m *member) gain() float64 { return 1 - math.Exp2(-1/m.half) }
 
 // settleErrors replaces the errors of m by their sorted sizes, with those of the prior.
 func (m *member) settleErrors(weeks float64) {
@@ -187,14 +212,13 @@ func (f *fitted) path(h int, u float64, rng model.Noise) []float64 {
 	if len(m.shape.blocks) == 0 {
 		return out
 	}
-	gain := 1 - math.Exp2(-1/m.half)
-	moved, damp, drift := 0.0, 1.0, f.drawDrift(rng.Float64())
+	gain, moved, damp, slow, drift := m.gain(), 0.0, 1.0, 1.0, f.drawDrift(rng.Float64())
 	for k := 0; k*f.length < h; k++ {
 		e := m.draw(model.Innovation(rng, k*f.length))
 		level := m.level(f.growth, float64(k+1), f.weeks)
 		level = max(0, (level+f.logOffset())*math.Exp(moved+e-m.variance/2)-f.logOffset())
-		damp *= math.Pow(damping, f.weeks)
-		moved += damp*(gain*e+drift) - damp*damp*gain*gain*m.variance/2
+		damp, slow = damp*m.damp, slow*math.Pow(damping, f.weeks)
+		moved += damp*gain*(e-damp*gain*m.variance/2) + slow*drift
 		from := m.shape.pick(rng.Float64())
 		for i, v := range from.values[:min(f.length, h-k*f.length)] {
 			out[k*f.length+i] = f.value(v / from.mean * level)

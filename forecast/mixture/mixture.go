@@ -29,12 +29,13 @@ import (
 // A future takes one member. Its level moves as exponential smoothing does (Hyndman, Koehler, Ord
 // & Snyder 2008, ETS(A,N,N) of the logarithm):
 //
-//	week k: x_k = l_(k-1) + e_k - v/2,  l_k = l_(k-1) + d^k (a e_k + g) - (d^k a)^2 v/2,  a = 1 - 2^(-1/half-life),
+//	week k: x_k = l_(k-1) + e_k - v/2,  l_k = l_(k-1) + d^k a e_k - (d^k a)^2 v/2 + c^k g,  a = 1 - 2^(-1/half-life),
 //
 // with errors e of variance v, drawn from the member's own past, of either sign. Without the terms in v the mean of a
 // wandering logarithm would grow without end; with them the mean of the level stays, but for the drift g. It is drawn once for a
 // future: what goes on of the growth of the last year, and, as far as the history has months, an exponential of
-// either sign. The factor d damps moves far ahead, for levels do not wander off as fast as a random walk. The hours of
+// either sign. The factor d is such that all moves together have no more variance than the levels of the past, and c
+// lets drift go on for years, ever less. The hours of
 // a week are x_k times the shape of a recent week.
 //
 // The history ends with the last whole week. Where two weeks are not known the model works with
@@ -141,6 +142,7 @@ type member struct {
 	sum, mass, age float64   // of the smoothing: weighted sum, weights, and weights times age in blocks
 	errors         []float64 // last one-block errors of the logarithm; sorted sizes after learn
 	variance       float64   // of the errors that futures draw
+	damp           float64   // of moves of the level, per block ahead
 }
 
 // shapeLife returns the half-life of the member's shape, in weeks.
@@ -202,6 +204,7 @@ func (f *fitted) learn() {
 		f.members[j].settleErrors(f.weeks)
 		f.members[j].shape = f.shapeAt(len(f.blocks)-1, f.members[j].shapeLife(f.weeks))
 	}
+	f.settleRange()
 }
 
 // score adds the losses of the members on the block after i.
