@@ -19,7 +19,7 @@ type tally struct {
 	units  []int64
 	levels [][]float64
 	rest   []float64 // by period: cost of the uncovered use
-	cuts   []cut     // by period: a lower bound on rest at other levels
+	cuts   []cut     // by period: a lower bound on rest at other levels; 0 where nothing may move
 	open   *coverage
 }
 
@@ -35,9 +35,13 @@ func (p *problem) tally(units []int64) *tally {
 	return t
 }
 
-// look computes the cost of a period's uncovered use, and its cut, at the present levels.
+// look computes the cost of a period's uncovered use at the present levels. Where work moves, it
+// also computes the cut there, which costs less than the splits that it spares.
 func (t *tally) look(i int) {
-	t.rest[i], t.cuts[i] = t.p.uncovered(i, t.levels[i], t.open), t.p.cutAt(i, t.levels[i], t.open)
+	t.rest[i] = t.p.uncovered(i, t.levels[i], t.open)
+	if len(t.p.Moves) > 0 {
+		t.cuts[i] = t.p.cutAt(i, t.levels[i], t.open)
+	}
 }
 
 // move is a change in the units of one column.
