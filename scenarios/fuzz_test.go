@@ -119,6 +119,7 @@ func checkScenario(t *testing.T, s *Scenario) {
 func FuzzParseMarket(f *testing.F) {
 	f.Add([]byte("capcli: market/v1\nevery: 1d\ngpus: [{gpu_model: a, on_demand: 4, lot: 8}]\noffers:\n- {product: owned, gpu_model: a, term: 4d, machine: {capital: 5}}\n- {product: savings_plan, term: 1d, rates: [{discount: 5%}]}\n"))
 	f.Add([]byte("capcli: market/v1\ngpus: [{gpu_model: a, on_demand: 4}]\noffers: [{product: reserved_capacity, gpu_model: a, term: 2d, price: 1, extend: {term: 1d, price: 1}, terminate: {every: 1d, fee: 50%}}]\n"))
+	f.Add([]byte("capcli: market/v1\ngpus: [{gpu_model: a, on_demand: 4}, {gpu_model: b, on_demand: 4}]\nmoves: [{from: a, to: b, speed: 2.5, share: 30%}, {from: b, to: a, speed: 0.4}]\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := ParseMarket("fuzz.yaml", b)
 		if err != nil {
@@ -139,6 +140,12 @@ func FuzzParseMarket(f *testing.F) {
 				if x.Share < 0 || x.Share > 1_000_000 || x.After.Length() <= 0 {
 					t.Errorf("exit %+v of %s", x, o.Name)
 				}
+			}
+		}
+		taken := make([]int64, len(m.GPUs))
+		for _, x := range m.Moves {
+			if taken[x.From] += x.Share; taken[x.From] > 1_000_000 || x.From == x.To || x.Speed <= 0 || x.Share <= 0 {
+				t.Errorf("move %+v", x)
 			}
 		}
 	})

@@ -28,6 +28,7 @@ type Market struct {
 	Overrun bool   // whole, unless After says another
 	GPUs    []MarketGPU
 	Offers  []MarketOffer
+	Moves   []MarketMove
 }
 
 // MarketGPU is a GPU model in demand.
@@ -90,6 +91,7 @@ func readMarket(d *strict.Decoder, root *yaml.Node, m *Market) {
 		d.Fault(root, "this is no market: it begins with capcli: %s and has lists called gpus and offers", marketVersion)
 		return
 	}
+	var moves []MarketMove
 	o := d.ReadObject(root, "the top level", []strict.Field{
 		{"capcli", "the form of this file: " + marketVersion, strict.Version},
 		{"name", "what the market is called", strict.Name(&m.Name)},
@@ -98,6 +100,7 @@ func readMarket(d *strict.Decoder, root *yaml.Node, m *Market) {
 		{"overrun", "true: after: whole", strict.Bool(&m.Overrun)},
 		{"gpus", "models that are wanted: [{gpu_model: H100, on_demand: 3.90, lot: 8}]", marketGPUs(m)},
 		{"offers", "what can be bought: [{product: reserved_instance, gpu_model: H100, term: 1y, price: 2.20}]", marketOffers(m)},
+		{"moves", "work that may move between models: [{from: A100, to: H100, speed: 2.0, share: 30%}]", marketMoves(&moves)},
 	})
 	o.RequireVersion("file")
 	if len(m.GPUs) == 0 && d.FaultCount() == 0 {
@@ -105,6 +108,11 @@ func readMarket(d *strict.Decoder, root *yaml.Node, m *Market) {
 	}
 	if d.FaultCount() == 0 {
 		m.match(d)
+		for _, x := range moves {
+			if problem := m.addMove(x); problem != "" {
+				d.Fault(x.node, "%s", problem)
+			}
+		}
 	}
 }
 

@@ -226,14 +226,17 @@ const maxMoney = 1_000_000_000_000 * capcli.Dollar
 
 // share reads a share such as 28% or 0.28 and stores millionths.
 func share(dst *int64) strict.Reader {
-	return strict.Value(dst, "a share such as 28%", "a share of 0 to 100%, such as 28% or 0.28", func(s string) (int64, bool) {
-		digits, percent := strings.CutSuffix(s, "%")
-		v, err := capcli.ParseUSD(strings.TrimSpace(digits)) // ParseUSD reads a decimal in millionths
-		if percent {
-			v /= 100
-		}
-		return int64(v), err == nil && v <= allUpfront
-	})
+	return strict.Value(dst, "a share such as 28%", "a share of 0 to 100%, such as 28% or 0.28", parseShare)
+}
+
+// parseShare returns a share in millionths. It reports false where the text is none.
+func parseShare(s string) (int64, bool) {
+	digits, percent := strings.CutSuffix(s, "%")
+	v, err := capcli.ParseUSD(strings.TrimSpace(digits)) // ParseUSD reads a decimal in millionths
+	if percent {
+		v /= 100
+	}
+	return int64(v), err == nil && v <= allUpfront
 }
 
 // spotStep is a spot price being read.

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios"
 	"capcli/scenarios/play"
@@ -18,6 +16,7 @@ type jointOptions struct {
 	output outputOptions
 	curve  planCurveOptions // how the demand is read
 	market string
+	moves  []string
 }
 
 func newPlanJoint(e *env) *cobra.Command {
@@ -36,6 +35,7 @@ func newPlanJoint(e *env) *cobra.Command {
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
 	f.StringVar(&o.market, "market", "", "what can be bought: YAML `FILE`; see docs/plan.md")
+	f.StringArrayVar(&o.moves, "move", nil, "work that may move: up to 30% of A100's on H100, 2 hours in 1, is `A100:H100=2.0@30%`")
 	h := &o.curve.history
 	f.StringSliceVar(&h.ask.By, "by", nil, "one series of a job log per `KEY`: gpu_model")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d (default: as in a table; else 1h)")
@@ -55,6 +55,9 @@ func runPlanJoint(ctx context.Context, e *env, o *jointOptions, file string) err
 		return err
 	}
 	market, err := scenarios.ParseMarket(o.market, text)
+	if err == nil {
+		err = market.AddMoves(o.moves)
+	}
 	if err != nil {
 		return err
 	}
@@ -71,8 +74,7 @@ func runPlanJoint(ctx context.Context, e *env, o *jointOptions, file string) err
 
 // jointDoc is the report of a joint plan.
 func jointDoc(r *joint.Result) report.Doc {
-	return report.Doc{Lead: jointLead(r), Data: r, Notes: r.Notes, Tables: []report.Table{
-		jointPurchases(r.Purchases), jointModels(r.Models),
+	return report.Doc{Lead: r.Lead(), Data: r, Notes: r.Notes, Tables: append(jointUse(r),
 		report.Figures("totals", r, []report.Field[*joint.Result]{
 			{Name: "cost_usd", Head: "cost"},
 			{Name: "cost_usd_per_year", Head: "a year"},
@@ -82,22 +84,7 @@ func jointDoc(r *joint.Result) report.Doc {
 			{Name: "bound_usd", Head: "lower bound"},
 			{Name: "gap", Head: "optimality gap, at most", As: report.AsPercent},
 		}),
-	}}
-}
-
-func jointLead(r *joint.Result) string {
-	proof := "no plan costs less"
-	switch {
-	case r.Gap > 0 && r.Gap <= 1e-6:
-		proof = "no plan costs less (to a millionth of the cost)"
-	case r.Gap > 0:
-		proof = fmt.Sprintf("no plan costs less than %s, so this one is at most %.3g%% above the cheapest", r.Bound, 100*r.Gap)
-	}
-	n := int64(len(r.Purchases))
-	if n == 0 {
-		return fmt.Sprintf("Buy nothing: all on demand costs %s over %s; %s.", r.Cost, r.Length, proof)
-	}
-	return fmt.Sprintf("Make %d %s: %s over %s, %s a year; all on demand costs %s; %s.", n, capcli.Plural(n, "purchase"), r.Cost, r.Length, r.CostYear, r.AllOnDemand, proof)
+	)}
 }
 
 func jointPurchases(list []joint.Purchase) report.Table {
@@ -115,12 +102,27 @@ func jointPurchases(list []joint.Purchase) report.Table {
 	})
 }
 
-func jointModels(list []joint.Model) report.Table {
-	return report.Fill(report.Table{Name: "gpu_models", Title: "GPU-hours of each model, by what serves them"}, list, []report.Field[joint.Model]{
+// jointUse returns the tables of what is bought, what moves, and what serves each model.
+func jointUse(r *joint.Result) []report.Table {
+	fields, tables := []report.Field[joint.Model]{
 		{Name: "gpu_model", Head: "model"},
 		{Name: "wanted_gpu_hours", Head: "demand"},
 		{Name: "reserved_gpu_hours", Head: "reservations"},
 		{Name: "plan_gpu_hours", Head: "savings plans"},
 		{Name: "on_demand_gpu_hours", Head: "on demand"},
-	})
+	}, []report.Table{jointPurchases(r.Purchases)}
+	if len(r.Moves) > 0 {
+		fields = append(fields, []report.Field[joint.Model]{{Name: "moved_out_gpu_hours", Head: "moved out"}, {Name: "moved_in_gpu_hours", Head: "moved in"}}...)
+		tables = append(tables, report.Fill(report.Table{Name: "moves", Title: "GPU-hours that move, between changes of what is bought"}, r.Moves, []report.Field[joint.Moved]{
+			{Name: "start"},
+			{Name: "end"},
+			{Name: "from_gpu_model", Head: "from"},
+			{Name: "to_gpu_model", Head: "to"},
+			{Name: "may_move_gpu_hours", Head: "may move"},
+			{Name: "moved_gpu_hours", Head: "moved"},
+			{Name: "arrived_gpu_hours", Head: "as hours of to"},
+			{Name: "moving_hours", Head: "in hours"},
+		}))
+	}
+	return append(tables, report.Fill(report.Table{Name: "gpu_models", Title: "GPU-hours of each model, by what serves them"}, r.Models, fields))
 }

@@ -7,6 +7,15 @@ type cut struct {
 	slope  []float64 // by dimension, never above 0
 }
 
+// value returns the bound at levels.
+func (c *cut) value(levels []float64) float64 {
+	v := c.at
+	for d, s := range c.slope {
+		v += s * levels[d]
+	}
+	return v
+}
+
 // perHour converts a rate times thousandths of unit-seconds to millionths of a dollar.
 const perHour = 3_600_000
 
@@ -16,17 +25,37 @@ type coverage struct {
 	money   []float64 // by plan: money left of it
 	worth   []float64 // by plan: saving from one more unit of money; 0 where some is left
 	planned []float64 // by model: use served under plans
+	use     []float64 // by model: its own work that stays, and what is moved to it
+	moved   []int64   // by move: work that leaves, thousandths of GPU-seconds of its model
+	arrived []int64   // by move: the same work on the other model
+	split   *split    // nil where nothing may move
 }
 
 func (p *problem) newCoverage() *coverage {
 	m, k := len(p.GPUs), len(p.plans)
-	return &coverage{make([]float64, m), make([]float64, k), make([]float64, k), make([]float64, m)}
+	o := &coverage{
+		left: make([]float64, m), money: make([]float64, k), worth: make([]float64, k), planned: make([]float64, m), use: make([]float64, m),
+		moved: make([]int64, len(p.Moves)), arrived: make([]int64, len(p.Moves)),
+	}
+	if len(p.Moves) > 0 {
+		o.split = p.newSplit()
+	}
+	return o
 }
 
-// serve applies levels to the use of a segment as providers do, and fills in o.
+// serve moves what may move of a segment where that is cheapest, applies levels to the use that
+// comes of it as providers do, and fills in o.
 func (p *problem) serve(s *segment, levels []float64, o *coverage) {
 	for m, w := range s.work {
-		o.left[m] = max(0, float64(w)-levels[m]*float64(p.lots[m]*s.dur))
+		o.use[m] = float64(w)
+	}
+	if o.split != nil {
+		o.split.fill(s, levels)
+		o.split.solve()
+		o.split.move(s, o)
+	}
+	for m, w := range o.use {
+		o.left[m] = max(0, w-levels[m]*float64(p.lots[m]*s.dur))
 		o.planned[m] = 0
 	}
 	for k := range o.money {
@@ -71,7 +100,10 @@ func (p *problem) cutAt(period int, levels []float64, o *coverage) cut {
 	c := cut{period: period, slope: make([]float64, len(levels))}
 	for i := range p.periods[period] {
 		s := &p.periods[period][i]
-		p.serve(s, levels, o)
+		if p.serve(s, levels, o); o.split != nil {
+			o.split.addCut(s, &c)
+			continue
+		}
 		p.sharpen(s, levels, o)
 		for m, w := range s.work {
 			if float64(w) <= levels[m]*float64(p.lots[m]*s.dur) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"capcli"
 	"capcli/profile/demand"
@@ -30,10 +31,33 @@ type Result struct {
 	Gap         float64    `json:"gap"`       // most that Cost can be above the optimum, as a share of Bound
 	Purchases   []Purchase `json:"purchases"`
 	Models      []Model    `json:"gpu_models"`
+	Moves       []Moved    `json:"moves,omitempty"`         // none where nothing may move
+	Without     *Without   `json:"without_moves,omitempty"` // the plan in which nothing moves
 	Notes       []string   `json:"notes"`
 
 	Length  capcli.Seconds `json:"-"` // length of the demand
 	Partial string         `json:"-"` // what is missing of the input; "" is nothing
+}
+
+// Moved is the work that one move takes over a span of time in which what is bought stays the same.
+// Start and End are as in Purchase.
+type Moved struct {
+	From    string  `json:"from_gpu_model"`
+	To      string  `json:"to_gpu_model"`
+	Speed   float64 `json:"speed"` // hours of From that are one hour of To
+	Start   any     `json:"start"`
+	End     any     `json:"end"`
+	May     float64 `json:"may_move_gpu_hours"`
+	Moved   float64 `json:"moved_gpu_hours"`   // hours of From
+	Arrived float64 `json:"arrived_gpu_hours"` // the same work in hours of To, rounded up by step
+	Busy    float64 `json:"moving_hours"`      // time in which some work moves
+}
+
+// Without is the cheapest plan found in which nothing moves.
+type Without struct {
+	Cost  capcli.USD `json:"cost_usd"`
+	Bound capcli.USD `json:"bound_usd"`
+	Saved capcli.USD `json:"moves_save_usd"` // Cost less that of the plan with moves; 0 or more
 }
 
 // Purchase is an amount bought of one offer at one time: GPUs of a model, or money an hour for all
@@ -59,6 +83,8 @@ type Model struct {
 	Reserved float64 `json:"reserved_gpu_hours"` // served by its own purchases
 	Planned  float64 `json:"plan_gpu_hours"`     // served under plans
 	OnDemand float64 `json:"on_demand_gpu_hours"`
+	Out      float64 `json:"moved_out_gpu_hours,omitempty"` // wanted, and served by other models
+	In       float64 `json:"moved_in_gpu_hours,omitempty"`  // wanted of other models, and served by this one
 }
 
 // Plan finds cheap purchases in a market for the demand of its GPU models. Each model has a series
@@ -89,13 +115,92 @@ func Plan(ctx context.Context, m *scenarios.Market, hs *demand.Histories) (*Resu
 	for _, x := range best.purchases {
 		out.Purchases = append(out.Purchases, p.document(x))
 	}
-	for i, g := range m.GPUs {
-		out.Models = append(out.Models, Model{
-			Name: g.Model, Wanted: best.wanted[i].Hours(), Reserved: best.reserved[i].Hours(), Planned: best.planned[i].Hours(),
-			OnDemand: (best.wanted[i] - best.reserved[i] - best.planned[i]).Hours(),
-		})
+	out.Models = p.models(best)
+	for i := range best.moved {
+		out.Moves = append(out.Moves, p.movedDocument(&best.moved[i]))
+	}
+	if w := best.without; w != nil {
+		out.Without = &Without{w.cost, w.bound, w.cost - best.cost}
 	}
 	return out, nil
+}
+
+// models returns the use of each model.
+func (p *problem) models(s *solution) []Model {
+	in, leave := make([]capcli.GPUTime, len(p.GPUs)), make([]capcli.GPUTime, len(p.GPUs))
+	for i := range s.moved {
+		x := &s.moved[i]
+		leave[p.Moves[x.move].From] += x.left
+		in[p.Moves[x.move].To] += x.arrived
+	}
+	var out []Model
+	for i, g := range p.GPUs {
+		out = append(out, Model{
+			Name: g.Model, Wanted: s.wanted[i].Hours(), Reserved: s.reserved[i].Hours(), Planned: s.planned[i].Hours(),
+			OnDemand: (s.wanted[i] - leave[i] + in[i] - s.reserved[i] - s.planned[i]).Hours(), Out: leave[i].Hours(), In: in[i].Hours(),
+		})
+	}
+	return out
+}
+
+// movedDocument returns the document of moved work.
+func (p *problem) movedDocument(x *moved) Moved {
+	m, start := &p.Moves[x.move], p.curves[0].Start
+	return Moved{
+		From: p.GPUs[m.From].Model, To: p.GPUs[m.To].Model, Speed: float64(m.Speed) / 1000, Start: instant(start, x.from), End: instant(start, x.to),
+		May: x.may.Hours(), Moved: x.left.Hours(), Arrived: x.arrived.Hours(), Busy: float64(x.busy) / float64(capcli.Hour),
+	}
+}
+
+// Lead returns the answer in one sentence or two: what to buy, what it costs, what the moves save,
+// and how near the optimum it is.
+func (r *Result) Lead() string {
+	proof := "no plan costs less"
+	switch {
+	case r.Gap > 0 && r.Gap <= 1e-6:
+		proof = "no plan costs less (to a millionth of the cost)"
+	case r.Gap > 0:
+		proof = fmt.Sprintf("no plan costs less than %s, so this one is at most %.3g%% above the cheapest", r.Bound, 100*r.Gap)
+	}
+	out := fmt.Sprintf("Buy nothing: all on demand costs %s over %s; %s.", r.AllOnDemand, r.Length, proof)
+	if n := int64(len(r.Purchases)); n > 0 {
+		out = fmt.Sprintf("Make %d %s: %s over %s, %s a year; all on demand costs %s; %s.", n, capcli.Plural(n, "purchase"), r.Cost, r.Length, r.CostYear, r.AllOnDemand, proof)
+	} else if r.Cost < r.AllOnDemand { // what is moved is cheaper, all of it on demand
+		out = fmt.Sprintf("Buy nothing: on demand costs %s over %s, where work moves; %s without; %s.", r.Cost, r.Length, r.AllOnDemand, proof)
+	}
+	if r.Without != nil {
+		out += r.leadOfMoves()
+	}
+	return out
+}
+
+// leadOfMoves returns what moves, by pair of models, and what it saves.
+func (r *Result) leadOfMoves() string {
+	type pair struct{ from, to string }
+	var order []pair
+	moved, may := map[pair]float64{}, map[pair]float64{}
+	for i := range r.Moves {
+		x := &r.Moves[i]
+		k := pair{x.From, x.To}
+		if !slices.Contains(order, k) {
+			order = append(order, k)
+		}
+		moved[k] += x.Moved
+		may[k] += x.May
+	}
+	var parts []string
+	for _, k := range order {
+		if moved[k] > 0 {
+			parts = append(parts, fmt.Sprintf("%.3g%% of the work of %s that may run on %s", 100*moved[k]/may[k], k.from, k.to))
+		}
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf(" No work moves: the cheapest plan found costs the same without moves, %s.", r.Without.Cost)
+	}
+	if r.Without.Saved == 0 {
+		return fmt.Sprintf(" Move %s; it saves nothing: %s without.", strings.Join(parts, ", "), r.Without.Cost)
+	}
+	return fmt.Sprintf(" Move %s: it saves %s of the %s that the cheapest plan found without moves costs.", strings.Join(parts, ", "), r.Without.Saved, r.Without.Cost)
 }
 
 // curvesOf returns the demand for each model of a market, in order.

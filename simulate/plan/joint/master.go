@@ -177,11 +177,7 @@ func (m *master) highestCut(period int, levels []float64) float64 {
 		if c.period != period {
 			continue
 		}
-		v := c.at
-		for d, s := range c.slope {
-			v += s * levels[d]
-		}
-		most = max(most, v)
+		most = max(most, c.value(levels))
 	}
 	return most
 }

@@ -28,6 +28,18 @@ type solution struct {
 	wanted      []capcli.GPUTime // by model
 	reserved    []capcli.GPUTime // by model: served by its own purchases
 	planned     []capcli.GPUTime // by model: served under plans
+	units       []int64          // by column
+	moved       []moved          // by move and span of time
+	without     *solution        // the plan in which nothing moves; nil where nothing may move
+}
+
+// moved is the work that one move takes over a span of time.
+type moved struct {
+	move          int
+	from, to      capcli.Seconds
+	may           capcli.GPUTime // most that may move
+	left, arrived capcli.GPUTime // moved work, in the time of each of the two models
+	busy          capcli.Seconds // time in which some moves
 }
 
 // purchase is an amount bought of one offer at one time.
@@ -103,6 +115,9 @@ type problem struct {
 // improved by single purchases and swaps. Where there are no plans each model is a minimum-cost
 // flow of its own, and the result is the optimum.
 func (p *problem) solve(ctx context.Context) (*solution, error) {
+	if len(p.Moves) > 0 {
+		return p.solveMoving(ctx)
+	}
 	if len(p.plans) == 0 {
 		return p.separate(ctx)
 	}
@@ -110,6 +125,47 @@ func (p *problem) solve(ctx context.Context) (*solution, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.rounded(ctx, x, bound)
+}
+
+// solveMoving finds a plan in which work moves. What is bought and what moves are one program: the
+// cost of the uncovered demand of a segment is that of its best split, which is convex too. Where
+// the search ends above the plan in which nothing moves, it starts again from that plan, so that
+// the result never costs more.
+func (p *problem) solveMoving(ctx context.Context) (*solution, error) {
+	still := *p
+	market := *p.Market
+	market.Moves, still.Market = nil, &market
+	without, err := still.solve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x, bound, err := p.relax(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.rounded(ctx, x, bound)
+	if err != nil {
+		return nil, err
+	}
+	if out.cost >= without.cost { // then from there: at the same cost nothing moves that need not
+		for j, n := range without.units {
+			x[j] = float64(n)
+		}
+		other, err := p.rounded(ctx, x, bound)
+		if err != nil {
+			return nil, err
+		}
+		if other.cost <= out.cost {
+			out = other
+		}
+	}
+	out.without = without
+	return out, nil
+}
+
+// rounded returns the plan of whole units near fractional purchases.
+func (p *problem) rounded(ctx context.Context, x []float64, bound float64) (*solution, error) {
 	units, err := p.round(ctx, x)
 	if err != nil {
 		return nil, err
@@ -134,7 +190,7 @@ func newProblem(m *scenarios.Market, curves []*plan.Curve) (*problem, error) {
 		return nil, err
 	}
 	curves = p.curves
-	first := curves[0]
+	first, all := curves[0], 0.0
 	for i, c := range curves {
 		if err := c.Check(); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.GPUs[i].Model, err)
@@ -142,8 +198,14 @@ func newProblem(m *scenarios.Market, curves []*plan.Curve) (*problem, error) {
 		if c.Start != first.Start || c.Step != first.Step || len(c.Work) != len(first.Work) {
 			return nil, fmt.Errorf("the demands for %s and %s are not of the same steps", m.GPUs[0].Model, m.GPUs[i].Model)
 		}
+		for _, w := range c.Work {
+			all += float64(w)
+		}
 		p.lots = append(p.lots, cmp.Or(m.GPUs[i].Lot, 1000))
 		p.list = append(p.list, int64(m.GPUs[i].OnDemand.Rate))
+	}
+	if len(m.Moves) > 0 && all > math.MaxInt64/1000 { // moved work may be 100 times as long
+		return nil, capcli.ErrOverflow
 	}
 	for i := range m.Offers {
 		if m.Offers[i].Model < 0 {
@@ -356,13 +418,17 @@ func (p *problem) findTops() {
 	for _, segs := range p.periods {
 		for i := range segs {
 			s := &segs[i]
-			for m, w := range s.work {
+			use := slices.Clone(s.work)
+			for _, x := range p.Moves {
+				use[x.To] += arrives(exact.Portion(s.work[x.From], x.Share, 1e6), x.Speed)
+			}
+			for m, w := range use {
 				p.top[m] = max(p.top[m], float64(w)/float64(p.lots[m]*s.dur))
 			}
 			for k, o := range p.plans {
 				sum := 0.0
 				for m, r := range p.Offers[o].Rates {
-					sum += float64(r) * float64(s.work[m]) / float64(1000*s.dur*planMilli)
+					sum += float64(r) * float64(use[m]) / float64(1000*s.dur*planMilli)
 				}
 				p.top[len(p.GPUs)+k] = max(p.top[len(p.GPUs)+k], sum)
 			}

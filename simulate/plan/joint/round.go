@@ -19,6 +19,7 @@ type tally struct {
 	units  []int64
 	levels [][]float64
 	rest   []float64 // by period: cost of the uncovered use
+	cuts   []cut     // by period: a lower bound on rest at other levels; 0 where nothing may move
 	open   *coverage
 }
 
@@ -27,11 +28,20 @@ func (p *problem) tally(units []int64) *tally {
 	for i, n := range units {
 		x[i] = float64(n)
 	}
-	t := &tally{p: p, units: units, levels: p.levelsOf(x), open: p.newCoverage(), rest: make([]float64, len(p.periods))}
+	t := &tally{p: p, units: units, levels: p.levelsOf(x), open: p.newCoverage(), rest: make([]float64, len(p.periods)), cuts: make([]cut, len(p.periods))}
 	for i := range t.rest {
-		t.rest[i] = p.uncovered(i, t.levels[i], t.open)
+		t.look(i)
 	}
 	return t
+}
+
+// look computes the cost of a period's uncovered use at the present levels. Where work moves, it
+// also computes the cut there, which costs less than the splits that it spares.
+func (t *tally) look(i int) {
+	t.rest[i] = t.p.uncovered(i, t.levels[i], t.open)
+	if len(t.p.Moves) > 0 {
+		t.cuts[i] = t.p.cutAt(i, t.levels[i], t.open)
+	}
 }
 
 // move is a change in the units of one column.
@@ -40,8 +50,8 @@ type move struct {
 	by     int64
 }
 
-// gain returns the saving of some moves in millionths of a dollar, negative where they cost more;
-// -Inf where one leaves the limits of its column.
+// gain returns the saving of some moves in millionths of a dollar, or where there is none a number
+// that is not above 0: -Inf where one leaves the limits of its column.
 func (t *tally) gain(moves ...move) float64 {
 	sum := 0.0
 	from, to := len(t.rest), 0
@@ -54,10 +64,13 @@ func (t *tally) gain(moves ...move) float64 {
 		from, to = min(from, k.from), max(to, k.to)
 	}
 	t.shift(1, moves)
-	for i := from; i < to; i++ {
-		sum += t.rest[i] - t.p.uncovered(i, t.levels[i], t.open)
+	defer t.shift(-1, moves)
+	for i := from; i < to; i++ { // the most that the cuts leave possible
+		sum += t.rest[i] - max(0, t.cuts[i].value(t.levels[i]))
 	}
-	t.shift(-1, moves)
+	for i := from; i < to && sum > 0; i++ {
+		sum -= t.p.uncovered(i, t.levels[i], t.open) - max(0, t.cuts[i].value(t.levels[i]))
+	}
 	return sum
 }
 
@@ -78,7 +91,7 @@ func (t *tally) apply(moves ...move) {
 		t.units[m.column] += m.by
 		k := &t.p.columns[m.column]
 		for i := k.from; i < k.to; i++ {
-			t.rest[i] = t.p.uncovered(i, t.levels[i], t.open)
+			t.look(i)
 		}
 	}
 }
@@ -140,13 +153,9 @@ func (t *tally) swaps() bool {
 			if i == j || b.to <= a.from || b.from >= a.to || t.units[i] == 0 {
 				continue
 			}
-			by := []int64{1}
-			if a.dim >= len(t.p.GPUs) || b.dim >= len(t.p.GPUs) { // money has small units
-				by = []int64{1000, 100, 10, 1}
-			}
-			for _, n := range by {
-				for t.gain(move{i, -min(n, t.units[i])}, move{j, n}) > 1 {
-					t.apply(move{i, -min(n, t.units[i])}, move{j, n})
+			for _, n := range t.p.exchanges(a.dim, b.dim) {
+				for t.gain(move{i, -min(n[0], t.units[i])}, move{j, n[1]}) > 1 {
+					t.apply(move{i, -min(n[0], t.units[i])}, move{j, n[1]})
 					any = true
 				}
 			}
@@ -155,10 +164,29 @@ func (t *tally) swaps() bool {
 	return any
 }
 
+// exchanges returns how many units of one dimension are tried for how many of another.
+func (p *problem) exchanges(a, b int) [][2]int64 {
+	if a >= len(p.GPUs) || b >= len(p.GPUs) { // money has small units
+		return [][2]int64{{1000, 1000}, {100, 100}, {10, 10}, {1, 1}}
+	}
+	out := [][2]int64{{1, 1}}
+	for _, x := range p.Moves { // as many as do the same work
+		each := float64(x.Speed) / 1000 * float64(p.lots[x.To]) / float64(p.lots[x.From]) // lots of From
+		n := [2]int64{max(1, int64(math.Round(each))), max(1, int64(math.Round(1/each)))}
+		switch {
+		case x.From == a && x.To == b:
+			out = append(out, n)
+		case x.From == b && x.To == a:
+			out = append(out, [2]int64{n[1], n[0]})
+		}
+	}
+	return out
+}
+
 // solution returns purchases in GPUs and dollars.
 func (p *problem) solution(units []int64) (*solution, error) {
 	out := &solution{
-		wanted: make([]capcli.GPUTime, len(p.GPUs)), reserved: make([]capcli.GPUTime, len(p.GPUs)), planned: make([]capcli.GPUTime, len(p.GPUs)),
+		units: units, moved: p.spansOfMoves(units), wanted: make([]capcli.GPUTime, len(p.GPUs)), reserved: make([]capcli.GPUTime, len(p.GPUs)), planned: make([]capcli.GPUTime, len(p.GPUs)),
 	}
 	x := make([]float64, len(units))
 	spent := new(big.Int)
@@ -188,13 +216,14 @@ func (p *problem) solution(units []int64) (*solution, error) {
 			p.serve(s, levels, o)
 			for m, w := range s.work {
 				left := capcli.GPUTime(math.Round(o.left[m]))
-				planned := capcli.GPUTime(math.Round(o.planned[m]))
+				planned := min(capcli.GPUTime(math.Round(o.planned[m])), capcli.GPUTime(o.use[m])-left)
 				all.Add(all, exact.Product(w, p.list[m]))
 				rest.Add(rest, exact.Product(int64(left), p.list[m]))
 				out.wanted[m] += capcli.GPUTime(w)
 				out.planned[m] += planned
-				out.reserved[m] += capcli.GPUTime(w) - left - planned
+				out.reserved[m] += capcli.GPUTime(o.use[m]) - left - planned
 			}
+			out.addMoved(p, t, s, o)
 		}
 	}
 	for _, v := range []struct {

@@ -54,3 +54,21 @@ func TestJointPlanOfAYear(t *testing.T) {
 	}
 	t.Logf("cost %s, on demand %s, bound %s, gap %.4f%%, %d purchases", s.cost, s.allOnDemand, s.bound, 100*s.gap(), len(s.purchases))
 }
+
+// Four months of that year, with work that may move: each way between the first two models, and
+// from the third to the first.
+func TestJointPlanOfMonthsWithMoves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("four months by three hours")
+	}
+	m, curves := yearOfThree(t)
+	for _, c := range curves {
+		c.Work = c.Work[:8*120]
+	}
+	m.Moves = []scenarios.MarketMove{{From: 1, To: 0, Speed: 2000, Share: 300_000}, {From: 0, To: 1, Speed: 500, Share: 200_000}, {From: 2, To: 0, Speed: 6000, Share: 500_000}}
+	_, s := solved(t, m, curves)
+	if s.gap() > 0.005 || s.cost >= s.without.cost {
+		t.Errorf("cost %s (%s without moves), bound %s: a gap of %.3f%%", s.cost, s.without.cost, s.bound, 100*s.gap())
+	}
+	t.Logf("cost %s, without moves %s, bound %s, gap %.4f%%, %d purchases", s.cost, s.without.cost, s.bound, 100*s.gap(), len(s.purchases))
+}
