@@ -197,6 +197,7 @@ var elsewhere = map[string]string{
 	"capcli/report/v1":   "the package of papers",
 	"capcli/runs/v1":     "the package of the server",
 	"capcli/live/v1":     "the package of live pages",
+	"capcli/vary/v1":     "the package of live pages of decisions",
 	"capcli/whatif/v1":   "the package of live pages",
 }
 

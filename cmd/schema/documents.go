@@ -30,6 +30,7 @@ import (
 	"capcli/scenarios/prices"
 	"capcli/scenarios/service"
 	"capcli/scenarios/trial"
+	"capcli/scenarios/vary"
 	"capcli/scenarios/whatif"
 	"capcli/simulate/billing"
 	"capcli/simulate/billing/focus"
@@ -121,6 +122,7 @@ var outputs = []struct {
 	{"capcli/tables/v1", "any other result: its tables, row by row", reflect.TypeFor[report.TableDocument]()},
 	{"capcli/trace_describe/v1", "capcli trace describe: a job log", reflect.TypeFor[trace.Description]()},
 	{"capcli/validate/v1", "capcli validate: a log's past replayed", reflect.TypeFor[validate.Result]()},
+	{"capcli/vary/v1", "what a live page of a decision prices again: its prices, purchases and the demand of its futures", reflect.TypeFor[vary.World]()},
 	{"capcli/whatif/v1", "the answer to one change of a run", reflect.TypeFor[whatif.Answer]()},
 }
 
