@@ -45,17 +45,8 @@ func (c clock) read(text string) (r reading, wrong string) {
 	if len(text) < 7 || len(text) > 40 {
 		return r, noStamp(text)
 	}
-	zoned := zonedLayouts[:]
-	if len(text) <= len("2006-01-02") {
-		zoned = nil
-	}
-	for _, layout := range zoned {
-		if t, err := time.Parse(layout, text); err == nil && inRange(t) {
-			if strings.HasSuffix(layout, "MST") && t.Location() != time.UTC && !strings.HasSuffix(text, "UTC") && !strings.HasSuffix(text, "GMT") {
-				break // other abbreviations are ambiguous
-			}
-			return reading{at: t.Unix()}, ""
-		}
+	if at, ok := readZoned(text); ok {
+		return reading{at: at}, ""
 	}
 	for _, layout := range [...]string{"2006-01-02", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01", "2006/01/02", "2006/01/02 15:04:05"} {
 		if t, err := time.Parse(layout, text); err == nil && inRange(t) {
@@ -78,6 +69,22 @@ func (c clock) read(text string) (r reading, wrong string) {
 
 // zonedLayouts are the layouts of times with a zone.
 var zonedLayouts = [...]string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04Z07:00"}
+
+// readZoned reads a time with a zone.
+func readZoned(text string) (at int64, ok bool) {
+	if len(text) <= len("2006-01-02") {
+		return 0, false
+	}
+	for _, layout := range zonedLayouts {
+		if t, err := time.Parse(layout, text); err == nil && inRange(t) {
+			if strings.HasSuffix(layout, "MST") && t.Location() != time.UTC && !strings.HasSuffix(text, "UTC") && !strings.HasSuffix(text, "GMT") {
+				return 0, false // other abbreviations are ambiguous
+			}
+			return t.Unix(), true
+		}
+	}
+	return 0, false
+}
 
 // noStamp says what is wrong with a text that is no stamp.
 func noStamp(text string) string {

@@ -291,9 +291,6 @@ func (s *search) besides(ctx context.Context, chosen point) error {
 	return nil
 }
 
-// sizeText writes the size of a point.
-func (p point) sizeText() string { return capcli.Grouped(int64(p.gpus)) + " fenced GPUs" }
-
 func (s *search) pointOf(m *mix.Mix) point {
 	for p := range s.found {
 		c := p.changes()

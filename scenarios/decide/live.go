@@ -144,29 +144,33 @@ func (r *Result) tellPlaces(w *vary.World, open trace.Opener, folder string) err
 		return &capcli.InputError{File: DecisionFile, Field: "prices", Text: "expected the price of the fenced GPUs of the step scenario, found none"}
 	}
 	for _, m := range slices.Concat(played.Plans, played.All, []*mix.Mix{played.Best, played.Own, played.Closest}) {
-		if m == nil || m.Cost == nil || m.OnDemand == nil || len(m.Choices) != 2 {
-			continue
-		}
-		p := vary.Place{Patience: m.Choices[1].Value, Cost: *m.Cost, OnDemand: *m.OnDemand}
-		if b := m.Commitments; b != nil {
-			p.Bills = b.Committed
-		}
-		if _, err := fmt.Sscan(m.Choices[0].Value, &p.GPUs); err != nil {
-			continue
-		}
-		for _, x := range []struct {
-			to   *float64
-			from *float64
-		}{{&p.WaitP95, m.WaitP95}, {&p.Unserved, m.Unserved}, {&p.Held, m.Held}} {
-			if x.from != nil {
-				*x.to = *x.from
-			}
-		}
-		if !slices.ContainsFunc(w.Places, func(o vary.Place) bool { return o.GPUs == p.GPUs && o.Patience == p.Patience }) {
+		p, ok := placeOf(m)
+		if ok && !slices.ContainsFunc(w.Places, func(o vary.Place) bool { return o.GPUs == p.GPUs && o.Patience == p.Patience }) {
 			w.Places = append(w.Places, p)
 		}
 	}
 	return nil
+}
+
+// placeOf returns the fenced GPUs of a mix with its figures; false where it was not played.
+func placeOf(m *mix.Mix) (p vary.Place, ok bool) {
+	if m == nil || m.Cost == nil || m.OnDemand == nil || len(m.Choices) != 2 {
+		return p, false
+	}
+	p = vary.Place{Patience: m.Choices[1].Value, Cost: *m.Cost, OnDemand: *m.OnDemand}
+	if b := m.Commitments; b != nil {
+		p.Bills = b.Committed
+	}
+	for _, x := range []struct {
+		to   *float64
+		from *float64
+	}{{&p.WaitP95, m.WaitP95}, {&p.Unserved, m.Unserved}, {&p.Held, m.Held}} {
+		if x.from != nil {
+			*x.to = *x.from
+		}
+	}
+	_, err := fmt.Sscan(m.Choices[0].Value, &p.GPUs)
+	return p, err == nil
 }
 
 // settleFigures gives a world the figures of its purchases, and holds them against those of the decision.
