@@ -50,9 +50,9 @@ func TestGlossaryMetrics(t *testing.T) {
 var plainWords = strings.Fields(`1 5 80 80th 100 120 above actual after ahead an at before best beyond borrowed bought buys by bytes c cause chance
 	change changes cheaper cheapest commit days difference do does doing drawn each early ended estimated ever every
 	expiring far first fitted for found free frees from front gib h have head heads if in is it its job knows largest last late
-	least left long longest loses ms machine-hour max mean mem memory measured met minute model month more most never no not
+	least left long longest loses ms machine-hour max may mean mem memory measured met minute model month more move most never no not
 	nothing number once one over p90 paid --policy preempt preempted recorded requested reservations s served shows size µs
-	simulated so spent started that the their then these this two under was what whole why with worst worth`)
+	simulated so spent started that the their then these this two under was what whole why with without worst worth`)
 
 // TestGlossaryHeads holds that the heads of the tables are made of words of the glossary and of
 // plain words, and that the glossary is in order.

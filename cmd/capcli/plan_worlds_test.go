@@ -111,7 +111,7 @@ func (w *drawnWorld) planOf(t *testing.T, more ...string) (*mix.Result, string, 
 		}
 	}
 	saved := filepath.Join(dir, "plan.json")
-	args := append([]string{"plan", filepath.Join(dir, "w.yaml"), "-o", "table", "--save", saved, "--runs", fmt.Sprint(w.runs)}, w.limits...)
+	args := append([]string{"plan", filepath.Join(dir, "w.yaml"), "-o", "table", "--search", "wait-cost=0", "--save", saved, "--runs", fmt.Sprint(w.runs)}, w.limits...)
 	e, stdout, stderr := testEnv()
 	e.quiet = true
 	code := run(context.Background(), e, append(args, more...))
