@@ -141,8 +141,8 @@ func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 }
 
 // standsStill is the share of steps without a change from which a series stands still but for moves
-// that no model foresees. On GPU demand naive is then more accurate than the combination.
-const standsStill = 0.7
+// that no model foresees. On ends of training parts of GPU demand lower shares lose.
+const standsStill = 0.85
 
 // shareUnchanged returns the share of the values that equal the one before; 0 for a series of mostly
 // zeros, which is intermittent, and for one of a few values.
