@@ -11,6 +11,8 @@ import (
 	"capcli/simulate/internal/exact"
 	"capcli/simulate/plan/flow"
 	"capcli/simulate/plan/linear"
+
+	"capcli"
 )
 
 // cover is a program in which an offer may cover any set of rows, such as the rows of a tree of
@@ -50,7 +52,8 @@ const (
 // dual solution in whole numbers, which is checked without floating point; the choices come from
 // rounding the linear program and from a local search. starts are choices to begin with. Where the
 // answer is not proven optimal, its bound limits its distance from the optimum. Where ctx ends,
-// solveCover returns its error.
+// solveCover returns its error; where every choice that it saw costs too much for int64,
+// capcli.ErrOverflow.
 func solveCover(ctx context.Context, c *cover, starts ...[]int64) (*covered, error) {
 	s := &coverSearch{c: c, rows: coverRowsOf(c.rows)}
 	for _, x := range starts {
@@ -78,6 +81,9 @@ func solveCover(ctx context.Context, c *cover, starts ...[]int64) (*covered, err
 		if closed != nil {
 			least = minInt(least, closed)
 		}
+	}
+	if s.best == nil {
+		return nil, capcli.ErrOverflow
 	}
 	out := &covered{bought: s.best, cost: s.cost, nodes: s.nodes, bound: big.NewInt(s.cost)}
 	if least != nil && least.Cmp(out.bound) < 0 {

@@ -299,11 +299,11 @@ type variable struct{ node, option int }
 // compile writes the tree as a program: a row for each period of each node, summed over its
 // futures, and an offer for each purchase that a node may make, which covers rows of the node and
 // of its descendants. As in Field.program, amounts that are too large are divided by div and
-// rounded down.
+// rounded down; here the cost of all futures together must fit, for it is computed in int64.
 func (t *tree) compile() {
 	f := t.f
 	t.div = 1
-	if need := float64(f.top) * float64(f.Count()) / (1 << 58); need > 1 {
+	if need := max(float64(f.top)*float64(f.Count()), f.onDemand()) / (1 << 58); need > 1 {
 		t.div = int64(math.Ceil(need))
 	}
 	for i := range t.nodes {
@@ -328,6 +328,16 @@ func (t *tree) compile() {
 			t.program.offers, t.buys = append(t.program.offers, offer), append(t.buys, variable{i, x})
 		}
 	}
+}
+
+// onDemand returns about what all futures together cost where nothing is bought.
+func (f *Field) onDemand() (sum float64) {
+	for s := range f.cells {
+		for m, held := range f.held {
+			sum += float64(f.uncovered(s, m, held))
+		}
+	}
+	return sum
 }
 
 // reach returns rows with those of a node and its descendants in some periods added.

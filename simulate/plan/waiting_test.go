@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -80,6 +81,50 @@ func TestDecidingMoreOftenIsNeverWorthLess(t *testing.T) {
 		}
 		if told.Again > seldom.Again || !slices.ContainsFunc(told.Plan.Nodes, func(n Node) bool { return n.From == august }) {
 			t.Errorf("%d futures: told in August it costs %s, without %s", count, told.Again, seldom.Again)
+		}
+	}
+}
+
+// TestWaitingWithLargeAmounts decides again for demand whose costs, in all futures together, are
+// more than int64 holds: a year of 100,000 GPUs at prices whose smallest unit is a millionth of a dollar.
+// Its costs are those of a thousandth of the demand, times a thousand.
+func TestWaitingWithLargeAmounts(t *testing.T) {
+	ctx := context.Background()
+	cost := func(gpus float64) *Waiting {
+		futures, err := Wobble{Error: 0.3, HalfLife: 60 * capcli.Day}.Futures(capcli.Grid{Origin: 1_798_761_600, Step: capcli.Step{Days: 1}}, slices.Repeat([]float64{100}, 365), 200, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range futures.Paths {
+			for k := range path {
+				path[k] = math.Round(path[k]*1000) / 1000 * gpus / 100 + 0.001
+			}
+		}
+		f, err := NewField(&futures, &Market{OnDemand: Flat(4_567_891), Terms: []Term{{Name: "3mo", Length: capcli.Step{Months: 3}, Rate: Flat(2_500_003)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := f.Choose(ctx, Risk{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := f.OptimumOfEach(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := f.Wait(ctx, Stages{Every: capcli.Step{Months: 3}, Branches: 3}, now, alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	few, many := cost(100), cost(100_000)
+	for _, x := range []struct {
+		name      string
+		few, many capcli.USD
+	}{{"now", few.Now, many.Now}, {"again", few.Again, many.Again}, {"later", few.Later, many.Later}, {"bound", few.Bound, many.Bound}} {
+		if got := float64(x.many) / (1000 * float64(x.few)); got < 0.999 || got > 1.001 {
+			t.Errorf("%s: %s for 100,000 GPUs, %s for 100", x.name, x.many, x.few)
 		}
 	}
 }
