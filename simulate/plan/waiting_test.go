@@ -97,7 +97,7 @@ func TestWaitingWithLargeAmounts(t *testing.T) {
 		}
 		for _, path := range futures.Paths {
 			for k := range path {
-				path[k] = math.Round(path[k]*1000) / 1000 * gpus / 100 + 0.001
+				path[k] = math.Round(path[k]*1000)/1000*gpus/100 + 0.001
 			}
 		}
 		f, err := NewField(&futures, &Market{OnDemand: Flat(4_567_891), Terms: []Term{{Name: "3mo", Length: capcli.Step{Months: 3}, Rate: Flat(2_500_003)}}})
