@@ -67,7 +67,11 @@ func (a Auto) candidates(y []float64) []string {
 		// for it would take too long.
 		return []string{"naive", "snaive", "dot", "mstl-ets-damped", "seasonal-ar"}
 	}
-	return []string{"theta", "damped", "mstl-dot", "mstl-ets-damped", "seasonal-ar", "ces"}
+	names := []string{"theta", "damped", "mstl-dot", "mstl-ets-damped", "seasonal-ar", "ces"}
+	if seasons[0] == week && 0 < a.Horizon && a.Horizon <= week {
+		names = append(names, "naive") // levels by the day wander; two weeks ahead it loses on a cloud's demand
+	}
+	return names
 }
 
 // lineName is the member simple.Line, which is not in Models.
@@ -75,6 +79,9 @@ const lineName = "line"
 
 // day is the season of hourly series, in steps. A season of day or more counts as long.
 const day = 24
+
+// week is the season of daily series, in steps.
+const week = 7
 
 // member is one model of the combination.
 type member struct {
