@@ -211,16 +211,16 @@ func (q *question) settle(f *futures, s *seriesForecast, shown, open [][]float64
 		f.periods = q.periodsFrom(spans, s.fc.Mean, shown, open)
 	}
 	n := min(q.Paths, len(f.paths))
-	f.paths = first(f.paths, n)
+	f.paths = firstPaths(f.paths, n)
 	if f.extras != nil {
-		f.extras = first(f.extras, n)
+		f.extras = firstPaths(f.extras, n)
 	}
 	return nil
 }
 
-// first returns the first n of the paths in memory of their own: a part of a slice keeps the whole of it,
+// firstPaths returns the first n of the paths in memory of their own: a part of a slice keeps the whole of it,
 // and all paths.
-func first(paths [][]float64, n int) [][]float64 {
+func firstPaths(paths [][]float64, n int) [][]float64 {
 	out := make([][]float64, n)
 	copy(out, paths)
 	return out

@@ -66,14 +66,14 @@ func regress(y []float64, m int) *regression {
 	}
 	r.slope = sxy / r.sxx
 	for i, v := range y {
-		r.errors[i] = v - r.at(i)
+		r.errors[i] = v - r.valueAt(i)
 		r.sse += r.errors[i] * r.errors[i]
 	}
 	return r
 }
 
-// at returns the value of the line at time i.
-func (r *regression) at(i int) float64 {
+// valueAt returns the value of the line at time i.
+func (r *regression) valueAt(i int) float64 {
 	k := i % len(r.times)
 	return r.levels[k] + r.slope*(float64(i)-r.times[k])
 }
@@ -132,7 +132,7 @@ func (r *regression) fit(seasonal bool) *LineFit {
 		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Fitted: make([]float64, n),
 	}
 	for i := range n {
-		info.Fitted[i] = r.at(i)
+		info.Fitted[i] = r.valueAt(i)
 	}
 	if seasonal {
 		info.Notes = []string{"seasonally adjusted"}
@@ -152,7 +152,7 @@ func (r *regression) fit(seasonal bool) *LineFit {
 			mean, sd := make([]float64, h), make([]float64, h)
 			for i := range mean {
 				level, slope := away(i)
-				mean[i], sd[i] = r.at(n+i), sigma*math.Sqrt(1+level*level+slope*slope)
+				mean[i], sd[i] = r.valueAt(n+i), sigma*math.Sqrt(1+level*level+slope*slope)
 			}
 			return mean, sd
 		},
@@ -163,7 +163,7 @@ func (r *regression) fit(seasonal bool) *LineFit {
 			}
 			for i := range out {
 				level, slope := away(i)
-				out[i] = r.at(n+i) + tilt*slope + shift[(n+i)%len(shift)]*level + sigma*model.Innovation(rng, i)
+				out[i] = r.valueAt(n+i) + tilt*slope + shift[(n+i)%len(shift)]*level + sigma*model.Innovation(rng, i)
 			}
 			return out
 		},
