@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -38,6 +39,9 @@ func sharedRows(t *testing.T, name string, each func(cells []string)) {
 				each(strings.Fields(text))
 			}
 		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
 		return
 	}
 	r := csv.NewReader(z)
@@ -47,7 +51,7 @@ func sharedRows(t *testing.T, name string, each func(cells []string)) {
 	}
 	for {
 		cells, err := r.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {
@@ -177,7 +181,7 @@ func cloudDays(t *testing.T) [][]float64 {
 // dailySets are demand and prices by day. late tells the ends that are kept back, which nothing was chosen
 // on, from the times before them.
 func dailySets(t *testing.T, late bool) []demandSet {
-	make := func(name string, seasons []int, all [][]float64, starts int) demandSet {
+	cut := func(name string, seasons []int, all [][]float64, starts int) demandSet {
 		s := demandSet{name: name, seasons: seasons, period: 7, until: []int{1, 3, 7, 14}, ahead: []string{"1 d", "3 d", "7 d", "14 d"}}
 		for _, y := range all {
 			from, to := 28, len(y)*2/3-14
@@ -207,14 +211,13 @@ func dailySets(t *testing.T, late bool) []demandSet {
 			plain.list = append(plain.list, demandStart{y[:at:at], y[at : at+14]})
 		}
 	}
-	week := plain
-	week.name, week.seasons = "M4 daily, season 7", []int{7}
-	week7 := []int{7}
+	weekly := plain
+	weekly.name, weekly.seasons = "M4 daily, season 7", []int{week}
 	var logs [][]float64
 	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "RICC-2010-2", "METACENTRUM-2009-2", "CEA-Curie-2011-2.1-cln"} {
 		logs = append(logs, logDays(t, name)...)
 	}
-	return []demandSet{plain, week, make("Snowflake", week7, cloudDays(t), 4), make("Philly, Helios", week7, clusterDays(t), 6), make("job logs", week7, logs, 8)}
+	return []demandSet{plain, weekly, cut("Snowflake", []int{week}, cloudDays(t), 4), cut("Philly, Helios", []int{week}, clusterDays(t), 6), cut("job logs", []int{week}, logs, 8)}
 }
 
 // TestDailyAccuracy prints, of each daily set and horizon, each model's mean absolute error over that of Theta.
@@ -234,18 +237,18 @@ func TestDailyAccuracy(t *testing.T) {
 		if only := os.Getenv("CAPCLI_SETS"); only != "" && !strings.Contains(s.name, only) {
 			continue
 		}
-		errors := map[string]map[int][]float64{}
+		scaled := map[string]map[int][]float64{}
 		for _, name := range models {
-			errors[name] = map[int][]float64{}
+			scaled[name] = map[int][]float64{}
 			for _, h := range []int{7, 14} {
-				_, errors[name][h] = s.run(t, name, h)
+				_, scaled[name][h] = s.run(t, name, h)
 			}
 		}
 		for k, until := range s.until {
 			fmt.Printf("| %s | %d | %s |", s.name, len(s.list), s.ahead[k])
 			for _, name := range models[1:] {
 				h := max(7, until)
-				fmt.Printf(" %.3f |", model.Mean(errors[name][h][:until])/model.Mean(errors["theta"][h][:until]))
+				fmt.Printf(" %.3f |", model.Mean(scaled[name][h][:until])/model.Mean(scaled["theta"][h][:until]))
 			}
 			fmt.Println()
 		}

@@ -142,7 +142,7 @@ func TestErrorBesideRegret(t *testing.T) {
 	fmt.Println("| set | level off, % | level in its 80 % range | regret: at the level | at the low end | at the high end | quantile loss above the best, % of the level | regret: at the quantile | 30 days' break-even |")
 	fmt.Println("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
 	only := os.Getenv("CAPCLI_SETS")
-	print := func(name string, c *plan.Curve, term capcli.Step, share float64) {
+	show := func(name string, c *plan.Curve, term capcli.Step, share float64) {
 		if only != "" && !strings.Contains(","+only+",", ","+name+",") {
 			return
 		}
@@ -153,15 +153,15 @@ func TestErrorBesideRegret(t *testing.T) {
 	month, year := capcli.Step{Months: 1}, capcli.Step{Months: 12}
 	for _, name := range slices.Sorted(maps.Keys(series)) {
 		if strings.HasPrefix(name, "region-") || strings.HasPrefix(name, "type-") {
-			print("Snowflake "+name, series[name], month, 0.6)
+			show("Snowflake "+name, series[name], month, 0.6)
 		}
 	}
 	for _, log := range jobLogs {
-		print(log.name, readLog(t, log.path...), month, 0.6)
+		show(log.name, readLog(t, log.path...), month, 0.6)
 	}
 	for _, name := range slices.Sorted(maps.Keys(series)) {
 		if strings.HasPrefix(name, "region-") || strings.HasPrefix(name, "type-") {
-			print("a year: Snowflake "+name, series[name], year, 0.63)
+			show("a year: Snowflake "+name, series[name], year, 0.63)
 		}
 	}
 }
