@@ -41,7 +41,7 @@ golden: ; go test ./cmd/... -update
 ## golden-check: every start against the reference simulators (needs ../shared)
 golden-check: ; .ci/golden
 ## accuracy: every forecasting model on the M competitions and on GPU demand (needs ../shared)
-accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run 'TestAccuracy|TestDemandAccuracy|TestNeverExplodes' -v -timeout 10h
+accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run 'TestAccuracy|TestDemandAccuracy|TestDailyAccuracy|TestNeverExplodes' -v -timeout 10h
 ## speed-r: the time of models against R's forecast package, in one run (needs Rscript, ../shared)
 speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout 3h
 ## long: queues against their formulas, and every policy with every placement, with as many draws as before a release

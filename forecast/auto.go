@@ -27,6 +27,7 @@ type Auto struct {
 	Horizon int // number of steps ahead to optimise for; 0: two seasons, or 8
 
 	logs bool // the series are logarithms of one that grows: see growing
+	line bool // and lie on a straight line: see onLine
 }
 
 var _ model.Model = Auto{}
@@ -42,6 +43,10 @@ func (a Auto) candidates(y []float64) []string {
 		}
 	}
 	switch {
+	case a.line && len(seasons) > 0:
+		return []string{lineName, "ets", "mstl-ets"}
+	case a.line:
+		return []string{lineName, "ets", "holt"}
 	case a.logs && len(seasons) > 0:
 		return []string{"holt", "drift", "damped", "ets", "mstl-ets"}
 	case a.logs:
@@ -62,11 +67,21 @@ func (a Auto) candidates(y []float64) []string {
 		// for it would take too long.
 		return []string{"naive", "snaive", "dot", "mstl-ets-damped", "seasonal-ar"}
 	}
-	return []string{"theta", "damped", "mstl-dot", "mstl-ets-damped", "seasonal-ar", "ces"}
+	names := []string{"theta", "damped", "mstl-dot", "mstl-ets-damped", "seasonal-ar", "ces"}
+	if seasons[0] == week && 0 < a.Horizon && a.Horizon <= week {
+		names = append(names, "naive") // levels by the day wander; two weeks ahead it loses on a cloud's demand
+	}
+	return names
 }
+
+// lineName is the member simple.Line, which is not in Models.
+const lineName = "line"
 
 // day is the season of hourly series, in steps. A season of day or more counts as long.
 const day = 24
+
+// week is the season of daily series, in steps.
+const week = 7
 
 // member is one model of the combination.
 type member struct {
@@ -81,7 +96,7 @@ const short = 20
 // long is the number of values from which naive has prior weight 2 on a series without season:
 // the series is taken for a random walk until another model does better. The regression on the
 // values of a season ago (seasonal-ar) has prior weight 2 where the shortest season is long,
-// since the other members are special cases of it.
+// since the other members are special cases of it. The straight line has it where the values lie on it.
 const long = 60
 
 // members returns the candidates with their models and prior weights. Each season after the
@@ -96,12 +111,16 @@ func (a Auto) members(y []float64) []member {
 	}
 	for _, name := range names {
 		made, err := Models.Get(name)
+		if name == lineName {
+			made, err = func(o Options) model.Model { return simple.Line{Period: o.Period()} }, nil
+		}
 		if err != nil {
 			continue
 		}
 		prior := 1.0
 		switch {
-		case name == "naive" && len(y) >= long && len(seasons) == 0,
+		case name == lineName,
+			name == "naive" && len(y) >= long && len(seasons) == 0,
 			name == "seasonal-ar" && len(seasons) > 0 && seasons[0] >= day:
 			prior = 2
 		}

@@ -3,6 +3,7 @@ package forecast
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,10 +26,11 @@ type autoFitted struct {
 	last *blended // the last result of blend
 }
 
-// blended is the combined forecast of some steps ahead. It is read only.
+// blended is the combined forecast of some steps ahead. It is read only but for stretch.
 type blended struct {
 	own          []model.Forecast // of each member, with its interval of spreadLevel
 	mean, spread []float64        // of the combination, by step
+	stretch      [][]float64      // of the paths of each member, by step; nil until a path is drawn
 }
 
 // describe sets the Info of the fit.
@@ -100,6 +102,31 @@ func (f *autoFitted) Forecast(h int, levels ...float64) (model.Forecast, error) 
 	return out, nil
 }
 
+// stretched returns the result of blend with the factors by which paths are stretched to the width of
+// the calibrated intervals.
+func (f *autoFitted) stretched(h int) (*blended, error) {
+	all, err := f.blend(h)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if all.stretch != nil {
+		return all, nil
+	}
+	stretch := f.cal.factor(80, f.prior) / model.ZScore(80)
+	all.stretch = make([][]float64, len(all.own))
+	for k, own := range all.own {
+		all.stretch[k] = slices.Repeat([]float64{stretch}, h)
+		for i, half := range halfWidth(own.Intervals[0]) {
+			if half > 0 {
+				all.stretch[k][i] *= all.spread[i] / half
+			}
+		}
+	}
+	return all, nil
+}
+
 // Path draws a member by its weight and returns a path of it, shifted to the combined means and
 // stretched to the width of the calibrated intervals.
 func (f *autoFitted) Path(h int, rng model.Noise) []float64 {
@@ -107,20 +134,14 @@ func (f *autoFitted) Path(h int, rng model.Noise) []float64 {
 		return nil
 	}
 	at := f.pool.draw(rng)
-	all, err := f.blend(h)
+	all, err := f.stretched(h)
 	if err != nil {
 		return nil
 	}
-	own, mean, spread := all.own[at], all.mean, all.spread
+	own, mean, by := all.own[at].Mean, all.mean, all.stretch[at]
 	out := f.pool.members[at].Path(h, rng)
-	half := halfWidth(own.Intervals[0])
-	stretch := f.cal.factor(80, f.prior) / model.ZScore(80)
 	for i := range out {
-		by := stretch
-		if half[i] > 0 {
-			by *= spread[i] / half[i]
-		}
-		out[i] = mean[i] + by*(out[i]-own.Mean[i])
+		out[i] = mean[i] + by[i]*(out[i]-own[i])
 	}
 	f.reach.Path(out)
 	for i, v := range out {

@@ -7,6 +7,7 @@ import (
 	"capcli"
 	"capcli/forecast/decompose"
 	"capcli/forecast/model"
+	"capcli/forecast/simple"
 )
 
 // The rules for growth by shares.
@@ -23,7 +24,40 @@ const (
 	growthShort       = 12 // with a shorter season, or none, growth stops more often, and must be
 	growthShortWins   = 0.6
 	growthShortSteady = 0.1
+
+	lineLeast  = 24   // least number of values of growth along a line
+	linePlain  = 36   // the same of a series without season
+	lineTotal  = 2.2  // least factor between its ends
+	lineNoise  = 0.15 // most standard deviation of the errors from it, as a share
+	lineMemory = 0.25 // most autocorrelation of its errors, from one to the next
+	lineBends  = 1.3  // most size of the t value of a bend of it downwards, and upwards, where
+	lineTurns  = 2.0  // the slopes of the halves differ:
+	lineHalves = 0.85 // least slope of either half, of that of the other, that does not count as different
+	lineWins   = 0.95 // most error of the members in logarithms, of that of the others, without season: see growing
 )
+
+// onLine reports whether growth by a share is all that y shows: its logarithms lie on a straight line, with seasonal
+// figures or without, that does not bend, and the errors from it are small and have no memory. Such a series comes back to
+// its line, so one that has wandered off to where it is does not pass, nor does growth by amounts, whose logarithms bend.
+// Series with a season of less than growthShort do not pass: on ends of the training parts of the M3 competition they stop.
+func (a Auto) onLine(y capcli.Series) bool {
+	n, least, seasons := len(y.Values), linePlain, decompose.UsableSeasons(len(y.Values), a.Seasons)
+	if len(seasons) > 0 {
+		least = lineLeast
+	}
+	if n < least || slices.Min(y.Values) <= 0 || len(seasons) > 0 && seasons[0] < growthShort {
+		return false
+	}
+	y.Values = logarithms(y.Values)
+	line, err := simple.Line{Period: a.Period()}.FitLine(y)
+	if err != nil || !(line.Slope*float64(n) >= math.Log(lineTotal) && line.Fit.Sigma2 <= lineNoise*lineNoise) {
+		return false
+	}
+	first, second := slopes(y.Values, a.Seasons)
+	alike := second >= lineHalves*first && first >= lineHalves*second
+	straight := line.Curve >= -lineBends && line.Curve <= lineTurns
+	return (alike || straight) && decompose.Autocorrelations(line.Errors, 1)[1] <= lineMemory
+}
 
 // growsByShares reports whether y grows by about the same share in each step: both halves of its
 // logarithms rise alike. A straight line rises ever less in logarithms.
@@ -79,7 +113,8 @@ func logarithms(v []float64) []float64 {
 // The rules were set with the test parts of the M3 and M4 competitions in view, so that no set of
 // theirs loses: on years and quarters, growth that was steady often stops.
 func (a Auto) growing(y capcli.Series, gaps int, miss float64) model.Fitted {
-	if !(miss > 0) || !growsByShares(y.Values, a.Seasons) {
+	a.line = a.onLine(y)
+	if !(miss > 0) || !a.line && !growsByShares(y.Values, a.Seasons) {
 		return nil
 	}
 	a.logs, y.Values = true, logarithms(y.Values)
@@ -87,11 +122,8 @@ func (a Auto) growing(y capcli.Series, gaps int, miss float64) model.Fitted {
 	t := a.trial(y, members)
 	first, second := slopes(y.Values, a.Seasons)
 	wins, steady := t.miss/miss, t.off/t.ahead/((first+second)/2)
-	if seasons := decompose.UsableSeasons(len(y.Values), a.Seasons); len(seasons) > 0 && seasons[0] >= growthShort {
-		if !(wins <= growthWins || wins <= growthAlike && steady <= growthSteady) {
-			return nil
-		}
-	} else if !(wins <= growthShortWins && steady <= growthShortSteady) {
+	seasons := decompose.UsableSeasons(len(y.Values), a.Seasons)
+	if !growthBorneOut(wins, steady, a.line, len(seasons) > 0 && seasons[0] >= growthShort) {
 		return nil
 	}
 	fit, err := a.fit(y, members, t, gaps)
@@ -99,6 +131,21 @@ func (a Auto) growing(y capcli.Series, gaps int, miss float64) model.Fitted {
 		return nil
 	}
 	return exponential{fit}
+}
+
+// growthBorneOut reports whether the past bears growth by shares out: wins is the error of the members in logarithms, over
+// that of the others, and steady the error of the growth, over the growth. line says that onLine holds, and long that there is
+// a season of growthShort steps or more.
+func growthBorneOut(wins, steady float64, line, long bool) bool {
+	switch {
+	case line && long:
+		return wins <= growthAlike
+	case line:
+		return wins <= lineWins
+	case long:
+		return wins <= growthWins || wins <= growthAlike && steady <= growthSteady
+	}
+	return wins <= growthShortWins && steady <= growthShortSteady
 }
 
 // exponential is a fit to logarithms that forecasts what they are logarithms of. Its means are

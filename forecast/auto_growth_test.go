@@ -64,6 +64,87 @@ func TestGrowthByShares(t *testing.T) {
 	}
 }
 
+// TestGrowthUnderNoise: 36 months that grow by a share each, with noise of a share and with or without a season, are
+// forecast a year ahead within a tenth of the truth in the mean of 20 draws, and the 80 % ranges hold at least seven tenths of the values
+// to come.
+func TestGrowthUnderNoise(t *testing.T) {
+	for _, growth := range []float64{0.03, 0.06, 0.12} {
+		for _, noise := range []float64{0.05, 0.1} {
+			for _, season := range []float64{0, 0.2} {
+				var seasons []int
+				if season > 0 {
+					seasons = []int{12}
+				}
+				const draws = 20
+				last, held := 0.0, 0
+				for d := range draws {
+					rng := capcli.Seed(100 + d).Stream("growth")
+					var y, truth []float64
+					for i := range 48 {
+						truth = append(truth, 100*math.Pow(1+growth, float64(i))*(1+season*math.Sin(float64(i)*math.Pi/6)))
+						y = append(y, truth[i]*math.Exp(noise*rng.NormFloat64()))
+					}
+					fit, err := Auto{Options: Options{Seasons: seasons, Seed: 1}, Horizon: 12}.Fit(capcli.Series{Name: "y", Step: 1, Values: y[:36]})
+					if err != nil {
+						t.Fatal(err)
+					}
+					f, err := fit.Forecast(12, 80)
+					if err != nil {
+						t.Fatal(err)
+					}
+					last += f.Mean[11] / truth[47] / draws
+					for i, v := range y[36:] {
+						if f.Intervals[0].Lo[i] <= v && v <= f.Intervals[0].Hi[i] {
+							held++
+						}
+					}
+				}
+				share := float64(held) / (12 * draws)
+				t.Logf("growth %.2f, noise %.2f, season %.1f: %.3f of the truth, ranges held %.2f", growth, noise, season, last, share)
+				if last < 0.9 || last > 1.1 || share < 0.7 {
+					t.Errorf("growth %.2f, noise %.2f, season %.1f: %.3f of the truth a year ahead, 80 %% ranges held %.2f; want 0.9 to 1.1 and 0.7", growth, noise, season, last, share)
+				}
+			}
+		}
+	}
+}
+
+// TestOnLine: what wanders with a drift, what bends and what has too few values does not lie on a line.
+func TestOnLine(t *testing.T) {
+	rng := capcli.Seed(4).Stream("walks")
+	fired := 0
+	for range 200 {
+		y, at := make([]float64, 48), math.Log(100)
+		for i := range y {
+			at += 0.05 + 0.1*rng.NormFloat64()
+			y[i] = math.Exp(at)
+		}
+		if (Auto{}).onLine(capcli.Series{Values: y}) {
+			fired++
+		}
+	}
+	if fired > 8 {
+		t.Errorf("%d of 200 walks in logarithms are taken for lines, want at most 8", fired)
+	}
+	steady, _ := months(48, 0.04, 0.05, 0)
+	line := make([]float64, 48)
+	for i := range line {
+		line[i] = (100 + 20*float64(i)) * math.Exp(0.05*rng.NormFloat64())
+	}
+	for name, c := range map[string]struct {
+		y       []float64
+		seasons []int
+		want    bool
+	}{
+		"growth": {steady, nil, true}, "growth, season": {steady, []int{12}, true}, "short": {steady[:30], nil, false},
+		"short, season": {steady[:30], []int{12}, true}, "quarters": {steady, []int{4}, false}, "amounts": {line, nil, false},
+	} {
+		if got := (Auto{Options: Options{Seasons: c.seasons}}).onLine(capcli.Series{Values: c.y}); got != c.want {
+			t.Errorf("%s: on a line: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // TestGrowthNotBorneOut: what grows by amounts, has stopped growing, or came to grow only lately is not
 // carried on by shares.
 func TestGrowthNotBorneOut(t *testing.T) {

@@ -25,6 +25,11 @@ func TestCandidatesBySeason(t *testing.T) {
 			t.Errorf("%d days: members %v, want %v as of 100 days", n, got, short)
 		}
 	}
+	for h, want := range map[int]bool{1: true, 7: true, 8: false, 0: false} {
+		if got := (Auto{Options: Options{Seasons: []int{7}}, Horizon: h}).candidates(y[:100]); slices.Contains(got, "naive") != want {
+			t.Errorf("%d days ahead: members %v; naive among them: want %v", h, got, want)
+		}
+	}
 	if hours := (Auto{Options: Options{Seasons: []int{24, 168}}}).candidates(y); slices.Contains(hours, "ces") {
 		t.Errorf("hours: members %v, want none that searches over a long season", hours)
 	}

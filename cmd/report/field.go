@@ -100,7 +100,9 @@ func fieldNamed[R any](name string) func(R) any {
 	}
 	for _, field := range reflect.VisibleFields(row) {
 		if tag, _, _ := strings.Cut(field.Tag.Get("json"), ","); tag == name {
-			return func(r R) any { return reflect.Indirect(reflect.ValueOf(r)).FieldByIndex(field.Index).Interface() }
+			return func(r R) any { // by the address: Interface then copies the field, and the cell does not keep all of r
+				return reflect.Indirect(reflect.ValueOf(&r).Elem()).FieldByIndex(field.Index).Interface()
+			}
 		}
 	}
 	panic(fmt.Sprintf("%s has no field whose JSON name is %q", row, name))

@@ -40,6 +40,7 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 	}
 	out := q.newResult(append(notes, more...))
 	out.Reconciled = agreed.document()
+	out.Series = make([]Series, 0, len(list))
 	periods := make([][]Period, len(list))
 	if q.ByPeriods() {
 		out.PeriodTrials, periods = calibratePeriods(list, drawn)

@@ -3,6 +3,7 @@ package outlook_test
 import (
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -111,4 +112,34 @@ func TestRequestsAreChecked(t *testing.T) {
 			t.Errorf("%+v is not refused", r)
 		}
 	}
+}
+
+// TestMemoryOfManySeries: the result of many short series keeps some KiB of each, not the futures from which its
+// figures were computed.
+func TestMemoryOfManySeries(t *testing.T) {
+	const n = 300
+	list := make([][]float64, n)
+	for i := range list {
+		list[i] = make([]float64, 50)
+		for k := range list[i] {
+			list[i][k] = float64(100 + (i+7*k*k)%23)
+		}
+	}
+	hs := historiesOf(list...)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	result, err := outlook.Forecast(t.Context(), hs, outlook.Request{Model: "naive", Horizon: "12"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	each := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / n
+	t.Logf("%d bytes a series", each)
+	if each > 10_000 {
+		t.Errorf("the result keeps %d bytes of each series, want at most 10,000", each)
+	}
+	runtime.KeepAlive(result)
+	runtime.KeepAlive(hs)
 }

@@ -150,8 +150,9 @@ func clonePaths(paths [][]float64) [][]float64 {
 // drawOne draws the futures of one series. Where series are not reconciled, it computes the
 // figures from them and keeps only the futures of the result, without their events.
 func (q *question) drawOne(s *seriesForecast, noise func(k int) model.Noise) (*futures, error) {
-	out := new(futures)
-	for k := range q.futuresOf(s.steps) {
+	n := q.futuresOf(s.steps)
+	out := &futures{paths: make([][]float64, 0, n)}
+	for k := range n {
 		path := s.fit.DrawDemand(s.steps, noise(k))
 		out.paths = append(out.paths, path)
 		if extra := s.extraOf(path, q.Seed.Child(k)); extra != nil {
@@ -209,11 +210,20 @@ func (q *question) settle(f *futures, s *seriesForecast, shown, open [][]float64
 		}
 		f.periods = q.periodsFrom(spans, s.fc.Mean, shown, open)
 	}
-	f.paths = slices.Clip(f.paths[:min(q.Paths, len(f.paths))])
+	n := min(q.Paths, len(f.paths))
+	f.paths = firstPaths(f.paths, n)
 	if f.extras != nil {
-		f.extras = f.extras[:len(f.paths)]
+		f.extras = firstPaths(f.extras, n)
 	}
 	return nil
+}
+
+// firstPaths returns the first n of the paths in memory of their own: a part of a slice keeps the whole of it,
+// and all paths.
+func firstPaths(paths [][]float64, n int) [][]float64 {
+	out := make([][]float64, n)
+	copy(out, paths)
+	return out
 }
 
 // jointNoise returns the correlated noise of the series. It returns nil where there are fewer

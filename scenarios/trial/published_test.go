@@ -59,24 +59,33 @@ func head(b *strings.Builder, title string) {
 func row(t *testing.T, b *strings.Builder, name string, c *plan.Curve, term, horizon capcli.Step, share float64, dates int) {
 	t.Helper()
 	q := &backtest.Question{Curve: c, Market: floating(term, share), Horizon: horizon, Rules: tested(), Flat: true}
-	first, last := 28*capcli.Day, c.Len()
+	first := 28 * capcli.Day
 	if horizon.Length() > 0 {
 		first = 14 * capcli.Day
 	}
-	for last = last / capcli.Day * capcli.Day; last > first && q.EndOf(last) > c.Len(); last -= capcli.Day {
-	}
-	days := int((last - first) / capcli.Day)
-	dates = min(dates, days+1)
-	for i := range dates {
-		q.Origins = append(q.Origins, first+capcli.Seconds(days*i/max(1, dates-1))*capcli.Day)
-	}
+	q.Origins = datesOf(q, first, dates)
 	sums := summed(t, []*backtest.Question{q})
-	fmt.Fprintf(b, "| %s | %d | %s | %.1f", name, dates, shareText(&sums[0]), 100*sums[0].P90)
+	fmt.Fprintf(b, "| %s | %d | %s | %.1f", name, len(q.Origins), shareText(&sums[0]), 100*sums[0].P90)
 	for _, rule := range shown {
 		i := slices.IndexFunc(sums, func(s backtest.Summary) bool { return s.Name == rule })
 		fmt.Fprintf(b, " | %s", shareText(&sums[i]))
 	}
 	fmt.Fprintf(b, " | %d of %d |\n", sums[0].Held, sums[0].Promised)
+}
+
+// datesOf returns up to n dates spread evenly from first to the last whose term ends within the demand.
+func datesOf(q *backtest.Question, first capcli.Seconds, n int) []capcli.Seconds {
+	last := q.Curve.Len() / capcli.Day * capcli.Day
+	for last > first && q.EndOf(last) > q.Curve.Len() {
+		last -= capcli.Day
+	}
+	days := int((last - first) / capcli.Day)
+	n = min(n, days+1)
+	var out []capcli.Seconds
+	for i := range n {
+		out = append(out, first+capcli.Seconds(days*i/max(1, n-1))*capcli.Day)
+	}
+	return out
 }
 
 func shareText(s *backtest.Summary) string {

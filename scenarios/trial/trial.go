@@ -226,28 +226,41 @@ const (
 func (q *Question) rule() backtest.Rule {
 	fallback := backtest.Rules()[slices.IndexFunc(backtest.Rules(), func(r backtest.Rule) bool { return r.Name == usualName })]
 	return backtest.Rule{Name: ruleName, Doc: "the optimum over futures of the model " + q.Model, Decide: func(p *backtest.Past) (backtest.Decision, error) {
-		y := capcli.Series{Unit: "GPUs", Start: p.Curve.Start, Step: p.Curve.Step.Length(), Values: p.Levels()}
-		opts := forecast.Options{Seed: q.Seed}
-		for _, season := range []capcli.Seconds{capcli.Day, 7 * capcli.Day} {
-			if n := int(season / y.Step); season%y.Step == 0 && n > 1 && 2*n <= len(y.Values) {
-				opts.Seasons = append(opts.Seasons, n)
-			}
-		}
-		shipped, err := forecast.Shipped(q.Model, y, p.Steps, opts)
-		if err != nil {
+		paths, err := q.futures(p)
+		switch {
+		case err != nil:
 			return backtest.Decision{}, err
-		}
-		fit, err := shipped.Fit(y)
-		if err != nil {
+		case paths == nil:
 			return fallback.Decide(p)
-		}
-		paths := make([][]float64, q.Paths)
-		for k := range paths {
-			paths[k] = fit.Path(p.Steps, q.Seed.Child(k).Stream("path/"))
-			for i, v := range paths[k] {
-				paths[k][i] = math.Max(0, v)
-			}
 		}
 		return p.Choose(paths)
 	}}
+}
+
+// futures returns possible futures of the steps that a decision is for, none below zero; nil where the
+// model cannot be fitted to the past.
+func (q *Question) futures(p *backtest.Past) ([][]float64, error) {
+	y := capcli.Series{Unit: "GPUs", Start: p.Curve.Start, Step: p.Curve.Step.Length(), Values: p.Levels()}
+	opts := forecast.Options{Seed: q.Seed}
+	for _, season := range []capcli.Seconds{capcli.Day, 7 * capcli.Day} {
+		if n := int(season / y.Step); season%y.Step == 0 && n > 1 && 2*n <= len(y.Values) {
+			opts.Seasons = append(opts.Seasons, n)
+		}
+	}
+	shipped, err := forecast.Shipped(q.Model, y, p.Steps, opts)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := shipped.Fit(y)
+	if err != nil {
+		return nil, nil
+	}
+	paths := make([][]float64, q.Paths)
+	for k := range paths {
+		paths[k] = fit.Path(p.Steps, q.Seed.Child(k).Stream("path/"))
+		for i, v := range paths[k] {
+			paths[k][i] = math.Max(0, v)
+		}
+	}
+	return paths, nil
 }
