@@ -1,4 +1,4 @@
-//go:build !(linux && cgo && nvml)
+//go:build !(linux && cgo)
 
 package nvml
 
@@ -12,7 +12,7 @@ func init() {
 	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library", Open)
 }
 
-// Built reports whether this build can sample GPUs, which needs Linux, cgo and the tag nvml.
+// Built reports whether this build can sample GPUs, which needs Linux and cgo.
 const Built = false
 
 // lacking returns the trouble of a build that cannot call NVIDIA's library.
@@ -25,7 +25,7 @@ func lacking() *trouble {
 	}
 	return &trouble{
 		"open source nvml: this build leaves out the calls of NVIDIA's library",
-		"build with `make build-gpu`, which is CGO_ENABLED=1 go build -tags nvml and needs a C compiler; " + otherSources,
+		"install capcli from a package or an archive, or build it where there is a C compiler (apt install gcc) and CGO_ENABLED is not 0; " + otherSources,
 	}
 }
 
