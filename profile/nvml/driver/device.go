@@ -161,7 +161,9 @@ func (d Device) GetPerformanceState() (uint32, Return) { return d.number(SymPSta
 func (d Device) GetCurrentClocksEventReasons() (uint64, Return) { return d.longNumber(SymReasons) }
 
 // GetCurrentClocksThrottleReasons is GetCurrentClocksEventReasons of drivers before CUDA 12.2.
-func (d Device) GetCurrentClocksThrottleReasons() (uint64, Return) { return d.longNumber(SymReasonsOld) }
+func (d Device) GetCurrentClocksThrottleReasons() (uint64, Return) {
+	return d.longNumber(SymReasonsOld)
+}
 
 // GetFanSpeed returns the intended speed of the fan in %.
 func (d Device) GetFanSpeed() (uint32, Return) { return d.number(SymFan) }

@@ -2,7 +2,7 @@
 // functions that package nvml asks, and no other. Names, numbers and layouts are those of nvml.h, NVIDIA's
 // header; a test holds each of them against the header that go-nvml carries.
 //
-// go-nvml opens the library. Its own calls are not used: their C code is compiled with every build that
-// imports them, takes a minute of processor time, and prints a warning for each deprecated function. A call
-// of go-nvml to a function that the library lacks ends the program; here it returns FunctionNotFound.
+// go-nvml opens the library. Its own calls are not used: every build that imports them compiles C code for
+// ten seconds of processor time and more, and prints a warning for each deprecated function. A call of
+// go-nvml to a function that the library lacks ends the program; here it returns FunctionNotFound.
 package driver
