@@ -5,7 +5,7 @@ FUZZTIME ?= 10s
 # Tests of the commands that run goroutines of their own; the others ask the library once.
 CONCURRENT ?= Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-mix|plan-shards|plan-futures|profile-feed|forecast$$|simulate$$|first-hour)
 
-.PHONY: help build engine check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check objects-check browser-check prometheus-check openapi-check cross dist module
+.PHONY: help build engine check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check objects-check browser-check prometheus-check openapi-check packaged-check cross dist module
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -64,6 +64,8 @@ prometheus-check: ; PROMETHEUS_CHECK=required .ci/prometheus
 openapi-check: ; OPENAPI_CHECK=required .ci/openapi
 ## cross: does it build for the other systems
 cross: ; .ci/cross
+## packaged-check: the published programs for Linux start on glibc 2.28, are the same made twice, and record by NVIDIA's library (gcc, Debian)
+packaged-check: ; PACKAGED_CHECK=required .ci/packaged
 ## dist: what is published, in dist: archives, packages, list of contents, checksums; the same bytes each time
 dist: ; .ci/dist
 ## module: give the module the name under which it is hosted: make module PATH=example.org/you/capcli

@@ -177,7 +177,7 @@ type GPMMetric struct {
 	ID     uint32
 	Return Return
 	Value  float64
-	names  [3]uintptr // texts of the library
+	_      [3]uintptr // texts of the library
 }
 
 // GPMMetrics asks for metrics of GPM between two samples, the first Count of Metrics:
