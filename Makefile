@@ -4,38 +4,32 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 FUZZTIME ?= 10s
 # Tests of the commands that run goroutines of their own; the others ask the library once.
 CONCURRENT ?= Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-mix|plan-shards|plan-futures|profile-feed|forecast$$|simulate$$|first-hour)
-# The tag nvml builds in the calls of NVIDIA's library, which need cgo. Its header
-# marks old calls as deprecated; drivers that have no others are still about, and
-# the C compiler warns once for each.
-export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build engine build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check objects-check browser-check prometheus-check openapi-check cross dist module
+.PHONY: help build engine check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check objects-check browser-check prometheus-check openapi-check packaged-check cross dist module
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
-## build: the program with the engine of pages, in bin/capcli
-build: engine ; CGO_ENABLED=0 go build -tags engine -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
+## build: the program with the engine of pages, in bin/capcli; on Linux with a C compiler it reads GPUs by NVIDIA's library
+build: engine ; go build -tags engine -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
 ## engine: the engine that a page of report --live carries, as WebAssembly
 engine: ; go run ./cmd/wasm/pack cmd/panel/engine
-## build-gpu: the same with the source nvml, on Linux with a C compiler
-build-gpu: engine ; CGO_ENABLED=1 go build -tags nvml,engine -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
 ## check: all that must hold before a commit
 check: fmt lint race
 ## fmt: format
 fmt: ; go run $(GOFUMPT) -w .
 ## lint: vet, staticcheck and house rules
-lint: ; go vet ./... && go vet -tags nvml ./profile/nvml ./cmd/capcli && go run $(GOLANGCI) run ./...
+lint: ; go vet ./... && CGO_ENABLED=0 go vet ./profile/nvml ./cmd/capcli && go run $(GOLANGCI) run ./...
 ## test: fast tests
 test: ; go test ./...
 ## race: tests under the race detector (needs a C compiler), of what runs goroutines of its own; RACE_SKIP leaves packages out
 race:
-	CGO_ENABLED=1 go test -tags nvml -race -short $$(grep -rlE --include='*.go' '(Map|Each)Parallel\(|^\s*go (func|[a-zA-Z_.]+\()' . | grep -v /testdata/ | xargs -n1 dirname | sort -u | grep -vE '^\./(forecast|cmd/capcli|$(RACE_SKIP))$$')
+	CGO_ENABLED=1 go test -race -short $$(grep -rlE --include='*.go' '(Map|Each)Parallel\(|^\s*go (func|[a-zA-Z_.]+\()' . | grep -v /testdata/ | xargs -n1 dirname | sort -u | grep -vE '^\./(forecast|cmd/capcli|$(RACE_SKIP))$$')
 	CGO_ENABLED=1 go test -race -short -run 'Backtest|Thief|Wrappers' ./forecast
-	CGO_ENABLED=1 go test -tags nvml -race -short -run '$(CONCURRENT)' ./cmd/capcli
+	CGO_ENABLED=1 go test -race -short -run '$(CONCURRENT)' ./cmd/capcli
 ## fuzz: FUZZTIME on each parser, ten seconds by default
 fuzz: ; FUZZTIME=$(FUZZTIME) .ci/fuzz
 ## bench: speed of the engine and the readers, for benchstat
-bench: ; go test -tags nvml ./... -run '^$$' -bench . -benchmem -count 5
+bench: ; go test ./... -run '^$$' -bench . -benchmem -count 5
 ## golden: rewrite expected outputs; read the diff before committing it
 golden: ; go test ./cmd/... -update
 ## golden-check: every start against the reference simulators (needs ../shared)
@@ -53,9 +47,9 @@ long:
 ## soak: kill the writer of profiles a thousand times; a day of ticks of eight GPUs
 soak:
 	CAPCLI_KILLS=1000 go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h
-	CAPCLI_DAY=1 CGO_ENABLED=1 go test -tags nvml ./profile/nvml -run 'TestFakeDayOfTicks$$' -v -count 1
+	CAPCLI_DAY=1 CGO_ENABLED=1 go test ./profile/nvml -run 'TestFakeDayOfTicks$$' -v -count 1
 ## gpu-check: loads of its own on a GPU, and every figure held against them and against nvidia-smi, in six minutes (Linux, a GPU, a C compiler)
-gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test -tags nvml ./profile/nvml -run 'TestGPU$$' -count 1 -v -timeout 15m
+gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test ./profile/nvml -run 'TestGPU$$' -count 1 -v -timeout 15m
 ## slurm-check: a plan as an array of a real Slurm, brought up from Debian's packages and taken away again (Debian, root)
 slurm-check: ; SLURM_CHECK=required .ci/slurm
 ## kubernetes-check: read what a real API server lists: builds kube-apiserver, which takes minutes (Debian)
@@ -70,6 +64,8 @@ prometheus-check: ; PROMETHEUS_CHECK=required .ci/prometheus
 openapi-check: ; OPENAPI_CHECK=required .ci/openapi
 ## cross: does it build for the other systems
 cross: ; .ci/cross
+## packaged-check: the published programs for Linux start on glibc 2.28, are the same made twice, and record by NVIDIA's library (gcc, Debian)
+packaged-check: ; PACKAGED_CHECK=required .ci/packaged
 ## dist: what is published, in dist: archives, packages, list of contents, checksums; the same bytes each time
 dist: ; .ci/dist
 ## module: give the module the name under which it is hosted: make module PATH=example.org/you/capcli

@@ -119,23 +119,24 @@ var layers = map[string][]string{
 	"simulate/width":           {},
 	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
 
-	"profile":            {"profile/accelerator", "profile/gang", "profile/judge", "profile/rhythm", "profile/timeline"},
-	"profile/trace":      {"compress"},
-	"profile/series":     {},
-	"profile/inference":  {"profile/series", "profile/trace", "profile/web"},
-	"profile/demand":     {"profile/inference", "profile/requests", "profile", "profile/trace", "profile/series", "profile/parquet", "profile/store", "profile/web"},
-	"profile/box":        {"profile"},
-	"profile/nvml":       {"profile", "go-nvml"},
-	"profile/kubelet":    {"profile", "protobuf"},
-	"profile/kubernetes": {"profile/accelerator", "profile/trace", "yaml"},
-	"profile/parquet":    {"profile", "profile/requests", "profile/trace", "parquet-go", "compress"},
-	"profile/jobfile":    {"profile/trace", "profile/parquet", "compress"},
-	"profile/bucket":     {"profile", "profile/store", "minio-go"},
-	"profile/upkeep":     {"profile", "profile/bucket", "profile/store"},
-	"profile/store":      {"profile", "profile/parquet", "profile/rhythm"},
-	"profile/web":        {"profile", "profile/series"},
-	"profile/heat":       {"profile", "profile/accelerator"},
-	"profile/anomaly":    {"profile"},
+	"profile":             {"profile/accelerator", "profile/gang", "profile/judge", "profile/rhythm", "profile/timeline"},
+	"profile/trace":       {"compress"},
+	"profile/series":      {},
+	"profile/inference":   {"profile/series", "profile/trace", "profile/web"},
+	"profile/demand":      {"profile/inference", "profile/requests", "profile", "profile/trace", "profile/series", "profile/parquet", "profile/store", "profile/web"},
+	"profile/box":         {"profile"},
+	"profile/nvml":        {"profile", "profile/nvml/driver"},
+	"profile/nvml/driver": {"go-nvml"},
+	"profile/kubelet":     {"profile", "protobuf"},
+	"profile/kubernetes":  {"profile/accelerator", "profile/trace", "yaml"},
+	"profile/parquet":     {"profile", "profile/requests", "profile/trace", "parquet-go", "compress"},
+	"profile/jobfile":     {"profile/trace", "profile/parquet", "compress"},
+	"profile/bucket":      {"profile", "profile/store", "minio-go"},
+	"profile/upkeep":      {"profile", "profile/bucket", "profile/store"},
+	"profile/store":       {"profile", "profile/parquet", "profile/rhythm"},
+	"profile/web":         {"profile", "profile/series"},
+	"profile/heat":        {"profile", "profile/accelerator"},
+	"profile/anomaly":     {"profile"},
 
 	"profile/accelerator": {},
 	"profile/readings":    {"profile"},
@@ -368,14 +369,14 @@ func TestFilesAndFunctionsStayShort(t *testing.T) {
 	}
 }
 
-// TestPlainBuildHasNoC: what a plain build compiles on Linux with cgo imports no C
-// and not go-nvml, whose header makes the C compiler warn of every old call. These
-// warnings would stand before the answer of the README's commands.
-func TestPlainBuildHasNoC(t *testing.T) {
-	plain := build.Default
-	plain.GOOS, plain.CgoEnabled, plain.BuildTags = "linux", true, nil
-	tagged := plain
-	tagged.BuildTags = []string{"nvml"}
+// TestCOfPlainBuild: what a plain build compiles on Linux with cgo imports C in one package alone, and of
+// go-nvml only what opens a library. The C compiler warns of every old call in the calls of go-nvml, and
+// these warnings would stand before the answer of the README's commands.
+func TestCOfPlainBuild(t *testing.T) {
+	with := build.Default
+	with.GOOS, with.CgoEnabled, with.BuildTags = "linux", true, nil
+	without := with
+	without.CgoEnabled = false
 	uses := func(c *build.Context) (out []string) {
 		for folder := range layers {
 			p, err := c.ImportDir(filepath.FromSlash(folder), 0)
@@ -388,12 +389,13 @@ func TestPlainBuildHasNoC(t *testing.T) {
 				}
 			}
 		}
+		slices.Sort(out)
 		return out
 	}
-	if got := uses(&plain); len(got) > 0 {
-		t.Errorf("a plain build compiles C: %q", got)
+	if got, want := uses(&with), []string{"profile/nvml/driver imports C", "profile/nvml/driver imports github.com/NVIDIA/go-nvml/pkg/dl"}; !slices.Equal(got, want) {
+		t.Errorf("a plain build with cgo compiles %q, want %q", got, want)
 	}
-	if len(uses(&tagged)) == 0 {
-		t.Error("the tag nvml does not build in go-nvml")
+	if got := uses(&without); len(got) > 0 {
+		t.Errorf("a build without cgo compiles %q", got)
 	}
 }

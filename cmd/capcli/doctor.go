@@ -53,7 +53,9 @@ func runDoctor(ctx context.Context, e *env, o *doctorOptions) error {
 	found := nvml.Examine(profile.SourceOptions{Where: library})
 	checks := append(boxCheck(), roomCheck(o.out))
 	if !found.OK {
-		checks = append([]nvml.Check{smiCheck(ctx)}, checks...)
+		smi := smiCheck(ctx)
+		found.OK = !nvml.Built && smi.State == nvml.Good
+		checks = append([]nvml.Check{smi}, checks...)
 	}
 	if err := emit(e, o.output, doctorDoc(found.Document(checks...))); err != nil {
 		return err

@@ -50,8 +50,9 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 	}
 	name := o.source
 	if name == "" {
-		if name = "smi"; nvml.Built {
-			name = "nvml"
+		var lacks string
+		if name, lacks = nvml.Usual(); lacks != "" {
+			e.note(lacks)
 		}
 	}
 	open, err := profile.Sources.Get(name)

@@ -29,8 +29,7 @@ const (
 	deprecated      code = 26
 )
 
-// codeNames replaces nvmlErrorString of the library: where an old library lacks that function,
-// calling it ends the program.
+// codeNames replaces nvmlErrorString of the library, which an old library lacks.
 var codeNames = map[code]string{
 	success:         "success",
 	uninitialized:   "library not initialised",

@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -60,8 +60,7 @@ func BenchmarkReadEightGPUs(b *testing.B) {
 	b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
-// What a tick allocates is go-nvml's own: the results that it hands to C by
-// address, 16 a GPU, of which two are the 13 KB of GPM's metrics.
+// A tick allocates nothing: the results that C writes to by address stay on the stack.
 func TestFakeSteadyAllocations(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {
 		os.Unsetenv("FAKE_NVML")
@@ -80,8 +79,8 @@ func TestFakeSteadyAllocations(t *testing.T) {
 		for range 5 {
 			read()
 		}
-		if n := testing.AllocsPerRun(50, read); n > 8*16+4 {
-			t.Errorf("%v allocations a tick of 8 GPUs, want at most 16 a GPU", n)
+		if n := testing.AllocsPerRun(50, read); n > 0 {
+			t.Errorf("%v allocations a tick of 8 GPUs, want none", n)
 		}
 		if v, ok := tick.Samples[7].Get(profile.SMActive); !ok || v != 12.5 {
 			t.Errorf("SM activity %v (%s)", v, tick.Samples[7].Why[profile.SMActive])

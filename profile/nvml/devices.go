@@ -1,13 +1,12 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
 import (
 	"fmt"
 
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // found is a GPU as the driver lists it.
@@ -17,7 +16,7 @@ type found struct {
 	code   code // why the GPU cannot be used; then only device.Index is reliable
 
 	total     float64 // bytes of device memory; 0 where unknown
-	folded    bool    // used memory of GetMemoryInfo_v2 includes the reserved memory
+	folded    bool    // used memory of GetMemoryInfo2 includes the reserved memory
 	gpmWhy    profile.Reason
 	eccEvents bool // the GPU reports memory errors by event
 	repair    repair
@@ -27,13 +26,13 @@ type found struct {
 // driver is gone.
 func (l *library) find() ([]found, code) {
 	n, ret := l.lib.DeviceGetCount()
-	if ret != driver.SUCCESS {
+	if ret != driver.Success {
 		return nil, code(ret)
 	}
 	list := make([]found, 0, n)
 	for i := range n {
 		f := found{device: profile.Device{Index: i, Driver: l.version, GI: -1, CI: -1}}
-		if f.handle, ret = l.lib.DeviceGetHandleByIndex(i); ret == driver.SUCCESS {
+		if f.handle, ret = l.lib.DeviceGetHandleByIndex(i); ret == driver.Success {
 			f.device.UUID, ret = f.handle.GetUUID()
 		}
 		if f.code = code(ret); f.code.isDriverGone() {
@@ -53,32 +52,32 @@ func (l *library) find() ([]found, code) {
 // describe sets the model, address, clocks, bandwidth and SMs of d. A fact that cannot be read
 // stays zero.
 func (l *library) describe(h driver.Device, d *profile.Device) {
-	if l.has[symName] {
-		if name, ret := h.GetName(); ret == driver.SUCCESS {
+	if l.lib.Has(driver.SymName) {
+		if name, ret := h.GetName(); ret == driver.Success {
 			d.Model = name
 		}
 	}
-	if l.has[symPci] {
-		if pci, ret := h.GetPciInfo(); ret == driver.SUCCESS {
+	if l.lib.Has(driver.SymPci) {
+		if pci, ret := h.GetPCIInfo(); ret == driver.Success {
 			d.Bus = busOf(pci)
 		}
 	}
-	if l.has[symMaxClock] {
-		if mhz, ret := h.GetMaxClockInfo(driver.CLOCK_SM); ret == driver.SUCCESS && mhz < 20_000 {
+	if l.lib.Has(driver.SymMaxClock) {
+		if mhz, ret := h.GetMaxClockInfo(driver.ClockSM); ret == driver.Success && mhz < 20_000 {
 			d.MaxSMClockMHz = float64(mhz)
 		}
-		if l.has[symBusWidth] {
-			mhz, r1 := h.GetMaxClockInfo(driver.CLOCK_MEM)
+		if l.lib.Has(driver.SymBusWidth) {
+			mhz, r1 := h.GetMaxClockInfo(driver.ClockMem)
 			bits, r2 := h.GetMemoryBusWidth()
-			if r1 == driver.SUCCESS && r2 == driver.SUCCESS && mhz < 40_000 && bits < 1<<16 {
+			if r1 == driver.Success && r2 == driver.Success && mhz < 40_000 && bits < 1<<16 {
 				d.PeakMemBytesPerS = peakMemory(float64(mhz), float64(bits))
 			}
 		}
 	}
-	if l.has[symCores] && l.has[symCapability] {
+	if l.lib.Has(driver.SymCores) && l.lib.Has(driver.SymCapability) {
 		cores, r1 := h.GetNumGpuCores()
 		major, minor, r2 := h.GetCudaComputeCapability()
-		if r1 == driver.SUCCESS && r2 == driver.SUCCESS {
+		if r1 == driver.Success && r2 == driver.Success {
 			d.SMs = multiprocessors(cores, major, minor)
 		}
 	}
@@ -88,11 +87,11 @@ func (l *library) describe(h driver.Device, d *profile.Device) {
 // repairOf returns the state of the row remapping of the GPU; zero where the driver does not
 // report it, as for a GPU divided by MIG.
 func (l *library) repairOf(h driver.Device) repair {
-	if !l.has[symRemapped] {
+	if !l.lib.Has(driver.SymRemapped) {
 		return repair{}
 	}
 	corrected, not, pending, failed, ret := h.GetRemappedRows()
-	if ret != driver.SUCCESS {
+	if ret != driver.Success {
 		return repair{}
 	}
 	return repair{corrected + not, pending, failed}
@@ -117,17 +116,17 @@ func multiprocessors(cores, major, minor int) int {
 	return cores / each
 }
 
-func busOf(pci driver.PciInfo) string {
-	id := pci.BusId[:]
+func busOf(pci driver.PCIInfo) string {
+	id := pci.BusID[:]
 	if id[0] == 0 {
-		id = pci.BusIdLegacy[:]
+		id = pci.BusIDLegacy[:]
 	}
 	text := make([]byte, 0, len(id))
 	for _, c := range id {
 		if c == 0 {
 			break
 		}
-		text = append(text, byte(c))
+		text = append(text, c)
 	}
 	if len(text) == 0 && (pci.Bus != 0 || pci.Device != 0 || pci.Domain != 0) {
 		return fmt.Sprintf("%08X:%02X:%02X.0", pci.Domain, pci.Bus, pci.Device)

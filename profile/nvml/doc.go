@@ -1,8 +1,7 @@
 // Package nvml is the profile.Source of real GPUs: NVIDIA's management library,
-// called through go-nvml. It needs Linux and a build with cgo and the tag nvml;
-// in any other build Open fails and says what the build lacks. The tag is needed
-// because the C compiler warns of each deprecated call in go-nvml: a plain "go run"
-// or "go test" compiles no C and prints only its own output.
+// called through package driver. It needs Linux and a build with cgo, which a plain
+// "go build" is where there is a C compiler; in any other build Open fails and says
+// what the build lacks.
 //
 // # Goroutines
 //
@@ -16,12 +15,9 @@
 //
 // # Properties of the driver's library
 //
-//   - A call to a function that the installed library lacks ends the program. No
-//     function is called before its symbol has been looked up. The metrics of an
-//     absent function have the reason NoSymbol.
-//   - go-nvml turns a return code to text by calling the library, which may lack
-//     that function too. Codes are therefore named from a table in this package, and
-//     never printed with %v.
+//   - An installed library may lack a function. Each is looked up when the library is
+//     opened. The metrics of an absent function have the reason NoSymbol. Codes are named
+//     from a table in this package, since the library may lack nvmlErrorString too.
 //   - A call can succeed with a wrong figure: utilisation of 4294967295 %, memory of
 //     2^64-1 bytes. Each metric has a range; a figure outside of it is OutOfRange.
 //   - GetSamples returns its whole buffer, although only a part of it was written:
@@ -60,9 +56,6 @@
 //     nothing: the loaded one goes on.
 //   - Once a minute it is counted whether there are GPUs that were not there, or could
 //     not be used, at the last set-up. Where there are, the library is set up again.
-//   - A build with cgo does not start where LD_BIND_NOW is set, nor when linked
-//     with -z now: go-nvml resolves the functions of the library only when they are
-//     called.
 //   - Names of processes need the PID namespace of the host. In another namespace a
 //     PID may be another process, so processes are then known by PID alone.
 //

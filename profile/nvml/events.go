@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 const (
@@ -21,7 +20,7 @@ const (
 	// mostEvents is the largest number of events held until Read fetches them.
 	mostEvents = 1024
 
-	wanted = driver.EventTypeXidCriticalError | driver.EventTypeDoubleBitEccError
+	wanted = driver.EventXid | driver.EventDoubleBitECC
 )
 
 // watch waits for events of the GPUs, on a goroutine of its own.
@@ -46,7 +45,7 @@ func startWatch(l *library, list []found, now func() (profile.Instant, time.Dura
 		return nil
 	}
 	set, ret := l.lib.EventSetCreate()
-	if ret != driver.SUCCESS {
+	if ret != driver.Success {
 		return nil
 	}
 	w := &watch{
@@ -59,14 +58,14 @@ func startWatch(l *library, list []found, now func() (profile.Instant, time.Dura
 			continue
 		}
 		types := uint64(wanted)
-		if l.has[symEventTypes] {
-			if offered, ret := f.handle.GetSupportedEventTypes(); ret == driver.SUCCESS {
+		if l.lib.Has(driver.SymEventTypes) {
+			if offered, ret := f.handle.GetSupportedEventTypes(); ret == driver.Success {
 				types &= offered
 			}
 		}
-		if types != 0 && f.handle.RegisterEvents(types, set) == driver.SUCCESS {
+		if types != 0 && f.handle.RegisterEvents(types, set) == driver.Success {
 			w.name[f.handle] = f.device.UUID
-			f.eccEvents = types&driver.EventTypeDoubleBitEccError != 0
+			f.eccEvents = types&driver.EventDoubleBitECC != 0
 		}
 	}
 	if len(w.name) == 0 {
@@ -104,17 +103,17 @@ func (w *watch) wait() {
 	}
 }
 
-func (w *watch) keep(e *driver.EventData) {
+func (w *watch) keep(e *driver.Event) {
 	at, _ := w.now()
 	out := profile.Event{At: at, Device: w.name[e.Device]}
 	switch {
-	case e.EventType&driver.EventTypeXidCriticalError != 0:
-		out.Kind, out.Value = profile.Xid, int64(e.EventData)
-		out.Text = xidText(e.EventData)
-		if e.GpuInstanceId != noInstance {
-			out.Text += fmt.Sprintf("; GPU instance %d", e.GpuInstanceId)
+	case e.Kind&driver.EventXid != 0:
+		out.Kind, out.Value = profile.Xid, int64(e.Data)
+		out.Text = xidText(e.Data)
+		if e.GPUInstance != noInstance {
+			out.Text += fmt.Sprintf("; GPU instance %d", e.GPUInstance)
 		}
-	case e.EventType&driver.EventTypeDoubleBitEccError != 0:
+	case e.Kind&driver.EventDoubleBitECC != 0:
 		out.Kind, out.Value, out.Text = profile.ECCError, 1, "memory error that was not corrected"
 	default:
 		return

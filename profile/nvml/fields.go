@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -7,9 +7,8 @@ import (
 	"math"
 	"time"
 
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // field is a figure of GetFieldValues. One call returns all wanted fields.
@@ -46,40 +45,40 @@ const (
 // fieldTable lists the fields. Their units in nvml.h are mW, °C, errors, bytes, KiB and ns.
 var fieldTable = func() (t [numFields]field) {
 	n := copy(t[:], []field{
-		{metric: profile.Power, id: driver.FI_DEV_POWER_AVERAGE, scope: scopeGPU, per: 1e-3},
-		{metric: profile.MemTemp, id: driver.FI_DEV_MEMORY_TEMP, per: 1},
-		{metric: profile.ECCCorrected, id: driver.FI_DEV_ECC_SBE_VOL_TOTAL, per: 1, state: true},
-		{metric: profile.ECCUncorrected, id: driver.FI_DEV_ECC_DBE_VOL_TOTAL, per: 1, state: true},
-		{metric: profile.PCIeTx, id: driver.FI_DEV_PCIE_COUNT_TX_BYTES, per: bytes, counter: true},
-		{metric: profile.PCIeRx, id: driver.FI_DEV_PCIE_COUNT_RX_BYTES, per: bytes, counter: true},
-		{metric: profile.NVLinkTx, id: driver.FI_DEV_NVLINK_THROUGHPUT_DATA_TX, scope: allLinks, per: kib, counter: true},
-		{metric: profile.NVLinkRx, id: driver.FI_DEV_NVLINK_THROUGHPUT_DATA_RX, scope: allLinks, per: kib, counter: true},
-		{metric: profile.Power, id: driver.FI_DEV_POWER_AVERAGE, scope: scopeBoard, per: 1e-3, role: resort},
+		{metric: profile.Power, id: driver.FieldPowerAverage, scope: scopeGPU, per: 1e-3},
+		{metric: profile.MemTemp, id: driver.FieldMemoryTemp, per: 1},
+		{metric: profile.ECCCorrected, id: driver.FieldECCCorrected, per: 1, state: true},
+		{metric: profile.ECCUncorrected, id: driver.FieldECCUncorrected, per: 1, state: true},
+		{metric: profile.PCIeTx, id: driver.FieldPCIeTxBytes, per: bytes, counter: true},
+		{metric: profile.PCIeRx, id: driver.FieldPCIeRxBytes, per: bytes, counter: true},
+		{metric: profile.NVLinkTx, id: driver.FieldLinkTx, scope: allLinks, per: kib, counter: true},
+		{metric: profile.NVLinkRx, id: driver.FieldLinkRx, scope: allLinks, per: kib, counter: true},
+		{metric: profile.Power, id: driver.FieldPowerAverage, scope: scopeBoard, per: 1e-3, role: resort},
 		// The times under a cap in software, and with the clocks halved by hardware.
-		{metric: profile.ThrottlePower, id: driver.FI_DEV_PERF_POLICY_POWER, per: ns, sums: true, state: true},
-		{metric: profile.ThrottlePower, id: driver.FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN, per: ns, sums: true, state: true, role: extra},
-		{metric: profile.ThrottleThermal, id: driver.FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN, per: ns, sums: true, state: true},
-		{metric: profile.ThrottleThermal, id: driver.FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN, per: ns, sums: true, state: true, role: extra},
-		{metric: profile.ThrottleThermal, id: driver.FI_DEV_PERF_POLICY_THERMAL, per: ns, sums: true, state: true, role: resort},
-		{metric: profile.PCIeReplays, id: driver.FI_DEV_PCIE_REPLAY_COUNTER, per: 1, state: true},
-		{metric: profile.RowsRemapped, id: driver.FI_DEV_REMAPPED_COR, per: 1, sums: true, state: true},
-		{metric: profile.RowsRemapped, id: driver.FI_DEV_REMAPPED_UNC, per: 1, sums: true, state: true},
-		{metric: profile.RowsPending, id: driver.FI_DEV_REMAPPED_PENDING, per: 1, state: true},
+		{metric: profile.ThrottlePower, id: driver.FieldPowerCap, per: ns, sums: true, state: true},
+		{metric: profile.ThrottlePower, id: driver.FieldHardwareBrake, per: ns, sums: true, state: true, role: extra},
+		{metric: profile.ThrottleThermal, id: driver.FieldSoftwareThermal, per: ns, sums: true, state: true},
+		{metric: profile.ThrottleThermal, id: driver.FieldHardwareThermal, per: ns, sums: true, state: true, role: extra},
+		{metric: profile.ThrottleThermal, id: driver.FieldThermalCap, per: ns, sums: true, state: true, role: resort},
+		{metric: profile.PCIeReplays, id: driver.FieldPCIeReplays, per: 1, state: true},
+		{metric: profile.RowsRemapped, id: driver.FieldRowsCorrected, per: 1, sums: true, state: true},
+		{metric: profile.RowsRemapped, id: driver.FieldRowsUncorrected, per: 1, sums: true, state: true},
+		{metric: profile.RowsPending, id: driver.FieldRowsPending, per: 1, state: true},
 		// Totals over all links, to NVLink 4; Blackwell has counters of each link instead.
-		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true},
-		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true, role: extra},
-		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true, role: extra},
-		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true, role: extra},
-		{metric: profile.NVLinkErrors, id: driver.FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_TOTAL, per: 1, sums: true, state: true, role: extra},
+		{metric: profile.NVLinkErrors, id: driver.FieldLinkCRCFlit, per: 1, sums: true, state: true},
+		{metric: profile.NVLinkErrors, id: driver.FieldLinkCRCData, per: 1, sums: true, state: true, role: extra},
+		{metric: profile.NVLinkErrors, id: driver.FieldLinkReplay, per: 1, sums: true, state: true, role: extra},
+		{metric: profile.NVLinkErrors, id: driver.FieldLinkRecovery, per: 1, sums: true, state: true, role: extra},
+		{metric: profile.NVLinkErrors, id: driver.FieldLinkECCData, per: 1, sums: true, state: true, role: extra},
 	})
 	for link := range uint32(maxLinks) {
 		for k, id := range [...]uint32{
-			driver.FI_DEV_NVLINK_COUNT_RCV_ERRORS, driver.FI_DEV_NVLINK_COUNT_XMIT_DISCARDS, driver.FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS,
+			driver.FieldOneLinkRxErrors, driver.FieldOneLinkDiscards, driver.FieldOneLinkRecovered,
 		} {
 			t[23+2*maxLinks+3*int(link)+k] = field{metric: profile.NVLinkErrors, id: id, scope: link, per: 1, sums: true, state: true, role: oneLink}
 		}
-		t[n] = field{metric: profile.NVLinkTx, id: driver.FI_DEV_NVLINK_COUNT_XMIT_BYTES, scope: link, per: bytes, counter: true, role: oneLink}
-		t[n+1] = field{metric: profile.NVLinkRx, id: driver.FI_DEV_NVLINK_COUNT_RCV_BYTES, scope: link, per: bytes, counter: true, role: oneLink}
+		t[n] = field{metric: profile.NVLinkTx, id: driver.FieldOneLinkTxBytes, scope: link, per: bytes, counter: true, role: oneLink}
+		t[n+1] = field{metric: profile.NVLinkRx, id: driver.FieldOneLinkRxBytes, scope: link, per: bytes, counter: true, role: oneLink}
 		n += 2
 	}
 	return t
@@ -105,7 +104,7 @@ type sum struct {
 
 // fields reads the metrics for which GetFieldValues is the only or the best source.
 func (g *gpu) fields(s *profile.Sample, o *order) {
-	if !g.lib.has[symFields] {
+	if !g.lib.lib.Has(driver.SymFields) {
 		for i := range fieldTable {
 			g.miss(s, fieldTable[i].metric, profile.NoSymbol)
 		}
@@ -120,7 +119,7 @@ func (g *gpu) fields(s *profile.Sample, o *order) {
 				g.miss(s, f.metric, profile.Unsupported)
 			}
 		case g.wants(i, o):
-			g.values[n] = driver.FieldValue{FieldId: f.id, ScopeId: f.scope}
+			g.values[n] = driver.FieldValue{FieldID: f.id, ScopeID: f.scope}
 			g.which[n] = uint8(i)
 			n++
 		}
@@ -134,7 +133,7 @@ func (g *gpu) fields(s *profile.Sample, o *order) {
 		// The driver refuses the whole call for one unknown field: ask for each alone.
 		for k := range n {
 			if one := g.note(code(g.handle.GetFieldValues(g.values[k : k+1]))); one != success {
-				g.values[k].NvmlReturn = uint32(one)
+				g.values[k].Return = driver.Return(one)
 			}
 		}
 		c = success
@@ -164,7 +163,7 @@ func (g *gpu) wants(i int, o *order) bool {
 		g.rates[f.metric].forget()
 		return false
 	case f.role == resort && f.metric == profile.Power:
-		return g.neverField[fieldPower] && (g.never[powerGetter] || !g.lib.has[symPower])
+		return g.neverField[fieldPower] && (g.never[powerGetter] || !g.lib.lib.Has(driver.SymPower))
 	case f.role == resort:
 		return g.neverField[fieldHot]
 	case f.role == oneLink:
@@ -189,7 +188,7 @@ func firstOfLinks(m profile.Metric) int {
 func (g *gpu) field(s *profile.Sample, i int, v *driver.FieldValue, c code) {
 	f := &fieldTable[i]
 	if c == success {
-		c = g.note(code(v.NvmlReturn))
+		c = g.note(code(v.Return))
 	}
 	if c != success {
 		never := c == notSupported || c == invalidArgument || c == notFound
@@ -248,18 +247,18 @@ func (g *gpu) putRates(s *profile.Sample, at time.Duration) {
 // number returns the value of a field of any type; NaN where the type is not known.
 func number(v *driver.FieldValue) float64 {
 	raw := v.Value[:]
-	switch driver.ValueType(v.ValueType) {
-	case driver.VALUE_TYPE_DOUBLE:
+	switch v.ValueType {
+	case driver.ValueDouble:
 		return math.Float64frombits(binary.NativeEndian.Uint64(raw))
-	case driver.VALUE_TYPE_UNSIGNED_INT:
+	case driver.ValueUnsignedInt:
 		return float64(binary.NativeEndian.Uint32(raw))
-	case driver.VALUE_TYPE_UNSIGNED_LONG, driver.VALUE_TYPE_UNSIGNED_LONG_LONG:
+	case driver.ValueUnsignedLong, driver.ValueUnsignedLongLong:
 		return float64(binary.NativeEndian.Uint64(raw))
-	case driver.VALUE_TYPE_SIGNED_LONG_LONG:
+	case driver.ValueSignedLongLong:
 		return float64(int64(binary.NativeEndian.Uint64(raw)))
-	case driver.VALUE_TYPE_SIGNED_INT:
+	case driver.ValueSignedInt:
 		return float64(int32(binary.NativeEndian.Uint32(raw)))
-	case driver.VALUE_TYPE_UNSIGNED_SHORT:
+	case driver.ValueUnsignedShort:
 		return float64(binary.NativeEndian.Uint16(raw))
 	default:
 		return math.NaN()
@@ -270,8 +269,8 @@ func number(v *driver.FieldValue) float64 {
 // counter of bytes wraps within a tenth of a second on a fast link, an unknown number of times
 // per tick.
 func counterValue(v *driver.FieldValue) (count uint64, wide bool) {
-	switch driver.ValueType(v.ValueType) {
-	case driver.VALUE_TYPE_UNSIGNED_LONG, driver.VALUE_TYPE_UNSIGNED_LONG_LONG, driver.VALUE_TYPE_SIGNED_LONG_LONG:
+	switch v.ValueType {
+	case driver.ValueUnsignedLong, driver.ValueUnsignedLongLong, driver.ValueSignedLongLong:
 		return binary.NativeEndian.Uint64(v.Value[:]), true
 	default:
 		return 0, false

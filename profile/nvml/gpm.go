@@ -1,32 +1,31 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
 import (
 	"time"
 
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // gpmMetrics are the GPM metrics asked for, in %, those of links in MiB/s. The first ofGPMAlone
 // have no other source; the links have.
 var gpmMetrics = [...]struct {
 	metric profile.Metric
-	id     driver.GpmMetricId
+	id     uint32
 }{
-	{profile.SMActive, driver.GPM_METRIC_SM_UTIL},
-	{profile.SMOccupancy, driver.GPM_METRIC_SM_OCCUPANCY},
-	{profile.TensorActive, driver.GPM_METRIC_ANY_TENSOR_UTIL},
-	{profile.DRAMActive, driver.GPM_METRIC_DRAM_BW_UTIL},
-	{profile.FP64Active, driver.GPM_METRIC_FP64_UTIL},
-	{profile.FP32Active, driver.GPM_METRIC_FP32_UTIL},
-	{profile.FP16Active, driver.GPM_METRIC_FP16_UTIL},
-	{profile.PCIeTx, driver.GPM_METRIC_PCIE_TX_PER_SEC},
-	{profile.PCIeRx, driver.GPM_METRIC_PCIE_RX_PER_SEC},
-	{profile.NVLinkTx, driver.GPM_METRIC_NVLINK_TOTAL_TX_PER_SEC},
-	{profile.NVLinkRx, driver.GPM_METRIC_NVLINK_TOTAL_RX_PER_SEC},
+	{profile.SMActive, driver.GPMSMUtil},
+	{profile.SMOccupancy, driver.GPMSMOccupancy},
+	{profile.TensorActive, driver.GPMTensor},
+	{profile.DRAMActive, driver.GPMDRAM},
+	{profile.FP64Active, driver.GPMFP64},
+	{profile.FP32Active, driver.GPMFP32},
+	{profile.FP16Active, driver.GPMFP16},
+	{profile.PCIeTx, driver.GPMPCIeTx},
+	{profile.PCIeRx, driver.GPMPCIeRx},
+	{profile.NVLinkTx, driver.GPMNVLinkTx},
+	{profile.NVLinkRx, driver.GPMNVLinkRx},
 }
 
 // ofGPMAlone is the number of gpmMetrics without another source.
@@ -42,7 +41,7 @@ const (
 
 // pair is the last GPM sample of a device and the buffer of the next one.
 type pair struct {
-	last, next driver.GpmSample
+	last, next driver.GPMSample
 	at         time.Duration // time of last
 	have       bool          // last holds counters
 	allocated  bool
@@ -53,11 +52,11 @@ func (l *library) gpmSupport(h driver.Device) profile.Reason {
 	if !l.hasGPM() {
 		return profile.NoSymbol
 	}
-	s, ret := h.GpmQueryDeviceSupport()
+	has, ret := h.HasGPM()
 	switch {
-	case ret != driver.SUCCESS:
+	case ret != driver.Success:
 		return code(ret).reason()
-	case s.IsSupportedDevice == 0:
+	case !has:
 		return profile.Unsupported
 	}
 	return profile.Known
@@ -84,7 +83,7 @@ func (g *gpu) wholeGPM(s *profile.Sample, o *order) {
 // means since the last sample.
 func (g *gpu) gpmInto(p *pair, gi int, s *profile.Sample, o *order) {
 	why := g.gpmWhy
-	if gi >= 0 && why == profile.Known && !g.lib.has[symGpmMig] {
+	if gi >= 0 && why == profile.Known && !g.lib.lib.Has(driver.SymGpmMig) {
 		why = profile.NoSymbol
 	}
 	if why != profile.Known {
@@ -108,9 +107,9 @@ func (g *gpu) gpmInto(p *pair, gi int, s *profile.Sample, o *order) {
 	defer func() { <-o.gate }()
 	var ret driver.Return
 	if gi < 0 {
-		ret = g.handle.GpmSampleGet(p.next)
+		ret = g.handle.GPMSampleGet(p.next)
 	} else {
-		ret = g.handle.GpmMigSampleGet(gi, p.next)
+		ret = g.handle.GPMMigSampleGet(gi, p.next)
 	}
 	if c := g.note(code(ret)); c != success {
 		p.have = false
@@ -130,10 +129,10 @@ func (g *gpu) allocate(p *pair, s *profile.Sample) bool {
 	if p.allocated {
 		return true
 	}
-	a, ret := g.lib.lib.GpmSampleAlloc()
-	if ret == driver.SUCCESS {
-		b, second := g.lib.lib.GpmSampleAlloc()
-		if second == driver.SUCCESS {
+	a, ret := g.lib.lib.GPMSampleAlloc()
+	if ret == driver.Success {
+		b, second := g.lib.lib.GPMSampleAlloc()
+		if second == driver.Success {
 			p.last, p.next, p.allocated = a, b, true
 			return true
 		}
@@ -166,17 +165,16 @@ func (g *gpu) enter(gate chan struct{}) bool {
 // same as for one.
 func (g *gpu) compare(p *pair, s *profile.Sample) {
 	q := &g.metrics
-	q.NumMetrics = uint32(len(gpmMetrics))
-	q.Sample1, q.Sample2 = p.last, p.next
+	q.Count = uint32(len(gpmMetrics))
 	for i, x := range gpmMetrics {
-		q.Metrics[i] = driver.GpmMetric{MetricId: uint32(x.id)}
+		q.Metrics[i] = driver.GPMMetric{ID: x.id}
 	}
-	if c := g.note(code(g.lib.lib.GpmMetricsGet(q))); c != success {
+	if c := g.note(code(g.lib.lib.GPMMetricsGet(q, p.last, p.next))); c != success {
 		g.missGPM(s, c.reason())
 		return
 	}
 	for i, x := range gpmMetrics {
-		if c := g.note(code(q.Metrics[i].NvmlReturn)); c != success {
+		if c := g.note(code(q.Metrics[i].Return)); c != success {
 			g.miss(s, x.metric, c.reason())
 			continue
 		}

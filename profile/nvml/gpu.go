@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -6,9 +6,8 @@ import (
 	"io/fs"
 	"time"
 
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // gpu is a GPU and its worker. Read owns the first group of fields. The worker owns the other
@@ -60,13 +59,13 @@ type gpu struct {
 	sums       [profile.NumMetrics]sum
 	rates      [profile.NumMetrics]rate
 	repair     repair  // state when the library was set up
-	folded     bool    // used memory of GetMemoryInfo_v2 includes the reserved memory
+	folded     bool    // used memory of GetMemoryInfo2 includes the reserved memory
 	total      float64 // bytes of device memory
 	eccEvents  bool    // the GPU reports memory errors by event
 	gpmWhy     profile.Reason
 	gpmGives   [profile.NumMetrics]bool
 	gpm        pair
-	metrics    driver.GpmMetricsGetType
+	metrics    driver.GPMMetrics
 	seenUtil   uint64 // time of the last utilisation of processes, in the clock of the driver
 
 	mig        bool
@@ -187,7 +186,7 @@ func (g *gpu) note(c code) code {
 // rebind gets a new handle of the GPU by its UUID: the old one may date from before the GPU was
 // lost.
 func (g *gpu) rebind() {
-	if !g.lib.has[symHandleByUUID] {
+	if !g.lib.lib.Has(driver.SymHandleByUUID) {
 		return
 	}
 	h, ret := g.lib.lib.DeviceGetHandleByUUID(g.dev.UUID)

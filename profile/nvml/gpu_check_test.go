@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -15,9 +15,8 @@ import (
 	"testing"
 	"time"
 
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // TestGPU runs against the GPUs of the box, `make gpu-check`: it starts loads of its own on the first one, and
@@ -55,38 +54,38 @@ type gpuCheck struct {
 func (c *gpuCheck) latencies() {
 	calls := []struct {
 		name string
-		sym  symbol
+		sym  driver.Symbol
 		call func(g *gpu)
 	}{
-		{"utilisation", symUtil, func(g *gpu) { g.handle.GetUtilizationRates() }},
-		{"utilisation samples", symSamples, func(g *gpu) { g.handle.GetSamples(driver.GPU_UTILIZATION_SAMPLES, 0) }},
-		{"memory v2", symMemory2, func(g *gpu) { g.handle.GetMemoryInfo_v2() }},
-		{"power", symPower, func(g *gpu) { g.handle.GetPowerUsage() }},
-		{"power limit", symLimit, func(g *gpu) { g.handle.GetEnforcedPowerLimit() }},
-		{"energy", symEnergy, func(g *gpu) { g.handle.GetTotalEnergyConsumption() }},
-		{"temperature", symTemp, func(g *gpu) { g.handle.GetTemperatureV().V1() }},
-		{"clock", symClock, func(g *gpu) { g.handle.GetClockInfo(driver.CLOCK_SM) }},
-		{"performance state", symPState, func(g *gpu) { g.handle.GetPerformanceState() }},
-		{"throttle reasons", symReasons, func(g *gpu) { g.handle.GetCurrentClocksEventReasons() }},
-		{"fan", symFan, func(g *gpu) { g.handle.GetFanSpeed() }},
-		{"encoder", symEncoder, func(g *gpu) { g.handle.GetEncoderUtilization() }},
-		{"ECC counter", symECC, func(g *gpu) {
-			g.handle.GetTotalEccErrors(driver.MEMORY_ERROR_TYPE_CORRECTED, driver.VOLATILE_ECC)
+		{"utilisation", driver.SymUtil, func(g *gpu) { g.handle.GetUtilizationRates() }},
+		{"utilisation samples", driver.SymSamples, func(g *gpu) { g.handle.GetSamples(driver.SamplesUtilGPU, 0) }},
+		{"memory v2", driver.SymMemory2, func(g *gpu) { g.handle.GetMemoryInfo2() }},
+		{"power", driver.SymPower, func(g *gpu) { g.handle.GetPowerUsage() }},
+		{"power limit", driver.SymLimit, func(g *gpu) { g.handle.GetEnforcedPowerLimit() }},
+		{"energy", driver.SymEnergy, func(g *gpu) { g.handle.GetTotalEnergyConsumption() }},
+		{"temperature", driver.SymTemp, func(g *gpu) { g.handle.GetTemperatureV() }},
+		{"clock", driver.SymClock, func(g *gpu) { g.handle.GetClockInfo(driver.ClockSM) }},
+		{"performance state", driver.SymPState, func(g *gpu) { g.handle.GetPerformanceState() }},
+		{"throttle reasons", driver.SymReasons, func(g *gpu) { g.handle.GetCurrentClocksEventReasons() }},
+		{"fan", driver.SymFan, func(g *gpu) { g.handle.GetFanSpeed() }},
+		{"encoder", driver.SymEncoder, func(g *gpu) { g.handle.GetEncoderUtilization() }},
+		{"ECC counter", driver.SymECC, func(g *gpu) {
+			g.handle.GetTotalEccErrors(driver.MemoryErrorCorrected)
 		}},
-		{"field: power", symFields, func(g *gpu) {
-			g.handle.GetFieldValues([]driver.FieldValue{{FieldId: driver.FI_DEV_POWER_AVERAGE}})
+		{"field: power", driver.SymFields, func(g *gpu) {
+			g.handle.GetFieldValues([]driver.FieldValue{{FieldID: driver.FieldPowerAverage}})
 		}},
-		{"field: NVLink bytes", symFields, func(g *gpu) {
-			g.handle.GetFieldValues([]driver.FieldValue{{FieldId: driver.FI_DEV_NVLINK_THROUGHPUT_DATA_TX, ScopeId: allLinks}})
+		{"field: NVLink bytes", driver.SymFields, func(g *gpu) {
+			g.handle.GetFieldValues([]driver.FieldValue{{FieldID: driver.FieldLinkTx, ScopeID: allLinks}})
 		}},
-		{"MIG mode", symMigMode, func(g *gpu) { g.handle.GetMigMode() }},
-		{"processes", symCompute, func(g *gpu) { g.handle.GetComputeRunningProcesses() }},
-		{"process shares", symProcessUtil, func(g *gpu) { g.handle.GetProcessUtilization(1) }},
-		{"PCIe throughput", symPCIe, func(g *gpu) { g.handle.GetPcieThroughput(driver.PCIE_UTIL_TX_BYTES) }},
+		{"MIG mode", driver.SymMigMode, func(g *gpu) { g.handle.GetMigMode() }},
+		{"processes", driver.SymCompute, func(g *gpu) { g.handle.GetComputeRunningProcesses() }},
+		{"process shares", driver.SymProcessUtil, func(g *gpu) { g.handle.GetProcessUtilization(1) }},
+		{"PCIe throughput", driver.SymPCIe, func(g *gpu) { g.handle.GetPcieThroughput(driver.PCIeTxBytes) }},
 	}
 	g := c.box.gpus[0]
 	for _, x := range calls {
-		if !c.box.lib.has[x.sym] {
+		if !c.box.lib.lib.Has(x.sym) {
 			c.Logf("%-22s not in this library", x.name)
 			continue
 		}
@@ -113,11 +112,11 @@ func timed(n int, call func()) string {
 // memoryIdentity looks at whether used, free and reserved memory make up the total.
 func (c *gpuCheck) memoryIdentity() {
 	for _, g := range c.box.gpus {
-		if !c.box.lib.has[symMemory2] {
+		if !c.box.lib.lib.Has(driver.SymMemory2) {
 			return
 		}
-		m, ret := g.handle.GetMemoryInfo_v2()
-		if ret != driver.SUCCESS {
+		m, ret := g.handle.GetMemoryInfo2()
+		if ret != driver.Success {
 			c.Logf("GPU %d: memory: %s", g.index, code(ret))
 			continue
 		}

@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -6,147 +6,16 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/NVIDIA/go-nvml/pkg/dl"
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
+	"capcli/profile/nvml/driver"
 )
-
-// symbol is a function of the library, whatever its version suffix.
-type symbol uint8
-
-const (
-	symDriverVersion symbol = iota
-	symNVMLVersion
-	symCount
-	symHandle
-	symHandleByUUID
-	symUUID
-	symName
-	symPci
-	symCapability
-	symCores
-	symBusWidth
-	symMaxClock
-	symUtil
-	symSamples
-	symMemory2
-	symMemory
-	symPower
-	symLimit
-	symEnergy
-	symTemp
-	symTempOld
-	symClock
-	symPState
-	symReasons
-	symReasonsOld
-	symFan
-	symPCIe
-	symECC
-	symEncoder
-	symDecoder
-	symFields
-	symGpmSupport
-	symGpmAlloc
-	symGpmFree
-	symGpmGet
-	symGpmMig
-	symGpmMetrics
-	symMigMode
-	symMigMax
-	symMigHandle
-	symMigGI
-	symMigCI
-	symAttributes
-	symCompute
-	symGraphics
-	symMPS
-	symProcessUtil
-	symEventSet
-	symEventFree
-	symEventWait
-	symEventTypes
-	symRegister
-	symRemapped
-	symReplays
-	symLinkGeneration
-	symLinkWidth
-	symLinkState
-	symLinkVersion
-	numSymbols
-)
-
-// symbolNames are the names of each function, newest first. go-nvml calls the newest one that the
-// library has, so any of them suffices.
-var symbolNames = [numSymbols][]string{
-	symDriverVersion: {"nvmlSystemGetDriverVersion"},
-	symNVMLVersion:   {"nvmlSystemGetNVMLVersion"},
-	symCount:         {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"},
-	symHandle:        {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"},
-	symHandleByUUID:  {"nvmlDeviceGetHandleByUUID"},
-	symUUID:          {"nvmlDeviceGetUUID"},
-	symName:          {"nvmlDeviceGetName"},
-	symPci:           {"nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"},
-	symCapability:    {"nvmlDeviceGetCudaComputeCapability"},
-	symCores:         {"nvmlDeviceGetNumGpuCores"},
-	symBusWidth:      {"nvmlDeviceGetMemoryBusWidth"},
-	symMaxClock:      {"nvmlDeviceGetMaxClockInfo"},
-	symUtil:          {"nvmlDeviceGetUtilizationRates"},
-	symSamples:       {"nvmlDeviceGetSamples"},
-	symMemory2:       {"nvmlDeviceGetMemoryInfo_v2"},
-	symMemory:        {"nvmlDeviceGetMemoryInfo"},
-	symPower:         {"nvmlDeviceGetPowerUsage"},
-	symLimit:         {"nvmlDeviceGetEnforcedPowerLimit"},
-	symEnergy:        {"nvmlDeviceGetTotalEnergyConsumption"},
-	symTemp:          {"nvmlDeviceGetTemperatureV"},
-	symTempOld:       {"nvmlDeviceGetTemperature"},
-	symClock:         {"nvmlDeviceGetClockInfo"},
-	symPState:        {"nvmlDeviceGetPerformanceState"},
-	symReasons:       {"nvmlDeviceGetCurrentClocksEventReasons"},
-	symReasonsOld:    {"nvmlDeviceGetCurrentClocksThrottleReasons"},
-	symFan:           {"nvmlDeviceGetFanSpeed"},
-	symPCIe:          {"nvmlDeviceGetPcieThroughput"},
-	symECC:           {"nvmlDeviceGetTotalEccErrors"},
-	symEncoder:       {"nvmlDeviceGetEncoderUtilization"},
-	symDecoder:       {"nvmlDeviceGetDecoderUtilization"},
-	symFields:        {"nvmlDeviceGetFieldValues"},
-	symGpmSupport:    {"nvmlGpmQueryDeviceSupport"},
-	symGpmAlloc:      {"nvmlGpmSampleAlloc"},
-	symGpmFree:       {"nvmlGpmSampleFree"},
-	symGpmGet:        {"nvmlGpmSampleGet"},
-	symGpmMig:        {"nvmlGpmMigSampleGet"},
-	symGpmMetrics:    {"nvmlGpmMetricsGet"},
-	symMigMode:       {"nvmlDeviceGetMigMode"},
-	symMigMax:        {"nvmlDeviceGetMaxMigDeviceCount"},
-	symMigHandle:     {"nvmlDeviceGetMigDeviceHandleByIndex"},
-	symMigGI:         {"nvmlDeviceGetGpuInstanceId"},
-	symMigCI:         {"nvmlDeviceGetComputeInstanceId"},
-	symAttributes:    {"nvmlDeviceGetAttributes_v2", "nvmlDeviceGetAttributes"},
-	symCompute:       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2", "nvmlDeviceGetComputeRunningProcesses"},
-	symGraphics:      {"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2", "nvmlDeviceGetGraphicsRunningProcesses"},
-	symMPS:           {"nvmlDeviceGetMPSComputeRunningProcesses_v3", "nvmlDeviceGetMPSComputeRunningProcesses_v2", "nvmlDeviceGetMPSComputeRunningProcesses"},
-	symProcessUtil:   {"nvmlDeviceGetProcessUtilization"},
-	symEventSet:      {"nvmlEventSetCreate"},
-	symEventFree:     {"nvmlEventSetFree"},
-	symEventWait:     {"nvmlEventSetWait_v2", "nvmlEventSetWait"},
-	symEventTypes:    {"nvmlDeviceGetSupportedEventTypes"},
-	symRegister:      {"nvmlDeviceRegisterEvents"},
-	symRemapped:      {"nvmlDeviceGetRemappedRows"},
-
-	symReplays:        {"nvmlDeviceGetPcieReplayCounter"},
-	symLinkGeneration: {"nvmlDeviceGetMaxPcieLinkGeneration"},
-	symLinkWidth:      {"nvmlDeviceGetMaxPcieLinkWidth"},
-	symLinkState:      {"nvmlDeviceGetNvLinkState"},
-	symLinkVersion:    {"nvmlDeviceGetNvLinkVersion"},
-}
 
 // needed are the functions without which no GPU can be listed.
-var needed = []symbol{symCount, symHandle, symUUID}
+var needed = []driver.Symbol{driver.SymCount, driver.SymHandle, driver.SymUUID}
 
-// library is the library of the driver and the set of functions that it has.
+// library is the library of the driver.
 type library struct {
-	lib     driver.Interface
+	lib     *driver.Library
 	path    string
-	has     [numSymbols]bool
 	version string // version of the driver
 	nvml    string
 }
@@ -168,8 +37,7 @@ var alternatives = []string{
 const usualName = "libnvidia-ml.so.1"
 
 // findLibrary returns the library at where; if where is "", the one that the loader finds or one
-// of the alternatives. It skips a library without nvmlInit, since calling that function would end
-// the program. It fails with libraryNotFound.
+// of the alternatives. It skips a library without nvmlInit. It fails with libraryNotFound.
 func findLibrary(where string, root fs.FS) (*library, code) {
 	names := []string{where}
 	if where == "" {
@@ -181,47 +49,31 @@ func findLibrary(where string, root fs.FS) (*library, code) {
 		}
 	}
 	for _, name := range names {
-		if loads(name) {
-			return &library{lib: driver.New(driver.WithLibraryPath(name)), path: name}, success
+		if l := driver.NewLibrary(name); l.Loads() {
+			return &library{lib: l, path: name}, success
 		}
 	}
 	return nil, libraryNotFound
 }
 
-func loads(name string) bool {
-	so := dl.New(name, dl.RTLD_LAZY|dl.RTLD_GLOBAL)
-	if so.Open() != nil {
-		return false
-	}
-	ok := so.Lookup("nvmlInit_v2") == nil || so.Lookup("nvmlInit") == nil
-	return so.Close() == nil && ok
-}
-
-// start initialises the library and looks up its functions. It fails with functionMissing where a
+// start sets up the library. It fails with functionMissing where a
 // needed one is absent.
 func (l *library) start() code {
 	if c := code(l.lib.Init()); c != success {
 		return c
 	}
-	look := l.lib.Extensions().LookupSymbol
-	for s := range numSymbols {
-		l.has[s] = false
-		for _, name := range symbolNames[s] {
-			l.has[s] = l.has[s] || look(name) == nil
-		}
-	}
 	for _, s := range needed {
-		if !l.has[s] {
+		if !l.lib.Has(s) {
 			return functionMissing
 		}
 	}
-	if l.has[symDriverVersion] {
-		if v, ret := l.lib.SystemGetDriverVersion(); ret == driver.SUCCESS {
+	if l.lib.Has(driver.SymDriverVersion) {
+		if v, ret := l.lib.SystemGetDriverVersion(); ret == driver.Success {
 			l.version = strings.Clone(v)
 		}
 	}
-	if l.has[symNVMLVersion] {
-		if v, ret := l.lib.SystemGetNVMLVersion(); ret == driver.SUCCESS {
+	if l.lib.Has(driver.SymNVMLVersion) {
+		if v, ret := l.lib.SystemGetNVMLVersion(); ret == driver.Success {
 			l.nvml = strings.Clone(v)
 		}
 	}
@@ -232,13 +84,13 @@ func (l *library) start() code {
 func (l *library) stop() code { return code(l.lib.Shutdown()) }
 
 func (l *library) hasGPM() bool {
-	return l.has[symGpmSupport] && l.has[symGpmAlloc] && l.has[symGpmFree] && l.has[symGpmGet] && l.has[symGpmMetrics]
+	return l.lib.Has(driver.SymGpmSupport) && l.lib.Has(driver.SymGpmAlloc) && l.lib.Has(driver.SymGpmFree) && l.lib.Has(driver.SymGpmGet) && l.lib.Has(driver.SymGpmMetrics)
 }
 
 func (l *library) hasMIG() bool {
-	return l.has[symMigMode] && l.has[symMigMax] && l.has[symMigHandle] && l.has[symMigGI] && l.has[symMigCI]
+	return l.lib.Has(driver.SymMigMode) && l.lib.Has(driver.SymMigMax) && l.lib.Has(driver.SymMigHandle) && l.lib.Has(driver.SymMigGI) && l.lib.Has(driver.SymMigCI)
 }
 
 func (l *library) hasEvents() bool {
-	return l.has[symEventSet] && l.has[symEventFree] && l.has[symEventWait] && l.has[symRegister]
+	return l.lib.Has(driver.SymEventSet) && l.lib.Has(driver.SymEventFree) && l.lib.Has(driver.SymEventWait) && l.lib.Has(driver.SymRegister)
 }

@@ -1,22 +1,21 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
 import (
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // peakPCIe returns what the GPU and the slot it is in carry at most in one direction, MiB/s; 0 where it is
 // not known. The link is slower while the GPU is idle, so its state of the moment does not count.
 func (l *library) peakPCIe(h driver.Device) float64 {
-	if !l.has[symLinkGeneration] || !l.has[symLinkWidth] {
+	if !l.lib.Has(driver.SymLinkGeneration) || !l.lib.Has(driver.SymLinkWidth) {
 		return 0
 	}
 	generation, r1 := h.GetMaxPcieLinkGeneration()
 	width, r2 := h.GetMaxPcieLinkWidth()
-	if r1 != driver.SUCCESS || r2 != driver.SUCCESS {
+	if r1 != driver.Success || r2 != driver.Success {
 		return 0
 	}
 	return profile.PCIeMiBPerS(generation, width)
@@ -26,16 +25,16 @@ func (l *library) peakPCIe(h driver.Device) float64 {
 // times the speed that they have in common, or that of their version. It is 0 where none is up or it is
 // not known.
 func (l *library) peakNVLink(h driver.Device) float64 {
-	if !l.has[symLinkState] {
+	if !l.lib.Has(driver.SymLinkState) {
 		return 0
 	}
 	up, first := 0, -1
-	for link := range driver.NVLINK_MAX_LINKS {
+	for link := range driver.MaxLinks {
 		state, ret := h.GetNvLinkState(link)
 		if c := code(ret); c.isGPULost() || c.isDriverGone() || c == notSupported && link == 0 {
 			return 0
 		}
-		if ret == driver.SUCCESS && state == driver.FEATURE_ENABLED {
+		if ret == driver.Success && state == driver.FeatureEnabled {
 			if up++; first < 0 {
 				first = link
 			}
@@ -45,17 +44,17 @@ func (l *library) peakNVLink(h driver.Device) float64 {
 		return 0
 	}
 	var common [1]driver.FieldValue
-	common[0].FieldId = driver.FI_DEV_NVLINK_SPEED_MBPS_COMMON
-	if l.has[symFields] && h.GetFieldValues(common[:]) == driver.SUCCESS && common[0].NvmlReturn == uint32(driver.SUCCESS) {
+	common[0].FieldID = driver.FieldLinkSpeed
+	if l.lib.Has(driver.SymFields) && h.GetFieldValues(common[:]) == driver.Success && common[0].Return == driver.Success {
 		if v := number(&common[0]); v > 0 && v < 1<<20 {
 			return nvlinkMiBPerS(up, v)
 		}
 	}
-	if !l.has[symLinkVersion] {
+	if !l.lib.Has(driver.SymLinkVersion) {
 		return 0
 	}
 	version, ret := h.GetNvLinkVersion(first)
-	if ret != driver.SUCCESS || int(version) >= len(nvlinkMBPerS) {
+	if ret != driver.Success || int(version) >= len(nvlinkMBPerS) {
 		return 0
 	}
 	return nvlinkMiBPerS(up, nvlinkMBPerS[version])

@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -7,9 +7,8 @@ import (
 	"math"
 	"time"
 
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // historyFrom is the shortest sampling interval for which the mean of the driver's own samples
@@ -19,19 +18,19 @@ const historyFrom = 500 * time.Millisecond
 // history puts the mean of the samples that the driver took since time seen, and advances seen.
 // The first look only sets seen: all samples in the buffer are from before. The answer has the
 // length of the driver's buffer; entries without a time are unused and do not count.
-func (g *gpu) history(s *profile.Sample, m profile.Metric, kind driver.SamplingType, seen *uint64) {
-	_, list, ret := g.handle.GetSamples(kind, *seen)
+func (g *gpu) history(s *profile.Sample, m profile.Metric, kind uint32, seen *uint64) {
+	list, ret := g.handle.GetSamples(kind, *seen)
 	if g.note(code(ret)) != success {
 		return
 	}
 	first := *seen == 0
 	last, sum, n := *seen, 0.0, 0
 	for i := range list {
-		if list[i].TimeStamp == 0 || list[i].TimeStamp <= *seen {
+		if list[i].Time == 0 || list[i].Time <= *seen {
 			continue
 		}
-		last = max(last, list[i].TimeStamp)
-		if v := binary.NativeEndian.Uint32(list[i].SampleValue[:]); v <= 100 {
+		last = max(last, list[i].Time)
+		if v := binary.NativeEndian.Uint32(list[i].Value[:]); v <= 100 {
 			sum += float64(v)
 			n++
 		}
@@ -48,8 +47,8 @@ func (g *gpu) wholeMemory(s *profile.Sample, _ *order) { g.memory(g.handle, s) }
 // reserved memory in used memory and does not give it separately.
 func (g *gpu) memory(h driver.Device, s *profile.Sample) {
 	c := functionMissing
-	if g.lib.has[symMemory2] {
-		v, ret := h.GetMemoryInfo_v2()
+	if g.lib.lib.Has(driver.SymMemory2) {
+		v, ret := h.GetMemoryInfo2()
 		if c = g.note(code(ret)); c == success {
 			used := v.Used
 			if g.folded && used >= v.Reserved {
@@ -64,7 +63,7 @@ func (g *gpu) memory(h driver.Device, s *profile.Sample) {
 			return
 		}
 	}
-	if !g.failed() && g.lib.has[symMemory] && (c == functionMissing || c == wrongVersion || c == notSupported) {
+	if !g.failed() && g.lib.lib.Has(driver.SymMemory) && (c == functionMissing || c == wrongVersion || c == notSupported) {
 		v, ret := h.GetMemoryInfo()
 		if c = g.note(code(ret)); c == success {
 			g.putMemory(s, v.Used, v.Total)
@@ -97,16 +96,16 @@ func (g *gpu) putMemory(s *profile.Sample, used, total uint64) {
 // of the call includes reserved memory in used memory, contrary to its manual. Then used and free
 // alone add up to the total.
 func (l *library) memoryForm(h driver.Device) (total float64, folded bool) {
-	if l.has[symMemory2] {
-		v, ret := h.GetMemoryInfo_v2()
-		if ret == driver.SUCCESS && v.Total <= 1<<50 {
+	if l.lib.Has(driver.SymMemory2) {
+		v, ret := h.GetMemoryInfo2()
+		if ret == driver.Success && v.Total <= 1<<50 {
 			apart := math.Abs(float64(v.Used) + float64(v.Free) + float64(v.Reserved) - float64(v.Total))
 			together := math.Abs(float64(v.Used) + float64(v.Free) - float64(v.Total))
 			return float64(v.Total), v.Reserved > 0 && together < apart
 		}
 	}
-	if l.has[symMemory] {
-		if v, ret := h.GetMemoryInfo(); ret == driver.SUCCESS && v.Total <= 1<<50 {
+	if l.lib.Has(driver.SymMemory) {
+		if v, ret := h.GetMemoryInfo(); ret == driver.Success && v.Total <= 1<<50 {
 			return float64(v.Total), false
 		}
 	}

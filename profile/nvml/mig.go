@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // member identifies an instance. Its numbers alone do not: the driver reuses them at once.
@@ -45,7 +44,7 @@ func (g *gpu) divide(_ *profile.Sample, o *order) {
 		return
 	}
 	g.migAt = o.at
-	mode, _, ret := g.handle.GetMigMode()
+	mode, ret := g.handle.GetMigMode()
 	c := g.note(code(ret))
 	switch {
 	case c == notSupported:
@@ -54,7 +53,7 @@ func (g *gpu) divide(_ *profile.Sample, o *order) {
 	case c != success:
 		return
 	}
-	on := mode == driver.DEVICE_MIG_ENABLE
+	on := mode == driver.MIGEnabled
 	handles := g.scan(on)
 	if g.failed() || on == g.mig && g.sameParts() {
 		return
@@ -93,18 +92,18 @@ func (g *gpu) scan(on bool) []driver.Device {
 
 func (g *gpu) member(h driver.Device) (m member, ok bool) {
 	uuid, r1 := h.GetUUID()
-	gi, r2 := h.GetGpuInstanceId()
-	ci, r3 := h.GetComputeInstanceId()
+	gi, r2 := h.GetGpuInstanceID()
+	ci, r3 := h.GetComputeInstanceID()
 	for _, ret := range [...]driver.Return{r1, r2, r3} {
 		if g.note(code(ret)) != success {
 			return m, false // it was destroyed meanwhile
 		}
 	}
 	m = member{uuid: uuid, gi: gi, ci: ci}
-	if g.lib.has[symAttributes] {
+	if g.lib.lib.Has(driver.SymAttributes) {
 		if a, ret := h.GetAttributes(); g.note(code(ret)) == success {
-			m.memory, m.sms = a.MemorySizeMB, a.MultiprocessorCount
-			m.giSlices, m.ciSlices = a.GpuInstanceSliceCount, a.ComputeInstanceSliceCount
+			m.memory, m.sms = a.MemoryMiB, a.SMs
+			m.giSlices, m.ciSlices = a.GPUSlices, a.ComputeSlices
 		}
 	}
 	return m, true
@@ -159,8 +158,8 @@ func (g *gpu) partOf(p *instance) *profile.Device {
 		eighths := math.Round(8 * float64(p.memory) * (1 << 20) / g.total)
 		d.PeakMemBytesPerS = g.dev.PeakMemBytesPerS * min(max(eighths, 1), 8) / 8
 	}
-	if g.lib.has[symName] {
-		if name, ret := p.handle.GetName(); ret == driver.SUCCESS {
+	if g.lib.lib.Has(driver.SymName) {
+		if name, ret := p.handle.GetName(); ret == driver.Success {
 			_, d.Profile, _ = strings.Cut(name, " MIG ")
 		}
 	}

@@ -1,15 +1,10 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
 import (
 	"testing"
 	"time"
-
-	"github.com/NVIDIA/go-nvml/pkg/nvml/mock"
-	"github.com/NVIDIA/go-nvml/pkg/nvml/mock/dgxa100"
-
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
 
 	"capcli/profile"
 )
@@ -107,86 +102,19 @@ func TestFakeMIGComesAndGoes(t *testing.T) {
 	})
 }
 
-// libraryWith makes the symbols that are named there, and no other: a call to anything
-// else panics in the mock.
-func libraryWith(server *dgxa100.Server, names ...string) *library {
-	server.LookupSymbolFunc = func(symbol string) error {
-		for _, n := range names {
-			if n == symbol {
-				return nil
-			}
+// A server of eight GPUs, of which one is divided, with its only instance in a place in the middle.
+func TestFakeMIGWithEmptyPlaces(t *testing.T) {
+	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		f.set("count", 8, "0.mig", 1, "0/4.profile", "3g.40gb", "0/4.gi", 2, "0/4.ci", 0, "0/4.mib", 40448, "0/4.sms", 60, "0/4.used", gib, "0/4.total", 40*gib)
+		s := f.open(profile.SourceOptions{}, nil)
+		tick := see(t, s)
+		if len(tick.Samples) != 9 {
+			t.Fatalf("%d samples, want 8 GPUs and an instance", len(tick.Samples))
 		}
-		return driver.ERROR_FUNCTION_NOT_FOUND
-	}
-	return &library{lib: server, path: "mock"}
-}
-
-var identitySymbols = []string{
-	"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetUUID", "nvmlDeviceGetName",
-	"nvmlSystemGetDriverVersion", "nvmlSystemGetNVMLVersion", "nvmlDeviceGetMemoryInfo",
-}
-
-func TestIdentityOfADGX(t *testing.T) {
-	server := dgxa100.New()
-	s, err := open(libraryWith(server, identitySymbols...), profile.SourceOptions{}, theBox())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	tick := see(t, s)
-	if len(tick.Samples) != 8 {
-		t.Fatalf("%d samples, want 8", len(tick.Samples))
-	}
-	for i := range tick.Samples {
-		d, want := tick.Samples[i].Device, server.Devices[i].(*dgxa100.Device)
-		if d.UUID != want.UUID || d.Model != want.Name || d.Index != i || d.Driver != "550.54.15" || d.MIG() {
-			t.Errorf("device %d is %+v", i, *d)
+		d := tick.Samples[1].Device
+		if d.Parent != gpu0 || d.Profile != "3g.40gb" || d.GI != 2 || d.CI != 0 || d.SMs != 60 {
+			t.Errorf("instance %+v", *d)
 		}
-		wantValues(t, &tick.Samples[i], values{profile.MemTotal: 40 * gib, profile.MemUsed: 0})
-		// Not one of the others was called: the library does not have them.
-		wantReasons(t, &tick.Samples[i], reasons{profile.UtilGPU: profile.NoSymbol, profile.Power: profile.NoSymbol, profile.SMActive: profile.NoSymbol})
-	}
-}
-
-func TestMIGOfADGX(t *testing.T) {
-	server := dgxa100.New()
-	first := server.Devices[0].(*dgxa100.Device)
-	first.MigMode = driver.DEVICE_MIG_ENABLE
-	part := &mock.Device{
-		GetUUIDFunc:              func() (string, driver.Return) { return "MIG-1", driver.SUCCESS },
-		GetNameFunc:              func() (string, driver.Return) { return "MIG 3g.20gb", driver.SUCCESS },
-		GetGpuInstanceIdFunc:     func() (int, driver.Return) { return 2, driver.SUCCESS },
-		GetComputeInstanceIdFunc: func() (int, driver.Return) { return 0, driver.SUCCESS },
-		GetMemoryInfoFunc: func() (driver.Memory, driver.Return) {
-			return driver.Memory{Total: 20 * gib, Used: gib}, driver.SUCCESS
-		},
-		GetAttributesFunc: func() (driver.DeviceAttributes, driver.Return) {
-			return driver.DeviceAttributes{MultiprocessorCount: 42, GpuInstanceSliceCount: 3, ComputeInstanceSliceCount: 3, MemorySizeMB: 19968}, driver.SUCCESS
-		},
-	}
-	first.GetMaxMigDeviceCountFunc = func() (int, driver.Return) { return 7, driver.SUCCESS }
-	first.GetMigDeviceHandleByIndexFunc = func(i int) (driver.Device, driver.Return) {
-		if i != 4 { // slots may be empty in between
-			return nil, driver.ERROR_INVALID_ARGUMENT
-		}
-		return part, driver.SUCCESS
-	}
-	names := append([]string{
-		"nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex",
-		"nvmlDeviceGetGpuInstanceId", "nvmlDeviceGetComputeInstanceId", "nvmlDeviceGetAttributes_v2",
-	}, identitySymbols...)
-	s, err := open(libraryWith(server, names...), profile.SourceOptions{}, theBox())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	tick := see(t, s)
-	if len(tick.Samples) != 9 {
-		t.Fatalf("%d samples, want 8 GPUs and an instance", len(tick.Samples))
-	}
-	d := tick.Samples[1].Device
-	if d.UUID != "MIG-1" || d.Parent != first.UUID || d.Profile != "3g.20gb" || d.GI != 2 || d.CI != 0 || d.SMs != 42 {
-		t.Errorf("instance %+v", *d)
-	}
-	wantValues(t, &tick.Samples[1], values{profile.MemUsed: gib, profile.MemTotal: 20 * gib})
+		wantValues(t, &tick.Samples[1], values{profile.MemUsed: gib, profile.MemTotal: 40 * gib})
+	})
 }

@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -8,9 +8,8 @@ import (
 	"slices"
 	"time"
 
-	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
-
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // holder is a process with a context on a device, in the list of the driver.
@@ -39,12 +38,12 @@ var kindNames = [...]string{mps: "mps", compute: "compute", graphics: "graphics"
 // lists are the calls that list processes.
 var lists = [...]struct {
 	kind kind
-	sym  symbol
-	get  func(driver.Device) ([]driver.ProcessInfo, driver.Return)
+	sym  driver.Symbol
+	get  func(driver.Device) ([]driver.Process, driver.Return)
 }{
-	{mps, symMPS, driver.Device.GetMPSComputeRunningProcesses},
-	{compute, symCompute, driver.Device.GetComputeRunningProcesses},
-	{graphics, symGraphics, driver.Device.GetGraphicsRunningProcesses},
+	{mps, driver.SymMPS, driver.Device.GetMPSComputeRunningProcesses},
+	{compute, driver.SymCompute, driver.Device.GetComputeRunningProcesses},
+	{graphics, driver.SymGraphics, driver.Device.GetGraphicsRunningProcesses},
 }
 
 // keepList is the time for which the last list of processes stands in for lists that fail.
@@ -94,7 +93,7 @@ func (g *gpu) list(h driver.Device, d *profile.Device, whole *profile.Sample) {
 	total, bounded := whole.Get(profile.MemTotal)
 	g.processWhy = profile.NoSymbol
 	for _, l := range lists {
-		if !g.lib.has[l.sym] {
+		if !g.lib.lib.Has(l.sym) {
 			continue
 		}
 		infos, ret := l.get(h)
@@ -109,17 +108,17 @@ func (g *gpu) list(h driver.Device, d *profile.Device, whole *profile.Sample) {
 			continue
 		}
 		for _, x := range infos {
-			if x.Pid == 0 {
+			if x.PID == 0 {
 				continue
 			}
-			p := holder{dev: d, pid: x.Pid, kind: l.kind, smWhy: profile.NotAsked}
+			p := holder{dev: d, pid: x.PID, kind: l.kind, smWhy: profile.NotAsked}
 			switch {
-			case x.UsedGpuMemory == math.MaxUint64:
+			case x.Memory == math.MaxUint64:
 				p.memWhy = profile.Unsupported
-			case bounded && float64(x.UsedGpuMemory) > total, x.UsedGpuMemory > 1<<50:
+			case bounded && float64(x.Memory) > total, x.Memory > 1<<50:
 				p.memWhy = profile.OutOfRange
 			default:
-				p.mem = float64(x.UsedGpuMemory)
+				p.mem = float64(x.Memory)
 			}
 			g.procs = append(g.procs, p)
 		}
@@ -134,7 +133,7 @@ func (g *gpu) share(whole *profile.Sample) {
 	if len(g.procs) == 0 {
 		return
 	}
-	if !g.lib.has[symProcessUtil] {
+	if !g.lib.lib.Has(driver.SymProcessUtil) {
 		g.shareAll(profile.NoSymbol)
 		return
 	}
@@ -149,7 +148,7 @@ func (g *gpu) share(whole *profile.Sample) {
 		return
 	}
 	for i := range list {
-		g.seenUtil = max(g.seenUtil, list[i].TimeStamp)
+		g.seenUtil = max(g.seenUtil, list[i].Time)
 	}
 	if seen == 0 {
 		// For time 0 the driver gives all samples of its buffer, however old. The next call asks
@@ -173,18 +172,18 @@ func (g *gpu) share(whole *profile.Sample) {
 }
 
 // part sets the share of the process to its latest sample newer than seen.
-func (p *holder) part(list []driver.ProcessUtilizationSample, seen uint64) {
+func (p *holder) part(list []driver.ProcessSample, seen uint64) {
 	for i := range list {
 		x := &list[i]
-		if x.Pid != p.pid || x.TimeStamp <= seen {
+		if x.PID != p.pid || x.Time <= seen {
 			continue
 		}
-		seen = x.TimeStamp
-		if x.SmUtil > 100 {
+		seen = x.Time
+		if x.SM > 100 {
 			p.sm, p.smWhy = 0, profile.OutOfRange
 			continue
 		}
-		p.sm, p.smWhy = float64(x.SmUtil), profile.Known
+		p.sm, p.smWhy = float64(x.SM), profile.Known
 	}
 }
 

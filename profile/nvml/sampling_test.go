@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -94,7 +94,7 @@ func TestFakeNotSupportedIsNotZero(t *testing.T) {
 
 func TestFakeOldDriver(t *testing.T) {
 	withFake(t, "OLD", func(t *testing.T, f *fake) {
-		f.set("0.temp", 44, "0.throttle", 8, "0.power", 71500, "0.sbe", 3, "0.dbe", 2, "0.compute", "77:1048576", "0.fan", 12)
+		f.set("0.temp", 44, "0.throttle", 8, "0.power", 71500, "0.sbe", 3, "0.dbe", 2, "0.compute", "77:1048576 78:2097152", "0.fan", 12)
 		s := f.open(profile.SourceOptions{Processes: time.Hour}, nil)
 		tick := see(t, s)
 		wantValues(t, sampleOf(t, tick, gpu0), values{
@@ -105,8 +105,8 @@ func TestFakeOldDriver(t *testing.T) {
 			profile.SMActive: profile.NoSymbol, profile.MemReserved: profile.NoSymbol, profile.MemTemp: profile.NoSymbol,
 			profile.NVLinkTx: profile.NoSymbol, profile.PCIeRx: profile.NoSymbol,
 		})
-		if len(tick.Processes) != 1 || tick.Processes[0].PID != 77 {
-			t.Errorf("processes %+v, want 77", tick.Processes)
+		if p := tick.Processes; len(p) != 2 || p[0].PID != 77 || p[0].MemBytes != 1<<20 || p[1].PID != 78 || p[1].MemBytes != 2<<20 {
+			t.Errorf("processes %+v, want 77 with 1 MiB and 78 with 2 MiB", tick.Processes)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-//go:build linux && cgo && nvml
+//go:build linux && cgo
 
 package nvml
 
@@ -16,7 +16,7 @@ func init() {
 	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library", Open)
 }
 
-// Built reports whether this build can sample GPUs, which needs Linux, cgo and the tag nvml.
+// Built reports whether this build can sample GPUs, which needs Linux and cgo.
 const Built = true
 
 // Open returns a source of the GPUs of the box. o.Where is the file of the library; "" is the one

@@ -266,6 +266,7 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type, 
 #ifndef OLD
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *m) {
     DEV;
+    if (m->version != nvmlMemory_v2) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
     m->total = num(d, "total", 80 * GIB);
     m->reserved = num(d, "reserved", GIB / 2);
     m->used = num(d, "used", 30 * GIB);
@@ -369,7 +370,12 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int n, nvmlFieldValue
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t device, nvmlGpmSupport_t *s) { WHOLE; s->isSupportedDevice = num(d, "gpm", 1); return NVML_SUCCESS; }
+nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t device, nvmlGpmSupport_t *s) {
+    WHOLE;
+    if (s->version != NVML_GPM_SUPPORT_VERSION) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    s->isSupportedDevice = num(d, "gpm", 1);
+    return NVML_SUCCESS;
+}
 nvmlReturn_t nvmlGpmSampleAlloc(nvmlGpmSample_t *s) { ENTER(NULL); s->handle = calloc(1, sizeof *s->handle); return NVML_SUCCESS; }
 nvmlReturn_t nvmlGpmSampleFree(nvmlGpmSample_t s) { ENTER(NULL); free(s.handle); return NVML_SUCCESS; }
 nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t s) {
@@ -436,7 +442,15 @@ nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device, nvmlDeviceAttribute
 #endif
 
 // Processes are "compute PID:BYTES PID:BYTES …", likewise "graphics" and "mps".
-static nvmlReturn_t holders(struct nvmlDevice_st *d, const char *key, unsigned *n, nvmlProcessInfo_t *list) {
+// The old library has the oldest form of the call, whose entries know no instances.
+#ifdef OLD
+#define PROCESS nvmlProcessInfo_v1_t
+#define PROCESSES(what) nvmlDeviceGet##what##RunningProcesses
+#else
+#define PROCESS nvmlProcessInfo_t
+#define PROCESSES(what) nvmlDeviceGet##what##RunningProcesses_v3
+#endif
+static nvmlReturn_t holders(struct nvmlDevice_st *d, const char *key, unsigned *n, PROCESS *list) {
     static __thread char out[ROOM];
     unsigned k = 0;
     if (ask(d, key, out, sizeof out))
@@ -445,15 +459,17 @@ static nvmlReturn_t holders(struct nvmlDevice_st *d, const char *key, unsigned *
             if (k >= *n || !list) continue;
             list[k].pid = atoi(p);
             list[k].usedGpuMemory = bytes && strcmp(bytes + 1, "max") ? strtoull(bytes + 1, NULL, 0) : ~0ULL;
+#ifndef OLD
             list[k].gpuInstanceId = list[k].computeInstanceId = 0xFFFFFFFF;
+#endif
         }
     int small = k > *n;
     *n = k;
     return small ? NVML_ERROR_INSUFFICIENT_SIZE : NVML_SUCCESS;
 }
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned *n, nvmlProcessInfo_t *l) { DEV; return holders(d, "compute", n, l); }
-nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned *n, nvmlProcessInfo_t *l) { DEV; return holders(d, "graphics", n, l); }
-nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned *n, nvmlProcessInfo_t *l) { DEV; return holders(d, "mps", n, l); }
+nvmlReturn_t PROCESSES(Compute)(nvmlDevice_t device, unsigned *n, PROCESS *l) { DEV; return holders(d, "compute", n, l); }
+nvmlReturn_t PROCESSES(Graphics)(nvmlDevice_t device, unsigned *n, PROCESS *l) { DEV; return holders(d, "graphics", n, l); }
+nvmlReturn_t PROCESSES(MPSCompute)(nvmlDevice_t device, unsigned *n, PROCESS *l) { DEV; return holders(d, "mps", n, l); }
 
 // Shares are "share PID:PERCENT:TIME …". What is not newer than last is left out;
 // with last 0 all is given, however old.
