@@ -29,8 +29,8 @@ type Inputs struct {
 	Perfect   bool          `json:"perfect_estimates"`
 	Seed      capcli.Seed   `json:"seed"`
 	Runs      int           `json:"runs"`
-	Trace     *TraceInput   `json:"trace"`   // null: the scenario names its jobs
-	Files     []FileInput   `json:"files"`   // all files that were read
+	Trace     *TraceInput   `json:"trace"`             // null: the scenario names its jobs
+	Files     []FileInput   `json:"files"`             // all files that were read
 	Results   []ResultSum   `json:"results,omitempty"` // the other files of the folder; older versions have none
 }
 
