@@ -31,7 +31,7 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 			{Name: "used_max", Head: "most", As: report.AsTenths},
 			{Name: "used_share", Head: "used", As: report.AsPercent},
 		}),
-		report.Fill(report.Table{Name: "quotas", Title: "Use by ClusterQueue and flavor", Aside: len(r.Quotas) > 24}, r.Quotas, []report.Field[kubernetes.QuotaRow]{
+		report.Fill(report.Table{Name: "quotas", Title: "Use by ClusterQueue and flavor", Aside: len(r.Quotas) > 24 || r.Jobs != nil}, r.Quotas, []report.Field[kubernetes.QuotaRow]{
 			{Name: "cluster_queue", Head: "queue", Align: report.Left},
 			{Name: "flavor", Align: report.Left},
 			{Name: "resource", Align: report.Left},
