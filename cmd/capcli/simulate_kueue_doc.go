@@ -17,8 +17,19 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 	}
 	d.Tables = []report.Table{
 		report.Fill(report.Table{Name: "jobs", Title: "What creates pods, by priority", Most: 20, Aside: r.Jobs == nil}, r.Jobs, []report.Field[kubernetes.JobRow]{
-			{Name: "job", Align: report.Left}, {Name: "kind", Align: report.Left, Priority: 1}, {Name: "priority", Priority: 1}, {Name: "state", Align: report.Left}, {Name: "pods"}, {Name: "finished", Priority: 2}, {Name: "wanted_at_once", Head: "wanted"}, {Name: "most_at_once", Head: "most"},
-			{Name: "first_start_s", Head: "first starts"}, {Name: "all_start_s", Head: "all run"}, {Name: "partial_s", Head: "some run"}, {Name: "preempted"}, {Name: "refused"},
+			{Name: "job", Align: report.Left},
+			{Name: "kind", Align: report.Left, Priority: 1},
+			{Name: "priority", Priority: 1},
+			{Name: "state", Align: report.Left},
+			{Name: "pods"},
+			{Name: "finished", Priority: 2},
+			{Name: "wanted_at_once", Head: "wanted"},
+			{Name: "most_at_once", Head: "most"},
+			{Name: "first_start_s", Head: "first starts"},
+			{Name: "all_start_s", Head: "all run"},
+			{Name: "partial_s", Head: "some run"},
+			{Name: "preempted"},
+			{Name: "refused"},
 		}),
 		queueTable("cluster_queues", queues, r.Queues),
 		queueTable("local_queues", "By LocalQueue", r.LocalQueues),
