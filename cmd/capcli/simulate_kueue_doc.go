@@ -16,21 +16,7 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 		queues, quotas = "Pods by namespace; undone is the work of pods that still wait", "ResourceQuotas of all pods of a namespace"
 	}
 	d.Tables = []report.Table{
-		report.Fill(report.Table{Name: "jobs", Title: "What creates pods, by priority", Most: 20, Aside: r.Jobs == nil}, r.Jobs, []report.Field[kubernetes.JobRow]{
-			{Name: "job", Align: report.Left},
-			{Name: "kind", Align: report.Left, Priority: 1},
-			{Name: "priority", Priority: 1},
-			{Name: "state", Align: report.Left},
-			{Name: "pods"},
-			{Name: "finished", Priority: 2},
-			{Name: "wanted_at_once", Head: "wanted"},
-			{Name: "most_at_once", Head: "most"},
-			{Name: "first_start_s", Head: "first starts"},
-			{Name: "all_start_s", Head: "all run"},
-			{Name: "partial_s", Head: "some run"},
-			{Name: "preempted"},
-			{Name: "refused"},
-		}),
+		podOwnerTable(r.Jobs),
 		queueTable("cluster_queues", queues, r.Queues),
 		queueTable("local_queues", "By LocalQueue", r.LocalQueues),
 		report.Fill(report.Table{Name: "flavors", Title: "Use by flavor"}, r.Flavors, []report.Field[kubernetes.FlavorRow]{
@@ -84,5 +70,24 @@ func queueTable(name, title string, rows []kubernetes.QueueRow) report.Table {
 		{Name: "used_gpu_hours", Head: "GPUh"},
 		{Name: "lost_gpu_hours", Head: "lost"},
 		{Name: "unserved_gpu_hours", Head: "undone", Priority: 1},
+	})
+}
+
+// podOwnerTable shows what creates pods, where Kueue does not decide.
+func podOwnerTable(rows []kubernetes.JobRow) report.Table {
+	return report.Fill(report.Table{Name: "jobs", Title: "What creates pods, by priority", Most: 20, Aside: rows == nil}, rows, []report.Field[kubernetes.JobRow]{
+		{Name: "job", Align: report.Left},
+		{Name: "kind", Align: report.Left, Priority: 1},
+		{Name: "priority", Priority: 1},
+		{Name: "state", Align: report.Left},
+		{Name: "pods"},
+		{Name: "finished", Priority: 2},
+		{Name: "wanted_at_once", Head: "wanted"},
+		{Name: "most_at_once", Head: "most"},
+		{Name: "first_start_s", Head: "first starts"},
+		{Name: "all_start_s", Head: "all run"},
+		{Name: "partial_s", Head: "some run"},
+		{Name: "preempted"},
+		{Name: "refused"},
 	})
 }

@@ -140,8 +140,8 @@ func (b *builder) plainRules() error {
 	return nil
 }
 
-// plain makes a world on which the default scheduler and quota admission decide.
-func (b *builder) plain() (*Cluster, error) {
+// buildPlain makes a world on which the default scheduler and quota admission decide.
+func (b *builder) buildPlain() (*Cluster, error) {
 	if b.o.Current {
 		return nil, &capcli.RequestError{Field: "current", Text: "wants Workloads of Kueue, and the objects have none", Hint: "leave it out: the past is replayed from the first creation on"}
 	}

@@ -82,7 +82,7 @@ type builder struct {
 func (o *Objects) Build(options *Options) (*Cluster, error) {
 	b := o.builder(options)
 	if o.isPlain() {
-		return b.plain()
+		return b.buildPlain()
 	}
 	if err := b.rules(); err != nil {
 		return nil, err

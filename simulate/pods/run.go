@@ -459,13 +459,13 @@ func (s *simulation) release(p *pod, how Ended) {
 	p.owner.active--
 	p.owner.count(-1)
 	s.mark(p.owner)
-	x := p.last()
+	x := p.lastStay()
 	x.To, x.Ended = s.now, how
 	s.unstick()
 }
 
-// last returns the last stay of a pod.
-func (p *pod) last() *Start {
+// lastStay returns the last stay of a pod.
+func (p *pod) lastStay() *Start {
 	r := p.result()
 	return &r.Starts[len(r.Starts)-1]
 }

@@ -37,8 +37,8 @@ func (n *node) fits(p *pod) bool {
 	return true
 }
 
-// may reports whether the pod may run on the node, were it empty of pods.
-func (n *node) may(p *pod) bool { return kueue.MayRun(n.spec, &p.owner.spec.Pod) }
+// allows reports whether the pod may run on the node, were it empty of pods.
+func (n *node) allows(p *pod) bool { return kueue.MayRun(n.spec, &p.owner.spec.Pod) }
 
 // score is the mean share of cpu and memory in hundredths that would be free with the pod (LeastAllocated).
 func (s *simulation) score(n *node, p *pod) int64 {
@@ -116,7 +116,7 @@ func (s *simulation) choose(p *pod) *node {
 	var best *node
 	most := int64(-1)
 	for _, n := range s.nodes {
-		if !n.fits(p) || !n.may(p) {
+		if !n.fits(p) || !n.allows(p) {
 			continue
 		}
 		if x := s.score(n, p); x > most {
@@ -148,7 +148,7 @@ func (s *simulation) nominate(p *pod, n *node) {
 
 // victims returns the pods that must go from a node so that p fits; ok is false where it does not, even so.
 func (n *node) victims(p *pod) (out []*pod, ok bool) {
-	if !n.may(p) {
+	if !n.allows(p) {
 		return nil, false
 	}
 	var lower []*pod
@@ -242,7 +242,7 @@ func (s *simulation) dismiss(v, by *pod) {
 	s.countUp(o, -1)
 	v.state = leaving
 	o.result.Preempted++
-	x := v.last()
+	x := v.lastStay()
 	x.At, x.By = s.now, [2]int{by.owner.index, by.index}
 	s.tell(Event{What: Preempts, Owner: o.index, Pod: v.index, Node: v.node.index, By: x.By})
 	if s.w.EvictTime > 0 {
@@ -280,7 +280,7 @@ func (s *simulation) close() {
 func (s *simulation) whyWaiting(p *pod) (string, bool) {
 	allowed, large := 0, 0
 	for _, n := range s.nodes {
-		if !n.may(p) {
+		if !n.allows(p) {
 			continue
 		}
 		allowed++

@@ -109,7 +109,7 @@ type Result struct {
 	Events []Event
 }
 
-// The kinds of events.
+// Happened is a kind of event.
 type Happened string
 
 // What happens to pods, in the order in which they are told at an instant.
