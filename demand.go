@@ -2,6 +2,7 @@ package capcli
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 	"slices"
 	"time"
@@ -43,7 +44,9 @@ type Demand struct {
 	Peaks    bool           // keep the highest level in each step; jobs must come in order of submit
 	MaxCells int            // most steps times groups; 0 is 20 million
 
-	Unknown int64 // GPU jobs left out because the log lacks the start or end that Measure needs
+	Unknown     int64   // GPU jobs left out because the log lacks the start or end that Measure needs
+	UnknownWork GPUTime // GPU time of their run times, at most 2^63 - 1
+	KnownWork   GPUTime // GPU time of the jobs that count, once for each job
 
 	grid        Grid
 	edges       []Time // edges[i] is the start of step base+i; there is one more edge than steps
@@ -81,9 +84,15 @@ func (d *Demand) Add(j *Job, groups ...string) error {
 	from, to, ok := d.span(j)
 	if !ok {
 		d.Unknown++
+		if d.UnknownWork += j.Work(); d.UnknownWork < 0 {
+			d.UnknownWork = math.MaxInt64
+		}
 	}
 	if err := d.reach(j.Submit, max(to, j.Submit), len(groups)); err != nil {
 		return err
+	}
+	if ok && to > from && len(groups) > 0 {
+		d.KnownWork += GPUTime(j.Milli() * int64(to-from))
 	}
 	for _, name := range groups {
 		l := d.group(name)

@@ -108,6 +108,7 @@ var layers = map[string][]string{
 	"simulate/cause":           {"simulate", "simulate/placement"},
 	"simulate/choose":          {"simulate"},
 	"simulate/kueue":           {},
+	"simulate/pods":            {"simulate/kueue"},
 	"simulate/mig":             {},
 	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/allocate", "simulate/internal/sorted"},
@@ -157,7 +158,7 @@ var layers = map[string][]string{
 
 	"scenarios/generate": {},
 
-	"scenarios/kubernetes": {"scenarios/strict", "simulate", "simulate/kueue", "simulate/outcome", "profile/trace", "yaml"},
+	"scenarios/kubernetes": {"scenarios/strict", "simulate", "simulate/kueue", "simulate/outcome", "simulate/pods", "profile/trace", "yaml"},
 
 	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/policy", "simulate/billing", "simulate/outcome"},
 

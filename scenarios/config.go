@@ -203,7 +203,7 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) ([]simulate.Pool, error
 			MachineGPUs: c.billingUnit(), Domains: c.domains(&g), Scattered: c.Nodes == 0 && c.NodesFile == "", StoreMiBps: c.StoreMiBps,
 		}
 		_, outside := s.guaranteed(c)
-		p.MTBF, p.Windows = c.mtbf(files, &p), append(s.windows(c), outside...)
+		p.MTBF, p.Notice, p.Windows = c.mtbf(files, &p), c.notice(), append(s.windows(c), outside...)
 		if c.Failures != nil && c.Failures.Rack != nil {
 			p.RackMTBF, p.RackNodes = c.Failures.Rack.MTBF, c.Failures.Rack.size(&p)
 		}

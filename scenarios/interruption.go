@@ -62,7 +62,7 @@ var restartSection = strict.Section[simulate.RestartClass]{
 		return []strict.Field{
 			{"class", "kind of work, as in the trace; default: any", strict.Name(&c.Class)},
 			{"max_gpus", "for jobs of at most this many GPUs; default: any", strict.Integer(&c.MaxGPUs, 1, maxGPUs)},
-			{"checkpoint_every", "work between checkpoints, or auto: the best for the pool's failures or hazard; default: none", readInterval(c)},
+			{"checkpoint_every", "work between checkpoints, or auto: the best for the losses that no notice announces in time; default: none", readInterval(c)},
 			{"checkpoint_cost", "pause for each", strict.Duration(&c.Cost, 0)},
 			{"checkpoint_write", "time after the pause in which it is written while the job works on", strict.Duration(&c.Write, 0)},
 			{"gb_per_gpu", "state of each GPU in GB; cost and write then follow from the rates", strict.Number(&c.Shards.GB, 1e-6, 1e6)},
@@ -136,6 +136,18 @@ func (c *Capacity) mtbf(files *files, p *simulate.Pool) capcli.Seconds {
 			nodes = a.Size()
 		}
 		return a.MeanUp(nodes)
+	}
+	return 0
+}
+
+// notice returns how long before its loss a node of the pool drains; 0 is no notice.
+func (c *Capacity) notice() capcli.Seconds {
+	switch {
+	case c.Failures != nil:
+	case c.Hazard != nil:
+		return c.Hazard.Notice
+	case c.Trace != nil:
+		return c.Trace.Notice
 	}
 	return 0
 }

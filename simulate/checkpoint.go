@@ -42,8 +42,9 @@ type Saving struct {
 	Pool     string         `json:"pool"`
 	GPUs     int            `json:"gpus"`
 	Nodes    int            `json:"nodes"`
-	MTBF     capcli.Seconds `json:"mtbf_s"`             // of all its nodes together; 0 is not known
-	Interval capcli.Seconds `json:"checkpoint_every_s"` // 0 is no checkpoints
+	MTBF     capcli.Seconds `json:"mtbf_s"`                    // of all its nodes together; 0 is not known
+	Interval capcli.Seconds `json:"checkpoint_every_s"`        // 0 is no regular checkpoints
+	Noticed  bool           `json:"saved_on_notice,omitempty"` // a last checkpoint is taken on the notice of a loss
 	Cost     capcli.Seconds `json:"checkpoint_cost_s"`
 	Write    capcli.Seconds `json:"checkpoint_write_s"`
 	Stays    int64          `json:"stays"` // stays of jobs that saved so
@@ -58,9 +59,10 @@ type savingKey struct {
 // saving is a class with everything worked out, and how often it was used.
 type saving struct {
 	RestartClass
-	key   savingKey
-	mtbf  capcli.Seconds
-	stays int64
+	key     savingKey
+	mtbf    capcli.Seconds
+	noticed bool // a notice of a loss is long enough for a last checkpoint, and the interval counts on it
+	stays   int64
 }
 
 // isOpen reports whether the class must be worked out for each kind of gang.
@@ -80,10 +82,16 @@ func (e *engine) savingOf(l *Live, s []Slice) *saving {
 	return w
 }
 
+// onNoticeOnly is the interval of jobs that save their work when a loss is announced and at no other time. It is
+// longer than any job.
+const onNoticeOnly = capcli.Seconds(1) << 40
+
 // workOut fills in the cost of a checkpoint and the interval between two. The gang fails as often as
-// all its nodes together. The interval is the exact one for the pause (see reliability.Interval),
+// all its nodes together. Losses that are announced early enough for a last checkpoint destroy no work, so
+// they do not count. The interval is the exact one for the pause (see reliability.Interval),
 // but no shorter than the write in the background, because one checkpoint is written at a time. In
-// a pool whose nodes never fail there are no checkpoints.
+// a pool whose nodes never fail there are no checkpoints; where each loss is announced early enough there are
+// none but those on notice.
 func (e *engine) workOut(key savingKey) *saving {
 	w := &saving{RestartClass: *key.class, key: key}
 	if sh := &key.class.Shards; sh.GB > 0 {
@@ -91,27 +99,38 @@ func (e *engine) workOut(key savingKey) *saving {
 		w.Cost = capcli.Seconds(math.Ceil(all * (1 - sh.Background)))
 		w.Write = max(0, capcli.Seconds(math.Ceil(all))-w.Cost)
 	}
-	if w.mtbf = e.c.pools[key.pool].gangMTBF(key.nodes); !key.class.Auto {
+	pool := &e.c.pools[key.pool]
+	if w.mtbf = pool.gangMTBF(key.nodes, false); !key.class.Auto {
 		w.Interval = max(w.Interval, w.Write)
 		return w
 	}
 	w.Interval = 0
-	if w.mtbf > 0 {
-		best := reliability.BestInterval(max(1e-3, float64(w.Cost)), float64(w.mtbf)).Exact
+	w.noticed = w.mtbf > 0 && pool.Notice > 0 && pool.Notice >= w.Cost+w.Write
+	switch destroying := pool.gangMTBF(key.nodes, w.noticed); {
+	case destroying > 0:
+		best := reliability.BestInterval(max(1e-3, float64(w.Cost)), float64(destroying)).Exact
 		w.Interval = max(1, w.Write, capcli.Seconds(math.Round(best)))
+	case w.noticed:
+		w.Interval = onNoticeOnly
 	}
 	return w
 }
 
 // gangMTBF returns the mean time until one of so many nodes, or a rack that they fill, is lost; 0 if it
-// is not known.
-func (p *Pool) gangMTBF(nodes int) capcli.Seconds {
+// is not known, or if racks alone count and there are none.
+func (p *Pool) gangMTBF(nodes int, racksAlone bool) capcli.Seconds {
 	if p.MTBF <= 0 {
 		return 0
 	}
-	rate := float64(max(1, nodes)) / float64(p.MTBF)
+	rate := 0.0
+	if !racksAlone {
+		rate = float64(max(1, nodes)) / float64(p.MTBF)
+	}
 	if p.RackMTBF > 0 && p.RackNodes > 0 {
 		rate += float64((nodes+p.RackNodes-1)/p.RackNodes) / float64(p.RackMTBF)
+	}
+	if rate == 0 {
+		return 0
 	}
 	return max(1, capcli.Seconds(math.Round(1/rate)))
 }
@@ -126,10 +145,14 @@ func (e *engine) savingRows() []Saving {
 		if w.stays == 0 {
 			continue
 		}
-		out = append(out, Saving{
+		row := Saving{
 			Class: w.Class, Pool: e.c.pools[w.key.pool].Name, GPUs: w.key.gpus, Nodes: w.key.nodes, MTBF: w.mtbf,
-			Interval: w.Interval, Cost: w.Cost, Write: w.Write, Stays: w.stays,
-		})
+			Interval: w.Interval, Noticed: w.noticed, Cost: w.Cost, Write: w.Write, Stays: w.stays,
+		}
+		if w.Interval == onNoticeOnly {
+			row.Interval = 0
+		}
+		out = append(out, row)
 	}
 	slices.SortFunc(out, func(a, b Saving) int {
 		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.Nodes, b.Nodes),
@@ -144,6 +167,13 @@ func (e *engine) store(l *Live) {
 	if sh := &l.rc.Shards; sh.GB > 0 && l.stored > 0 {
 		gb := sh.GB * float64(l.GPUs*max(1, sh.Keep))
 		e.meter.storedMB += int64(math.Round(gb * 1000 * (e.c.now - l.stored + 1).Hours()))
+	}
+}
+
+// savedOnNotice notes that the last checkpoint of l is the first that was safe.
+func (l *Live) savedOnNotice(now capcli.Seconds) {
+	if l.stored == 0 && l.rc.Shards.GB > 0 {
+		l.stored = now + 1
 	}
 }
 

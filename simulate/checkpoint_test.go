@@ -137,3 +137,48 @@ func TestUnsafeCheckpoint(t *testing.T) {
 		}
 	}
 }
+
+// TestAutoWithNotice: losses that are announced early enough for a last checkpoint need no others. By hand: a node goes
+// at 1,000 s, announced 60 s before, and comes back at once. A checkpoint of 20 s is taken at the end of the notice, so
+// that 20 s of the stay are without progress, as is the restart of 10 s.
+func TestAutoWithNotice(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		notice, racks         capcli.Seconds
+		interval, end, redone capcli.Seconds
+		noticed               bool
+	}{
+		{name: "long enough", notice: 60, end: 3000 + 20 + 10, redone: 30, noticed: true},
+		{name: "just long enough", notice: 20, end: 3000 + 20 + 10, redone: 30, noticed: true},
+		{name: "racks give no notice", notice: 60, racks: 50_000, interval: 1401, end: 3000 + 20 + 10 + 20, redone: 50, noticed: true},
+		{name: "too short", notice: 19, interval: 187, end: 0},
+		{name: "none", notice: 0, interval: 187, end: 0},
+	} {
+		changes := []simulate.Change{{At: 1000 - c.notice, Kind: simulate.Drain}, {At: 1000, Kind: simulate.Lose}, {At: 1000, Kind: simulate.Gain}}
+		if c.notice == 0 {
+			changes = changes[1:]
+		}
+		pool := simulate.Pool{Name: "p", Nodes: 1, GPUsPerNode: 1, MTBF: 1000, Notice: c.notice, Supply: &comings{changes}}
+		if c.racks > 0 {
+			pool.RackMTBF, pool.RackNodes = c.racks, 1
+		}
+		r, err := simulate.Run(context.Background(), simulate.Config{
+			Start: 0, List: []capcli.Job{{ID: "a", GPUs: 1, Run: 3000, Deadline: capcli.NoTime}}, Pools: []simulate.Pool{pool},
+			Policy: mustPolicy(t, "fifo"), Placement: mustPlacement(t, "count"),
+			Restarts: simulate.Restarts{Classes: []simulate.RestartClass{{Auto: true, Cost: 20, Restart: 10}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Interruptions.Savings) != 1 {
+			t.Fatalf("%s: savings %+v", c.name, r.Interruptions.Savings)
+		}
+		s := r.Interruptions.Savings[0]
+		if s.Interval != c.interval || s.Noticed != c.noticed || c.racks == 0 && s.MTBF != 1000 {
+			t.Errorf("%s: %+v, want a checkpoint each %s, on notice %v", c.name, s, c.interval, c.noticed)
+		}
+		if c.end > 0 && (r.Makespan != c.end || r.Redone != capcli.GPUTime(c.redone)*capcli.GPUSecond) {
+			t.Errorf("%s: ended at %s with %v redone, want %s and %s", c.name, r.Makespan, r.Redone, c.end, c.redone)
+		}
+	}
+}

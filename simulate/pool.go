@@ -41,7 +41,8 @@ type Pool struct {
 	PaidLead   bool           // on-demand and spot: Lead is billed too, as serverless GPUs bill a cold start
 	Supply     Supply         // changes of nodes; nil if all stay up
 	MTBF       capcli.Seconds // mean time until one node is lost, as is known beforehand; 0 is not known
-	RackMTBF   capcli.Seconds // the same of one rack, which takes RackNodes nodes; 0 is no racks
+	Notice     capcli.Seconds // how long before those losses the nodes drain, as is known beforehand; 0 is no notice
+	RackMTBF   capcli.Seconds // the same of one rack without notice, which takes RackNodes nodes; 0 is no racks
 	RackNodes  int
 	Rank       int        // order of overflow; committed capacity is always first
 	Buy        *Buying    `json:"-"` // on-demand and spot: nodes are bought; nil is capacity by the GPU, paid while held

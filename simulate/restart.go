@@ -31,7 +31,7 @@ type RestartClass struct {
 	Cost     capcli.Seconds // pause for each checkpoint
 	Write    capcli.Seconds // time after the pause in which it is written while the job works on; then it is safe
 	Restart  capcli.Seconds // time to resume after a preemption or a loss
-	Auto     bool           // the engine chooses Interval, from Cost and Pool.MTBF
+	Auto     bool           // the engine chooses Interval, from Cost, Pool.MTBF and Pool.Notice
 	Shards   Shards         // Cost and Write follow from it if it states a size
 }
 
@@ -106,6 +106,7 @@ func (e *engine) setDown(l *Live, lost bool) {
 		saved += kept + loose
 	case lost && e.warned(l, rc), l.leaves > 0 && e.cfg.Restarts.Mode == Checkpoint && e.graced(rc): // the last checkpoint was taken at the end of the notice
 		saved += kept + max(0, loose-rc.Cost-rc.Write)
+		l.savedOnNotice(now)
 	case !lost && e.cfg.Restarts.Mode == Scratch, lost && rc.Interval == 0:
 		saved = 0
 	default:

@@ -22,7 +22,7 @@ type kueueOptions struct {
 // addObjectFlags adds the flags that say what the objects are and how workloads last.
 func (o *kueueOptions) addObjectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&o.ask.Files, "kueue", nil, "simulate Kueue's decisions on the objects of `FILE` (may be repeated)")
+	f.StringSliceVar(&o.ask.Files, "kueue", nil, "simulate what Kueue decides on the objects of `FILE`, or without its queues Kubernetes itself (may be repeated)")
 	f.StringVar(&o.evictTime, "evict-time", "0s", "with --kueue: `TIME` from preemption until the quota is free")
 	f.StringVar(&o.lasting, "duration", "", "with --kueue: run `TIME` of workloads without a stated run time")
 }

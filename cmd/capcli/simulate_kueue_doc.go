@@ -11,8 +11,13 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 	if form != "csv" && form != "tsv" {
 		d.Notes = append(d.Notes, r.Notes...)
 	}
+	queues, quotas := "By ClusterQueue; undone is the work of workloads that still wait", "ResourceQuotas, which Kueue ignores"
+	if r.Jobs != nil {
+		queues, quotas = "Pods by namespace; undone is the work of pods that still wait", "ResourceQuotas of all pods of a namespace"
+	}
 	d.Tables = []report.Table{
-		queueTable("cluster_queues", "By ClusterQueue; undone is the work of workloads that still wait", r.Queues),
+		podOwnerTable(r.Jobs),
+		queueTable("cluster_queues", queues, r.Queues),
 		queueTable("local_queues", "By LocalQueue", r.LocalQueues),
 		report.Fill(report.Table{Name: "flavors", Title: "Use by flavor"}, r.Flavors, []report.Field[kubernetes.FlavorRow]{
 			{Name: "flavor", Align: report.Left},
@@ -23,7 +28,7 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 			{Name: "used_max", Head: "most", As: report.AsTenths},
 			{Name: "used_share", Head: "used", As: report.AsPercent},
 		}),
-		report.Fill(report.Table{Name: "quotas", Title: "Use by ClusterQueue and flavor", Aside: len(r.Quotas) > 24}, r.Quotas, []report.Field[kubernetes.QuotaRow]{
+		report.Fill(report.Table{Name: "quotas", Title: "Use by ClusterQueue and flavor", Aside: len(r.Quotas) > 24 || r.Jobs != nil}, r.Quotas, []report.Field[kubernetes.QuotaRow]{
 			{Name: "cluster_queue", Head: "queue", Align: report.Left},
 			{Name: "flavor", Align: report.Left},
 			{Name: "resource", Align: report.Left},
@@ -44,7 +49,7 @@ func kueueDoc(r *kubernetes.Result, form string) report.Doc {
 		report.Fill(report.Table{Name: "unqueued", Title: "In no queue", Most: 10, Aside: len(r.Unqueued) == 0}, r.Unqueued, []report.Field[kubernetes.Unqueued]{
 			{Name: "workload", Align: report.Left}, {Name: "local_queue", Align: report.Left, Priority: 1}, {Name: "reason", Align: report.Left},
 		}),
-		report.Fill(report.Table{Name: "resource_quotas", Title: "ResourceQuotas, which Kueue ignores", Aside: len(r.Namespaces) == 0}, r.Namespaces, []report.Field[kubernetes.NamespaceRow]{
+		report.Fill(report.Table{Name: "resource_quotas", Title: quotas, Aside: len(r.Namespaces) == 0}, r.Namespaces, []report.Field[kubernetes.NamespaceRow]{
 			{Name: "namespace", Align: report.Left}, {Name: "resource_quota", Head: "quota", Align: report.Left, Priority: 1}, {Name: "resource", Align: report.Left}, {Name: "unit", Align: report.Left, Priority: 1}, {Name: "hard", As: report.AsTenths}, {Name: "used_max", Head: "most used", As: report.AsTenths}, {Name: "over_s", Head: "over"},
 		}),
 	}
@@ -65,5 +70,24 @@ func queueTable(name, title string, rows []kubernetes.QueueRow) report.Table {
 		{Name: "used_gpu_hours", Head: "GPUh"},
 		{Name: "lost_gpu_hours", Head: "lost"},
 		{Name: "unserved_gpu_hours", Head: "undone", Priority: 1},
+	})
+}
+
+// podOwnerTable shows what creates pods, where Kueue does not decide.
+func podOwnerTable(rows []kubernetes.JobRow) report.Table {
+	return report.Fill(report.Table{Name: "jobs", Title: "What creates pods, by priority", Most: 20, Aside: rows == nil}, rows, []report.Field[kubernetes.JobRow]{
+		{Name: "job", Align: report.Left},
+		{Name: "kind", Align: report.Left, Priority: 1},
+		{Name: "priority", Priority: 1},
+		{Name: "state", Align: report.Left},
+		{Name: "pods"},
+		{Name: "finished", Priority: 2},
+		{Name: "wanted_at_once", Head: "wanted"},
+		{Name: "most_at_once", Head: "most"},
+		{Name: "first_start_s", Head: "first starts"},
+		{Name: "all_start_s", Head: "all run"},
+		{Name: "partial_s", Head: "some run"},
+		{Name: "preempted"},
+		{Name: "refused"},
 	})
 }

@@ -38,21 +38,14 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 		if err := e.disk.Mkdir(folder); err != nil {
 			return &files.WriteError{Path: folder, Err: err}
 		}
-		type file struct {
-			name string
-			data any
+		contents, err := inputs.Contents(data, results[i][0])
+		if err != nil {
+			return err
 		}
-		write := []file{{play.InputsFile, inputs}, {resultFile, data}}
-		if study := results[i][0].Study; study != nil {
-			write = append(write, file{"kueue.json", study.Result()})
-		}
-		for _, f := range write {
-			if err := writeJSON(e, filepath.Join(folder, f.name), f.data); err != nil {
+		for _, c := range contents {
+			if err := writeWhole(e, filepath.Join(folder, c.Name), c.Text); err != nil {
 				return err
 			}
-		}
-		if err := saveServices(e, folder, results[i][0]); err != nil {
-			return err
 		}
 		wrote = append(wrote, folder)
 	}
@@ -76,7 +69,7 @@ func writeJSON(e *env, name string, data any) error {
 }
 
 // resultFile is the name of the result in a plan's folder.
-const resultFile = "result.json"
+const resultFile = play.ResultFile
 
 // runFolders returns the name of each plan's folder under --out.
 func runFolders(plans []*play.Case) map[*play.Case]string {
@@ -98,22 +91,7 @@ func runFolder(p *play.Case, all []*play.Case) string {
 			break
 		}
 	}
-	return safeName(name)
-}
-
-// safeName returns a name of which no character but letters, digits, dots, dashes and underscores is left.
-func safeName(name string) string {
-	safe := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
-			return r
-		}
-		return '-'
-	}, name)
-	if safe = strings.TrimLeft(safe, "."); safe == "" {
-		return "plan"
-	}
-	return safe
+	return play.FileName(name)
 }
 
 // seenFrom returns the path of file relative to folder, so that both can move together; or the path

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"path/filepath"
-
 	"capcli/cmd/report"
 	"capcli/scenarios/play"
-	"capcli/scenarios/service"
 	"capcli/simulate/outcome"
 )
 
@@ -63,30 +59,4 @@ func serviceTables(runs []*play.Run) []report.Table {
 			}},
 		}),
 	}
-}
-
-// saveServices writes, for the first run of a plan, what each request of each service saw, where requests
-// were played one by one, and the replicas step by step: the files of capcli service replay and scale.
-func saveServices(e *env, folder string, r *play.Run) error {
-	for i := range r.Services {
-		var steps bytes.Buffer
-		if err := service.WriteSteps(&steps, &r.Result.Services[i]); err != nil {
-			return err
-		}
-		name := safeName(r.Services[i].Name)
-		if err := writeWhole(e, filepath.Join(folder, "replicas-"+name+".csv"), steps.Bytes()); err != nil {
-			return err
-		}
-		if r.Levels[i].Replay == nil {
-			continue
-		}
-		var requests bytes.Buffer
-		if err := service.WriteServed(&requests, r.Levels[i].Replay.Served); err != nil {
-			return err
-		}
-		if err := writeWhole(e, filepath.Join(folder, "requests-"+name+".csv"), requests.Bytes()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

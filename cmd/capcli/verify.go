@@ -18,9 +18,11 @@ func newVerify(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify PATH…",
 		Short: "Check that files which capcli wrote are unchanged",
-		Long: "verify reads Parquet files that capcli wrote, or whole folders of capcli profile, and checks them against their\n" +
-			"checksums, their order and each other. Exit 3 means damage; the output names it.",
+		Long: "verify reads Parquet files that capcli wrote, or whole folders of capcli profile or simulate --out, and checks\n" +
+			"them against their checksums, their order and each other. Exit 3 means damage, or nothing to verify; the\n" +
+			"output names it.",
 		Example: "  capcli verify gpu-profile\n" +
+			"  capcli verify runs\n" +
 			"  capcli verify jobs.parquet",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -71,9 +73,30 @@ func runVerify(ctx context.Context, e *env, paths []string) error {
 	return nil
 }
 
-// verifyFolder checks a folder of capcli profile. sound describes its content; faults are what is
+// verifyRuns checks a folder of runs, or one of several; ok is false where path is neither.
+func verifyRuns(e *env, path string) (sound string, faults []error, ok bool, err error) {
+	names, err := e.shardFolder(path).Names()
+	if err != nil {
+		return "", nil, false, err
+	}
+	v, err := e.folder(path).Verify(names)
+	if v == nil || err != nil {
+		return "", nil, false, err
+	}
+	for _, n := range v.Notes {
+		e.note(n)
+	}
+	return fmt.Sprintf("sound: %d files of %d %s of runs", v.Files, v.Folders, capcli.Plural(int64(v.Folders), "folder")), v.Problems, true, nil
+}
+
+// verifyFolder checks a folder of capcli profile, or of runs. sound describes its content; faults are what is
 // damaged.
 func verifyFolder(e *env, path string) (sound string, faults []error, err error) {
+	if !bucket.IsName(path) {
+		if sound, faults, ok, err := verifyRuns(e, path); ok || err != nil {
+			return sound, faults, err
+		}
+	}
 	f, err := e.profileFolder(path)
 	if err != nil {
 		return "", nil, err
@@ -84,6 +107,9 @@ func verifyFolder(e *env, path string) (sound string, faults []error, err error)
 	}
 	for _, n := range v.Notes {
 		e.note(path + ": " + n)
+	}
+	if v.Files+v.Segments+len(v.Problems) == 0 {
+		return "", []error{&capcli.InputError{File: path, Text: "expected files that capcli profile or capcli simulate --out wrote, found none: nothing was verified"}}, nil
 	}
 	sound = fmt.Sprintf("sound: %d files, %s samples", v.Files, capcli.Grouped(v.Rows["samples"]))
 	if v.Segments > 0 {

@@ -16,6 +16,8 @@ type Campaign struct {
 	// Active is the number of parameters that a token passes through, of a mixture of experts; 0 is all.
 	Active float64
 	Tokens float64 // number of tokens, D
+	// TokensOf is what the tokens are pieces of: text, images, video, audio or other; "" is not stated.
+	TokensOf string
 	// GPUModel is the model of GPU that its jobs want; "" is any.
 	GPUModel string
 	Format   string // number format trained in, for the peak of other models; "" is bf16

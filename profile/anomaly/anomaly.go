@@ -57,7 +57,7 @@ func init() {
 	Kinds.Add(powerShift, "power of a job has another level", Kind{Warning, "power shifted", "compare the job's configuration and input from before and after; look for a lowered power limit"})
 	Kinds.Add(smShift, "SM activity of a job has another level", Kind{Warning, "SM activity shifted", "see what changed in the job or its input at that time: capcli profile show DIR --gpu UUID --from TIME"})
 	Kinds.Add(memoryShift, "memory in use of a job has another level", Kind{Info, "memory in use shifted", "a new phase, or another process on the GPU: capcli profile jobs"})
-	Kinds.Add(heatShift, "a GPU is hotter or cooler at the same power", Kind{Warning, "temperature at the same power shifted", "look at fans, filters, coolant and the neighbours in the rack"})
+	Kinds.Add(heatShift, "a GPU is hotter at the same power, and its peers are not", Kind{Warning, "hotter than its peers at the same power", "look at fans, filters, coolant and the neighbours in the rack"})
 	Kinds.Add(periodLost, "activity that came and went with a period does so no more", Kind{Warning, "a period was lost", "ask whether requests, checkpoints or epochs stopped coming"})
 	Kinds.Add(memoryCreep, "memory of a job grows without end", Kind{Warning, "memory creeps", "look for a leak; restart the job at a checkpoint before the date"})
 	Kinds.Add(eccRising, "corrected memory errors come far more often", Kind{Warning, "corrected memory errors rise", "watch the remapped rows; run diagnostics (dcgmi diag -r 3) when the node is free"})
@@ -132,8 +132,8 @@ func (f *Finder) finish() {
 	for _, d := range b.order {
 		b.counters(d)
 		b.caps(d)
-		b.heat(d)
 	}
+	b.heat()
 	b.jobs()
 	for _, a := range b.found {
 		if len(f.found) == mostFound {

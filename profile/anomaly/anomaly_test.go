@@ -317,3 +317,83 @@ func TestFalseAlarmsOnNoise(t *testing.T) {
 		t.Errorf("%d false alarms in %d box-weeks, want at most one in fifty", alarms, boxes)
 	}
 }
+
+// Only a GPU that is hotter than its peers is found: neither a cooler one, nor one that comes back from a cool time, nor
+// a room that warms.
+func TestOnlyHotterThanPeers(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		by    func(h float64, gpu int) float64
+		found int
+		until float64 // hours, of the first; 0 where it goes on
+	}{
+		{name: "one is 8 °C cooler", by: func(h float64, gpu int) float64 {
+			if h >= 80 && gpu == 1 {
+				return -8
+			}
+			return 0
+		}},
+		{name: "one is cooler for a day", by: func(h float64, gpu int) float64 {
+			if h >= 80 && h < 104 && gpu == 1 {
+				return -8
+			}
+			return 0
+		}},
+		{name: "the room warms", by: func(h float64, _ int) float64 {
+			if h >= 80 {
+				return 8
+			}
+			return 0
+		}},
+		{name: "all others get cooler", by: func(h float64, gpu int) float64 {
+			if h >= 80 && gpu != 1 {
+				return -8
+			}
+			return 0
+		}},
+		{name: "one is hotter for a day", found: 1, until: 104, by: func(h float64, gpu int) float64 {
+			if h >= 80 && h < 104 && gpu == 1 {
+				return 8
+			}
+			return 0
+		}},
+		{name: "two are hotter", found: 2, by: func(h float64, gpu int) float64 {
+			if h >= 80 && gpu < 2 {
+				return 8
+			}
+			return 0
+		}},
+		{name: "the room warms, and one more so", found: 1, by: func(h float64, gpu int) float64 {
+			switch {
+			case h >= 80 && gpu == 1:
+				return 16
+			case h >= 80:
+				return 8
+			}
+			return 0
+		}},
+	} {
+		w := newWorld(7, 5)
+		w.set = func(h float64, gpu int, s *profile.Sample) {
+			v, _ := s.Get(profile.Temp)
+			s.Set(profile.Temp, v+c.by(h, gpu))
+		}
+		r := w.find()
+		if len(r.Anomalies) != c.found || r.Counts[heatShift] != c.found {
+			t.Errorf("%s: found\n%s\nwant %d", c.name, list(r), c.found)
+			continue
+		}
+		if c.found == 0 {
+			continue
+		}
+		a := r.Anomalies[0]
+		if got := hoursOf(t, a); math.Abs(got-80) > 0.5 || a.Size < 7 {
+			t.Errorf("%s: %s", c.name, list(r))
+		}
+		if c.until > 0 {
+			if at, err := time.Parse(time.RFC3339, a.Until); err != nil || math.Abs(at.Sub(begin).Hours()-c.until) > 0.5 {
+				t.Errorf("%s: until %q, want %.0f h", c.name, a.Until, c.until)
+			}
+		}
+	}
+}

@@ -119,23 +119,28 @@ func rising(values []float64) float64 {
 	return float64(sum) / float64(pairs)
 }
 
-// fitLine returns the line y = a + b x of the median of slopes to the third of the values with the lowest x and
-// the third with the highest (Tukey 1977, the resistant line): robust and without all pairs.
+// near is how many values apart a pair is at most of which a line takes the slope.
+const near = 8
+
+// fitLine returns the line y = a + b x of values in order of time. The slope makes the sum of |Δy - b Δx| least over pairs
+// that are at most eight values apart: it is the median of their slopes, weighted by |Δx|. A level that shifts once
+// has part in few pairs, so that it does not bend the line.
 func fitLine(x, y []float64) (a, b float64) {
-	order := ascending(x)
-	third := len(order) / 3
-	pick := func(from, to int, v []float64) float64 {
-		var part []float64
-		for _, i := range order[from:to] {
-			part = append(part, v[i])
+	var slopes, weights []float64
+	total := 0.0
+	for i := range x {
+		for k := i + 1; k < len(x) && k <= i+near; k++ {
+			if dx := x[k] - x[i]; dx != 0 {
+				slopes, weights = append(slopes, (y[k]-y[i])/dx), append(weights, math.Abs(dx))
+				total += math.Abs(dx)
+			}
 		}
-		return median(part)
 	}
-	if third > 0 {
-		n := len(order)
-		dx := pick(n-third, n, x) - pick(0, third, x)
-		if dx > 0 {
-			b = (pick(n-third, n, y) - pick(0, third, y)) / dx
+	sum := 0.0
+	for _, i := range ascending(slopes) {
+		if sum += weights[i]; sum >= total/2 {
+			b = slopes[i]
+			break
 		}
 	}
 	rest := make([]float64, len(x))

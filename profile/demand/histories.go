@@ -20,6 +20,7 @@ type Histories struct {
 	Step    capcli.Step    // zero if stamps are whole numbers
 	Clock   bool           // stamps are times
 	Zone    *time.Location // zone of times without a zone, and of days; nil is UTC
+	Unknown int64          // jobs of a log that do not count, for it lacks their start or end
 	Notes   []string       // remarks for the user
 	Partial string         // says that the input is truncated; "" if it is complete
 	Tree    *Hierarchy     // nil if no series is a sum

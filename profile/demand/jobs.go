@@ -76,8 +76,12 @@ func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep 
 	if len(names) == 0 {
 		return nil, &capcli.InputError{File: file, Text: fmt.Sprintf("expected jobs that want a GPU, found none in %d jobs", rep.Kept), Hint: "look into it: capcli trace describe " + file}
 	}
+	if err := checkStarts(file, d); err != nil {
+		return nil, err
+	}
+	hs.Unknown = d.Unknown
 	if d.Unknown > 0 {
-		hs.Notes = append(hs.Notes, fmt.Sprintf("%s GPU %s left out: the log does not say when they started and ended", capcli.Grouped(d.Unknown), capcli.Plural(d.Unknown, "job")))
+		hs.Notes = append(hs.Notes, fmt.Sprintf("%s GPU %s left out: the log does not say when %s started and ended", capcli.Grouped(d.Unknown), capcli.Plural(d.Unknown, "job"), capcli.Agree(d.Unknown, "it", "they")))
 	}
 	hs.FormatStamp = stampFormat(d.Step, r.Trace.TZ)
 	from, to := d.WholeSteps()
@@ -104,6 +108,19 @@ func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep 
 	}
 	groups.arrange(hs, made)
 	return hs, nil
+}
+
+// checkStarts returns an error where usage is asked of a log that does not say when most of the work on GPUs was done.
+func checkStarts(file string, d *capcli.Demand) error {
+	if d.Measure != capcli.Usage || d.Unknown == 0 || d.UnknownWork <= d.KnownWork {
+		return nil
+	}
+	return &capcli.InputError{
+		File: file, Field: "start",
+		Text: fmt.Sprintf("expected the start and the end of jobs, found none of %s GPU %s with %s GPU-hours, and those of %s GPU-hours: what was in use when is not known",
+			capcli.Grouped(d.Unknown), capcli.Plural(d.Unknown, "job"), capcli.BriefNumber(d.UnknownWork.Hours()), capcli.BriefNumber(d.KnownWork.Hours())),
+		Hint: "give a log with starts (--read start=COLUMN), or plan for the demand, which counts jobs from their submission: capcli plan curve",
+	}
 }
 
 // checkJobs returns an error for a setting that does not apply to a job log.

@@ -24,6 +24,9 @@ const (
 	mostWatts    = 100_000
 )
 
+// contents are what tokens may be pieces of.
+var contents = []string{"text", "images", "video", "audio", "other"}
+
 func (p *planning) campaignFields() []strict.Field {
 	c := p.Campaign
 	return append([]strict.Field{
@@ -31,6 +34,7 @@ func (p *planning) campaignFields() []strict.Field {
 		{"parameters", "of the model: 70e9 or 70B", readLarge(&c.Parameters)},
 		{"active_parameters", "of a mixture of experts, those that a token passes through: 37B; default: all", readLarge(&c.Active)},
 		{"tokens", "that it is trained on: 15e12 or 15T", readLarge(&c.Tokens)},
+		{"tokens_of", "what they are pieces of: " + strings.Join(contents, ", ") + "; the scaling law is told of text alone; default: text, unless its name or class says otherwise", strict.Choice(&c.TokensOf, "kind of content", contents...)},
 		{"gpu_model", "GPUs that it runs on: H100; its data sheet gives peak_flops", strict.Name(&c.GPUModel)},
 		{"format", "number format trained in: " + strings.Join(accelerator.Formats, ", ") + "; default: bf16", strict.Choice(&c.Format, "number format", accelerator.Formats...)},
 		{"peak_flops", "of one GPU in the format trained in: 989e12 or 989T; not needed with gpu_model or past", readLarge(&c.PeakFLOPS)},

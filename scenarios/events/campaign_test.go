@@ -107,3 +107,37 @@ func TestCosts(t *testing.T) {
 		t.Errorf("an unknown model: %v", err)
 	}
 }
+
+// TestLawIsOfLanguageModels: a vision transformer has patches of images for tokens, of which the scaling law of
+// language models says nothing. tokens_of decides, and a name says it where that is left out.
+func TestLawIsOfLanguageModels(t *testing.T) {
+	for _, tt := range []struct {
+		name, fields string
+		told         bool
+	}{
+		{"gen5", "", true},
+		{"activity model", "", true},
+		{"ViT-22B", "", false},
+		{"dinov2 giant", "", false},
+		{"gen5", "class: vision, ", false},
+		{"gen5", "tokens_of: images, ", false},
+		{"flux capacitor", "tokens_of: text, ", true},
+		{"next", "tokens_of: other, ", false},
+	} {
+		text := "capcli: events/v1\nevents:\n  - {name: " + tt.name + ", kind: campaign, from: 2027-03-01, gpus: 512, parameters: 22B, tokens: 2T, " + tt.fields + "gpu_model: H100, mfu: 40%}\n"
+		plan, err := Parse("e.yaml", []byte(text), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := Costs(plan, nil, prices.Catalogue())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := list.Campaigns[0]; (c.Law != nil) != tt.told || c.GPUHours == 0 {
+			t.Errorf("%s {%s}: law %+v of %.0f GPU-hours, want one: %v", tt.name, tt.fields, c.Law, c.GPUHours, tt.told)
+		}
+	}
+	if _, err := Parse("e.yaml", []byte(campaignBase+"tokens_of: pixels, gpu_model: H100, mfu: 40%}\n"), nil, nil); err == nil || !strings.Contains(err.Error(), "images") {
+		t.Errorf("tokens of pixels: %v", err)
+	}
+}

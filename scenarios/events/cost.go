@@ -3,6 +3,9 @@ package events
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+	"unicode"
 
 	"capcli"
 	"capcli/forecast/roadmap"
@@ -23,7 +26,7 @@ type CampaignCost struct {
 	GPUs        int     `json:"gpus"`
 	Probability float64 `json:"probability"`
 	roadmap.Cost
-	Law    *Law        `json:"scaling_law,omitempty"` // nil for what is no run
+	Law    *Law        `json:"scaling_law,omitempty"` // nil for what is no run of a language model
 	Models []ModelCost `json:"by_model,omitempty"`
 }
 
@@ -77,7 +80,9 @@ func Costs(plan *roadmap.Plan, models []string, list *prices.List) (*CostList, e
 			c.Probability = e.Event.Chance
 		}
 		if e.Cost.FLOPs > 0 {
-			c.Law = lawOf(e.Campaign)
+			if readsText(e.Campaign) {
+				c.Law = lawOf(e.Campaign)
+			}
 			for _, m := range sheets {
 				c.Models = append(c.Models, onModel(e.Campaign, m, list))
 			}
@@ -108,6 +113,22 @@ func (l *CostList) Lead() string {
 	return text + "."
 }
 
+// otherThanText are words of names of models that learn from something other than text.
+var otherThanText = strings.Fields(`vit vits dit mmdit swin vision visual image images imagenet laion clip siglip openclip eva dino dinov
+	resnet convnext unet detr yolo diffusion flux video videos sora audio speech voice music whisper wav hubert protein proteins esm
+	alphafold molecule genome dna weather climate recsys recommender`)
+
+// readsText reports whether a campaign trains on text, as far as its field tokens_of says, or else its name and the class
+// and tenant of its jobs.
+func readsText(c *roadmap.Campaign) bool {
+	if c.TokensOf != "" {
+		return c.TokensOf == "text"
+	}
+	words := strings.FieldsFunc(strings.ToLower(c.Name+" "+c.Work.Class+" "+c.Work.Tenant), func(r rune) bool { return !unicode.IsLetter(r) })
+	return !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(otherThanText, w) })
+}
+
+// lawOf returns what the scaling law says of a campaign. The law was fitted to language models, by their tokens of text.
 func lawOf(c *roadmap.Campaign) *Law {
 	n := c.Parameters
 	if c.Active > 0 {

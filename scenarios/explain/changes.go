@@ -167,7 +167,7 @@ func (x *explanation) poolChanges(i int, c *scenarios.Capacity) []Variation {
 		field = "max_gpus"
 	}
 	try := func(text, field, value string) {
-		out = append(out, Variation{Text: text, Sets: []string{fmt.Sprintf("capacity[%d].%s=%s", i, field, value)}})
+		out = append(out, Variation{Text: text, Sets: []string{fmt.Sprintf("%s.%s=%s", x.base.Scenario.PoolPath(i), field, value)}})
 	}
 	if n > 0 && c.NodesFile == "" && size > 0 {
 		d := step(n)

@@ -10,7 +10,11 @@ import (
 // Answer says in a few sentences what came of the workloads.
 func (r *Result) Answer() string {
 	c := &r.Workloads
-	text := fmt.Sprintf("Kueue %s finishes %d of %d workloads in %s", r.Rules.Kueue, c.Finished, c.Read, r.Length)
+	who, what, outside := "Kueue "+r.Rules.Kueue, "workloads", fmt.Sprintf("%d are in no queue", c.Unqueued)
+	if r.Rules.Scheduler != "" {
+		who, what, outside = "Kubernetes without Kueue", "pods", fmt.Sprintf("%d objects create no pods", c.Unqueued)
+	}
+	text := fmt.Sprintf("%s finishes %d of %d %s in %s", who, c.Finished, c.Read, what, r.Length)
 	switch w := r.Waits.WaitP95; {
 	case w != nil && *w == 0 && r.Waits.Started > 0:
 		text += "; 95% do not wait"
@@ -21,7 +25,7 @@ func (r *Result) Answer() string {
 		text += fmt.Sprintf("; %s: %.1f GPU-hours of work lost", fmt.Sprintf("%s %s", capcli.Grouped(int64(c.Preemptions)), capcli.Plural(int64(c.Preemptions), "preemption")), r.Lost.Hours())
 	}
 	if c.Running+c.Pending+c.Unqueued > 0 {
-		text += fmt.Sprintf("; %d still run, %d still wait and %d are in no queue", c.Running, c.Pending, c.Unqueued)
+		text += fmt.Sprintf("; %d still run, %d still wait and %s", c.Running, c.Pending, outside)
 		if undone := r.Possible - r.Served; undone > 0 {
 			text += fmt.Sprintf(", with %.1f GPU-hours of work not done", undone.Hours())
 		}

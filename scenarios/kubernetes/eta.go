@@ -72,6 +72,9 @@ func (q *Ask) Answer(ctx context.Context, open trace.Opener, note func(string)) 
 	if err != nil {
 		return nil, err
 	}
+	if o.isPlain() {
+		return nil, &capcli.RequestError{Field: "kueue", Text: "has no ClusterQueue, and when one more would start is answered for Kueue's queues alone", Hint: "capcli simulate --kueue plays Jobs, Deployments and Pods without Kueue"}
+	}
 	options := Options{Default: q.Default, EvictTime: q.EvictTime, Current: true, Now: q.At}
 	if q.Trace != "" {
 		if err := q.readTrace(&options, open, note); err != nil {

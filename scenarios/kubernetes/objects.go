@@ -15,21 +15,24 @@ import (
 
 // Objects are the objects of a cluster that Read has read. Read may be called for several files.
 type Objects struct {
-	queues      []*clusterQueue
-	cohorts     []*cohort
-	flavors     []*flavor
-	localQueues []*localQueue
-	topologies  []*topology
-	classes     map[string]int64 // priorities of WorkloadPriorityClass, by name
-	podClasses  map[string]int64 // priorities of PriorityClass
-	podDefault  int64            // of the PriorityClass that is the global default
-	nodes       []kueue.Node
-	namespaces  map[string]map[string]string // labels by name
-	quotas      []*resourceQuota
-	workloads   []*workload
-	jobs        []*workload // Jobs, as the Workloads that Kueue would make of them
-	config      configuration
-	configured  string // file with the Configuration; "" is none
+	queues         []*clusterQueue
+	cohorts        []*cohort
+	flavors        []*flavor
+	localQueues    []*localQueue
+	topologies     []*topology
+	classes        map[string]int64  // priorities of WorkloadPriorityClass, by name
+	podClasses     map[string]int64  // priorities of PriorityClass
+	podDefault     int64             // of the PriorityClass that is the global default
+	podPolicies    map[string]string // preemptionPolicy of PriorityClass
+	podDefaultName string
+	owners         []*workload // what creates pods that are not Kueue's: Jobs, Deployments and Pods
+	nodes          []kueue.Node
+	namespaces     map[string]map[string]string // labels by name
+	quotas         []*resourceQuota
+	workloads      []*workload
+	jobs           []*workload // Jobs, as the Workloads that Kueue would make of them
+	config         configuration
+	configured     string // file with the Configuration; "" is none
 
 	seen  map[string]string // place of each object by kind and name
 	notes map[string]int    // what is not modelled, and how often it came
@@ -38,7 +41,7 @@ type Objects struct {
 
 // NewObjects returns an empty set.
 func NewObjects() *Objects {
-	return &Objects{classes: map[string]int64{}, podClasses: map[string]int64{}, namespaces: map[string]map[string]string{}, seen: map[string]string{}, notes: map[string]int{}}
+	return &Objects{classes: map[string]int64{}, podClasses: map[string]int64{}, podPolicies: map[string]string{}, namespaces: map[string]map[string]string{}, seen: map[string]string{}, notes: map[string]int{}}
 }
 
 // form describes a file of objects, for faults.
@@ -166,7 +169,7 @@ func (r *reader) object(n *yaml.Node, version, kind string) error {
 	return add()
 }
 
-var namespaced = map[string]bool{"LocalQueue": true, "Workload": true, "Job": true, "ResourceQuota": true, "ConfigMap": true}
+var namespaced = map[string]bool{"LocalQueue": true, "Workload": true, "Job": true, "ResourceQuota": true, "ConfigMap": true, "Deployment": true, "Pod": true}
 
 // kindReader reads the fields of an object. It returns what to do with it once it has no fault.
 type kindReader func(r *reader, n *yaml.Node, m *meta) (add func() error)
@@ -181,6 +184,7 @@ func init() {
 		kueueGroup + " Workload": readWorkload, "config.kueue.x-k8s.io Configuration": readConfiguration,
 		" Node": readNode, " Namespace": readNamespace, " ResourceQuota": readResourceQuota, " ConfigMap": readConfigMap,
 		"batch Job": readJob, "scheduling.k8s.io PriorityClass": readPodPriorityClass,
+		"apps Deployment": readDeployment, " Pod": readPod,
 	}
 }
 

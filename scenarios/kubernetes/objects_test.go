@@ -158,6 +158,10 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b)
+	if b, err = os.ReadFile("testdata/plain.yaml"); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
 	f.Add([]byte(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","metadata":{"name":"w"},"spec":{"podSets":[{"count":2,"template":{"spec":{"containers":[{"resources":{"requests":{"cpu":"1"}}}]}}}]},"status":{"admission":{"clusterQueue":"q","podSetAssignments":[{"name":"main","topologyAssignment":{"slices":[{"domainCount":2,"valuesPerLevel":[{"individual":{"prefix":"n","roots":["1","2"]}}],"podCounts":{"universal":1}}]}}]}}}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		o := NewObjects()

@@ -28,12 +28,13 @@ type pod struct {
 	priorityClass           string
 	priority                *int64
 	nodeName, schedulerName string
+	preemption              string // preemptionPolicy; "" is that of its class
 }
 
 const podFields = `volumes ephemeralContainers restartPolicy terminationGracePeriodSeconds activeDeadlineSeconds dnsPolicy
 	serviceAccountName serviceAccount automountServiceAccountToken hostNetwork hostPID hostIPC shareProcessNamespace
 	securityContext imagePullSecrets hostname subdomain hostAliases dnsConfig readinessGates runtimeClassName
-	enableServiceLinks preemptionPolicy topologySpreadConstraints setHostnameAsFQDN os hostUsers schedulingGates
+	enableServiceLinks topologySpreadConstraints setHostnameAsFQDN os hostUsers schedulingGates
 	hostnameOverride workloadRef schedulingGroup`
 
 const containerFields = `name image command args workingDir ports envFrom env resizePolicy restartPolicyRules volumeMounts
@@ -43,18 +44,23 @@ const containerFields = `name image command args workingDir ports envFrom env re
 // podTemplate reads a pod's template.
 func (r *reader) podTemplate(p *pod) strict.Reader {
 	var m meta
-	read := object("template", field("metadata", metadata(&m)), field("spec", object("template.spec", slices.Concat([]strict.Field{
-		field("containers", list(&p.containers, "containers", r.container)), field("initContainers", list(&p.first, "containers", r.container)),
-		field("nodeSelector", texts(&p.selector)), field("tolerations", tolerations(&p.tolerations)), field("overhead", amounts(&p.overhead)),
-		field("resources", r.resources(&p.level)), field("affinity", r.affinity(&p.affinity)),
-		field("priorityClassName", text(&p.priorityClass)), field("priority", pointer(&p.priority, integer)),
-		field("nodeName", text(&p.nodeName)), field("schedulerName", text(&p.schedulerName)),
-		r.unmodelled("resourceClaims", "resource claims (DRA) are not modelled: they take no quota"),
-	}, skipped(podFields))...)))
+	read := object("template", field("metadata", metadata(&m)), field("spec", r.podSpec(p, "template.spec")))
 	return func(d *strict.Decoder, n *yaml.Node) {
 		read(d, n)
 		p.labels, p.annotations = m.labels, m.annotations
 	}
+}
+
+// podSpec reads the specification of a pod.
+func (r *reader) podSpec(p *pod, name string) strict.Reader {
+	return object(name, slices.Concat([]strict.Field{
+		field("containers", list(&p.containers, "containers", r.container)), field("initContainers", list(&p.first, "containers", r.container)),
+		field("nodeSelector", texts(&p.selector)), field("tolerations", tolerations(&p.tolerations)), field("overhead", amounts(&p.overhead)),
+		field("resources", r.resources(&p.level)), field("affinity", r.affinity(&p.affinity)),
+		field("priorityClassName", text(&p.priorityClass)), field("priority", pointer(&p.priority, integer)),
+		field("nodeName", text(&p.nodeName)), field("schedulerName", text(&p.schedulerName)), field("preemptionPolicy", text(&p.preemption)),
+		r.unmodelled("resourceClaims", "resource claims (DRA) are not modelled: they take no quota"),
+	}, skipped(podFields))...)
 }
 
 func (r *reader) container(c *container) strict.Reader {

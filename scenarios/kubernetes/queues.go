@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/scenarios/strict"
 	"capcli/simulate/kueue"
+	"capcli/simulate/pods"
 )
 
 // clusterQueue is a ClusterQueue.
@@ -45,7 +46,8 @@ type localQueue struct {
 // resourceQuota is a ResourceQuota of Kubernetes.
 type resourceQuota struct {
 	meta
-	hard map[string]capcli.Quantity
+	hard  map[string]capcli.Quantity
+	scope []kueue.Requirement // of the PriorityClass of pods
 }
 
 // resourceGroups reads the quotas of a queue or a cohort.
@@ -233,11 +235,14 @@ func readPriorityClass(r *reader, n *yaml.Node, m *meta) func() error {
 func readPodPriorityClass(r *reader, n *yaml.Node, m *meta) func() error {
 	var v int64
 	global := false
-	r.readObject(n, m, "PriorityClass", field("value", integer(&v)), field("globalDefault", strict.Bool(&global)), field("description", skip), field("preemptionPolicy", skip))
+	policy := preemptLower
+	r.readObject(n, m, "PriorityClass", field("value", integer(&v)), field("globalDefault", strict.Bool(&global)), field("description", skip),
+		field("preemptionPolicy", choice(&policy, preemptLower, preemptNever)))
 	return func() error {
 		r.podClasses[m.name] = v
+		r.podPolicies[m.name] = policy
 		if global {
-			r.podDefault = v
+			r.podDefault, r.podDefaultName = v, m.name
 		}
 		return nil
 	}
@@ -253,14 +258,30 @@ func readNamespace(r *reader, n *yaml.Node, m *meta) func() error {
 
 func readResourceQuota(r *reader, n *yaml.Node, m *meta) func() error {
 	q := &resourceQuota{}
-	scoped := false
-	scope := func(*strict.Decoder, *yaml.Node) { scoped = true }
-	r.readObject(n, m, "ResourceQuota", field("status", skip), field("spec", object("spec", field("hard", amounts(&q.hard)), field("scopes", scope), field("scopeSelector", scope))))
+	type term struct {
+		scope string
+		what  kueue.Requirement
+	}
+	var terms []term
+	var scopes []string
+	r.readObject(n, m, "ResourceQuota", field("status", skip), field("spec", object("spec",
+		field("hard", amounts(&q.hard)), field("scopes", textList(&scopes, "scopes")),
+		field("scopeSelector", object("scopeSelector", field("matchExpressions", list(&terms, "expressions", func(t *term) strict.Reader {
+			return object("expression", field("scopeName", text(&t.scope)),
+				field("operator", choice(&t.what.Op, "In", "NotIn", "Exists", "DoesNotExist")), field("values", textList(&t.what.Values, "values")))
+		})))))))
 	return func() error {
 		q.meta = *m
-		if scoped {
-			r.note("a ResourceQuota with scopes is not looked at")
-			return nil
+		for _, s := range scopes {
+			terms = append(terms, term{s, kueue.Requirement{Op: "Exists"}})
+		}
+		for _, t := range terms {
+			if t.scope != pods.ClassKey {
+				r.note("a ResourceQuota with scopes other than PriorityClass is not looked at")
+				return nil
+			}
+			t.what.Key = pods.ClassKey
+			q.scope = append(q.scope, t.what)
 		}
 		r.quotas = append(r.quotas, q)
 		return nil

@@ -63,8 +63,11 @@ func (q *Request) Simulate(ctx context.Context, open trace.Opener, note func(str
 	return c.Decide(ctx, progress)
 }
 
-// Decide runs the world.
+// Decide runs the world: by the rules of Kueue, or where there are none by those of the default scheduler.
 func (c *Cluster) Decide(ctx context.Context, progress func(done, total int64)) (*Study, error) {
+	if c.Plain != nil {
+		return c.decidePlain(ctx, progress)
+	}
 	r, err := kueue.Run(ctx, &c.World, kueue.Options{Progress: progress})
 	if err != nil {
 		return nil, err

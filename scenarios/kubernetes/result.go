@@ -36,16 +36,21 @@ type Result struct {
 	Unqueued    []Unqueued      `json:"unqueued"`
 	Namespaces  []NamespaceRow  `json:"resource_quotas"`
 	Livelock    *LivelockRow    `json:"livelock"`
+	Jobs        []JobRow        `json:"jobs,omitempty"` // what creates the pods, without Kueue: workloads are then pods, queues namespaces
 	Notes       []string        `json:"notes"`
 }
 
 // Rules are the rules by which was decided.
 type Rules struct {
-	Kueue       string         `json:"kueue"`
+	Kueue       string         `json:"kueue"`               // version; "" where Kueue does not decide
+	Scheduler   string         `json:"scheduler,omitempty"` // what decides without Kueue
 	FairSharing bool           `json:"fair_sharing"`
 	EvictTime   capcli.Seconds `json:"evict_s"`
 	Ties        string         `json:"ties"`
 }
+
+// plainScheduler is what decides without Kueue.
+const plainScheduler = "Kubernetes 1.36, default scheduler and quota admission"
 
 // Counts are numbers of workloads: read = finished + running + pending + unqueued.
 type Counts struct {
@@ -167,7 +172,7 @@ func asked(w *kueue.Workload) (gpus int64) {
 func (s *Study) Result() *Result {
 	r := &Result{
 		Schema: resultSchema, Start: s.Start, Length: s.Decided.Ended,
-		Rules:       Rules{"0.19", s.World.Config.FairSharing, s.World.Config.EvictTime, "where Kueue follows the order of a map, names decide"},
+		Rules:       Rules{"0.19", "", s.World.Config.FairSharing, s.World.Config.EvictTime, "where Kueue follows the order of a map, names decide"},
 		Preemptions: []PreemptionRow{}, Pending: []PendingRow{}, Unqueued: append([]Unqueued{}, s.Unqueued...), Namespaces: []NamespaceRow{}, Notes: append([]string{}, s.Notes...),
 	}
 	r.Workloads.Read, r.Workloads.Unqueued, r.Workloads.Cycles = len(s.World.Workloads)+len(s.Unqueued), len(s.Unqueued), len(s.Decided.Decisions)
@@ -195,6 +200,11 @@ func (s *Study) Result() *Result {
 		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), strings.Compare(a.ID, b.ID))
 	})
 	s.useRows(r)
+	if s.Plain != nil {
+		r.Rules = Rules{Scheduler: plainScheduler, EvictTime: s.World.Config.EvictTime, Ties: "equal nodes go by name"}
+		r.Jobs = s.Jobs
+		r.Notes = append(r.Notes, s.plainNotes()...)
+	}
 	if r.Workloads.Preemptions > 0 {
 		r.Notes = append(r.Notes, "a preempted workload starts again from its beginning; one that keeps checkpoints loses less")
 	}

@@ -126,6 +126,8 @@ func (s *Study) useRows(r *Result) {
 		}
 		if k.queue == "" {
 			r.Flavors = append(r.Flavors, row)
+		} else if s.Plain != nil { // namespaces own no nodes, and borrow none
+			r.Quotas = append(r.Quotas, QuotaRow{Queue: k.queue, FlavorRow: row})
 		} else {
 			r.Quotas = append(r.Quotas, QuotaRow{k.queue, row, u.overMean / scale, max(0, row.Most-row.Nominal)})
 		}

@@ -24,6 +24,11 @@ type workload struct {
 	inactive bool
 	most     int64 // longest that it may run in seconds; 0 is without limit
 
+	kind                  string // of what creates its pods, without Kueue: Job, Deployment or Pod
+	parallel, completions int64  // of a Job, as it says; completions below 0 are not stated
+	failures              int64  // backoffLimit
+	spared                bool   // preemptions are no failures (podFailurePolicy)
+
 	reserved, admitted, finished condition
 	evicted                      condition
 	admission                    *admission
@@ -225,7 +230,7 @@ const (
 // readJob reads a Job as the Workload that Kueue makes of it.
 func readJob(r *reader, n *yaml.Node, m *meta) func() error {
 	parallel, completions := int64(1), int64(-1)
-	w := &workload{podSets: []*podSet{{name: "main"}}}
+	w := &workload{kind: "Job", failures: 6, podSets: []*podSet{{name: "main"}}}
 	p := w.podSets[0]
 	var states []condition
 	started, completed := capcli.NoTime, capcli.NoTime
@@ -234,7 +239,8 @@ func readJob(r *reader, n *yaml.Node, m *meta) func() error {
 		field("spec", object("spec", slices.Concat([]strict.Field{
 			field("parallelism", strict.Integer(&parallel, 0, maxPods)), field("completions", strict.Integer(&completions, 0, 1<<31)),
 			field("template", r.podTemplate(&p.pod)), field("suspend", strict.Bool(&suspended)),
-		}, skipped(`activeDeadlineSeconds podFailurePolicy successPolicy backoffLimit backoffLimitPerIndex maxFailedIndexes selector
+			field("backoffLimit", strict.Integer(&w.failures, 0, 1<<31)), field("podFailurePolicy", failurePolicy(&w.spared)),
+		}, skipped(`activeDeadlineSeconds successPolicy backoffLimitPerIndex maxFailedIndexes selector
 			manualSelector ttlSecondsAfterFinished completionMode podReplacementPolicy managedBy`))...)),
 		field("status", object("status", slices.Concat([]strict.Field{
 			field("conditions", conditions(&states)), field("startTime", instant(&started)), field("completionTime", instant(&completed)),
@@ -244,8 +250,11 @@ func readJob(r *reader, n *yaml.Node, m *meta) func() error {
 		if w.queue == "" {
 			w.queue = m.annotations[queueLabel]
 		}
+		w.parallel, w.completions = parallel, completions
 		if w.queue == "" {
-			r.note("Jobs without the label %s are not Kueue's: they are left out", queueLabel)
+			w.class, w.podClass, w.priority, w.inactive = p.pod.priorityClass, true, p.pod.priority, suspended
+			w.setJobState(started, completed, states)
+			r.owners = append(r.owners, w)
 			return nil
 		}
 		p.count = parallel

@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/simulate/kueue"
+	"capcli/simulate/pods"
 )
 
 // Options say how workloads come and how long they last.
@@ -34,6 +35,9 @@ type Cluster struct {
 	Quotas   []NamespaceQuota
 	Prices   map[string]capcli.USD // of a GPU-hour, by flavor, where the objects say
 	Notes    []string
+	Jobs     []JobRow    // what creates the pods, without Kueue, once it was decided
+	Plain    *pods.World // what decides without Kueue, before World's workloads are known; nil with Kueue
+	tenants  []string    // of the owners of Plain
 }
 
 // Info is what a workload is called.
@@ -77,8 +81,14 @@ type builder struct {
 // another, where nothing says how long a workload lasts, or where no workload is left.
 func (o *Objects) Build(options *Options) (*Cluster, error) {
 	b := o.builder(options)
+	if o.isPlain() {
+		return b.buildPlain()
+	}
 	if err := b.rules(); err != nil {
 		return nil, err
+	}
+	if n := len(o.owners); n > 0 {
+		o.note("Jobs without the label %s, Deployments and Pods are not Kueue's: they are left out", queueLabel)
 	}
 	all := slices.Clone(o.workloads)
 	owned := map[string]bool{}
@@ -134,7 +144,11 @@ func (o *Objects) builder(options *Options) *builder {
 // Rules makes a world of the objects that has no workloads.
 func (o *Objects) Rules(options *Options) (*Cluster, error) {
 	b := o.builder(options)
-	err := b.rules()
+	rules := b.rules
+	if o.isPlain() {
+		rules = b.plainRules
+	}
+	err := rules()
 	b.out.Notes = o.Notes()
 	return b.out, err
 }
@@ -173,18 +187,38 @@ func (b *builder) rules() error {
 	slices.SortFunc(w.ClusterQueues, func(x, y kueue.ClusterQueue) int { return strings.Compare(x.Name, y.Name) })
 	slices.SortFunc(w.Cohorts, func(x, y kueue.Cohort) int { return strings.Compare(x.Name, y.Name) })
 	slices.SortFunc(w.Flavors, func(x, y kueue.Flavor) int { return strings.Compare(x.Name, y.Name) })
-	for _, q := range b.quotas {
-		n := NamespaceQuota{q.namespace, q.name, map[string]int64{}}
-		for name, v := range q.hard {
-			if r, ok := strings.CutPrefix(name, "requests."); ok {
-				n.Hard[r] = units(r, v)
-			} else if name == "cpu" || name == "memory" || name == "pods" {
-				n.Hard[name] = units(name, v)
-			}
-		}
-		b.out.Quotas = append(b.out.Quotas, n)
-	}
+	b.addQuotas()
 	return nil
+}
+
+// addQuotas adds the ResourceQuotas that are for all pods of their namespace.
+func (b *builder) addQuotas() {
+	for _, q := range b.quotas {
+		if len(q.scope) == 0 {
+			b.out.Quotas = append(b.out.Quotas, NamespaceQuota{q.namespace, q.name, b.hard(q)})
+		}
+	}
+}
+
+// hard returns what a ResourceQuota limits of what pods request, in Kueue's units, and of their number.
+func (b *builder) hard(q *resourceQuota) map[string]int64 {
+	out := map[string]int64{}
+	for _, name := range slices.Sorted(maps.Keys(q.hard)) {
+		r, requests := strings.CutPrefix(name, "requests.")
+		switch {
+		case name == "count/pods":
+			r = pods.PodCount
+		case r == "storage", !requests && name != "cpu" && name != "memory" && name != pods.PodCount:
+			b.note("ResourceQuotas of %s are not looked at", name)
+			continue
+		}
+		v := units(r, q.hard[name])
+		if old, twice := out[r]; twice {
+			v = min(v, old)
+		}
+		out[r] = v
+	}
+	return out
 }
 
 // findNow finds the last instant of which workloads tell.

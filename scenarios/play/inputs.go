@@ -29,8 +29,9 @@ type Inputs struct {
 	Perfect   bool          `json:"perfect_estimates"`
 	Seed      capcli.Seed   `json:"seed"`
 	Runs      int           `json:"runs"`
-	Trace     *TraceInput   `json:"trace"` // null: the scenario names its jobs
-	Files     []FileInput   `json:"files"` // all files that were read
+	Trace     *TraceInput   `json:"trace"`             // null: the scenario names its jobs
+	Files     []FileInput   `json:"files"`             // all files that were read
+	Results   []ResultSum   `json:"results,omitempty"` // the other files of the folder; older versions have none
 }
 
 // ScenarioInput is the scenario as it was read, kept in case its file changes.
@@ -50,6 +51,12 @@ type TraceInput struct {
 type FileInput struct {
 	File   string `json:"file"`
 	Here   string `json:"from_here"`
+	SHA256 string `json:"sha256"`
+}
+
+// ResultSum is a file that was written into a folder of runs: its name there and its checksum.
+type ResultSum struct {
+	File   string `json:"file"`
 	SHA256 string `json:"sha256"`
 }
 

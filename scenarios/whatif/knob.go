@@ -83,7 +83,7 @@ func poolPath(s *scenarios.Scenario, i int) string {
 			return "capacity." + name
 		}
 	}
-	return fmt.Sprintf("capacity[%d]", i)
+	return s.PoolPath(i)
 }
 
 var tierWords = map[simulate.Terms]string{simulate.Owned: "owned", simulate.Reserved: "reserved", simulate.OnDemand: "on-demand", simulate.Spot: "spot"}

@@ -130,3 +130,35 @@ func Example() {
 	// --set capacity.base.gpus=32 $85,400.01 33 min
 	// --set capacity.base.gpus=64 $108,703.12 14 min
 }
+
+// TestKnobsAfterAnEmptyPool: where an override took a pool away, the knobs of those after it turn them.
+func TestKnobsAfterAnEmptyPool(t *testing.T) {
+	s, err := scenarios.Parse("w.yaml", []byte(`capcli: scenario/v1
+capacity:
+  - {name: "first pool", kind: owned, gpus: 4, price: 9}
+  - {name: "second pool", kind: reserved, gpus: 8, price: 2}
+  - {name: "third pool", kind: on_demand, price: 4}
+`), "capacity[0].gpus=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	turned := 0 // prices, of two
+	for _, k := range whatif.Knobs(s) {
+		if !strings.HasSuffix(k.Path, ".price") {
+			continue
+		}
+		x, err := s.With(k.Path + "=7")
+		if err != nil {
+			t.Errorf("%s: %v", k.Path, err)
+			continue
+		}
+		for i := range x.Capacity {
+			if strings.HasPrefix(k.Label, x.Capacity[i].Name) && x.Capacity[i].Price.Rate.Float() == 7 {
+				turned++
+			}
+		}
+	}
+	if turned != 2 {
+		t.Errorf("%d prices were turned, want 2", turned)
+	}
+}

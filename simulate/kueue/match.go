@@ -84,3 +84,8 @@ func (x *Toleration) covers(t *Taint) bool {
 	}
 	return x.Exists || x.Key != "" && x.Value == t.Value
 }
+
+// MayRun reports whether pods may run on a node, by its taints, their selector and their affinity.
+func MayRun(n *Node, p *PodSet) bool {
+	return tolerates(n.Taints, p.Tolerations) && selects(n.Labels, p, func(string) bool { return true })
+}

@@ -75,6 +75,9 @@ func savingText(s *simulate.Saving) string {
 	if s.Class != "" {
 		who = s.Class + ", " + who
 	}
+	if s.Interval == 0 && s.Noticed {
+		return fmt.Sprintf("%s: a checkpoint on the notice of a loss alone, %s of the notice; a loss each %s", who, s.Cost+s.Write, s.MTBF)
+	}
 	if s.Interval == 0 {
 		return who + ": no checkpoints, for nothing is known to take their GPUs away"
 	}
@@ -85,6 +88,9 @@ func savingText(s *simulate.Saving) string {
 	text := fmt.Sprintf("%s: a checkpoint after each %s of work, %s", who, s.Interval, pause)
 	if s.MTBF > 0 {
 		text += fmt.Sprintf(", for a failure each %s", s.MTBF)
+	}
+	if s.Noticed {
+		text += ", of which announced ones are saved on notice"
 	}
 	return text
 }

@@ -55,6 +55,7 @@ func (r *Request) Parse() (*Question, error) {
 type Demand struct {
 	Input   string
 	Curve   *plan.Curve
+	Unknown int64 // jobs of a log that do not count, for it lacks their start or end
 	Notes   []string
 	Partial string // what is missing of the input; "" is nothing
 }

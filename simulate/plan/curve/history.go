@@ -19,7 +19,7 @@ const gapsHint = "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear 
 // fromHistories returns the demand of one series, or without a name of the series total or else of
 // the sum of all. step is the length of a step without dates; zero is an hour.
 func fromHistories(hs *demand.Histories, series string, step capcli.Step) (*Demand, error) {
-	out := &Demand{Input: hs.Inputs[0], Notes: hs.Notes, Partial: hs.Partial}
+	out := &Demand{Input: hs.Inputs[0], Unknown: hs.Unknown, Notes: hs.Notes, Partial: hs.Partial}
 	picked := hs.List
 	if series != "" {
 		h, err := Named(hs, series)

@@ -70,7 +70,7 @@ func (p *Planner) varies(pool int, name string) bool {
 	return slices.ContainsFunc(p.req.Vary, func(text string) bool {
 		path, _, _ := strings.Cut(text, "=")
 		path = strings.TrimSpace(path)
-		return path == "capacity" || path == "commitments" || strings.HasPrefix(path, "capacity."+name+".") || strings.HasPrefix(path, fmt.Sprintf("capacity[%d]", pool))
+		return path == "capacity" || path == "commitments" || strings.HasPrefix(path, "capacity."+name+".") || strings.HasPrefix(path, p.req.Case.Scenario.PoolPath(pool))
 	})
 }
 

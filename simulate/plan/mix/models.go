@@ -90,7 +90,7 @@ func waysModels(j *capcli.Job) int {
 // poolModel returns the GPU model of the pool whose size a path sets.
 func poolModel(s *scenarios.Scenario, path string) string {
 	for i := range s.Capacity {
-		if c := &s.Capacity[i]; strings.HasPrefix(path, "capacity."+c.Name+".") || strings.HasPrefix(path, fmt.Sprintf("capacity[%d].", i)) {
+		if c := &s.Capacity[i]; strings.HasPrefix(path, "capacity."+c.Name+".") || strings.HasPrefix(path, s.PoolPath(i)+".") {
 			return c.GPUModel
 		}
 	}

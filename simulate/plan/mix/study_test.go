@@ -63,6 +63,36 @@ capacity:
 	}
 }
 
+// The same of losses: fewer of them cost less, and more of them more.
+func TestLossSwingsAfterAnEmptyPool(t *testing.T) {
+	q := mix.NewRequest(caseOf(t, `capcli: scenario/v1
+period: 2026-01-01 to 2026-01-08
+capacity:
+  - {name: dear, kind: owned, gpus: 4, price: 99}
+  - {name: spot, kind: spot, nodes: 4, gpus_per_node: 4, price: 1, lead_time: 30m, hazard: {mean_up: 4h, mean_down: 10m}}
+overflow: {patience: 0s, order: [spot]}
+`))
+	q.Vary = []string{"capacity.dear.gpus=0,4"}
+	var rows [][4]int64
+	for i := range int64(30) {
+		rows = append(rows, [4]int64{i + 1, 18_000 * i, 4, 3 * 3600})
+	}
+	r := planOf(t, q, worldJobs(rows)...)
+	if r.Best == nil || r.Best.Choices[0].Value != "0" {
+		t.Fatalf("%+v", r.Best)
+	}
+	signs := map[string]capcli.USD{"half the spot losses": -1, "twice the spot losses": 1}
+	for _, w := range r.Tornado {
+		if sign, is := signs[w.What]; is && w.Difference*sign <= 0 {
+			t.Errorf("%s: costs %s more", w.What, w.Difference)
+		}
+		delete(signs, w.What)
+	}
+	if len(signs) > 0 {
+		t.Errorf("no row for %v in %s", signs, strings.Join(names(r.Tornado), ", "))
+	}
+}
+
 func names(list []mix.Swing) (out []string) {
 	for _, w := range list {
 		out = append(out, w.What)

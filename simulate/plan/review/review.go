@@ -155,7 +155,7 @@ type Advice struct {
 }
 
 // Review compares the use with the contracts and advises what to do. Errors are those of
-// curve.Question.Plan.
+// curve.Question.Plan, and a *capcli.InputError where nothing was used that is known, and jobs are not known.
 func (q *Question) Review(ctx context.Context, used *curve.Demand, contracts []market.Contract) (*Result, error) {
 	f, err := q.sketch.Frame(used.Curve)
 	if err != nil {
@@ -164,6 +164,13 @@ func (q *Question) Review(ctx context.Context, used *curve.Demand, contracts []m
 	out, err := review(ctx, f, contracts, q.last)
 	if err != nil {
 		return nil, curve.Failed(used.Input, err)
+	}
+	if out.Used == 0 && used.Unknown > 0 {
+		return nil, &capcli.InputError{
+			File: used.Input, Field: "start",
+			Text: fmt.Sprintf("no use is known of the last %s, and of %s GPU %s the log lacks start or end: there is nothing to advise on", Span(out.Length), capcli.Grouped(used.Unknown), capcli.Plural(used.Unknown, "job")),
+			Hint: "give a log with starts (--read start=COLUMN), or a longer --last",
+		}
 	}
 	out.Input, out.Partial, out.Notes = used.Input, used.Partial, q.notes(out, used)
 	return out, nil
