@@ -186,10 +186,11 @@ var layers = map[string][]string{
 	"cmd/report/draw":  {"scenarios/paper/figure", "image"},
 	"cmd/report/page":  {"cmd/report/draw", "scenarios/paper", "scenarios/paper/figure"},
 
-	"cmd/bundle": {"cobra"},
-	"cmd/files":  {"cmd/report", "profile/trace", "unix"},
-	"cmd/report": {"tablewriter"},
-	"cmd/wasm":   {"cmd/panel/reply"},
+	"cmd/bundle":  {"cobra"},
+	"cmd/invoice": {"cmd/report", "simulate/billing/focus"},
+	"cmd/files":   {"cmd/report", "profile/trace", "unix"},
+	"cmd/report":  {"tablewriter"},
+	"cmd/wasm":    {"cmd/panel/reply"},
 
 	"cmd/serve":        {"cmd/panel", "cmd/panel/reply", "cmd/report/page", "cmd/schema", "forecast/outlook", "profile/demand", "profile/trace", "scenarios/live", "scenarios/paper", "scenarios/play", "scenarios/strict", "scenarios/whatif", "simulate/outcome", "simulate/plan/mix", "netutil"},
 	"cmd/panel":        {"profile/trace", "scenarios/decide", "scenarios/vary", "cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "scenarios/live", "scenarios/play", "scenarios/whatif"},
