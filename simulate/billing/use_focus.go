@@ -55,7 +55,7 @@ func readFocusUse(s *focus.Sheet, o UseOptions) (*UseRecord, *UseReport, error) 
 		switch {
 		case err != nil:
 		case o.Rows != nil:
-			err = o.Rows(row, f.tags.of(row))
+			err = o.Rows(row, f.tags.tagsOf(row))
 		default:
 			err = f.add(s, row)
 		}
@@ -122,7 +122,7 @@ func (f *focusUse) add(s *focus.Sheet, r *focus.Row) (err error) {
 	}
 	l := UseLine{
 		Start: r.ChargePeriodStart, Seconds: capcli.Seconds(r.ChargePeriodEnd - r.ChargePeriodStart), Price: price,
-		SKU: f.sku(r), Account: cmp.Or(r.SubAccountID, r.BillingAccountID), Tenant: f.tags.tenant(r), Tags: f.tags.of(r),
+		SKU: f.sku(r), Account: cmp.Or(r.SubAccountID, r.BillingAccountID), Tenant: f.tags.tenant(r), Tags: f.tags.tagsOf(r),
 	}
 	if l.Seconds > capcli.Hour {
 		f.coarse++

@@ -20,7 +20,8 @@ const (
 )
 
 // tagColumns returns the column of each name of UseOptions.By in capcli's own columns: that of the
-// tag, or the column of that name. It fails where there is none.
+// tag, or the column of that name; -1 where nobody states a tenant, account or class. It fails where
+// there is no such column.
 func (u *useReader) tagColumns() ([]int, error) {
 	var out []int
 	for _, name := range u.o.By {
@@ -33,8 +34,7 @@ func (u *useReader) tagColumns() ([]int, error) {
 			at = u.place[useAccount]
 		case name == byClass:
 			at = u.place[useClass]
-		}
-		if at < 0 {
+		default:
 			return nil, unknownTag(name, u.Names)
 		}
 		out = append(out, at)
@@ -129,8 +129,8 @@ func account(r *focus.Row) string {
 	return cmp.Or(r.SubAccountName, r.SubAccountID, r.BillingAccountName, r.BillingAccountID)
 }
 
-// of returns the tags of a row; nil where nothing is to be grouped.
-func (t *focusTags) of(r *focus.Row) *capcli.Tags {
+// tagsOf returns the tags of a row; nil where nothing is to be grouped.
+func (t *focusTags) tagsOf(r *focus.Row) *capcli.Tags {
 	if len(t.by) == 0 {
 		return nil
 	}
