@@ -99,7 +99,7 @@ func (w *watch) monthSums(s *named) (sums []float64, why string, err error) {
 	}
 	floor := slices.Min(past.Values) >= 0
 	over := s.sum(w.monthOf[0], w.whole[1]).Float()
-	rng := w.Seed.Stream("spend/" + s.by + "/" + s.name)
+	rng := w.Seed.Stream("spend") // the same for all: series that are alike have one forecast
 	for range futures {
 		sum := over
 		for _, v := range fit.Path(left, rng) {
