@@ -47,8 +47,7 @@ func newBill(e *env) *cobra.Command {
 			"CSV: start, seconds or end, units, instance_type, gpu_model, region, zone, tenant, account, job, kind, price.\n" + billing.ProductText(),
 		Example: "  capcli bill use.csv --portfolio portfolio.yaml\n" +
 			"  capcli bill focus.csv.gz --portfolio what-if.yaml --discount 8% -o json\n" +
-			"  capcli bill use.csv --portfolio portfolio.yaml -o focus --grain hour --out bill.csv\n" +
-			"  capcli bill check focus.csv.gz",
+			"  capcli bill use.csv --portfolio portfolio.yaml -o focus --grain hour --out bill.csv",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !cmd.Flags().Changed("portfolio") {
 				return cmd.Help()
