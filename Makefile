@@ -5,7 +5,7 @@ FUZZTIME ?= 10s
 # Tests of the commands that run goroutines of their own; the others ask the library once.
 CONCURRENT ?= Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-mix|plan-shards|plan-futures|profile-feed|forecast$$|simulate$$|first-hour)
 
-.PHONY: help build engine check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check objects-check browser-check prometheus-check openapi-check packaged-check cross dist module
+.PHONY: help build engine check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check objects-check browser-check prometheus-check grafana-check openapi-check packaged-check cross dist module
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -60,6 +60,9 @@ objects-check: ; OBJECTS_CHECK=required .ci/objects
 browser-check: ; BROWSER_CHECK=required .ci/browser
 ## prometheus-check: metrics, rules and dashboard with a real Prometheus, and what it gives back (Debian)
 prometheus-check: ; PROMETHEUS_CHECK=required .ci/prometheus
+## grafana-check: the dashboards of contrib, by Grafana's own types (npm)
+grafana-check: ; GRAFANA_CHECK=required .ci/grafana
+
 ## openapi-check: the description of the API of serve, by Redocly's validator (npm)
 openapi-check: ; OPENAPI_CHECK=required .ci/openapi
 ## cross: does it build for the other systems

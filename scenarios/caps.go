@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"math"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -42,19 +43,49 @@ var hoardSection = strict.Section[simulate.Hoard]{Name: "tenants.caps.hoard", Ne
 
 var (
 	budgetPeriods = []string{"daily", "weekly", "monthly", "quarterly", "yearly"} // in the order of simulate.Every
-	spentRules    = []string{"queue", "stop", "spot"}                             // in the order of simulate.WhenSpent
+	spentRules    = []string{"queue", "stop", "spot", "approval"}                 // in the order of simulate.WhenSpent
 )
 
-var gpuBudgetSection = strict.Section[simulate.Budget]{
-	Name: "tenants.gpu_budget", Start: simulate.Budget{Every: simulate.Monthly}, Needs: []string{"gpu_hours"},
-	Fields: func(b *simulate.Budget) []strict.Field {
-		return []strict.Field{
-			{"gpu_hours", "GPU-hours that may be used in each period, apart from spot", gpuHours(&b.GPUTime)},
-			{"every", "the period, of the calendar in UTC: daily, weekly, monthly, quarterly, yearly; default: monthly", ordinal(&b.Every, "period", budgetPeriods)},
-			{"then", "when it is spent: queue (jobs wait for the next period), stop (running jobs are preempted too), spot (jobs start on spot alone); default: queue", ordinal(&b.Then, "rule", spentRules)},
-			{"reserve", "start a job only if it can end within the budget, by its limit", strict.Bool(&b.Reserve)},
-		}
-	},
+var (
+	gpuBudgetSection = strict.Section[simulate.Budget]{
+		Name: "tenants.gpu_budget", Start: simulate.Budget{Every: simulate.Monthly}, Needs: []string{"gpu_hours"},
+		Fields: func(b *simulate.Budget) []strict.Field {
+			return append([]strict.Field{{"gpu_hours", "GPU-hours that may be used in each period, apart from spot", gpuHours(&b.GPUTime)}}, spentFields(b)...)
+		},
+		Check: checkApproval,
+	}
+	usdBudgetSection = strict.Section[simulate.Budget]{
+		Name: "tenants.usd_budget", Start: simulate.Budget{Every: simulate.Monthly}, Needs: []string{"usd"},
+		Fields: func(b *simulate.Budget) []strict.Field {
+			return append([]strict.Field{{"usd", "dollars that may be used in each period, apart from spot, at the price of the pool when a job starts: 40k", money(&b.Money)}}, spentFields(b)...)
+		},
+		Check: func(o *strict.Object, b *simulate.Budget) {
+			if b.Money == 0 && o.IsClean("usd") && o.Has("usd") {
+				o.Fault("usd", "a budget of 0 allows nothing; give quota or caps instead")
+			}
+			checkApproval(o, b)
+		},
+	}
+)
+
+// spentFields are the fields of a budget beside its amount.
+func spentFields(b *simulate.Budget) []strict.Field {
+	return []strict.Field{
+		{"every", "the period, of the calendar in UTC: daily, weekly, monthly, quarterly, yearly; default: monthly", ordinal(&b.Every, "period", budgetPeriods)},
+		{"then", "when it is spent: queue (jobs wait for the next period), stop (running jobs are preempted too), spot (jobs start on spot alone), approval (jobs wait until it may be passed); default: queue", ordinal(&b.Then, "rule", spentRules)},
+		{"approval_takes", "then: approval: how long after the first job that is held back the budget may be passed, until the period ends", strict.Duration(&b.Approval, 0)},
+		{"reserve", "start a job only if it can end within the budget, by its limit", strict.Bool(&b.Reserve)},
+	}
+}
+
+// checkApproval refuses an approval without the time that it takes, and the other way round.
+func checkApproval(o *strict.Object, b *simulate.Budget) {
+	switch {
+	case b.Then == simulate.AskApproval && !o.Has("approval_takes"):
+		o.FaultMissing("approval_takes", "approval_takes is missing: then: approval wants the time that it takes, such as 8h")
+	case b.Then != simulate.AskApproval && o.Has("approval_takes") && o.IsClean("then"):
+		o.FaultName("approval_takes", "approval_takes goes with then: approval")
+	}
 }
 
 // ordinal reads one of words as its place among them.
@@ -116,4 +147,19 @@ func priorityClasses(dst *[]simulate.PriorityClass) strict.Reader {
 			}
 		}
 	}
+}
+
+// spendsMoney reports whether a tenant has a budget of money.
+func (s *Scenario) spendsMoney() bool {
+	return slices.ContainsFunc(s.Tenants, func(t simulate.Tenant) bool { return t.Budget != nil && t.Budget.Money > 0 })
+}
+
+// charges returns the prices that budgets of money count: those of the pools, which may change in time;
+// nil where no tenant has such a budget.
+func (s *Scenario) charges(files *files) func(pool int, at capcli.Time) capcli.Rate {
+	if !s.spendsMoney() {
+		return nil
+	}
+	rates := s.rates(files)
+	return func(pool int, at capcli.Time) capcli.Rate { return rates[pool].At(at).Price }
 }

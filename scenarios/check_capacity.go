@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"capcli/simulate"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -146,6 +147,9 @@ func (s *Scenario) checkCapacity(o *strict.Object) {
 		}
 		s.checkDates(o.Decoder, c, pools.Content[i])
 		s.checkWindows(o.Decoder, c, pools.Content[i])
+		if s.spendsMoney() && c.Kind != simulate.Spot && !c.Price.Known && !c.Price.pending {
+			o.Fault("capacity", "pool %s has no price, and a usd_budget counts it; state its price, or free: true", capcli.Quoted(c.Name))
+		}
 	}
 	if total > maxCommitted && o.IsClean("capacity") {
 		o.FaultName("capacity", "%d committed GPUs in all; at most %d are allowed", total, maxCommitted)

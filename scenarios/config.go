@@ -108,6 +108,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	if cfg.Chooser, err = s.chooser(files); err != nil {
 		return simulate.Config{}, err
 	}
+	cfg.Charges = s.charges(files)
 	cfg.Places, cfg.Coster = s.placesOf(), s.costerOf(files, pools)
 	if cfg.Delayer, err = s.delayer(files, pools); err != nil {
 		return simulate.Config{}, err

@@ -247,6 +247,9 @@ func tenants(dst *[]simulate.Tenant) strict.Reader {
 		if o.RequireWith("name", "a tenant needs a name"); !o.Has("name") {
 			return
 		}
+		if o.Has("gpu_budget") && o.Has("usd_budget") {
+			o.FaultName("usd_budget", "a tenant has one budget: gpu_budget or usd_budget; a tenant above it may have the other")
+		}
 		if line, twice := lines[t.Name]; twice && t.Name != "" {
 			o.Fault("name", "tenant %s is there twice, first in line %d", capcli.Quoted(t.Name), line)
 		} else {
@@ -264,5 +267,6 @@ var tenantSection = strict.Section[simulate.Tenant]{Name: "tenants", Start: simu
 		{"caps", "further limits, for it and the tenants below it: {running_jobs, gpus, gpu_hours_ahead, pending_jobs, hoard}", capsSection.Reader(&t.Caps)},
 		{"tags", "tags of its jobs, where they state none of that name: {cost_center: R42}", strict.Tags(&t.Tags)},
 		{"gpu_budget", "GPU-hours that it may use in a period: {gpu_hours: 500, every: monthly, then: queue}", gpuBudgetSection.Pointer(&t.Budget)},
+		{"usd_budget", "in its place, dollars that it may use in a period: {usd: 40k, every: monthly, then: queue}", usdBudgetSection.Pointer(&t.Budget)},
 	}
 }}

@@ -172,7 +172,7 @@ func signalOf(by string, pool *simulate.Pool, rate *billing.Rate, energy *billin
 // pricesDecide reports whether prices decide when or where jobs run, so that other prices give another
 // schedule.
 func (s *Scenario) pricesDecide() bool {
-	return s.byCost() || slices.ContainsFunc(s.Shift, func(r Shift) bool { return r.By != "carbon" })
+	return s.byCost() || s.spendsMoney() || slices.ContainsFunc(s.Shift, func(r Shift) bool { return r.By != "carbon" })
 }
 
 // EnergyZone is the carbon of a kilowatt-hour in a place.

@@ -114,6 +114,7 @@ func sections() []section {
 		{"tenants.caps", capsSection.Fields(&simulate.Caps{})},
 		{"tenants.caps.hoard", hoardSection.Fields(&simulate.Hoard{})},
 		{"tenants.gpu_budget", gpuBudgetSection.Fields(&simulate.Budget{})},
+		{"tenants.usd_budget", usdBudgetSection.Fields(&simulate.Budget{})},
 		{"priority_classes", priorityClassSection.Fields(&simulate.PriorityClass{})},
 		{"budget", budgetFields(&billing.Budget{}, &mode, &mode)},
 		{"approvals", approvalSection.Fields(&billing.Approval{})},

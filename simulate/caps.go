@@ -68,6 +68,7 @@ func newGate(cfg *Config) *gate {
 	for i := range cfg.Tenants {
 		if t := &cfg.Tenants[i]; t.Caps.isSet() || t.Budget != nil {
 			a := g.add(t.Name, t.Caps, t.Budget)
+			a.charges, a.spotPool = cfg.Charges, func(p int) bool { return cfg.Pools[p].Terms == Spot }
 			a.stated, g.byName[t.Name] = true, a
 		}
 	}
@@ -240,11 +241,11 @@ func (a *allowance) hoards(now capcli.Seconds) bool {
 }
 
 // hold counts a job that starts (sign +1) or stops (-1).
-func (a *allowance) hold(l *Live, sign int, now capcli.Seconds, spot bool) {
+func (a *allowance) hold(l *Live, sign int, now capcli.Seconds) {
 	if a.budget != nil {
 		a.accrue(now)
-		if !spot {
-			a.rate += int64(sign) * l.Milli()
+		if !l.onSpot {
+			a.rate += int64(sign) * a.rateOf(l)
 		}
 	}
 	a.jobs += sign

@@ -105,14 +105,24 @@ func drawBudget(t *rapid.T, w *world, who string) *simulate.Budget {
 	}
 	b := &simulate.Budget{
 		GPUTime: capcli.GPUTime(amount) * capcli.GPUSecond, Every: simulate.Daily,
-		Then:    simulate.WhenSpent(rapid.IntRange(0, 2).Draw(t, "then of "+who)),
+		Then: simulate.WhenSpent(rapid.IntRange(0, 3).Draw(t, "then of "+who)), Approval: capcli.Seconds(rapid.IntRange(0, 500).Draw(t, "approval of "+who)),
 		Reserve: rapid.Bool().Draw(t, "reserve of "+who),
 	}
 	if b.Then == simulate.StopJobs && w.restart.Mode != simulate.Suspend {
 		b.Then = simulate.WaitForPeriod // a job that is stopped each day and keeps nothing would never end
 	}
+	if rapid.Bool().Draw(t, "money of "+who) {
+		b.Money, b.GPUTime = capcli.USD(b.GPUTime), 0
+	}
 	return b
 }
+
+// evenCharges makes a thousandth of a GPU-second cost a millionth of a dollar: a budget of money then
+// holds as much as one of GPU time with the same number.
+func evenCharges(int, capcli.Time) capcli.Rate { return 3_600_000 }
+
+// limit returns the amount of a budget in GPU time, at evenCharges.
+func (b *book) limit() capcli.GPUTime { return b.budget.GPUTime + capcli.GPUTime(b.budget.Money) }
 
 // ruleBook audits caps and budgets on books of its own.
 type ruleBook struct {
@@ -209,8 +219,8 @@ func (r *ruleBook) pass(now capcli.Seconds) {
 			}
 			end := min(now, capcli.Seconds((day+1)*86400-r.w.base))
 			b.spent += capcli.GPUTime(milli * int64(end-at))
-			if b.budget.Then == simulate.StopJobs && b.spent >= b.budget.GPUTime+capcli.GPUTime(milli)+1 {
-				r.a.failf("the budget of %d is passed: %d", b.budget.GPUTime, b.spent)
+			if b.budget.Then == simulate.StopJobs && b.spent >= b.limit()+capcli.GPUTime(milli)+1 {
+				r.a.failf("the budget of %d is passed: %d", b.limit(), b.spent)
 			}
 			at = end
 		}
@@ -249,8 +259,8 @@ func (r *ruleBook) start(b *book, e simulate.Event, spot bool) {
 	if c.Hoard.For > 0 && b.above >= 0 && e.At-b.above >= c.Hoard.For {
 		r.a.failf("%s starts, and its tenant has held over %d GPUs since %d", l.ID, c.Hoard.GPUs, b.above)
 	}
-	if b.budget != nil && !spot && b.spent >= b.budget.GPUTime {
-		r.a.failf("%s starts, and %d of the budget of %d is spent", l.ID, b.spent, b.budget.GPUTime)
+	if b.budget != nil && !spot && b.budget.Then != simulate.AskApproval && b.spent >= b.limit() {
+		r.a.failf("%s starts, and %d of the budget of %d is spent", l.ID, b.spent, b.limit())
 	}
 	b.running[l] = spot
 	n, _ := b.gpus()
@@ -260,7 +270,7 @@ func (r *ruleBook) start(b *book, e simulate.Event, spot bool) {
 	if c.Hoard.For > 0 && n > c.Hoard.GPUs && b.above < 0 {
 		b.above = e.At
 	}
-	if b.budget == nil || spot || !b.budget.Reserve {
+	if b.budget == nil || spot || !b.budget.Reserve || b.budget.Then == simulate.AskApproval {
 		return
 	}
 	need := b.spent
@@ -269,7 +279,7 @@ func (r *ruleBook) start(b *book, e simulate.Event, spot bool) {
 			need += capcli.GPUTime(int64(min(l.LeftBelieved(e.At), ends-e.At)) * l.Milli())
 		}
 	}
-	if need > b.budget.GPUTime {
-		r.a.failf("%s starts, and %d of the budget of %d is promised", l.ID, need, b.budget.GPUTime)
+	if need > b.limit() {
+		r.a.failf("%s starts, and %d of the budget of %d is promised", l.ID, need, b.limit())
 	}
 }

@@ -268,6 +268,7 @@ func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.
 	cfg := simulate.Config{
 		Start: w.base, Pools: pools, EachTenant: w.each, Guard: w.guard, Priorities: w.classes, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
 		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a, rules}, Hourly: true, Timeline: true,
+		Charges: evenCharges,
 	}
 	if w.change != nil {
 		w.change(&cfg)

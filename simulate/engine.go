@@ -24,23 +24,26 @@ type Config struct {
 	Seeded int
 	// Stages are the dependencies between the jobs; nil is none. The run then plays the list that they
 	// were made of, and Jobs and List are nil. A run of a List whose jobs depend on each other makes them itself.
-	Stages      *Stages
-	Policy      NewPolicy
-	Settings    Settings
-	Placement   Placement
-	Overflow    Overflow
-	Chooser     Chooser // picks the ways of jobs with a Shape; nil is as asked
-	Restarts    Restarts
-	Tenants     []Tenant // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
-	Preempts    PreemptRules
-	Retries     Retries
-	Defragment  Defragment
-	Delayer     Delayer        // puts starts off; nil puts none off
-	Places      *Places        // what lies between the places of pools; nil is nothing
-	Coster      Coster         // orders the pools of a rank by cost; nil keeps their order
-	Guard       capcli.Seconds // a job that has waited so long goes first: see guard; 0 is no guard
-	Priorities  []PriorityClass
-	EachTenant  Caps // caps of every tenant that states none of its own
+	Stages     *Stages
+	Policy     NewPolicy
+	Settings   Settings
+	Placement  Placement
+	Overflow   Overflow
+	Chooser    Chooser // picks the ways of jobs with a Shape; nil is as asked
+	Restarts   Restarts
+	Tenants    []Tenant // tenants with a weight, a quota, caps or a budget; others are added as their jobs arrive
+	Preempts   PreemptRules
+	Retries    Retries
+	Defragment Defragment
+	Delayer    Delayer        // puts starts off; nil puts none off
+	Places     *Places        // what lies between the places of pools; nil is nothing
+	Coster     Coster         // orders the pools of a rank by cost; nil keeps their order
+	Guard      capcli.Seconds // a job that has waited so long goes first: see guard; 0 is no guard
+	Priorities []PriorityClass
+	EachTenant Caps // caps of every tenant that states none of its own
+	// Charges returns the price of a GPU-hour in a pool for jobs that start there at an instant, which
+	// budgets of money count; nil where no tenant has one.
+	Charges     func(pool int, at capcli.Time) capcli.Rate
 	CPUJobs     bool // also run jobs that want no GPU; else they are left out
 	KillAtLimit bool // end a job when it has held its GPUs for its limit: see Restarts
 	// Cuts are times that divide the months of the record. A price that changes at such a time is
@@ -59,7 +62,7 @@ type Tenant struct {
 	Weight float64      // its share relative to the weights of others; 0 is 1
 	Quota  int          // most GPUs at once; 0 is without limit
 	Caps   Caps         // further limits, which count the tenants below it too
-	Budget *Budget      // GPU time in each period; nil is without limit
+	Budget *Budget      // GPU time or money in each period; nil is without limit
 	Tags   *capcli.Tags // tags of its jobs, where they have none of that name
 
 	index int

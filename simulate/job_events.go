@@ -402,10 +402,13 @@ func (e *engine) hold(l *Live, sign, p int) {
 	}
 	if sign > 0 {
 		l.onSpot = e.c.pools[p].Terms == Spot
+		if e.cfg.Charges != nil {
+			l.charged = e.cfg.Charges(p, e.ledger.rec.Start+capcli.Time(e.c.now))
+		}
 		l.wait(-1)
 	}
 	for _, a := range l.allowances {
-		a.hold(l, sign, e.c.now, l.onSpot)
+		a.hold(l, sign, e.c.now)
 	}
 }
 

@@ -75,6 +75,7 @@ type Live struct {
 	profile       int32          // number of the MIG profile that it wants: see Cluster.profileNumber; 0 is none
 	resliced      capcli.Seconds // time at the start of the current stay in which its GPUs change their layout; part of overhead
 	onSpot        bool           // the current stay is on a spot pool
+	charged       capcli.Rate    // price of the pool when the current stay began: see Config.Charges
 	due           bool           // became ripe since the queue's last turn
 	forService    int32          // number of the service that takes its GPUs, from 1; 0 is none
 	bucket        *bucket        // the queue's bucket for its demand; nil if it is in none

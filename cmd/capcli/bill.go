@@ -33,6 +33,8 @@ type billOptions struct {
 	from, until string
 	grain       string
 	spreadsheet bool
+	by          []string                             // keys of capcli bill spend
+	rows        func(*focus.Row, *capcli.Tags) error // takes the rows of a bill in FOCUS; nil prices its use
 }
 
 func newBill(e *env) *cobra.Command {
@@ -45,8 +47,7 @@ func newBill(e *env) *cobra.Command {
 			"CSV: start, seconds or end, units, instance_type, gpu_model, region, zone, tenant, account, job, kind, price.\n" + billing.ProductText(),
 		Example: "  capcli bill use.csv --portfolio portfolio.yaml\n" +
 			"  capcli bill focus.csv.gz --portfolio what-if.yaml --discount 8% -o json\n" +
-			"  capcli bill use.csv --portfolio portfolio.yaml -o focus --grain hour --out bill.csv\n" +
-			"  capcli bill check focus.csv.gz",
+			"  capcli bill use.csv --portfolio portfolio.yaml -o focus --grain hour --out bill.csv",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !cmd.Flags().Changed("portfolio") {
 				return cmd.Help()
@@ -60,21 +61,27 @@ func newBill(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	o.output.allowFocus(cmd)
+	o.addUseFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.discount, "discount", "", "cost of capital per year, `10%`: adds the present value of payments")
+	f.StringVar(&o.requests, "requests", "", "requests served, for the cost of 1000: a `NUMBER`, or a CSV file of time,requests")
+	f.StringVar(&o.grain, "grain", "month", "charge periods of the rows (--table rows, -o focus): `PERIOD` hour, day or month")
+	complete(cmd, "grain", func() []string { return []string{"hour", "day", "month"} })
+	explainedBy(cmd, "capcli bill check", "spreadsheet")
+	cmd.AddCommand(newBillCheck(e), newBillSpend(e))
+	return cmd
+}
+
+// addUseFlags gives cmd the flags that say what use is and under which commitments it is priced.
+func (o *billOptions) addUseFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.portfolio, "portfolio", "", "commitments: YAML `FILE` (default: none, all on demand); see docs/from-a-bill.md")
 	f.StringVar(&o.onDemand, "on-demand", "", "on-demand price of a unit-hour for use that states none, `$` or the key of a price")
 	complete(cmd, "on-demand", func() []string { return priceKeys("on_demand") })
-	f.StringVar(&o.discount, "discount", "", "cost of capital per year, `10%`: adds the present value of payments")
-	f.StringVar(&o.requests, "requests", "", "requests served, for the cost of 1000: a `NUMBER`, or a CSV file of time,requests")
 	f.StringVar(&o.tag, "tag", "", "FOCUS: the tag whose value is the tenant, `KEY` (default: tenant, team or project)")
 	f.StringVar(&o.from, "from", "", "the bill begins on this `DAY` (default: with the first use or commitment)")
 	f.StringVar(&o.until, "until", "", "the bill ends with this `DAY`")
-	f.StringVar(&o.grain, "grain", "month", "charge periods of the rows (--table rows, -o focus): `PERIOD` hour, day or month")
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "FOCUS: also accept dates such as 4/1/25 (month first) and amounts such as $1,000.00")
-	complete(cmd, "grain", func() []string { return []string{"hour", "day", "month"} })
-	explainedBy(cmd, "capcli bill check", "spreadsheet")
-	cmd.AddCommand(newBillCheck(e))
-	return cmd
 }
 
 func runBill(ctx context.Context, e *env, o *billOptions, name string) error {
@@ -135,7 +142,7 @@ func (o *billOptions) request(e *env, name string) (r *billing.Request, notes []
 	if r.Requests, err = o.readRequests(e); err != nil {
 		return nil, nil, err
 	}
-	uo := billing.UseOptions{Tag: o.tag, Spreadsheet: o.spreadsheet}
+	uo := billing.UseOptions{Tag: o.tag, By: o.by, Rows: o.rows, Spreadsheet: o.spreadsheet}
 	if o.onDemand != "" {
 		keys := market.Keys{Prices: prices.Catalogue()}
 		if uo.Price, err = keys.Rate("on-demand", o.onDemand); err != nil {

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"capcli"
+	"capcli/cmd/invoice"
 	"capcli/cmd/report"
 	"capcli/simulate/billing"
-	"capcli/simulate/billing/focus"
 )
 
 // billDoc presents a statement of costs.
@@ -21,42 +20,10 @@ type billDoc struct {
 func (b *billDoc) doc() report.Doc {
 	tables := []report.Table{b.figures(), b.commitmentTable(), b.tenantTable(), b.monthTable(), b.unitTable()}
 	for i := range tables {
-		setCurrency(&tables[i], b.Currency)
+		invoice.SetCurrency(&tables[i], b.Currency)
 	}
 	tables = append(tables, moneyTables(b.limits, [][]billing.BudgetLine{b.Budget}, []*billing.Footprints{b.Energy})...)
 	return report.Doc{Lead: b.lead(), Data: b.Statement, Notes: b.Notes, Tables: append(tables, b.rowTable())}
-}
-
-// setCurrency converts the amounts in the cells of t to cells in the given currency.
-func setCurrency(t *report.Table, currency string) {
-	for _, row := range t.Rows {
-		for i, cell := range row {
-			switch v := cell.(type) {
-			case capcli.USD:
-				row[i] = usdCell(v, currency)
-			case focus.Amount:
-				row[i] = amountCell(v, currency)
-			}
-		}
-	}
-}
-
-// usdCell is the cell of an amount in the given currency.
-func usdCell(u capcli.USD, currency string) any {
-	if currency == "USD" {
-		return u
-	}
-	return report.Money{Exact: u.Decimal(), Near: u, Currency: currency}
-}
-
-// amountCell is the cell of an amount in the given currency. An amount too large for USD is shown
-// as its digits.
-func amountCell(a focus.Amount, currency string) any {
-	near, err := a.USD()
-	if err != nil {
-		return a.Decimal(2)
-	}
-	return report.Money{Exact: a.Decimal(2), Near: near, Currency: currency}
 }
 
 // lead sums up the bill in one sentence.
@@ -132,7 +99,7 @@ func (b *billDoc) tenantTable() report.Table {
 	if b.Unallocated != 0 || b.UnpaidCash != 0 {
 		payers = append(payers, billing.Payer{Name: "(no usage)", Share: b.Unallocated, Total: b.Unallocated, Cash: b.UnpaidCash})
 	}
-	return report.Fill(report.Table{Name: "tenants", Title: "cost by tenant", Most: shownGroups}, payers, []report.Field[billing.Payer]{
+	return report.Fill(report.Table{Name: "tenants", Title: "cost by tenant", Most: invoice.ShownGroups}, payers, []report.Field[billing.Payer]{
 		{Name: "tenant"},
 		{Name: "used_unit_hours", Head: "unit-hours", Priority: 2},
 		{Name: "on_demand_equivalent_usd", Head: "on-demand equivalent", Priority: 3},
@@ -191,6 +158,6 @@ func (b *billDoc) rowTable() report.Table {
 			name, r.SKU.GPUModel, r.SKU.Region, r.SKU.Zone, r.Account, r.Tenant, r.Quantity, r.ListCost, r.BilledCost, r.EffectiveCost,
 		})
 	}
-	setCurrency(&t, b.Currency)
+	invoice.SetCurrency(&t, b.Currency)
 	return t
 }

@@ -29,6 +29,7 @@ import (
 	"capcli/scenarios/play"
 	"capcli/scenarios/prices"
 	"capcli/scenarios/service"
+	"capcli/scenarios/spend"
 	"capcli/scenarios/trial"
 	"capcli/scenarios/vary"
 	"capcli/scenarios/whatif"
@@ -58,6 +59,7 @@ var outputs = []struct {
 	id, doc string
 	typ     reflect.Type
 }{
+	{"capcli/spend/v1", "capcli bill spend: what groups spend by period, and what the month comes to", reflect.TypeFor[spend.Result]()},
 	{"capcli/bill/v1", "capcli bill: what a portfolio costs for the use of GPUs", reflect.TypeFor[billing.Statement]()},
 	{"capcli/bill_check/v1", "capcli bill check: a bill in FOCUS, checked", reflect.TypeFor[focus.Result]()},
 	{"capcli/campaigns/v1", "capcli forecast events cost: what training runs cost, by term and by GPU model", reflect.TypeFor[events.CostList]()},

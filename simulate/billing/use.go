@@ -66,6 +66,7 @@ type UseLine struct {
 	Account string // account that is billed; scopes and owners of commitments refer to it
 	Tenant  string // tenant that used it; chargeback refers to it
 	Job     string
+	Tags    *capcli.Tags // what UseOptions.By named
 
 	inside bool // ran in the capacity reservation that Capacity names
 }

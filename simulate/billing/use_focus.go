@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"capcli"
@@ -16,8 +17,8 @@ type focusUse struct {
 	rec     *UseRecord
 	rep     *UseReport
 	details *focus.Memo[focusDetails] // parsed details by SkuPriceDetails
-	tenants *focus.Memo[string]       // tenants by Tags
-	seconds *focus.Memo[uint64]       // seconds in a unit of time by its name
+	tags    *focusTags
+	seconds *focus.Memo[uint64] // seconds in a unit of time by its name
 
 	notUse, unused, noHours, coarse, unlisted, rounded int64
 	firstUnit                                          string
@@ -49,9 +50,13 @@ func readFocusUse(s *focus.Sheet, o UseOptions) (*UseRecord, *UseReport, error) 
 		return nil, nil, err
 	}
 	f := &focusUse{o: o, rec: &UseRecord{}, rep: &UseReport{Format: "FOCUS"}, details: focus.NewMemo(parseDetails), seconds: focus.NewMemo(secondsIn)}
-	f.tenants = focus.NewMemo(f.tag)
+	f.tags = newFocusTags(o)
 	for row, err := range r.Rows() {
-		if err == nil {
+		switch {
+		case err != nil:
+		case o.Rows != nil:
+			err = o.Rows(row, f.tags.tagsOf(row))
+		default:
 			err = f.add(s, row)
 		}
 		if err != nil {
@@ -61,11 +66,14 @@ func readFocusUse(s *focus.Sheet, o UseOptions) (*UseRecord, *UseReport, error) 
 	read := r.Report()
 	f.rep.Rows, f.rep.Unknown = read.Rows, read.Unknown
 	f.rec.Currency = read.Currency
-	if len(f.rec.Lines) == 0 {
+	if len(f.rec.Lines) == 0 && (o.Rows == nil || read.Rows == 0) {
 		return nil, nil, s.Fault("", "the bill has no use by the hour: no row of category Usage has a ConsumedUnit such as Hours and a list price",
 			"capcli bill check says what is in it")
 	}
-	f.rep.Notes = append(read.Assumed, f.notes()...)
+	if err := f.tags.check(); err != nil {
+		return nil, nil, err
+	}
+	f.rep.Notes = slices.Concat(read.Assumed, f.notes(), f.tags.notes())
 	f.rep.conclude(f.rec)
 	return f.rec, f.rep, nil
 }
@@ -114,7 +122,7 @@ func (f *focusUse) add(s *focus.Sheet, r *focus.Row) (err error) {
 	}
 	l := UseLine{
 		Start: r.ChargePeriodStart, Seconds: capcli.Seconds(r.ChargePeriodEnd - r.ChargePeriodStart), Price: price,
-		SKU: f.sku(r), Account: cmp.Or(r.SubAccountID, r.BillingAccountID), Tenant: f.tenant(r),
+		SKU: f.sku(r), Account: cmp.Or(r.SubAccountID, r.BillingAccountID), Tenant: f.tags.tenant(r), Tags: f.tags.tagsOf(r),
 	}
 	if l.Seconds > capcli.Hour {
 		f.coarse++
@@ -248,27 +256,4 @@ func providerOf(name string) string {
 		return ""
 	}
 	return name
-}
-
-// tenant returns the tenant of a row: its tag, else its account.
-func (f *focusUse) tenant(r *focus.Row) string {
-	return cmp.Or(f.tenants.Find(r.Tags), r.SubAccountName, r.SubAccountID, r.BillingAccountName, r.BillingAccountID)
-}
-
-// tag returns the value of the tag that names the tenant, "" where there is none.
-func (f *focusUse) tag(tags string) string {
-	keys := []string{"tenant", "team", "project"}
-	if f.o.Tag != "" {
-		keys = []string{f.o.Tag}
-	}
-	var m map[string]any
-	if json.Unmarshal([]byte(tags), &m) != nil {
-		return ""
-	}
-	for _, k := range keys {
-		if m[k] != nil {
-			return fmt.Sprint(m[k])
-		}
-	}
-	return ""
 }

@@ -61,6 +61,13 @@ type UseOptions struct {
 	// Tag is the key of the FOCUS tag that names the tenant; "" means the first of tenant, team
 	// and project that a row has.
 	Tag string
+	// By names what the lines are to be grouped by: each becomes a tag of UseLine.Tags. A name is
+	// that of a column tag_NAME, tag:NAME or NAME, or the key of a FOCUS tag; or tenant, account
+	// or, in capcli's own columns, class.
+	By []string
+	// Rows, unless nil, is given every row of a bill in FOCUS with its tags, in place of the record,
+	// which has no lines then: for the costs as they were billed.
+	Rows func(r *focus.Row, tags *capcli.Tags) error
 	// Spreadsheet is that of focus.Options.
 	Spreadsheet bool
 }
@@ -81,13 +88,15 @@ type useReader struct {
 	*focus.Sheet
 	o     UseOptions
 	place [len(useColumns)]int // index into the header for each column; -1 where it is missing
+	by    []int                // index into the header for each name of UseOptions.By
+	tags  *tagger
 	rec   *UseRecord
 	short int64 // lines shorter than the minimum billing time of their provider
 }
 
 // newUseReader returns a reader that has found the place of each column.
 func newUseReader(s *focus.Sheet, o UseOptions) *useReader {
-	u := &useReader{Sheet: s, o: o, rec: &UseRecord{}}
+	u := &useReader{Sheet: s, o: o, tags: newTagger(o.By), rec: &UseRecord{}}
 	for i, names := range useColumns {
 		u.place[i] = s.FindColumn(names...)
 	}
@@ -106,6 +115,9 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 		return readFocusUse(s, o)
 	}
 	u := newUseReader(s, o)
+	if u.by, err = u.tagColumns(); err != nil {
+		return nil, nil, err
+	}
 	rep := &UseReport{Format: "use", Classes: map[string]string{}}
 	if err := u.checkHeader(rep); err != nil {
 		return nil, nil, err
@@ -130,6 +142,7 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 	if u.place[useUnits] < 0 {
 		rep.Notes = append(rep.Notes, "there is no column units: each line is 1 unit")
 	}
+	rep.Notes = append(rep.Notes, u.tags.notes()...)
 	if u.short > 0 {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("%d lines last less than their provider bills at least (60 s on aws, azure and gcp) and are billed for that; the column min_billing_s states another least time, 0 for none", u.short))
 	}
@@ -158,7 +171,9 @@ func (r *UseRecord) span() {
 
 // conclude sets the record's window, counts its lines, and notes the unknown columns.
 func (r *UseReport) conclude(rec *UseRecord) {
-	rec.span()
+	if len(rec.Lines) > 0 {
+		rec.span()
+	}
 	r.Lines = int64(len(rec.Lines))
 	if len(r.Unknown) > 0 {
 		r.Notes = append(r.Notes, "columns that mean nothing here, and were passed over: "+strings.Join(r.Unknown, ", "))
@@ -169,7 +184,7 @@ func (r *UseReport) conclude(rec *UseRecord) {
 // reports the unknown columns.
 func (u *useReader) checkHeader(rep *UseReport) error {
 	for i, n := range u.Names {
-		if slices.Contains(u.place[:], i) {
+		if slices.Contains(u.place[:], i) || slices.Contains(u.by, i) {
 			continue
 		}
 		if at := slices.Index(u.Names, n); at != i && slices.Contains(u.place[:], at) {
@@ -216,6 +231,10 @@ func (u *useReader) line() (UseLine, error) {
 			return l, u.FaultUnwanted("", "text in UTF-8", strings.ToValidUTF8(text, "?"), "")
 		}
 	}
+	for i, col := range u.by {
+		u.tags.values[i] = u.Cell(col)
+	}
+	l.Tags = u.tags.tags()
 	if err := u.times(&l); err != nil {
 		return l, err
 	}
