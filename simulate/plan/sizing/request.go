@@ -16,6 +16,8 @@ import (
 // Request asks how many replicas a service needs, and what they cost.
 type Request struct {
 	Service string
+	// GPUModel is the model of the service's GPUs as it is described; "" is not said. Choices may have others.
+	GPUModel string
 	Input   string // name of the requests, for messages
 	Load    []serving.Request
 	Windows []Window // of requests that are drawn: the busiest part of each hour, in place of Load
