@@ -17,6 +17,7 @@ func (c *chain) readInputs(ctx context.Context) error {
 	c.given, err = inputs.Read(ctx, &inputs.Request{
 		Names: append([]string{c.Trace}, c.More...), Read: c.Read, Joined: c.Joined, GPU: c.GPU, Prices: c.own.Override(prices.Catalogue()),
 		Sources: demand.Sources{Open: c.w.Open, IsFolder: c.w.IsFolder, Folder: c.w.Folder, Progress: func(unit string) (at, end func(n int64)) { return c.w.progress(unit) }},
+		Keep:    c.keepInput,
 	})
 	if err != nil {
 		return err
@@ -31,6 +32,18 @@ func (c *chain) readInputs(ctx context.Context) error {
 	}
 	c.out.Inputs = append(c.out.Inputs, c.given.List...)
 	return nil
+}
+
+// keepInput keeps what an input takes long to give.
+func (c *chain) keepInput(key string, make func() ([]byte, error)) ([]byte, error) {
+	f, err := c.recall([]string{"input", key}, func() (*files, error) {
+		b, err := make()
+		return &files{Texts: map[string][]byte{"input": b}}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f.Texts["input"], nil
 }
 
 // inputSum identifies what the inputs give.

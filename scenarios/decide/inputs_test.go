@@ -401,6 +401,9 @@ func TestServiceAddsToALog(t *testing.T) {
 	if d := r.Log.Demand - log.Log.Demand; d < 0.98 || d > 1.02 {
 		t.Errorf("the service adds %v GPUs, want 1", d)
 	}
+	if r.Log.Use != nil {
+		t.Errorf("the log has no starts, and %v GPUs are said to be in use", *r.Log.Use)
+	}
 	if in := r.Inputs[1]; in.Kind != inputs.Service || !strings.Contains(in.Took, "1 to 1 GPUs by the hour") || !strings.Contains(in.Took, "the same hour of its weeks") {
 		t.Errorf("taken of the service: %+v", in)
 	}

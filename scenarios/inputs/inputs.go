@@ -61,6 +61,8 @@ type Request struct {
 	GPU     string        // the model that counts; "" is every one
 	Prices  *prices.List  // says how many GPUs the machines of a bill have
 	Sources demand.Sources
+	// Keep returns what make made of the same key before, or makes and keeps it; nil keeps nothing.
+	Keep func(key string, make func() ([]byte, error)) ([]byte, error)
 }
 
 // Set is what was read.

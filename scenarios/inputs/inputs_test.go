@@ -303,6 +303,43 @@ func TestBillCommitments(t *testing.T) {
 	}
 }
 
+// A size is kept by the contents of all files that it is made of.
+func TestSizeIsKept(t *testing.T) {
+	files := map[string]string{
+		"chat.yaml":  "name: chat\ntime: {c0: 1000000000, lin: [[10000000, 10000000], [0, 10000000]]}\nblocks: 1000\nreplicas: 1\npromise: {e2e: 2s}\nrequests: {from: trace.csv}\n",
+		"trace.csv":  "arrival,tokens_in,tokens_out\n2026-01-01T10:00:00Z,10,5\n2026-01-01T12:30:00Z,10,5\n",
+		"service.md": "",
+	}
+	kept, made := map[string][]byte{}, 0
+	read := func() *Set {
+		set, err := Read(t.Context(), &Request{Names: []string{"chat.yaml"}, Sources: opened(files), Keep: func(key string, do func() ([]byte, error)) ([]byte, error) {
+			if b, ok := kept[key]; ok {
+				return b, nil
+			}
+			made++
+			b, err := do()
+			kept[key] = b
+			return b, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	first := read()
+	if again := read(); made != 1 || again.Sum() != first.Sum() {
+		t.Errorf("the same files were sized %d times", made)
+	}
+	// From 10:00 to 13:00 there is a replica, but at 11:00, when nothing comes.
+	if got := first.List[0]; got.GPUHours.Hours() != 2 || got.Jobs != 2 {
+		t.Errorf("taken of the service: %+v", got)
+	}
+	files["trace.csv"] += "2026-01-01T13:30:00Z,10,5\n"
+	if read(); made != 2 {
+		t.Errorf("another trace was sized %d times, want once more", made)
+	}
+}
+
 // Errors say what was found and what to do.
 func TestInputErrors(t *testing.T) {
 	files := map[string]string{

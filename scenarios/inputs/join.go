@@ -34,7 +34,19 @@ func (r *reading) join() ([]capcli.Job, error) {
 		}
 	}
 	slices.SortStableFunc(jobs, func(a, b capcli.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	if r.hasNoStarts() { // what waited of the whole cannot be said, and what ran would be that of some inputs alone
+		for i := range jobs {
+			jobs[i].Start, jobs[i].End = capcli.NoTime, capcli.NoTime
+		}
+	}
 	return jobs, nil
+}
+
+// hasNoStarts reports whether a log says of no job when it started.
+func (r *reading) hasNoStarts() bool {
+	return slices.ContainsFunc(r.partsOf(Log), func(p *part) bool {
+		return !slices.ContainsFunc(p.jobs, func(j capcli.Job) bool { return j.Start.IsKnown() })
+	})
 }
 
 // joinLogs adds up the logs.

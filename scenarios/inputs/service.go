@@ -2,12 +2,17 @@ package inputs
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"path/filepath"
 	"strings"
 
 	"capcli"
+	"capcli/profile/trace"
 	"capcli/scenarios/service"
 	"capcli/simulate/plan/sizing"
 )
@@ -43,7 +48,7 @@ func (r *reading) readServices(ctx context.Context) error {
 		}
 	}
 	for _, p := range specs {
-		f := sizing.Files{Spec: p.File, Days: 7}
+		f := sizing.Files{Spec: p.File}
 		if len(traces) > 0 {
 			t := traces[0]
 			var err error
@@ -66,49 +71,113 @@ func (r *reading) readService(ctx context.Context, p *part, f *sizing.Files) err
 		return err
 	}
 	l := &load{part: p, start: capcli.NoTime}
-	r.ownTrace(f)
+	r.readOwn(f)
 	ask := sizing.Request{Hourly: true}
-	if err := f.Fill(ctx, r.Sources.Open, &ask); err != nil {
+	seen := &seen{open: r.Sources.Open, sum: sha256.New()}
+	if err := f.Fill(ctx, seen.Open, &ask); err != nil {
 		return notSized(p.File, err)
 	}
-	at, end := r.progress("replays")
-	ask.Progress = func(done, _ int64) { at(done) }
-	plan, err := ask.Plan(ctx)
+	size, err := r.recall(fmt.Sprintf("service %d %x", f.Days, seen.sum.Sum(nil)), seen.streams, func() (*size, error) { return r.size(ctx, p.File, &ask) })
 	if err != nil {
 		return notSized(p.File, err)
 	}
-	end(plan.Replays)
-	if plan.Best == nil {
-		return &capcli.InputError{File: p.File, Text: plan.NoPlan().Error(), Hint: "capcli plan service " + capcli.ShellWord(p.File) + " says which promise binds"}
-	}
 	model, _, _ := strings.Cut(strings.ToUpper(ask.GPUModel), "_") // h100_sxm is an H100
-	l.name, l.model, l.unit = plan.Service, model, *plan.GPUs/int64(*plan.Replicas)
+	l.name, l.model, l.unit, l.gpus = ask.Service, model, size.Unit, size.GPUs
 	if l.name == p.File {
 		l.name = strings.TrimSuffix(filepath.Base(p.File), filepath.Ext(p.File))
 	}
-	for i := range plan.Hours {
-		h := &plan.Hours[i]
-		if h.GPUs == nil {
-			return &capcli.InputError{File: p.File, Text: fmt.Sprintf("in the hour %s no number of replicas keeps the promise: %s", h.Name(), h.Why), Hint: "capcli plan service " + capcli.ShellWord(p.File) + " --hourly"}
-		}
-		l.gpus = append(l.gpus, *h.GPUs)
-	}
 	if ask.Start != 0 {
 		day := capcli.Time(ask.Start/1_000_000) / capcli.Time(capcli.Day) * capcli.Time(capcli.Day)
-		l.start = day + capcli.Time(plan.Hours[0].Start)
+		l.start = day + capcli.Time(size.First)
 	}
 	p.Days = daysOf(capcli.Seconds(len(l.gpus)) * capcli.Hour)
 	r.services = append(r.services, l)
 	return nil
 }
 
-// ownTrace has the trace that a service names read with its dates, where it is taken as it is.
-func (r *reading) ownTrace(f *sizing.Files) {
+// size is the GPUs of a service by the hour.
+type size struct {
+	Unit  int64          `json:"unit"`  // GPUs of a replica
+	First capcli.Seconds `json:"first"` // start of the first hour, from midnight of its day
+	GPUs  []int64        `json:"gpus"`
+}
+
+// size sizes the requests of a service, hour by hour.
+func (r *reading) size(ctx context.Context, file string, ask *sizing.Request) (*size, error) {
+	at, end := r.progress("replays")
+	ask.Progress = func(done, _ int64) { at(done) }
+	plan, err := ask.Plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	end(plan.Replays)
+	if plan.Best == nil {
+		return nil, &capcli.InputError{File: file, Text: plan.NoPlan().Error(), Hint: "capcli plan service " + capcli.ShellWord(file) + " says which promise binds"}
+	}
+	out := &size{Unit: *plan.GPUs / int64(*plan.Replicas), First: plan.Hours[0].Start}
+	for i := range plan.Hours {
+		h := &plan.Hours[i]
+		if h.GPUs == nil {
+			return nil, &capcli.InputError{File: file, Text: fmt.Sprintf("in the hour %s no number of replicas keeps the promise: %s", h.Name(), h.Why), Hint: "capcli plan service " + capcli.ShellWord(file) + " --hourly"}
+		}
+		out.GPUs = append(out.GPUs, *h.GPUs)
+	}
+	return out, nil
+}
+
+// recall returns what make made of the same key before, or makes and keeps it. once says that it cannot be kept.
+func (r *reading) recall(key string, once bool, make func() (*size, error)) (*size, error) {
+	if r.Keep == nil || once {
+		return make()
+	}
+	b, err := r.Keep(key, func() ([]byte, error) {
+		s, err := make()
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &size{}
+	return out, json.Unmarshal(b, out)
+}
+
+// seen sums the names and the contents of the files that are opened.
+type seen struct {
+	open    trace.Opener
+	sum     hash.Hash
+	streams bool // one could not be summed
+}
+
+func (s *seen) Open(name string) (trace.Input, io.Closer, error) {
+	in, closer, err := s.open(name)
+	if err != nil || in.At == nil {
+		s.streams = true
+		return in, closer, err
+	}
+	_, _ = fmt.Fprintf(s.sum, "%s %d ", name, in.Size) // a hash never fails
+	if _, err := io.Copy(s.sum, io.NewSectionReader(in.At, 0, in.Size)); err != nil {
+		return in, closer, errors.Join(err, closer.Close())
+	}
+	return in, closer, nil
+}
+
+// readOwn looks at the description of a service: a curve with a weekend is sized for a week, another one for a day;
+// a trace that it names is read with its dates, where it is taken as it is.
+func (r *reading) readOwn(f *sizing.Files) {
 	s, err := service.ReadSpec(r.Sources.Open, f.Spec)
-	if err != nil || f.Requests != "" || s.Requests == nil || s.Requests.From == "" {
+	if err != nil || f.Requests != "" || s.Requests == nil {
 		return // sizing says what is wrong
 	}
 	q := s.Requests
+	if q.From == "" {
+		if c := &q.Demand.Curve; q.Curve != "" || c.Weekend != 0 || c.Growth != 0 {
+			f.Days = 7
+		}
+		return
+	}
 	if q.Only != "" || q.Speed != 0 || q.Scale != 0 || q.Repeat != 0 || q.Spread != 0 || q.Cached >= 0 {
 		return
 	}
