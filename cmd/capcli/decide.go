@@ -36,8 +36,7 @@ func newDecide(e *env) *cobra.Command {
 			"the same log (another limit, budget or price) is answered from the cache.",
 		Example: "  capcli decide --trace jobs.parquet --gpu H100 --horizon 1y --max wait_p95=30m --out decision\n" +
 			"  capcli decide --trace sacct.psv.gz --read tz=Europe/Berlin --gpu A100 --prices ours.csv --budget 4M\n" +
-			"  capcli decide --trace jobs.parquet --trace gpu-profile --trace chat.yaml --trace focus.csv.gz --gpu H100\n" +
-			"  capcli decide --trace jobs.parquet --gpu H100 --risk cvar95 --events launches.yaml -o json",
+			"  capcli decide --trace jobs.parquet --trace gpu-profile --trace chat.yaml --trace focus.csv.gz --gpu H100",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDecide(cmd.Context(), e, &o) },
 	}

@@ -232,11 +232,11 @@ func TestRecordingOfOtherIDsAsks(t *testing.T) {
 	w, seen := newBoxWorld(t, 16)
 	other := slices.Clone(seen)
 	for i := range other {
-		other[i].ID = "x" + other[i].ID
+		other[i].ID, other[i].Tenant = "x"+other[i].ID, "someone"
 	}
 	w.files["other.csv"] = logText(t, other)
 	_, err := w.try(t, nil, "other.csv", "recording")
-	if !errors.Is(err, capcli.NoPlan) || !strings.Contains(err.Error(), "no job id in common") {
+	if !errors.Is(err, capcli.NoPlan) || !strings.Contains(err.Error(), "no job in common") {
 		t.Fatalf("got %v", err)
 	}
 	same := w.ask(t, func(q *Request) { q.Joined = inputs.Same }, "other.csv", "recording")

@@ -166,7 +166,7 @@ func TestLevelsAreTheirJobs(t *testing.T) {
 func TestJoinRecording(t *testing.T) {
 	at := func(h int) capcli.Time { return capcli.Time(1_767_225_600 + h*3600) }
 	job := func(id string, submit, start, end int, gpus int) capcli.Job {
-		j := capcli.Job{ID: id, GPUs: gpus, Submit: at(submit), Start: capcli.NoTime, End: capcli.NoTime, Eligible: capcli.NoTime, Deadline: capcli.NoTime}
+		j := capcli.Job{ID: id, Tenant: "t", GPUs: gpus, Submit: at(submit), Start: capcli.NoTime, End: capcli.NoTime, Eligible: capcli.NoTime, Deadline: capcli.NoTime}
 		if start >= 0 {
 			j.Start = at(start)
 		}
@@ -192,6 +192,9 @@ func TestJoinRecording(t *testing.T) {
 		{"it ran on", running, seen("run", 2, 9), "run 2 2 9 H100"},
 		{"the log knows no start", job("1", 0, -1, -1, 4), seen("1", 3, 7), "1 4 3 7 H100"},
 		{"the id came again", job("1", 0, 1, 5, 4), seen("1", 20, 30), "1 4 1 5 ; 1 2 20 30 H100"},
+		{"another id, the same tenant, GPUs and times", job("7", 0, 1, 5, 2), seen("1", 1, 5), "7 2 1 5 H100"},
+		{"another id and other GPUs", job("7", 0, 1, 5, 4), seen("1", 1, 5), "7 4 1 5 ; 1 2 1 5 H100"},
+		{"another id and another end", job("7", 0, 1, 6, 2), seen("1", 1, 5), "7 2 1 6 ; 1 2 1 5 H100"},
 		{"a job beside the scheduler", job("1", 40, 41, 45, 4), seen("2", 1, 2), "1 4 41 45 ; 2 2 1 2 H100"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 //
 // Two logs add up. A job with the same id, submission, size and tenant in two of them is one job; another job with an
 // id that is taken gets the name of its log before it. A job of a recording that has the id of a job of a log and ran
-// at its time is that job: the log says what was asked for, the recording fills in what the log does not say. A
-// service takes the place of jobs of its name.
+// at its time is that job, and so is one of another id with its tenant, GPUs, start and end: the log says what was
+// asked for, the recording fills in what the log does not say. A service takes the place of jobs of its name.
 func (r *reading) join() ([]capcli.Job, error) {
 	jobs := r.joinLogs()
 	jobs, err := r.joinRecording(jobs)
@@ -101,30 +101,22 @@ func (r *reading) joinRecording(jobs []capcli.Job) ([]capcli.Job, error) {
 		return jobs, nil
 	}
 	p, logged := recordings[0], len(jobs)
-	byID := map[string][]int{}
-	from, to := capcli.NoTime, capcli.NoTime
-	for i := range jobs {
-		j := &jobs[i]
-		byID[j.ID] = append(byID[j.ID], i)
-		if !from.IsKnown() || j.Submit < from {
-			from = j.Submit
-		}
-		to = max(to, j.Submit)
-	}
+	m := newMatcher(jobs)
 	var alone []capcli.Job // within the time of the logs, without a job of theirs
+	var rest []capcli.Job
 	found := int64(0)
 	for _, j := range p.jobs {
-		if i := slices.IndexFunc(byID[j.ID], func(i int) bool { return isJob(&jobs[i], &j) }); i >= 0 {
-			merge(&jobs[byID[j.ID][i]], &j)
+		switch i := m.find(&j); {
+		case i >= 0:
+			merge(&jobs[i], &j)
 			found++
-			continue
-		}
-		if logged > 0 && j.Start <= to && j.End >= from {
+		case logged > 0 && j.Start <= m.to && j.End >= m.from:
 			alone = append(alone, j)
-			continue
+		default:
+			rest = append(rest, j)
 		}
-		jobs = append(jobs, j)
 	}
+	jobs = append(jobs, rest...)
 	if logged == 0 || len(alone) == 0 && found == 0 {
 		return jobs, nil
 	}
@@ -132,6 +124,9 @@ func (r *reading) joinRecording(jobs []capcli.Job) ([]capcli.Job, error) {
 		p.Took += fmt.Sprintf("; %s of its jobs %s in the log too and %s once", capcli.Grouped(found), capcli.Agree(found, "is", "are"), capcli.Agree(found, "counts", "count"))
 	} else if r.Joined == "" {
 		return nil, r.askSame(p, recordedText(alone))
+	}
+	if m.twins > 0 {
+		r.note(p.File, fmt.Sprintf("%s recorded %s another id in the log, and %s told by tenant, GPUs and times", capcli.Grouped(m.twins), capcli.Agree(m.twins, "job has", "jobs have"), capcli.Agree(m.twins, "is", "are")))
 	}
 	if r.Joined == Same {
 		r.note(p.File, fmt.Sprintf("%s in the time of the log, that no job of the log matches, do not count (--read joined=same)", recordedText(alone)))
@@ -141,13 +136,76 @@ func (r *reading) joinRecording(jobs []capcli.Job) ([]capcli.Job, error) {
 		r.note(p.File, fmt.Sprintf("%s in the time of the log %s in it, such as %s, and %s too: work beside the scheduler", recordedText(alone), capcli.Agree(int64(len(alone)), "is not", "are not"), capcli.Quoted(alone[0].ID), capcli.Agree(int64(len(alone)), "counts", "count")))
 	}
 	for _, j := range alone {
-		if len(byID[j.ID]) > 0 {
+		if len(m.byID[j.ID]) > 0 {
 			j.ID = filepath.Base(p.File) + ":" + j.ID
 		}
 		jobs = append(jobs, j)
 	}
 	return jobs, nil
 }
+
+// matcher finds the job of a log that a recorded job is.
+type matcher struct {
+	jobs     []capcli.Job
+	byID     map[string][]int
+	alike    map[twin][]int // jobs with a tenant and a start, by their start
+	taken    map[int]bool
+	twins    int64       // jobs that were found by tenant, GPUs and times
+	from, to capcli.Time // first and last submission
+}
+
+// twin is what a job and its recording have in common where their ids differ.
+type twin struct {
+	tenant string
+	milli  int64
+}
+
+func newMatcher(jobs []capcli.Job) *matcher {
+	m := &matcher{jobs: jobs, byID: map[string][]int{}, alike: map[twin][]int{}, taken: map[int]bool{}, from: capcli.NoTime, to: capcli.NoTime}
+	for i := range jobs {
+		j := &jobs[i]
+		m.byID[j.ID] = append(m.byID[j.ID], i)
+		if j.Tenant != "" && j.Start.IsKnown() {
+			k := twin{j.Tenant, j.Milli()}
+			m.alike[k] = append(m.alike[k], i)
+		}
+		if !m.from.IsKnown() || j.Submit < m.from {
+			m.from = j.Submit
+		}
+		m.to = max(m.to, j.Submit)
+	}
+	for _, list := range m.alike {
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(jobs[a].Start, jobs[b].Start) })
+	}
+	return m
+}
+
+// find returns the index of a recorded job among those of the logs: by its id and time, else by its tenant, GPUs,
+// start and end. It is -1 where it is none of them.
+func (m *matcher) find(seen *capcli.Job) int {
+	for _, i := range m.byID[seen.ID] {
+		if isJob(&m.jobs[i], seen) {
+			m.taken[i] = true
+			return i
+		}
+	}
+	list := m.alike[twin{seen.Tenant, seen.Milli()}]
+	first, _ := slices.BinarySearchFunc(list, seen.Start-slack, func(i int, at capcli.Time) int { return cmp.Compare(m.jobs[i].Start, at) })
+	for _, i := range list[first:] {
+		j := &m.jobs[i]
+		if j.Start > seen.Start+slack {
+			break
+		}
+		if !m.taken[i] && isNear(j.Start, seen.Start) && isNear(j.Start+capcli.Time(j.Run), seen.End) {
+			m.taken[i] = true
+			m.twins++
+			return i
+		}
+	}
+	return -1
+}
+
+func isNear(a, b capcli.Time) bool { return max(a, b)-min(a, b) <= slack }
 
 // isJob reports whether a recorded job is a job of a log with the same id, by the time at which it ran.
 func isJob(log, seen *capcli.Job) bool {
@@ -182,7 +240,7 @@ func merge(log, seen *capcli.Job) {
 func (r *reading) askSame(p *part, what string) error {
 	return &capcli.ResultError{
 		Kind: capcli.NoPlan,
-		Text: fmt.Sprintf("%s and %s cover the same days and have no job id in common: %s may be jobs of the log under other ids, or work of other machines", r.partsOf(Log)[0].File, p.File, what),
+		Text: fmt.Sprintf("%s and %s cover the same days and have no job in common (by id, or by tenant, GPUs and times): %s may be jobs of the log under other ids, or work of other machines", r.partsOf(Log)[0].File, p.File, what),
 		Hint: "--read joined=apart where they are of different machines (both count), --read joined=same where they are of the same (the log counts)",
 	}
 }

@@ -54,6 +54,8 @@ func kindOfFile(name string, in trace.Input) (Kind, error) {
 		return kindOfParquet(in, bytes.Equal(plain[:min(4, len(plain))], head[:min(4, len(head))]))
 	case isLog(plain):
 		return Log, nil
+	case isYAML(name) && bytes.Contains(plain, []byte("capcli: events/")):
+		return "", &capcli.RequestError{Field: "trace", Text: ": " + name + " has planned events", Hint: "--events " + capcli.ShellWord(name)}
 	case isYAML(name):
 		return Service, nil
 	case isBill(plain):
