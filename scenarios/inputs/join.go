@@ -219,6 +219,7 @@ func isJob(log, seen *capcli.Job) bool {
 // merge fills in what a log does not say of a job.
 func merge(log, seen *capcli.Job) {
 	log.GPUModel, log.Tenant, log.Class = cmp.Or(log.GPUModel, seen.GPUModel), cmp.Or(log.Tenant, seen.Tenant), cmp.Or(log.Class, seen.Class)
+	log.Tags = log.Tags.Merge(seen.Tags)
 	if log.GPUs == 0 {
 		log.GPUs, log.GPUMilli = seen.GPUs, seen.GPUMilli
 	}
