@@ -62,6 +62,17 @@ func (j *Job) Estimate() Seconds {
 // Jobs is a stream of jobs in order of submission. It ends at the first error.
 type Jobs = iter.Seq2[Job, error]
 
+// StreamJobs returns a list of jobs as a stream.
+func StreamJobs(list []Job) Jobs {
+	return func(yield func(Job, error) bool) {
+		for i := range list {
+			if !yield(list[i], nil) {
+				return
+			}
+		}
+	}
+}
+
 // WatchJobs returns jobs as a stream that ends soon after ctx, with the cause of ctx. Every 1024
 // jobs it calls progress with the number of jobs so far.
 func WatchJobs(ctx context.Context, jobs Jobs, progress func(n int64)) Jobs {

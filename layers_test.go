@@ -170,7 +170,8 @@ var layers = map[string][]string{
 	"scenarios/vary":   {"scenarios/live", "scenarios/whatif", "simulate/billing", "simulate/outcome", "simulate/plan"},
 	"scenarios/demo":   {"profile/jobfile", "scenarios"},
 	"scenarios/trial":  {"forecast", "scenarios/prices", "simulate/plan", "simulate/plan/backtest", "simulate/plan/curve", "simulate/plan/market"},
-	"scenarios/decide": {"scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/plan/backtest", "forecast/history", "forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/events", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
+	"scenarios/inputs": {"profile", "profile/demand", "profile/jobfile", "profile/parquet", "profile/requests", "profile/series", "profile/store", "profile/trace", "scenarios/prices", "scenarios/service", "simulate/billing", "simulate/billing/focus", "simulate/plan/sizing"},
+	"scenarios/decide": {"profile/store", "scenarios/inputs", "scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/plan/backtest", "forecast/history", "forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/events", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
 	"scenarios/paper":        {"scenarios/decide", "scenarios/trial", "forecast/outlook", "profile/trace", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/sizing", "simulate/validate"},
 	"scenarios/paper/figure": {},
@@ -186,7 +187,7 @@ var layers = map[string][]string{
 	"cmd/report/memo":  {"cmd/report", "scenarios/paper", "scenarios/paper/figure"},
 	"cmd/report/sheet": {"cmd/report", "scenarios/paper", "scenarios/paper/figure", "excelize"},
 	"cmd/report/draw":  {"scenarios/paper/figure", "image"},
-	"cmd/report/page":  {"cmd/report/draw", "scenarios/paper", "scenarios/paper/figure"},
+	"cmd/report/page":  {"profile/trace", "cmd/report/draw", "scenarios/paper", "scenarios/paper/figure"},
 
 	"cmd/bundle":  {"cobra"},
 	"cmd/invoice": {"cmd/report", "scenarios/spend", "simulate/billing/focus"},

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli/cmd/report/page"
+	"capcli/profile/bucket"
+	"capcli/profile/store"
 	"capcli/profile/trace"
 	"capcli/scenarios/decide"
 	"capcli/scenarios/prices"
@@ -26,19 +29,19 @@ type decideOptions struct {
 func newDecide(e *env) *cobra.Command {
 	o := decideOptions{ask: *decide.NewRequest("", "")}
 	cmd := &cobra.Command{
-		Use:   "decide --trace LOG --gpu MODEL",
+		Use:   "decide --trace INPUT --gpu MODEL",
 		Short: "One question, one answer: how many GPUs to commit to, at what cost and risk",
 		Long: "Runs the chain import, describe, forecast with futures, plan for the futures, plan for the jobs of each future,\n" +
 			"and says what to buy. Each step is a command that can be run alone; they are listed. A later question about\n" +
 			"the same log (another limit, budget or price) is answered from the cache.",
 		Example: "  capcli decide --trace jobs.parquet --gpu H100 --horizon 1y --max wait_p95=30m --out decision\n" +
 			"  capcli decide --trace sacct.psv.gz --read tz=Europe/Berlin --gpu A100 --prices ours.csv --budget 4M\n" +
-			"  capcli decide --trace jobs.parquet --gpu H100 --risk cvar95 --events launches.yaml -o json",
+			"  capcli decide --trace jobs.parquet --trace gpu-profile --trace chat.yaml --trace focus.csv.gz --gpu H100",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDecide(cmd.Context(), e, &o) },
 	}
 	f := cmd.Flags()
-	f.Var(logFlag{name: &o.ask.Trace}, "trace", "the job log, `FILE` of any format that import reads")
+	f.Var(logsFlag{logFlag{name: &o.ask.Trace, more: &o.ask.More}}, "trace", "what there is (repeat): job log, folder of capcli profile, service, requests, bill: `INPUT`")
 	f.StringVar(&o.ask.GPU, "gpu", "", "plan for the jobs that want this `MODEL`, or name none")
 	f.StringVar(&o.ask.Horizon, "horizon", o.ask.Horizon, "how far ahead: `TIME`, 1y, 26w, or a date")
 	f.StringArrayVar(&o.ask.Max, "max", nil, "limit from above, `METRIC=VALUE` (repeat; default wait_p95="+decide.WaitDefault+")")
@@ -59,7 +62,7 @@ func newDecide(e *env) *cobra.Command {
 	f.BoolVar(&o.noCache, "no-cache", false, "compute everything anew, and keep nothing")
 	addPricesFlag(cmd, &o.ask.Prices)
 	addFormatFlag(cmd, &o.ask.Read)
-	addReadFlag(cmd, &o.ask.Read)
+	addReadFlag(cmd, &o.ask.Read, joinedKey(cmd, &o.ask.Joined))
 	addFormFlags(cmd, &o.output)
 	complete(cmd, "gpu", func() []string { return prices.Catalogue().Models() })
 	complete(cmd, "as-if", decide.WayNames)
@@ -76,8 +79,8 @@ func runDecide(ctx context.Context, e *env, o *decideOptions) error {
 	if err := o.ask.Check(); err != nil {
 		return err
 	}
-	for _, name := range []*string{&o.ask.Trace, &o.ask.Prices, &o.ask.Events} {
-		if *name != "" && !filepath.IsAbs(*name) && o.dir != "" {
+	for _, name := range o.ask.Files() {
+		if *name != "" && !filepath.IsAbs(*name) && !bucket.IsName(*name) && o.dir != "" {
 			*name = seenFrom(o.dir, *name)
 		}
 	}
@@ -101,11 +104,18 @@ func runDecide(ctx context.Context, e *env, o *decideOptions) error {
 
 // world gives the chain its files, its cache and its signs of life.
 func (o *decideOptions) world(e *env) *decide.World {
-	w := &decide.World{Version: versionText(), Build: buildText(e), Note: e.note, Paper: meetingPage, Head: editorHead}
+	w := &decide.World{Version: versionText(), Build: buildText(e), Note: e.note, Paper: page.Maker(versionText()), Head: editorHead}
 	w.Open = func(name string) (trace.Input, io.Closer, error) {
 		in, done, err := openInput(e, o.inFolder(name))
 		in.Name = name
 		return in, done, err
+	}
+	s := e.sources()
+	w.IsFolder = func(name string) bool { return s.IsFolder(o.inFolder(name)) }
+	w.Folder = func(name string) (store.Folder, error) {
+		f, err := s.Folder(o.inFolder(name))
+		f.Name = name
+		return f, err
 	}
 	if o.dir != "" {
 		w.Documents = &diskFolder{e: e, path: o.dir, lasting: true}
@@ -126,7 +136,7 @@ func (o *decideOptions) world(e *env) *decide.World {
 
 // inFolder returns the path of a file that is seen from the folder of the documents.
 func (o *decideOptions) inFolder(name string) string {
-	if o.dir == "" || filepath.IsAbs(name) {
+	if o.dir == "" || filepath.IsAbs(name) || bucket.IsName(name) {
 		return name
 	}
 	return filepath.Join(o.dir, filepath.FromSlash(name))

@@ -11,7 +11,7 @@ import (
 // decideDoc is the report of a decision: the answer, its alternatives, what is bought when, the same at
 // other sellers, and the steps.
 func decideDoc(r *decide.Result) report.Doc {
-	d := report.Doc{Lead: r.Answer, Data: r, Notes: append(append([]string{}, r.Warnings...), r.Notes...)}
+	d := report.Doc{Lead: r.Answer, Data: r, Notes: r.Remarks()}
 	d.Tables = []report.Table{
 		report.Fill(report.Table{Name: "plans", Title: "The plan and its alternatives, over " + r.Length.String()}, r.Alternatives, []report.Field[decide.Choice]{
 			{Name: "plan"},

@@ -1,16 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
-
-	"capcli/cmd/report/page"
-	"capcli/profile/trace"
-	"capcli/scenarios/paper"
 )
 
 // diskFolder keeps the files of a decision in a folder, which it makes where it is missing.
@@ -55,25 +50,6 @@ func (f *diskFolder) Write(name string, text []byte) error {
 		return err
 	}
 	return f.e.disk.Rename(parts, path)
-}
-
-// meetingPage makes the page of a decision, as capcli report does.
-func meetingPage(open trace.Opener, documents []string, command string) ([]byte, error) {
-	q := paper.Request{Version: versionText(), Command: command}
-	for _, name := range documents {
-		f, err := paper.ReadFile(open, name)
-		if err != nil {
-			return nil, err
-		}
-		q.Files = append(q.Files, *f)
-	}
-	p, err := paper.Make(&q)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = page.Write(&b, p, page.Options{})
-	return b.Bytes(), err
 }
 
 // userCache returns the folder for what decisions keep; "" where the user has none.

@@ -58,6 +58,25 @@ func runIn(t *testing.T, line string) []byte {
 func TestDecideIsItsSteps(t *testing.T) {
 	t.Run("the whole log", func(t *testing.T) { tryDecideSteps(t, 56, "") })
 	t.Run("without a tenant", func(t *testing.T) { tryDecideSteps(t, 30, " --as-if level-now") })
+	t.Run("of several inputs", func(t *testing.T) {
+		tryDecideSteps(t, 56, " --trace rec --trace chat.yaml --trace requests.csv --read joined=apart")
+	})
+}
+
+// weekdayInputs writes what is beside the log: a recording of two days, and a service with its requests.
+func weekdayInputs(t *testing.T) {
+	t.Helper()
+	requests := "arrival,tokens_in,tokens_out\n"
+	for i := range 50 {
+		requests += fmt.Sprintf("%s,10,5\n", capcli.Time(1_767_571_200+i*3600))
+	}
+	const chat = "name: chat\ntime: {c0: 1000000000, lin: [[10000000, 10000000], [0, 10000000]]}\nblocks: 1000\nreplicas: 1\npromise: {e2e: 2s}\n"
+	for name, text := range map[string]string{"chat.yaml": chat, "requests.csv": requests} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runIn(t, "capcli profile --source fake --speed 0 --seed 1 --every 1h --processes 1h --host box --start 2026-01-10T00:00:00Z --for 48h --out rec")
 }
 
 func tryDecideSteps(t *testing.T, left int, flags string) {
@@ -68,6 +87,9 @@ func tryDecideSteps(t *testing.T, left int, flags string) {
 		t.Fatal(err)
 	}
 	t.Chdir(top)
+	if strings.Contains(flags, "--trace rec") {
+		weekdayInputs(t)
+	}
 	runIn(t, "capcli decide --trace log.csv --gpu H100 --horizon 26w --paths 6 --prices prices.csv --max wait_p95=1h --risk cvar95 --backtest 2 --seed 7 --out all -o json"+flags)
 	text, err := os.ReadFile("all/" + decide.DecisionFile)
 	if err != nil {
@@ -80,7 +102,7 @@ func tryDecideSteps(t *testing.T, left int, flags string) {
 	if r.Plan == nil || r.Plan.GPUs == 0 || len(r.Steps) < 6 {
 		t.Fatalf("no plan that commits, or too few steps: %s", text)
 	}
-	if cut := strings.Contains(r.Steps[0].Command, " --without t1 "); cut != (flags != "") {
+	if cut := strings.Contains(r.Steps[0].Command, " --without t1 "); cut != strings.Contains(flags, "--as-if") {
 		t.Fatalf("the first step is %s", r.Steps[0].Command)
 	}
 	if err := os.Mkdir("alone", 0o700); err != nil {

@@ -15,6 +15,7 @@ import (
 	"capcli/profile/jobfile"
 	"capcli/profile/kubernetes"
 	"capcli/profile/trace"
+	"capcli/scenarios/inputs"
 	"capcli/scenarios/prices"
 )
 
@@ -25,6 +26,7 @@ type importOptions struct {
 	out     string
 	rejects string
 	only    jobfile.Only
+	joined  string
 	tables  [3]string // files for importTables
 }
 
@@ -44,7 +46,8 @@ func newImport(e *env) *cobra.Command {
 			"order of submission. The ending of JOBS chooses the form:\n" + jobfile.Endings + ".\n" +
 			"FORMAT is auto (detected from the file), slurm, or one of\n" + wrapNames(trace.Formats.Names(), 96) + ". FILE may be - for stdin.\n" +
 			"kubernetes and squeue take several FILEs of one cluster, and write more tables with\n" +
-			"--history-out, --runs-out, --nodes-out.",
+			"--history-out, --runs-out, --nodes-out. Other FILEs are joined: logs, folders of capcli profile, tables of GPUs,\n" +
+			"services with their requests (docs/decide.md).",
 		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n" +
 			"  capcli import swf KTH-SP2.swf.gz --out jobs.csv.gz\n" +
 			"  capcli import csv usage.csv --read submit=created_at,gpus=num_gpus,tz=UTC --out jobs.parquet\n" +
@@ -74,7 +77,7 @@ func newImport(e *env) *cobra.Command {
 	for i, t := range importTables {
 		cmd.Flags().StringVar(&o.tables[i], t.name+"-out", "", t.usage+", as CSV in this `FILE`")
 	}
-	addReadFlag(cmd, &o.trace)
+	addReadFlag(cmd, &o.trace, joinedKey(cmd, &o.joined))
 	addFormFlag(cmd, &o.output)
 	return cmd
 }
@@ -95,7 +98,11 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 	}
 	r.Options.TablesOnly = o.out == ""
 	r.Begin, r.Options.Tables = im.begin, func(t trace.Table) { im.tables[t.Name] = t }
-	res, err := jobfile.Import(ctx, r)
+	set, err := inputs.Read(ctx, &inputs.Request{Names: args[1:], Read: o.trace, Joined: o.joined, GPU: o.only.GPU, Sources: e.sources()})
+	if err != nil {
+		return err
+	}
+	res, err := set.Import(ctx, r)
 	if err != nil {
 		return im.failed(err)
 	}

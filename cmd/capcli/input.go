@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/profile/trace"
+	"capcli/scenarios/inputs"
 
 	"capcli/cmd/bundle"
 )
@@ -69,6 +70,13 @@ func addReadFlag(cmd *cobra.Command, o *trace.Request, more ...bundle.Key) {
 	bundle.Add(cmd, "read", "settings of the reader, `KEY=VALUE`,…: tz, dst, times, dates, format, columns, tag; submit=created_at (our column=theirs)", true, keys...)
 	bundle.Rename(cmd, "map", "--read OURS=THEIRS")
 	explainedBy(cmd, "capcli trace describe", "read")
+}
+
+// joinedKey adds the flag behind --read joined=WORD to cmd.
+func joinedKey(cmd *cobra.Command, word *string) bundle.Key {
+	cmd.Flags().StringVar(word, "joined", "", "whether inputs without a job in common are of different machines (apart) or not (same): `WORD`")
+	complete(cmd, "joined", func() []string { return []string{inputs.Apart, inputs.Same} })
+	return bundle.Key{"joined", "joined"}
 }
 
 // addTraceFlags adds the flags that --read sets, except --format, to cmd.

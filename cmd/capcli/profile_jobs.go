@@ -64,14 +64,9 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 	if len(jobs) == 0 {
 		return &capcli.InputError{File: args[0], Text: "expected jobs that held a GPU, found none", Hint: "only some users may see processes: run profile as root, with --processes 5s"}
 	}
-	stream := func(yield func(capcli.Job, error) bool) {
-		for _, j := range jobs {
-			if !yield(j, nil) {
-				return
-			}
-		}
-	}
-	err = writeOutput(e, o.out, func(w io.Writer) error { return file.Write(w, stream, map[string]string{"source": "capcli profile"}) })
+	err = writeOutput(e, o.out, func(w io.Writer) error {
+		return file.Write(w, capcli.StreamJobs(jobs), map[string]string{"source": "capcli profile"})
+	})
 	if err != nil {
 		return err
 	}

@@ -59,8 +59,8 @@ func (o Only) settle(zone *time.Location) (_ *Only, err error) {
 	return &o, nil
 }
 
-// wants reports whether a job that wants a model, or one of several ("A100|H100"), may have GPUs of o.
-func (o *Only) wants(model string) bool {
+// Wants reports whether a job that wants a model, or one of several ("A100|H100"), may have GPUs of o.
+func (o *Only) Wants(model string) bool {
 	return o.GPU == "" || model == "" || slices.ContainsFunc(strings.Split(model, "|"), func(m string) bool { return o.Same(m, o.GPU) })
 }
 
@@ -105,7 +105,7 @@ func (t *tallyOfModels) take(o *Only, jobs capcli.Jobs) capcli.Jobs {
 	t.models = map[string]int64{}
 	return func(yield func(capcli.Job, error) bool) {
 		for job, err := range jobs {
-			if err == nil && !o.wants(job.GPUModel) {
+			if err == nil && !o.Wants(job.GPUModel) {
 				t.left++
 				t.models[job.GPUModel]++
 				continue

@@ -22,6 +22,7 @@ func (c *chain) decide(ctx context.Context) error {
 	}
 	c.describeLog()
 	c.listPrices()
+	c.measureShort()
 	if w := c.bought.Waiting; w != nil && len(w.Decisions) > 1 {
 		c.out.Review = &Review{Date: w.Decisions[1].Date.Time.Date(), Value: w.Now - w.Again}
 	}
@@ -41,7 +42,7 @@ func (c *chain) decide(ctx context.Context) error {
 // *capcli.ResultError of the kind NoPlan.
 func (c *chain) answer() error {
 	out := c.out
-	out.Warnings = append(out.Warnings, c.warnings()...)
+	out.Warnings, out.Missing = append(out.Warnings, c.warnings()...), c.missing()
 	if out.Found {
 		out.Order = c.order()
 		out.Answer = c.sentence()
@@ -164,7 +165,7 @@ func (c *chain) describeLog() {
 	d := c.described
 	log := &c.out.Log
 	*log = Log{
-		File: c.Trace, Jobs: d.Jobs - d.CPUOnlyJobs, First: d.FirstSubmit, Last: d.LastSubmit, Days: d.SpanS / int64(capcli.Day),
+		File: c.inputText(), Jobs: d.Jobs - d.CPUOnlyJobs, First: d.FirstSubmit, Last: d.LastSubmit, Days: d.SpanS / int64(capcli.Day),
 		Demand: d.Demand.MeanGPUs, Peak: d.Demand.PeakGPUs, Tail: c.tail, Tested: c.tested, Ahead: c.bought.Futures.Mean,
 	}
 	if d.Use != nil {

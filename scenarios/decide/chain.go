@@ -18,6 +18,7 @@ import (
 	"capcli/profile/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/events"
+	"capcli/scenarios/inputs"
 	"capcli/scenarios/play"
 	"capcli/scenarios/prices"
 	"capcli/simulate/plan/curve"
@@ -64,6 +65,7 @@ type chain struct {
 	gone    *history.Review // what of the log's demand is gone
 	alone   float64         // use if each job had machines of its own, over use
 
+	given     *inputs.Set // what the question is asked of
 	described *trace.Description
 	set       *futures.Set
 	bought    *futures.Result
@@ -241,12 +243,12 @@ func (c *chain) lookAhead(ctx context.Context) error {
 	words := []string{"forecast", JobsFile, "--step", "1h", "--model", lawModel, "--horizon", c.Horizon, "--paths", strconv.Itoa(c.Futures), "--seed", strconv.FormatUint(uint64(c.Seed), 10)}
 	what := []string{"forecast", hashOf(c.docs[JobsFile]), strings.Join(words, " ")}
 	if c.Events != "" {
-		sum, err := hashInput(c.w.Open, c.Events)
+		sum, err := inputs.Hash(c.w.Open, c.Events)
 		if err != nil {
 			return err
 		}
 		words, what = append(words, "--events", c.Events), append(what, c.Events, sum)
-		c.out.Inputs = append(c.out.Inputs, Input{c.Events, sum})
+		c.out.Inputs = append(c.out.Inputs, inputs.Input{File: c.Events, SHA256: sum, Kind: inputs.Events, Took: "planned events, for the forecast"})
 	}
 	f, err := c.recall(what, func() (*files, error) { return c.makeForecast(ctx) })
 	if err != nil {
@@ -352,6 +354,7 @@ func (c *chain) buy(ctx context.Context) error {
 	if err := c.readFutures(ctx); err != nil {
 		return err
 	}
+	c.takeBill()
 	q := &futures.Request{Source: *c.source(), Risk: c.Risk, SizedFor: []float64{0.5, 0.8, 0.95}, Wait: "3mo", Market: c.marketFor(c.offer)}
 	words := []string{"plan", "futures", FuturesFile, "--on-demand", q.Market.OnDemand}
 	for _, t := range q.Market.Terms {

@@ -22,11 +22,10 @@ const leastDays, leastPart = 14, 6
 
 // importLog imports the part of the log that counts. The log is judged first, as a whole.
 func (c *chain) importLog(ctx context.Context) error {
-	sum, err := hashInput(c.w.Open, c.Trace)
-	if err != nil {
+	if err := c.readInputs(ctx); err != nil {
 		return err
 	}
-	c.out.Inputs = append(c.out.Inputs, Input{c.Trace, sum})
+	sum := c.inputSum()
 	only := &jobfile.Only{GPU: c.GPU, Same: prices.SameModel}
 	f, err := c.importOf(ctx, sum, only)
 	if err != nil {
@@ -41,12 +40,8 @@ func (c *chain) importLog(ctx context.Context) error {
 			return err
 		}
 	}
-	words := append([]string{"import", "auto", c.Trace}, c.readFlags()...)
-	if c.Read.Format != "" {
-		words[1] = c.Read.Format
-	}
 	c.out.Notes = append(c.out.Notes, f.Notes...)
-	return c.put("import", command(append(append(words, only.Flags()...), "--out", JobsFile)...), f, JobsFile)
+	return c.put("import", command(append(append(c.importFlags(), only.Flags()...), "--out", JobsFile)...), f, JobsFile)
 }
 
 // importOf imports the jobs of the log, whose hash is sum, that only chooses.
@@ -59,15 +54,15 @@ func (c *chain) importOf(ctx context.Context, sum string, only *jobfile.Only) (*
 	if err != nil {
 		return nil, err
 	}
-	return c.recall(append([]string{"import", sum, c.Trace, string(how)}, only.Flags()...), func() (*files, error) {
+	return c.recall(append([]string{"import", sum, c.inputText(), string(how)}, only.Flags()...), func() (*files, error) {
 		file, err := jobfile.FileOf(JobsFile)
 		if err != nil {
 			return nil, err
 		}
 		var jobs bytes.Buffer
 		at, end := c.w.progress("jobs")
-		res, err := jobfile.Import(ctx, &jobfile.Request{
-			Input: c.Trace, Open: c.w.Open, Options: opts, File: file, Only: only,
+		res, err := c.given.Import(ctx, &jobfile.Request{
+			Input: c.Trace, More: c.More, Open: c.w.Open, Options: opts, File: file, Only: only,
 			Begin: func() (*jobfile.Pass, error) {
 				jobs.Reset()
 				return &jobfile.Pass{Jobs: &jobs, Reject: func(trace.Reject) error { return nil }, Done: at, End: end}, nil
@@ -81,7 +76,7 @@ func (c *chain) importOf(ctx context.Context, sum string, only *jobfile.Only) (*
 			out.Notes = append(out.Notes, fmt.Sprintf("%s of %s rows were rejected; capcli import says which", capcli.Grouped(res.Rejected), capcli.Grouped(res.Rows)))
 		}
 		if res.Partial {
-			out.Notes = append(out.Notes, c.Trace+" is cut short: the demand after its end is too low")
+			out.Notes = append(out.Notes, c.inputText()+" is cut short: the demand after its end is too low")
 		}
 		return out, nil
 	})
@@ -106,17 +101,10 @@ func (c *chain) describe(context.Context) error {
 	}
 	c.described = &trace.Description{Schema: "capcli/trace_describe/v1", Input: in.Name, Read: r.Report(), Summary: sum}
 	if sum.Jobs == sum.CPUOnlyJobs {
-		return &capcli.InputError{File: c.Trace, Text: "expected jobs that want GPUs, found none", Hint: "capcli trace describe " + capcli.ShellWord(c.Trace)}
+		return &capcli.InputError{File: c.inputText(), Text: "expected jobs that want GPUs, found none", Hint: "capcli trace describe " + capcli.ShellWord(c.Trace)}
 	}
-	least := int64(leastDays)
-	if !c.gone.IsWhole() {
-		least = leastPart
-	}
-	if days := sum.SpanS / int64(capcli.Day); days < least {
-		return &capcli.InputError{
-			File: c.Trace, Text: fmt.Sprintf("expected jobs over at least %d days to look ahead from, found %d", least, days),
-			Hint: "give a longer log; capcli plan mix --trace plans for the jobs as they are",
-		}
+	if err := c.checkDays(sum.SpanS); err != nil {
+		return err
 	}
 	c.alone = useAlone(jobs, c.lot())
 	c.history = wholeSeries(&hourly)
@@ -187,6 +175,7 @@ func (c *chain) judge(ctx context.Context, text []byte) error {
 			return err
 		}
 	}
+	c.takeLog(jobs)
 	found, err := history.Inspect(jobs)
 	if err != nil {
 		return err
@@ -211,7 +200,7 @@ func (c *chain) judge(ctx context.Context, text []byte) error {
 // ask answers the question in each way in which the log can count. It returns a *capcli.ResultError of the kind
 // NoPlan with the question, unless all answers order the same.
 func (c *chain) ask(ctx context.Context, found *history.Review, choices []history.Choice) error {
-	quiet := &World{Open: c.w.Open, Cache: c.memory.folder, Version: c.w.Version, Build: c.w.Build, Progress: c.w.Progress}
+	quiet := &World{Open: c.w.Open, IsFolder: c.w.IsFolder, Folder: c.w.Folder, Cache: c.memory.folder, Version: c.w.Version, Build: c.w.Build, Progress: c.w.Progress}
 	same := true
 	for i, choice := range choices {
 		ask := *c.Request

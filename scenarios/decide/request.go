@@ -18,6 +18,7 @@ import (
 	"capcli/forecast/history"
 	"capcli/profile/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/inputs"
 	"capcli/scenarios/prices"
 	"capcli/simulate/outcome"
 	"capcli/simulate/plan/futures"
@@ -26,7 +27,9 @@ import (
 
 // Request is a question about a job log.
 type Request struct {
-	Trace    string        // the job log
+	Trace    string        // the job log, or another input: see package inputs
+	More     []string      // further inputs, which are joined with Trace
+	Joined   string        // inputs.Apart or inputs.Same, where the inputs do not say it; "" asks
 	Read     trace.Request // how to read it
 	GPU      string        // the GPU model to plan for
 	Horizon  string        // how far ahead: 1y, 26w, or a date
@@ -44,6 +47,15 @@ type Request struct {
 	Hold     string        // share of the futures in which all limits must hold together
 	Origins  int           // earlier dates of the log on which the question is tried; 0 is none
 	Seed     capcli.Seed
+}
+
+// Files returns where the request names files and folders.
+func (q *Request) Files() []*string {
+	out := []*string{&q.Trace, &q.Prices, &q.Events}
+	for i := range q.More {
+		out = append(out, &q.More[i])
+	}
+	return out
 }
 
 // WaitDefault is the limit on the p95 wait where the request has none: without a limit the cheapest
@@ -92,7 +104,7 @@ func (q *Request) Check() error {
 func (q *Request) settle() (*settled, error) {
 	switch {
 	case q.Trace == "":
-		return nil, &capcli.RequestError{Field: "trace", Text: "is missing: the job log to decide for", Hint: "--trace sacct.psv.gz --gpu H100"}
+		return nil, &capcli.RequestError{Field: "trace", Text: "is missing: the job log or recording to decide for", Hint: "--trace sacct.psv.gz --gpu H100"}
 	case q.Trace == "-":
 		return nil, &capcli.RequestError{Field: "trace", Text: "is read several times and cannot be stdin", Hint: "capcli import slurm - --out jobs.parquet, then --trace jobs.parquet"}
 	case q.GPU == "":
@@ -104,6 +116,9 @@ func (q *Request) settle() (*settled, error) {
 	}
 	if q.Origins < 0 || q.Origins > originsMost {
 		return nil, &capcli.RequestError{Field: "backtest", Text: fmt.Sprintf("wants 0 to %d earlier dates, found %d", originsMost, q.Origins), Hint: fmt.Sprintf("--backtest %d", originsDefault)}
+	}
+	if err := inputs.CheckJoined(q.Joined); err != nil {
+		return nil, err
 	}
 	if q.AsIf != "" {
 		if err := history.CheckChoice(q.AsIf); err != nil {

@@ -1,7 +1,11 @@
 package decide
 
 import (
+	"fmt"
+	"strings"
+
 	"capcli"
+	"capcli/scenarios/inputs"
 	"capcli/scenarios/trial"
 	"capcli/simulate/plan/market"
 	"capcli/simulate/plan/mix"
@@ -38,6 +42,7 @@ type Result struct {
 	Currency string         `json:"currency"`
 
 	Log    Log     `json:"log"`
+	Short  *Short  `json:"short,omitempty"` // where the answer stands on less than 14 days
 	Prices []Price `json:"prices"`
 
 	Plan         *Choice       `json:"plan"`         // the recommendation; null where no plan holds the limits
@@ -51,9 +56,10 @@ type Result struct {
 	Backtest     *trial.Result `json:"backtest"`     // the same question on earlier dates of the log; null where it was not tried
 	Bound        *mix.Bound    `json:"bound"`        // of the mixes with fenced GPUs; null where none can be had
 
-	Steps  []Step   `json:"steps"`
-	Inputs []Input  `json:"inputs"`
-	Notes  []string `json:"notes"`
+	Steps   []Step         `json:"steps"`
+	Inputs  []inputs.Input `json:"inputs"`
+	Missing []string       `json:"missing"` // which inputs there are none of, and what each would change
+	Notes   []string       `json:"notes"`
 
 	Mix    *mix.Result `json:"-"` // the plan of the mix
 	asked  []string    // flags that ask the question again
@@ -176,18 +182,27 @@ type WrongSize struct {
 	Added capcli.USD `json:"added_usd"` // to the mean cost
 }
 
-// Input is a file that was read.
-type Input struct {
-	File   string `json:"file"`
-	SHA256 string `json:"sha256"`
-}
-
 func newResult(s *settled, w *World) *Result {
 	return &Result{
 		Schema: schema, Version: w.Version, Warnings: []string{}, GPU: s.GPU, Horizon: s.Horizon, Futures: s.Futures, Risk: s.Risk, Hold: s.hold,
-		Limits: []string{}, Seed: uint64(s.Seed), Currency: "USD", Prices: []Price{}, Alternatives: []Choice{}, Sizes: []SizeCost{}, Sellers: []Seller{}, Steps: []Step{}, Inputs: []Input{},
+		Limits: []string{}, Seed: uint64(s.Seed), Currency: "USD", Prices: []Price{}, Alternatives: []Choice{}, Sizes: []SizeCost{}, Sellers: []Seller{}, Steps: []Step{}, Inputs: []inputs.Input{}, Missing: []string{},
 		Notes: append([]string{}, s.notes...),
 	}
+}
+
+// Remarks returns what stands below the answer: warnings, notes, what was taken from the inputs where there are
+// several, and which there are none of.
+func (r *Result) Remarks() []string {
+	out := append(append([]string{}, r.Warnings...), r.Notes...)
+	if len(r.Inputs) > 1 || len(r.Inputs) == 1 && r.Inputs[0].Kind != inputs.Log {
+		for _, in := range r.Inputs {
+			out = append(out, fmt.Sprintf("taken from %s (%s): %s", in.File, in.Kind, in.Took))
+		}
+	}
+	if len(r.Missing) > 0 {
+		out = append(out, "not given: "+strings.Join(r.Missing, "; "))
+	}
+	return out
 }
 
 // Purchases returns what covers in the plan, or in the one nearest to the limits, by date. Fenced GPUs that are bought

@@ -6,11 +6,11 @@ import (
 	"encoding/gob"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 	"sync"
 
+	"capcli/profile/store"
 	"capcli/profile/trace"
 )
 
@@ -26,6 +26,10 @@ type Folder interface {
 type World struct {
 	// Open opens inputs. Relative names are seen from the folder of the documents.
 	Open trace.Opener
+	// IsFolder reports whether an input is a folder or a bucket, and Folder opens it; nil is none, and those of the
+	// system's disk.
+	IsFolder func(name string) bool
+	Folder   func(name string) (store.Folder, error)
 	// Documents takes the documents of the steps; nil keeps them in memory alone.
 	Documents Folder
 	// Cache keeps what earlier questions computed; nil keeps nothing beyond this question.
@@ -94,20 +98,6 @@ func hashOf(texts ...[]byte) string {
 		_, _ = h.Write(t)
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// hashInput returns the hash of an input, in hexadecimal.
-func hashInput(open trace.Opener, name string) (string, error) {
-	in, closer, err := open(name)
-	if err != nil {
-		return "", err
-	}
-	defer closer.Close() //nolint:errcheck // it was only read
-	h := sha256.New()
-	if _, err := io.Copy(h, in.R); err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", name, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // files are the documents of a step, with what the step said.

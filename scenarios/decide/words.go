@@ -22,7 +22,7 @@ func (c *chain) sentence() string {
 	if out.Counts != "" {
 		b.WriteString(out.Counts + " ")
 	}
-	b.WriteString(c.boundText())
+	b.WriteString(c.shortText() + c.boundText())
 	if p.Undone > 0 {
 		fmt.Fprintf(&b, "Of the work %s is not served (%s GPU-hours on average). ", sharesText(p.Unserved), hoursText(p.Undone))
 	}
@@ -232,6 +232,7 @@ func (c *chain) noAnswer() string {
 	if out.Counts != "" {
 		b.WriteString(out.Counts + " ")
 	}
+	b.WriteString(c.shortText())
 	if p := c.named(budgetName); p != nil && p.Undone > 0 {
 		fmt.Fprintf(&b, "The budget does not pay for the work: at least %s of it (%s GPU-hours on average) would not be served by the %s GPUs that it pays for, which cost %s. ",
 			sharesText(p.Unserved), hoursText(p.Undone), capcli.Grouped(int64(p.GPUs)), p.Cost.Brief())
@@ -260,7 +261,7 @@ func (c *chain) warnings() []string {
 	var list []string
 	switch {
 	case log.Days < days:
-		list = append(list, fmt.Sprintf("the log has %d days and the question is about %d: the forecast was tried %s, and its far end is a guess", log.Days, days, triedText(log.Tested)))
+		list = append(list, fmt.Sprintf("%s has %d days and the question is about %d: the forecast was tried %s, and its far end is a guess", c.pastText(), log.Days, days, triedText(log.Tested)))
 	case int64(log.Tested) < days:
 		list = append(list, fmt.Sprintf("the horizon of %d days is beyond what the forecast was tried for: %s", days, triedText(log.Tested)))
 	}
@@ -329,9 +330,16 @@ func (r *Result) Next(folder string) string {
 
 // flags are the flags of capcli decide that ask the request.
 func (c *chain) flags() []string {
-	out := append([]string{"--trace", c.Trace, "--gpu", c.GPU, "--horizon", c.Horizon}, c.readFlags()...)
+	out := []string{"--trace", c.Trace}
+	for _, name := range c.More {
+		out = append(out, "--trace", name)
+	}
+	out = append(append(out, "--gpu", c.GPU, "--horizon", c.Horizon), c.readFlags()...)
 	if c.Read.Format != "" {
 		out = append(out, "--read", "format="+c.Read.Format)
+	}
+	if c.Joined != "" {
+		out = append(out, "--read", "joined="+c.Joined)
 	}
 	for _, l := range c.Max {
 		out = append(out, "--max", l)

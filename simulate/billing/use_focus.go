@@ -49,7 +49,7 @@ func readFocusUse(s *focus.Sheet, o UseOptions) (*UseRecord, *UseReport, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &focusUse{o: o, rec: &UseRecord{}, rep: &UseReport{Format: "FOCUS"}, details: focus.NewMemo(parseDetails), seconds: focus.NewMemo(secondsIn)}
+	f := &focusUse{o: o, rec: &UseRecord{}, rep: &UseReport{Format: "FOCUS"}, details: focus.NewMemo(parseDetails), seconds: focus.NewMemo(UnitSeconds)}
 	f.tags = newFocusTags(o)
 	for row, err := range r.Rows() {
 		switch {
@@ -137,8 +137,8 @@ func (f *focusUse) add(s *focus.Sheet, r *focus.Row) (err error) {
 	return f.put(s, l, r.ConsumedQuantity.Amount, second)
 }
 
-// secondsIn returns the number of seconds in a unit of time, 0 for a unit that is no time.
-func secondsIn(unit string) uint64 {
+// UnitSeconds returns the number of seconds in a unit of time of a bill, such as Hours; 0 for a unit that is no time.
+func UnitSeconds(unit string) uint64 {
 	u := strings.ToLower(unit)
 	words := strings.FieldsFunc(u, func(r rune) bool { return r == ' ' || r == '-' || r == '_' || r == '/' })
 	for _, w := range words {
@@ -229,8 +229,12 @@ func (f *focusUse) rate(s *focus.Sheet, field string, a focus.Amount) (capcli.Ra
 }
 
 // sku returns the SKU of a row.
-func (f *focusUse) sku(r *focus.Row) SKU {
-	d := f.details.Find(r.SkuPriceDetails)
+func (f *focusUse) sku(r *focus.Row) SKU { return skuOf(r, f.details.Find(r.SkuPriceDetails)) }
+
+// FocusSKU returns the SKU of a row of a bill in FOCUS, as far as the row says it.
+func FocusSKU(r *focus.Row) SKU { return skuOf(r, parseDetails(r.SkuPriceDetails)) }
+
+func skuOf(r *focus.Row, d focusDetails) SKU {
 	k := SKU{
 		Provider: providerOf(r.ProviderName), Region: r.RegionID, Zone: r.AvailabilityZone, Service: r.ServiceName,
 		GPUModel: d.GpuModel, OS: strings.ToLower(d.OperatingSystem),

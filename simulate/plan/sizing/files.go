@@ -135,7 +135,7 @@ func (f *Files) fillChoices(s *service.Spec, r *Request) (notes []string, err er
 	if r.Choices, notes, err = f.Vary.Choices(s); err != nil {
 		return nil, capcli.NameFile(err, f.Spec)
 	}
-	r.Service = cmp.Or(s.Name, f.Spec)
+	r.Service, r.GPUModel = cmp.Or(s.Name, f.Spec), s.Request.GPU.Name
 	if r.Usual = s.Share * 1000; r.Usual == 0 {
 		r.Usual = 990_000
 	}

@@ -16,12 +16,14 @@ import (
 // Request asks how many replicas a service needs, and what they cost.
 type Request struct {
 	Service string
-	Input   string // name of the requests, for messages
-	Load    []serving.Request
-	Windows []Window // of requests that are drawn: the busiest part of each hour, in place of Load
-	Whole   *Traffic // of them, all hours; nil measures Load
-	Start   int64    // microseconds since 1970 of arrival 0; 0 is not known
-	Choices []Choice // configurations to choose from, at least one
+	// GPUModel is the model of the service's GPUs as it is described; "" is not said. Choices may have others.
+	GPUModel string
+	Input    string // name of the requests, for messages
+	Load     []serving.Request
+	Windows  []Window // of requests that are drawn: the busiest part of each hour, in place of Load
+	Whole    *Traffic // of them, all hours; nil measures Load
+	Start    int64    // microseconds since 1970 of arrival 0; 0 is not known
+	Choices  []Choice // configurations to choose from, at least one
 
 	Share    string   // of the requests that must be within the SLO of the service; "" is Usual where there is an SLO and no other promise
 	Usual    int64    // millionths; 0 is 99%
