@@ -1,8 +1,9 @@
 package scenarios
 
 import (
-	"capcli/simulate"
 	"slices"
+
+	"capcli/simulate"
 
 	"go.yaml.in/yaml/v3"
 
