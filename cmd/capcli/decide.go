@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli/cmd/tables"
 	"capcli/profile/trace"
 	"capcli/scenarios/decide"
 	"capcli/scenarios/prices"
@@ -90,7 +91,7 @@ func runDecide(ctx context.Context, e *env, o *decideOptions) error {
 			return failed
 		}
 	}
-	if failed := emit(e, o.output, decideDoc(r)); failed != nil {
+	if failed := emit(e, o.output, tables.Decision(r)); failed != nil {
 		return failed
 	}
 	if err == nil {

@@ -1,4 +1,5 @@
-package main
+// Package tables shows answers of the library as reports: their lead, tables and notes.
+package tables
 
 import (
 	"strings"
@@ -8,9 +9,9 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// decideDoc is the report of a decision: the answer, its alternatives, what is bought when, the same at
+// Decision is the report of a decision: the answer, its alternatives, what is bought when, the same at
 // other sellers, and the steps.
-func decideDoc(r *decide.Result) report.Doc {
+func Decision(r *decide.Result) report.Doc {
 	d := report.Doc{Lead: r.Answer, Data: r, Notes: append(append([]string{}, r.Warnings...), r.Notes...)}
 	d.Tables = []report.Table{
 		report.Fill(report.Table{Name: "plans", Title: "The plan and its alternatives, over " + r.Length.String()}, r.Alternatives, []report.Field[decide.Choice]{
