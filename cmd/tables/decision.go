@@ -2,10 +2,12 @@
 package tables
 
 import (
+	"slices"
 	"strings"
 
 	"capcli/cmd/report"
 	"capcli/scenarios/decide"
+	"capcli/scenarios/kinds"
 	"capcli/simulate/plan/market"
 )
 
@@ -53,6 +55,11 @@ func Decision(r *decide.Result) report.Doc {
 			{Name: "files", Priority: 3, Cell: func(s decide.Step) any { return strings.Join(s.Files, " ") }},
 		}),
 	}
+	if r.Tiers != nil {
+		d.Lead = strings.Join(r.Tiers.Sentences, " ")
+		d.Tables = append(tierTables(r.Tiers), d.Tables...)
+		d.Notes = append(append(d.Notes, r.Tiers.Assumed...), r.Tiers.Kinds.CannotTell...)
+	}
 	if r.Plan == nil && len(r.Ways) > 0 {
 		d.Tables = []report.Table{report.Fill(report.Table{Name: "ways", Title: "What each way to count the log answers"}, r.Ways, []report.Field[decide.Way]{
 			{Name: "as_if"},
@@ -65,4 +72,49 @@ func Decision(r *decide.Result) report.Doc {
 		})}
 	}
 	return d
+}
+
+// tierTables are the tables of three tiers: what to get, what else costs, and the kinds of work with the rules that told
+// them apart.
+func tierTables(t *decide.Tiers) []report.Table {
+	out := []report.Table{
+		report.Fill(report.Table{Name: "tiers", Title: "The tiers, over " + t.Length.String()}, t.Tiers, []report.Field[decide.Tier]{
+			{Name: "tier"},
+			{Name: "first_gpus", Head: "GPUs"},
+			{Name: "mean_gpus", Head: "mean"},
+			{Name: "term"},
+			{Name: "seller", Priority: 2},
+			{Name: "share", As: report.AsPercent},
+			{Name: "cost_usd", Head: "cost"},
+			{Name: "usd_per_useful_hour", Head: "useful GPU-hour"},
+			{Name: "stranded_usd", Head: "unused", Priority: 1},
+			{Name: "restarts", Priority: 2},
+			{Name: "redone_gpu_hours", Head: "redone", Priority: 1},
+			{Name: "wait_p95_s", Head: "p95 wait", As: report.AsSeconds, Priority: 1},
+		}),
+		report.Fill(report.Table{Name: "totals", Title: "The same work in other ways"}, t.Totals, []report.Field[decide.TierTotal]{
+			{Name: "plan"},
+			{Name: "committed_gpus", Head: "GPUs"},
+			{Name: "cost_usd", Head: "cost"},
+			{Name: "difference_usd", Head: "difference"},
+			{Name: "usd_per_useful_hour", Head: "useful GPU-hour"},
+		}),
+		report.Fill(report.Table{Name: "kinds", Title: "The work of the log by kind"}, t.Kinds.Kinds, []report.Field[kinds.KindRow]{
+			{Name: "kind"}, {Name: "jobs"}, {Name: "gpu_hours", Head: "GPU-hours"}, {Name: "share", As: report.AsPercent}, {Name: "mean_gpus", Head: "GPUs"},
+		}),
+		report.Fill(report.Table{Name: "rules", Title: "Which rule told how much"}, usedRules(t.Kinds.Rules), []report.Field[kinds.RuleRow]{
+			{Name: "rule"}, {Name: "kind"}, {Name: "jobs"}, {Name: "gpu_hours", Head: "GPU-hours"}, {Name: "looks_at", Head: "looks at", Priority: 1}, {Name: "threshold", Priority: 2}, {Name: "because", Priority: 3},
+		}),
+	}
+	if len(t.Kinds.Verdicts) > 0 {
+		out = append(out, report.Fill(report.Table{Name: "verdicts", Title: "What recordings found"}, t.Kinds.Verdicts, []report.Field[kinds.VerdictRow]{
+			{Name: "verdict"}, {Name: "jobs"}, {Name: "gpu_hours", Head: "GPU-hours"}, {Name: "left_out_gpus", Head: "GPUs not bought"}, {Name: "input_wait_gpus", Head: "GPUs waiting"}, {Name: "do", Priority: 2},
+		}))
+	}
+	return out
+}
+
+// usedRules are the rules that fitted a job.
+func usedRules(rules []kinds.RuleRow) []kinds.RuleRow {
+	return slices.DeleteFunc(slices.Clone(rules), func(r kinds.RuleRow) bool { return r.Jobs == 0 })
 }

@@ -51,6 +51,9 @@ type Result struct {
 	Backtest     *trial.Result `json:"backtest"`     // the same question on earlier dates of the log; null where it was not tried
 	Bound        *mix.Bound    `json:"bound"`        // of the mixes with fenced GPUs; null where none can be had
 
+	// Tiers is the plan of a reserved base, GPUs on demand and spot GPUs, where it was asked for.
+	Tiers *Tiers `json:"tiers,omitempty"`
+
 	Steps  []Step   `json:"steps"`
 	Inputs []Input  `json:"inputs"`
 	Notes  []string `json:"notes"`

@@ -56,13 +56,13 @@ type Line struct {
 	Because                           string
 }
 
-// NewRules returns the rules without lines. The losses of spot GPUs are those of the scenario three-tier: once in three
-// days for each machine, with half a minute of notice, and an hour until it can be had again.
+// NewRules returns the rules without lines. A machine on spot is taken away once in three days, and can be had
+// again after an hour, as in the scenario three-tier; no warning is counted upon.
 func NewRules() *Rules {
 	return &Rules{
 		Redone: 0.05, Slack: 2 * capcli.Hour, Waited: 15 * capcli.Minute, MachineGPUs: 8,
 		Checkpoint: Checkpoint{Every: 30 * capcli.Minute, Restart: 2 * capcli.Minute},
-		Spot:       SpotTerms{MeanUp: 3 * capcli.Day, MeanDown: capcli.Hour, Notice: 30},
+		Spot:       SpotTerms{MeanUp: 3 * capcli.Day, MeanDown: capcli.Hour},
 	}
 }
 
@@ -125,7 +125,7 @@ var spotSection = strict.Section[SpotTerms]{Name: "spot", Fields: func(s *SpotTe
 	return []strict.Field{
 		{Name: "mean_up", Doc: "mean time until a machine is taken away: 3d", Read: strict.Duration(&s.MeanUp, 1)},
 		{Name: "mean_down", Doc: "mean time until it can be had again: 1h", Read: strict.Duration(&s.MeanDown, 1)},
-		{Name: "notice", Doc: "warning before the loss: 30s", Read: strict.Duration(&s.Notice, 0)},
+		{Name: "notice", Doc: "warning before the loss, in which jobs with checkpoints save their work: 30s; default: none", Read: strict.Duration(&s.Notice, 0)},
 		{Name: "price", Doc: "of a GPU-hour, 1.20, or a key of the catalogue; default: that of the machine", Read: strict.Name(&s.Price)},
 		{Name: "max_gpus", Doc: "most GPUs that can be had; default: as many as the work for them ever wants", Read: strict.Integer(&s.MaxGPUs, 1, mostGPUs)},
 	}

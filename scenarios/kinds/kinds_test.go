@@ -251,9 +251,9 @@ func TestParseFaults(t *testing.T) {
 		"lines:\n  - {kind: spot, tag: team}\n":                "NAME=PATTERN",
 		"lines:\n  - {kind: spot, tenant: \"[\"}\n":            "pattern",
 		"lines:\n  - {kind: spot, min_run: 2h, max_run: 1h}\n": "no job fits",
-		"redone: 2\n":                                          "redone",
-		"spot: {mean_up: 0s}\n":                                "mean_up",
-		"kinds: []\n":                                          "kinds",
+		"redone: 2\n":           "redone",
+		"spot: {mean_up: 0s}\n": "mean_up",
+		"kinds: []\n":           "kinds",
 	} {
 		if _, err := Parse("k.yaml", []byte("capcli: kinds/v1\n"+text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)

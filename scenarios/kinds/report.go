@@ -219,3 +219,11 @@ func GPUsText(v float64) string {
 	}
 	return fmt.Sprintf("%.0f", v)
 }
+
+// SavesMean returns the mean number of GPUs of the jobs of the kind that have checkpoints.
+func (k *KindRow) SavesMean(r *Report) float64 {
+	if r.Span <= 0 {
+		return 0
+	}
+	return k.Saves.Hours() / r.Span.Hours()
+}
