@@ -1,0 +1,150 @@
+package mix
+
+import (
+	"fmt"
+	"slices"
+
+	"capcli"
+)
+
+// Pools that serve one partition alone wall jobs off: no job of another partition ever uses them. The lower bounds
+// count that in two ways. Partitions that share no pool are bounded one by one, and the sum of their bounds is a bound.
+// Where they share pools, the work of jobs that no pool under a price serves is paid at that price, or is done on
+// committed GPUs.
+
+// part is some of the jobs of a run.
+type part struct {
+	key  string                      // tells parts apart
+	keep func(partition string) bool // nil is all jobs
+}
+
+// of returns the jobs of the part.
+func (p *part) of(jobs []capcli.Job) []capcli.Job {
+	if p.keep == nil {
+		return jobs
+	}
+	var out []capcli.Job
+	for i := range jobs {
+		if p.keep(jobs[i].Partition) {
+			out = append(out, jobs[i])
+		}
+	}
+	return out
+}
+
+// has reports whether a job is of the part.
+func (p *part) has(j *capcli.Job) bool { return p.keep == nil || p.keep(j.Partition) }
+
+// divide returns the menus of partitions that share no pool, each with its jobs; the menu itself, with all jobs, where a
+// pool serves all partitions.
+func (m *menu) divide() ([]*menu, []part) {
+	var names []string
+	for _, x := range m.items {
+		if x.partition == "" {
+			return []*menu{m}, []part{{}}
+		}
+		if !slices.Contains(names, x.partition) {
+			names = append(names, x.partition)
+		}
+	}
+	slices.Sort(names)
+	var menus []*menu
+	var parts []part
+	for _, name := range names {
+		sub := &menu{none: true}
+		for _, x := range m.items {
+			if x.partition == name {
+				sub.items = append(sub.items, x)
+				sub.add(x.committed, x.tier)
+			}
+		}
+		slices.SortFunc(sub.tiers, compareTiers)
+		menus = append(menus, sub)
+		parts = append(parts, part{"partition " + name, func(partition string) bool { return partition == name }})
+	}
+	return menus, parts
+}
+
+// curves returns the smooth curve of some of the jobs of a run, and the time for which committed GPUs are paid.
+type curves func(p part) (*smooth, capcli.Seconds, error)
+
+// wall is the jobs that no pool under a price paid by use serves, by whether a committed pool serves them.
+type wall struct{ inside, outside *smooth } // nil is no job
+
+// beyond returns the least work of the jobs that so many committed GPUs cannot do.
+func (w *wall) beyond(committed int64) (work capcli.GPUTime) {
+	if w.inside != nil {
+		work = w.inside.workOver(committed)
+	}
+	if w.outside != nil {
+		work += w.outside.total()
+	}
+	return work
+}
+
+// walls returns the wall of each tier of the menu; nil where all jobs may use all that is cheaper.
+func (m *menu) walls(within part, curve curves) ([]*wall, error) {
+	out := make([]*wall, len(m.tiers))
+	if within.keep != nil {
+		return out, nil
+	}
+	var fenced []string
+	for _, x := range m.items {
+		if x.committed {
+			fenced = append(fenced, x.partition)
+		}
+	}
+	for i, t := range m.tiers {
+		var cheaper []string
+		for _, x := range m.items {
+			if !x.committed && x.price < t.price {
+				cheaper = append(cheaper, x.partition)
+			}
+		}
+		if slices.Contains(cheaper, "") || len(cheaper) == 0 && (len(fenced) == 0 || slices.Contains(fenced, "")) {
+			continue
+		}
+		w := &wall{}
+		slices.Sort(cheaper)
+		for _, committed := range []bool{true, false} {
+			if !committed && (slices.Contains(fenced, "") || m.none) {
+				continue // a committed pool serves all, or there is none: all are inside
+			}
+			keep := func(partition string) bool {
+				in := m.none || slices.Contains(fenced, "") || slices.Contains(fenced, partition)
+				return in == committed && !slices.Contains(cheaper, partition)
+			}
+			s, _, err := curve(part{fmt.Sprintf("beyond %q, committed %t %q", cheaper, committed, fenced), keep})
+			if err != nil {
+				return nil, err
+			}
+			if committed {
+				w.inside = s
+			} else {
+				w.outside = s
+			}
+		}
+		out[i] = w
+	}
+	return out, nil
+}
+
+// leastOfParts returns the least cost of the jobs of a run whose curves are given, and the committed GPUs that reach it.
+func (m *menu) leastOfParts(curve curves) (capcli.USD, int64, error) {
+	var cost capcli.USD
+	var gpus int64
+	menus, parts := m.divide()
+	for i, sub := range menus {
+		s, time, err := curve(parts[i])
+		if err != nil {
+			return 0, 0, err
+		}
+		walls, err := sub.walls(parts[i], curve)
+		if err != nil {
+			return 0, 0, err
+		}
+		c, k := sub.leastUnder(s, walls, time)
+		cost, gpus = cost+c, gpus+k
+	}
+	return cost, gpus, nil
+}
