@@ -88,7 +88,7 @@ const (
 	tierFlexible = "flexible"
 	tierSpot     = "spot"
 	theTiers     = "the tiers"
-	noSpot       = "without spot"
+	noSpot       = "the same without spot"
 	atPeak       = "all reserved at the peak"
 )
 
