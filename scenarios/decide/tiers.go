@@ -159,7 +159,10 @@ func (c *chain) tierPlanner(ctx context.Context, axes []string) (*mix.Planner, e
 		return nil, err
 	}
 	q := mix.NewRequest(kase)
-	q.Vary, q.Max, q.Min, q.Hold, q.Runs, q.Confidence, q.WaitCost = axes, c.limits, c.Min, c.hold, c.played(), 0, c.WaitCost
+	q.Vary, q.Max, q.Min, q.Hold, q.Runs, q.Confidence = axes, c.limits, c.Min, c.hold, c.played(), 0
+	if c.WaitCost != mix.WaitCostDefault { // else as the command has it: nothing where nobody may wait
+		q.WaitCost = c.WaitCost
+	}
 	if q.Risk, err = futures.ParseRisk(c.Risk); err != nil {
 		return nil, err
 	}
