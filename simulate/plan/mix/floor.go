@@ -54,7 +54,7 @@ func elastic(s *smooth, walls []*wall, tiers []tier, committed int64) capcli.USD
 		if t.price > last {
 			over := s.workOver(level)
 			if i < len(walls) && walls[i] != nil {
-				over = max(over, walls[i].beyond(committed))
+				over = max(over, walls[i].workOver(committed))
 			}
 			sum += capcli.Cost(t.price-last, over)
 		}

@@ -183,7 +183,7 @@ func (b *bounds) loosest(run int, keys []string, list []*simulate.Config, v wort
 		}
 		var all *promised
 		for _, cfg := range list {
-			all = all.loosened(promises(cfg, of.of(jobs), v))
+			all = all.loosened(promises(cfg, of.filter(jobs), v))
 		}
 		fresh, time, longest = newSmooth(all.windows, all.end()), cmp.Or(all.until, all.ended), all.longest
 		k := &curveKept{Time: time, Longest: longest}

@@ -18,8 +18,8 @@ type part struct {
 	keep func(partition string) bool // nil is all jobs
 }
 
-// of returns the jobs of the part.
-func (p *part) of(jobs []capcli.Job) []capcli.Job {
+// filter returns the jobs of the part.
+func (p *part) filter(jobs []capcli.Job) []capcli.Job {
 	if p.keep == nil {
 		return jobs
 	}
@@ -71,8 +71,8 @@ type curves func(p part) (*smooth, capcli.Seconds, error)
 // wall is the jobs that no pool under a price paid by use serves, by whether a committed pool serves them.
 type wall struct{ inside, outside *smooth } // nil is no job
 
-// beyond returns the least work of the jobs that so many committed GPUs cannot do.
-func (w *wall) beyond(committed int64) (work capcli.GPUTime) {
+// workOver returns the least work of the jobs that so many committed GPUs cannot do.
+func (w *wall) workOver(committed int64) (work capcli.GPUTime) {
 	if w.inside != nil {
 		work = w.inside.workOver(committed)
 	}
