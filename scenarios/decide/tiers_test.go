@@ -286,3 +286,54 @@ func TestNoTiersUnlessAsked(t *testing.T) {
 		t.Errorf("kinds without tiers: %v", err)
 	}
 }
+
+// Of recorded jobs those that did nothing are in no demand and in no tier, and what waits for input is told with its GPUs:
+// 4 GPUs serve, 2 are held idle, 2 train and wait for input half of the time.
+func TestTiersOfRecordings(t *testing.T) {
+	q, files := tierRequest(t, tierWorlds()["demo"], 5, "")
+	var log strings.Builder
+	log.WriteString("job_id,submit,run_s,gpus,class,tag:work,tag:input_wait_pct\n")
+	for day := range 28 {
+		at := capcli.Time(1_767_571_200) + capcli.Time(day)*capcli.Time(capcli.Day)
+		fmt.Fprintf(&log, "a%d,%s,86400,4,light,inference,\nb%d,%s,86400,2,mostly_idle,training,\nc%d,%s,86400,2,input_starved,training,50\n", day, at, day, at, day, at)
+	}
+	files["log.csv"] = []byte(log.String())
+	r, err := Decide(t.Context(), q, &World{Open: opened(files)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkTiers(t, r)
+	x := r.Tiers
+	want := []string{
+		"25% of the GPU time is allocated and idle (mostly_idle): the plan buys nothing for it, which is " + kinds.GPUsText(2*x.Scale) + " GPUs.",
+		"12% of the GPU time waits for input (input_starved): mending it is worth " + kinds.GPUsText(x.Scale) + " GPUs before any purchase.",
+	}
+	for _, text := range want {
+		if !slices.Contains(x.Sentences, text) {
+			t.Errorf("missing %q in %q", text, x.Sentences)
+		}
+	}
+	if math.Abs(x.Scale-1) > 0.05 {
+		t.Errorf("the futures have %v times the demand of the log, which has no trend", x.Scale)
+	}
+	if r.Log.Demand != 6 || x.Kinds.Row(kinds.Unneeded).Jobs != 28 || x.Kinds.Row(kinds.Always).Mean != 4 {
+		t.Errorf("demand %v, kinds %+v", r.Log.Demand, x.Kinds.Kinds)
+	}
+	if base := x.Tier(tierBase); base == nil || base.First < 4 || base.First > 6 {
+		t.Errorf("base %+v of a demand of 6 without a rhythm", base)
+	}
+}
+
+// What is held stands beside the tiers and is no part of them.
+func TestTiersWithWhatIsHeld(t *testing.T) {
+	q, files := tierRequest(t, tierWorlds()["services"], 5, "2.20")
+	q.Held = []string{"2@2026-01-01..2027-01-01"}
+	r, err := Decide(t.Context(), q, &World{Open: opened(files)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkTiers(t, r)
+	if !slices.ContainsFunc(r.Tiers.Totals, func(x TierTotal) bool { return x.Name == heldAlone }) || r.Tiers.Tier(tierBill) != nil {
+		t.Errorf("totals %+v, tiers %+v", r.Tiers.Totals, r.Tiers.Tiers)
+	}
+}
