@@ -57,8 +57,12 @@ func Decision(r *decide.Result) report.Doc {
 	}
 	if r.Tiers != nil {
 		d.Lead = strings.Join(r.Tiers.Sentences, " ")
+		d.Tables[0].Title = "Without tiers, one rule for all jobs, over " + r.Length.String()
 		d.Tables = append(tierTables(r.Tiers), d.Tables...)
-		d.Notes = append(append(d.Notes, r.Tiers.Assumed...), r.Tiers.Kinds.CannotTell...)
+		d.Notes = append(d.Notes, r.Tiers.Assumed...)
+		for _, text := range r.Tiers.Kinds.CannotTell {
+			d.Notes = append(d.Notes, "cannot be told: "+text)
+		}
 	}
 	if r.Plan == nil && len(r.Ways) > 0 {
 		d.Tables = []report.Table{report.Fill(report.Table{Name: "ways", Title: "What each way to count the log answers"}, r.Ways, []report.Field[decide.Way]{
@@ -100,10 +104,10 @@ func tierTables(t *decide.Tiers) []report.Table {
 			{Name: "usd_per_useful_hour", Head: "useful GPU-hour"},
 		}),
 		report.Fill(report.Table{Name: "kinds", Title: "The work of the log by kind"}, t.Kinds.Kinds, []report.Field[kinds.KindRow]{
-			{Name: "kind"}, {Name: "jobs"}, {Name: "gpu_hours", Head: "GPU-hours"}, {Name: "share", As: report.AsPercent}, {Name: "mean_gpus", Head: "GPUs"},
+			{Name: "kind", Cell: func(k kinds.KindRow) any { return string(k.Kind) }}, {Name: "jobs"}, {Name: "gpu_hours", Head: "GPU-hours"}, {Name: "share", As: report.AsPercent}, {Name: "mean_gpus", Head: "GPUs"},
 		}),
 		report.Fill(report.Table{Name: "rules", Title: "Which rule told how much"}, usedRules(t.Kinds.Rules), []report.Field[kinds.RuleRow]{
-			{Name: "rule"}, {Name: "kind"}, {Name: "jobs"}, {Name: "gpu_hours", Head: "GPU-hours"}, {Name: "looks_at", Head: "looks at", Priority: 1}, {Name: "threshold", Priority: 2}, {Name: "because", Priority: 3},
+			{Name: "rule"}, {Name: "kind", Cell: func(r kinds.RuleRow) any { return string(r.Kind) }}, {Name: "jobs"}, {Name: "gpu_hours", Head: "GPU-hours"}, {Name: "looks_at", Head: "looks at", Priority: 1}, {Name: "threshold", Priority: 2}, {Name: "because", Priority: 3},
 		}),
 	}
 	if len(t.Kinds.Verdicts) > 0 {
