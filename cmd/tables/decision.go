@@ -56,13 +56,7 @@ func Decision(r *decide.Result) report.Doc {
 		}),
 	}
 	if r.Tiers != nil {
-		d.Lead = strings.Join(r.Tiers.Sentences, " ")
-		d.Tables[0].Title = "Without tiers, one rule for all jobs, over " + r.Length.String()
-		d.Tables = append(tierTables(r.Tiers), d.Tables...)
-		d.Notes = append(d.Notes, r.Tiers.Assumed...)
-		for _, text := range r.Tiers.Kinds.CannotTell {
-			d.Notes = append(d.Notes, "cannot be told: "+text)
-		}
+		showTiers(&d, r)
 	}
 	if r.Plan == nil && len(r.Ways) > 0 {
 		d.Tables = []report.Table{report.Fill(report.Table{Name: "ways", Title: "What each way to count the log answers"}, r.Ways, []report.Field[decide.Way]{
@@ -76,6 +70,17 @@ func Decision(r *decide.Result) report.Doc {
 		})}
 	}
 	return d
+}
+
+// showTiers puts the tiers before the plan without them.
+func showTiers(d *report.Doc, r *decide.Result) {
+	d.Lead = strings.Join(r.Tiers.Sentences, " ")
+	d.Tables[0].Title = "Without tiers, one rule for all jobs, over " + r.Length.String()
+	d.Tables = append(tierTables(r.Tiers), d.Tables...)
+	d.Notes = append(d.Notes, r.Tiers.Assumed...)
+	for _, text := range r.Tiers.Kinds.CannotTell {
+		d.Notes = append(d.Notes, "cannot be told: "+text)
+	}
 }
 
 // tierTables are the tables of three tiers: what to get, what else costs, and the kinds of work with the rules that told
