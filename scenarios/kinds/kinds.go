@@ -78,7 +78,6 @@ type evidence struct {
 	group *group
 	work  judge.WorkKind // told by names or by a recording
 	batch bool           // names say that nobody waits at it
-	state string         // of the log, the first word
 	found judge.Kind     // verdict of a recording; "" is none
 	saves bool
 }
@@ -236,7 +235,7 @@ func readWords(text string) (work judge.WorkKind, batch bool) {
 	rank := []judge.WorkKind{judge.UnknownWork, judge.Training, judge.FineTuning, judge.Inference, judge.Interactive}
 	best := 0
 	text = strings.NewReplacer("fine-tun", "finetun", "fine_tun", "finetun").Replace(strings.ToLower(text))
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
 		told := judge.Work(&judge.WorkCase{Command: word}).Kind
 		for _, w := range words {
 			if strings.HasPrefix(word, w.begin) {

@@ -191,17 +191,7 @@ func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 				keys, list = append(keys, key), append(list, &cfg)
 			}
 		}
-		all, of, err := bs.loosest(run, keys, list, nil, part{})
-		if err != nil {
-			return nil, err
-		}
-		cost, gpus, err := m.leastOfParts(func(p part) (*smooth, capcli.Seconds, error) {
-			if p.keep == nil {
-				return all, of.Time, nil
-			}
-			s, _, err := bs.loosest(run, keys, list, nil, p)
-			return s, of.Time, err
-		})
+		cost, gpus, of, err := bs.leastOfRun(m, run, keys, list)
 		if err != nil {
 			return nil, err
 		}
@@ -252,6 +242,23 @@ func (m *menu) lowest() capcli.Rate {
 		return m.committed
 	}
 	return m.tiers[0].price
+}
+
+// leastOfRun returns the least cost of the jobs of a run in the loosest of the windows that some configurations give them,
+// the committed GPUs that reach it, and what is known of the windows.
+func (b *bounds) leastOfRun(m *menu, run int, keys []string, list []*simulate.Config) (capcli.USD, int64, *curveKept, error) {
+	all, of, err := b.loosest(run, keys, list, nil, part{})
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	cost, gpus, err := m.leastOfParts(func(p part) (*smooth, capcli.Seconds, error) {
+		if p.keep == nil {
+			return all, of.Time, nil
+		}
+		s, _, err := b.loosest(run, keys, list, nil, p)
+		return s, of.Time, err
+	})
+	return cost, gpus, of, err
 }
 
 // boundSameService returns the bound over every mix that finishes no job's work later than e does.
@@ -394,13 +401,20 @@ func (w *watch) windows(v worths, of part) *promised {
 		p.ended = max(p.ended, job.Earliest+job.Run)
 		p.windows = append(p.windows, job)
 	}
-	for i := range w.replicas {
-		if r := &w.replicas[i]; v == nil && (of.keep == nil || of.keep(r.partition)) {
+	if v == nil {
+		p.addReplicas(w.replicas, of)
+	}
+	return p
+}
+
+// addReplicas adds the time for which replicas of a part held GPUs.
+func (p *promised) addReplicas(replicas []replica, of part) {
+	for i := range replicas {
+		if r := &replicas[i]; of.keep == nil || of.keep(r.partition) {
 			p.ended = max(p.ended, r.Earliest+r.Run)
 			p.windows = append(p.windows, r.window)
 		}
 	}
-	return p
 }
 
 // watch records when the jobs of a run start and end, and which are interrupted.

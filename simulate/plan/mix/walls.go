@@ -82,46 +82,45 @@ func (w *wall) workOver(committed int64) (work capcli.GPUTime) {
 	return work
 }
 
+// partitionsOf returns the partitions of some pools of the menu, in order; "" is all.
+func (m *menu) partitionsOf(some func(x *item) bool) []string {
+	var out []string
+	for i := range m.items {
+		if some(&m.items[i]) {
+			out = append(out, m.items[i].partition)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // walls returns the wall of each tier of the menu; nil where all jobs may use all that is cheaper.
 func (m *menu) walls(within part, curve curves) ([]*wall, error) {
 	out := make([]*wall, len(m.tiers))
 	if within.keep != nil {
 		return out, nil
 	}
-	var fenced []string
-	for _, x := range m.items {
-		if x.committed {
-			fenced = append(fenced, x.partition)
-		}
-	}
+	fenced := m.partitionsOf(func(x *item) bool { return x.committed })
+	free := m.none || slices.Contains(fenced, "") // no job is kept out of committed GPUs
 	for i, t := range m.tiers {
-		var cheaper []string
-		for _, x := range m.items {
-			if !x.committed && x.price < t.price {
-				cheaper = append(cheaper, x.partition)
-			}
-		}
-		if slices.Contains(cheaper, "") || len(cheaper) == 0 && (len(fenced) == 0 || slices.Contains(fenced, "")) {
+		cheaper := m.partitionsOf(func(x *item) bool { return !x.committed && x.price < t.price })
+		if slices.Contains(cheaper, "") || len(cheaper) == 0 && free {
 			continue
 		}
+		some := func(inside bool) (*smooth, error) {
+			s, _, err := curve(part{fmt.Sprintf("beyond %q, inside %q %t", cheaper, fenced, inside), func(partition string) bool {
+				return (free || slices.Contains(fenced, partition)) == inside && !slices.Contains(cheaper, partition)
+			}})
+			return s, err
+		}
 		w := &wall{}
-		slices.Sort(cheaper)
-		for _, committed := range []bool{true, false} {
-			if !committed && (slices.Contains(fenced, "") || m.none) {
-				continue // a committed pool serves all, or there is none: all are inside
-			}
-			keep := func(partition string) bool {
-				in := m.none || slices.Contains(fenced, "") || slices.Contains(fenced, partition)
-				return in == committed && !slices.Contains(cheaper, partition)
-			}
-			s, _, err := curve(part{fmt.Sprintf("beyond %q, committed %t %q", cheaper, committed, fenced), keep})
-			if err != nil {
+		var err error
+		if w.inside, err = some(true); err != nil {
+			return nil, err
+		}
+		if !free {
+			if w.outside, err = some(false); err != nil {
 				return nil, err
-			}
-			if committed {
-				w.inside = s
-			} else {
-				w.outside = s
 			}
 		}
 		out[i] = w
