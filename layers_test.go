@@ -148,7 +148,7 @@ var layers = map[string][]string{
 	"profile/timeline":    {},
 	"profile/measured":    {},
 
-	"scenarios":                 {"simulate/shift", "profile/accelerator", "simulate/mig", "forecast/roadmap", "profile/measured", "scenarios/events", "simulate", "simulate/choose", "simulate/width", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
+	"scenarios":                 {"scenarios/kinds", "simulate/shift", "profile/accelerator", "simulate/mig", "forecast/roadmap", "profile/measured", "scenarios/events", "simulate", "simulate/choose", "simulate/width", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
 	"scenarios/play":            {"simulate/shift", "scenarios/generate", "simulate/workflow", "scenarios/service", "simulate/serving", "simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
 	"scenarios/prices":          {"scenarios/strict", "yaml"},
 	"scenarios/strict":          {"yaml"},
@@ -169,9 +169,10 @@ var layers = map[string][]string{
 	"scenarios/spend":  {"forecast", "forecast/model", "simulate/billing", "simulate/billing/focus"},
 	"scenarios/vary":   {"scenarios/live", "scenarios/whatif", "simulate/billing", "simulate/outcome", "simulate/plan"},
 	"scenarios/demo":   {"profile/jobfile", "scenarios"},
+	"scenarios/kinds":  {"profile", "profile/judge", "profile/trace", "scenarios/strict", "yaml"},
 	"scenarios/trial":  {"forecast", "scenarios/prices", "simulate/plan", "simulate/plan/backtest", "simulate/plan/curve", "simulate/plan/market"},
 	"scenarios/inputs": {"profile", "profile/demand", "profile/jobfile", "profile/parquet", "profile/requests", "profile/series", "profile/store", "profile/trace", "scenarios/prices", "scenarios/service", "simulate/billing", "simulate/billing/focus", "simulate/plan/sizing"},
-	"scenarios/decide": {"profile/store", "scenarios/inputs", "scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/plan/backtest", "forecast/history", "forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/events", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
+	"scenarios/decide": {"profile/store", "scenarios/inputs", "scenarios/kinds", "scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/plan/backtest", "forecast/history", "forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/events", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
 	"scenarios/paper":        {"scenarios/decide", "scenarios/trial", "forecast/outlook", "profile/trace", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/sizing", "simulate/validate"},
 	"scenarios/paper/figure": {},
@@ -193,6 +194,7 @@ var layers = map[string][]string{
 	"cmd/invoice": {"cmd/report", "scenarios/spend", "simulate/billing/focus"},
 	"cmd/files":   {"cmd/report", "profile/trace", "unix"},
 	"cmd/report":  {"tablewriter"},
+	"cmd/tables":  {"cmd/report", "scenarios/decide", "scenarios/kinds", "simulate/plan/market"},
 	"cmd/wasm":    {"cmd/panel/reply"},
 
 	"cmd/serve":        {"cmd/panel", "cmd/panel/reply", "cmd/report/page", "cmd/schema", "forecast/outlook", "profile/demand", "profile/trace", "scenarios/live", "scenarios/paper", "scenarios/play", "scenarios/strict", "scenarios/whatif", "simulate/outcome", "simulate/plan/mix", "netutil"},
@@ -203,7 +205,7 @@ var layers = map[string][]string{
 
 	"cmd/explore":  {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/whatif", "simulate/outcome", "bubbletea", "tablewriter"},
 	"cmd/timeline": {"cmd/report", "simulate/outcome"},
-	"cmd/schema":   {"profile/upkeep", "profile/inference", "profile/requests", "cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/anomaly", "profile/demand", "profile/heat", "profile/jobfile", "profile/nvml", "profile/scaling", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/spend", "scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/plan/sizing", "simulate/plan/widths"},
+	"cmd/schema":   {"profile/upkeep", "profile/inference", "profile/requests", "cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/anomaly", "profile/demand", "profile/heat", "profile/jobfile", "profile/nvml", "profile/scaling", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kinds", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/spend", "scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/plan/sizing", "simulate/plan/widths"},
 	"cmd/capcli":   {"*"},
 }
 

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"capcli"
+	"capcli/profile/judge"
 )
 
 // hoursOfMonth is the length of the month for monthly costs: 8760 hours / 12.
@@ -269,6 +271,24 @@ func (j *JobUse) fitResult() FitResult {
 // thousandths.
 type Shared struct{ Jobs, Milli int64 }
 
+// The tags of recorded jobs.
+const (
+	WorkTag      = "work"           // kind of work, where the recording is sure enough: see judge.WorkKind
+	InputWaitTag = "input_wait_pct" // share of the time held in which a job short of input waited for it, in whole percent
+)
+
+// recordTags returns the tags of a job with its verdict.
+func (j *JobUse) recordTags(v *Verdict) *capcli.Tags {
+	var list []capcli.Tag
+	if w := v.Work; w != nil && w.Confidence > judge.Low && w.Kind != judge.UnknownWork {
+		list = append(list, capcli.Tag{Name: WorkTag, Value: string(w.Kind)})
+	}
+	if u := j.Use; v.Kind == Starved && u.Held > 0 {
+		list = append(list, capcli.Tag{Name: InputWaitTag, Value: strconv.FormatInt((100*u.Starved+u.Held/2)/u.Held, 10)})
+	}
+	return capcli.NewTags(list...)
+}
+
 // Record returns the jobs of the summary in order of their start, without jobs that the source
 // could not name. Times are whole seconds: a job starts in the second of its first sample. A job on
 // MIG instances asks for their share of a GPU, rounded down, so that as many fit on a GPU as were on
@@ -285,8 +305,9 @@ func (s *Summary) Record(share bool) (out []capcli.Job, parts Shared) {
 		if j.To.Sub(s.To) == 0 {
 			state = "RUNNING"
 		}
+		verdict := j.Judge()
 		job := capcli.Job{
-			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(j.Judge().Kind), State: state, GPUs: max(1, j.Devices),
+			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(verdict.Kind), Tags: j.recordTags(&verdict), State: state, GPUs: max(1, j.Devices),
 			Submit: start, Start: start, End: end, Run: capcli.Seconds(end - start), Eligible: capcli.NoTime, Deadline: capcli.NoTime,
 		}
 		if j.MIG {

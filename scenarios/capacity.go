@@ -109,7 +109,7 @@ const (
 	maxPerNode   = 4096
 )
 
-var kinds = [...]string{"owned", "reserved", "on_demand", "spot"}
+var poolKinds = [...]string{"owned", "reserved", "on_demand", "spot"}
 
 func capacityFields(c *Capacity) []strict.Field {
 	fields := []strict.Field{
@@ -199,14 +199,14 @@ func nameRest(pools []Capacity, taken map[string]int) {
 func kind(c *Capacity) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var s string
-		strict.Choice(&s, "kind", append(kinds[:len(kinds):len(kinds)], poolProducts...)...)(d, n)
+		strict.Choice(&s, "kind", append(poolKinds[:len(poolKinds):len(poolKinds)], poolProducts...)...)(d, n)
 		if slices.Contains(poolProducts, s) {
 			c.Kind, c.Product = simulate.Reserved, s
 		}
 		if s == perUse {
 			c.Kind = simulate.OnDemand
 		}
-		for i, k := range kinds {
+		for i, k := range poolKinds {
 			if k == s {
 				c.Kind = simulate.Terms(i)
 			}

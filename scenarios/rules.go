@@ -15,7 +15,7 @@ import (
 var overflowSection = strict.Section[Overflow]{Name: "overflow", Fields: func(o *Overflow) []strict.Field {
 	return []strict.Field{
 		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]; [cheapest] is all others by what a job costs there in all", strict.Names(&o.Order, "kinds or names of pools")},
-		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; default: 0", patiences(&o.Patience)},
+		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {class, max_run, wait}; default: 0", patiences(&o.Patience)},
 		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", perHour(&o.PerGPUHour)},
 		{"queue_max", "with more jobs waiting than this, the last go on at once", strict.Integer(&o.QueueMax, 1, 1_000_000_000)},
 	}
@@ -54,21 +54,21 @@ func perHour(dst *float64) strict.Reader {
 	}
 }
 
-// patiences reads one wait for all jobs, or one for each range of run times.
+// patiences reads one wait for all jobs, or one for each class and range of run times.
 func patiences(dst *[]simulate.Patience) strict.Reader {
 	section := patienceSection
 	section.Check = func(o *strict.Object, p *simulate.Patience) {
 		if !o.Has("wait") {
 			o.FaultMissing("wait", "wait is missing: how long such jobs wait, or never")
 		}
-		if k := len(*dst); k > 0 && o.IsClean("max_run") {
-			last := (*dst)[k-1].MaxRun
-			if last == 0 || p.MaxRun > 0 && p.MaxRun <= last {
-				o.Fault("max_run", "this line is never reached: an earlier one takes the same jobs; put the shortest max_run first")
-			}
+		taken := slices.ContainsFunc(*dst, func(q simulate.Patience) bool {
+			return (q.Class == "" || q.Class == p.Class) && (q.MaxRun == 0 || p.MaxRun > 0 && p.MaxRun <= q.MaxRun)
+		})
+		if taken && o.IsClean("max_run") {
+			o.Fault("max_run", "this line is never reached: an earlier one takes the same jobs; put the shortest max_run first, and lines for all classes last")
 		}
 	}
-	list := section.List(dst, maxList, "{max_run, wait}")
+	list := section.List(dst, maxList, "{class, max_run, wait}")
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind != yaml.ScalarNode {
 			list(d, n)
@@ -82,6 +82,7 @@ func patiences(dst *[]simulate.Patience) strict.Reader {
 
 var patienceSection = strict.Section[simulate.Patience]{Name: "overflow.patience", Fields: func(p *simulate.Patience) []strict.Field {
 	return []strict.Field{
+		{"class", "for jobs of this kind of work; default: all", strict.Name(&p.Class)},
 		{"max_run", "for jobs believed to run no longer; default: all", strict.Duration(&p.MaxRun, 1)},
 		{"wait", "how long they wait for committed capacity, or never", patience(&p.Wait)},
 	}

@@ -20,8 +20,9 @@ type Overflow struct {
 	CommittedFirst bool
 }
 
-// Patience is how long jobs up to a length wait for committed capacity.
+// Patience is how long jobs of a class up to a length wait for committed capacity.
 type Patience struct {
+	Class   string         // kind of work of the jobs; "" is all
 	MaxRun  capcli.Seconds // longest estimated run time of the jobs it is for; 0 is all jobs
 	Wait    capcli.Seconds // negative: for ever, the jobs never move on
 	PerHour float64        // extra wait in hours for each GPU-hour of the job (Starburst's linear cost, Luo et al., EuroSys 2024)
@@ -35,7 +36,7 @@ func (o *Overflow) patienceOf(l *Live) capcli.Seconds { return o.PatienceOf(&l.J
 func (o *Overflow) PatienceOf(j *capcli.Job, believed capcli.Seconds) capcli.Seconds {
 	for i := range o.Patience {
 		p := &o.Patience[i]
-		if p.MaxRun > 0 && believed > p.MaxRun {
+		if p.Class != "" && p.Class != j.Class || p.MaxRun > 0 && believed > p.MaxRun {
 			continue
 		}
 		if p.PerHour > 0 {

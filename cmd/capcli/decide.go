@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report/page"
+	"capcli/cmd/tables"
 	"capcli/profile/bucket"
 	"capcli/profile/store"
 	"capcli/profile/trace"
@@ -55,6 +56,8 @@ func newDecide(e *env) *cobra.Command {
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", uint64(o.ask.Seed), "seed of all chance: a whole `NUMBER` from 0")
 	f.StringVar(&o.ask.Seller, "provider", "", "plan with the prices of this `NAME` (default: the cheapest with a price for 1y)")
 	f.StringArrayVar(&o.ask.Held, "held", nil, "GPUs committed already, which serve first: `64@2026-01-01..2027-01-01` (repeat)")
+	f.BoolVar(&o.ask.Tiers, "tiers", false, "plan a reserved base, GPUs on demand and spot GPUs, by kind of work")
+	f.StringVar(&o.ask.Kinds, "kinds", "", "what is known of kinds of work and of spot, for --tiers: `FILE`")
 	f.IntVar(&o.ask.Origins, "backtest", o.ask.Origins, "try the question on `N` earlier dates of the log, and say what the answers would have cost; 0 does not")
 	f.StringVar(&o.ask.WaitCost, "wait-cost", o.ask.WaitCost, "an hour that a job waits for fenced GPUs counts this `$`")
 	f.StringVar(&o.dir, "out", "", "write the documents of all steps into this `DIR`")
@@ -93,7 +96,7 @@ func runDecide(ctx context.Context, e *env, o *decideOptions) error {
 			return failed
 		}
 	}
-	if failed := emit(e, o.output, decideDoc(r)); failed != nil {
+	if failed := emit(e, o.output, tables.Decision(r)); failed != nil {
 		return failed
 	}
 	if err == nil {

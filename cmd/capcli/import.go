@@ -16,6 +16,7 @@ import (
 	"capcli/profile/kubernetes"
 	"capcli/profile/trace"
 	"capcli/scenarios/inputs"
+	"capcli/scenarios/kinds"
 	"capcli/scenarios/prices"
 )
 
@@ -27,6 +28,7 @@ type importOptions struct {
 	rejects string
 	only    jobfile.Only
 	joined  string
+	kinds   string
 	tables  [3]string // files for importTables
 }
 
@@ -73,6 +75,7 @@ func newImport(e *env) *cobra.Command {
 	cmd.Flags().StringArrayVar(&o.only.Without, "without", nil, "no jobs of this `TENANT` (repeat)")
 	cmd.Flags().StringVar(&o.only.From, "from", "", "only what jobs would have run from `WHEN` on, a date or a time")
 	cmd.Flags().StringVar(&o.only.To, "to", "", "only jobs submitted up to `WHEN`")
+	cmd.Flags().StringVar(&o.kinds, "kinds", "", "give jobs the class and partition of their kind of work, by this `FILE` or by the `rules` alone")
 	complete(cmd, "gpu", func() []string { return prices.Catalogue().Models() })
 	for i, t := range importTables {
 		cmd.Flags().StringVar(&o.tables[i], t.name+"-out", "", t.usage+", as CSV in this `FILE`")
@@ -141,7 +144,16 @@ func (o *importOptions) request(e *env, names []string) (*jobfile.Request, error
 		return nil, err
 	}
 	o.only.Same = prices.SameModel
-	return &jobfile.Request{Input: names[0], More: names[1:], Open: e.open, Options: opts, File: file, Only: &o.only}, nil
+	r := &jobfile.Request{Input: names[0], More: names[1:], Open: e.open, Options: opts, File: file, Only: &o.only}
+	if o.kinds != "" {
+		rules, err := kinds.Read(e.open, o.kinds)
+		if err != nil {
+			return nil, err
+		}
+		s := kinds.NewSurvey(rules)
+		r.Survey, r.Each = s.Add, s.Rewrite
+	}
+	return r, nil
 }
 
 // usesStdout reports whether stdout takes the jobs or a table.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/profile"
 	"capcli/profile/jobfile"
 )
 
@@ -25,7 +26,7 @@ func newProfileJobs(e *env) *cobra.Command {
 		Use:   "jobs DIR… --out JOBS",
 		Short: "Write the jobs that were seen as a jobs file, for simulate and forecast",
 		Long: "jobs writes one row for each job that held a GPU: its times, its GPUs, its tenant, and as its class\n" +
-			"the verdict on it. The ending of JOBS chooses the form:\n" + jobfile.Endings + ".\n" +
+			"the verdict on it, with tags for its kind of work and its wait for input. The ending of JOBS chooses the form:\n" + jobfile.Endings + ".\n" +
 			"Times run from its first to its last sample; a profile does not know when it was submitted.\n" +
 			"With --share, a job of one GPU that used half of it or less asks for that part: the most of its memory in use and\n" +
 			"a tenth more, and its SM and DRAM activity at p95, rounded up to 5%. Memory is what its allocator held: as much as\n" +
@@ -64,6 +65,7 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 	if len(jobs) == 0 {
 		return &capcli.InputError{File: args[0], Text: "expected jobs that held a GPU, found none", Hint: "only some users may see processes: run profile as root, with --processes 5s"}
 	}
+	file.Extra.Tags = []string{profile.InputWaitTag, profile.WorkTag}
 	err = writeOutput(e, o.out, func(w io.Writer) error {
 		return file.Write(w, capcli.StreamJobs(jobs), map[string]string{"source": "capcli profile"})
 	})

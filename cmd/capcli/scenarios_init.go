@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/scenarios"
+	"capcli/scenarios/kinds"
 	"capcli/scenarios/prices"
 )
 
@@ -23,6 +24,7 @@ type initOptions struct {
 	partitions string
 	model      string
 	commit     string
+	tiers      string
 	kueue      kueueOptions
 }
 
@@ -50,6 +52,7 @@ func newScenariosInit(e *env) *cobra.Command {
 	f.StringVar(&o.partitions, "partitions", "own", "partitions have GPUs of their `own`, or have them shared")
 	f.StringVar(&o.model, "gpu-model", "", "the log's GPUs where it does not say: `MODEL`, for prices")
 	f.StringVar(&o.commit, "commit", "", "one pool to commit to for this `TERM`, 1y, with on demand behind it, for capcli plan mix")
+	f.StringVar(&o.tiers, "tiers", "", "three tiers, for jobs of import --kinds: by its `FILE`, or rules")
 	o.kueue.addObjectFlags(cmd)
 	addFormatFlag(cmd, &o.sim.ask.Read)
 	addReadFlag(cmd, &o.sim.ask.Read)
@@ -133,6 +136,13 @@ func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error
 	fit.Commit = o.commit
 	if o.sim.ask.Trace != "-" {
 		fit.From, fit.Format, fit.TZ = seenFrom(o.folder(), o.sim.ask.Trace), o.sim.ask.Read.Format, o.sim.ask.Read.TZ
+	}
+	if o.tiers != "" {
+		rules, err := kinds.Read(e.open, o.tiers)
+		if err != nil {
+			return nil, err
+		}
+		return survey.FitTiers(fit, q.Prices, rules)
 	}
 	if o.commit != "" {
 		return survey.FitCommitment(fit, q.Prices)

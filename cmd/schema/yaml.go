@@ -8,6 +8,7 @@ import (
 
 	"capcli/scenarios"
 	"capcli/scenarios/events"
+	"capcli/scenarios/kinds"
 	"capcli/scenarios/prices"
 	"capcli/scenarios/service"
 	"capcli/scenarios/strict"
@@ -22,6 +23,7 @@ var inputs = []struct {
 	{"portfolio/v1", "a portfolio of commitments (capcli bill, plan review)", shapeOf("portfolio/v1")},
 	{"market/v1", "GPU models and what can be bought (capcli plan joint)", shapeOf("market/v1")},
 	{"events/v1", "planned events and holidays (capcli forecast events init)", events.Shape},
+	{"kinds/v1", "kinds of work: what is known of jobs, and what is assumed of spot GPUs (capcli import --kinds)", kinds.Shape},
 	{"service/v1", "a service: its model, replicas, promise, requests and scaler (capcli service init)", service.Shape},
 	{"prices/v1", "prices of your own (capcli prices import)", prices.Shape},
 }

@@ -15,6 +15,7 @@ import (
 
 	"capcli/scenarios"
 	"capcli/scenarios/events"
+	"capcli/scenarios/kinds"
 	"capcli/scenarios/prices"
 	"capcli/scenarios/service"
 )
@@ -25,6 +26,7 @@ var readers = map[string]func(text []byte) error{
 	"portfolio":   func(b []byte) error { _, err := scenarios.ParsePortfolio("p.yaml", b); return err },
 	"market":      func(b []byte) error { _, err := scenarios.ParseMarket("m.yaml", b); return err },
 	"events":      func(b []byte) error { _, err := events.Parse("e.yaml", b, time.UTC, nil); return err },
+	"kinds":       func(b []byte) error { _, err := kinds.Parse("k.yaml", b); return err },
 	"service":     func(b []byte) error { _, err := service.Parse("s.yaml", b); return err },
 	"prices_file": func(b []byte) error { _, err := prices.Parse("p.yaml", b); return err },
 }

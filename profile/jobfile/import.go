@@ -22,6 +22,10 @@ type Request struct {
 	Options trace.Options // how to read the log
 	File    File          // what to write
 	Only    *Only         // which jobs to write; nil writes all
+	// Each changes a job before it is written, and reports whether it is written; nil changes none. Survey is given every
+	// job that Only chooses before, in a pass of its own; it may be nil.
+	Each   func(j *capcli.Job) bool
+	Survey func(j *capcli.Job)
 	// Begin starts a pass over the log. Import reads the log as a stream. Where its jobs are
 	// not in order, one has an eligible time or a tag, or the log is truncated, Import begins another pass, and the caller drops
 	// the output of the pass before.
@@ -50,6 +54,7 @@ type Result struct {
 	Machine    *int64         `json:"machine_gpus"`
 	LeftOut    int64          `json:"other_gpus,omitempty"` // jobs that want other GPUs than asked for, beside those kept
 	Gone       int64          `json:"other_part,omitempty"` // jobs of other tenants or times than asked for, beside those kept
+	Unneeded   int64          `json:"unneeded,omitempty"`   // jobs that Request.Each left out, beside those kept
 	Resorted   bool           `json:"resorted"`             // the jobs of the log were not in order and were sorted
 	Partial    bool           `json:"partial"`              // the log is truncated
 	Notes      []string       `json:"notes"`
@@ -74,6 +79,7 @@ type importing struct {
 	seen     census       // of the written jobs
 	rep      trace.Report // of the last pass
 	others   tallyOfModels
+	dropped  int64 // by Request.Each
 	only     *Only // Request.Only with its times; nil is all
 }
 
@@ -91,6 +97,9 @@ func Import(ctx context.Context, r *Request) (*Result, error) {
 			return nil, err
 		}
 	}
+	if err := im.survey(); err != nil {
+		return nil, err
+	}
 	for again := true; again; {
 		var err error
 		if again, err = im.read(); err != nil {
@@ -102,14 +111,62 @@ func Import(ctx context.Context, r *Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep.Kept -= im.others.left
+	rep.Kept -= im.others.left + im.dropped
 	rep.Notes = append(rep.Notes, left...)
+	if im.dropped > 0 {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("%s %s GPUs and did nothing with them, and %s left out", capcli.Grouped(im.dropped), verb(im.dropped, "job held", "jobs held"), verb(im.dropped, "is", "are")))
+	}
 	return &Result{
-		Schema: "capcli/import/v1", Input: r.Input, Tally: rep.Tally, LeftOut: im.others.left - im.others.gone, Gone: im.others.gone, First: im.seen.first, Last: im.seen.end,
+		Schema: "capcli/import/v1", Input: r.Input, Tally: rep.Tally, LeftOut: im.others.left - im.others.gone, Gone: im.others.gone, Unneeded: im.dropped, First: im.seen.first, Last: im.seen.end,
 		Partitions: countNamed(im.seen.partitions), Tenants: countNamed(im.seen.tenants), GPUHours: im.seen.work,
 		Tags:    capcli.TagNames(slices.Collect(maps.Keys(im.seen.tags))),
 		Machine: rep.MachineGPUs, Resorted: rep.Unsorted, Partial: rep.Cut, Notes: rep.Notes,
 	}, nil
+}
+
+// survey gives Request.Survey the jobs of the log.
+func (im *importing) survey() error {
+	if im.Survey == nil {
+		return nil
+	}
+	in, closer, err := im.Open(im.Input)
+	if err != nil {
+		return err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	if in.At == nil {
+		return &capcli.InputError{File: im.Input, Text: "is read twice to tell jobs apart by kind, and stdin cannot be", Hint: "import it first, and give the jobs file"}
+	}
+	r, err := trace.Open(in, im.Options)
+	if err != nil {
+		return err
+	}
+	var others tallyOfModels
+	for j, err := range others.take(im.only, capcli.WatchJobs(im.ctx, r.Jobs(), func(int64) {})) {
+		if err != nil {
+			return err
+		}
+		im.Survey(&j)
+	}
+	return nil
+}
+
+// change yields jobs as Request.Each changes them.
+func (im *importing) change(jobs capcli.Jobs) capcli.Jobs {
+	if im.Each == nil {
+		return jobs
+	}
+	return func(yield func(capcli.Job, error) bool) {
+		for j, err := range jobs {
+			if err == nil && !im.Each(&j) {
+				im.dropped++
+				continue
+			}
+			if !yield(j, err) {
+				return
+			}
+		}
+	}
 }
 
 // read makes one pass over the log. It reports whether another pass is needed.
@@ -124,7 +181,7 @@ func (im *importing) read() (again bool, err error) {
 		return false, err
 	}
 	im.seen, im.rejected, im.failed = census{tenants: map[string]bool{}, partitions: map[string]bool{}, tags: map[*capcli.Tags]bool{}, first: capcli.NoTime, end: capcli.NoTime}, 0, nil
-	im.others = tallyOfModels{}
+	im.others, im.dropped = tallyOfModels{}, 0
 	opts := im.Options
 	opts.Rejects = im.reject
 	for _, name := range im.More {
@@ -139,7 +196,7 @@ func (im *importing) read() (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	jobs := im.others.take(im.only, capcli.WatchJobs(im.ctx, r.Jobs(), im.pass.Done))
+	jobs := im.change(im.others.take(im.only, capcli.WatchJobs(im.ctx, r.Jobs(), im.pass.Done)))
 	if im.sort || once {
 		jobs = trace.Sorted(im.markExtra(jobs, r))
 	}
@@ -266,8 +323,8 @@ func (im *importing) watch(jobs capcli.Jobs) capcli.Jobs {
 func (im *importing) balance() error {
 	rep, text := &im.rep, ""
 	switch {
-	case rep.Kept != im.seen.jobs+im.others.left:
-		text = fmt.Sprintf("%d jobs were kept and %d written", rep.Kept-im.others.left, im.seen.jobs)
+	case rep.Kept != im.seen.jobs+im.others.left+im.dropped:
+		text = fmt.Sprintf("%d jobs were kept and %d written", rep.Kept-im.others.left-im.dropped, im.seen.jobs)
 	case rep.Rows != rep.Kept+rep.Folded+rep.Rejected:
 		text = fmt.Sprintf("%d rows are not %d kept + %d folded + %d rejected", rep.Rows, rep.Kept, rep.Folded, rep.Rejected)
 	case im.rejected != rep.Rejected:

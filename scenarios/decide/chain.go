@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/events"
 	"capcli/scenarios/inputs"
+	"capcli/scenarios/kinds"
 	"capcli/scenarios/play"
 	"capcli/scenarios/prices"
 	"capcli/simulate/plan/curve"
@@ -65,12 +67,21 @@ type chain struct {
 	gone    *history.Review // what of the log's demand is gone
 	alone   float64         // use if each job had machines of its own, over use
 
-	given     *inputs.Set // what the question is asked of
+	given     *inputs.Set   // what the question is asked of
+	rules     *kinds.Rules  // of Request.Tiers; nil is none
+	byKind    *kinds.Report // likewise
+	spotPeak  float64       // most GPUs at once of the jobs that may run on spot, had nobody waited
 	described *trace.Description
 	set       *futures.Set
 	bought    *futures.Result
 	desk      *desk
 	pricesSum string
+}
+
+// chainStep is a step of the chain.
+type chainStep struct {
+	name string
+	run  func(context.Context) error
 }
 
 // Decide runs the chain. Where ctx ends after a plan is found, it returns that plan with the cause of
@@ -95,10 +106,7 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 	if err := c.readPrices(); err != nil {
 		return nil, err
 	}
-	steps := []struct {
-		name string
-		run  func(context.Context) error
-	}{
+	steps := []chainStep{
 		{"import", c.importLog},
 		{"describe", c.describe},
 		{"forecast", c.lookAhead},
@@ -106,6 +114,9 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 		{"scenario", c.write},
 		{"plan", c.decide},
 		{"try it on the past", c.backtest},
+	}
+	if c.Tiers {
+		steps = append(slices.Insert(steps, 1, chainStep{"kinds", c.sortJobs}), chainStep{"tiers", c.planTiers})
 	}
 	for _, step := range steps {
 		if c.doneN++; c.w.Step != nil {
@@ -240,8 +251,8 @@ const lawModel = "mixture"
 
 // lookAhead forecasts the demand of the jobs by hour, with possible futures.
 func (c *chain) lookAhead(ctx context.Context) error {
-	words := []string{"forecast", JobsFile, "--step", "1h", "--model", lawModel, "--horizon", c.Horizon, "--paths", strconv.Itoa(c.Futures), "--seed", strconv.FormatUint(uint64(c.Seed), 10)}
-	what := []string{"forecast", hashOf(c.docs[JobsFile]), strings.Join(words, " ")}
+	words := []string{"forecast", c.jobsFile(), "--step", "1h", "--model", lawModel, "--horizon", c.Horizon, "--paths", strconv.Itoa(c.Futures), "--seed", strconv.FormatUint(uint64(c.Seed), 10)}
+	what := []string{"forecast", hashOf(c.docs[c.jobsFile()]), strings.Join(words, " ")}
 	if c.Events != "" {
 		sum, err := inputs.Hash(c.w.Open, c.Events)
 		if err != nil {
@@ -303,7 +314,7 @@ func (c *chain) makeForecast(ctx context.Context) (*files, error) {
 			return nil, err
 		}
 	}
-	hs, err := demand.Read(ctx, demand.Request{Inputs: []string{JobsFile}, Measure: "demand", Step: step}, c.sources())
+	hs, err := demand.Read(ctx, demand.Request{Inputs: []string{c.jobsFile()}, Measure: "demand", Step: step}, c.sources())
 	if err != nil {
 		return nil, err
 	}
@@ -396,17 +407,17 @@ func (c *chain) buy(ctx context.Context) error {
 // write writes the scenario in which the plan can be played.
 func (c *chain) write(ctx context.Context) error {
 	maker := &play.Maker{Logs: &play.Logs{Open: c.open}}
-	survey, err := maker.Survey(ctx, &play.Question{Trace: JobsFile})
+	survey, err := maker.Survey(ctx, &play.Question{Trace: c.jobsFile()})
 	if err != nil {
 		return err
 	}
 	key := c.scenarioPrice()
-	fit := scenarios.FitOptions{Log: JobsFile, From: JobsFile, GPUModel: c.GPU, Prices: c.own.Override(prices.Catalogue()), Commit: key}
+	fit := scenarios.FitOptions{Log: c.jobsFile(), From: c.jobsFile(), GPUModel: c.GPU, Prices: c.own.Override(prices.Catalogue()), Commit: key}
 	made, err := survey.FitCommitment(fit, c.own)
 	if err != nil {
 		return err
 	}
-	words := append([]string{"scenarios", "init", "--trace", JobsFile, "--gpu-model", c.GPU, "--commit", key}, c.priceFlags()...)
+	words := append([]string{"scenarios", "init", "--trace", c.jobsFile(), "--gpu-model", c.GPU, "--commit", key}, c.priceFlags()...)
 	return c.put("scenario", command(append(words, "--out", ScenarioFile)...), &files{Texts: map[string][]byte{ScenarioFile: append([]byte(c.w.Head), made.Text...)}}, ScenarioFile)
 }
 

@@ -83,7 +83,7 @@ func (c *chain) importOf(ctx context.Context, sum string, only *jobfile.Only) (*
 }
 
 func (c *chain) describe(context.Context) error {
-	in, closer, err := c.open(JobsFile)
+	in, closer, err := c.open(c.jobsFile())
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (c *chain) describe(context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.put("describe", command("trace", "describe", JobsFile, "-o", "json", "--out", DescribeFile), &files{Texts: map[string][]byte{DescribeFile: text}}, DescribeFile)
+	return c.put("describe", command("trace", "describe", c.jobsFile(), "-o", "json", "--out", DescribeFile), &files{Texts: map[string][]byte{DescribeFile: text}}, DescribeFile)
 }
 
 // wholeSeries returns the demand of the steps that a log covers: what runs on after the last submission is
@@ -204,7 +204,7 @@ func (c *chain) ask(ctx context.Context, found *history.Review, choices []histor
 	same := true
 	for i, choice := range choices {
 		ask := *c.Request
-		ask.AsIf, ask.Origins = choice.Name, 0
+		ask.AsIf, ask.Origins, ask.Tiers, ask.Kinds = choice.Name, 0, false, ""
 		if c.w.Step != nil {
 			c.w.Step(i+1, len(choices), "as if "+choice.Name)
 		}

@@ -127,7 +127,7 @@ func (c *chain) plan(ctx context.Context, sizes []int, waits []string) (*mix.Pla
 		ask.OnDemand = "" // it is that of the scenario
 		q.Market, q.ByGPU = &ask, c.lot() > 1
 	}
-	q.Memory, q.Inputs = c.memory, hashOf(c.docs[JobsFile], c.docs[FuturesFile])
+	q.Memory, q.Inputs = c.memory, hashOf(c.docs[c.jobsFile()], c.docs[FuturesFile])
 	return mix.NewPlanner(ctx, q)
 }
 
@@ -155,6 +155,13 @@ func (c *chain) played() int { return min(c.Futures, mostPlayed) }
 // planCommand is the command of the plan.
 func (c *chain) planCommand(sizes []int, waits []string) string {
 	words := []string{"plan", "mix", ScenarioFile, "--futures", FuturesFile, "--runs", strconv.Itoa(c.played())}
+	axes := []string{"capacity.base.gpus=" + joined(sizes), "overflow.patience=" + strings.Join(waits, ",")}
+	return command(c.mixWords(words, axes, c.stacks(), PlanFile)...)
+}
+
+// mixWords appends to the words of a plan of mixes its limits, its search over axes and its prices. covers says whether
+// commitments that cover are offered beside the scenario.
+func (c *chain) mixWords(words, axes []string, covers bool, out string) []string {
 	for _, l := range c.limits {
 		words = append(words, "--max", l)
 	}
@@ -168,11 +175,14 @@ func (c *chain) planCommand(sizes []int, waits []string) string {
 	if c.WaitCost != mix.WaitCostDefault {
 		search += ",wait-cost=" + c.WaitCost
 	}
-	if c.stacks() && c.lot() > 1 {
+	if covers && c.lot() > 1 {
 		search += ",lot=" + strconv.Itoa(c.lot()) + ",by-gpu"
 	}
-	words = append(words, "--search", search, "--vary", "capacity.base.gpus="+joined(sizes), "--vary", "overflow.patience="+strings.Join(waits, ","))
-	if c.stacks() {
+	words = append(words, "--search", search)
+	for _, axis := range axes {
+		words = append(words, "--vary", axis)
+	}
+	if covers {
 		for _, t := range c.marketFor(c.offer).Terms {
 			words = append(words, "--term", t)
 		}
@@ -180,7 +190,7 @@ func (c *chain) planCommand(sizes []int, waits []string) string {
 	if c.Seed != 1 {
 		words = append(words, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
 	}
-	return command(append(append(words, c.priceFlags()...), "-o", "json", "--out", PlanFile)...)
+	return append(append(words, c.priceFlags()...), "-o", "json", "--out", out)
 }
 
 // explore finds the sizes of the plan. It tries every patience at sizes spread around

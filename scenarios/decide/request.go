@@ -45,13 +45,15 @@ type Request struct {
 	Risk     string        // what of the cost to make least: mean, q80, cvar95
 	WaitCost string        // dollars that an hour of one job's waiting counts, in the choice of places
 	Hold     string        // share of the futures in which all limits must hold together
+	Tiers    bool          // plan a reserved base, GPUs on demand and spot GPUs by kind of work
+	Kinds    string        // a file of kinds of work, for Tiers; "" is the rules alone
 	Origins  int           // earlier dates of the log on which the question is tried; 0 is none
 	Seed     capcli.Seed
 }
 
 // Files returns where the request names files and folders.
 func (q *Request) Files() []*string {
-	out := []*string{&q.Trace, &q.Prices, &q.Events}
+	out := []*string{&q.Trace, &q.Prices, &q.Events, &q.Kinds}
 	for i := range q.More {
 		out = append(out, &q.More[i])
 	}
@@ -119,6 +121,9 @@ func (q *Request) settle() (*settled, error) {
 	}
 	if err := inputs.CheckJoined(q.Joined); err != nil {
 		return nil, err
+	}
+	if q.Kinds != "" && !q.Tiers {
+		return nil, &capcli.RequestError{Field: "kinds", Text: "tells work apart for the tiers, which are not asked for", Hint: "--tiers"}
 	}
 	if q.AsIf != "" {
 		if err := history.CheckChoice(q.AsIf); err != nil {

@@ -56,6 +56,9 @@ type Result struct {
 	Backtest     *trial.Result `json:"backtest"`     // the same question on earlier dates of the log; null where it was not tried
 	Bound        *mix.Bound    `json:"bound"`        // of the mixes with fenced GPUs; null where none can be had
 
+	// Tiers is the plan of a reserved base, GPUs on demand and spot GPUs, where it was asked for.
+	Tiers *Tiers `json:"tiers,omitempty"`
+
 	Steps   []Step         `json:"steps"`
 	Inputs  []inputs.Input `json:"inputs"`
 	Missing []string       `json:"missing"` // which inputs there are none of, and what each would change

@@ -33,6 +33,7 @@ const (
 	Requests  Kind = "requests"      // a trace of requests, for the service beside it
 	Bill      Kind = "bill"          // in FOCUS
 	Events    Kind = "events"        // planned events; not read here
+	Kinds     Kind = "kinds"         // how work is told apart; not read here
 )
 
 // Input is a file or folder, and what was taken from it. Jobs of other GPU models than asked for do not count.

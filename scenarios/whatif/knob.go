@@ -171,7 +171,7 @@ func patienceKnob(s *scenarios.Scenario) Knob {
 	switch {
 	case len(p) == 0:
 		k.Value = waits[0]
-	case len(p) > 1 || p[0].MaxRun > 0 || s.Overflow.PerGPUHour > 0:
+	case len(p) > 1 || p[0].MaxRun > 0 || p[0].Class != "" || s.Overflow.PerGPUHour > 0:
 		k.Value = byJob
 	case p[0].Wait == scenarios.Never:
 		k.Value = "never"

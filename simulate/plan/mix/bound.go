@@ -20,6 +20,7 @@ type Bound struct {
 	// any policy, in which no job waits longer than MaxWait: its patience and the lead time.
 	// "same_service" is every mix that finishes no job's work later than the plan does.
 	Over    string         `json:"over"`
+	Serves  bool           `json:"with_replicas,omitempty"` // "same_service" is of mixes that hold no fewer replicas of services at any time, too
 	Why     string         `json:"why_not_every_mix,omitempty"`
 	Says    string         `json:"says"`
 	MaxWait capcli.Seconds `json:"longest_wait_s"`
@@ -43,6 +44,8 @@ func (b *Bound) describe() *Bound {
 	switch {
 	case b.Cost == 0:
 		b.Says = "no lower bound on the cost is known here"
+	case b.Serves:
+		b.Says = fmt.Sprintf("lower bound: no mix of these pools, of any size and under any policy, that finishes no job's work later than this plan and holds no fewer replicas at any time costs less than %s", b.Cost)
 	case b.Service():
 		b.Says = fmt.Sprintf("lower bound: no mix of these pools, of any size and under any policy, that finishes no job's work later than this plan costs less than %s", b.Cost)
 	default:
@@ -64,6 +67,7 @@ type menu struct {
 // item is a pool of a menu: the largest size and the lowest price in any mix.
 type item struct {
 	name, model string
+	partition   string // that it serves alone in every mix; "" is all
 	committed   bool
 	tier
 }
@@ -91,11 +95,14 @@ func (p *Problem) menuOf(entries []*Entry) (*menu, error) {
 		for i := range cfg.Pools {
 			p := &cfg.Pools[i]
 			whole := p.Terms.Committed() && p.From <= 0 && (p.Until == 0 || cfg.Until > 0 && p.Until >= cfg.Until)
-			x := item{p.Name, p.GPUModel, whole, tier{lowest(&rates[i]), int64(p.Capacity())}}
+			x := item{p.Name, p.GPUModel, p.Partition, whole, tier{lowest(&rates[i]), int64(p.Capacity())}}
 			k := slices.IndexFunc(items, func(o item) bool { return o.name == x.name && o.committed == x.committed })
 			if k < 0 {
 				items = append(items, x)
 				continue
+			}
+			if items[k].partition != x.partition {
+				items[k].partition = ""
 			}
 			items[k].price, items[k].gpus = min(items[k].price, x.price), max(items[k].gpus, x.gpus)
 		}
@@ -110,12 +117,12 @@ func (p *Problem) menuOf(entries []*Entry) (*menu, error) {
 
 // leastCost returns the least cost of the demand on the menu over a time, and the number of
 // committed GPUs that reaches it. The cost is convex in that number, so a binary search finds it.
-func (m *menu) leastCost(s *smooth, time capcli.Seconds) (capcli.USD, int64) {
+func (m *menu) leastCost(s *smooth, walls []*wall, time capcli.Seconds) (capcli.USD, int64) {
 	cost := func(k int64) capcli.USD {
-		return capcli.Cost(m.committed, capcli.GPUTime(k*int64(time))*capcli.GPUSecond) + elastic(s, m.tiers, k)
+		return capcli.Cost(m.committed, capcli.GPUTime(k*int64(time))*capcli.GPUSecond) + elastic(s, walls, m.tiers, k)
 	}
 	if m.none {
-		return elastic(s, m.tiers, 0), 0
+		return elastic(s, walls, m.tiers, 0), 0
 	}
 	lo, hi := int64(0), s.peak()
 	if len(m.tiers) == 0 {
@@ -184,13 +191,12 @@ func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 				keys, list = append(keys, key), append(list, &cfg)
 			}
 		}
-		curve, of, err := bs.loosest(run, keys, list, nil)
+		cost, gpus, of, err := bs.leastOfRun(m, run, keys, list)
 		if err != nil {
 			return nil, err
 		}
-		cost, gpus := m.leastUnder(curve, of.Time)
 		for _, v := range m.weightsFor(s.Problem, run) {
-			curve, of, err := bs.loosest(run, keys, list, v)
+			curve, of, err := bs.loosest(run, keys, list, v, part{})
 			if err != nil {
 				return nil, err
 			}
@@ -219,16 +225,11 @@ func (p *promised) loosened(o *promised) *promised {
 	return p
 }
 
-// leastOf returns the least cost of jobs that start in these windows, but for the rounding of
-// invoices, and the committed GPUs that reach it.
-func (m *menu) leastOf(p *promised) (capcli.USD, int64) {
-	return m.leastUnder(newSmooth(p.windows, p.end()), cmp.Or(p.until, p.ended))
-}
-
-// leastUnder is leastOf for the smooth curve of the windows and the time for which committed GPUs
-// are paid.
-func (m *menu) leastUnder(smooth *smooth, time capcli.Seconds) (capcli.USD, int64) {
-	cost, gpus := m.leastCost(smooth, time)
+// leastUnder returns the least cost of jobs that start in the windows of a smooth curve, but for the rounding of
+// invoices, and the committed GPUs that reach it. walls are those of the tiers, and time is that for which committed GPUs are
+// paid.
+func (m *menu) leastUnder(smooth *smooth, walls []*wall, time capcli.Seconds) (capcli.USD, int64) {
+	cost, gpus := m.leastCost(smooth, walls, time)
 	// Without a period, committed GPUs that work after the last hour counted here are paid for
 	// then. No work costs less than the lowest price.
 	cost = max(cost, capcli.Cost(m.lowest(), smooth.total()))
@@ -243,6 +244,23 @@ func (m *menu) lowest() capcli.Rate {
 	return m.tiers[0].price
 }
 
+// leastOfRun returns the least cost of the jobs of a run in the loosest of the windows that some configurations give them,
+// the committed GPUs that reach it, and what is known of the windows.
+func (b *bounds) leastOfRun(m *menu, run int, keys []string, list []*simulate.Config) (capcli.USD, int64, *curveKept, error) {
+	all, of, err := b.loosest(run, keys, list, nil, part{})
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	cost, gpus, err := m.leastOfParts(func(p part) (*smooth, capcli.Seconds, error) {
+		if p.keep == nil {
+			return all, of.Time, nil
+		}
+		s, _, err := b.loosest(run, keys, list, nil, p)
+		return s, of.Time, err
+	})
+	return cost, gpus, of, err
+}
+
 // boundSameService returns the bound over every mix that finishes no job's work later than e does.
 // At any instant a job has done at least the work that it would have done by running without a
 // pause up to the end that e gave it.
@@ -251,16 +269,28 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 	sum := make([]capcli.USD, s.Problem.Runs)
 	gpus := make([]int64, s.Problem.Runs)
 	waits := make([]capcli.Seconds, s.Problem.Runs)
+	serves := make([]bool, s.Problem.Runs)
 	err := capcli.EachParallel(ctx, s.Problem.Runs, func(ctx context.Context, run int) error {
 		w, err := s.served(ctx, e, run)
 		if err != nil {
 			return err
 		}
-		p := w.windows(nil)
-		waits[run] = p.longest
-		sum[run], gpus[run] = m.leastOf(p)
+		all := w.windows(nil, part{})
+		serves[run] = len(w.replicas) > 0
+		waits[run] = all.longest
+		time := cmp.Or(all.until, all.ended)
+		sum[run], gpus[run], err = m.leastOfParts(func(p part) (*smooth, capcli.Seconds, error) {
+			some := all
+			if p.keep != nil {
+				some = w.windows(nil, p)
+			}
+			return newSmooth(some.windows, all.end()), time, nil
+		})
+		if err != nil {
+			return err
+		}
 		for _, v := range m.weightsFor(s.Problem, run) {
-			p := w.windows(v)
+			p := w.windows(v, part{})
 			sum[run] = max(sum[run], m.inUnits(v).leastInUnits(newSmooth(p.windows, p.end()), cmp.Or(p.until, p.ended)))
 		}
 		return nil
@@ -268,7 +298,7 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 	if err != nil {
 		return nil, err
 	}
-	b.Cost, b.GPUs, b.MaxWait = s.riskDown(sum), gpus[0], slices.Max(waits)
+	b.Cost, b.GPUs, b.MaxWait, b.Serves = s.riskDown(sum), gpus[0], slices.Max(waits), slices.Contains(serves, true)
 	return b, nil
 }
 
@@ -302,12 +332,36 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*watch, error) 
 		return nil, err
 	}
 	w.start, w.stages = res.Record.Start, res.Stages != nil
+	w.noteReplicas(&cfg, res)
 	return w, nil
 }
 
+// noteReplicas notes when replicas of services held GPUs. Those that share a GPU are left out: their size depends on the
+// pool.
+func (w *watch) noteReplicas(cfg *simulate.Config, res *simulate.Result) {
+	for i := range res.Services {
+		s := &cfg.Services[i]
+		if s.GPUMilli > 0 {
+			continue
+		}
+		for k := range res.Services[i].Replicas {
+			r := &res.Services[i].Replicas[k]
+			if run := r.HeldFor(res.Ended); run > 0 {
+				w.replicas = append(w.replicas, replica{s.Partition, window{Earliest: r.Held, Latest: r.Held, Run: run, Milli: s.Milli()}})
+			}
+		}
+	}
+}
+
+// replica is the time for which a replica of a service held GPUs.
+type replica struct {
+	partition string
+	window
+}
+
 // windows returns the windows of the jobs: each from its submission to the latest start at which it ends no
-// later than it did. v weighs the GPUs of different models.
-func (w *watch) windows(v worths) *promised {
+// later than it did. v weighs the GPUs of different models; of is the jobs that count.
+func (w *watch) windows(v worths, of part) *promised {
 	p := &promised{until: w.until}
 	seen := 0
 	for i := range w.jobs {
@@ -320,6 +374,9 @@ func (w *watch) windows(v worths) *promised {
 			at = i
 		}
 		seen++
+		if !of.has(j) {
+			continue
+		}
 		job := window{Earliest: capcli.Seconds(j.Submit - w.start), Run: runTime(j, w.kill), Milli: j.Milli()}
 		if j.GPUs == 0 || job.Run <= 0 || w.first[at] < 0 || takesInstance(j) {
 			continue // it never started, so it demands nothing; of an instance the size depends on the pool
@@ -344,7 +401,20 @@ func (w *watch) windows(v worths) *promised {
 		p.ended = max(p.ended, job.Earliest+job.Run)
 		p.windows = append(p.windows, job)
 	}
+	if v == nil {
+		p.addReplicas(w.replicas, of)
+	}
 	return p
+}
+
+// addReplicas adds the time for which replicas of a part held GPUs.
+func (p *promised) addReplicas(replicas []replica, of part) {
+	for i := range replicas {
+		if r := &replicas[i]; of.keep == nil || of.keep(r.partition) {
+			p.ended = max(p.ended, r.Earliest+r.Run)
+			p.windows = append(p.windows, r.window)
+		}
+	}
 }
 
 // watch records when the jobs of a run start and end, and which are interrupted.
@@ -356,6 +426,7 @@ type watch struct {
 	until      capcli.Seconds
 	end, first []capcli.Seconds
 	again      []bool
+	replicas   []replica
 }
 
 // Observe records starts, interruptions and ends.

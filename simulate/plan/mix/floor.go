@@ -45,14 +45,18 @@ func compareTiers(a, b tier) int {
 
 // elastic returns the least cost of the work beyond the committed GPUs: each tier takes the work
 // beyond the cheaper ones. The smooth curve is least at all levels at once, so the sum of the
-// minima is the minimum of the sum.
-func elastic(s *smooth, tiers []tier, committed int64) capcli.USD {
+// minima is the minimum of the sum. walls, where a tier has one, has the jobs that no cheaper tier serves.
+func elastic(s *smooth, walls []*wall, tiers []tier, committed int64) capcli.USD {
 	var sum capcli.USD
 	var last capcli.Rate
 	level := committed
-	for _, t := range tiers {
+	for i, t := range tiers {
 		if t.price > last {
-			sum += capcli.Cost(t.price-last, s.workOver(level))
+			over := s.workOver(level)
+			if i < len(walls) && walls[i] != nil {
+				over = max(over, walls[i].workOver(committed))
+			}
+			sum += capcli.Cost(t.price-last, over)
 		}
 		last, level = max(last, t.price), level+t.gpus
 	}
@@ -182,7 +186,7 @@ func (b *bounds) floorOf(c *Candidate, run int) (floor, error) {
 	cost, gpus := commitments(cfg.Pools, rates, end)
 	f := floor{Cost: cost, Why: why}
 	if why == "" {
-		f.Cost += elastic(r.smooth, tiersOf(cfg.Pools, rates), gpus)
+		f.Cost += elastic(r.smooth, nil, tiersOf(cfg.Pools, rates), gpus)
 	}
 	f.Cost -= rounding(len(cfg.Pools), end)
 	left, err := b.leastUndone(&cfg, run)

@@ -171,18 +171,19 @@ type curveKept struct {
 }
 
 // loosest returns the smooth curve of the jobs of a run in the loosest of the windows that some
-// configurations give them. keys are the ruleKeys of the configurations, and v weighs the models of GPUs.
-func (b *bounds) loosest(run int, keys []string, list []*simulate.Config, v worths) (*smooth, *curveKept, error) {
+// configurations give them. keys are the ruleKeys of the configurations, v weighs the models of GPUs, and of is the jobs that
+// count.
+func (b *bounds) loosest(run int, keys []string, list []*simulate.Config, v worths, of part) (*smooth, *curveKept, error) {
 	var fresh *smooth
 	var time, longest capcli.Seconds
-	kept, err := recall(b.p.Memory, "loose|"+b.p.Jobset+"|"+strings.Join(keys, "|")+v.key(), func() (*curveKept, error) {
+	kept, err := recall(b.p.Memory, "loose|"+b.p.Jobset+"|"+strings.Join(keys, "|")+v.key()+of.key, func() (*curveKept, error) {
 		jobs, err := b.p.Jobs(run)
 		if err != nil {
 			return nil, err
 		}
 		var all *promised
 		for _, cfg := range list {
-			all = all.loosened(promises(cfg, jobs, v))
+			all = all.loosened(promises(cfg, of.filter(jobs), v))
 		}
 		fresh, time, longest = newSmooth(all.windows, all.end()), cmp.Or(all.until, all.ended), all.longest
 		k := &curveKept{Time: time, Longest: longest}

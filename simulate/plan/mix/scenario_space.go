@@ -81,7 +81,7 @@ func (p *Planner) usualAxes() error {
 			p.addSizes(path, c.GPUs, peak, 1, steps)
 		}
 	}
-	if own := s.Overflow.Patience; elastic && len(own) < 2 && s.Overflow.PerGPUHour == 0 && (len(own) == 0 || own[0].MaxRun == 0) {
+	if own := s.Overflow.Patience; elastic && len(own) < 2 && s.Overflow.PerGPUHour == 0 && (len(own) == 0 || own[0].MaxRun == 0 && own[0].Class == "") {
 		p.addPatience(s)
 	}
 	return nil

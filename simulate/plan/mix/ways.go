@@ -358,7 +358,7 @@ func (m *menu) inUnits(v worths) *menu {
 // leastInUnits is leastUnder in units of worths. It is rounded down by the price of a unit, since committed units
 // need not be whole.
 func (m *menu) leastInUnits(s *smooth, time capcli.Seconds) capcli.USD {
-	cost, _ := m.leastUnder(s, time)
+	cost, _ := m.leastUnder(s, nil, time)
 	if !m.none {
 		cost -= capcli.Cost(m.committed, capcli.GPUTime(time)*capcli.GPUSecond)
 	}

@@ -1,0 +1,188 @@
+package decide
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+
+	"capcli"
+	"capcli/profile/jobfile"
+	"capcli/profile/trace"
+	"capcli/scenarios"
+	"capcli/scenarios/inputs"
+	"capcli/scenarios/kinds"
+	"capcli/scenarios/play"
+	"capcli/scenarios/prices"
+	"capcli/simulate/plan/futures"
+	"capcli/simulate/plan/mix"
+)
+
+// With Request.Tiers the chain tells jobs apart by kind of work after the import, plans for those that are needed, and
+// searches three tiers: a reserved base, GPUs on demand, and spot GPUs for the jobs that may lose them.
+
+// The documents of the tiers.
+const (
+	WorkFile  = "work.parquet" // the jobs with the class and the partition of their kind
+	TiersYAML = "tiers.yaml"
+	TiersFile = "tiers.json"
+)
+
+// jobsFile is the jobs file that the steps after the import read.
+func (c *chain) jobsFile() string {
+	if c.Tiers {
+		return WorkFile
+	}
+	return JobsFile
+}
+
+// kindsName is the file of kinds, or the word for the rules alone.
+func (c *chain) kindsName() string {
+	if c.Kinds == "" {
+		return kinds.RulesAlone
+	}
+	return c.Kinds
+}
+
+// readKinds reads the file of kinds.
+func (c *chain) readKinds() (err error) {
+	if !c.Tiers {
+		return nil
+	}
+	if c.Kinds != "" {
+		sum, err := inputs.Hash(c.w.Open, c.Kinds)
+		if err != nil {
+			return err
+		}
+		c.out.Inputs = append(c.out.Inputs, inputs.Input{File: c.Kinds, SHA256: sum, Kind: inputs.Kinds, Took: "how work is told apart"})
+	}
+	c.rules, err = kinds.Read(c.w.Open, c.kindsName())
+	return err
+}
+
+// sortJobs tells the jobs of the import apart by kind, and writes those that are needed with the class and the
+// partition of their kind.
+func (c *chain) sortJobs(ctx context.Context) error {
+	if err := c.readKinds(); err != nil {
+		return err
+	}
+	survey := kinds.NewSurvey(c.rules)
+	file, err := jobfile.FileOf(WorkFile)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	var all []capcli.Job
+	at, end := c.w.progress("jobs")
+	res, err := jobfile.Import(ctx, &jobfile.Request{
+		Input: JobsFile, Open: c.open, File: file, Only: &jobfile.Only{Same: prices.SameModel}, Each: survey.Rewrite,
+		Survey: func(j *capcli.Job) {
+			survey.Add(j)
+			all = append(all, *j)
+		},
+		Begin: func() (*jobfile.Pass, error) {
+			out.Reset()
+			return &jobfile.Pass{Jobs: &out, Reject: func(trace.Reject) error { return nil }, Done: at, End: end}, nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	c.byKind = survey.Report(all)
+	var spot capcli.Steps[capcli.Time]
+	for i := range all {
+		if a := survey.Assign(&all[i]); a.Lane() == kinds.SpotLane {
+			spot.Add(all[i].Submit, all[i].Submit+capcli.Time(all[i].Run), all[i].Milli())
+		}
+	}
+	peak, _ := spot.Peak()
+	c.spotPeak = float64(peak) / 1000
+	f := &files{Texts: map[string][]byte{WorkFile: out.Bytes()}, Notes: res.Notes}
+	return c.put("kinds", command("import", "auto", JobsFile, "--kinds", c.kindsName(), "--out", WorkFile), f, WorkFile)
+}
+
+// planTiers writes the scenario of the tiers, searches them, and answers.
+func (c *chain) planTiers(ctx context.Context) error {
+	if err := c.writeTiers(ctx); err != nil {
+		return err
+	}
+	s := &tierSearch{chain: c, found: map[tierPoint]*mix.Mix{}, waits: c.tierWaits()}
+	return s.run(ctx)
+}
+
+// writeTiers writes the scenario of the tiers.
+func (c *chain) writeTiers(ctx context.Context) error {
+	maker := &play.Maker{Logs: &play.Logs{Open: c.open}}
+	survey, err := maker.Survey(ctx, &play.Question{Trace: WorkFile})
+	if err != nil {
+		return err
+	}
+	fit := scenarios.FitOptions{Log: WorkFile, From: WorkFile, GPUModel: c.GPU, Prices: c.own.Override(prices.Catalogue()), Commit: c.scenarioPrice()}
+	made, err := survey.FitTiers(fit, c.own, c.rules)
+	if err != nil {
+		return err
+	}
+	words := append([]string{"scenarios", "init", "--trace", WorkFile, "--gpu-model", c.GPU, "--commit", fit.Commit, "--tiers", c.kindsName()}, c.priceFlags()...)
+	return c.put("scenario of the tiers", command(append(words, "--out", TiersYAML)...), &files{Texts: map[string][]byte{TiersYAML: append([]byte(c.w.Head), made.Text...)}}, TiersYAML)
+}
+
+// tierWaits returns the values of the patience of jobs that may wait: none, half of the most and the most, which is the
+// limit on the p95 wait, 2 hours without one, and no more than the slack by which jobs were told apart. So no job waits
+// longer than the limit.
+func (c *chain) tierWaits() []string {
+	most := c.wait
+	if most < 0 {
+		most = 2 * capcli.Hour
+	}
+	if c.byKind.Row(kinds.Waits).Jobs == 0 || c.place == nil {
+		return []string{"0s"}
+	}
+	most = min(most, c.rules.Slack)
+	out := []string{"0s"}
+	for _, w := range []capcli.Seconds{most / 2, most} {
+		if w > 0 {
+			out = append(out, secondsText(w))
+		}
+	}
+	return slices.Compact(out)
+}
+
+// covers reports whether commitments that cover are planned beside the tiers.
+func (c *chain) covers() bool {
+	return len(c.Held) == 0 && slices.ContainsFunc(c.offer.Committed, func(q prices.Quote) bool { return floats(&q) })
+}
+
+// tierPlanner returns the planner over some axes: that of tierCommand.
+func (c *chain) tierPlanner(ctx context.Context, axes []string) (*mix.Planner, error) {
+	maker := &play.Maker{Logs: &play.Logs{Open: c.open}, Note: func(string) {}}
+	kase, err := maker.Case(ctx, &play.Question{Scenario: TiersYAML, Seed: c.seed(), Prices: c.own})
+	if err != nil {
+		return nil, err
+	}
+	q := mix.NewRequest(kase)
+	q.Vary, q.Max, q.Min, q.Hold, q.Runs, q.Confidence = axes, c.limits, c.Min, c.hold, c.played(), 0
+	if c.WaitCost != mix.WaitCostDefault { // else as the command has it: nothing where nobody may wait
+		q.WaitCost = c.WaitCost
+	}
+	if q.Risk, err = futures.ParseRisk(c.Risk); err != nil {
+		return nil, err
+	}
+	source := c.source()
+	if err := source.Parse(); err != nil {
+		return nil, err
+	}
+	q.Ahead = func([]capcli.Job) (*futures.Set, error) { return source.Read(ctx, c.sources()) }
+	if c.covers() {
+		ask := c.marketFor(c.offer)
+		ask.OnDemand = ""
+		q.Market, q.ByGPU = &ask, c.lot() > 1
+	}
+	q.Memory, q.Inputs = c.memory, hashOf(c.docs[WorkFile], c.docs[FuturesFile])
+	return mix.NewPlanner(ctx, q)
+}
+
+// tierCommand is the command of the plan of the tiers.
+func (c *chain) tierCommand(axes []string) string {
+	words := []string{"plan", "mix", TiersYAML, "--futures", FuturesFile, "--runs", strconv.Itoa(c.played())}
+	return command(c.mixWords(words, axes, c.covers(), TiersFile)...)
+}
