@@ -149,6 +149,7 @@ func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 		members = []member{{"naive", simple.Walk{Name: "naive", Lag: 1}, 1}}
 	}
 	trial := a.trial(y, members)
+	trial.cal.still = still >= mostlyStill
 	if fit := a.growing(y, gaps, trial.miss); fit != nil {
 		return fit, nil
 	}
@@ -209,6 +210,9 @@ func (a Auto) fit(y capcli.Series, members []member, trial trial, gaps int) (mod
 	}
 	f.cal, f.prior, f.y, f.period = trial.cal, widening(len(y.Values)), y.Values, firstSeason(len(y.Values), a.Seasons)
 	f.describe(y.Values, notes, gaps)
+	if f.period == 1 {
+		f.tails = tailsOf(y.Values, f.info.Fitted)
+	}
 	if a.logs {
 		f.info.Method += " (in logarithms)"
 	}

@@ -16,6 +16,7 @@ type autoFitted struct {
 	weights stepWeights
 	cal     calibration
 	prior   float64   // factor that widens intervals before evidence: see widening
+	tails   tails     // of a series without season
 	y       []float64 // the values that the model was fitted to
 	period  int       // length of the shortest season, or 1
 	reach   Reach
@@ -90,7 +91,7 @@ func (f *autoFitted) Forecast(h int, levels ...float64) (model.Forecast, error) 
 		out.Mean[i] = math.Max(f.low, f.reach.Clamp(i+1, m))
 	}
 	for k, level := range levels {
-		q := f.cal.factor(level, f.prior)
+		q := f.cal.factor(level, f.half(level)*f.prior)
 		iv := model.Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
 		for i, m := range out.Mean {
 			iv.Lo[i] = math.Max(f.low, f.reach.Clamp(i+1, m-q*spread[i]))
@@ -102,8 +103,17 @@ func (f *autoFitted) Forecast(h int, levels ...float64) (model.Forecast, error) 
 	return out, nil
 }
 
+// half returns the half width of the range of a level before any backtest, in spreads. Tails count
+// where there was a backtest.
+func (f *autoFitted) half(level float64) float64 {
+	if f.period > 1 || len(f.cal.ratios) == 0 {
+		return model.ZScore(level)
+	}
+	return f.tails.half(level)
+}
+
 // stretched returns the result of blend with the factors by which paths are stretched to the width of
-// the calibrated intervals.
+// the calibrated intervals. They have the variance of the errors, whatever their tails.
 func (f *autoFitted) stretched(h int) (*blended, error) {
 	all, err := f.blend(h)
 	if err != nil {
@@ -114,7 +124,7 @@ func (f *autoFitted) stretched(h int) (*blended, error) {
 	if all.stretch != nil {
 		return all, nil
 	}
-	stretch := f.cal.factor(80, f.prior) / model.ZScore(80)
+	stretch := f.cal.factor(80, model.ZScore(80)*f.prior) / model.ZScore(80)
 	all.stretch = make([][]float64, len(all.own))
 	for k, own := range all.own {
 		all.stretch[k] = slices.Repeat([]float64{stretch}, h)

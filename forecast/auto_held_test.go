@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // The errors of the plain forecast as their definition has them, one by one.
@@ -51,19 +52,11 @@ func TestPlainErrors(t *testing.T) {
 // drew it allows, and hold as much as they say; those of a walk are as before.
 func TestHeldRanges(t *testing.T) {
 	const n, h, each = 24 * 28, 48, 12
-	for _, c := range []struct {
-		name      string
-		phi, day  float64
-		least, at float64 // width over the best possible
-	}{{"white", 0, 0, 0.95, 1.12}, {"AR 0.7", 0.7, 0, 0.95, 1.15}, {"AR 0.9", 0.9, 0, 0.95, 1.15}, {"day", 0, 3, 0.95, 1.15}, {"AR 0.8, day", 0.8, 3, 0.95, 1.25}, {"walk", 1, 0, 0.85, 1.15}} {
+	widths := [][2]float64{{0.95, 1.12}, {0.95, 1.15}, {0.95, 1.15}, {0.95, 1.15}, {0.95, 1.25}, {0.85, 1.15}} // over the best possible
+	for at, law := range drawnLaws {
 		width, inside := 0.0, [2]float64{}
 		for k := range each {
-			rng := capcli.Seed(5).Child(k).Stream("held")
-			off, y := 0.0, make([]float64, n)
-			for i := range y {
-				off = c.phi*off + rng.NormFloat64()
-				y[i] = 100 + c.day*math.Sin(2*math.Pi*float64(i)/24) + off
-			}
+			y := law.draw(capcli.Seed(5).Child(k).Stream("held"), nil, n)
 			fit, err := Auto{Options: Options{Seasons: []int{24}, Seed: 1}, Horizon: h}.Fit(capcli.Series{Name: "y", Step: 3600, Values: y})
 			if err != nil {
 				t.Fatal(err)
@@ -72,26 +65,20 @@ func TestHeldRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			variance := 0.0
-			for i := range h {
-				off, variance = off*c.phi, variance*c.phi*c.phi+1
-				sd := math.Sqrt(variance)
-				centre := 100 + c.day*math.Sin(2*math.Pi*float64(n+i)/24) + off
-				share := func(v float64) float64 { return math.Erfc(-(v-centre)/sd/math.Sqrt2) / 2 }
-				for l, iv := range f.Intervals {
-					inside[l] += (share(iv.Hi[i]) - share(iv.Lo[i])) / h / each
-				}
-				if i >= day {
-					width += (f.Intervals[0].Hi[i] - f.Intervals[0].Lo[i]) / (2 * 1.2815515655446004 * sd) / (h - day) / each
-				}
+			_, sd := law.ahead(y, h)
+			for l, iv := range f.Intervals {
+				inside[l] += model.Mean(law.chanceWithin(y, iv)) / each
+			}
+			for i := day; i < h; i++ {
+				width += (f.Intervals[0].Hi[i] - f.Intervals[0].Lo[i]) / (2 * model.ZScore(80) * sd[i]) / (h - day) / each
 			}
 		}
-		t.Logf("%s: width %.3f, inside %.3f %.3f", c.name, width, inside[0], inside[1])
-		if width < c.least || width > c.at {
-			t.Errorf("%s: 80 %% ranges of the second day are %.3f times as wide as the law's, want %.2f to %.2f", c.name, width, c.least, c.at)
+		t.Logf("%s: width %.3f, inside %.3f %.3f", law.name, width, inside[0], inside[1])
+		if width < widths[at][0] || width > widths[at][1] {
+			t.Errorf("%s: 80 %% ranges of the second day are %.3f times as wide as the law's, want %.2f to %.2f", law.name, width, widths[at][0], widths[at][1])
 		}
 		if inside[0] < 0.75 || inside[0] > 0.85 || inside[1] < 0.92 || inside[1] > 0.98 {
-			t.Errorf("%s: 80 %% and 95 %% ranges hold %.3f and %.3f", c.name, inside[0], inside[1])
+			t.Errorf("%s: 80 %% and 95 %% ranges hold %.3f and %.3f", law.name, inside[0], inside[1])
 		}
 	}
 }

@@ -28,6 +28,7 @@ type calibration struct {
 	ratios  []float64 // |error| over spread, in no order
 	origins int
 	held    bool // the spreads are held: see hold
+	still   bool // the series seldom moves: see narrowing
 }
 
 // add records the errors of one origin.
@@ -45,20 +46,32 @@ func (c *calibration) add(actual, mean, spread []float64) {
 	}
 }
 
-// factor returns the half width of the interval of a level, in spreads. It pulls the conformal
-// quantile towards the normal one times prior, the more the fewer origins there are: the errors
-// of one origin count as little more than one observation.
+// factor returns the half width of the interval of a level, in spreads. It pulls prior, the half
+// width before any evidence, towards the conformal quantile, the more the more origins there are:
+// the errors of one origin count as little more than one observation.
 func (c *calibration) factor(level, prior float64) float64 {
-	normal := model.ZScore(level) * prior
 	if len(c.ratios) == 0 {
-		return normal
+		return prior
 	}
 	q := model.ConformalQuantile(slices.Clone(c.ratios), level/100)
 	if q <= 0 {
-		return normal
+		return prior
 	}
-	// A factor beyond four times the normal one, either way, is an accident of a short past.
-	pull := math.Max(-math.Log(4), math.Min(math.Log(4), math.Log(q/normal)))
+	// A factor beyond four times the prior one, either way, is an accident of a short past.
+	pull := math.Max(-math.Log(4), math.Min(math.Log(4), math.Log(q/prior)))
+	if pull < 0 {
+		pull *= c.narrowing(level)
+	}
 	trust := float64(c.origins) / (float64(c.origins) + 6)
-	return normal * math.Exp(trust*pull)
+	return prior * math.Exp(trust*pull)
+}
+
+// narrowing returns the weight of errors that were smaller than expected, from 0 to 1. Where a
+// series seldom moves, a few origins without a move tell of the range of 80 %, and nothing of that
+// of 95 % and more, which is for the moves; in between the weight falls in a straight line.
+func (c *calibration) narrowing(level float64) float64 {
+	if !c.still {
+		return 1
+	}
+	return math.Max(0, math.Min(1, (95-level)/15))
 }

@@ -71,6 +71,12 @@ func CheckRequest(h int, levels []float64) error {
 // percent of a normal distribution.
 func ZScore(level float64) float64 { return distuv.UnitNormal.Quantile(0.5 + level/200) }
 
+// TScore returns the distance on each side of zero that holds level percent of Student's law with
+// nu degrees of freedom.
+func TScore(level, nu float64) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(0.5 + level/200)
+}
+
 // NormalIntervals returns symmetric intervals around mean, one for each level, with standard
 // deviations sd.
 func NormalIntervals(mean, sd []float64, levels []float64) []Interval {

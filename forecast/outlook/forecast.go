@@ -42,8 +42,9 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 	out.Reconciled = agreed.document()
 	out.Series = make([]Series, 0, len(list))
 	periods := make([][]Period, len(list))
+	trials, whole := poolTrials(list)
 	if q.ByPeriods() {
-		out.PeriodTrials, periods = calibratePeriods(list, drawn)
+		out.PeriodTrials, periods = trials, calibratePeriods(list, drawn, trials)
 	}
 	for i, s := range list {
 		if s.gone {
@@ -55,10 +56,8 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 			continue
 		}
 		one := q.document(s, i < q.sums())
-		one.Periods, one.Futures, one.Suffices, one.Full = periods[i], drawn[i].paths, drawn[i].suffices, drawn[i].full
-		if !drawn[i].settled {
-			one.Suffices = Suffices{unknown, unknown, unknown}
-		}
+		one.Periods, one.Futures, one.Full = periods[i], drawn[i].paths, drawn[i].full
+		one.Suffices = drawn[i].sufficesOf(s, whole)
 		out.Series = append(out.Series, one)
 	}
 	if len(out.Series) == 0 {

@@ -10,8 +10,9 @@ import (
 )
 
 // Suffices is the capacity that the demand exceeds in no step of the whole horizon, with a
-// probability of 50, 80 and 95 percent. It is that quantile of the highest step of joint futures:
-// the largest of the steps' own quantiles suffices in each step alone, and far more seldom in all.
+// probability of 50, 80 and 95 percent. It is that quantile of the highest step of joint futures,
+// calibrated by the highest steps after past starts: the largest of the steps' own quantiles suffices
+// in each step alone, and far more seldom in all.
 // Figures are null where the series are too many to hold their futures in memory.
 type Suffices struct {
 	Median capcli.Figure `json:"median"`
@@ -92,15 +93,26 @@ func (r *Result) ListFull() (passes []SeriesPassing, months []SeriesAbove) {
 
 // law holds what the joint futures of a series say of its whole horizon.
 type law struct {
-	suffices Suffices
-	full     *Full // nil where no capacity is known
+	highest Spread // of the highest step
+	full    *Full  // nil where no capacity is known
+}
+
+// sufficesOf returns the capacity that suffices, calibrated by a trial of the whole horizon, and no
+// lower than what each step alone does not exceed with the same probability.
+func (f *futures) sufficesOf(s *seriesForecast, trial PeriodTrial) Suffices {
+	if !f.settled {
+		return Suffices{unknown, unknown, unknown}
+	}
+	free := func(v float64) float64 { return v }
+	moved := f.highest.scale(f.highest.middle, trial.PeakShift, trial.PeakScale, free, free)
+	own := s.fc.Intervals[len(s.fc.Intervals)-len(lines):]
+	at := func(k int) capcli.Figure { return capcli.Figure(max(moved.Lines[k], slices.Max(own[k].Hi))) }
+	return Suffices{at(0), at(1), at(2)}
 }
 
 // lawOf returns the law of the futures of a series, which no cap cuts.
 func (q *question) lawOf(s *seriesForecast, paths [][]float64) law {
-	top := figuresOf(paths, slices.Max[[]float64])
-	at := func(k int) capcli.Figure { return capcli.Figure(model.Quantile(top, lines[k].quantile)) }
-	out := law{suffices: Suffices{at(0), at(1), at(2)}}
+	out := law{highest: spreadOf(paths, paths, nil, slices.Max[[]float64])}
 	if s.room == nil {
 		return out
 	}

@@ -271,13 +271,15 @@ func (q *question) tryPeriods(tried []triedPeriods, name string, windows []windo
 		}
 		p := &tried[k]
 		p.steps = min(w.steps, len(r.Actual))
-		before := len(p.means)
+		before := len(p.means) + len(p.peaks)
 		for from := 0; from+p.steps <= len(r.Actual) && from < triedPeriodN*p.steps; from += p.steps {
 			s := span{first: from, weights: ones(p.steps)}
-			p.means = appendError(p.means, s.level(r.Actual, sum), paths, func(path []float64) float64 { return s.level(path, sum) })
+			if w.horizon != wholeHorizon {
+				p.means = appendError(p.means, s.level(r.Actual, sum), paths, func(path []float64) float64 { return s.level(path, sum) })
+			}
 			p.peaks = appendError(p.peaks, s.highest(r.Actual), paths, s.highest)
 		}
-		if len(p.means) > before {
+		if len(p.means)+len(p.peaks) > before {
 			p.starts++
 		}
 	}
@@ -295,9 +297,12 @@ func appendError(list []float64, came float64, paths [][]float64, figure func([]
 	return list
 }
 
-// calibratePeriods returns the calibration of each kind of period, from the errors of all series
-// of the call, and the periods of each series with their ranges calibrated.
-func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [][]Period) {
+// wholeHorizon is the window of all steps ahead, by which Suffices is calibrated.
+const wholeHorizon = ""
+
+// poolTrials returns the calibration of each kind of period, and of the whole horizon, from the errors
+// of all series of the call.
+func poolTrials(list []*seriesForecast) (periods []PeriodTrial, whole PeriodTrial) {
 	var tried []triedPeriods
 	for _, s := range list {
 		if s.test == nil {
@@ -314,10 +319,19 @@ func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [
 			all.means, all.peaks = append(all.means, p.means...), append(all.peaks, p.peaks...)
 		}
 	}
-	var trials []PeriodTrial
+	whole = PeriodTrial{PeakScale: 1}
 	for _, t := range tried {
-		trials = append(trials, t.calibrate())
+		if t.horizon == wholeHorizon {
+			whole = t.calibrate()
+			continue
+		}
+		periods = append(periods, t.calibrate())
 	}
+	return periods, whole
+}
+
+// calibratePeriods returns the periods of each series with their ranges calibrated by trials.
+func calibratePeriods(list []*seriesForecast, drawn []futures, trials []PeriodTrial) [][]Period {
 	out := make([][]Period, len(list))
 	for i, s := range list {
 		for _, p := range drawn[i].periods {
@@ -335,7 +349,7 @@ func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [
 			out[i] = append(out[i], p)
 		}
 	}
-	return trials, out
+	return out
 }
 
 // calibrate returns the period with its ranges calibrated by t, within bounds.

@@ -234,6 +234,9 @@ func (q *question) tryOwn(ctx context.Context, s *seriesForecast, fitted *view, 
 		}
 		windows = windowsOf(spans)
 	}
+	if q.futuresOf(s.steps) > 0 {
+		windows = append(windows, window{wholeHorizon, s.steps})
+	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
