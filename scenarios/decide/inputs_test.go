@@ -120,6 +120,7 @@ func logText(t *testing.T, jobs []capcli.Job) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	file.Extra.Tags = []string{profile.InputWaitTag, profile.WorkTag}
 	var b bytes.Buffer
 	if err := file.Write(&b, capcli.StreamJobs(jobs), nil); err != nil {
 		t.Fatal(err)
