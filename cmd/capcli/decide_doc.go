@@ -46,6 +46,16 @@ func decideDoc(r *decide.Result) report.Doc {
 			{Name: "difference_usd", Head: "difference"},
 			{Name: "on_demand_key", Head: "price", Priority: 3},
 		}),
+		report.Fill(report.Table{Name: "requests", Title: "What each request takes of the plan, and adds to its cost", Aside: len(r.Requests) == 0}, r.Requests, []report.Field[decide.Ask]{
+			{Name: "event", Head: "request"},
+			{Name: "team"},
+			{Name: "gpu_hours", Head: "GPU-hours", As: report.AsCount},
+			{Name: "committed_share", Head: "committed", As: report.AsPercent},
+			{Name: "marginal_cost_usd", Head: "cost"},
+			{Name: "fits", Priority: 1},
+			{Name: "value_usd", Head: "value", Priority: 2},
+			{Name: "without", Head: "without it", Priority: 3},
+		}),
 		report.Fill(report.Table{Name: "steps", Title: "The steps; each can be run alone"}, r.Steps, []report.Field[decide.Step]{
 			{Name: "step"},
 			{Name: "command"},

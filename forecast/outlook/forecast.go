@@ -55,7 +55,7 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 			continue
 		}
 		one := q.document(s, i < q.sums())
-		one.Periods, one.Futures, one.Suffices, one.Full = periods[i], drawn[i].paths, drawn[i].suffices, drawn[i].full
+		one.Periods, one.Futures, one.Suffices, one.Full, one.apart = periods[i], drawn[i].paths, drawn[i].suffices, drawn[i].full, drawn[i].apart
 		if !drawn[i].settled {
 			one.Suffices = Suffices{unknown, unknown, unknown}
 		}
@@ -168,7 +168,7 @@ func (q *question) eventsOf(list []*seriesForecast, order []Series) []Event {
 	out := make([]Event, len(q.plan.List))
 	for i := range q.plan.List {
 		e := &q.plan.List[i]
-		out[i] = describeEvent(e, q.plan.Zone)
+		out[i] = describeEvent(e)
 		out[i].Why = q.plan.why[e]
 		for _, one := range order {
 			for _, a := range byName[one.ID].effects {

@@ -36,7 +36,7 @@ type Request struct {
 	Prices   string        // a price file that goes before the catalogue; "" is none
 	Seller   string        // the provider to buy from; "" is the usual one of the model
 	Held     []string      // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
-	Events   string        // a file of planned events for the forecast; "" is none
+	Events   []string      // files of planned events for the forecast, such as one of each team
 	AsIf     string        // which part of the log counts, a name of history.Ways; "" follows the level since the last change, and asks where the end fell away
 	Futures  int           // number of futures
 	Risk     string        // what of the cost to make least: mean, q80, cvar95
@@ -61,6 +61,15 @@ const (
 // NewRequest returns a request for a year ahead.
 func NewRequest(log, gpu string) *Request {
 	return &Request{Trace: log, GPU: gpu, Horizon: "1y", Futures: futuresDefault, Risk: "mean", Hold: "95%", WaitCost: mix.WaitCostDefault, Origins: originsDefault, Seed: 1}
+}
+
+// Files returns the names of the files that the request is about, for a caller to change.
+func (q *Request) Files() []*string {
+	out := []*string{&q.Trace, &q.Prices}
+	for i := range q.Events {
+		out = append(out, &q.Events[i])
+	}
+	return out
 }
 
 // WayNames returns the values of Request.AsIf, each with what it says after a tab, for completion.
