@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -89,7 +88,6 @@ func readEvents(cmd *cobra.Command, e *env, args []string, tz string) (*events.P
 
 // eventsDoc lists the events of a plan, and those that are requests again with what is said of them.
 func eventsDoc(plan *events.Plan, list []outlook.Event) report.Doc {
-	data := outlook.EventList{Schema: "capcli/forecast_events/v1", Events: list}
 	t := report.Table{Name: "events", Columns: []report.Column{
 		{Name: "event"},
 		{Name: "kind"},
@@ -115,9 +113,9 @@ func eventsDoc(plan *events.Plan, list []outlook.Event) report.Doc {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	asked := slices.DeleteFunc(slices.Clone(list), func(e outlook.Event) bool { return !e.IsRequest() })
+	asked := outlook.Requests(list)
 	requests := report.Fill(report.Table{Name: "requests", Title: "Requests for capacity", Aside: len(asked) == 0}, asked, []report.Field[outlook.Event]{
 		{Name: "team"}, {Name: "name", Head: "request"}, {Name: "asked_by", Priority: 2}, {Name: "reason"}, {Name: "without", Head: "without it"}, {Name: "value_usd", Head: "value", Priority: 1},
 	})
-	return report.Doc{Lead: fmt.Sprintf("%s: %d %s.", plan.File, len(list), capcli.Plural(int64(len(list)), "event")), Tables: []report.Table{t, requests}, Data: data, Notes: plan.Notes}
+	return report.Doc{Lead: fmt.Sprintf("%s: %d %s.", plan.File, len(list), capcli.Plural(int64(len(list)), "event")), Tables: []report.Table{t, requests}, Data: outlook.EventList{Schema: "capcli/forecast_events/v1", Events: list}, Notes: plan.Notes}
 }

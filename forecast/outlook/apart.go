@@ -20,9 +20,9 @@ type Apart struct {
 	Floor  float64 // least value of a step; -Inf is none
 }
 
-// Apart returns the futures of the forecast with its events apart. It is nil unless Request.Apart asked for it, and
+// FuturesApart returns the futures of the forecast with its events apart. It is nil unless Request.Apart asked for it, and
 // for more than one series, for a series under a cap and where no event other than a holiday changes the series.
-func (r *Result) Apart() *Apart {
+func (r *Result) FuturesApart() *Apart {
 	if len(r.Series) != 1 {
 		return nil
 	}

@@ -46,7 +46,7 @@ func TestFuturesApart(t *testing.T) {
 		}
 		return r
 	}
-	a := forecast().Apart()
+	a := forecast().FuturesApart()
 	if a == nil {
 		t.Fatal("the events are not apart")
 	}

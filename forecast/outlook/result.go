@@ -129,11 +129,11 @@ type Event struct {
 	Why         string         `json:"why_not,omitempty"` // why it changes nothing
 
 	// What a team says of the event as a request for capacity.
-	Team    string     `json:"team,omitempty"`
-	AskedBy string     `json:"asked_by,omitempty"`
-	Reason  string     `json:"reason,omitempty"`
-	Without string     `json:"without,omitempty"`   // what happens without it
-	Value   capcli.USD `json:"value_usd,omitempty"` // what it is worth if it happens
+	Team    string      `json:"team,omitempty"`
+	AskedBy string      `json:"asked_by,omitempty"`
+	Reason  string      `json:"reason,omitempty"`
+	Without string      `json:"without,omitempty"`   // what happens without it
+	Value   *capcli.USD `json:"value_usd,omitempty"` // what it is worth if it happens; nil is not said
 
 	FirstDay string   `json:"-"` // for output to people; "" for a holiday
 	LastDay  string   `json:"-"`
@@ -142,9 +142,15 @@ type Event struct {
 	GPUHours *float64 `json:"-"` // of a pulse in GPUs
 }
 
-// IsRequest reports whether anything is said of the event as a request for capacity.
-func (e *Event) IsRequest() bool {
-	return e.Team != "" || e.AskedBy != "" || e.Reason != "" || e.Without != "" || e.Value != 0
+// Requests returns the events of which something is said as a request for capacity.
+func Requests(list []Event) []Event {
+	var out []Event
+	for i := range list {
+		if e := &list[i]; e.Team != "" || e.AskedBy != "" || e.Reason != "" || e.Without != "" || e.Value != nil {
+			out = append(out, *e)
+		}
+	}
+	return out
 }
 
 // EventChange is what an event adds to one series.
@@ -182,8 +188,11 @@ func DescribeEvents(plan *roadmap.Plan) []Event {
 func describeEvent(e *roadmap.Entry) Event {
 	out := Event{
 		Name: e.Name, Kind: e.Kind, Place: e.Place(), Follows: e.Event.Parent, From: e.Event.Start.String(), SD: e.Event.SizeSD, Probability: 1, Late: e.Event.Delay, Changes: []EventChange{},
-		Team: e.Ask.Team, AskedBy: e.Ask.AskedBy, Reason: e.Ask.Reason, Without: e.Ask.Without, Value: e.Ask.Value,
+		Team: e.Ask.Team, AskedBy: e.Ask.AskedBy, Reason: e.Ask.Reason, Without: e.Ask.Without,
 		Lo: e.Event.Size - halfOf80*e.Event.SizeSD, Hi: e.Event.Size + halfOf80*e.Event.SizeSD,
+	}
+	if v := e.Ask.Value; v != 0 {
+		out.Value = &v
 	}
 	if e.Holiday != nil {
 		out.Days = daysText(e.Holiday)

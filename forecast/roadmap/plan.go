@@ -45,9 +45,6 @@ type Ask struct {
 	Value   capcli.USD // what it is worth if it happens; 0 is not said
 }
 
-// IsRequest reports whether anything is said of the event as a request.
-func (a *Ask) IsRequest() bool { return *a != Ask{} }
-
 // Place returns where the event is, FILE:LINE.
 func (p *Entry) Place() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 

@@ -19,17 +19,17 @@ import (
 // Ask is a planned event, a request for capacity: what it takes of the plan, and what it adds to its cost. Amounts are
 // means over the futures, within the horizon; in a future in which the event does not happen they are 0.
 type Ask struct {
-	Event       string     `json:"event"`
-	Place       string     `json:"place"` // file and line
-	Kind        string     `json:"kind"`
-	Team        string     `json:"team,omitempty"`
-	AskedBy     string     `json:"asked_by,omitempty"`
-	Reason      string     `json:"reason,omitempty"`
-	Without     string     `json:"without,omitempty"` // what happens without it
-	From        string     `json:"from"`
-	Probability float64    `json:"probability"`
-	Value       capcli.USD `json:"value_usd,omitempty"` // what it is worth if it happens
-	GPUHours    float64    `json:"gpu_hours"`           // with those of what follows it; below 0 it frees GPUs
+	Event       string      `json:"event"`
+	Place       string      `json:"place"` // file and line
+	Kind        string      `json:"kind"`
+	Team        string      `json:"team,omitempty"`
+	AskedBy     string      `json:"asked_by,omitempty"`
+	Reason      string      `json:"reason,omitempty"`
+	Without     string      `json:"without,omitempty"` // what happens without it
+	From        string      `json:"from"`
+	Probability float64     `json:"probability"`
+	Value       *capcli.USD `json:"value_usd,omitempty"` // what it is worth if it happens; nil is not said
+	GPUHours    float64     `json:"gpu_hours"`           // with those of what follows it; below 0 it frees GPUs
 	// The shares of its GPU-hours that are served by what is committed, and that are not: on demand, or where jobs wait for
 	// fenced GPUs after a wait. In each hour the commitments serve all demand alike. Null where it takes no GPU-hours.
 	Committed *float64 `json:"committed_share"`
@@ -122,7 +122,7 @@ func (c *chain) newTender(ctx context.Context) (*tender, error) {
 			return nil, err
 		}
 		t.market, t.held = frame.Market, frame.Held
-		if field, t.whole, err = t.best(ctx, c.set.Futures.Paths); err != nil {
+		if field, t.whole, err = t.bestFor(ctx, c.set.Futures.Paths); err != nil {
 			return nil, err
 		}
 	}
@@ -158,8 +158,8 @@ func (t *tender) layCommitments(p *Choice) {
 	}
 }
 
-// best returns the best purchases for futures, with their outcomes.
-func (t *tender) best(ctx context.Context, paths [][]float64) (*plan.Field, *plan.Assessed, error) {
+// bestFor returns the best purchases for futures, with their outcomes.
+func (t *tender) bestFor(ctx context.Context, paths [][]float64) (*plan.Field, *plan.Assessed, error) {
 	field, err := plan.NewField(&plan.Futures{Grid: t.set.Futures.Grid, Paths: paths}, t.market, t.held...)
 	if err != nil {
 		return nil, nil, err
@@ -222,7 +222,7 @@ func (t *tender) price(ctx context.Context) error {
 	_, err := capcli.MapParallel(ctx, list[:min(len(list), mostPriced)], nil, func(ctx context.Context, a *Ask) (struct{}, error) {
 		var cost, atRisk capcli.USD
 		if a.GPUHours != 0 {
-			field, best, err := t.best(ctx, t.apart.Futures(a.Event))
+			field, best, err := t.bestFor(ctx, t.apart.Futures(a.Event))
 			if err != nil {
 				return struct{}{}, err
 			}
@@ -274,7 +274,7 @@ func (t *tender) fit(ctx context.Context) error {
 		if i >= 0 {
 			*ranked[i].Fits = true
 		}
-		_, best, err := t.best(ctx, t.apart.Futures(names()...))
+		_, best, err := t.bestFor(ctx, t.apart.Futures(names()...))
 		if err != nil {
 			return err
 		}
@@ -291,7 +291,12 @@ func (t *tender) fit(ctx context.Context) error {
 // compareRank orders requests by what they are worth: the probability times the value, the highest first. One without
 // a value counts as 0. Of two alike the one that adds less to the mean cost comes first.
 func compareRank(a, b *Ask) int {
-	worth := func(a *Ask) float64 { return a.Probability * a.Value.Float() }
+	worth := func(a *Ask) float64 {
+		if a.Value == nil {
+			return 0
+		}
+		return a.Probability * a.Value.Float()
+	}
 	return cmp.Or(cmp.Compare(worth(b), worth(a)), cmp.Compare(*a.Cost, *b.Cost), strings.Compare(a.Event, b.Event))
 }
 

@@ -172,7 +172,8 @@ func TestBudgetNamesWhatDoesNotFit(t *testing.T) {
 	const base, each = handBase * handDays * 24 * 2.4, 6 * 10 * 24 * 4 // dollars of the base, of ten days of 6 GPUs
 	events := []roadmap.Event{handStep("a", 6, 5, 15), handStep("b", 12, 35, 45), handStep("c", 6, 65, 75), handStep("less", -1, 0, 0)}
 	const freed = handDays * 24 * 2.4
-	values := []Ask{{Value: 100 * capcli.Dollar, Team: "nlp"}, {Value: 300 * capcli.Dollar}, {Value: 200 * capcli.Dollar}}
+	low, high, middle := 100*capcli.Dollar, 300*capcli.Dollar, 200*capcli.Dollar
+	values := []Ask{{Value: &low, Team: "nlp"}, {Value: &high}, {Value: &middle}}
 	for _, x := range []struct {
 		budget float64
 		values []Ask

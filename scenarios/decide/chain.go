@@ -332,7 +332,7 @@ func (c *chain) makeForecast(ctx context.Context) (*files, error) {
 		return nil, err
 	}
 	out := &files{Texts: map[string][]byte{FuturesFile: paths.Bytes(), ForecastFile: text}, Notes: r.Notes()}
-	if a := r.Apart(); a != nil {
+	if a := r.FuturesApart(); a != nil {
 		var b bytes.Buffer
 		err = gob.NewEncoder(&b).Encode(a)
 		out.Texts[apartText] = b.Bytes()
