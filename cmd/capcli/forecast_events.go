@@ -27,10 +27,7 @@ func newForecastEvents(e *env) *cobra.Command {
 }
 
 func newEventsInit(e *env) *cobra.Command {
-	var (
-		out     string
-		request bool
-	)
+	out, request := "-", false
 	cmd := &cobra.Command{
 		Use:     "init",
 		Short:   "Write a commented file of events to start from",
