@@ -50,7 +50,7 @@ func newDecide(e *env) *cobra.Command {
 	f.StringVar(&o.ask.Budget, "budget", "", "most that the horizon may cost, `$`: 4M")
 	f.StringVar(&o.ask.Hold, "hold", o.ask.Hold, "`SHARE` of the futures in which all limits must hold")
 	f.StringVar(&o.ask.Risk, "risk", o.ask.Risk, "what of the cost to make least: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
-	f.StringVar(&o.ask.Events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
+	f.StringArrayVar(&o.ask.Events, "events", nil, "launches, campaigns, holidays: `FILE` (repeat; capcli forecast events init)")
 	f.StringVar(&o.ask.AsIf, "as-if", "", "which part of the log counts, where tenants left or the level moved or fell away: `WAY`")
 	f.IntVar(&o.ask.Futures, "paths", o.ask.Futures, "futures to plan for: `N`")
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", uint64(o.ask.Seed), "seed of all chance: a whole `NUMBER` from 0")

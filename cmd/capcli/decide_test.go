@@ -62,6 +62,7 @@ func TestDecideIsItsSteps(t *testing.T) {
 	t.Run("of several inputs", func(t *testing.T) {
 		tryDecideSteps(t, 56, " --trace rec --trace chat.yaml --trace requests.csv --read joined=apart")
 	})
+	t.Run("with events of two teams", func(t *testing.T) { tryDecideSteps(t, 56, " --events b.yaml --events a.yaml") })
 }
 
 // weekdayInputs writes what is beside the log: a recording of two days, and a service with its requests.
@@ -91,6 +92,12 @@ func tryDecideSteps(t *testing.T, left int, flags string) {
 	if strings.Contains(flags, "--trace rec") {
 		weekdayInputs(t)
 	}
+	for i, name := range []string{"a.yaml", "b.yaml"} {
+		text := fmt.Sprintf("capcli: events/v1\nevents:\n  - {name: launch %d, kind: step, from: 2026-0%d-15, gpus: 6, probability: 60%%, late: 9d}\n", i, 5+i)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	runIn(t, "capcli decide --trace log.csv --gpu H100 --horizon 26w --paths 6 --prices prices.csv --max wait_p95=1h --risk cvar95 --backtest 2 --seed 7 --out all -o json"+flags)
 	text, err := os.ReadFile("all/" + decide.DecisionFile)
 	if err != nil {
@@ -105,6 +112,9 @@ func tryDecideSteps(t *testing.T, left int, flags string) {
 	}
 	if cut := strings.Contains(r.Steps[0].Command, " --without t1 "); cut != strings.Contains(flags, "--as-if") {
 		t.Fatalf("the first step is %s", r.Steps[0].Command)
+	}
+	if n := strings.Count(flags, "--events"); len(r.Requests) != n || n > 0 && r.Requests[0].GPUHours <= 0 {
+		t.Fatalf("%d files of a request each, and requests %+v", n, r.Requests)
 	}
 	if err := os.Mkdir("alone", 0o700); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"capcli/forecast"
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
-	"capcli/scenarios/events"
+	"capcli/scenarios/play"
 
 	"capcli/cmd/bundle"
 )
@@ -26,7 +26,7 @@ type forecastOptions struct {
 	ask     outlook.Request
 	levels  []string
 	seed    uint64
-	events  string // the file of events; "" is none
+	events  []string // files of events
 	out     string
 }
 
@@ -64,7 +64,7 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	f.IntSliceVar(&o.ask.Seasons, "season", nil, "season lengths in steps, `24,168`; 0 is none (default: by the step)")
 	f.StringVar(&o.ask.Horizon, "horizon", "", "horizon: `N` steps, a length such as 2w, a date, or periods such as 4w,3mo")
 	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "levels of the ranges in percent: `80,95`")
-	f.StringVar(&o.events, "events", "", "known launches, campaigns and holidays: `FILE` (capcli forecast events init)")
+	f.StringArrayVar(&o.events, "events", nil, "known launches, campaigns and holidays: `FILE` (repeat; capcli forecast events init)")
 	f.StringVar(&o.ask.Changes, "changes", "", "level shifts: `WHAT`, show, none or use (fit only the values since the last one)")
 	complete(cmd, "changes", func() []string { return outlook.ChangesChoices })
 	f.StringVar(&o.ask.Outliers, "outliers", "", "impossible values and outages: `WHAT`, aside (default) or keep")
@@ -192,7 +192,7 @@ func (o *forecastOptions) checkOut(e *env, args []string) error {
 		return &usageError{text: fmt.Sprintf("--out %s: cannot tell from its ending what to write", o.out), hint: "end the name in .csv or .parquet"}
 	}
 	r := &o.history.ask
-	for _, name := range append(slices.Clone(args), o.events, r.Past.File, r.Cap.File, r.Pending) {
+	for _, name := range append(slices.Concat(args, o.events), r.Past.File, r.Cap.File, r.Pending) {
 		if name != "" && name != "-" && sameFile(e, name, o.out) {
 			return &usageError{text: fmt.Sprintf("--out %s is a file that is read: it would be overwritten", o.out), hint: "name another file"}
 		}
@@ -200,17 +200,11 @@ func (o *forecastOptions) checkOut(e *env, args []string) error {
 	return nil
 }
 
-// eventsMax is the most bytes of an events file that are read.
-const eventsMax = 2 << 20
-
 // read reads the events of the request and the histories.
 func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*demand.Histories, error) {
-	if o.events != "" {
-		b, err := readFile(e, o.events, eventsMax)
-		if err != nil {
-			return nil, err
-		}
-		if o.ask.Events, err = events.Parse(o.events, b, o.history.ask.Trace.TZ, openBeside(e, o.events)); err != nil {
+	if len(o.events) > 0 {
+		var err error
+		if o.ask.Events, err = play.ReadEvents(e.opener(), o.events, o.history.ask.Trace.TZ); err != nil {
 			return nil, err
 		}
 	}

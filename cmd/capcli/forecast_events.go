@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -11,12 +10,13 @@ import (
 	"capcli/forecast/outlook"
 	"capcli/profile/trace"
 	"capcli/scenarios/events"
+	"capcli/scenarios/play"
 )
 
 func newForecastEvents(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events",
-		Short: "Files of events: a template, a check, what campaigns cost",
+		Short: "Files of events and of requests: a template, a check, what campaigns cost",
 		Example: "  capcli forecast events init --out events.yaml\n" +
 			"  capcli forecast events validate events.yaml\n" +
 			"  capcli forecast jobs.parquet --step 1d --horizon 90 --events events.yaml",
@@ -27,14 +27,14 @@ func newForecastEvents(e *env) *cobra.Command {
 }
 
 func newEventsInit(e *env) *cobra.Command {
-	var out string
+	out, request := "-", false
 	cmd := &cobra.Command{
 		Use:     "init",
 		Short:   "Write a commented file of events to start from",
-		Example: "  capcli forecast events init --out events.yaml",
+		Example: "  capcli forecast events init --out events.yaml\n  capcli forecast events init --request --out vision.yaml",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := writeWhole(e, out, []byte(events.Template())); err != nil {
+			if err := writeWhole(e, out, []byte(events.Template(request))); err != nil {
 				return err
 			}
 			if out != "-" {
@@ -44,6 +44,7 @@ func newEventsInit(e *env) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "-", "write it to this `FILE`")
+	cmd.Flags().BoolVar(&request, "request", false, "a short file of one request for capacity")
 	return cmd
 }
 
@@ -53,16 +54,16 @@ func newEventsValidate(e *env) *cobra.Command {
 		tz string
 	)
 	cmd := &cobra.Command{
-		Use:   "validate FILE",
-		Short: "Check a file of events and say what each comes to",
-		Example: "  capcli forecast events validate events.yaml\n" +
+		Use:   "validate FILE…",
+		Short: "Check files of events and say what each event comes to",
+		Example: "  capcli forecast events validate vision.yaml chat.yaml\n" +
 			"  capcli forecast events validate events.yaml --tz Europe/Berlin -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := readEvents(cmd, e, args, tz)
 			if err != nil {
 				return err
 			}
-			return emit(e, o, eventsDoc(plan.File, outlook.DescribeEvents(plan)))
+			return emit(e, o, eventsDoc(plan, outlook.DescribeEvents(plan)))
 		},
 	}
 	cmd.Flags().StringVar(&tz, "tz", "", "`ZONE` of days and times that state none, where the file names none")
@@ -70,30 +71,20 @@ func newEventsValidate(e *env) *cobra.Command {
 	return cmd
 }
 
-// readEvents reads the file of events that args names.
+// readEvents reads the files of events that args name.
 func readEvents(cmd *cobra.Command, e *env, args []string, tz string) (*events.Plan, error) {
-	if err := oneArg(cmd, args, "a file of events"); err != nil {
-		return nil, err
+	if len(args) == 0 {
+		return nil, oneArg(cmd, args, "a file of events")
 	}
 	in, err := trace.ParseZone(tz)
 	if err != nil {
 		return nil, err
 	}
-	b, err := readFile(e, args[0], eventsMax)
-	if err != nil {
-		return nil, err
-	}
-	return events.Parse(args[0], b, in, openBeside(e, args[0]))
+	return play.ReadEvents(e.opener(), args, in)
 }
 
-// openBeside opens files whose names are relative to another file.
-func openBeside(e *env, file string) func(name string) ([]byte, error) {
-	return func(name string) ([]byte, error) { return readBeside(e, filepath.Dir(file), name) }
-}
-
-// eventsDoc lists the events of a file.
-func eventsDoc(file string, list []outlook.Event) report.Doc {
-	data := outlook.EventList{Schema: "capcli/forecast_events/v1", Events: list}
+// eventsDoc lists the events of a plan, and those that are requests again with what is said of them.
+func eventsDoc(plan *events.Plan, list []outlook.Event) report.Doc {
 	t := report.Table{Name: "events", Columns: []report.Column{
 		{Name: "event"},
 		{Name: "kind"},
@@ -119,5 +110,9 @@ func eventsDoc(file string, list []outlook.Event) report.Doc {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return report.Doc{Lead: fmt.Sprintf("%s: %d %s.", file, len(list), capcli.Plural(int64(len(list)), "event")), Tables: []report.Table{t}, Data: data}
+	asked := outlook.Requests(list)
+	requests := report.Fill(report.Table{Name: "requests", Title: "Requests for capacity", Aside: len(asked) == 0}, asked, []report.Field[outlook.Event]{
+		{Name: "team"}, {Name: "name", Head: "request"}, {Name: "asked_by", Priority: 2}, {Name: "reason"}, {Name: "without", Head: "without it"}, {Name: "value_usd", Head: "value", Priority: 1},
+	})
+	return report.Doc{Lead: fmt.Sprintf("%s: %d %s.", plan.File, len(list), capcli.Plural(int64(len(list)), "event")), Tables: []report.Table{t, requests}, Data: outlook.EventList{Schema: "capcli/forecast_events/v1", Events: list}, Notes: plan.Notes}
 }

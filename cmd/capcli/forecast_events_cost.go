@@ -20,8 +20,8 @@ func newEventsCost(e *env) *cobra.Command {
 		own    string
 	)
 	cmd := &cobra.Command{
-		Use:   "cost FILE",
-		Short: "What the campaigns of a file cost: GPU-hours and dollars by term, by GPU model",
+		Use:   "cost FILE…",
+		Short: "What the campaigns of files cost: GPU-hours and dollars by term, by GPU model",
 		Example: "  capcli forecast events cost events.yaml\n" +
 			"  capcli forecast events cost events.yaml --gpu H100,A100-80GB,TPU-v5p --table models",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -92,7 +92,7 @@ var serviceLine = regexp.MustCompile(`(?m)^(replicas|mu|scaler|promise|gpu_model
 // stands.
 func yamlFiles(t *testing.T) map[string][]byte {
 	t.Helper()
-	out := map[string][]byte{"template": []byte(scenarios.Template()), "events template": []byte(events.Template()), "service template": []byte(service.Template())}
+	out := map[string][]byte{"template": []byte(scenarios.Template()), "events template": []byte(events.Template(false)), "request template": []byte(events.Template(true)), "service template": []byte(service.Template())}
 	for _, name := range scenarios.Names() {
 		out["library "+name], _ = scenarios.Library(name)
 	}

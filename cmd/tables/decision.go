@@ -49,6 +49,7 @@ func Decision(r *decide.Result) report.Doc {
 			{Name: "difference_usd", Head: "difference"},
 			{Name: "on_demand_key", Head: "price", Priority: 3},
 		}),
+		requestTable(r.Requests),
 		report.Fill(report.Table{Name: "steps", Title: "The steps; each can be run alone"}, r.Steps, []report.Field[decide.Step]{
 			{Name: "step"},
 			{Name: "command"},
@@ -70,6 +71,20 @@ func Decision(r *decide.Result) report.Doc {
 		})}
 	}
 	return d
+}
+
+// requestTable says what each planned event takes of the plan, and adds to its cost.
+func requestTable(list []decide.Ask) report.Table {
+	return report.Fill(report.Table{Name: "requests", Title: "What each request takes of the plan, and adds to its cost", Aside: len(list) == 0}, list, []report.Field[decide.Ask]{
+		{Name: "event", Head: "request"},
+		{Name: "team"},
+		{Name: "gpu_hours", Head: "GPU-hours", As: report.AsCount},
+		{Name: "committed_share", Head: "committed", As: report.AsPercent},
+		{Name: "marginal_cost_usd", Head: "cost"},
+		{Name: "fits", Priority: 1},
+		{Name: "value_usd", Head: "value", Priority: 2},
+		{Name: "without", Head: "without it", Priority: 3},
+	})
 }
 
 // showTiers puts the tiers before the plan without them.

@@ -19,6 +19,15 @@ type Holiday struct {
 	Dates []Date
 	// Before and After are the numbers of days around it that are unusual too.
 	Before, After int
+	Zone          *time.Location // of its days; nil is the zone of the calendar
+}
+
+// zoneOr returns the time zone of the holiday's days; zone where it has none of its own.
+func (h *Holiday) zoneOr(zone *time.Location) *time.Location {
+	if h.Zone != nil {
+		return h.Zone
+	}
+	return zone
 }
 
 // Date is a day without a time zone.
@@ -28,7 +37,7 @@ type Date struct {
 	Day   int
 }
 
-// Calendar is a list of holidays in one time zone.
+// Calendar is a list of holidays, in one time zone where they have none of their own.
 type Calendar struct {
 	Zone     *time.Location // nil is UTC
 	Holidays []Holiday
@@ -66,7 +75,7 @@ func (c *Calendar) Regressors(bounds []capcli.Time) (names []string, columns [][
 			}
 			column := make([]float64, max(0, len(bounds)-1))
 			for _, d := range h.Dates {
-				from, to := d.dayRange(c.Zone, offset)
+				from, to := d.dayRange(h.zoneOr(c.Zone), offset)
 				spread(column, bounds, from, to)
 			}
 			names, columns = append(names, name), append(columns, column)

@@ -121,10 +121,11 @@ func (l *learner) zone() *time.Location {
 // touches, with the share of the step.
 func (l *learner) forEachStep(k int, bounds []capcli.Time, do func(g group, from, to capcli.Time, i int, share float64)) {
 	h := &l.m.Days[k].Holiday
+	zone := h.zoneOr(l.zone())
 	for _, d := range h.Dates {
 		for offset := -h.Before; offset <= h.After; offset++ {
-			from, to := d.dayRange(l.m.Zone, offset)
-			day := time.Unix(int64(from), 0).In(l.zone()).Weekday()
+			from, to := d.dayRange(zone, offset)
+			day := time.Unix(int64(from), 0).In(zone).Weekday()
 			g := group{k, offset, day == time.Saturday || day == time.Sunday}
 			at, _ := slices.BinarySearch(bounds, from+1)
 			for i := max(0, at-1); i+1 < len(bounds) && bounds[i] < to; i++ {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"capcli"
@@ -17,7 +18,7 @@ import (
 type Model struct {
 	Model model.Model
 	Days  []SpecialDays
-	Zone  *time.Location        // time zone of the days; nil is UTC
+	Zone  *time.Location        // time zone of the days whose holiday has none; nil is UTC
 	At    func(int) capcli.Time // returns the start of the i-th value of the series, also beyond its end
 }
 
@@ -57,7 +58,7 @@ func (m Model) Fit(y capcli.Series) (model.Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &festive{inner, l}, nil
+	return &festive{Fitted: inner, l: l}, nil
 }
 
 // Skip returns the model for a series without its first n values.
@@ -70,6 +71,32 @@ func (m Model) Skip(n int) model.Model {
 type festive struct {
 	model.Fitted
 	l *learner
+
+	mu    sync.Mutex
+	h     int // steps that days and level are of
+	days  []dayAhead
+	level []float64
+}
+
+// daysAhead returns the steps ahead that holidays affect, and the level of the forecast by step; no steps where the
+// forecast fails. It keeps both for the next future of the same length.
+func (f *festive) daysAhead(h int) ([]dayAhead, []float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.h == h {
+		return f.days, f.level
+	}
+	f.h, f.days, f.level = h, f.l.ahead(h), nil
+	if len(f.days) == 0 {
+		return nil, nil
+	}
+	fc, err := f.Fitted.Forecast(h)
+	if err != nil {
+		f.days = nil
+		return nil, nil
+	}
+	f.level = f.l.levels(fc.Mean)
+	return f.days, f.level
 }
 
 // Unwrap returns the fit of the model to the series without the effects.
@@ -112,15 +139,10 @@ func (f *festive) Forecast(h int, levels ...float64) (model.Forecast, error) {
 // Path adds the holidays to a drawn future, with one draw of the error of each holiday.
 func (f *festive) Path(h int, rng model.Noise) []float64 {
 	path := f.Fitted.Path(h, rng)
-	days := f.l.ahead(len(path))
+	days, level := f.daysAhead(len(path))
 	if len(days) == 0 {
 		return path
 	}
-	fc, err := f.Fitted.Forecast(len(path))
-	if err != nil {
-		return path
-	}
-	level := f.l.levels(fc.Mean)
 	draws := make([]float64, len(f.l.m.Days))
 	for k := range draws {
 		draws[k] = rng.NormFloat64()

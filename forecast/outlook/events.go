@@ -30,6 +30,7 @@ func (q *question) planEvents(ctx context.Context) error {
 	if !q.hs.Clock {
 		return &capcli.InputError{File: strings.Join(q.hs.Inputs, ", "), Field: "ds", Text: "--events needs stamps that are times, found whole numbers", Hint: "give times in the column ds (or --time-col)"}
 	}
+	q.notes = append(q.notes, q.Events.Notes...)
 	q.plan = &eventPlan{
 		Plan: q.Events, events: map[string][]roadmap.Event{}, days: map[string][]*roadmap.Entry{}, why: map[*roadmap.Entry]string{},
 	}
@@ -44,7 +45,7 @@ func (q *question) planEvents(ctx context.Context) error {
 // bind enters one event in the plan for each series that it changes.
 func (q *question) bind(e *roadmap.Entry) error {
 	bad := func(field, text, hint string) error {
-		return &capcli.InputError{File: q.plan.File, Line: e.Line, Field: field, Text: fmt.Sprintf("%s: %s", e.Name, text), Hint: hint}
+		return &capcli.InputError{File: e.File, Line: e.Line, Field: field, Text: fmt.Sprintf("%s: %s", e.Name, text), Hint: hint}
 	}
 	switch q.hs.Measure {
 	case "", "demand", "usage":
@@ -82,7 +83,7 @@ func (q *question) bind(e *roadmap.Entry) error {
 	}
 	if len(unknown) > 0 {
 		q.plan.why[e] = strings.Join(capcli.Abridge(unknown, 3), ", ")
-		q.notes = append(q.notes, fmt.Sprintf("event %s (%s:%d): %s", e.Name, q.plan.File, e.Line, q.plan.why[e]))
+		q.notes = append(q.notes, fmt.Sprintf("event %s (%s): %s", e.Name, e.Place(), q.plan.why[e]))
 	}
 	return nil
 }
@@ -196,7 +197,7 @@ func recentLevel(values []float64) float64 {
 	return level / max(1, n)
 }
 
-// holidayZone returns the time zone of the holidays of a series.
+// holidayZone returns the time zone in which days of a series are compared: that of its first holiday.
 func (q *question) holidayZone(name string) *time.Location {
 	for _, e := range q.plan.days[name] {
 		if e.Holiday.Zone != nil {

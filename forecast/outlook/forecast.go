@@ -56,7 +56,7 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 			continue
 		}
 		one := q.document(s, i < q.sums())
-		one.Periods, one.Futures, one.Full = periods[i], drawn[i].paths, drawn[i].full
+		one.Periods, one.Futures, one.Full, one.apart = periods[i], drawn[i].paths, drawn[i].full, drawn[i].apart
 		one.Suffices = drawn[i].sufficesOf(s, whole)
 		out.Series = append(out.Series, one)
 	}
@@ -167,7 +167,7 @@ func (q *question) eventsOf(list []*seriesForecast, order []Series) []Event {
 	out := make([]Event, len(q.plan.List))
 	for i := range q.plan.List {
 		e := &q.plan.List[i]
-		out[i] = describeEvent(e, q.plan.Zone)
+		out[i] = describeEvent(e)
 		out[i].Why = q.plan.why[e]
 		for _, one := range order {
 			for _, a := range byName[one.ID].effects {

@@ -24,6 +24,7 @@ const (
 type futures struct {
 	paths   [][]float64
 	extras  [][]float64 // what events add to each path; nil is nothing
+	apart   *Apart      // nil unless it is asked for
 	settled bool        // periods and law are computed, from the paths and from others that are not kept
 	periods []Period
 	law
@@ -160,6 +161,7 @@ func (q *question) drawOne(s *seriesForecast, noise func(k int) model.Noise) (*f
 		}
 	}
 	s.fit = nil
+	out.apart = q.apartOf(s, out.paths)
 	if q.agrees() {
 		return out, nil
 	}

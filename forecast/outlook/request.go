@@ -39,6 +39,7 @@ type Request struct {
 	PeakBy string // give each hour, day, week, month, quarter or year ahead as a period; "" is none
 
 	Events *roadmap.Plan // nil is none
+	Apart  bool          // keep the futures of one series without their events too: Result.FuturesApart
 }
 
 // DefaultModel is the model where the request names none.

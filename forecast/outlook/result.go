@@ -78,6 +78,8 @@ type Series struct {
 	Futures [][]float64     `json:"-"` // as many as requested
 	Moves   []Move          `json:"-"` // all moves
 	Odd     []OddValue      `json:"-"` // all odd values
+
+	apart *Apart
 }
 
 // Parameter is a named parameter of a fitted model.
@@ -113,6 +115,8 @@ type Lines struct {
 type Event struct {
 	Name        string         `json:"name"`
 	Kind        string         `json:"kind"`
+	Place       string         `json:"place,omitempty"`   // file and line
+	Follows     string         `json:"follows,omitempty"` // the event that it follows: it happens only where that does
 	From        string         `json:"from,omitempty"`
 	To          string         `json:"to,omitempty"` // the first instant after it
 	GPUs        *float64       `json:"gpus,omitempty"`
@@ -124,11 +128,29 @@ type Event struct {
 	Changes     []EventChange  `json:"changes"`
 	Why         string         `json:"why_not,omitempty"` // why it changes nothing
 
+	// What a team says of the event as a request for capacity.
+	Team    string      `json:"team,omitempty"`
+	AskedBy string      `json:"asked_by,omitempty"`
+	Reason  string      `json:"reason,omitempty"`
+	Without string      `json:"without,omitempty"`   // what happens without it
+	Value   *capcli.USD `json:"value_usd,omitempty"` // what it is worth if it happens; nil is not said
+
 	FirstDay string   `json:"-"` // for output to people; "" for a holiday
 	LastDay  string   `json:"-"`
 	Days     string   `json:"-"` // the first days of a holiday
 	Lo, Hi   float64  `json:"-"` // 80 % range of the size; equal where it is certain
 	GPUHours *float64 `json:"-"` // of a pulse in GPUs
+}
+
+// Requests returns the events of which something is said as a request for capacity.
+func Requests(list []Event) []Event {
+	var out []Event
+	for i := range list {
+		if e := &list[i]; e.Team != "" || e.AskedBy != "" || e.Reason != "" || e.Without != "" || e.Value != nil {
+			out = append(out, *e)
+		}
+	}
+	return out
 }
 
 // EventChange is what an event adds to one series.
@@ -157,26 +179,30 @@ const halfOf80 = 1.2815515655446004
 func DescribeEvents(plan *roadmap.Plan) []Event {
 	var out []Event
 	for i := range plan.List {
-		out = append(out, describeEvent(&plan.List[i], plan.Zone))
+		out = append(out, describeEvent(&plan.List[i]))
 	}
 	return out
 }
 
-// describeEvent returns an event without its changes. Days are in zone; nil is UTC.
-func describeEvent(e *roadmap.Entry, zone *time.Location) Event {
+// describeEvent returns an event without its changes.
+func describeEvent(e *roadmap.Entry) Event {
 	out := Event{
-		Name: e.Name, Kind: e.Kind, From: e.Event.Start.String(), SD: e.Event.SizeSD, Probability: 1, Late: e.Event.Delay, Changes: []EventChange{},
+		Name: e.Name, Kind: e.Kind, Place: e.Place(), Follows: e.Event.Parent, From: e.Event.Start.String(), SD: e.Event.SizeSD, Probability: 1, Late: e.Event.Delay, Changes: []EventChange{},
+		Team: e.Ask.Team, AskedBy: e.Ask.AskedBy, Reason: e.Ask.Reason, Without: e.Ask.Without,
 		Lo: e.Event.Size - halfOf80*e.Event.SizeSD, Hi: e.Event.Size + halfOf80*e.Event.SizeSD,
+	}
+	if v := e.Ask.Value; v != 0 {
+		out.Value = &v
 	}
 	if e.Holiday != nil {
 		out.Days = daysText(e.Holiday)
 	} else {
-		out.FirstDay = formatDay(e.Event.Start, zone, false)
+		out.FirstDay = formatDay(e.Event.Start, e.Zone, false)
 	}
 	if e.Event.End != 0 {
 		out.To = e.Event.End.String()
 		if e.Holiday == nil {
-			out.LastDay = formatDay(e.Event.End, zone, true)
+			out.LastDay = formatDay(e.Event.End, e.Zone, true)
 		}
 	}
 	if e.Kind == "pulse" && !e.Event.Relative {

@@ -2,24 +2,28 @@ package roadmap
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"capcli"
 	"capcli/forecast/holidays"
 )
 
-// Plan holds the planned events of one file.
+// Plan holds the planned events of one file or of several.
 type Plan struct {
-	File string         // name of the file, for messages
-	Zone *time.Location // time zone of the days; nil is UTC
-	List []Entry        // in the order of the file
+	File  string   // name of the file, for messages; names with commas where there are several
+	List  []Entry  // in the order of the file; those of several in the order of their names
+	Notes []string // what is unusual about the events together
 }
 
 // Entry is an event with the names of the series that it changes.
 type Entry struct {
-	Name   string
-	Kind   string   // step, pulse, ramp, campaign, team or holiday
-	Line   int      // line in the file
+	Name string
+	Kind string // step, pulse, ramp, campaign, team or holiday
+	File string // name of the file, for messages
+	Line int    // line in the file
+	// Zone is the time zone of the days in the file; nil is UTC.
+	Zone   *time.Location
 	Series []string // names of the series; nil where the file names none
 	All    bool     // it changes every series
 	// Event is the change of demand. For a holiday it has only the declared size.
@@ -29,7 +33,20 @@ type Entry struct {
 	Cost     Cost
 	Success  *Success       // what follows a campaign that succeeds; nil is nothing
 	Holiday  *holidays.Rule // set for a holiday only
+	Ask      Ask            // what is said of the event as a request for capacity
 }
+
+// Ask is what a team says of an event that it asks capacity for. Each text may be "".
+type Ask struct {
+	Team    string     // who asks
+	AskedBy string     // the person who answers for it
+	Reason  string     // what it is for
+	Without string     // what happens without it
+	Value   capcli.USD // what it is worth if it happens; 0 is not said
+}
+
+// Place returns where the event is, FILE:LINE.
+func (p *Entry) Place() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 // InGPUs reports whether the event adds a number of GPUs, rather than a share of the forecast or
 // an effect learnt from the history.
@@ -40,7 +57,7 @@ func (p *Entry) InGPUs() bool {
 // Calendar returns the holiday with its days from one year to another.
 func (p *Entry) Calendar(from, to int) holidays.Calendar {
 	h := p.Holiday
-	return holidays.Calendar{Zone: h.Zone, Holidays: []holidays.Holiday{{Name: p.Name, Dates: h.Dates(from, to), Before: h.Before, After: h.After}}}
+	return holidays.Calendar{Zone: h.Zone, Holidays: []holidays.Holiday{{Name: p.Name, Dates: h.Dates(from, to), Before: h.Before, After: h.After, Zone: h.Zone}}}
 }
 
 // FallsWithin reports whether a day of the holiday lies between the first and the last of

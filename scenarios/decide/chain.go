@@ -3,11 +3,11 @@ package decide
 import (
 	"bytes"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +18,6 @@ import (
 	"capcli/profile/demand"
 	"capcli/profile/trace"
 	"capcli/scenarios"
-	"capcli/scenarios/events"
 	"capcli/scenarios/inputs"
 	"capcli/scenarios/kinds"
 	"capcli/scenarios/play"
@@ -60,6 +59,11 @@ type chain struct {
 	noPlace error         // why no place holds the limits
 	out     *Result
 	doneN   int
+
+	planned []outlook.Event // the events of the forecast
+	apart   []byte          // the futures without their events, an outlook.Apart; nil where there are none
+
+	bareFails bool // no plan holds the limits without any request either
 
 	tail    float64 // mean demand of the last week of the log, in GPUs
 	tested  int     // days ahead for which the forecast was tried on the past
@@ -114,6 +118,9 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 		{"scenario", c.write},
 		{"plan", c.decide},
 		{"try it on the past", c.backtest},
+	}
+	if len(c.Events) > 0 {
+		steps = slices.Insert(steps, len(steps)-1, chainStep{"requests", c.priceAsks})
 	}
 	if c.Tiers {
 		steps = append(slices.Insert(steps, 1, chainStep{"kinds", c.sortJobs}), chainStep{"tiers", c.planTiers})
@@ -253,38 +260,44 @@ const lawModel = "mixture"
 func (c *chain) lookAhead(ctx context.Context) error {
 	words := []string{"forecast", c.jobsFile(), "--step", "1h", "--model", lawModel, "--horizon", c.Horizon, "--paths", strconv.Itoa(c.Futures), "--seed", strconv.FormatUint(uint64(c.Seed), 10)}
 	what := []string{"forecast", hashOf(c.docs[c.jobsFile()]), strings.Join(words, " ")}
-	if c.Events != "" {
-		sum, err := inputs.Hash(c.w.Open, c.Events)
+	for _, name := range c.Events {
+		sum, err := inputs.Hash(c.w.Open, name)
 		if err != nil {
 			return err
 		}
-		words, what = append(words, "--events", c.Events), append(what, c.Events, sum)
-		c.out.Inputs = append(c.out.Inputs, inputs.Input{File: c.Events, SHA256: sum, Kind: inputs.Events, Took: "planned events, for the forecast"})
+		words, what = append(words, "--events", name), append(what, name, sum)
+		c.out.Inputs = append(c.out.Inputs, inputs.Input{File: name, SHA256: sum, Kind: inputs.Events, Took: "planned events, for the forecast"})
 	}
 	f, err := c.recall(what, func() (*files, error) { return c.makeForecast(ctx) })
 	if err != nil {
 		return err
 	}
 	c.out.Notes = append(c.out.Notes, f.Notes...)
-	if err := c.readTrial(f.Texts[ForecastFile]); err != nil {
+	if err := c.readForecast(f.Texts[ForecastFile]); err != nil {
 		return err
 	}
+	c.apart = f.Texts[apartText]
 	line := command(append(words, "--out", FuturesFile, "-o", "json")...) + " > " + ForecastFile
 	return c.put("forecast", line, f, FuturesFile, ForecastFile)
 }
 
-// readTrial reads from a forecast how far ahead it was tried on the past.
-func (c *chain) readTrial(text []byte) error {
+// apartText is the text of a forecast that is kept in the cache and is no document: an outlook.Apart.
+const apartText = "apart"
+
+// readForecast reads from a forecast its events and how far ahead it was tried on the past.
+func (c *chain) readForecast(text []byte) error {
 	var doc struct {
 		Series []struct {
 			Backtest *struct {
 				Steps int `json:"steps"`
 			} `json:"backtest"`
 		} `json:"series"`
+		Events []outlook.Event `json:"events"`
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return fmt.Errorf("%s: %w", ForecastFile, err)
 	}
+	c.planned = doc.Events
 	for _, s := range doc.Series {
 		if s.Backtest != nil {
 			c.tested = max(c.tested, s.Backtest.Steps/24)
@@ -298,19 +311,15 @@ func (c *chain) makeForecast(ctx context.Context) (*files, error) {
 	if err != nil {
 		return nil, err
 	}
-	ask := outlook.Request{Model: lawModel, Levels: []float64{80, 95}, Horizon: c.Horizon, Paths: c.Futures, Seed: c.Seed}
+	ask := outlook.Request{Model: lawModel, Levels: []float64{80, 95}, Horizon: c.Horizon, Paths: c.Futures, Seed: c.Seed, Apart: true}
 	if _, err := capcli.ParseTime(c.Horizon, nil, true); err == nil {
 		ask.Horizon, ask.Until = "", c.Horizon
 	}
 	if err := ask.Check(); err != nil {
 		return nil, err
 	}
-	if c.Events != "" {
-		b, err := c.w.Open.ReadFile(c.Events, 2<<20)
-		if err != nil {
-			return nil, err
-		}
-		if ask.Events, err = events.Parse(c.Events, b, nil, func(name string) ([]byte, error) { return play.ReadBeside(c.w.Open, filepath.Dir(c.Events), name) }); err != nil {
+	if len(c.Events) > 0 {
+		if ask.Events, err = play.ReadEvents(c.w.Open, c.Events, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -330,7 +339,16 @@ func (c *chain) makeForecast(ctx context.Context) (*files, error) {
 		return nil, err
 	}
 	text, err := encode(r)
-	return &files{Texts: map[string][]byte{FuturesFile: paths.Bytes(), ForecastFile: text}, Notes: r.Notes()}, err
+	if err != nil {
+		return nil, err
+	}
+	out := &files{Texts: map[string][]byte{FuturesFile: paths.Bytes(), ForecastFile: text}, Notes: r.Notes()}
+	if a := r.FuturesApart(); a != nil {
+		var b bytes.Buffer
+		err = gob.NewEncoder(&b).Encode(a)
+		out.Texts[apartText] = b.Bytes()
+	}
+	return out, err
 }
 
 func (c *chain) sources() demand.Sources {

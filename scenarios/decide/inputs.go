@@ -96,7 +96,7 @@ func (c *chain) missing() []string {
 		{inputs.Bill, "no bill: prices are " + from + ", and held is what --held says"},
 		{inputs.Events, "no events: launches and holidays to come do not count (--events)"},
 	} {
-		has := c.given.Has(m.kind) || m.kind == inputs.Events && c.Events != "" || m.kind == inputs.Log && c.given.Has(inputs.Table)
+		has := c.given.Has(m.kind) || m.kind == inputs.Events && len(c.Events) > 0 || m.kind == inputs.Log && c.given.Has(inputs.Table)
 		if !has {
 			out = append(out, m.text)
 		}

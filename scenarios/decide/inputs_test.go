@@ -440,16 +440,17 @@ func TestMissingInputsAreSaid(t *testing.T) {
 	const begin = capcli.Time(1_767_571_200)
 	w.files["focus.csv"] = bill(t, begin, begin+10*capcli.Time(capcli.Day), 2, 0, "8")
 	w.files["chat.yaml"], w.files["requests.csv"] = []byte(chat), requestsOf(8)
-	w.files["events.yaml"] = []byte("capcli: events/v1\nevents:\n  - {name: launch, at: 2026-02-10, gpus: 1}\n")
+	w.files["events.yaml"] = []byte("capcli: events/v1\nevents:\n  - {name: launch, kind: step, from: 2026-02-10, gpus: 1}\n")
 	for _, tt := range []struct {
 		names   []string
-		events  string
+		events  []string
 		missing string // first words of what is missing
 	}{
-		{[]string{"log.csv"}, "", "no recording, no service, no bill, no events"},
-		{[]string{"recording"}, "", "no job log, no service, no bill, no events"},
-		{[]string{"log.csv", "recording", "focus.csv"}, "", "no service, no events"},
-		{[]string{"log.csv", "chat.yaml", "requests.csv"}, "", "no recording, no bill, no events"},
+		{[]string{"log.csv"}, nil, "no recording, no service, no bill, no events"},
+		{[]string{"recording"}, nil, "no job log, no service, no bill, no events"},
+		{[]string{"log.csv", "recording", "focus.csv"}, nil, "no service, no events"},
+		{[]string{"log.csv", "chat.yaml", "requests.csv"}, nil, "no recording, no bill, no events"},
+		{[]string{"log.csv"}, []string{"events.yaml"}, "no recording, no service, no bill"},
 	} {
 		r := w.ask(t, func(q *Request) { q.Events = tt.events }, tt.names...)
 		var got []string

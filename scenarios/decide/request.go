@@ -39,7 +39,7 @@ type Request struct {
 	Prices   string        // a price file that goes before the catalogue; "" is none
 	Seller   string        // the provider to buy from; "" is the usual one of the model
 	Held     []string      // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
-	Events   string        // a file of planned events for the forecast; "" is none
+	Events   []string      // files of planned events for the forecast, such as one of each team
 	AsIf     string        // which part of the log counts, a name of history.Ways; "" follows the level since the last change, and asks where the end fell away
 	Futures  int           // number of futures
 	Risk     string        // what of the cost to make least: mean, q80, cvar95
@@ -53,7 +53,10 @@ type Request struct {
 
 // Files returns where the request names files and folders.
 func (q *Request) Files() []*string {
-	out := []*string{&q.Trace, &q.Prices, &q.Events, &q.Kinds}
+	out := []*string{&q.Trace, &q.Prices, &q.Kinds}
+	for i := range q.Events {
+		out = append(out, &q.Events[i])
+	}
 	for i := range q.More {
 		out = append(out, &q.More[i])
 	}

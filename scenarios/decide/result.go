@@ -53,6 +53,7 @@ type Result struct {
 	Review       *Review       `json:"review"`       // null where nothing is decided again within the horizon
 	Sizes        []SizeCost    `json:"cost_by_size"` // of the first purchases, rising; none where nothing floats
 	Sellers      []Seller      `json:"sellers"`      // the cheapest plan for the same work at each seller, the cheapest first
+	Requests     []Ask         `json:"requests"`     // the events of the forecast but for holidays, each with what it takes and costs
 	Backtest     *trial.Result `json:"backtest"`     // the same question on earlier dates of the log; null where it was not tried
 	Bound        *mix.Bound    `json:"bound"`        // of the mixes with fenced GPUs; null where none can be had
 
@@ -188,7 +189,7 @@ type WrongSize struct {
 func newResult(s *settled, w *World) *Result {
 	return &Result{
 		Schema: schema, Version: w.Version, Warnings: []string{}, GPU: s.GPU, Horizon: s.Horizon, Futures: s.Futures, Risk: s.Risk, Hold: s.hold,
-		Limits: []string{}, Seed: uint64(s.Seed), Currency: "USD", Prices: []Price{}, Alternatives: []Choice{}, Sizes: []SizeCost{}, Sellers: []Seller{}, Steps: []Step{}, Inputs: []inputs.Input{}, Missing: []string{},
+		Limits: []string{}, Seed: uint64(s.Seed), Currency: "USD", Prices: []Price{}, Alternatives: []Choice{}, Sizes: []SizeCost{}, Sellers: []Seller{}, Requests: []Ask{}, Steps: []Step{}, Inputs: []inputs.Input{}, Missing: []string{},
 		Notes: append([]string{}, s.notes...),
 	}
 }

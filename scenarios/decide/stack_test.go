@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -108,7 +109,7 @@ func TestCampaignStacked(t *testing.T) {
 	files, q := m.files(), m.request()
 	files["log.csv"] = logOf(levelLog(35, 5, func(int) int { return 6 }))
 	files["events.yaml"] = []byte("capcli: events/v1\ntimezone: UTC\nevents:\n  - {name: campaign, kind: pulse, from: 2026-03-09, to: 2026-04-08, gpus: 6, low: 6, high: 6}\n")
-	q.Events, q.WaitCost, q.Origins = "events.yaml", "0", 0
+	q.Events, q.WaitCost, q.Origins = []string{"events.yaml"}, "0", 0
 	r, err := Decide(t.Context(), q, &World{Open: opened(files)})
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +118,13 @@ func TestCampaignStacked(t *testing.T) {
 		t.Fatalf("the plan is a %s: %s", r.Plan.As, r.Answer)
 	}
 	checkWays(t, r)
+	hours := 6. * 24 * 31 // some futures may differ by what is cut at 0
+	if len(r.Requests) != 1 || math.Abs(r.Requests[0].GPUHours-hours) > 0.01*hours {
+		t.Fatalf("requests %+v, want one of %g GPU-hours", r.Requests, hours)
+	}
+	if a := r.Requests[0]; a.Cost.Float() < hours*1.2 || a.Cost.Float() > hours*4 || !strings.Contains(strings.Join(r.Notes, " "), "Fenced GPUs count in it as if they covered") {
+		t.Errorf("the campaign costs %s, want between the fenced rate and on demand: %v", a.Cost, r.Notes)
+	}
 	for _, a := range r.Alternatives {
 		if (a.Name == placeAlone || a.Name == billAlone) && a.Difference < r.Plan.Cost/10 {
 			t.Errorf("%s costs only %s more than %s", a.Name, a.Difference, r.Plan.Cost)

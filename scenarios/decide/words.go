@@ -248,6 +248,7 @@ func (c *chain) noAnswer() string {
 		}
 		fmt.Fprintf(&b, "; it holds the limits in %s of the futures.", mix.PercentText(n.Held))
 	}
+	b.WriteString(c.asksText())
 	return b.String()
 }
 
@@ -350,10 +351,12 @@ func (c *chain) flags() []string {
 	for _, h := range c.Held {
 		out = append(out, "--held", h)
 	}
+	for _, name := range c.Events {
+		out = append(out, "--events", name)
+	}
 	d := NewRequest("", "")
 	for _, f := range [][3]string{
 		{"--budget", c.Budget, ""},
-		{"--events", c.Events, ""},
 		{"--as-if", c.AsIf, ""},
 		{"--prices", c.Prices, ""},
 		{"--provider", c.Seller, ""},

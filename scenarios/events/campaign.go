@@ -3,6 +3,7 @@ package events
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -352,8 +353,11 @@ func orBF16(format string) string {
 	return format
 }
 
+// notOfJobs are the fields of a campaign that a scenario does not have: there it is jobs, and asks for nothing.
+var notOfJobs = []string{"kind", "series", "team", "asked_by", "reason", "without", "value"}
+
 // CampaignFields returns a reader of a list of campaigns, as a scenario has it: the same fields as those of
-// a campaign in a file of events, without kind and series.
+// a campaign in a file of events, without kind, series and those of a request.
 func CampaignFields(dst *[]roadmap.Entry) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		taken := map[string]int{}
@@ -362,7 +366,7 @@ func CampaignFields(dst *[]roadmap.Entry) strict.Reader {
 			p.Line = n.Line
 			var fields []strict.Field
 			for _, f := range p.fields() {
-				if f.Name != "kind" && f.Name != "series" {
+				if !slices.Contains(notOfJobs, f.Name) {
 					fields = append(fields, f)
 				}
 			}

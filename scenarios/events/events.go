@@ -33,6 +33,9 @@ func Parse(file string, b []byte, zone *time.Location, open func(name string) ([
 	if root := d.ReadTree(b); root != nil {
 		readEvents(d, root, out)
 	}
+	for i := range out.List {
+		out.List[i].File, out.List[i].Zone = file, zoneOf(d)
+	}
 	if d.FaultCount() > 0 {
 		return nil, d.Refusal(cmp.Or(file, "events"), "a template with every field: "+d.Form.Template)
 	}
@@ -60,7 +63,6 @@ func readEvents(d *strict.Decoder, root *yaml.Node, out *roadmap.Plan) {
 			d.Context = zone
 		}
 	}
-	out.Zone = zoneOf(d)
 	o := d.ReadObject(root, "the top level", topFields(out))
 	o.RequireWith("capcli", "the line capcli: %s is missing; it says which form of file this is", version)
 	o.RequireWith("events", "events is missing; give at least one, such as - {name: launch, kind: step, from: 2027-01-15, gpus: 64}")
@@ -69,8 +71,17 @@ func readEvents(d *strict.Decoder, root *yaml.Node, out *roadmap.Plan) {
 //go:embed events.yaml.txt
 var template string
 
-// Template returns a file of events to start from. It is valid and has every field.
-func Template() string { return template }
+//go:embed request.yaml.txt
+var requestTemplate string
+
+// Template returns a file of events to start from. It is valid and has every field. With request it is a short file of
+// one request for capacity.
+func Template(request bool) string {
+	if request {
+		return requestTemplate
+	}
+	return template
+}
 
 // noTime returns an event without dates.
 func noTime() roadmap.Event {

@@ -19,12 +19,12 @@ import (
 const oneStep = "capcli: events/v1\nevents:\n  - {name: a, kind: step, from: 2027-01-15, gpus: 64}\n"
 
 func TestEventsTemplateIsValidAndSaysEveryField(t *testing.T) {
-	if _, err := Parse("template.yaml", []byte(Template()), nil, nil); err != nil {
+	if _, err := Parse("template.yaml", []byte(Template(false)), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range everyKind() {
 		for _, f := range s.fields {
-			if !regexp.MustCompile(`\b` + f.Name + `\b`).MatchString(Template()) {
+			if !regexp.MustCompile(`\b` + f.Name + `\b`).MatchString(Template(false)) {
 				t.Errorf("the template does not say %s of %s", f.Name, s.name)
 			}
 			if f.Doc == "" {
@@ -33,7 +33,7 @@ func TestEventsTemplateIsValidAndSaysEveryField(t *testing.T) {
 		}
 	}
 	// Each optional field by itself: still right, or in another's place.
-	lines := strings.Split(Template(), "\n")
+	lines := strings.Split(Template(false), "\n")
 	tried := 0
 	for i, l := range lines {
 		if !regexp.MustCompile(`^ +#[a-z_]+:`).MatchString(l) {
@@ -183,7 +183,7 @@ func TestEventsSayWhatIsWrong(t *testing.T) {
 // FuzzEvents: whatever the bytes, either faults that point into the file, or
 // events that a forecast can take.
 func FuzzEvents(f *testing.F) {
-	f.Add([]byte(Template()))
+	f.Add([]byte(Template(false)))
 	f.Add([]byte(oneStep))
 	f.Add([]byte("capcli: events/v1\nevents: [{name: x, kind: holiday, dates: [easter-999, 02-29], share: -1}]\ntimezone: local"))
 	f.Add([]byte("events: [{kind: campaign, gpus: 1, parameters: 1e24, tokens: 1P, mfu: 1e-6%}, {kind: [a]}, 3, null]"))

@@ -26,6 +26,7 @@ const (
 	firstYear    = 1970
 	lastYear     = 2199
 	mostCoverage = 31 // days before and after a holiday
+	maxSentence  = 1000
 )
 
 var kinds = []string{"step", "pulse", "ramp", "campaign", "team", "holiday"}
@@ -76,6 +77,7 @@ func (p *planning) fields() []strict.Field {
 		strict.Field{"probability", "that it happens at all, 0 to 1 or 70%; default: sure", readRatio(&e.Chance, 1e-6, 1)},
 		strict.Field{"late", "by how much it slips on average, 14d; default: on time", strict.Duration(&e.Delay, 0)},
 	)
+	out = append(out, askFields(&p.Ask)...)
 	switch p.Kind {
 	case "campaign":
 		return append(out, p.campaignFields()...)
@@ -95,6 +97,17 @@ func (p *planning) fields() []strict.Field {
 		strict.Field{"high", "the upper end of that range", strict.Number(&p.high, -mostUnits, mostUnits)},
 		strict.Field{"sd", "instead of low and high, the standard deviation, in the unit of gpus or share", readRatio(&e.SizeSD, 0, mostUnits)},
 	)
+}
+
+// askFields are the fields that say of an event what a team asks capacity for.
+func askFields(a *roadmap.Ask) []strict.Field {
+	return []strict.Field{
+		{"team", "who asks for it", strict.Name(&a.Team)},
+		{"asked_by", "the person who answers for it", strict.Name(&a.AskedBy)},
+		{"reason", "what it is for, in a sentence", strict.Text(&a.Reason, maxSentence)},
+		{"without", "what happens without it, in a sentence", strict.Text(&a.Without, maxSentence)},
+		{"value", "dollars that it is worth if it happens: 500k; under a budget the least goes first", readUSD(&a.Value)},
+	}
 }
 
 func (p *planning) holidayFields() []strict.Field {

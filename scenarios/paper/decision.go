@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"capcli"
@@ -94,7 +95,33 @@ func (m *material) decisionTables() []Table {
 			s.Sentence = "Each is the cheapest plan at the listed prices of that seller, for the same futures; whether the GPUs can be had there is not known."
 			out = append(out, s)
 		}
+		if len(r.Requests) > 0 {
+			out = append(out, requestTable(r.Requests))
+		}
 	}
+	return out
+}
+
+// requestTable says what each planned event takes of the plan, and adds to its cost.
+func requestTable(asks []decide.Ask) Table {
+	out := Table{ID: "requests", Title: "What each request takes, and adds to the cost", Columns: []Column{
+		column("Request", figure.Name), column("Team", figure.Name), column("GPU-hours", figure.Count), column("Of them committed", figure.Share), column("Added cost", figure.USD), column("Fits the budget", figure.Name), column("Without it", figure.Name),
+	}}
+	for i := range asks {
+		a := &asks[i]
+		committed, cost, fits := figure.Number(math.NaN()), figure.Number(math.NaN()), ""
+		if a.Committed != nil {
+			committed = figure.Number(*a.Committed)
+		}
+		if a.Cost != nil {
+			cost = dollars(*a.Cost)
+		}
+		if a.Fits != nil {
+			fits = map[bool]string{true: "yes", false: "no"}[*a.Fits]
+		}
+		out.Rows = append(out.Rows, []any{a.Event, a.Team, figure.Number(math.Round(a.GPUHours)), committed, cost, fits, a.Without})
+	}
+	out.Sentence = "The added cost is that of the best purchases less that of the best without the request alone; the costs need not add up."
 	return out
 }
 
