@@ -197,11 +197,9 @@ func dailySets(t *testing.T, late bool) []demandSet {
 		}
 		return s
 	}
-	var m4 [][]float64
 	train, test := table(t, "m4/Daily-train-69"), table(t, "m4/Daily-test-69")
 	plain := demandSet{name: "M4 daily", period: 7, until: []int{1, 3, 7, 14}, ahead: []string{"1 d", "3 d", "7 d", "14 d"}}
 	for i, y := range train {
-		m4 = append(m4, slices.Concat(y, test[i]))
 		if late {
 			plain.list = append(plain.list, demandStart{y, test[i]})
 			continue

@@ -50,7 +50,7 @@ func (a *Apart) Futures(without ...string) [][]float64 {
 // apartOf returns the futures of s, to which no events have been added, with its events apart; nil where they are not
 // asked for or cannot be.
 func (q *question) apartOf(s *seriesForecast, paths [][]float64) *Apart {
-	if !q.Request.Apart || s.roadmap == nil || s.cap != nil || q.agrees() {
+	if !q.Apart || s.roadmap == nil || s.cap != nil || q.agrees() {
 		return nil
 	}
 	return &Apart{

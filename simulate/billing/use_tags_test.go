@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -44,7 +45,8 @@ func TestUseTags(t *testing.T) {
 	}
 	for _, text := range []string{own, bill} {
 		_, _, err := ReadUse("use.csv", strings.NewReader(text), UseOptions{By: []string{"projct"}})
-		if bad, ok := err.(*capcli.RequestError); !ok || bad.Field != "by" || !strings.Contains(bad.Text, `no "projct"`) {
+		var bad *capcli.RequestError
+		if !errors.As(err, &bad) || bad.Field != "by" || !strings.Contains(bad.Text, `no "projct"`) {
 			t.Errorf("got %v, want an error that says that there is no such tag", err)
 		}
 	}
