@@ -20,11 +20,10 @@ import (
 
 // decideOptions are the flags of capcli decide.
 type decideOptions struct {
-	ask     decide.Request
-	output  outputOptions
-	dir     string
-	cache   string
-	noCache bool
+	ask    decide.Request
+	output outputOptions
+	dir    string
+	cache  string
 }
 
 func newDecide(e *env) *cobra.Command {
@@ -33,10 +32,8 @@ func newDecide(e *env) *cobra.Command {
 		Use:   "decide --trace INPUT --gpu MODEL",
 		Short: "One question, one answer: how many GPUs to commit to, at what cost and risk",
 		Long: "Runs the chain import, describe, forecast with futures, plan for the futures, plan for the jobs of each future,\n" +
-			"and says what to buy. Each step is a command that can be run alone; they are listed. A later question about\n" +
-			"the same log (another limit, budget or price) is answered from the cache.",
-		Example: "  capcli decide --trace jobs.parquet --gpu H100 --horizon 1y --max wait_p95=30m --out decision\n" +
-			"  capcli decide --trace sacct.psv.gz --read tz=Europe/Berlin --gpu A100 --prices ours.csv --budget 4M\n" +
+			"and says what to buy. Each step is a command of its own. A later question about the log uses the cache.",
+		Example: "  capcli decide --trace sacct.psv.gz --gpu H100 --horizon 1y --prices ours.csv --budget 4M --out decision\n" +
 			"  capcli decide --trace jobs.parquet --trace gpu-profile --trace chat.yaml --trace focus.csv.gz --gpu H100",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDecide(cmd.Context(), e, &o) },
@@ -56,13 +53,11 @@ func newDecide(e *env) *cobra.Command {
 	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", uint64(o.ask.Seed), "seed of all chance: a whole `NUMBER` from 0")
 	f.StringVar(&o.ask.Seller, "provider", "", "plan with the prices of this `NAME` (default: the cheapest with a price for 1y)")
 	f.StringArrayVar(&o.ask.Held, "held", nil, "GPUs committed already, which serve first: `64@2026-01-01..2027-01-01` (repeat)")
-	f.BoolVar(&o.ask.Tiers, "tiers", false, "plan a reserved base, GPUs on demand and spot GPUs, by kind of work")
-	f.StringVar(&o.ask.Kinds, "kinds", "", "what is known of kinds of work and of spot, for --tiers: `FILE`")
+	f.StringVar(&o.ask.Tiers, "tiers", "", "plan a reserved base, on demand and spot by kind of work: `FILE` of kinds, or rules")
 	f.IntVar(&o.ask.Origins, "backtest", o.ask.Origins, "try the question on `N` earlier dates of the log, and say what the answers would have cost; 0 does not")
 	f.StringVar(&o.ask.WaitCost, "wait-cost", o.ask.WaitCost, "an hour that a job waits for fenced GPUs counts this `$`")
 	f.StringVar(&o.dir, "out", "", "write the documents of all steps into this `DIR`")
-	f.StringVar(&o.cache, "cache", "", "keep what was computed in this `DIR` (default: capcli in the user's cache folder)")
-	f.BoolVar(&o.noCache, "no-cache", false, "compute everything anew, and keep nothing")
+	f.StringVar(&o.cache, "cache", "", "keep what was computed in this `DIR`, or none (default: capcli in the user's cache folder)")
 	addPricesFlag(cmd, &o.ask.Prices)
 	addFormatFlag(cmd, &o.ask.Read)
 	addReadFlag(cmd, &o.ask.Read, joinedKey(cmd, &o.ask.Joined))
@@ -123,7 +118,7 @@ func (o *decideOptions) world(e *env) *decide.World {
 	if o.dir != "" {
 		w.Documents = &diskFolder{e: e, path: o.dir, lasting: true}
 	}
-	if path := cmp.Or(o.cache, userCache(e)); !o.noCache && path != "" {
+	if path := cmp.Or(o.cache, userCache(e)); path != "" && path != "none" {
 		w.Cache = &diskFolder{e: e, path: path}
 	}
 	var last *progress

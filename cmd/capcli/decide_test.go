@@ -57,7 +57,7 @@ func runIn(t *testing.T, line string) []byte {
 // documents are the same, byte for byte. So it is where a part of the log counts, as if a tenant came back.
 func TestDecideIsItsSteps(t *testing.T) {
 	t.Run("the whole log", func(t *testing.T) { tryDecideSteps(t, 56, "") })
-	t.Run("three tiers", func(t *testing.T) { tryDecideSteps(t, 56, " --tiers") })
+	t.Run("three tiers", func(t *testing.T) { tryDecideSteps(t, 56, " --tiers rules") })
 	t.Run("without a tenant", func(t *testing.T) { tryDecideSteps(t, 30, " --as-if level-now") })
 	t.Run("of several inputs", func(t *testing.T) {
 		tryDecideSteps(t, 56, " --trace rec --trace chat.yaml --trace requests.csv --read joined=apart")

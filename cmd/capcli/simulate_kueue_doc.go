@@ -82,11 +82,11 @@ func podOwnerTable(rows []kubernetes.JobRow) report.Table {
 		{Name: "state", Align: report.Left},
 		{Name: "pods"},
 		{Name: "finished", Priority: 2},
-		{Name: "wanted_at_once", Head: "wanted"},
+		{Name: "wanted_at_once", Head: "pods at once"},
 		{Name: "most_at_once", Head: "most"},
 		{Name: "first_start_s", Head: "first starts"},
 		{Name: "all_start_s", Head: "all run"},
-		{Name: "partial_s", Head: "some run"},
+		{Name: "partial_s", Head: "partly running"},
 		{Name: "preempted"},
 		{Name: "refused"},
 	})

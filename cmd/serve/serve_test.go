@@ -166,7 +166,7 @@ func TestSameAnswers(t *testing.T) {
 		"/v1/whatif":   `{"changes":[{"path":"capacity.base.gpus","value":"48"},{"path":"policy","value":"fifo"}]}`,
 		"/v1/panel":    `{"changes":[]}`,
 		"/v1/compare":  `{"plans":[{"name":"a"},{"name":"b","set":["capacity.base.gpus=48"]}]}`,
-		"/v1/forecast": `{"step":"1d","horizon":"3","model":"snaive","measure":"usage"}`,
+		"/v1/forecast": `{"step":"1d","horizon":"3","model":"snaive","measure":"demand"}`,
 		"/v1/plan":     `{"runs":1,"vary":["capacity.base.gpus=32,40"],"max":["cost=1M","wait_p95=10h"]}`,
 	} {
 		s.expect(t, http.StatusOK, path, body)

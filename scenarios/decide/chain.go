@@ -122,7 +122,7 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 	if len(c.Events) > 0 {
 		steps = slices.Insert(steps, len(steps)-1, chainStep{"requests", c.priceAsks})
 	}
-	if c.Tiers {
+	if c.Tiers != "" {
 		steps = append(slices.Insert(steps, 1, chainStep{"kinds", c.sortJobs}), chainStep{"tiers", c.planTiers})
 	}
 	for _, step := range steps {

@@ -204,7 +204,7 @@ func (c *chain) ask(ctx context.Context, found *history.Review, choices []histor
 	same := true
 	for i, choice := range choices {
 		ask := *c.Request
-		ask.AsIf, ask.Origins, ask.Tiers, ask.Kinds = choice.Name, 0, false, ""
+		ask.AsIf, ask.Origins, ask.Tiers = choice.Name, 0, ""
 		if c.w.Step != nil {
 			c.w.Step(i+1, len(choices), "as if "+choice.Name)
 		}

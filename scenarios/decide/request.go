@@ -19,6 +19,7 @@ import (
 	"capcli/profile/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/inputs"
+	"capcli/scenarios/kinds"
 	"capcli/scenarios/prices"
 	"capcli/simulate/outcome"
 	"capcli/simulate/plan/futures"
@@ -45,15 +46,17 @@ type Request struct {
 	Risk     string        // what of the cost to make least: mean, q80, cvar95
 	WaitCost string        // dollars that an hour of one job's waiting counts, in the choice of places
 	Hold     string        // share of the futures in which all limits must hold together
-	Tiers    bool          // plan a reserved base, GPUs on demand and spot GPUs by kind of work
-	Kinds    string        // a file of kinds of work, for Tiers; "" is the rules alone
+	Tiers    string        // plan a reserved base, GPUs on demand and spot GPUs by kind of work: a file of kinds, or kinds.RulesAlone; "" does not
 	Origins  int           // earlier dates of the log on which the question is tried; 0 is none
 	Seed     capcli.Seed
 }
 
 // Files returns where the request names files and folders.
 func (q *Request) Files() []*string {
-	out := []*string{&q.Trace, &q.Prices, &q.Kinds}
+	out := []*string{&q.Trace, &q.Prices}
+	if q.Tiers != kinds.RulesAlone {
+		out = append(out, &q.Tiers)
+	}
 	for i := range q.Events {
 		out = append(out, &q.Events[i])
 	}
@@ -124,9 +127,6 @@ func (q *Request) settle() (*settled, error) {
 	}
 	if err := inputs.CheckJoined(q.Joined); err != nil {
 		return nil, err
-	}
-	if q.Kinds != "" && !q.Tiers {
-		return nil, &capcli.RequestError{Field: "kinds", Text: "tells work apart for the tiers, which are not asked for", Hint: "--tiers"}
 	}
 	if q.AsIf != "" {
 		if err := history.CheckChoice(q.AsIf); err != nil {

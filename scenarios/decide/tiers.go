@@ -30,33 +30,25 @@ const (
 
 // jobsFile is the jobs file that the steps after the import read.
 func (c *chain) jobsFile() string {
-	if c.Tiers {
+	if c.Tiers != "" {
 		return WorkFile
 	}
 	return JobsFile
 }
 
-// kindsName is the file of kinds, or the word for the rules alone.
-func (c *chain) kindsName() string {
-	if c.Kinds == "" {
-		return kinds.RulesAlone
-	}
-	return c.Kinds
-}
-
 // readKinds reads the file of kinds.
 func (c *chain) readKinds() (err error) {
-	if !c.Tiers {
+	if c.Tiers == "" {
 		return nil
 	}
-	if c.Kinds != "" {
-		sum, err := inputs.Hash(c.w.Open, c.Kinds)
+	if c.Tiers != kinds.RulesAlone {
+		sum, err := inputs.Hash(c.w.Open, c.Tiers)
 		if err != nil {
 			return err
 		}
-		c.out.Inputs = append(c.out.Inputs, inputs.Input{File: c.Kinds, SHA256: sum, Kind: inputs.Kinds, Took: "how work is told apart"})
+		c.out.Inputs = append(c.out.Inputs, inputs.Input{File: c.Tiers, SHA256: sum, Kind: inputs.Kinds, Took: "how work is told apart"})
 	}
-	c.rules, err = kinds.Read(c.w.Open, c.kindsName())
+	c.rules, err = kinds.Read(c.w.Open, c.Tiers)
 	return err
 }
 
@@ -98,7 +90,7 @@ func (c *chain) sortJobs(ctx context.Context) error {
 	peak, _ := spot.Peak()
 	c.spotPeak = float64(peak) / 1000
 	f := &files{Texts: map[string][]byte{WorkFile: out.Bytes()}, Notes: res.Notes}
-	return c.put("kinds", command("import", "auto", JobsFile, "--kinds", c.kindsName(), "--out", WorkFile), f, WorkFile)
+	return c.put("kinds", command("import", "auto", JobsFile, "--kinds", c.Tiers, "--out", WorkFile), f, WorkFile)
 }
 
 // planTiers writes the scenario of the tiers, searches them, and answers.
@@ -122,7 +114,7 @@ func (c *chain) writeTiers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	words := append([]string{"scenarios", "init", "--trace", WorkFile, "--gpu-model", c.GPU, "--commit", fit.Commit, "--tiers", c.kindsName()}, c.priceFlags()...)
+	words := append([]string{"scenarios", "init", "--trace", WorkFile, "--gpu-model", c.GPU, "--commit", fit.Commit, "--tiers", c.Tiers}, c.priceFlags()...)
 	return c.put("scenario of the tiers", command(append(words, "--out", TiersYAML)...), &files{Texts: map[string][]byte{TiersYAML: append([]byte(c.w.Head), made.Text...)}}, TiersYAML)
 }
 

@@ -68,7 +68,7 @@ func tierRequest(t *testing.T, classes []generate.Class, seed capcli.Seed, bill 
 		"own,here,box,H100,1,on_demand,4.00,2026-01-01,contract,\nown,here,box,H100,1," + term + "\nown,here,box,H100,1,spot,1.50,2026-01-01,contract,\n"
 	q := NewRequest("log.csv", "H100")
 	q.Horizon, q.Futures, q.Prices, q.Hold, q.Seed, q.Origins = "4w", 3, "prices.csv", "60%", seed+1, 0
-	q.Tiers, q.Kinds, q.WaitCost = true, "kinds.yaml", "0"
+	q.Tiers, q.WaitCost = "kinds.yaml", "0"
 	return q, map[string][]byte{"log.csv": log.Bytes(), "prices.csv": []byte(list), "kinds.yaml": []byte("capcli: kinds/v1\nmachine_gpus: 1\nredone: 0.1\n")}
 }
 
@@ -273,17 +273,13 @@ func TestTiersWithABill(t *testing.T) {
 // Without the question for tiers the answer has none, and the jobs keep their classes.
 func TestNoTiersUnlessAsked(t *testing.T) {
 	q, files := tierRequest(t, tierWorlds()["services"], 5, "")
-	q.Tiers, q.Kinds = false, ""
+	q.Tiers = ""
 	r, err := Decide(t.Context(), q, &World{Open: opened(files)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Tiers != nil || r.Texts[WorkFile] != nil || r.Texts[TiersFile] != nil {
 		t.Errorf("tiers %v", r.Tiers)
-	}
-	q.Kinds = "kinds.yaml"
-	if err := q.Check(); err == nil || !strings.Contains(err.Error(), "kinds") {
-		t.Errorf("kinds without tiers: %v", err)
 	}
 }
 

@@ -161,7 +161,7 @@ const turns = [
 }
 
 { // a page of a decision: its figures, other numbers, and what takes them back, by mouse and by keys
-  shell('capcli -q demo world && capcli -q decide --trace world/jobs.csv --gpu H100 --horizon 1y --budget 5M --backtest 0 --no-cache --out decision');
+  shell('capcli -q demo world && capcli -q decide --trace world/jobs.csv --gpu H100 --horizon 1y --budget 5M --backtest 0 --cache none --out decision');
   shell('capcli -q report decision/decision.json decision/purchases.json --live --out decision.html');
   const decision = JSON.parse(readFileSync('decision/decision.json', 'utf8'));
   const cell = (page, name) => page.evaluate((n) => Number(document.querySelector(`#live-heads tr[data-name="${n}"]`).cells[2].dataset.value ?? NaN), name);
