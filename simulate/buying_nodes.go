@@ -56,14 +56,14 @@ type lot struct {
 	touched capcli.Seconds // last start or end of a job on it
 }
 
-// buyWake is the node of the Wake event of a look at bought nodes: the engine does all that is due.
-const buyWake = -6
+// lookAtNodes is the handler of a look at bought nodes: the engine does all that is due.
+func lookAtNodes(e *engine, _ planned) { e.buy.changed = true }
 
-// Values of the run field of planned events of bought nodes: see nodeChange.
-const (
-	nodeComes = 5 // the node field is a node on its way
-	billEnds  = 6 // the node field is a pool, one of whose nodes is gone and was billed until now
-)
+// nodeComes is the handler of the coming of a node.
+func nodeComes(e *engine, p planned) { e.nodeCame(p.arg) }
+
+// billEnds is the handler of the end of the billing of a node of a pool that is gone.
+func billEnds(e *engine, p planned) { e.billEnded(p.arg) }
 
 // newBuying returns the state of the pools of bought nodes; nil if there are none.
 func newBuying(cfg *Config, c *Cluster) (*buying, error) {
@@ -141,7 +141,7 @@ func (e *engine) order(k *boughtPool, n int, lead capcli.Seconds) {
 		e.bill(k, t)
 	}
 	if lead > 0 {
-		e.agenda.add(t.comes, Gain, nil, nodeComes, int32(n))
+		e.agenda.add(t.comes, Gain, nodeComes, nil, n)
 		return
 	}
 	e.nodeCame(n)
@@ -211,7 +211,7 @@ func (e *engine) endNode(n int, lost bool) {
 		a := &e.c.state[k.pool].account
 		if life.To > now {
 			a.over += e.nodeMilli(k)
-			e.agenda.add(life.To, Gain, nil, billEnds, int32(k.pool))
+			e.agenda.add(life.To, Gain, billEnds, nil, k.pool)
 		} else {
 			a.offered -= e.nodeMilli(k)
 		}
@@ -304,7 +304,7 @@ func (e *engine) planCheck(k *boughtPool, at capcli.Seconds) {
 // lookAt plans a look at bought nodes.
 func (e *engine) lookAt(at capcli.Seconds) {
 	if at > e.c.now {
-		e.agenda.add(at, Wake, nil, 0, buyWake)
+		e.agenda.call(at, lookAtNodes)
 	}
 }
 

@@ -330,7 +330,7 @@ func (e *engine) unwait(l *Live) {
 func (e *engine) settleGate() {
 	g := e.gate
 	if len(g.holding) > 0 && e.letInAll() {
-		e.agenda.add(e.c.now, Wake, nil, 0, gateLetIn)
+		e.agenda.call(e.c.now, nothing) // the queues are marked
 	}
 	next := noDue
 	for _, a := range g.timed {
@@ -343,16 +343,9 @@ func (e *engine) settleGate() {
 	}
 	if next < noDue && next != g.wakeAt {
 		g.wakeAt = next
-		e.agenda.add(next, Wake, nil, 0, gateWake)
+		e.agenda.call(next, openGate)
 	}
 }
-
-// Nodes of Wake events for the gate: jobs may start because time has passed, or because they are
-// held back no longer.
-const (
-	gateWake  = -1
-	gateLetIn = -2
-)
 
 // letInAll shows the jobs to the policy that are held back no longer. It reports whether there was
 // one.
@@ -401,9 +394,9 @@ func (e *engine) letIn(l *Live) {
 	q.dirty = true
 }
 
-// wokenGate handles a Wake event for the gate: running jobs of a tenant whose budget is spent are
-// stopped if its rule says so, and all queues get a turn.
-func (e *engine) wokenGate() {
+// openGate is the handler of a time at which caps or budgets may let jobs start: running jobs of a tenant
+// whose budget is spent are stopped if its rule says so, and all queues get a turn.
+func openGate(e *engine, _ planned) {
 	e.gate.wakeAt = -1
 	for _, a := range e.gate.timed {
 		if a.fitsAt <= e.c.now {

@@ -28,8 +28,8 @@ type Moves struct {
 	Paused capcli.GPUTime `json:"lost_gpu_hours"` // GPU time of the moves
 }
 
-// defragWake is the node of the Wake event of a round of moves.
-const defragWake = -4
+// beginRound is the handler of the time of a round of moves.
+func beginRound(e *engine, _ planned) { e.defrag.due, e.defrag.planned = true, false }
 
 // defrag is the state of moves in a run.
 type defrag struct {
@@ -44,7 +44,7 @@ type defrag struct {
 func (e *engine) planDefrag() {
 	if every := e.cfg.Defragment.Every; e.defrag.changed && !e.defrag.planned && e.meter.queueNow > 0 {
 		e.defrag.planned = true
-		e.agenda.add(e.c.now/every*every+every, Wake, nil, 0, defragWake)
+		e.agenda.call(e.c.now/every*every+every, beginRound)
 	}
 }
 

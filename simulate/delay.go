@@ -38,9 +38,11 @@ type Delays struct {
 	Longest capcli.Seconds `json:"put_off_max_s"` // longest of Time
 }
 
-// delayWake is the node of the Wake event of a job whose start or whose next part comes, or whose
-// part ends.
-const delayWake = 4
+// partBegins is the handler of the start of a job that was put off, or of its next part.
+func partBegins(e *engine, p planned) { e.release(p.job) }
+
+// partEnds is the handler of the end of a part.
+func partEnds(e *engine, p planned) { e.pause(p.job) }
 
 // delays are the jobs that were put off and are in no queue.
 type delays struct {
@@ -91,7 +93,7 @@ func (e *engine) leaveOut(l *Live, until capcli.Seconds) {
 	l.state, l.putOff, l.Since = waiting, true, until
 	l.place = len(e.delays.jobs)
 	e.delays.jobs = append(e.delays.jobs, l)
-	e.agenda.add(until, Wake, l, l.run, delayWake)
+	e.agenda.wake(until, partBegins, l)
 }
 
 // release puts l into its queue: its start or its next part has come.
@@ -114,7 +116,7 @@ func (e *engine) release(l *Live) {
 
 // planEnd plans the end of l's stay.
 func (e *engine) planEnd(l *Live, at capcli.Seconds) {
-	e.agenda.add(at, Finish, l, l.run, 0)
+	e.agenda.add(at, Finish, end, l, int(l.run))
 	if l.parts != nil {
 		e.planPause(l, at)
 	}
@@ -126,7 +128,7 @@ func (e *engine) planEnd(l *Live, at capcli.Seconds) {
 func (e *engine) planPause(l *Live, ends capcli.Seconds) {
 	i := l.partAt(l.Since)
 	if i+1 < len(l.parts) && l.parts[i].To < ends {
-		e.agenda.add(l.parts[i].To, Wake, l, l.run, delayWake)
+		e.agenda.wake(l.parts[i].To, partEnds, l)
 	}
 }
 

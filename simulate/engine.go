@@ -479,70 +479,15 @@ func (e *OrderError) Error() string {
 	return fmt.Sprintf("job %s was submitted at %s but comes after one of %s: jobs must be in order of submission", e.ID, e.Submit, e.After)
 }
 
-// handle carries out one planned event.
+// handle carries out one planned event, unless it is for a wait or a stay of a job that has ended.
 func (e *engine) handle(p planned) {
-	switch p.kind() {
-	case Finish:
-		if p.job.state == running && p.job.run == p.run {
-			e.finish(p.job)
-		}
-	case Drain, Lose, Gain:
-		e.nodeChange(int(p.run), int(p.node), p.kind())
-	case Wake:
-		e.woken(p)
-	case Arrive, Start, Preempt, Drop:
-		panic("simulate: " + p.kind().String() + " is never planned")
+	if l := p.job; l == nil || l.run == uint32(p.arg) && l.state <= running {
+		p.do(e, p)
 	}
 }
 
-// woken handles a Wake event: a turn that a policy asked for, the end of a job's
-// patience, or the delivery of GPUs that a job ordered.
-func (e *engine) woken(p planned) {
-	l := p.job
-	switch {
-	case l == nil && p.node == gateWake:
-		e.wokenGate()
-	case l == nil && (p.node == gateLetIn || p.node == nearWake): // the queues are marked
-	case l == nil && p.node == defragWake:
-		e.defrag.due, e.defrag.planned = true, false
-	case l == nil && p.node == budgetWake:
-		e.renewBudget()
-	case l == nil && p.node == serviceWake: // see services
-	case l == nil && p.node == buyWake:
-		e.buy.changed = true
-	case l == nil && p.node <= stageWake:
-		e.stages.woken(&p)
-	case l == nil:
-		e.queues[p.node].dirty = true
-	case l.run != p.run:
-	case l.state == running && p.node == graceWake:
-		e.leave(l)
-	case l.state == running && p.node == delayWake:
-		e.pause(l)
-	case l.state == running && p.node == rungWake:
-		e.stages.judge(l)
-	case l.state == running:
-		e.begin(l)
-	case l.state == waiting && p.node == retryWake:
-		e.rested(l)
-	case l.state == waiting && p.node == lookWake:
-		e.letIn(l)
-		e.planLook(l)
-	case l.state == waiting && p.node == delayWake:
-		e.release(l)
-	case l.state == waiting && p.node == guardWake:
-		e.goFirst(l)
-	case l.state == waiting:
-		l.queue.ripen(l, l.opens == l.Submitted) // a start that was put off comes in the queue's order
-		l.queue.dirty = true
-		if e.buy != nil {
-			e.buy.changed = true
-		}
-		for _, o := range e.watchers.ripen {
-			o.Ripen(l)
-		}
-	}
-}
+// end finishes a job whose stay ends.
+func end(e *engine, p planned) { e.finish(p.job) }
 
 // turns gives a turn to each queue that an event affected. It repeats this until no turn affects
 // another queue, at most maxPasses times.

@@ -24,10 +24,6 @@ type guard struct {
 	one   [1]int           // scratch
 }
 
-// guardWake is the node of the Wake event of a job that goes first from then on; that of a patience
-// has 0.
-const guardWake = 1
-
 func newGuard(cfg *Config) *guard {
 	if cfg.Guard <= 0 {
 		return nil
@@ -48,12 +44,13 @@ func (g *guard) open() {
 func (e *engine) planGuard(l *Live) {
 	l.goesFirst, l.promised = false, 0
 	if e.guard != nil {
-		e.agenda.add(max(e.c.now, l.Since+e.guard.after-l.Queued), Wake, l, l.run, guardWake)
+		e.agenda.wake(max(e.c.now, l.Since+e.guard.after-l.Queued), goFirst, l)
 	}
 }
 
-// goFirst puts l, which has waited for long, in the line of jobs that go first.
-func (e *engine) goFirst(l *Live) {
+// goFirst is the handler of the time from which a job that has waited for long goes first.
+func goFirst(e *engine, p planned) {
+	l := p.job
 	if l.goesFirst {
 		return
 	}

@@ -239,7 +239,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	e.runningN++
 	e.planEnd(l, l.Since+wall)
 	if l.starting = begins > now; l.starting {
-		e.agenda.add(begins, Wake, l, l.run, 0)
+		e.agenda.wake(begins, gpusCome, l)
 	} else {
 		e.delivered(l, p)
 	}
@@ -275,6 +275,9 @@ func (e *engine) begin(l *Live) {
 		e.delivered(l, int(l.slices[0].Pool))
 	}
 }
+
+// gpusCome is the handler of the delivery of GPUs that a job ordered.
+func gpusCome(e *engine, p planned) { e.begin(p.job) }
 
 // delivered ends l's wait: it has its GPUs in pool p from now on.
 func (e *engine) delivered(l *Live, p int) {

@@ -183,9 +183,6 @@ func (e *engine) isStuck() bool {
 	return false
 }
 
-// nearWake is the node of the Wake event of a turn after a job started beside which others may.
-const nearWake = -7
-
 // settleNear gives all queues a turn if a job started that others want to be beside: at once, but at most
 // maxPasses times within an instant, because preemptions could repeat without end; then a second later.
 func (e *engine) settleNear() {
@@ -204,5 +201,5 @@ func (e *engine) settleNear() {
 	if t.wakes++; t.wakes > maxPasses {
 		at++
 	}
-	e.agenda.add(at, Wake, nil, 0, nearWake)
+	e.agenda.call(at, nothing) // the queues are marked
 }

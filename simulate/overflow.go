@@ -63,7 +63,20 @@ func (e *engine) planPatience(l *Live) {
 	case e.c.now-l.opens >= w || e.cfg.Overflow.CommittedFirst && !e.fitsFirst(l):
 		l.queue.ripen(l, false)
 	default:
-		e.agenda.add(l.opens+w, Wake, l, l.run, 0)
+		e.agenda.wake(l.opens+w, patienceEnds, l)
+	}
+}
+
+// patienceEnds is the handler of the end of a job's patience.
+func patienceEnds(e *engine, p planned) {
+	l := p.job
+	l.queue.ripen(l, l.opens == l.Submitted) // a start that was put off comes in the queue's order
+	l.queue.dirty = true
+	if e.buy != nil {
+		e.buy.changed = true
+	}
+	for _, o := range e.watchers.ripen {
+		o.Ripen(l)
 	}
 }
 

@@ -28,12 +28,6 @@ type preempts struct {
 	graceUse capcli.GPUTime     // GPU time held in grace
 }
 
-// Nodes of Wake events.
-const (
-	graceWake  = 2  // the job's grace ends
-	budgetWake = -3 // a budget of preemptions is there again
-)
-
 // mayPreempt reports whether the rules allow to preempt l now.
 func (e *engine) mayPreempt(l *Live) bool {
 	r := &e.cfg.Preempts
@@ -70,7 +64,7 @@ func (e *engine) hasBudget(most int, list *[]capcli.Seconds) bool {
 	}
 	if at := (*list)[len(*list)-most] + budgetHour; e.preempts.wakeAt != at {
 		e.preempts.wakeAt = at
-		e.agenda.add(at, Wake, nil, 0, budgetWake)
+		e.agenda.call(at, renewBudget)
 	}
 	return false
 }
@@ -98,12 +92,13 @@ func (e *engine) preempt(l *Live) bool {
 		return true
 	}
 	l.leaves = e.c.now + r.Grace
-	e.agenda.add(l.leaves, Wake, l, l.run, graceWake)
+	e.agenda.wake(l.leaves, leave, l)
 	return false
 }
 
-// leave ends the grace of l.
-func (e *engine) leave(l *Live) {
+// leave is the handler of the end of the grace of a job.
+func leave(e *engine, p planned) {
+	l := p.job
 	e.preempts.graceUse += capcli.GPUTime(int64(e.cfg.Preempts.Grace) * l.Milli())
 	e.evict(l, false)
 	e.enqueue(l)
@@ -113,8 +108,9 @@ func (e *engine) leave(l *Live) {
 // Leaves reports whether the job was preempted and keeps its GPUs for the grace.
 func (l *Live) Leaves() bool { return l.leaves > 0 && l.state == running }
 
-// renewBudget gives all queues a turn in which running jobs count again.
-func (e *engine) renewBudget() {
+// renewBudget is the handler of a time at which a budget of preemptions is there again: all queues get a
+// turn in which running jobs count again.
+func renewBudget(e *engine, _ planned) {
 	for _, q := range e.queues {
 		q.dirty, q.freed = true, true
 	}

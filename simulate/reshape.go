@@ -519,13 +519,16 @@ func (l *Live) leastLeft(asked capcli.Seconds) capcli.Seconds {
 	return least
 }
 
-// lookWake is the node of the Wake event of a job whose choices may have changed: see Waiter.
-const lookWake = 5
+// lookAgain is the handler of a time at which the choices for a job may have changed: see Waiter.
+func lookAgain(e *engine, p planned) {
+	e.letIn(p.job)
+	e.planLook(p.job)
+}
 
 // planLook plans a turn for the next time at which the choices for l, which waits, may change.
 func (e *engine) planLook(l *Live) {
 	if at, some := e.looks.NextLook(e.c, l, slices.Concat(l.class.ranks...)); some {
-		e.agenda.add(max(at, e.c.now+1), Wake, l, l.run, lookWake)
+		e.agenda.wake(max(at, e.c.now+1), lookAgain, l)
 	}
 }
 

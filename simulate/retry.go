@@ -17,9 +17,6 @@ type Retries struct {
 	MaxBackoff capcli.Seconds // 0 is without bound
 }
 
-// retryWake is the node of the Wake event of a job whose back-off ends.
-const retryWake = 3
-
 // tryAgain puts l, whose GPUs were lost, back into its queue, or gives it up.
 func (e *engine) tryAgain(l *Live) {
 	r := &e.cfg.Retries
@@ -34,16 +31,16 @@ func (e *engine) tryAgain(l *Live) {
 			wait = min(wait, r.MaxBackoff)
 		}
 		l.resting = true
-		e.agenda.add(e.c.now+wait, Wake, l, l.run, retryWake)
+		e.agenda.wake(e.c.now+wait, rested, l)
 	}
 	e.enqueue(l)
 	e.planPatience(l)
 }
 
-// rested ends the back-off of l.
-func (e *engine) rested(l *Live) {
-	l.resting = false
-	e.letIn(l)
+// rested is the handler of the end of a back-off.
+func rested(e *engine, p planned) {
+	p.job.resting = false
+	e.letIn(p.job)
 }
 
 // giveUp ends l, which has lost its GPUs and is in no queue: it has failed too often. All that it did

@@ -76,7 +76,7 @@ func (e *engine) startReplica(s *service, p int, found []Slice) {
 		r.Ready += s.Cold
 	}
 	if r.Held > now {
-		e.agenda.add(r.Held, Wake, nil, 0, serviceWake)
+		e.agenda.call(r.Held, nothing)
 	}
 	e.touchPool(p)
 	e.c.take(r.slices)

@@ -70,9 +70,6 @@ func (r *replica) isOn(n int) bool {
 	return slices.ContainsFunc(r.slices, func(s Slice) bool { return int(s.Node) == n })
 }
 
-// serviceWake is the node of the Wake event of an instant at which something is due for a service.
-const serviceWake = -5
-
 // openServices makes the services of the run and wants their first replicas.
 func (e *engine) openServices() error {
 	if len(e.cfg.Services) == 0 {
@@ -87,7 +84,7 @@ func (e *engine) openServices() error {
 		e.svc.list = append(e.svc.list, s)
 		e.svc.least = max(e.svc.least, capcli.Seconds(len(s.Load))*s.run.Length)
 	}
-	e.agenda.add(0, Wake, nil, 0, serviceWake)
+	e.agenda.call(0, nothing)
 	return nil
 }
 
@@ -290,7 +287,7 @@ func (e *engine) takeBack(s *service) {
 	r.Drain = e.c.now
 	if r.stage == serving && s.Drain > 0 {
 		r.stage = draining
-		e.agenda.add(e.c.now+s.Drain, Wake, nil, 0, serviceWake)
+		e.agenda.call(e.c.now+s.Drain, nothing)
 		return
 	}
 	e.free(s, best)
@@ -372,7 +369,7 @@ func (e *engine) beginStep(s *service) {
 	if s.absent > 0 { // jobs that run by now may make room
 		e.svc.freed = true
 	}
-	e.agenda.add(s.due, Wake, nil, 0, serviceWake)
+	e.agenda.call(s.due, nothing)
 }
 
 // closeRun closes the open steps and the accounts of all services at the end of the run.

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -53,7 +54,7 @@ func NewStages(jobs []capcli.Job) (*Stages, error) {
 	return s, nil
 }
 
-func bySubmit(a, b capcli.Job) int { return int(min(1, max(-1, a.Submit-b.Submit))) }
+func bySubmit(a, b capcli.Job) int { return cmp.Compare(a.Submit, b.Submit) }
 
 // StagesError is the error of a stream of jobs that depend on others: a run can play them only from a list,
 // with Config.Stages.
@@ -164,35 +165,33 @@ func (r *stageRun) submit() {
 // free lets job i arrive, at once or when its delay has passed. All that it waits for has happened.
 func (r *stageRun) free(i int32) {
 	if r.from[i] > r.e.c.now {
-		r.plan(r.from[i], i, stageWake)
+		r.plan(r.from[i], i, heldEnds)
 		return
 	}
 	r.ready = append(r.ready, i)
 }
 
-// Nodes of Wake events without a job, whose run is the index of a job.
-const (
-	stageWake = -20 // a job that was held arrives
-	stepWake  = -21 // a step without GPUs ends
-)
-
-func (r *stageRun) plan(at capcli.Seconds, i int32, what int32) {
+// plan plans what happens to job i, which is not live.
+func (r *stageRun) plan(at capcli.Seconds, i int32, do handler) {
 	r.planned++
-	r.e.agenda.add(at, Wake, nil, uint32(i), what)
+	r.e.agenda.add(at, Wake, do, nil, int(i))
 }
 
-// woken handles the events of plan.
-func (r *stageRun) woken(p *planned) {
+// heldEnds is the handler of the time at which a job that was held arrives.
+func heldEnds(e *engine, p planned) {
+	e.stages.planned--
+	e.stages.ready = append(e.stages.ready, int32(p.arg))
+}
+
+// stepEnds is the handler of the end of a step without GPUs.
+func stepEnds(e *engine, p planned) {
+	r, i := e.stages, int32(p.arg)
 	r.planned--
-	if i := int32(p.run); p.node == stageWake {
-		r.ready = append(r.ready, i)
-	} else {
-		r.res.Retries += int64(r.spoilt(i))
-		if r.fails(i) {
-			r.res.Failed++
-		}
-		r.settle(i, !r.fails(i))
+	r.res.Retries += int64(r.spoilt(i))
+	if r.fails(i) {
+		r.res.Failed++
 	}
+	r.settle(i, !r.fails(i))
 }
 
 // come lets the jobs arrive that are ready. It reports whether there was one.
@@ -226,7 +225,7 @@ func (r *stageRun) arrive(i int32) *Live {
 	case j.GPUs == 0 && !e.cfg.CPUJobs:
 		r.res.Steps++
 		r.noteStart(i, 0)
-		r.plan(e.c.now+j.Run*capcli.Seconds(1+r.spoilt(i)), i, stepWake)
+		r.plan(e.c.now+j.Run*capcli.Seconds(1+r.spoilt(i)), i, stepEnds)
 	case l == nil:
 		r.settle(i, false)
 	}

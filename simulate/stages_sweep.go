@@ -22,8 +22,8 @@ type rungRun struct {
 	means  []float64 // of all rungs up to this one, ascending
 }
 
-// rungWake is the node of the Wake event of a trial that reaches a rung.
-const rungWake = 20
+// rungComes is the handler of a trial that reaches a rung.
+func rungComes(e *engine, p planned) { e.stages.judge(p.job) }
 
 // sweepOf returns the state of the sweep of job i; nil if it is no trial.
 func (r *stageRun) sweepOf(i int32) *sweepRun {
@@ -92,7 +92,7 @@ func (r *stageRun) planRung(w *sweepRun, l *Live) {
 		return
 	}
 	at := l.Since + l.overhead + l.rc.wall(max(0, work-l.saved))
-	r.e.agenda.add(max(at, r.e.c.now), Wake, l, l.run, rungWake)
+	r.e.agenda.wake(max(at, r.e.c.now), rungComes, l)
 }
 
 // judge takes the report of the running trial l at a rung, and ends it if its sweep's rule says so.

@@ -293,13 +293,16 @@ func (t *Turn) WakeAt(at capcli.Seconds) {
 	t.e.wake(t.q, max(at, t.e.c.now+1))
 }
 
+// turnComes is the handler of a turn that a policy asked for.
+func turnComes(e *engine, p planned) { e.queues[p.arg].dirty = true }
+
 // wake plans a turn for q, unless one is planned for that time.
 func (e *engine) wake(q *queue, at capcli.Seconds) {
 	if q.wakeAt == at && at > e.c.now {
 		return
 	}
 	q.wakeAt = at
-	e.agenda.add(at, Wake, nil, 0, int32(slices.Index(e.queues, q)))
+	e.agenda.add(at, Wake, turnComes, nil, slices.Index(e.queues, q))
 }
 
 // sweep ends a turn: started jobs leave their queues, and preempted jobs rejoin theirs.

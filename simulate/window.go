@@ -87,13 +87,19 @@ func (e *engine) planWindows() {
 	e.win.closed, e.win.changes = make([]uint8, len(e.c.nodes)), make([]uint64, len(e.c.pools))
 	for k, w := range e.win.list { // ends first: at one instant capacity comes before it goes
 		if w.End > 0 {
-			e.agenda.add(w.End, Gain, nil, windowEnds, int32(k))
+			e.agenda.add(w.End, Gain, windowEnds, nil, k)
 		}
 	}
 	for k, w := range e.win.list {
-		e.agenda.add(max(0, w.Start), Gain, nil, windowStarts, int32(k))
+		e.agenda.add(max(0, w.Start), Gain, windowStarts, nil, k)
 	}
 }
+
+// windowStarts is the handler of the start of a window.
+func windowStarts(e *engine, p planned) { e.windowChange(e.win.list[p.arg], true) }
+
+// windowEnds is the handler of the end of a window.
+func windowEnds(e *engine, p planned) { e.windowChange(e.win.list[p.arg], false) }
 
 // takes returns the capacity of the pool that w takes at a time, in thousandths of GPUs.
 func (e *engine) takes(w *window) int64 {
