@@ -50,8 +50,10 @@ type allowance struct {
 	purse
 }
 
-// gate enforces caps and budgets. An engine without any has none.
+// gate enforces caps and budgets.
 type gate struct {
+	e       *engine
+	on      bool // some tenant or class has a cap or a budget
 	each    Caps // of every tenant that states none
 	all     []*allowance
 	timed   []*allowance // those that let jobs start as time passes
@@ -62,9 +64,10 @@ type gate struct {
 	pledges Pledges
 }
 
-// newGate returns the gate of a run; nil if no tenant has a cap or a budget.
-func newGate(cfg *Config) *gate {
-	g := &gate{each: cfg.EachTenant, byName: map[string]*allowance{}, byClass: map[classTenant][]*allowance{}, wakeAt: -1}
+// newGate returns the gate of a run.
+func newGate(e *engine) gate {
+	cfg := &e.cfg
+	g := gate{e: e, each: cfg.EachTenant, byName: map[string]*allowance{}, byClass: map[classTenant][]*allowance{}, wakeAt: -1}
 	for i := range cfg.Tenants {
 		if t := &cfg.Tenants[i]; t.Caps.isSet() || t.Budget != nil {
 			a := g.add(t.Name, t.Caps, t.Budget)
@@ -73,9 +76,7 @@ func newGate(cfg *Config) *gate {
 		}
 	}
 	classes := slices.ContainsFunc(cfg.Priorities, func(c PriorityClass) bool { return c.Caps.isSet() || c.EachTenant.isSet() })
-	if len(g.all) == 0 && !g.each.isSet() && !classes {
-		return nil
-	}
+	g.on = len(g.all) > 0 || g.each.isSet() || classes
 	return g
 }
 
@@ -91,9 +92,6 @@ func (g *gate) add(name string, c Caps, b *Budget) *allowance {
 
 // open begins the accounts of budgets at the start of the run.
 func (g *gate) open(start capcli.Time) {
-	if g == nil {
-		return
-	}
 	for _, a := range g.all {
 		if a.budget != nil {
 			a.open(start)
@@ -280,9 +278,9 @@ func (a *allowance) neverAllows(l *Live, spot bool) string {
 }
 
 // whyHeld returns why the caps or the budget of a tenant forbid l for ever; "" if they do not.
-func (e *engine) whyHeld(l *Live) string {
+func (cs *classes) whyHeld(l *Live) string {
 	spot := slices.ContainsFunc(l.class.ranks, func(pools []int) bool {
-		return slices.ContainsFunc(pools, func(p int) bool { return e.c.pools[p].Terms == Spot })
+		return slices.ContainsFunc(pools, func(p int) bool { return cs.e.c.pools[p].Terms == Spot })
 	})
 	for _, a := range l.allowances {
 		if why := a.neverAllows(l, spot); why != "" {
@@ -314,7 +312,7 @@ func (l *Live) wait(sign int) {
 }
 
 // unwait takes the waiting job l, which is dropped, from the pending jobs or from those held back.
-func (e *engine) unwait(l *Live) {
+func (l *Live) unwait() {
 	if !l.heldBack {
 		l.wait(-1)
 		return
@@ -325,32 +323,30 @@ func (e *engine) unwait(l *Live) {
 	}
 }
 
-// settleGate ends an instant: it lets in jobs that were held back, and plans the next time at which a
+// settle ends an instant: it lets in jobs that were held back, and plans the next time at which a
 // cap or a budget lets a job start.
-func (e *engine) settleGate() {
-	g := e.gate
-	if len(g.holding) > 0 && e.letInAll() {
-		e.agenda.call(e.c.now, nothing) // the queues are marked
+func (g *gate) settle() {
+	if len(g.holding) > 0 && g.letInAll() {
+		g.e.agenda.call(g.e.c.now, nothing) // the queues are marked
 	}
 	next := noDue
 	for _, a := range g.timed {
-		if a.fitsAt > e.c.now {
+		if a.fitsAt > g.e.c.now {
 			next = min(next, a.fitsAt)
 		}
 		if a.budget != nil {
-			next = min(next, a.nextChange(e.c.now))
+			next = min(next, a.nextChange(g.e.c.now))
 		}
 	}
 	if next < noDue && next != g.wakeAt {
 		g.wakeAt = next
-		e.agenda.call(next, openGate)
+		g.e.agenda.call(next, openGate)
 	}
 }
 
 // letInAll shows the jobs to the policy that are held back no longer. It reports whether there was
 // one.
-func (e *engine) letInAll() (any bool) {
-	g := e.gate
+func (g *gate) letInAll() (any bool) {
 	for _, a := range slices.Clone(g.holding) {
 		for len(a.heldBack) > 0 && a.pending < a.caps.PendingJobs {
 			l := a.heldBack[0]
@@ -359,7 +355,7 @@ func (e *engine) letInAll() (any bool) {
 				continue
 			}
 			l.wait(1)
-			e.letIn(l)
+			l.queue.letIn(l)
 			any = true
 		}
 	}
@@ -382,8 +378,7 @@ func (g *gate) isBeyond(l *Live, a *allowance) bool {
 }
 
 // letIn shows a job that was held back to the policy.
-func (e *engine) letIn(l *Live) {
-	q := l.queue
+func (q *queue) letIn(l *Live) {
 	if l.bucket != nil {
 		q.requests.remove(l)
 		q.requests.add(l)
@@ -403,7 +398,7 @@ func openGate(e *engine, _ planned) {
 			a.fitsAt = 0
 		}
 		if a.budget != nil {
-			e.enforce(a)
+			e.gate.enforce(a)
 		}
 	}
 	for _, q := range e.queues {

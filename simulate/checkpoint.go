@@ -68,16 +68,22 @@ type saving struct {
 // isOpen reports whether the class must be worked out for each kind of gang.
 func (c *RestartClass) isOpen() bool { return c.Auto || c.Shards.GB > 0 }
 
+// savings are how jobs save their work, where their class leaves something to be worked out.
+type savings struct {
+	e  *engine
+	of map[savingKey]*saving
+}
+
 // savingOf returns how l saves its work on the slices, if its class is open.
-func (e *engine) savingOf(l *Live, s []Slice) *saving {
-	key := savingKey{e.cfg.Restarts.ClassOf(&l.Job), int(s[0].Pool), l.GPUs, len(s)}
-	w := e.savings[key]
+func (sv *savings) savingOf(l *Live, s []Slice) *saving {
+	key := savingKey{sv.e.cfg.Restarts.ClassOf(&l.Job), int(s[0].Pool), l.GPUs, len(s)}
+	w := sv.of[key]
 	if w == nil {
-		w = e.workOut(key)
-		if e.savings == nil {
-			e.savings = map[savingKey]*saving{}
+		w = sv.workOut(key)
+		if sv.of == nil {
+			sv.of = map[savingKey]*saving{}
 		}
-		e.savings[key] = w
+		sv.of[key] = w
 	}
 	return w
 }
@@ -92,14 +98,14 @@ const onNoticeOnly = capcli.Seconds(1) << 40
 // but no shorter than the write in the background, because one checkpoint is written at a time. In
 // a pool whose nodes never fail there are no checkpoints; where each loss is announced early enough there are
 // none but those on notice.
-func (e *engine) workOut(key savingKey) *saving {
+func (sv *savings) workOut(key savingKey) *saving {
 	w := &saving{RestartClass: *key.class, key: key}
 	if sh := &key.class.Shards; sh.GB > 0 {
 		all := sh.seconds(key.gpus)
 		w.Cost = capcli.Seconds(math.Ceil(all * (1 - sh.Background)))
 		w.Write = max(0, capcli.Seconds(math.Ceil(all))-w.Cost)
 	}
-	pool := &e.c.pools[key.pool]
+	pool := &sv.e.c.pools[key.pool]
 	if w.mtbf = pool.gangMTBF(key.nodes, false); !key.class.Auto {
 		w.Interval = max(w.Interval, w.Write)
 		return w
@@ -136,17 +142,17 @@ func (p *Pool) gangMTBF(nodes int, racksAlone bool) capcli.Seconds {
 }
 
 // savingRows returns how jobs saved their work, in order of class, pool, GPUs and nodes.
-func (e *engine) savingRows() []Saving {
-	if len(e.savings) == 0 {
+func (sv *savings) savingRows() []Saving {
+	if len(sv.of) == 0 {
 		return nil
 	}
-	out := make([]Saving, 0, len(e.savings))
-	for _, w := range e.savings {
+	out := make([]Saving, 0, len(sv.of))
+	for _, w := range sv.of {
 		if w.stays == 0 {
 			continue
 		}
 		row := Saving{
-			Class: w.Class, Pool: e.c.pools[w.key.pool].Name, GPUs: w.key.gpus, Nodes: w.key.nodes, MTBF: w.mtbf,
+			Class: w.Class, Pool: sv.e.c.pools[w.key.pool].Name, GPUs: w.key.gpus, Nodes: w.key.nodes, MTBF: w.mtbf,
 			Interval: w.Interval, Noticed: w.noticed, Cost: w.Cost, Write: w.Write, Stays: w.stays,
 		}
 		if w.Interval == onNoticeOnly {
@@ -163,10 +169,10 @@ func (e *engine) savingRows() []Saving {
 
 // store counts the storage of l's checkpoints once the job has ended: Keep checkpoints from the
 // first that was safe until now.
-func (e *engine) store(l *Live) {
+func (sv *savings) store(l *Live) {
 	if sh := &l.rc.Shards; sh.GB > 0 && l.stored > 0 {
 		gb := sh.GB * float64(l.GPUs*max(1, sh.Keep))
-		e.meter.storedMB += int64(math.Round(gb * 1000 * (e.c.now - l.stored + 1).Hours()))
+		sv.e.meter.storedMB += int64(math.Round(gb * 1000 * (sv.e.c.now - l.stored + 1).Hours()))
 	}
 }
 

@@ -31,8 +31,8 @@ func (e *engine) abandon(l *Live) {
 	e.meter.dropped(l)
 	e.serve(l, 0)
 	e.tell(Drop, l, 0, 0)
-	if e.stages != nil {
-		e.stages.settle(l.index(), false)
+	for _, p := range e.hooks.end {
+		p.ended(l)
 	}
 }
 
@@ -46,7 +46,7 @@ func (t *Turn) leave(l *Live) {
 	t.e.wanted(l, -1)
 	t.e.meter.queued(t.e.c.now, -1, l.Milli())
 	l.Queued += t.e.c.now - l.Since
-	t.e.unwait(l)
+	l.unwait()
 	if l.ripe {
 		l.ripe, l.due = false, false
 		l.queue.ripeN--

@@ -48,7 +48,6 @@ type Live struct {
 	run           uint32         // number of the current stay; an old Finish carries an old number
 	seq           uint64         // order of arrival, the last tie-breaker; with Config.Stages the place in the list
 	number        uint64         // order of arrival, from 1
-	tail          capcli.Seconds // see LongestPath; 0 without Config.Stages
 	saved         capcli.Seconds // work safe in a checkpoint or in memory
 	overhead      capcli.Seconds // restart time at the start of the current stay
 	spent         capcli.Seconds // part of its limit used by suspended stays

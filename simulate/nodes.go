@@ -23,7 +23,7 @@ func (e *engine) bringUp() {
 			e.agenda.add(max(0, pool.Withheld[i].At), Gain, withhold, nil, p)
 		}
 	}
-	e.planWindows()
+	e.win.planWindows()
 }
 
 // poolChanges is the handler of the delivery of a pool, or of its end.
@@ -40,7 +40,7 @@ func withhold(e *engine, ev planned) {
 		more -= e.c.pools[p].Withheld[s.steps-1].Milli
 	}
 	s.steps++
-	e.withholdMore(p, more)
+	e.win.withholdMore(p, more)
 	for _, q := range s.queues {
 		q.dirty, q.freed = true, true
 	}
@@ -77,7 +77,7 @@ func gpuChanges(e *engine, ev planned) {
 	if e.c.pools[p].Buy != nil { // a GPU of a place, not of a node
 		e.gpus.skipped++
 	} else {
-		e.breakGPU(n, ev.arg%gpusTracked, k == Lose)
+		e.gpus.breakGPU(n, ev.arg%gpusTracked, k == Lose)
 		e.tell(k, nil, p, n)
 	}
 	e.follow(p)
@@ -99,8 +99,8 @@ func nodeChanges(e *engine, ev planned) {
 	default:
 		e.setNode(n, nd.delivered, false, false)
 	}
-	if e.buy != nil && e.buy.of[p] != nil {
-		e.boughtChange(n, k)
+	if e.buy.of[p] != nil {
+		e.buy.boughtChange(n, k)
 	}
 	e.tell(k, nil, p, n)
 	e.follow(p)
@@ -111,7 +111,7 @@ func (e *engine) deliver(p int, come bool) {
 	s := &e.c.state[p]
 	e.touchPool(p)
 	if e.c.pools[p].Buy != nil {
-		e.openBought(e.buy.of[p], come)
+		e.buy.openBought(e.buy.of[p], come)
 		return
 	}
 	for n := s.first; n < s.first+s.n; n++ {
@@ -154,8 +154,8 @@ func (e *engine) setNode(n int, delivered, lost, draining bool) {
 
 // evictFrom stops every job that has a part on node n. These jobs wait again. Replicas there are lost.
 func (e *engine) evictFrom(n int) {
-	if e.svc != nil {
-		e.loseReplicas(func(_ *service, r *replica) bool { return r.isOn(n) })
+	for _, p := range e.hooks.lose {
+		p.lose(n)
 	}
 	queues := e.c.state[e.c.nodes[n].pool].queues
 	if len(queues) == 0 {

@@ -21,6 +21,7 @@ const budgetHour = capcli.Hour
 
 // preempts is the state of the rules in a run.
 type preempts struct {
+	e        *engine
 	all      []capcli.Seconds   // times of preemptions in the last hour, for PerHour
 	tenants  [][]capcli.Seconds // by tenant, for PerTenant
 	wakeAt   capcli.Seconds     // a turn is planned then, because a budget is there again
@@ -29,15 +30,15 @@ type preempts struct {
 }
 
 // mayPreempt reports whether the rules allow to preempt l now.
-func (e *engine) mayPreempt(l *Live) bool {
-	r := &e.cfg.Preempts
+func (ps *preempts) mayPreempt(l *Live) bool {
+	r := &ps.e.cfg.Preempts
 	if l.leaves > 0 || r.PerJob > 0 && l.Yielded >= r.PerJob {
 		return false
 	}
-	if r.Spare > 0 && l.believes-e.c.now <= r.Spare && l.believes > e.c.now {
+	if r.Spare > 0 && l.believes-ps.e.c.now <= r.Spare && l.believes > ps.e.c.now {
 		return false
 	}
-	return e.hasBudget(r.PerHour, &e.preempts.all) && (r.PerTenant == 0 || e.hasBudget(r.PerTenant, e.preempts.timesOf(l.tenant)))
+	return ps.hasBudget(r.PerHour, &ps.all) && (r.PerTenant == 0 || ps.hasBudget(r.PerTenant, ps.timesOf(l.tenant)))
 }
 
 // timesOf returns the times of preemptions of a tenant's jobs.
@@ -50,49 +51,49 @@ func (p *preempts) timesOf(t *Tenant) *[]capcli.Seconds {
 
 // hasBudget reports whether fewer than most preemptions of the list are in the last hour; most 0 is
 // any number. If not, it plans a turn for when there is one again.
-func (e *engine) hasBudget(most int, list *[]capcli.Seconds) bool {
+func (ps *preempts) hasBudget(most int, list *[]capcli.Seconds) bool {
 	if most == 0 {
 		return true
 	}
 	old := 0
-	for old < len(*list) && (*list)[old] <= e.c.now-budgetHour {
+	for old < len(*list) && (*list)[old] <= ps.e.c.now-budgetHour {
 		old++
 	}
 	*list = slices.Delete(*list, 0, old)
 	if len(*list) < most {
 		return true
 	}
-	if at := (*list)[len(*list)-most] + budgetHour; e.preempts.wakeAt != at {
-		e.preempts.wakeAt = at
-		e.agenda.call(at, renewBudget)
+	if at := (*list)[len(*list)-most] + budgetHour; ps.wakeAt != at {
+		ps.wakeAt = at
+		ps.e.agenda.call(at, renewBudget)
 	}
 	return false
 }
 
 // preempt takes l's GPUs away for a policy, at once or after the grace. It reports whether they are
 // free now.
-func (e *engine) preempt(l *Live) bool {
-	r := &e.cfg.Preempts
-	if !e.mayPreempt(l) {
+func (ps *preempts) preempt(l *Live) bool {
+	r := &ps.e.cfg.Preempts
+	if !ps.mayPreempt(l) {
 		return false
 	}
 	l.Yielded++
 	if *r != (PreemptRules{}) {
-		e.preempts.done++
+		ps.done++
 	}
 	if r.PerHour > 0 {
-		e.preempts.all = append(e.preempts.all, e.c.now)
+		ps.all = append(ps.all, ps.e.c.now)
 	}
 	if r.PerTenant > 0 {
-		list := e.preempts.timesOf(l.tenant)
-		*list = append(*list, e.c.now)
+		list := ps.timesOf(l.tenant)
+		*list = append(*list, ps.e.c.now)
 	}
-	if r.Grace == 0 || l.Since > e.c.now { // what is not delivered yet needs no grace
-		e.evict(l, false)
+	if r.Grace == 0 || l.Since > ps.e.c.now { // what is not delivered yet needs no grace
+		ps.e.evict(l, false)
 		return true
 	}
-	l.leaves = e.c.now + r.Grace
-	e.agenda.wake(l.leaves, leave, l)
+	l.leaves = ps.e.c.now + r.Grace
+	ps.e.agenda.wake(l.leaves, leave, l)
 	return false
 }
 

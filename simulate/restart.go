@@ -89,7 +89,7 @@ func (e *engine) evict(l *Live, lost bool) {
 func (e *engine) comeBack(l *Live) {
 	e.tell(Preempt, l, int(l.slices[0].Pool), int(l.slices[0].Node))
 	if l.mould != nil {
-		e.unshape(l)
+		e.shapes.unshape(l)
 	}
 }
 
@@ -114,7 +114,7 @@ func (e *engine) setDown(l *Live, lost bool) {
 	}
 	saved = min(saved, l.Run)
 	if l.forService > 0 {
-		e.displaced(l, lost, l.saved+kept+loose-saved)
+		e.svc.displaced(l, lost, l.saved+kept+loose-saved)
 	}
 	e.stop(l, saved, stay-(saved-l.saved))
 	l.state = waiting

@@ -69,9 +69,6 @@ func (r *stageRun) leaveSweep(i int32) {
 
 // began notes that l has got its GPUs, and plans the next rung of a trial.
 func (r *stageRun) began(l *Live) {
-	if r == nil {
-		return
-	}
 	i := l.index()
 	r.noteStart(i, l.Since-r.e.c.now)
 	w := r.sweepOf(i)
@@ -153,10 +150,10 @@ func (r *stageRun) earliest(l *Live) capcli.Seconds {
 
 // leftHeld counts j, job i of the list, which is held at the end of the run, as unserved.
 func (e *engine) leftHeld(j *capcli.Job, i int) {
-	next := e.next
-	e.next, e.seq = *j, uint64(i)
+	next := e.in.next
+	e.in.next, e.in.seq = *j, uint64(i)
 	l := e.live()
-	e.next = next
+	e.in.next = next
 	l.state = waiting
 	for len(e.meter.byTenant) <= l.tenant.index {
 		e.meter.byTenant = append(e.meter.byTenant, group{})

@@ -1,0 +1,95 @@
+package simulate
+
+// parts are what only some runs have. A part that a run does not have is empty: it registers nothing, and
+// what others ask of it has the answer of nothing.
+type parts struct {
+	guard    guard
+	shapes   shapes
+	svc      services
+	stages   *stageRun
+	defrag   defrag
+	win      windows
+	buy      buying
+	gate     gate
+	topo     *topo
+	moving   moving
+	delays   delays
+	gpus     gpuFailures
+	preempts preempts
+	savings  savings
+}
+
+// What a part may register, in the order in which a job and an instant meet it.
+type (
+	stepper  interface{ step() }               // before the events of an instant
+	holder   interface{ putOff(l *Live) bool } // l, which has arrived, waits outside its queue
+	joiner   interface{ joined(l *Live) }      // l has joined its queue
+	starter  interface{ started(l *Live) }     // l has its GPUs
+	beginner interface{ began(l *Live) }       // the same, after the observers know
+	stopper  interface{ stopped(l *Live) }     // l has given its GPUs back
+	ender    interface{ ended(l *Live) }       // l has finished, or was given up
+	loser    interface{ lose(n int) }          // node n is lost
+	settler  interface{ settle() }             // at the end of an instant
+)
+
+// hooks are what the parts of a run have registered.
+type hooks struct {
+	step   []stepper
+	hold   []holder
+	join   []joiner
+	start  []starter
+	begin  []beginner
+	stop   []stopper
+	end    []ender
+	lose   []loser
+	settle []settler
+}
+
+// add registers what p does.
+func (h *hooks) add(p any) {
+	register(&h.step, p)
+	register(&h.join, p)
+	register(&h.start, p)
+	register(&h.begin, p)
+	register(&h.stop, p)
+	register(&h.end, p)
+	register(&h.lose, p)
+	register(&h.settle, p)
+}
+
+// register adds p to the list if it is one of its kind.
+func register[T any](list *[]T, p any) {
+	if x, ok := p.(T); ok {
+		*list = append(*list, x)
+	}
+}
+
+// openParts registers the parts that the run has. The table is their order: at the end of an instant
+// replicas get room first, then the queues have their turns, and what the parts after them do follows.
+func (e *engine) openParts() {
+	for _, p := range []struct {
+		has  bool
+		part any
+	}{
+		{e.guard.after > 0, &e.guard},
+		{e.shapes.looks != nil, &e.shapes},
+		{len(e.cfg.Services) > 0, &e.svc},
+		{true, allTurns{e}},
+		{e.stages != nil, e.stages},
+		{e.cfg.Defragment.Every > 0, &e.defrag},
+		{len(e.win.list) > 0, &e.win},
+		{len(e.buy.pools) > 0, &e.buy},
+		{e.gate.on, &e.gate},
+		{e.moving.of != nil, &e.moving},
+		{e.cfg.Delayer != nil, &e.delays},
+	} {
+		if p.has {
+			e.hooks.add(p.part)
+		}
+	}
+}
+
+// allTurns are the turns of the queues, as one of the parts.
+type allTurns struct{ e *engine }
+
+func (t allTurns) settle() { t.e.turns() }
