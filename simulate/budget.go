@@ -169,12 +169,12 @@ func (a *allowance) amount(rate int64, length capcli.Seconds, part uint64) (whol
 	return int64(q), rest
 }
 
-// rateOf returns the rate at which the running job l spends: at the price of its pool when it started.
-func (a *allowance) rateOf(l *Live) int64 {
+// rateIn returns the rate at which l spends if it starts in pool p at a time.
+func (a *allowance) rateIn(l *Live, p int, at capcli.Seconds) int64 {
 	if a.budget.Money == 0 {
 		return l.Milli()
 	}
-	return l.Milli() * int64(l.charged)
+	return l.Milli() * int64(a.charges(p, a.start+capcli.Time(at)))
 }
 
 // rateIfStarted returns the highest rate at which the waiting job l could spend if it started now.
@@ -208,8 +208,8 @@ func (a *allowance) affords(l *Live, now capcli.Seconds) bool {
 	if ok && a.budget.Reserve {
 		need := a.spent + a.needInPeriod(l, a.rateIfStarted(l, now), now)
 		for _, r := range a.running {
-			if !r.onSpot {
-				need += a.needInPeriod(r, a.rateOf(r), now)
+			if !r.spot {
+				need += a.needInPeriod(r.Live, r.rate, now)
 			}
 		}
 		ok = need <= a.budget.limit()
@@ -304,10 +304,11 @@ func (g *gate) enforce(a *allowance) {
 	if a.budget.Then != StopJobs || !a.isSpent(g.e.c.now) {
 		return
 	}
-	for _, l := range slices.Clone(a.running) {
-		if l.onSpot {
+	for _, r := range slices.Clone(a.running) {
+		if r.spot {
 			continue
 		}
+		l := r.Live
 		a.periods[len(a.periods)-1].Stops++
 		g.e.meter.stops++
 		g.e.evict(l, false)

@@ -43,11 +43,18 @@ type allowance struct {
 	jobs, gpus int
 	pending    int            // waiting jobs that are considered
 	above      capcli.Seconds // since when it holds more than Hoard.GPUs; -1 when it does not
-	running    []*Live        // kept if caps.GPUTime or a budget needs it
+	running    []charged      // kept if caps.GPUTime or a budget needs it
 	heldBack   []*Live        // jobs over PendingJobs, in order of arrival
 	fitsAt     capcli.Seconds // earliest time at which a job refused for GPUTime may fit; 0 is none
 
 	purse
+}
+
+// charged is a running job, and what it spends of a budget.
+type charged struct {
+	*Live
+	spot bool  // its stay is on a spot pool, which does not count
+	rate int64 // thousandths of GPUs; of money, times the price when it started
 }
 
 // gate enforces caps and budgets.
@@ -238,13 +245,10 @@ func (a *allowance) hoards(now capcli.Seconds) bool {
 	return a.caps.Hoard.For > 0 && a.above >= 0 && now-a.above >= a.caps.Hoard.For
 }
 
-// hold counts a job that starts (sign +1) or stops (-1).
-func (a *allowance) hold(l *Live, sign int, now capcli.Seconds) {
+// hold counts a job that starts in pool p (sign +1) or stops (-1).
+func (a *allowance) hold(l *Live, sign, p int, now capcli.Seconds) {
 	if a.budget != nil {
 		a.accrue(now)
-		if !l.onSpot {
-			a.rate += int64(sign) * a.rateOf(l)
-		}
 	}
 	a.jobs += sign
 	a.gpus += sign * l.GPUs
@@ -258,8 +262,16 @@ func (a *allowance) hold(l *Live, sign int, now capcli.Seconds) {
 		return
 	}
 	if sign > 0 {
-		a.running = append(a.running, l)
-	} else if i := slices.Index(a.running, l); i >= 0 {
+		c := charged{Live: l}
+		if a.budget != nil && !a.spotPool(p) {
+			c.rate = a.rateIn(l, p, now)
+		} else {
+			c.spot = true
+		}
+		a.rate += c.rate
+		a.running = append(a.running, c)
+	} else if i := slices.IndexFunc(a.running, func(c charged) bool { return c.Live == l }); i >= 0 {
+		a.rate -= a.running[i].rate
 		a.running = slices.Delete(a.running, i, i+1)
 	}
 }

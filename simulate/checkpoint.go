@@ -72,6 +72,9 @@ func (c *RestartClass) isOpen() bool { return c.Auto || c.Shards.GB > 0 }
 type savings struct {
 	e  *engine
 	of map[savingKey]*saving
+
+	// 1 s after the first checkpoint of a job was safe; 0 before. Only with Shards.
+	stored notes[capcli.Seconds]
 }
 
 // savingOf returns how l saves its work on the slices, if its class is open.
@@ -170,23 +173,25 @@ func (sv *savings) savingRows() []Saving {
 // store counts the storage of l's checkpoints once the job has ended: Keep checkpoints from the
 // first that was safe until now.
 func (sv *savings) store(l *Live) {
-	if sh := &l.rc.Shards; sh.GB > 0 && l.stored > 0 {
-		gb := sh.GB * float64(l.GPUs*max(1, sh.Keep))
-		sv.e.meter.storedMB += int64(math.Round(gb * 1000 * (sv.e.c.now - l.stored + 1).Hours()))
+	if at := sv.stored.get(l); at > 0 {
+		gb := l.rc.Shards.GB * float64(l.GPUs*max(1, l.rc.Shards.Keep))
+		sv.e.meter.storedMB += int64(math.Round(gb * 1000 * (sv.e.c.now - at + 1).Hours()))
 	}
 }
 
 // savedOnNotice notes that the last checkpoint of l is the first that was safe.
-func (l *Live) savedOnNotice(now capcli.Seconds) {
-	if l.stored == 0 && l.rc.Shards.GB > 0 {
-		l.stored = now + 1
-	}
-}
+func (sv *savings) savedOnNotice(l *Live) { sv.note(l, sv.e.c.now+1) }
 
 // firstSaved notes when the first checkpoint of l was safe, given what the stay that ends now saved.
 // Times are kept plus 1, so that 0 is none.
-func (l *Live) firstSaved(kept capcli.Seconds) {
-	if l.stored == 0 && kept > 0 && l.rc.Shards.GB > 0 {
-		l.stored = l.Since + l.overhead + l.rc.Interval + l.rc.Cost + l.rc.Write + 1
+func (sv *savings) firstSaved(l *Live, kept capcli.Seconds) {
+	if kept > 0 {
+		sv.note(l, l.Since+l.overhead+l.rc.Interval+l.rc.Cost+l.rc.Write+1)
+	}
+}
+
+func (sv *savings) note(l *Live, at capcli.Seconds) {
+	if l.rc.Shards.GB > 0 && sv.stored.get(l) == 0 {
+		*sv.stored.noteOf(l) = at
 	}
 }

@@ -177,6 +177,9 @@ func (cs *classes) queueOf(name string) *queue {
 		q.requests.alone = true
 	}
 	q.keyed, _ = q.policy.(Keyed)
+	for i := range cs.e.cfg.Priorities {
+		q.topClass = max(q.topClass, cs.e.cfg.Priorities[i].Value)
+	}
 	if st := cs.e.cfg.Stages; st != nil {
 		q.tails = st.tails
 	}

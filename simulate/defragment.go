@@ -187,7 +187,7 @@ func (e *engine) takeOff(m *Live) {
 	now := e.c.now
 	stay := now - m.Since
 	kept, loose := m.rc.progress(stay - m.overhead)
-	m.firstSaved(kept)
+	e.savings.firstSaved(m, kept)
 	saved := min(m.saved+kept+loose, m.Run)
 	e.stop(m, saved, stay-(saved-m.saved))
 	m.state = waiting

@@ -49,6 +49,13 @@ type delays struct {
 	e *engine
 	Delays
 	jobs []*Live // each at its place
+	of   notes[putOffJob]
+}
+
+// putOffJob is what is known of a job that was put off.
+type putOffJob struct {
+	parts []Part // times since the run's start in which it runs; nil is without pauses
+	place int    // in delays.jobs while it is in no queue
 }
 
 // allPutOff yields the jobs that were put off and are in no queue.
@@ -65,11 +72,12 @@ func (d *delays) putOff(l *Live) bool {
 	first := max(0, at.Parts[0].From)
 	l.opens = d.e.c.now + first
 	if len(at.Parts) > 1 {
-		l.parts = slices.Clone(at.Parts)
-		for i := range l.parts {
-			l.parts[i].From += d.e.c.now
-			l.parts[i].To += d.e.c.now
+		parts := slices.Clone(at.Parts)
+		for i := range parts {
+			parts[i].From += d.e.c.now
+			parts[i].To += d.e.c.now
 		}
+		d.of.noteOf(l).parts = parts
 	}
 	if first == 0 || at.CommittedFirst {
 		return false
@@ -81,7 +89,7 @@ func (d *delays) putOff(l *Live) bool {
 // leaveOut keeps l, which is in no queue, out of it until a time.
 func (d *delays) leaveOut(l *Live, until capcli.Seconds) {
 	l.state, l.putOff, l.Since = waiting, true, until
-	l.place = len(d.jobs)
+	d.of.noteOf(l).place = len(d.jobs)
 	d.jobs = append(d.jobs, l)
 	d.e.agenda.wake(until, partBegins, l)
 }
@@ -94,7 +102,9 @@ func (d *delays) release(l *Live) {
 	l.putOff, l.Since = false, d.e.c.now
 	jobs := d.jobs
 	last := jobs[len(jobs)-1]
-	jobs[l.place], last.place = last, l.place
+	at := d.of.noteOf(l).place
+	jobs[at] = last
+	d.of.noteOf(last).place = at
 	d.jobs = jobs[:len(jobs)-1]
 	if l.Preempted == 0 {
 		d.e.admit(l)
@@ -104,19 +114,19 @@ func (d *delays) release(l *Live) {
 	d.e.planPatience(l)
 }
 
-// planPause plans the end of the part in which l starts, if another part follows and the stay, which
+// began plans the end of the part in which l starts, if another part follows and the stay, which
 // ends at a time, is longer. A job that starts between two parts, because it had to wait for
 // capacity, runs on until the end of the next.
-func (d *delays) planPause(l *Live, ends capcli.Seconds) {
-	i := l.partAt(l.Since)
-	if i+1 < len(l.parts) && l.parts[i].To < ends {
-		d.e.agenda.wake(l.parts[i].To, partEnds, l)
+func (d *delays) began(l *Live, ends capcli.Seconds) {
+	parts := d.of.get(l).parts
+	if i := partAt(parts, l.Since); i+1 < len(parts) && parts[i].To < ends {
+		d.e.agenda.wake(parts[i].To, partEnds, l)
 	}
 }
 
 // partAt returns the first part that ends after a time.
-func (l *Live) partAt(at capcli.Seconds) int {
-	i, _ := slices.BinarySearchFunc(l.parts, at, func(p Part, t capcli.Seconds) int {
+func partAt(parts []Part, at capcli.Seconds) int {
+	i, _ := slices.BinarySearchFunc(parts, at, func(p Part, t capcli.Seconds) int {
 		if p.To <= t {
 			return -1
 		}
@@ -127,14 +137,15 @@ func (l *Live) partAt(at capcli.Seconds) int {
 
 // pause preempts l at the end of a part, until the next.
 func (d *delays) pause(l *Live) {
-	next := l.partAt(d.e.c.now)
-	if next == len(l.parts) || l.Leaves() {
+	parts := d.of.get(l).parts
+	next := partAt(parts, d.e.c.now)
+	if next == len(parts) || l.Leaves() {
 		return
 	}
 	d.Pauses++
-	d.Paused += l.parts[next].From - d.e.c.now
+	d.Paused += parts[next].From - d.e.c.now
 	d.e.evict(l, false)
-	d.leaveOut(l, max(d.e.c.now, l.parts[next].From))
+	d.leaveOut(l, max(d.e.c.now, parts[next].From))
 }
 
 // ended counts l, if it has finished.

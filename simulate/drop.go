@@ -9,6 +9,9 @@ import (
 // Drop gives up l, which waits or runs: it never runs again. A running job loses its GPUs and all
 // that it did counts as lost. A dropped job is counted in Counts.Dropped, and its work as unserved.
 func (t *Turn) Drop(l *Live) {
+	if _, ok := t.q.policy.(Dropper); !ok {
+		panic("simulate: a policy dropped a job and is no Dropper")
+	}
 	switch l.state {
 	case running:
 		if slices.Contains(l.queue.started, l) {

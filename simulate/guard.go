@@ -23,7 +23,17 @@ type guard struct {
 	shut  int              // closed pools
 	free  []int64          // scratch, by pool
 	one   [1]int           // scratch
+	jobs  notes[guarded]
 }
+
+// guarded is what the guard knows of a job.
+type guarded struct {
+	first    bool           // it waits, and the guard lets it go first; or it runs since it did
+	promised capcli.Seconds // 0 before the promise
+}
+
+// letsFirst reports whether l goes first, or runs since it did.
+func (g *guard) letsFirst(l *Live) bool { return g.jobs.get(l).first }
 
 func newGuard(e *engine) guard {
 	n := len(e.cfg.Pools)
@@ -41,17 +51,18 @@ func (g *guard) open() {
 
 // joined plans the time at which l, which has joined its queue, goes first.
 func (g *guard) joined(l *Live) {
-	l.goesFirst, l.promised = false, 0
+	*g.jobs.noteOf(l) = guarded{}
 	g.e.agenda.wake(max(g.e.c.now, l.Since+g.after-l.Queued), goFirst, l)
 }
 
 // goFirst is the handler of the time from which a job that has waited for long goes first.
 func goFirst(e *engine, p planned) {
 	l := p.job
-	if l.goesFirst {
+	k := e.guard.jobs.noteOf(l)
+	if k.first {
 		return
 	}
-	l.goesFirst = true
+	k.first = true
 	e.guard.first = append(e.guard.first, l)
 	l.queue.dirty, l.queue.freed = true, true
 }
@@ -60,7 +71,7 @@ func goFirst(e *engine, p planned) {
 func (g *guard) protect() {
 	was := g.shut
 	g.open()
-	g.first = slices.DeleteFunc(g.first, func(l *Live) bool { return !l.goesFirst || l.state != waiting })
+	g.first = slices.DeleteFunc(g.first, func(l *Live) bool { return !g.letsFirst(l) || l.state != waiting })
 	for _, l := range g.first {
 		if g.shut == len(g.until) {
 			break
@@ -86,8 +97,9 @@ func (g *guard) protect() {
 
 // closePools closes the pools that l may use now and that could hold it if their jobs had ended.
 func (g *guard) closePools(l *Live) {
-	if l.promised == 0 {
-		l.promised = g.promiseTo(l)
+	k := g.jobs.noteOf(l)
+	if k.promised == 0 {
+		k.promised = g.promiseTo(l)
 	}
 	var empty *Cluster
 	for r, pools := range l.class.ranks {
@@ -104,7 +116,7 @@ func (g *guard) closePools(l *Live) {
 			if g.one[0] = p; len(g.e.findIn(empty, l, g.one[:])) == 0 {
 				continue
 			}
-			g.until[p] = l.promised
+			g.until[p] = k.promised
 			g.shut++
 		}
 	}
@@ -141,7 +153,7 @@ func (g *guard) promiseTo(l *Live) capcli.Seconds {
 // admits reports whether the guard lets l start in pool p now.
 func (g *guard) admits(l *Live, p int) bool {
 	until := g.until[p] // all are open where there is no guard
-	return until < 0 || until > g.e.c.now && !l.goesFirst && g.e.c.now+l.LeftBelieved(g.e.c.now)+l.overhead <= until
+	return until < 0 || until > g.e.c.now && !g.letsFirst(l) && g.e.c.now+l.LeftBelieved(g.e.c.now)+l.overhead <= until
 }
 
 // openPools returns those of the pools that the guard lets l use, and that are not pool but.

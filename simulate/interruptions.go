@@ -25,7 +25,7 @@ func (e *engine) interruptions() Interruptions {
 	if len(e.savings.of) > 0 {
 		for l := range e.allOpen() { // their checkpoints are in storage too
 			kept, _ := l.rc.progress(l.stretch(e.c.now))
-			l.firstSaved(kept)
+			e.savings.firstSaved(l, kept)
 			e.savings.store(l)
 		}
 	}

@@ -206,15 +206,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	}
 	l.begin(begins)
 	e.prepare(l, p)
-	rc := l.rc
-	wall := l.overhead + rc.wall(l.Run-l.saved)
-	believed := l.overhead + rc.wall(max(0, l.Believed-l.saved))
-	if e.cfg.KillAtLimit && l.Limit > 0 {
-		rest := l.Limit - l.spent
-		l.cut = wall > rest
-		wall, believed = min(wall, rest), min(believed, rest)
-	}
-	l.believes = l.Since + believed
+	ends := l.Since + e.lengthOf(l)
 	for _, p := range e.hooks.start {
 		p.started(l)
 	}
@@ -222,10 +214,7 @@ func (e *engine) start(l *Live, s []Slice) {
 		cell.ends.Insert(endOf(l))
 	}
 	e.runningN++
-	e.agenda.add(l.Since+wall, Finish, end, l, int(l.run))
-	if l.parts != nil {
-		e.delays.planPause(l, l.Since+wall)
-	}
+	e.agenda.add(ends, Finish, end, l, int(l.run))
 	if l.starting = begins > now; l.starting {
 		e.agenda.wake(begins, gpusCome, l)
 	} else {
@@ -233,8 +222,21 @@ func (e *engine) start(l *Live, s []Slice) {
 	}
 	e.tell(Start, l, p, int(s[0].Node))
 	for _, p := range e.hooks.begin {
-		p.began(l)
+		p.began(l, ends)
 	}
+}
+
+// lengthOf returns how long the stay of l is that begins, and notes how long it is believed to be.
+func (e *engine) lengthOf(l *Live) capcli.Seconds {
+	wall := l.overhead + l.rc.wall(l.Run-l.saved)
+	believed := l.overhead + l.rc.wall(max(0, l.Believed-l.saved))
+	if e.cfg.KillAtLimit && l.Limit > 0 {
+		rest := l.Limit - l.spent
+		l.cut = wall > rest
+		wall, believed = min(wall, rest), min(believed, rest)
+	}
+	l.believes = l.Since + believed
+	return wall
 }
 
 // prepare settles how l, which starts in pool p, saves its work, and brings its data.
@@ -349,7 +351,7 @@ func (e *engine) finish(l *Live) {
 	l.Ended = e.c.now
 	if l.rc.Shards.GB > 0 {
 		kept, _ := l.rc.progress(stay - l.overhead)
-		l.firstSaved(kept)
+		e.savings.firstSaved(l, kept)
 		e.savings.store(l)
 	}
 	if l.mould != nil {
@@ -378,14 +380,10 @@ func (e *engine) hold(l *Live, sign, p int) {
 		return
 	}
 	if sign > 0 {
-		l.onSpot = e.c.pools[p].Terms == Spot
-		if e.cfg.Charges != nil {
-			l.charged = e.cfg.Charges(p, e.ledger.rec.Start+capcli.Time(e.c.now))
-		}
 		l.wait(-1)
 	}
 	for _, a := range l.allowances {
-		a.hold(l, sign, e.c.now)
+		a.hold(l, sign, p, e.c.now)
 	}
 }
 

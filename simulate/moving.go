@@ -19,6 +19,15 @@ type moving struct {
 	of      []int        // index in tallies, by pool
 	uses    uint64
 	one     [1]int // scratch
+	jobs    notes[staged]
+}
+
+// staged is where the data of a job is.
+type staged struct {
+	at      int32          // region of pools to which it was moved last, from 1; 0 is none
+	ready   capcli.Seconds // when it is there
+	staging capcli.Seconds // part of the overhead of the stay in which the job waits for it
+	copy    *copied        // that the job uses; nil if none
 }
 
 // room is the copies in one region.
@@ -91,9 +100,10 @@ func (m *moving) transfer(l *Live, p int) Transfer {
 	}
 	t := Transfer{From: capcli.RegionOf(d.Home), To: m.regions[p]}
 	t.MiB, t.Back = d.MiB()
+	own := m.jobs.get(l)
 	switch c := m.rooms[t.To].copies[d.Name]; {
-	case l.dataAt == int32(m.of[p])+1:
-		t.MiB, t.Time = 0, max(0, l.dataReady-m.e.c.now)
+	case own.at == int32(m.of[p])+1:
+		t.MiB, t.Time = 0, max(0, own.ready-m.e.c.now)
 	case d.Name != "" && c != nil:
 		t.MiB, t.Time = 0, max(0, c.ready-m.e.c.now)
 	default:
@@ -114,49 +124,52 @@ func (m *moving) bring(l *Live, p int) {
 		return
 	}
 	begins, tally, r := l.Since, &m.tallies[m.of[p]], m.rooms[t.To]
-	own := l.dataAt == int32(m.of[p])+1
+	k := m.jobs.noteOf(l)
+	own := k.at == int32(m.of[p])+1
 	c := r.copies[l.Data.Name]
 	if l.Data.Name == "" {
 		c = nil
 	}
 	switch {
 	case t.MiB > 0:
-		l.dataReady = begins + t.Time
+		k.ready = begins + t.Time
 		m.book(m.e, Move{Month: m.e.ledger.monthAt(begins), Pool: p, Tenant: l.tenant.index, From: t.From, To: t.To}, t.MiB, t.Time)
 		tally.Transfers++
 		tally.In += t.MiB
 		if l.Data.Name != "" {
-			c = m.keep(m.e, r, &copied{name: l.Data.Name, mib: t.MiB, since: begins, ready: l.dataReady, pool: p, tenant: l.tenant.index}, t.To)
+			c = m.keep(m.e, r, &copied{name: l.Data.Name, mib: t.MiB, since: begins, ready: k.ready, pool: p, tenant: l.tenant.index}, t.To)
 		}
 	case !own && c != nil:
-		l.dataReady = c.ready
+		k.ready = c.ready
 		tally.Found++
 	}
 	if c != nil && c.name == l.Data.Name {
 		m.uses++
 		c.last = m.uses
 		c.users++
-		l.copy = c
+		k.copy = c
 	}
-	l.dataAt = int32(m.of[p]) + 1
-	l.staging = max(0, l.dataReady-begins)
-	tally.Time += l.staging
-	l.overhead += l.staging
+	k.at = int32(m.of[p]) + 1
+	k.staging = max(0, k.ready-begins)
+	tally.Time += k.staging
+	l.overhead += k.staging
 }
 
 // stopped ends the use of a copy by l.
 func (m *moving) stopped(l *Live) {
-	if l.copy != nil {
-		l.copy.users--
-		l.copy = nil
+	if k := m.jobs.get(l); k.copy != nil {
+		k.copy.users--
+		m.jobs.noteOf(l).copy = nil
 	}
 }
 
 // unstage takes what is left of the transfer from the overhead of l, whose stay was so long. Its next stay
 // waits for the data again if it is not there by then.
-func (l *Live) unstage(stay capcli.Seconds) {
-	l.overhead -= max(0, l.staging-stay)
-	l.staging = 0
+func (m *moving) unstage(l *Live, stay capcli.Seconds) {
+	if staging := m.jobs.get(l).staging; staging > 0 {
+		l.overhead -= max(0, staging-stay)
+		m.jobs.noteOf(l).staging = 0
+	}
 }
 
 // keep puts a copy into a region and returns it; nil if there is no room.

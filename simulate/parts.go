@@ -1,5 +1,7 @@
 package simulate
 
+import "capcli"
+
 // parts are what only some runs have. A part that a run does not have is empty: it registers nothing, and
 // what others ask of it has the answer of nothing.
 type parts struct {
@@ -25,11 +27,13 @@ type (
 	holder   interface{ putOff(l *Live) bool } // l, which has arrived, waits outside its queue
 	joiner   interface{ joined(l *Live) }      // l has joined its queue
 	starter  interface{ started(l *Live) }     // l has its GPUs
-	beginner interface{ began(l *Live) }       // the same, after the observers know
-	stopper  interface{ stopped(l *Live) }     // l has given its GPUs back
-	ender    interface{ ended(l *Live) }       // l has finished, or was given up
-	loser    interface{ lose(n int) }          // node n is lost
-	settler  interface{ settle() }             // at the end of an instant
+	beginner interface {                       // the same, after the observers know; the stay ends at a time
+		began(l *Live, ends capcli.Seconds)
+	}
+	stopper interface{ stopped(l *Live) } // l has given its GPUs back
+	ender   interface{ ended(l *Live) }   // l has finished, or was given up
+	loser   interface{ lose(n int) }      // node n is lost
+	settler interface{ settle() }         // at the end of an instant
 )
 
 // hooks are what the parts of a run have registered.
@@ -93,3 +97,31 @@ func (e *engine) openParts() {
 type allTurns struct{ e *engine }
 
 func (t allTurns) settle() { t.e.turns() }
+
+// notes are what a part knows of jobs that are live, by their slot.
+type notes[T any] struct{ list []note[T] }
+
+type note[T any] struct {
+	job   uint64 // number of the job; the slot of a job that is gone goes to another
+	value T
+}
+
+// noteOf returns what is known of l, to read and to write. It is valid until the next call.
+func (n *notes[T]) noteOf(l *Live) *T {
+	for int(l.slot) >= len(n.list) {
+		n.list = append(n.list, note[T]{})
+	}
+	x := &n.list[l.slot]
+	if x.job != l.number {
+		*x = note[T]{job: l.number}
+	}
+	return &x.value
+}
+
+// get returns what is known of l; nothing is known of a copy that no slot stands for.
+func (n *notes[T]) get(l *Live) (none T) {
+	if int(l.slot) >= len(n.list) || n.list[l.slot].job != l.number {
+		return none
+	}
+	return n.list[l.slot].value
+}

@@ -20,13 +20,14 @@ type Retries struct {
 // tryAgain puts l, whose GPUs were lost, back into its queue, or gives it up.
 func (e *engine) tryAgain(l *Live) {
 	r := &e.cfg.Retries
-	l.failures++
-	if r.Most > 0 && l.failures > r.Most {
+	n := e.gpus.failures.noteOf(l)
+	*n++
+	if r.Most > 0 && *n > r.Most {
 		e.giveUp(l)
 		return
 	}
 	if r.Backoff > 0 {
-		wait := r.Backoff << min(l.failures-1, 30)
+		wait := r.Backoff << min(*n-1, 30)
 		if r.MaxBackoff > 0 {
 			wait = min(wait, r.MaxBackoff)
 		}
@@ -55,9 +56,10 @@ func (e *engine) giveUp(l *Live) {
 
 // gpuFailures are the GPUs that have failed by themselves.
 type gpuFailures struct {
-	e       *engine
-	broken  map[[2]int]bool // by node and GPU
-	skipped int64           // failures left out: see breakGPU
+	e        *engine
+	failures notes[int]      // losses of the GPUs of a job: see Retries
+	broken   map[[2]int]bool // by node and GPU
+	skipped  int64           // failures left out: see breakGPU
 }
 
 // breakGPU takes one GPU of node n away, or gives it back. It is the k-th of those that work, counted

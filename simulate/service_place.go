@@ -257,7 +257,7 @@ func (v *services) displaceIn(s *service, p, coming int) bool {
 	})
 	chosen := v.fewest(s, p, v.affordable(v.victims))
 	for _, l := range chosen {
-		l.forService = int32(slices.Index(v.list, s)) + 1
+		*v.takes.noteOf(l) = s
 		if v.e.preempts.preempt(l) {
 			v.e.enqueue(l)
 			v.e.planPatience(l)
@@ -270,7 +270,7 @@ func (v *services) displaceIn(s *service, p, coming int) bool {
 
 // mayDisplace reports whether the rules of the run and of the service allow to take l's GPUs for it.
 func (v *services) mayDisplace(s *service, l *Live) bool {
-	if l.GPUs == 0 || l.goesFirst || s.Spares != 0 && l.Priority >= s.Spares || !v.e.preempts.mayPreempt(l) {
+	if l.GPUs == 0 || v.e.guard.letsFirst(l) || s.Spares != 0 && l.Priority >= s.Spares || !v.e.preempts.mayPreempt(l) {
 		return false
 	}
 	for i := range l.slices {
@@ -322,11 +322,14 @@ func (v *services) fewest(s *service, p int, victims []*Live) []*Live {
 	return nil
 }
 
-// displaced counts that l loses its GPUs to a service, unless it loses its node at the same time, and
-// that it has to do work again.
+// displaced counts that l loses its GPUs, if it loses them to a service and not its node at the same time,
+// and that it has to do work again.
 func (v *services) displaced(l *Live, lost bool, again capcli.Seconds) {
-	s := v.list[l.forService-1]
-	l.forService = 0
+	s := v.takes.get(l)
+	if s == nil {
+		return
+	}
+	*v.takes.noteOf(l) = nil
 	if !lost {
 		s.run.Displaced++
 		s.run.Repeated += capcli.GPUTime(l.Milli() * int64(max(0, again)))

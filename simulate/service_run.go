@@ -15,6 +15,7 @@ import (
 // get room, before any policy has a turn, and the next steps begin: see the order in a step in the package
 // simulate/scale.
 type services struct {
+	takes   notes[*service] // which takes the GPUs of a job
 	e       *engine
 	list    []*service
 	least   capcli.Seconds // without a period, the run lasts at least so long

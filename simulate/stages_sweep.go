@@ -68,7 +68,7 @@ func (r *stageRun) leaveSweep(i int32) {
 }
 
 // began notes that l has got its GPUs, and plans the next rung of a trial.
-func (r *stageRun) began(l *Live) {
+func (r *stageRun) began(l *Live, _ capcli.Seconds) {
 	i := l.index()
 	r.noteStart(i, l.Since-r.e.c.now)
 	w := r.sweepOf(i)

@@ -251,7 +251,7 @@ func (t *Turn) StartFound(l *Live) {
 // guard against starvation, is in no pool that it has closed, and has no part on a draining node. The
 // run's PreemptRules must allow it.
 func (t *Turn) Preemptible(l *Live) bool {
-	if l.queue != t.q || l.GPUs == 0 || l.goesFirst || t.e.guard.shut > 0 && t.e.guard.until[l.slices[0].Pool] >= 0 || !t.e.preempts.mayPreempt(l) ||
+	if l.queue != t.q || l.GPUs == 0 || t.e.guard.letsFirst(l) || t.e.guard.shut > 0 && t.e.guard.until[l.slices[0].Pool] >= 0 || !t.e.preempts.mayPreempt(l) ||
 		!slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
 		return false
 	}

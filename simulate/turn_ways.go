@@ -142,7 +142,7 @@ func (t *Turn) Resize(l *Live, to Choice) bool {
 	if l.state != running || slices.Contains(l.queue.started, l) {
 		panic("simulate: a policy resized a job that did not run before this turn")
 	}
-	if l.queue != t.q || l.Leaves() || l.Since > e.c.now || l.goesFirst || !e.mayGo(l, to) {
+	if l.queue != t.q || l.Leaves() || l.Since > e.c.now || e.guard.letsFirst(l) || !e.mayGo(l, to) {
 		return false
 	}
 	w := e.c.copyTo(e.shapes.resized)
