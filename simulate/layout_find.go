@@ -80,14 +80,16 @@ func (c *Cluster) setRoom(room *topology.Room, l *Live, p, worker int) {
 	host := l.CPUMilli > 0 || l.MemMiB > 0
 	for i := range s.n {
 		nd := &c.nodes[s.first+i]
-		n := 0
+		n, free := 0, 0
 		if nd.up && !nd.draining && (forbidden == nil || !forbidden[i]) {
-			n = min(int(nd.free), l.GPUs) / worker
+			free = int(nd.free)
+			n = min(free, l.GPUs) / worker
 			for host && n > 0 && !c.FitsPart(l, s.first+i, n*worker) {
 				n--
 			}
 		}
 		room.Set(i, n)
+		room.SetFree(i, free)
 	}
 }
 
