@@ -256,21 +256,23 @@ func TestCheapestPlace(t *testing.T) {
 		{Name: "near", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 8, Place: simulate.Place{Provider: "a", Region: "x"}},
 	}
 	jobs := []capcli.Job{{ID: "1", Run: 10, GPUs: 8, Deadline: capcli.NoTime, Data: &capcli.Data{Home: "a/x", GiB: 1}}, {ID: "2", Run: 10, GPUs: 8, Deadline: capcli.NoTime}}
-	for _, coster := range []simulate.Coster{nil, dearFar{}} {
-		var pool []int
-		_, err := simulate.Run(t.Context(), simulate.Config{
-			Pools: pools, List: jobs, Policy: mustPolicy(t, "fifo"), Placement: mustPlacement(t, "count"), Coster: coster,
-			Observers: []simulate.Observer{startsIn{&pool}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := []int{0, 1}
-		if coster != nil {
-			want = []int{1, 0}
-		}
-		if !slices.Equal(pool, want) {
-			t.Errorf("with %v the jobs start in pools %v, want %v", coster, pool, want)
+	for _, policy := range []string{"fifo", "optimus", "goodput", "gavel"} {
+		for _, coster := range []simulate.Coster{nil, dearFar{}} {
+			var pool []int
+			_, err := simulate.Run(t.Context(), simulate.Config{
+				Pools: pools, List: jobs, Policy: mustPolicy(t, policy), Placement: mustPlacement(t, "count"), Coster: coster,
+				Observers: []simulate.Observer{startsIn{&pool}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []int{0, 1}
+			if coster != nil {
+				want = []int{1, 0}
+			}
+			if !slices.Equal(pool, want) {
+				t.Errorf("%s: with %v the jobs start in pools %v, want %v", policy, coster, pool, want)
+			}
 		}
 	}
 }
@@ -280,5 +282,21 @@ type startsIn struct{ pools *[]int }
 func (s startsIn) Observe(e simulate.Event, _ *simulate.Cluster) {
 	if e.Kind == simulate.Start {
 		*s.pools = append(*s.pools, e.Pool)
+	}
+}
+
+// Two elastic pools of one model without a limit are more GPUs than the program of gavel can count.
+func TestGavelWithoutLimit(t *testing.T) {
+	var pool []int
+	_, err := simulate.Run(t.Context(), simulate.Config{
+		Pools: []simulate.Pool{
+			{Name: "a", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 1_000_000},
+			{Name: "b", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 1_000_000},
+		},
+		List:   []capcli.Job{{ID: "1", Run: 10, GPUs: 8, Deadline: capcli.NoTime}},
+		Policy: mustPolicy(t, "gavel"), Placement: mustPlacement(t, "count"), Observers: []simulate.Observer{startsIn{&pool}},
+	})
+	if err != nil || len(pool) != 1 {
+		t.Errorf("the job started %d times, %v", len(pool), err)
 	}
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"slices"
 
 	"capcli"
@@ -79,6 +80,25 @@ func (t *Turn) FindIf(l *Live, allow func(s []Slice) bool) []Slice {
 	s := e.keep(t, l, e.findBut(l, -1))
 	e.shapes.accept = nil
 	return s
+}
+
+// SortByCost puts the choices of each way of l, which follow each other, in the order of the run's Coster: the
+// cheapest pool first. Without one they keep their order.
+func (t *Turn) SortByCost(l *Live, choices []Choice) {
+	by := t.e.cfg.Coster
+	if by == nil {
+		return
+	}
+	for i := 0; i < len(choices); {
+		j := i + 1
+		for j < len(choices) && choices[j].Way == choices[i].Way {
+			j++
+		}
+		slices.SortStableFunc(choices[i:j], func(a, b Choice) int {
+			return cmp.Compare(by.Cost(l, a.Pool, t.e.moving.transfer(l, a.Pool)), by.Cost(l, b.Pool, t.e.moving.transfer(l, b.Pool)))
+		})
+		i = j
+	}
 }
 
 // keep notes the way of the room that a turn found.
