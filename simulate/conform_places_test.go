@@ -217,6 +217,9 @@ func TestCopies(t *testing.T) {
 	if got != (simulate.PlaceTally{Place: "b/y", Jobs: 4, Used: 435 * capcli.GPUSecond, Transfers: 3, In: 35 * 1024, Out: 4 * 1024, Time: 35, Found: 1, Dropped: 2}) {
 		t.Errorf("got %+v", got)
 	}
+	if r.Redone != 0 || r.Goodput != 400*capcli.GPUSecond {
+		t.Errorf("%d was done again and %d done: waiting for data is neither", r.Redone, r.Goodput)
+	}
 	var stored int64
 	for _, s := range r.Record.Stored {
 		stored += s.MiBSeconds

@@ -280,10 +280,12 @@ func (e *engine) delivered(l *Live, p int) {
 }
 
 // stop takes l's slices away and records the stay. saved is the work that is kept; lost is the time
-// of the stay that made no progress.
+// of the stay that made no progress, with that in which it waited for its data.
 func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	now := e.c.now
 	p := int(l.slices[0].Pool)
+	waited := e.moving.waited(l, now-l.Since) // for its data, which is no work done again
+	lost -= waited
 	e.begin(l)
 	e.touchPool(p)
 	if l.layout != nil || e.c.state[p].domains != nil {
@@ -308,7 +310,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	}
 	e.meter.stayed(l, now)
 	if l.mould != nil && now > l.Since {
-		l.mould.charge(l, now-l.Since, lost)
+		l.mould.charge(l, now-l.Since, lost, waited)
 	}
 	l.saved = saved
 	l.Lost += lost

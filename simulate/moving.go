@@ -172,6 +172,11 @@ func (m *moving) unstage(l *Live, stay capcli.Seconds) {
 	}
 }
 
+// waited returns how long l, whose stay was so long, waited for its data in it.
+func (m *moving) waited(l *Live, stay capcli.Seconds) capcli.Seconds {
+	return max(0, min(stay, m.jobs.get(l).staging))
+}
+
 // keep puts a copy into a region and returns it; nil if there is no room.
 func (m *moving) keep(e *engine, r *room, c *copied, place string) *copied {
 	if r.keep == nil || r.keep.MiB > 0 && c.mib > r.keep.MiB {

@@ -213,14 +213,14 @@ func (m *mould) settle(l *Live, saved capcli.Seconds) {
 	}
 }
 
-// charge counts the GPU time of a stay that ends: wall seconds, of which lost made no progress that stands.
-// More may be lost than the stay took.
-func (m *mould) charge(l *Live, wall, lost capcli.Seconds) {
+// charge counts the GPU time of a stay that ends: wall seconds, of which lost made no progress that stands,
+// and in waited it waited for its data. More may be lost than the stay took.
+func (m *mould) charge(l *Live, wall, lost, waited capcli.Seconds) {
 	stay := capcli.GPUTime(int64(wall) * l.Milli())
 	if m.use != nil {
 		m.use.Held += stay
 	}
-	if lost > wall { // former stays too
+	if wall, stay = wall-waited, stay-capcli.GPUTime(int64(waited)*l.Milli()); lost > wall { // former stays too
 		m.lost += m.useful + stay
 		m.useful = 0
 		return
