@@ -21,7 +21,7 @@ func init() {
 // billing"; Google Cloud, "Future reservations in calendar mode".
 type CapacityBlock struct {
 	Units                    // thousandths
-	EndsEarly capcli.Seconds // use ends this long before the block: BlockEndsEarly, UltraServerEndsEarly
+	EndsEarly capcli.Seconds // use ends this long before the block
 	Rule      BlockRule
 }
 
@@ -36,11 +36,8 @@ const (
 	BlockAny
 )
 
-// Times from the end of use to the end of a block.
-const (
-	BlockEndsEarly       = 30 * capcli.Minute
-	UltraServerEndsEarly = 60 * capcli.Minute
-)
+// BlockEndsEarly is the time from the end of use to the end of a block of AWS.
+const BlockEndsEarly = 30 * capcli.Minute
 
 // Name returns the product's name.
 func (CapacityBlock) Name() string { return "capacity_block" }
