@@ -19,12 +19,6 @@ import (
 // Source: AWS EC2 User Guide, "Billing for interrupted Spot Instances"; Microsoft Learn, "Azure
 // Spot Virtual Machines" (never above pay-as-you-go); Google Cloud, "Spot VMs pricing".
 
-// Notice times before an interruption.
-const (
-	SpotNoticeAWS    = 2 * capcli.Minute
-	SpotNoticeOthers = capcli.Minute / 2 // Azure, Google Cloud
-)
-
 // FreeInterruption reports whether a spot line is free because AWS interrupted a Linux instance
 // in its first hour.
 func (l *UseLine) FreeInterruption() bool {
