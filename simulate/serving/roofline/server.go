@@ -3,7 +3,6 @@ package roofline
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -47,18 +46,6 @@ var groupColumns = [5][]string{
 	{"gpu", "system", "gpu_model"},
 	{"tp", "tp_size", "tensor_parallel"},
 	{"weights", "precision"},
-}
-
-// ReadMeasurements reads a table of servers under steady load, and on what each row was measured. Its columns: batch
-// (or concurrency), tokens_in (or isl), tokens_out (or osl), tpot_ms (or itl_ms), and perhaps ttft_ms, engine (or
-// backend), model, gpu (or system), tp (or tp_size), weights (or precision). Rows without one of the first four
-// are left out and counted.
-func ReadMeasurements(file string, r io.Reader) (rows []Measurement, on []MeasuredOn, leftOut int, err error) {
-	s, err := openSheet(file, r)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	return s.measurements()
 }
 
 func (s *sheet) measurements() (rows []Measurement, on []MeasuredOn, leftOut int, err error) {
@@ -155,13 +142,6 @@ type ServerFit struct {
 	Rows        int          `json:"rows"`
 	Before      Accuracy     `json:"error_without"`  // of the time that was not calibrated
 	After       Accuracy     `json:"held_out_error"` // of each row by a calibration without it
-}
-
-// Calibrate fits a calibration to measurements. The error of each is that of a calibration by the three
-// quarters that it is not in.
-func (s *Server) Calibrate(rows []Measurement) (*ServerFit, error) {
-	fit, _, _, err := s.calibrate(rows)
-	return fit, err
 }
 
 // calibrate is Calibrate, with the errors of all rows before and after.
