@@ -24,12 +24,10 @@ import (
 // touches it at the last d (majorise and minimise). Beyond the paper, the errors e are an
 // autoregression of order one, so that the forecast starts where the data ends.
 type Piecewise struct {
-	Seasons      []int       // lengths in steps
-	Changes      int         // number of places where the slope may change; 0: 25
-	ChangeScale  float64     // scale of the Laplace prior, in largest values per history; 0: 0.05
-	SeasonScale  float64     // prior standard deviation of the coefficients of seasons and regressors; 0: 10
-	Regressors   [][]float64 // by regressor and step, from the first step of history; 0 beyond their ends
-	RegressorsOf []string    // names of the regressors
+	Seasons     []int   // lengths in steps
+	Changes     int     // number of places where the slope may change; 0: 25
+	ChangeScale float64 // scale of the Laplace prior, in largest values per history; 0: 0.05
+	SeasonScale float64 // prior standard deviation of the coefficients of seasons; 0: 10
 }
 
 const (
@@ -56,11 +54,6 @@ func (p Piecewise) Fit(y capcli.Series) (model.Fitted, error) {
 	}
 	if count < 3 {
 		return nil, fmt.Errorf("prophet: %d known values, want 3 or more: %w", count, model.ErrTooShort)
-	}
-	for k, r := range p.Regressors {
-		if len(r) < len(y.Values) || slices.ContainsFunc(r, func(v float64) bool { return !model.IsFinite(v) }) {
-			return nil, fmt.Errorf("prophet: regressor %d has %d values, want %d or more, all finite: %w", k+1, len(r), len(y.Values), model.ErrUnfit)
-		}
 	}
 	f := newPieces(p, y.Values)
 	if err := f.climb(); err != nil {
@@ -117,7 +110,6 @@ func newPieces(p Piecewise, y []float64) *pieces {
 		f.waves = append(f.waves, w)
 		f.width += len(w[0])
 	}
-	f.width += len(p.Regressors)
 	return f
 }
 
@@ -149,13 +141,6 @@ func (f *pieces) row(i int, out []float64) {
 	}
 	for _, w := range f.waves {
 		out = append(out, w[i%len(w)]...)
-	}
-	for _, r := range f.p.Regressors {
-		v := 0.0
-		if i < len(r) {
-			v = r[i]
-		}
-		out = append(out, v)
 	}
 }
 
