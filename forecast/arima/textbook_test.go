@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 )
 
 // rARIMA is what R says of an ARIMA model of a textbook series.

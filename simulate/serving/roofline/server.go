@@ -51,7 +51,7 @@ var groupColumns = [5][]string{
 func (s *sheet) measurements() (rows []Measurement, on []MeasuredOn, leftOut int, err error) {
 	var at [4]int
 	for i, names := range serverColumns {
-		if at[i], err = s.column(names...); err != nil {
+		if at[i], err = s.Column(names...); err != nil {
 			return nil, nil, 0, err
 		}
 	}
@@ -83,7 +83,7 @@ func (s *sheet) measurement(at []int) (m Measurement, err error) {
 		return m, err
 	}
 	m = Measurement{Batch: int64(v[0]), In: int64(v[1]), Out: int64(v[2]), TPOT: v[3]}
-	if ttft := capcli.FindColumn(s.header, "ttft_ms", "ttft"); ttft >= 0 && s.word(ttft) != "" {
+	if ttft := s.FindColumn("ttft_ms", "ttft"); ttft >= 0 && s.word(ttft) != "" {
 		if m.TTFT, err = s.number(ttft); err != nil {
 			return m, err
 		}
@@ -98,13 +98,13 @@ func (s *sheet) measurement(at []int) (m Measurement, err error) {
 func (s *sheet) measuredOn() (g MeasuredOn, err error) {
 	words := make([]string, len(groupColumns))
 	for i, names := range groupColumns {
-		if c := capcli.FindColumn(s.header, names...); c >= 0 {
+		if c := s.FindColumn(names...); c >= 0 {
 			words[i] = s.word(c)
 		}
 	}
 	g = MeasuredOn{Engine: words[0], Model: words[1], GPU: words[2], Weights: strings.ToLower(words[4])}
 	if words[3] != "" {
-		tp, err := s.positive(capcli.FindColumn(s.header, groupColumns[3]...))
+		tp, err := s.positive(s.FindColumn(groupColumns[3]...))
 		if err != nil {
 			return g, err
 		}

@@ -184,7 +184,7 @@ func sortPoints(points []Point) []Point {
 func (s *sheet) columns(names ...string) ([]int, error) {
 	at := make([]int, len(names))
 	for i, name := range names {
-		c, err := s.column(name)
+		c, err := s.Column(name)
 		if err != nil {
 			return nil, err
 		}
