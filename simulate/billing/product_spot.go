@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/simulate/billing/focus"
 )
 
 // Spot use is billed for the seconds used, at the spot price of each moment, and never above
@@ -125,7 +124,7 @@ func compareSKU(a, b *SKU) int {
 // columns are at, price and the SKU: instance_type, gpu_model, provider, region, zone, service,
 // os. It fails with a *capcli.InputError.
 func ReadSpotPrices(name string, r io.Reader) ([]SpotPrice, error) {
-	s, err := focus.NewSheet(name, r)
+	s, err := capcli.NewSheet(name, r, ",")
 	if err != nil {
 		return nil, err
 	}
