@@ -159,6 +159,9 @@ func (b *shapeBook) runOfSteps(key asked, run capcli.Seconds) capcli.Seconds {
 func (b *shapeBook) shapeOf(key asked) *capcli.Shape {
 	r := &b.rules[key.rule]
 	shape := &capcli.Shape{Name: r.Name, Needs: r.Needs, Near: r.Near}
+	if r.reduce != nil {
+		shape.Near.Slowdown = r.reduce.slowdowns(key.gpus)
+	}
 	if key.profile != "" {
 		shape.Needs.Profile = key.profile
 	}
