@@ -39,7 +39,7 @@ func (r *allReduce) check(o *strict.Object) {
 		o.FaultName("gradient_gib", "gradient_gib, comm_share and slowdown each say what it costs to be spread; give one")
 	case !o.Has("step_s") || !o.Has("bandwidth"):
 		o.FaultMissing("step_s", "gradient_gib needs step_s and bandwidth: {gradient_gib: 14, step_s: 0.8, bandwidth: {node: 400, rack: 45, cluster: 20}}")
-	case o.IsClean("gradient_gib", "step_s", "bandwidth", "latency_us") && r.at(r.bandwidth, simulate.NodeLevel) == nil:
+	case o.IsClean("gradient_gib", "step_s", "bandwidth", "latency_us") && r.numberAt(r.bandwidth, simulate.NodeLevel) == nil:
 		o.Fault("bandwidth", "the bandwidth within a node is missing: step_s is that within one node")
 	case o.IsClean("gradient_gib", "step_s", "bandwidth", "latency_us") && r.time(simulate.NodeLevel, 2).Cmp(decimalOf(r.step)) >= 0:
 		o.Fault("step_s", "an all-reduce of two GPUs takes longer than a step of %s s; is a unit wrong?", r.step)
@@ -52,8 +52,8 @@ func decimalOf(text string) *big.Rat {
 	return r
 }
 
-// at returns the number of a level; nil if there is none.
-func (r *allReduce) at(list []levelNumber, level string) *big.Rat {
+// numberAt returns the number of a level; nil if there is none.
+func (r *allReduce) numberAt(list []levelNumber, level string) *big.Rat {
 	i := slices.IndexFunc(list, func(x levelNumber) bool { return x.level == level })
 	if i < 0 {
 		return nil
@@ -65,9 +65,9 @@ func (r *allReduce) at(list []levelNumber, level string) *big.Rat {
 // 2 (n - 1)/n gib / B + 2 (n - 1) a, with the bandwidth B and the latency a of the slowest link (Patarasuk and Yuan,
 // "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 69:2, 2009).
 func (r *allReduce) ring(level string, n int, gib *big.Rat) *big.Rat {
-	t := new(big.Rat).Quo(gib, r.at(r.bandwidth, level))
+	t := new(big.Rat).Quo(gib, r.numberAt(r.bandwidth, level))
 	t.Mul(t, big.NewRat(2*int64(n-1), int64(n)))
-	if a := r.at(r.latency, level); a != nil {
+	if a := r.numberAt(r.latency, level); a != nil {
 		t.Add(t, a.Mul(a, big.NewRat(2*int64(n-1), 1_000_000)))
 	}
 	return t

@@ -278,6 +278,9 @@ func (c *contention) rank(l *Live) {
 // settle shares anew what jobs that started or stopped at this instant changed, and plans the finishes of
 // those whose pace is another.
 func (c *contention) settle() {
+	if c == nil {
+		return
+	}
 	before := c.visit
 	for _, at := range c.dirty {
 		if c.links[at].dirty = false; c.links[at].seen <= before {

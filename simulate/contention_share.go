@@ -58,7 +58,7 @@ func (c *contention) fill(kind capcli.SharedKind) {
 		}
 		tight, part := c.tightest()
 		want := work{whole: capcli.Seconds(l.pace.each[kind])}
-		if tight == nil || !part.less(want) {
+		if tight == nil || !part.isLess(want) {
 			c.give(l, kind, want)
 			next++
 			continue
@@ -79,7 +79,7 @@ func (c *contention) tightest() (tight *link, part work) {
 		if k.flows == 0 {
 			continue
 		}
-		if p := k.left.divide(k.flows); tight == nil || p.less(part) {
+		if p := k.left.divide(k.flows); tight == nil || p.isLess(part) {
 			tight, part = k, p
 		}
 	}

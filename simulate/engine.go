@@ -229,8 +229,7 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, err
 	}
 	e.topo.watch(e.c)
-	e.contention = newContention(e)
-	e.gate, e.guard, e.needs = newGate(&cfg), newGuard(&cfg), newNeedSets(cfg.Pools)
+	e.gate, e.guard, e.needs, e.contention = newGate(&cfg), newGuard(&cfg), newNeedSets(cfg.Pools), newContention(e)
 	if e.needs.divide {
 		if err := e.divide(); err != nil {
 			return nil, err
@@ -366,9 +365,7 @@ func (e *engine) loop(ctx context.Context) error {
 			e.settleGate()
 		}
 		e.settleNear()
-		if e.contention != nil {
-			e.contention.settle()
-		}
+		e.contention.settle()
 		e.meter.settle()
 		for _, o := range e.watchers.settle {
 			o.Settle()

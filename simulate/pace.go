@@ -97,12 +97,12 @@ func (w work) minusTimes(n int64, v work) work {
 	return work{w.whole - v.whole*capcli.Seconds(n) - capcli.Seconds(carry+borrow), left}
 }
 
-func (w work) less(v work) bool { return w.whole < v.whole || w.whole == v.whole && w.part < v.part }
+func (w work) isLess(v work) bool { return w.whole < v.whole || w.whole == v.whole && w.part < v.part }
 
 // extraOf returns what a second of work takes longer, in 2^-44 s, if share millionths of it take what each flow
 // wants over what it is granted as long.
 func extraOf(want int64, grant work, share int64) uint64 {
-	if !grant.less(work{whole: capcli.Seconds(want)}) {
+	if !grant.isLess(work{whole: capcli.Seconds(want)}) {
 		return 0
 	}
 	ratio := uint64(mostSlow) // want / grant, in 2^-44
