@@ -328,8 +328,7 @@ func (c *contention) replan(l *Live) {
 	x := l.pace
 	x.ends, l.cut = c.endOf(l)
 	if x.ends < x.planned {
-		x.planned = x.ends
-		c.e.agenda.add(x.ends, Finish, l, l.run, 0)
+		c.e.planAnew(l)
 	}
 	if l.parts != nil {
 		c.e.planPause(l, x.ends)
@@ -339,17 +338,20 @@ func (c *contention) replan(l *Live) {
 	}
 }
 
-// isLater reports whether l, whose Finish event has come, does not end now: its pace has changed since that
-// was planned.
-func (e *engine) isLater(l *Live) bool {
+// planAnew plans the Finish event of l, whose pace has changed. That of before does not count any more.
+func (e *engine) planAnew(l *Live) {
 	x := l.pace
-	switch {
-	case !x.isOn() || x.planned == e.c.now && x.ends == e.c.now:
+	x.planned, x.plan = x.ends, x.plan+1
+	e.agenda.add(x.ends, Finish, l, l.run, x.plan)
+}
+
+// isLater reports whether l, whose Finish event has come, ends later: its pace has changed since that was
+// planned. It plans the end anew.
+func (e *engine) isLater(l *Live) bool {
+	if !l.pace.isOn() || l.pace.ends == e.c.now {
 		return false
-	case x.planned == e.c.now:
-		x.planned = x.ends
-		e.agenda.add(x.ends, Finish, l, l.run, 0)
 	}
+	e.planAnew(l)
 	return true
 }
 

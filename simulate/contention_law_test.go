@@ -265,7 +265,7 @@ func TestContentionLaw(outer *testing.T) {
 			}
 			jobs = append(jobs, j)
 		}
-		name := rapid.SampledFrom([]string{"fifo", "easy", "srtf"}).Draw(t, "policy")
+		name := rapid.SampledFrom([]string{"fifo", "easy", "conservative", "srtf", "las", "sla-fair", "gang", "critical"}).Draw(t, "policy")
 		a := &sharedAuditor{t: t, pool: p, running: map[string]*sharedStay{}, saved: map[string]capcli.Seconds{}, lost: new(big.Rat)}
 		r, err := simulate.Run(context.Background(), simulate.Config{
 			Pools: []simulate.Pool{p}, List: jobs, Policy: mustPolicy(outer, name), Settings: simulate.Settings{Skip: true, Perfect: true},

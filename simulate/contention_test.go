@@ -100,3 +100,62 @@ func TestContentionByHand(t *testing.T) {
 		})
 	}
 }
+
+// TestContentionAndLosses checks slow jobs that come to their limit, lose a node, or are preempted, by hand.
+func TestContentionAndLosses(t *testing.T) {
+	pool := func() simulate.Pool {
+		return simulate.Pool{Nodes: 2, GPUsPerNode: 1, Shared: []simulate.Shared{{Kind: capcli.SharedStore, Micro: 10e6}}}
+	}
+	takes := uses(capcli.SharedStore, 10, 100)
+	t.Run("limit", func(t *testing.T) {
+		r, got := runShared(t, pool(), func(c *simulate.Config) { c.KillAtLimit = true },
+			capcli.Job{Run: 100, Limit: 150, Uses: takes}, capcli.Job{Run: 100, Limit: 150, Uses: takes})
+		if fmt.Sprint(got) != "[150 a ends 150 b ends]" || r.Jobs.Killed != 2 {
+			t.Errorf("%v, %d killed", got, r.Jobs.Killed)
+		}
+	})
+	t.Run("limit that is not reached", func(t *testing.T) { // its neighbour goes in time
+		r, got := runShared(t, pool(), func(c *simulate.Config) { c.KillAtLimit = true },
+			capcli.Job{Run: 100, Limit: 130, Uses: takes}, capcli.Job{Run: 25, Limit: 60, Uses: takes})
+		if fmt.Sprint(got) != "[50 b ends 125 a ends]" || r.Jobs.Killed != 0 {
+			t.Errorf("%v, %d killed", got, r.Jobs.Killed)
+		}
+	})
+	// At 50 both have done 25. a keeps 20 and is back at 60; b has done 35 by then. Both want their share again, and a restarts for 5 s.
+	// b ends 130 s later; a has then 17.5 s left, at full speed.
+	t.Run("a node is lost", func(t *testing.T) {
+		p := pool()
+		p.Supply = &changes{{At: 50, Kind: simulate.Lose}, {At: 60, Kind: simulate.Gain}}
+		_, got := runShared(t, p, func(c *simulate.Config) {
+			c.Restarts = simulate.Restarts{Mode: simulate.Checkpoint, Classes: []simulate.RestartClass{{Interval: 10, Restart: 5}}}
+		}, capcli.Job{Run: 100, Uses: takes}, capcli.Job{Run: 100, Uses: takes})
+		if fmt.Sprint(got) != "[190 b ends 208 a ends]" {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// TestContentionInSweeps checks that slow trials report when they have done the work of a rung: three at a third of their speed come
+// to 25 of 100 at 75, where b ends; the other two come to 50 at 125, where c ends.
+func TestContentionInSweeps(t *testing.T) {
+	half := &capcli.Sweep{Name: "h", Stop: capcli.StopHalving, Keep: 2, Rungs: []float64{0.25, 0.5}}
+	trial := func(scores ...float64) capcli.Job {
+		return capcli.Job{Run: 100, Uses: uses(capcli.SharedStore, 10, 100), Stage: &capcli.Stage{Sweep: half, Scores: scores}}
+	}
+	r, got := runShared(t, simulate.Pool{Shared: []simulate.Shared{{Kind: capcli.SharedStore, Micro: 10e6}}}, nil, trial(5, 5), trial(9, 1), trial(1, 9))
+	if fmt.Sprint(got) != "[75 b ends 125 c ends 175 a ends]" || r.Stages.EndedEarly != 2 || r.Stages.Spared != 125*capcli.GPUSecond {
+		t.Errorf("%v, %+v", got, *r.Stages)
+	}
+}
+
+// changes is a supply of a list.
+type changes []simulate.Change
+
+func (c *changes) Next() (simulate.Change, bool) {
+	if len(*c) == 0 {
+		return simulate.Change{}, false
+	}
+	x := (*c)[0]
+	*c = (*c)[1:]
+	return x, true
+}

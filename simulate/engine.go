@@ -485,7 +485,7 @@ func (e *OrderError) Error() string {
 func (e *engine) handle(p planned) {
 	switch p.kind() {
 	case Finish:
-		if p.job.state == running && p.job.run == p.run && !e.isLater(p.job) {
+		if p.isEnd() && !e.isLater(p.job) {
 			e.finish(p.job)
 		}
 	case Drain, Lose, Gain:
