@@ -27,8 +27,10 @@ type ShapeRule struct {
 	Steps                               int64 // work of each job, in steps of the table; 0 is by its run time
 
 	Needs   capcli.Needs
-	Profile string // MIG profile, or smallest; "" is none
+	Uses    *useRules // nil takes nothing that running jobs share
+	Profile string    // MIG profile, or smallest; "" is none
 	Near    capcli.Near
+	reduce  *allReduce // makes the slowdowns of Near; nil if they are stated
 	Data    *capcli.Data
 
 	line int
@@ -97,7 +99,8 @@ var shapeSection = strict.Section[ShapeRule]{Name: "shapes", Needs: []string{"na
 		{"models", "models that it may run on, with their speeds: {H100: 1, A100: 0.42}; with a table a list: [H100, A100]", readModels(&r.Models)},
 		{"reference", "model of the run time of a job that asks for none; default: the first of models", strict.Name(&r.Reference)},
 		{"scaling", "how the run time changes with the GPUs: {amdahl: 0.05}, {comm_share: 0.2, at: 8}, {times: {64: 8h, 16: 32h}} or {table: rates.csv}", scalingSection.Pointer(&r.Scaling)},
-		{"near", "how near to each other its GPUs must be, and what it costs if they are not: {mode: required, level: rack}", readNear(&r.Near)},
+		{"near", "how near to each other its GPUs must be, and what it costs if they are not: {mode: required, level: rack}", readNear(&r.Near, &r.reduce)},
+		{"uses", "what its jobs take of what running jobs share: {store_gib_per_s: 2, host_cpus: 12, net_gib_per_s: {each: 5, share: 30%}}", usesSection.Pointer(&r.Uses)},
 		{"data", "where its data lies and where it may run: {home: aws/us-east-1, gib: 500, only: [aws]}", dataSection.Pointer(&r.Data)},
 		{"steps", "work of a job in steps of the table, in place of its run time", strict.Integer(&r.Steps, 1, 1<<50)},
 	}
