@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/scenarios/service/traffic"
 	"capcli/simulate/reliability"
+	"capcli/simulate/serving"
 	"capcli/simulate/serving/queueing"
 )
 
@@ -206,4 +208,39 @@ func TestSuddenDemand(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A recommender with a p99 of 200 ms, by the times of its batches: at its peak three replicas keep the promise
+// and two cannot.
+func TestRecommender(t *testing.T) {
+	b, _ := Library("recommender")
+	s, err := Parse("recommender.yaml", b, "services[0].requests={rate: 3000/s}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &s.Services[0]
+	var p99 []float64
+	for seed := range ruleSeeds {
+		src, err := s.Traffic(v, Options{Seed: capcli.Seed(seed + 1)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := traffic.Collect(src, 60, 1_000_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{2, 3} {
+			v.SetReplicas(n)
+			r, err := serving.Replay(t.Context(), &v.Config, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n == 3 {
+				p99 = append(p99, float64(r.Summary.E2EP99)/1000)
+			} else if share := float64(r.Summary.SLOShare); share > 0.05 {
+				t.Errorf("seed %d: two replicas keep the promise for %.3f of the requests", seed+1, share)
+			}
+		}
+	}
+	checkSpread(t, "p99 on three replicas, ms", p99, 187, 188, 189, 1)
 }
