@@ -143,7 +143,7 @@ func levelNumbers(dst *[]levelNumber, want string) strict.Reader {
 		if d.AcceptsMap(n, ".", positiveDecimal(new(string))) {
 			return
 		}
-		readMap(d, n, want, maxLevels, func(key, value *yaml.Node) {
+		d.ReadMap(n, want, maxLevels, func(key, value *yaml.Node) {
 			var x levelNumber
 			before := d.FaultCount()
 			strict.Name(&x.level)(d, key)

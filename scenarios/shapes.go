@@ -269,7 +269,7 @@ func readModels(dst *[]ModelSpeed) strict.Reader {
 		if d.AcceptsMap(n, ".", speed(&ModelSpeed{})) {
 			return
 		}
-		readMap(d, n, "models with their speeds, such as {H100: 1, A100: 0.42}", maxModels, func(key, value *yaml.Node) {
+		d.ReadMap(n, "models with their speeds, such as {H100: 1, A100: 0.42}", maxModels, func(key, value *yaml.Node) {
 			m := ModelSpeed{line: key.Line}
 			strict.Name(&m.Name)(d, key)
 			speed(&m)(d, value)
@@ -297,7 +297,7 @@ func readTimes(dst *[]width.Point) strict.Reader {
 		if d.AcceptsMap(n, "^[1-9][0-9]*$", strict.Duration(&run, 1)) {
 			return
 		}
-		readMap(d, n, "run times by GPUs, such as {64: 8h, 16: 32h}", maxWidths, func(key, value *yaml.Node) {
+		d.ReadMap(n, "run times by GPUs, such as {64: 8h, 16: 32h}", maxWidths, func(key, value *yaml.Node) {
 			var p width.Point
 			strict.Integer(&p.GPUs, 1, maxGPUs)(d, key)
 			strict.Duration(&p.Run, 1)(d, value)
@@ -306,25 +306,5 @@ func readTimes(dst *[]width.Point) strict.Reader {
 			}
 			*dst = append(*dst, p)
 		})
-	}
-}
-
-// readMap calls each with the entries of a map.
-func readMap(d *strict.Decoder, n *yaml.Node, want string, most int, each func(key, value *yaml.Node)) {
-	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		d.FaultWant(n, want)
-		return
-	}
-	if len(n.Content)/2 > most {
-		d.Fault(n, "at most %d entries are allowed", most)
-		return
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if d.DecimalComma(n, i) {
-			continue
-		}
-		d.Enter(n.Content[i].Value)
-		each(n.Content[i], n.Content[i+1])
-		d.Leave()
 	}
 }
