@@ -95,7 +95,6 @@ func (f *Fake) showAll() [fakeGPUs]int {
 		f.start(from, to, &fakeKinds[k], k)
 		out[k] = k
 	}
-	f.jobs[FakeNotebook].phase = 660 // it runs a cell in the first ten minutes
 	f.start(from, to, &fakeKinds[FakeTraining], len(fakeKinds))
 	f.jobs[len(f.jobs)-1].gpus = slices.Repeat([]int{len(fakeKinds)}, 4)
 	out[len(fakeKinds)], out[fakeGPUs-1] = pastGang, pastFree

@@ -181,15 +181,19 @@ type unsyncedFile struct{ store.File }
 
 func (unsyncedFile) Sync() error { return nil }
 
-// Commands returns the commands to type, from the first look to the page, for the files in a folder.
+// Commands returns the commands to type after that which writes the world into a folder, from what the GPUs did to the
+// quotas of what is chosen. docs/one-cluster.md walks through them.
 func Commands(folder string) []string {
 	in := func(name string) string { return capcli.ShellWord(folder + "/" + name) }
 	return []string{
-		"capcli trace describe " + in("jobs.csv"),
+		"capcli profile summary " + in(Recording) + " --price 2.20 --table findings",
+		"capcli forecast " + in("jobs.csv") + " --step 1d --horizon 13w",
 		"capcli simulate " + in("few.yaml") + " " + in("many.yaml") + " --out " + in("runs"),
 		"capcli compare " + in("runs/few") + " " + in("runs/many"),
-		"capcli forecast " + in("jobs.csv") + " --step 1d --horizon 4w",
-		"capcli decide --trace " + in("jobs.csv") + " --gpu H100 --horizon 13w --prices " + in("prices.csv") + " --out " + in("decision"),
-		"capcli report " + in("decision/decision.json") + " " + in("runs/few") + " --out " + in("meeting.html"),
+		"capcli decide --trace " + in("jobs.csv") + " --trace " + in(Recording) + " --gpu H100 --horizon 13w --prices " + in("prices.csv") + " --tiers rules --out " + in("decision"),
+		"# and the command that it prints after next:, which plays the tiers on the past",
+		"capcli report " + in("decision/decision.json") + " " + in("decision/runs/work-tiers") + " --out " + in("meeting.html"),
+		"capcli report --check " + in("meeting.html"),
+		"capcli emit " + in("decision/tiers.json") + " --scenario " + in("decision/tiers.yaml") + " --prices " + in("prices.csv") + " --as kueue --out " + in("kueue.yaml"),
 	}
 }

@@ -220,6 +220,9 @@ func (r *Report) VerdictSentences(scale float64) []string {
 	}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
+		if most := max(v.LeftOut, v.InputWait); float64(most) < leastTold*float64(r.Told) {
+			continue
+		}
 		share := func(t capcli.GPUTime) string { return PercentText(float64(t)/float64(r.Told)) + " of " + of }
 		if v.LeftOut > 0 {
 			out = append(out, fmt.Sprintf("%s is %s (%s): the plan buys nothing for it, which is %s GPUs.", share(v.LeftOut), v.Words, v.Verdict, GPUsText(scale*v.LeftOutGPUs)))
@@ -230,6 +233,9 @@ func (r *Report) VerdictSentences(scale float64) []string {
 	}
 	return out
 }
+
+// leastTold is the share of the GPU time from which a verdict has a sentence.
+const leastTold = 0.005
 
 // PercentText writes a share in whole percent.
 func PercentText(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }
