@@ -186,7 +186,7 @@ func (unsyncedFile) Sync() error { return nil }
 func Commands(folder string) []string {
 	in := func(name string) string { return capcli.ShellWord(folder + "/" + name) }
 	return []string{
-		"capcli profile summary " + in(Recording) + " --price 2.20 --table findings",
+		"capcli profile summary " + in(Recording) + " --price 2.20 --table tenants",
 		"capcli forecast " + in("jobs.csv") + " --step 1d --horizon 13w",
 		"capcli simulate " + in("few.yaml") + " " + in("many.yaml") + " --out " + in("runs"),
 		"capcli compare " + in("runs/few") + " " + in("runs/many"),
