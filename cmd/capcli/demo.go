@@ -30,7 +30,7 @@ func newDemo(e *env) *cobra.Command {
 }
 
 func runDemo(e *env, dir string, seed capcli.Seed) error {
-	world, err := demo.New(seed)
+	world, err := demo.NewWorld(seed)
 	if err != nil {
 		return err
 	}

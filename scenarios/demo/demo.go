@@ -74,8 +74,8 @@ type World struct {
 	last  profile.Instant
 }
 
-// New makes the world. The same seed gives the same bytes.
-func New(seed capcli.Seed) (*World, error) {
+// NewWorld makes the world. The same seed gives the same bytes.
+func NewWorld(seed capcli.Seed) (*World, error) {
 	s, err := scenarios.Parse("work.yaml", []byte(work))
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 // The recording has the jobs of the log: the same ids, GPUs, starts and ends to the minute, and all of their time; no
 // GPU is held twice. What the GPUs do is what the class says.
 func TestRecordingIsOfTheLog(t *testing.T) {
-	w, err := New(3)
+	w, err := NewWorld(3)
 	if err != nil {
 		t.Fatal(err)
 	}
