@@ -259,7 +259,7 @@ func TestCheapestPlace(t *testing.T) {
 		{Name: "near", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 8, Place: simulate.Place{Provider: "a", Region: "x"}},
 	}
 	jobs := []capcli.Job{{ID: "1", Run: 10, GPUs: 8, Deadline: capcli.NoTime, Data: &capcli.Data{Home: "a/x", GiB: 1}}, {ID: "2", Run: 10, GPUs: 8, Deadline: capcli.NoTime}}
-	for _, policy := range []string{"fifo", "optimus", "goodput", "gavel"} {
+	for _, policy := range []string{"fifo", "goodput", "gavel"} {
 		for _, coster := range []simulate.Coster{nil, dearFar{}} {
 			var pool []int
 			_, err := simulate.Run(t.Context(), simulate.Config{

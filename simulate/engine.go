@@ -233,7 +233,7 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, err
 	}
 	e.moving = newMoving(e)
-	e.gate, e.guard = newGate(e), newGuard(e)
+	e.gate, e.guard, e.contention = newGate(e), newGuard(e), newContention(e)
 	if e.classes.needs.divide {
 		if err := e.classes.divide(); err != nil {
 			return nil, err
@@ -452,8 +452,12 @@ func (e *engine) handle(p planned) {
 	}
 }
 
-// end finishes a job whose stay ends.
-func end(e *engine, p planned) { e.finish(p.job) }
+// end is the handler of the end of a stay.
+func end(e *engine, p planned) {
+	if p.isEnd() && !e.contention.isLater(p.job) {
+		e.finish(p.job)
+	}
+}
 
 // turns gives a turn to each queue that an event affected. It repeats this until no turn affects
 // another queue, at most maxPasses times.

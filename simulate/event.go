@@ -47,6 +47,12 @@ type handler func(e *engine, p planned)
 
 func (a *planned) kind() Kind { return Kind(a.ord >> 56) }
 
+// isEnd reports whether the event is that with which the current stay of a running job ends.
+func (a *planned) isEnd() bool {
+	l := a.job
+	return a.kind() == Finish && l.state == running && l.run == uint32(a.arg) && (!l.pace.isOn() || l.pace.plan == a.arg>>32)
+}
+
 func (a *planned) precedes(b *planned) bool {
 	return a.at < b.at || (a.at == b.at && a.ord < b.ord)
 }

@@ -273,6 +273,9 @@ func gpusCome(e *engine, p planned) { e.begin(p.job) }
 
 // delivered ends l's wait: it has its GPUs in pool p from now on.
 func (e *engine) delivered(l *Live, p int) {
+	if l.Uses != nil && len(e.contention.links) > 0 {
+		e.contention.join(l, p)
+	}
 	e.meter.queued(e.c.now, -1, l.askedMilli())
 	if e.ledger.over != nil && !e.c.pools[p].PaidWhole() {
 		e.ledger.over.hold(p, l.Milli(), e.c.now)
@@ -287,6 +290,9 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	waited := e.moving.waited(l, now-l.Since) // for its data, which is no work done again
 	lost -= waited
 	e.begin(l)
+	if l.pace.isOn() {
+		e.contention.leave(l, p)
+	}
 	e.touchPool(p)
 	if l.layout != nil || e.c.state[p].domains != nil {
 		e.topo.endSpread(l)
@@ -342,7 +348,7 @@ func (e *engine) finish(l *Live) {
 	}
 	stay := e.c.now - l.Since
 	if l.cut { // the limit came first: the work done so far is all the work of the job
-		kept, loose := l.rc.progress(stay - l.overhead)
+		kept, loose := l.rc.progress(l.ran(e.c.now))
 		l.Run = min(l.Run, l.saved+kept+loose)
 	}
 	if l.cut || l.over {

@@ -39,7 +39,7 @@ func (t *topo) layoutOf(s *capcli.Shape) *layout {
 	}
 	t.byShape[s] = nil
 	t.shapes = append(t.shapes, s)
-	if s.Near.IsZero() && s.Needs.StoreMiBps == 0 && !slices.Contains(t.counted, s.Name) {
+	if s.Near.IsZero() && !slices.Contains(t.counted, s.Name) {
 		return nil
 	}
 	return t.newLayout(s)
@@ -55,7 +55,7 @@ func (t *topo) newLayout(s *capcli.Shape) *layout {
 	t.layouts = append(t.layouts, l)
 	t.byShape[s] = l
 	if t.e.c.ties == nil {
-		t.e.c.ties = &ties{topo: t, store: make([]int64, len(t.e.c.pools))}
+		t.e.c.ties = &ties{topo: t}
 	}
 	if n.Mode != capcli.Anywhere || n.Apart != "" || n.Beside != "" {
 		t.e.counts = false // where a job fits is no longer a matter of numbers alone
@@ -235,11 +235,6 @@ func (t *topo) whyNever(l *Live) string {
 		return fmt.Sprintf("wants %d GPUs within one %s, which no empty one of a pool that it may use has", l.GPUs, n.Level)
 	case n.SliceGPUs > 0:
 		return fmt.Sprintf("wants %d GPUs in segments of %d within one %s, which no empty pool has", l.GPUs, min(l.GPUs, n.SliceGPUs), n.SliceLevel)
-	case l.layout.shape.Needs.StoreMiBps > 0 && !slices.ContainsFunc(reach, func(p int) bool {
-		most := t.e.c.pools[p].StoreMiBps
-		return most == 0 || l.layout.shape.Needs.StoreMiBps <= most
-	}):
-		return fmt.Sprintf("takes %d MiB a second of storage, more than any pool that it may use has", l.layout.shape.Needs.StoreMiBps)
 	}
 	return ""
 }

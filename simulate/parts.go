@@ -5,20 +5,21 @@ import "capcli"
 // parts are what only some runs have. A part that a run does not have is empty: it registers nothing, and
 // what others ask of it has the answer of nothing.
 type parts struct {
-	guard    guard
-	shapes   shapes
-	svc      services
-	stages   *stageRun
-	defrag   defrag
-	win      windows
-	buy      buying
-	gate     gate
-	topo     *topo
-	moving   moving
-	delays   delays
-	gpus     gpuFailures
-	preempts preempts
-	savings  savings
+	guard      guard
+	shapes     shapes
+	svc        services
+	stages     *stageRun
+	defrag     defrag
+	win        windows
+	buy        buying
+	gate       gate
+	topo       *topo
+	moving     moving
+	contention contention
+	delays     delays
+	gpus       gpuFailures
+	preempts   preempts
+	savings    savings
 }
 
 // What a part may register, in the order in which a job and an instant meet it.
@@ -84,6 +85,7 @@ func (e *engine) openParts() {
 		{len(e.win.list) > 0, &e.win},
 		{len(e.buy.pools) > 0, &e.buy},
 		{e.gate.on, &e.gate},
+		{len(e.contention.links) > 0, &e.contention},
 		{e.moving.of != nil, &e.moving},
 		{e.cfg.Delayer != nil, &e.delays},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/files"
+	"capcli/profile/store"
 	"capcli/scenarios/demo"
 )
 
@@ -29,17 +30,20 @@ func newDemo(e *env) *cobra.Command {
 }
 
 func runDemo(e *env, dir string, seed capcli.Seed) error {
-	world, err := demo.Files(seed)
+	world, err := demo.NewWorld(seed)
 	if err != nil {
 		return err
 	}
 	if err := e.disk.Mkdir(dir); err != nil {
 		return &files.WriteError{Path: dir, Err: err}
 	}
-	for _, f := range world {
+	for _, f := range world.Files {
 		if err := writeWhole(e, filepath.Join(dir, f.Name), f.Text); err != nil {
 			return err
 		}
+	}
+	if err := world.Record(store.System{}, filepath.ToSlash(filepath.Join(dir, demo.Recording))); err != nil {
+		return err
 	}
 	text := strings.Join(demo.Commands(dir), "\n") + "\n"
 	return writeWhole(e, "-", []byte(text))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/bundle"
 	"capcli/cmd/report"
 	"capcli/profile"
 	"capcli/profile/store"
@@ -34,7 +35,7 @@ func newProfileShow(e *env) *cobra.Command {
 	o.query.addFlags(cmd)
 	f := cmd.Flags()
 	f.Lookup("gpu").Usage = "draw the GPU with this number or UUID: `N`"
-	f.DurationVar(&o.last, "last", 0, "length of time before its last sample: `30s`, 2h")
+	bundle.Duration(f, &o.last, "last", 0, "length of time before its last sample: `30s`, 2h")
 	f.StringVar(&o.price, "price", "", "`USD` of a GPU-hour, for the summary")
 	addOutputFlags(cmd, &o.output)
 	return cmd

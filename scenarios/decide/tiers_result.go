@@ -28,6 +28,7 @@ type Tiers struct {
 	Tiers     []Tier         `json:"tiers"`               // base, bill, flexible, spot; those that the plan has
 	ByKind    []KindTiers    `json:"by_kind"`             // what each kind of work does where
 	Totals    []TierTotal    `json:"totals"`              // the plan first, then what else costs
+	Changes   []string       `json:"changes"`             // of the scenario tiers.yaml that make the plan, as PATH=VALUE
 	Patience  string         `json:"patience"`            // how long jobs that may wait wait for the base before they go on demand
 	BaseOpen  bool           `json:"base_takes_spot"`     // the base takes jobs that may run on spot where it has room
 	Machines  int            `json:"spot_machines_most"`  // spot machines that are asked for at most

@@ -278,7 +278,7 @@ func (s *tierSearch) answer(ctx context.Context, best tierPoint, r *mix.Result) 
 		return err
 	}
 	t := &Tiers{
-		Holds: m.Holds(s.hold), Kinds: s.byKind, Scale: s.scale, Futures: s.played(), GPU: s.GPU, Length: s.out.Length, Start: s.out.Start, Patience: best.wait,
+		Holds: m.Holds(s.hold), Kinds: s.byKind, Scale: s.scale, Futures: s.played(), GPU: s.GPU, Length: s.out.Length, Start: s.out.Start, Changes: s.changes(best), Patience: best.wait,
 		Machines: best.nodes, Tried: s.nodes, MachineOf: s.lot(), BaseOpen: best.open && best.nodes > 0 && best.gpus > 0, Bound: r.Bound, Assumed: s.tierAssumptions(),
 	}
 	t.addRows(s, best, m)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/profile"
+	"capcli/profile/judge"
 )
 
 // Survey collects from all jobs of a log what one job does not show: how jobs of the same tenant, partition and class
@@ -12,7 +14,8 @@ type Survey struct {
 	rules  *Rules
 	groups map[groupKey]*group
 	jobs   int64
-	told   int64                // jobs whose class is a verdict
+	told   int64                // jobs whose class is a verdict, or a tag of which has one
+	tagged int64                // those of them that have the tag
 	names  map[nameKey]evidence // what names and tags tell, once all jobs were added
 }
 
@@ -52,7 +55,10 @@ func (s *Survey) Add(j *capcli.Job) {
 		s.groups[key] = g
 	}
 	s.jobs++
-	if _, is := verdicts[j.Class]; is {
+	if verdicts[j.Tags.Value(profile.VerdictTag)] != "" {
+		s.told++
+		s.tagged++
+	} else if verdicts[j.Class] != "" {
 		s.told++
 	}
 	g.jobs++
@@ -67,9 +73,17 @@ func (s *Survey) Add(j *capcli.Job) {
 	}
 }
 
-// Recorded reports whether the jobs come from recordings: the class of each is a verdict on its use, as
-// profile jobs writes it.
-func (s *Survey) Recorded() bool { return s.jobs > 0 && s.told == s.jobs }
+// Recorded reports whether jobs come from recordings or were joined with one: the class of each is a verdict on its
+// use, as profile jobs writes it, or some have a tag with it.
+func (s *Survey) Recorded() bool { return s.tagged > 0 || s.jobs > 0 && s.told == s.jobs }
+
+// verdict returns what a recording says of a job; "" where none does. A class is a verdict where all jobs have one.
+func (s *Survey) verdict(j *capcli.Job) judge.Kind {
+	if v := verdicts[j.Tags.Value(profile.VerdictTag)]; v != "" || s.told != s.jobs {
+		return v
+	}
+	return verdicts[j.Class]
+}
 
 // Assign returns the kind of a job of the log: that of the first rule that fits.
 func (s *Survey) Assign(j *capcli.Job) Assigned {
@@ -100,9 +114,7 @@ func (s *Survey) read(j *capcli.Job) evidence {
 	}
 	var e evidence
 	text := j.Partition
-	if s.Recorded() {
-		e.found = verdicts[j.Class]
-	} else {
+	if e.found = s.verdict(j); string(e.found) != j.Class {
 		text = j.Class + " " + text
 	}
 	for _, t := range nameTags {

@@ -35,11 +35,11 @@ func ReadIterations(file string, r io.Reader) ([]Sample, error) {
 func (s *sheet) iterations() (out []Sample, err error) {
 	var at [4]int
 	for i, names := range iterationColumns {
-		if at[i], err = s.column(names...); err != nil {
+		if at[i], err = s.Column(names...); err != nil {
 			return nil, err
 		}
 	}
-	pairs := capcli.FindColumn(s.header, "pa")
+	pairs := s.FindColumn("pa")
 	for err = s.next(); err == nil; err = s.next() {
 		var x Sample
 		for i, dst := range []*float64{&x.T, &x.S, &x.KV, &x.Micros} {
@@ -91,12 +91,12 @@ func FitIterations(samples []Sample) (*IterationFit, error) {
 				kept = append(kept, s)
 			}
 		}
-		t := FitTime(kept)
+		t := fitTime(kept)
 		for _, s := range out {
 			errors = append(errors, math.Abs(micros(&t, s.T, s.S, s.KV, s.PA)/s.Micros-1))
 		}
 	}
-	fit := &IterationFit{Time: FitTime(list), Rows: len(list), Error: accuracy(errors)}
+	fit := &IterationFit{Time: fitTime(list), Rows: len(list), Error: accuracy(errors)}
 	fit.Origin = Origin{
 		Source: fmt.Sprintf("fitted to %d measured iterations", len(list)), Decode: fit.Error, Prefill: fit.Error,
 		Basis: "each measured iteration by a fit to three quarters of the others",
