@@ -55,7 +55,7 @@ func methodsOf(t *testing.T, name string) (n int) {
 // it for one that never delays any.
 func TestDelaysAnswers(t *testing.T) {
 	have := map[string]int{}
-	for _, a := range Answers {
+	for _, a := range answers {
 		have[a.Field]++
 		if (a.Why == nil) == (a.Never == "") {
 			t.Errorf("%s: give an answer, or why it never delays a start", a.Field)

@@ -6,8 +6,8 @@ import (
 	"capcli"
 )
 
-// Answer is what a field of Config says of starts.
-type Answer struct {
+// startAnswer is what a field of Config says of starts.
+type startAnswer struct {
 	Field string
 	// Why returns why the field can put off the start of a job for which a pool has room, or take a job off its
 	// GPUs for a time; "" where it does neither. Nil where it never does either.
@@ -20,8 +20,8 @@ type Answer struct {
 // whoever reasons about when jobs start need not know the features of a run. Patience, the lead time of a
 // pool and the interval of Settings.Round are bounds that Config states itself; they are not named.
 func (cfg *Config) Delays() string {
-	for i := range Answers {
-		if a := &Answers[i]; a.Why != nil {
+	for i := range answers {
+		if a := &answers[i]; a.Why != nil {
 			if why := a.Why(cfg); why != "" {
 				return why
 			}
@@ -30,8 +30,8 @@ func (cfg *Config) Delays() string {
 	return ""
 }
 
-// Answers are the answers of all fields of Config, in the order in which Delays asks them.
-var Answers = []Answer{
+// answers are what all fields of Config say, in the order in which Delays asks them.
+var answers = []startAnswer{
 	{Field: "Delayer", Why: whyIf((*Config).puts, "starts may be put off within the slack of jobs")},
 	{Field: "Stages", Why: whyIf(func(cfg *Config) bool { return cfg.Stages != nil }, "some jobs wait for other jobs")},
 	{Field: "Services", Why: servicesDelay},
