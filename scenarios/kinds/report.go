@@ -27,8 +27,40 @@ type Report struct {
 	Verdicts   []VerdictRow `json:"verdicts"`
 	Checkpoint Checkpoint   `json:"checkpoint"`
 	Spot       SpotTerms    `json:"spot"`
-	Tells      []string     `json:"tells"`       // what the evidence can tell
-	CannotTell []string     `json:"cannot_tell"` // and what not
+	// Untold is what the jobs that cannot be told would be if they could be restarted, or saved their work.
+	Untold     Untold   `json:"untold"`
+	Tells      []string `json:"tells"`       // what the evidence can tell
+	CannotTell []string `json:"cannot_tell"` // and what not
+}
+
+// Untold is jobs of kind Unknown that would be of kind Spot: those of which little enough would be done again if they were
+// started anew, and if they had checkpoints. The shares are of the GPU time of the log, and what is done again of these jobs.
+type Untold struct {
+	Restart       float64 `json:"restartable_share"`
+	RestartRedone float64 `json:"restartable_redone"`
+	Saved         float64 `json:"with_checkpoints_share"`
+	SavedRedone   float64 `json:"with_checkpoints_redone"`
+}
+
+// addUntold adds the GPU time of a job that cannot be told, and the GPU time that is done again of it.
+func (s *Survey) addUntold(u *Untold, j *capcli.Job) {
+	e := evidence{job: j, rules: s.rules, meanUp: s.meanUp}
+	for _, saves := range []bool{false, true} {
+		if e.saves = saves; e.redone() > s.rules.Redone {
+			continue
+		}
+		if work := j.Work().Hours(); saves {
+			u.Saved, u.SavedRedone = u.Saved+work, u.SavedRedone+work*e.redone()
+		} else {
+			u.Restart, u.RestartRedone = u.Restart+work, u.RestartRedone+work*e.redone()
+		}
+	}
+}
+
+// share divides sums of GPU-hours.
+func (u *Untold) share(all float64) {
+	u.RestartRedone, u.SavedRedone = u.RestartRedone/max(u.Restart, 1e-9), u.SavedRedone/max(u.Saved, 1e-9)
+	u.Restart, u.Saved = u.Restart/max(all, 1e-9), u.Saved/max(all, 1e-9)
 }
 
 // KindRow is the jobs of one kind.
@@ -75,7 +107,7 @@ func inputWait(j *capcli.Job) capcli.GPUTime {
 
 // Report returns the work of the jobs by kind. The jobs are those that were added.
 func (s *Survey) Report(jobs []capcli.Job) *Report {
-	out := &Report{Recorded: s.Recorded(), Verdicts: []VerdictRow{}, Checkpoint: s.rules.Checkpoint, Spot: s.rules.Spot}
+	out := &Report{Recorded: s.Recorded(), Verdicts: []VerdictRow{}, Checkpoint: s.rules.Checkpoint, Spot: s.SpotTerms()}
 	for _, k := range Names {
 		out.Kinds = append(out.Kinds, KindRow{Kind: k})
 	}
@@ -96,6 +128,9 @@ func (s *Survey) Report(jobs []capcli.Job) *Report {
 		if a.Saves {
 			k.Saves += j.Work()
 		}
+		if a.Kind == Unknown {
+			s.addUntold(&out.Untold, j)
+		}
 		r := &out.Rules[a.Rule]
 		r.Jobs, r.GPUHours = r.Jobs+1, r.GPUHours+j.Work()
 		if v := s.verdict(j); v != "" {
@@ -105,6 +140,7 @@ func (s *Survey) Report(jobs []capcli.Job) *Report {
 	}
 	out.Span, out.Told, out.ToldSpan = all.span(), told.work, told.span()
 	out.finish()
+	out.Untold.share(out.GPUHours.Hours())
 	out.Tells, out.CannotTell = s.limits()
 	return out
 }

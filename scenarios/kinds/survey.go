@@ -13,6 +13,7 @@ import (
 type Survey struct {
 	rules  *Rules
 	groups map[groupKey]*group
+	meanUp capcli.Seconds // of SpotTerms; 0 is not computed
 	jobs   int64
 	told   int64                // jobs whose class is a verdict, or a tag of which has one
 	tagged int64                // those of them that have the tag
@@ -25,6 +26,7 @@ type groupKey struct{ tenant, partition, class string }
 // group is the jobs of one tenant, partition and class.
 type group struct {
 	jobs, taken   int64 // all, and those that lost their GPUs
+	held          int64 // seconds of machines
 	started, late int64 // with a recorded start, and those of them that waited Rules.Waited
 }
 
@@ -32,6 +34,31 @@ type group struct {
 const leastWaited = 20
 
 func (g *group) preempted() bool { return g.taken > 0 && 100*g.taken >= g.jobs }
+
+// leastTaken is the least number of losses in a log that tells how often a machine is taken away.
+const leastTaken = 20
+
+// SpotTerms returns what is assumed of spot GPUs, once all jobs were added. Where the rules do not state how often a machine is
+// taken away, it is the time of machines of the groups that lose GPUs over their losses: the estimate of the mean of an
+// exponential time from censored observations (Cox and Oakes, Analysis of Survival Data, 1984, section 3.2).
+func (s *Survey) SpotTerms() SpotTerms {
+	out := s.rules.Spot
+	if out.Source = StatedLosses; out.MeanUp > 0 {
+		return out
+	}
+	var held int64
+	for _, g := range s.groups { // sums of whole numbers: the order does not matter
+		if g.preempted() {
+			held, out.Losses = held+g.held, out.Losses+g.taken
+		}
+	}
+	if out.Losses < leastTaken || held < out.Losses {
+		out.MeanUp, out.Source, out.Losses = usualUp, AssumedLosses, 0
+		return out
+	}
+	out.MeanUp, out.Source = capcli.Seconds(held/out.Losses), SeenLosses
+	return out
+}
 
 func (g *group) hasWaited() bool { return g.started >= leastWaited && 2*g.late >= g.started }
 
@@ -62,6 +89,7 @@ func (s *Survey) Add(j *capcli.Job) {
 		s.told++
 	}
 	g.jobs++
+	g.held += int64(s.rules.machines(j)) * int64(j.Run)
 	if state := strings.ToUpper(j.State); strings.HasPrefix(state, "PREEMPTED") || strings.HasPrefix(state, "REQUEUED") {
 		g.taken++
 	}
@@ -88,6 +116,10 @@ func (s *Survey) verdict(j *capcli.Job) judge.Kind {
 // Assign returns the kind of a job of the log: that of the first rule that fits.
 func (s *Survey) Assign(j *capcli.Job) Assigned {
 	e := s.read(j)
+	if s.meanUp == 0 {
+		s.meanUp = s.SpotTerms().MeanUp
+	}
+	e.meanUp = s.meanUp
 	e.job, e.rules, e.group = j, s.rules, s.groups[groupKey{j.Tenant, j.Partition, j.Class}]
 	if e.group == nil {
 		e.group = &group{}
