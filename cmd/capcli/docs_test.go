@@ -355,7 +355,7 @@ func (d *docRun) check(args []string, line string) *cobra.Command {
 	d.t.Helper()
 	d.parsed++
 	root := newRoot(&env{})
-	cmd, rest, err := root.Find(choosePlan(&env{}, root, args))
+	cmd, rest, err := root.Find(choosePlan(root, args))
 	if err == nil {
 		cmd.InitDefaultHelpFlag()
 		err = cmd.ParseFlags(rest)

@@ -102,7 +102,6 @@ func TestChoosePlan(t *testing.T) {
 		{"-q plan --futures f.parquet", "plan futures -q --futures f.parquet"},
 		{"plan --demand d.csv --futures error=10%", "plan futures --demand d.csv --futures error=10%"},
 		{"plan --futures f.parquet plan.yaml", "plan mix --futures f.parquet plan.yaml"},
-		{"plan --overrun curve d.csv", "plan curve --overrun d.csv"},
 		{"plan --futures f --trace jobs.csv", "plan mix --futures f --trace jobs.csv"},
 		{"plan merge dir", "plan merge dir"},
 		{"simulate plan", "simulate plan"},
@@ -110,8 +109,7 @@ func TestChoosePlan(t *testing.T) {
 		{"__complete plan --demand d.csv --qu", "__complete plan curve --demand d.csv --qu"},
 		{"__complete plan de", "__complete plan de"},
 	} {
-		e := &env{}
-		if got := strings.Join(choosePlan(e, newRoot(e), strings.Fields(tt.args)), " "); got != tt.want {
+		if got := strings.Join(choosePlan(newRoot(&env{}), strings.Fields(tt.args)), " "); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.args, got, tt.want)
 		}
 	}

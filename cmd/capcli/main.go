@@ -115,7 +115,7 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 		}
 	}()
 	root := newRoot(e)
-	root.SetArgs(choosePlan(e, root, args))
+	root.SetArgs(choosePlan(root, args))
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)

@@ -86,22 +86,22 @@ func TestEmitChoosesForm(t *testing.T) {
 
 func TestEmitHidesColumnsOnATerminalOnly(t *testing.T) {
 	tests := []struct {
-		name   string
-		tty    bool
-		wide   bool
-		width  int
-		hidden bool
+		name    string
+		tty     bool
+		columns []string
+		width   int
+		hidden  bool
 	}{
-		{"80 columns", true, false, 80, true},
-		{"width not known", true, false, 0, true},
-		{"200 columns", true, false, 200, false},
-		{"--columns all", true, true, 80, false},
-		{"a pipe", false, false, 80, false},
+		{"80 columns", true, nil, 80, true},
+		{"width not known", true, nil, 0, true},
+		{"200 columns", true, nil, 200, false},
+		{"--columns all", true, []string{allColumns}, 80, false},
+		{"a pipe", false, nil, 80, false},
 	}
 	for _, tt := range tests {
 		e, stdout, _ := testEnv()
 		e.screen = screen{stdout: tt.tty, width: tt.width}
-		if err := emit(e, outputOptions{form: "table", wide: tt.wide}, verdictDoc()); err != nil {
+		if err := emit(e, outputOptions{form: "table", columns: tt.columns}, verdictDoc()); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(stdout.String(), "1 column hidden (note), --columns all"); got != tt.hidden {

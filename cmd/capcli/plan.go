@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // planOptions are the flags of the commands of capcli plan; each command uses some of them.
@@ -36,40 +35,39 @@ func newPlan(e *env) *cobra.Command {
 	return cmd
 }
 
-// choosePlan inserts the subcommand into a command line of capcli plan that names none. In a
-// completion request the first and last word stay in place.
-func choosePlan(e *env, root *cobra.Command, args []string) []string {
+// choosePlan inserts the subcommand into a command line of capcli plan that names none: plan mix for a
+// scenario, which stands first or ends in .yaml, or for a --trace; else plan futures for futures, plan
+// curve for a demand or a price, and plan mix without any. In a completion request the first and last
+// word stay in place.
+func choosePlan(root *cobra.Command, args []string) []string {
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		last := len(args) - 1
 		if last < 2 || !strings.HasPrefix(args[last], "-") && !strings.HasPrefix(args[last-1], "-") {
 			return args
 		}
-		return slices.Concat(args[:1], choosePlan(e, root, args[1:last]), args[last:])
+		return slices.Concat(args[:1], choosePlan(root, args[1:last]), args[last:])
 	}
 	cmd, rest, err := root.Find(args)
-	if err != nil || cmd.Name() != "plan" || slices.Contains(rest, "--help") || slices.Contains(rest, "-h") {
+	if err != nil || cmd.Name() != "plan" {
 		return args
 	}
-	// The flags of all three commands are needed to tell values from arguments.
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.ParseErrorsAllowlist.UnknownFlags = true
-	for _, c := range []*cobra.Command{newPlanMix(e), newPlanCurve(e), newPlanFutures(e)} {
-		flags.AddFlagSet(c.Flags())
+	given := func(flags ...string) bool {
+		return slices.ContainsFunc(rest, func(word string) bool {
+			name, _, _ := strings.Cut(word, "=")
+			return slices.Contains(flags, name)
+		})
 	}
-	flags.AddFlagSet(root.PersistentFlags())
-	flags.Usage = func() {}
-	_ = flags.Parse(rest) // the chosen command reports the error
-	given := func(names ...string) bool { return slices.ContainsFunc(names, flags.Changed) }
-	if at := flags.Arg(0); slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == at }) {
-		i := slices.Index(rest, at)
-		return slices.Concat([]string{"plan", at}, rest[:i], rest[i+1:])
-	}
+	scenario := len(rest) > 0 && !strings.HasPrefix(rest[0], "-") || slices.ContainsFunc(rest, func(word string) bool {
+		return strings.HasSuffix(word, ".yaml") || strings.HasSuffix(word, ".yml")
+	})
 	name := "mix"
-	switch ahead := given("futures", "demand-error"); {
-	case ahead && flags.NArg() == 0 && !given("trace"):
+	switch {
+	case given("--help", "-h"):
+		return args
+	case scenario, given("--trace"):
+	case given("--futures", "--demand-error"):
 		name = "futures"
-	case ahead:
-	case given("demand", "on-demand"), given("term") && !given("trace") && flags.NArg() == 0:
+	case given("--demand", "--on-demand", "--term"):
 		name = "curve"
 	}
 	return append([]string{"plan", name}, rest...)

@@ -220,8 +220,11 @@ func TestDocumentsOfSeconds(t *testing.T) {
 	e, _, stderr := testEnv()
 	seen := &seenDocuments{ids: map[string]int{}}
 	for _, total := range []int64{0, 5} {
-		p := &progress{e: e, mode: "json", unit: "runs", bounded: total > 0}
-		p.show(3, total, 2*time.Second)
+		begun := time.Unix(0, 0)
+		e.progress, e.now = "json", func() time.Time { return begun }
+		p := newProgress(e, "runs")
+		begun = begun.Add(2 * time.Second)
+		p.showAtMost(3, total)
 	}
 	for line := range bytes.Lines(stderr.Bytes()) {
 		if err := seen.check(line); err != nil {

@@ -59,9 +59,9 @@ func runServiceFit(e *env, o *serviceFitOptions) error {
 	if err != nil {
 		return err
 	}
-	tables := []report.Table{linesTable(fit.Lines())}
+	shown := []report.Table{linesTable(fit.Lines())}
 	if len(fit.Groups) > 1 {
-		tables = append(tables, report.Fill(report.Table{Name: "servers", Title: "Servers"}, fit.Calibrated(), []report.Field[roofline.GroupFit]{
+		shown = append(shown, report.Fill(report.Table{Name: "servers", Title: "Servers"}, fit.Calibrated(), []report.Field[roofline.GroupFit]{
 			{Name: "engine", Priority: 1},
 			{Name: "model"},
 			{Name: "gpu", Head: "GPU"},
@@ -72,9 +72,9 @@ func runServiceFit(e *env, o *serviceFitOptions) error {
 			{Name: "held_out_error", Head: "error after", As: report.AsPercent, Cell: func(g roofline.GroupFit) any { return g.HeldOut.Mean }},
 		}))
 	} else {
-		tables = append(tables, report.Fill(report.Table{Name: "rows", Title: "Measured and fitted", Most: 20}, fit.Predicted, fittedFields(fit.Kind)))
+		shown = append(shown, report.Fill(report.Table{Name: "rows", Title: "Measured and fitted", Most: 20}, fit.Predicted, fittedFields(fit.Kind)))
 	}
-	return emit(e, o.output, report.Doc{Lead: fit.Summary(), Data: fit, Notes: fit.Remarks(), Tables: tables})
+	return emit(e, o.output, report.Doc{Lead: fit.Summary(), Data: fit, Notes: fit.Remarks(), Tables: shown})
 }
 
 // linesTable shows lines to paste into a SPEC.
