@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
+
+	"capcli/cmd/capcli/plan"
+	"capcli/cmd/shell/shelltest"
 )
 
 // kubernetesJob is what of a Job matters to a plan.
@@ -53,10 +56,10 @@ func TestKubernetesJob(t *testing.T) {
 	if len(jobs) != 2 {
 		t.Fatalf("%d jobs, want the shards and the merge", len(jobs))
 	}
-	e, _, _ := testEnv()
+	e, _, _ := shelltest.NewEnv()
 	parsed := func(j *kubernetesJob) (*cobra.Command, string) {
 		root := newRoot(e)
-		cmd, rest, err := root.Find(choosePlan(root, j.Spec.Template.Spec.Containers[0].Args))
+		cmd, rest, err := root.Find(plan.ChoosePlan(root, j.Spec.Template.Spec.Containers[0].Args))
 		if err == nil {
 			err = cmd.ParseFlags(rest)
 		}
