@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"capcli/cmd/bundle"
-	"capcli/cmd/capcli/forecast"
 	"capcli/cmd/capcli/plan"
 	"capcli/cmd/shell"
 )
@@ -74,8 +73,11 @@ func TestBundle(t *testing.T) {
 		{args: "--read tz", fault: "tz=VALUE"},
 		{args: "--fit season=x", fault: "--fit season wants whole numbers with commas between them, found \"x\""},
 	} {
-		cmd := forecast.NewForecast(&shell.Env{})
-		err := cmd.ParseFlags(strings.Fields(tt.args))
+		cmd, _, err := newRoot(&shell.Env{}).Find([]string{"forecast"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = cmd.ParseFlags(strings.Fields(tt.args))
 		if err != nil {
 			if text := shell.FlagError(cmd, err).Error(); tt.fault == "" || !strings.Contains(text, tt.fault) {
 				t.Errorf("%s: %s", tt.args, text)

@@ -52,9 +52,9 @@ func newRoot(e *shell.Env) *cobra.Command {
 	return root
 }
 
-// commands returns the commands of the program, one file each.
+// commands returns the commands of the program, a package for each group.
 func commands(e *shell.Env) []*cobra.Command {
-	return []*cobra.Command{replay.NewSimulate(e), replay.NewCompare(e), replay.NewETA(e), replay.NewExplain(e), replay.NewExplore(e), replay.NewWhatIf(e), plan.NewPlan(e), plan.NewEmit(e), plan.NewDecide(e), plan.NewDemo(e), pages.NewReport(e), data.NewBill(e), data.NewImport(e), data.NewTrace(e), forecast.NewForecast(e), replay.NewMIG(e), profile.NewProfile(e), pages.NewServe(e), service.NewService(e), replay.NewValidate(e), profile.NewDoctor(e), data.NewScenarios(e), data.NewPrices(e), data.NewSchema(e), data.NewVerify(e), newVersion(e)}
+	return slices.Concat(replay.Commands(e), plan.Commands(e), pages.Commands(e), data.Commands(e), forecast.Commands(e), profile.Commands(e), service.Commands(e), []*cobra.Command{newVersion(e)})
 }
 
 func checkProgress(mode string) error {

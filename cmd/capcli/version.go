@@ -10,6 +10,9 @@ import (
 	"capcli/cmd/shell"
 )
 
+// version, commit and date are set by the linker: make build, make dist.
+var version, commit, date string
+
 func newVersion(e *shell.Env) *cobra.Command {
 	var form string
 	cmd := &cobra.Command{

@@ -39,6 +39,7 @@ func CompleteSign(cmd *cobra.Command, flag, sign string) {
 	})
 }
 
+// CompleteWith registers the function that completes a flag of cmd.
 func CompleteWith(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
 		panic(err) // the flag does not exist: a bug

@@ -1,3 +1,6 @@
+// Package shell is what the commands share: the outside world with the global flags, how results and errors
+// are written, how far work is, flags that several commands have, and the files, folders and servers that
+// flags name.
 package shell
 
 import (
@@ -50,6 +53,7 @@ type Stopped struct{ By os.Signal }
 
 func (s Stopped) Error() string { return fmt.Sprintf("stopped by %v", s.By) }
 
+// Code is the exit code of a program that the signal ended.
 func (s Stopped) Code() int {
 	if s.By == os.Interrupt {
 		return ExitInterrupted

@@ -65,6 +65,7 @@ func ExitCode(err error) int {
 	return ExitFailed
 }
 
+// HasType reports whether err is or wraps an E.
 func HasType[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok

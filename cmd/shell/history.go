@@ -28,6 +28,7 @@ type HistoryOptions struct {
 	capacity, past, cap string // each a number or a file
 }
 
+// AddFlags gives cmd the flags of a history.
 func (o *HistoryOptions) AddFlags(cmd *cobra.Command) {
 	f, r := cmd.Flags(), &o.Ask
 	f.StringSliceVar(&r.By, "by", nil, "one series per `KEY`: pool (host for samples), gpu_model, tenant, class, a tag of the jobs such as project, total")

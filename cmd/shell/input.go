@@ -189,6 +189,7 @@ func NewMaker(e *Env) *play.Maker {
 	}}
 }
 
+// CompleteScenarios offers the scenarios of the library, and files.
 func CompleteScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return scenarios.Names(), cobra.ShellCompDirectiveDefault
 }

@@ -2,7 +2,7 @@ package shell
 
 import "runtime/debug"
 
-// Version, commit and date are set by the linker: make build, make dist.
+// Version, Commit and Date are of the build; "" where they are not known.
 var Version, Commit, Date string
 
 // VersionText is the version of this program: that of the linker, else the revision or module

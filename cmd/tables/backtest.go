@@ -12,6 +12,7 @@ type modelTrial struct {
 	*outlook.Trial
 }
 
+// BacktestDoc is the report of a backtest: each model, then each series.
 func BacktestDoc(r *outlook.BacktestResult) report.Doc {
 	models := scoreFields(r.Levels, func(m outlook.ModelScore) *outlook.Trial {
 		return &outlook.Trial{Error: m.Error, OWA: m.OWA, MASE: m.MASE, SMAPE: m.SMAPE, CRPS: m.CRPS, Coverage: m.Coverage}

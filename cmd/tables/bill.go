@@ -17,6 +17,7 @@ type BillDoc struct {
 	Discount string // the value of --discount as given; "" is none
 }
 
+// Doc is the report of a bill.
 func (b *BillDoc) Doc() report.Doc {
 	tables := []report.Table{b.figures(), b.commitmentTable(), b.tenantTable(), b.monthTable(), b.unitTable()}
 	for i := range tables {

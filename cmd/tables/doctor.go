@@ -8,6 +8,7 @@ import (
 	"capcli/profile/nvml"
 )
 
+// DoctorDoc is the report of what can be read of GPUs here.
 func DoctorDoc(d *nvml.Document) report.Doc {
 	out := report.Doc{Lead: fmt.Sprintf("%s: GPUs can be sampled.", d.Host), Data: d}
 	if !d.OK {

@@ -14,6 +14,7 @@ func LinesTable(lines []string) report.Table {
 	return t
 }
 
+// FittedFields are the columns of measured rows beside what the fit says, of tables of this kind.
 func FittedFields(kind string) []report.Field[roofline.Predicted] {
 	what := []report.Field[roofline.Predicted]{{Name: "tokens"}, {Name: "batch", Head: "requests"}}
 	if kind == "server" {

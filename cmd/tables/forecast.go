@@ -9,6 +9,7 @@ import (
 // Figure is a number that may be unknown.
 type Figure = capcli.Figure
 
+// ModelsDoc is the report of the models that can forecast.
 func ModelsDoc() report.Doc {
 	data := outlook.ListModels()
 	t := report.Table{Name: "models", Columns: []report.Column{{Name: "model"}, {Name: "doc", Head: "what it does"}}}

@@ -24,6 +24,7 @@ func ImportDoc(r *jobfile.Result) report.Doc {
 	}
 }
 
+// RowsAre is "row is" or "rows are".
 func RowsAre(n int64) string {
 	if n == 1 {
 		return "row is"
@@ -31,6 +32,7 @@ func RowsAre(n int64) string {
 	return "rows are"
 }
 
+// Share is the text of a part of all, in percent.
 func Share(part, all int64) string {
 	v := float64(part) * 100 / float64(max(all, 1))
 	if part > 0 && v < 0.01 {

@@ -26,6 +26,7 @@ func sliceTables(runs []*play.Run) []report.Table {
 	})}
 }
 
+// MigFitDoc is the report of which slices a GPU still takes.
 func MigFitDoc(r *mig.Fit) report.Doc {
 	return report.Doc{Lead: r.Lead(), Data: r, Notes: r.Notes, Tables: []report.Table{
 		report.Fill(report.Table{Name: "orders"}, r.Orders(), []report.Field[mig.OrderRow]{
@@ -42,6 +43,7 @@ func MigFitDoc(r *mig.Fit) report.Doc {
 	}}
 }
 
+// MigFleetDoc is the report of how many GPUs a set of slices needs.
 func MigFleetDoc(r *mig.Fleet) report.Doc {
 	return report.Doc{Lead: r.Lead(), Data: r, Notes: r.Notes, Tables: []report.Table{
 		report.Figures("figures", r, []report.Field[*mig.Fleet]{
@@ -62,6 +64,7 @@ func MigFleetDoc(r *mig.Fleet) report.Doc {
 	}}
 }
 
+// MigListDoc is the report of the profiles of slices.
 func MigListDoc(r *mig.List) report.Doc {
 	return report.Doc{Lead: r.Lead(), Data: r, Tables: []report.Table{
 		report.Fill(report.Table{Name: "profiles"}, r.Profiles, []report.Field[mig.ProfileInfo]{

@@ -7,6 +7,7 @@ import (
 	"capcli/simulate/serving/roofline"
 )
 
+// ModelListDoc is the report of the known language models.
 func ModelListDoc(l *roofline.ModelList) report.Doc {
 	return report.Doc{
 		Lead: fmt.Sprintf("%d models and %d kinds of GPUs are known; any other dense model by its numbers (--config, or model: {…} in a SPEC).", len(l.Models), len(l.GPUs)),
@@ -29,6 +30,7 @@ func ModelListDoc(l *roofline.ModelList) report.Doc {
 	}
 }
 
+// ModelDoc is the report of a model on a GPU: times and room.
 func ModelDoc(a *roofline.Estimate) report.Doc {
 	return report.Doc{
 		Lead: a.Summary(), Data: a, Notes: a.Remarks(),

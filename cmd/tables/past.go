@@ -5,6 +5,7 @@ import (
 	"capcli/scenarios/trial"
 )
 
+// PastDoc is the report of rules tried on the past.
 func PastDoc(r *trial.Result) report.Doc {
 	rules := []report.Field[trial.Rule]{{Name: "term", Align: report.Left}, {Name: "rule", Align: report.Left}, {Name: "cost_usd", Head: "cost", Priority: 1}, {Name: "regret_usd", Head: "regret"}}
 	for _, c := range [][2]string{{"regret_share", "of hindsight"}, {"regret_share_mean", "mean"}, {"regret_share_p90", "p90"}, {"regret_share_worst", "worst"}} {

@@ -29,6 +29,7 @@ func TermsLead(terms []prices.TermPrice) string {
 	return text + "."
 }
 
+// TermsTables are the prices of one machine by term, and elsewhere.
 func TermsTables(d *prices.Comparison) []report.Table {
 	tables := []report.Table{report.Fill(report.Table{Name: "terms"}, d.Terms, []report.Field[prices.TermPrice]{
 		{Name: "key", Priority: 5},

@@ -8,6 +8,7 @@ import (
 	"capcli/simulate/plan/savings"
 )
 
+// SavingsDoc is the report of a plan of savings plans.
 func SavingsDoc(r *savings.Result) report.Doc {
 	figures := []report.Field[*savings.Result]{
 		{Name: "commitment_usd_per_hour", Head: "commit, an hour"},

@@ -12,6 +12,7 @@ type scalingRow struct {
 	scaling.Point
 }
 
+// ScalingDoc is the report of how jobs scale over GPUs.
 func ScalingDoc(r *scaling.Result) report.Doc {
 	var rows []scalingRow
 	for i := range r.Curves {

@@ -37,7 +37,7 @@ type billOptions struct {
 	rows        func(*focus.Row, *capcli.Tags) error // takes the rows of a bill in FOCUS; nil prices its use
 }
 
-func NewBill(e *shell.Env) *cobra.Command {
+func newBill(e *shell.Env) *cobra.Command {
 	var o billOptions
 	cmd := &cobra.Command{
 		Use:   "bill USE",

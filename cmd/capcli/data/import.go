@@ -39,7 +39,7 @@ var importTables = [3]struct{ name, usage, hint string }{
 	{trace.NodesTable, "squeue, kubernetes: the nodes that accept jobs, for nodes_file and --capacity", "give squeue a file of sinfo too, or kubernetes one of kubectl get nodes"},
 }
 
-func NewImport(e *shell.Env) *cobra.Command {
+func newImport(e *shell.Env) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
 		Use:   "import [FORMAT] FILE… --out JOBS",

@@ -11,7 +11,7 @@ import (
 	"capcli/scenarios/prices"
 )
 
-func NewPrices(e *shell.Env) *cobra.Command {
+func newPrices(e *shell.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prices",
 		Short: "Dated prices of GPUs: the catalogue, one machine's terms, price lists of your own",

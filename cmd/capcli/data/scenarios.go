@@ -13,7 +13,7 @@ import (
 	"capcli/scenarios/play"
 )
 
-func NewScenarios(e *shell.Env) *cobra.Command {
+func newScenarios(e *shell.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scenarios",
 		Short: "List the library of scenarios; start a scenario, check one",

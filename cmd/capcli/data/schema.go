@@ -15,7 +15,7 @@ type schemaOptions struct {
 	output shell.OutputOptions
 }
 
-func NewSchema(e *shell.Env) *cobra.Command {
+func newSchema(e *shell.Env) *cobra.Command {
 	var o schemaOptions
 	cmd := &cobra.Command{
 		Use:   "schema [NAME]",

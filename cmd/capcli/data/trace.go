@@ -11,7 +11,7 @@ import (
 	"capcli/profile/trace"
 )
 
-func NewTrace(e *shell.Env) *cobra.Command {
+func newTrace(e *shell.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trace",
 		Short:   "Inspect a job log",

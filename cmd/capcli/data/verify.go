@@ -15,7 +15,7 @@ import (
 	"capcli/profile/store"
 )
 
-func NewVerify(e *shell.Env) *cobra.Command {
+func newVerify(e *shell.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify PATH…",
 		Short: "Check that files which capcli wrote are unchanged",

@@ -30,7 +30,7 @@ type forecastOptions struct {
 	out     string
 }
 
-func NewForecast(e *shell.Env) *cobra.Command {
+func newForecast(e *shell.Env) *cobra.Command {
 	var o forecastOptions
 	cmd := &cobra.Command{
 		Use:   "forecast HISTORY…",

@@ -26,7 +26,7 @@ type reportOptions struct {
 	extras []page.Extra // sections of --live
 }
 
-func NewReport(e *shell.Env) *cobra.Command {
+func newReport(e *shell.Env) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
 		Use:   "report RESULT…",

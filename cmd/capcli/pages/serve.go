@@ -27,7 +27,7 @@ type serveOptions struct {
 	tokenFile string
 }
 
-func NewServe(e *shell.Env) *cobra.Command {
+func newServe(e *shell.Env) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve [RUNS|SCENARIO…]",

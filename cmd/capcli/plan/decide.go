@@ -27,7 +27,7 @@ type decideOptions struct {
 	cache  string
 }
 
-func NewDecide(e *shell.Env) *cobra.Command {
+func newDecide(e *shell.Env) *cobra.Command {
 	o := decideOptions{ask: *decide.NewRequest("", "")}
 	cmd := &cobra.Command{
 		Use:   "decide --trace INPUT --gpu MODEL",

@@ -13,7 +13,7 @@ import (
 	"capcli/scenarios/demo"
 )
 
-func NewDemo(e *shell.Env) *cobra.Command {
+func newDemo(e *shell.Env) *cobra.Command {
 	seed := uint64(1)
 	cmd := &cobra.Command{
 		Use:     "demo [DIR]",

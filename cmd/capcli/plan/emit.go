@@ -21,7 +21,7 @@ type emitOptions struct {
 	at                       string
 }
 
-func NewEmit(e *shell.Env) *cobra.Command {
+func newEmit(e *shell.Env) *cobra.Command {
 	var o emitOptions
 	cmd := &cobra.Command{
 		Use:   "emit PLAN.json --as SYSTEM",

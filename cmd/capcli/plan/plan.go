@@ -18,8 +18,8 @@ type planOptions struct {
 	futures futuresOptions
 }
 
-// NewPlan adds no flags: choosePlan inserts the subcommand into the command line.
-func NewPlan(e *shell.Env) *cobra.Command {
+// newPlan adds no flags: choosePlan inserts the subcommand into the command line.
+func newPlan(e *shell.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [SCENARIO]",
 		Short: "Recommend what to commit to, on which terms and when, with a proven bound",

@@ -24,7 +24,7 @@ type doctorOptions struct {
 	output shell.OutputOptions
 }
 
-func NewDoctor(e *shell.Env) *cobra.Command {
+func newDoctor(e *shell.Env) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",

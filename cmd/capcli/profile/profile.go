@@ -47,7 +47,7 @@ type sampleOptions struct {
 // defaultProfile is the folder that is written if --out is not given.
 const defaultProfile = "gpu-profile"
 
-func NewProfile(e *shell.Env) *cobra.Command {
+func newProfile(e *shell.Env) *cobra.Command {
 	var o profileOptions
 	cmd := &cobra.Command{
 		Use:   "profile",

@@ -15,7 +15,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-func NewCompare(e *shell.Env) *cobra.Command {
+func newCompare(e *shell.Env) *cobra.Command {
 	var o shell.OutputOptions
 	var by string
 	cmd := &cobra.Command{

@@ -27,7 +27,7 @@ type etaOptions struct {
 	queue     string
 }
 
-func NewETA(e *shell.Env) *cobra.Command {
+func newETA(e *shell.Env) *cobra.Command {
 	var o etaOptions
 	cmd := &cobra.Command{
 		Use:   "eta LOG",

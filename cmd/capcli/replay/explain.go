@@ -28,7 +28,7 @@ type ExplainOptions struct {
 	Replayed bool // --runs was given
 }
 
-func NewExplain(e *shell.Env) *cobra.Command {
+func newExplain(e *shell.Env) *cobra.Command {
 	var o ExplainOptions
 	cmd := &cobra.Command{
 		Use:   "explain RUN METRIC",

@@ -26,7 +26,7 @@ type exploreOptions struct {
 	jobs int
 }
 
-func NewExplore(e *shell.Env) *cobra.Command {
+func newExplore(e *shell.Env) *cobra.Command {
 	o := exploreOptions{sim: SimulateOptions{Runs: 1}}
 	cmd := &cobra.Command{
 		Use:   "explore [RUN]",

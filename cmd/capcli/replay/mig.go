@@ -12,7 +12,7 @@ import (
 	"capcli/simulate/mig"
 )
 
-func NewMIG(e *shell.Env) *cobra.Command {
+func newMIG(e *shell.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mig",
 		Short: "Try instances of a divided GPU (MIG): what fits together, in which order, on how many GPUs",

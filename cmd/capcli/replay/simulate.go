@@ -39,7 +39,7 @@ type SimulateOptions struct {
 	timeline   string // how to show the run over time: auto, gantt; "" is not
 }
 
-func NewSimulate(e *shell.Env) *cobra.Command {
+func newSimulate(e *shell.Env) *cobra.Command {
 	var o SimulateOptions
 	cmd := &cobra.Command{
 		Use:   "simulate [SCENARIO…]",

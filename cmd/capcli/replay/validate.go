@@ -26,7 +26,7 @@ type validateOptions struct {
 	jobsOut  string
 }
 
-func NewValidate(e *shell.Env) *cobra.Command {
+func newValidate(e *shell.Env) *cobra.Command {
 	var o validateOptions
 	cmd := &cobra.Command{
 		Use:   "validate LOG",

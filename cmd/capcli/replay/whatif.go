@@ -14,7 +14,7 @@ import (
 	"capcli/simulate/policy"
 )
 
-func NewWhatIf(e *shell.Env) *cobra.Command {
+func newWhatIf(e *shell.Env) *cobra.Command {
 	var o SimulateOptions
 	cmd := &cobra.Command{
 		Use:   "whatif SCENARIO [CHANGE…]",

@@ -6,7 +6,7 @@ import (
 	"capcli/cmd/shell"
 )
 
-func NewService(e *shell.Env) *cobra.Command {
+func newService(e *shell.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "service",
 		Short: "Try one service by itself: its requests, its replicas, its size",

@@ -1,3 +1,4 @@
+// Package shelltest makes outside worlds for tests of commands.
 package shelltest
 
 import (
