@@ -9,22 +9,22 @@ import (
 	"capcli/scenarios/events"
 )
 
-// EventSize returns what an event adds: GPUs, with their 80 % range where it is known, or a share
+// eventSize returns what an event adds: GPUs, with their 80 % range where it is known, or a share
 // of the forecast.
-func EventSize(e *outlook.Event) (gpus, share any) {
+func eventSize(e *outlook.Event) (gpus, share any) {
 	switch {
 	case e.Share != nil:
-		return SizeCells(*e.Share, true)
+		return sizeCells(*e.Share, true)
 	case e.GPUs != nil && e.SD > 0:
 		return report.Range{Mid: *e.GPUs, Lo: e.Lo, Hi: e.Hi}, nil
 	case e.GPUs != nil:
-		return SizeCells(*e.GPUs, false)
+		return sizeCells(*e.GPUs, false)
 	}
 	return nil, nil
 }
 
-// SizeCells returns the cell of a size, in GPUs or as a share.
-func SizeCells(size float64, relative bool) (gpus, share any) {
+// sizeCells returns the cell of a size, in GPUs or as a share.
+func sizeCells(size float64, relative bool) (gpus, share any) {
 	if relative {
 		return nil, report.Percent(size)
 	}
@@ -45,7 +45,7 @@ func EventsDoc(plan *events.Plan, list []outlook.Event) report.Doc {
 	}}
 	for i := range list {
 		j := &list[i]
-		gpus, share := EventSize(j)
+		gpus, share := eventSize(j)
 		row := []any{j.Name, j.Kind, j.FirstDay, j.LastDay, gpus, share, nil, report.Percent(j.Probability)}
 		if j.Days != "" {
 			row[2], row[3] = j.Days, nil

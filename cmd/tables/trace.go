@@ -152,11 +152,11 @@ func (d *Description) lead() string {
 		text += " to " + d.LastSubmit.Date()
 	}
 	return text + fmt.Sprintf(", demand of %s GPU-hours: %s GPUs on average, %s in the busiest hour.",
-		AmountText(d.GPUHours), AmountText(d.Demand.MeanGPUs), AmountText(d.Demand.PeakGPUs))
+		amountText(d.GPUHours), amountText(d.Demand.MeanGPUs), amountText(d.Demand.PeakGPUs))
 }
 
-// AmountText formats an amount as a whole number, or with one decimal below ten.
-func AmountText(v float64) string {
+// amountText formats an amount as a whole number, or with one decimal below ten.
+func amountText(v float64) string {
 	if v < 10 {
 		return fmt.Sprintf("%.1f", v)
 	}

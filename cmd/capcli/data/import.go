@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
+	"capcli/cmd/tables"
 	"capcli/profile/jobfile"
 	"capcli/profile/kubernetes"
 	"capcli/profile/trace"
@@ -239,4 +241,54 @@ func (im *importing) abort() {
 	if im.rejects != nil && im.rejects.Out != nil {
 		im.rejects.Out.Abort()
 	}
+}
+
+// say reports the import, as a transcript or in the form of -o. If the jobs themselves go to
+// stdout, the report goes to stderr.
+func (im *importing) say(res *jobfile.Result) error {
+	if im.jobs != nil {
+		res.Out, res.Bytes = im.o.out, im.jobs.Written
+	}
+	if res.Rejected > 0 && im.rejects.Out != nil {
+		res.Rejects, res.Unlisted = &im.o.rejects, im.rejects.Left
+	}
+	e := im.e
+	if im.o.usesStdout() {
+		aside := *e
+		aside.Stdout, aside.Screen.Stdout = e.Stderr, e.Screen.Stderr
+		e = &aside
+	}
+	if im.o.output.Form != "" && im.o.output.Form != "table" {
+		return shell.Emit(e, im.o.output, tables.ImportDoc(res))
+	}
+	if im.o.usesStdout() && e.Quiet {
+		return nil
+	}
+	place := ""
+	if im.rejects.Out != nil {
+		place = im.o.rejects
+	}
+	_, err := io.WriteString(e.Stdout, shell.Printable(tables.Transcript(res, place, im.rejects.MissingText(), im.o.tables[:]))+"\n")
+	return err
+}
+
+// wrapNames joins names with commas into lines of at most width characters.
+func wrapNames(names []string, width int) string {
+	var b strings.Builder
+	column := 0
+	for i, n := range names {
+		if i > 0 {
+			b.WriteByte(',')
+			if column += 1; column+len(n)+1 > width {
+				b.WriteByte('\n')
+				column = 0
+			} else {
+				b.WriteByte(' ')
+				column++
+			}
+		}
+		b.WriteString(n)
+		column += len(n)
+	}
+	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 	"capcli/cmd/bundle"
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
+	"capcli/cmd/tables"
 	"capcli/forecast"
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
@@ -131,8 +132,8 @@ func runForecast(ctx context.Context, e *shell.Env, o *forecastOptions, args []s
 	if err != nil {
 		return err
 	}
-	r := &forecastResult{Result: result, o: o, hs: hs}
-	if err := r.write(e); err != nil {
+	r := &tables.Forecast{Result: result, Ask: &o.ask, Histories: hs, Whole: len(o.output.Columns) > 0}
+	if err := o.write(e, r); err != nil {
 		return err
 	}
 	return missingSeries(hs, r.NotForecast)
@@ -151,8 +152,7 @@ func missingSeries(hs *demand.Histories, left []string) error {
 }
 
 // write writes the futures and the forecast to --out and stdout.
-func (r *forecastResult) write(e *shell.Env) error {
-	o := r.o
+func (o *forecastOptions) write(e *shell.Env, r *tables.Forecast) error {
 	parquet := strings.HasSuffix(strings.ToLower(o.out), ".parquet")
 	switch {
 	case o.ask.Paths > 0:
@@ -178,7 +178,7 @@ func (r *forecastResult) write(e *shell.Env) error {
 	default:
 		o.output.Out = o.out
 	}
-	return shell.Emit(e, o.output, r.doc(o.output.Shape(e)))
+	return shell.Emit(e, o.output, r.Doc(o.output.Shape(e)))
 }
 
 // checkOut refuses, before any work, an --out that is also an input, and an --out for futures that

@@ -1,11 +1,10 @@
-package forecast
+package tables
 
 import (
 	"fmt"
 	"slices"
 
 	"capcli/cmd/report"
-	"capcli/cmd/tables"
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
 )
@@ -16,16 +15,18 @@ const (
 	shownSeries = 40
 )
 
-// forecastResult is the result of a forecast with its request, for output.
-type forecastResult struct {
+// Forecast is the result of a forecast with what its report needs of the question. Whole says that the
+// long table is held, not handed over row by row.
+type Forecast struct {
 	*outlook.Result
-	o  *forecastOptions
-	hs *demand.Histories
+	Ask       *outlook.Request
+	Histories *demand.Histories
+	Whole     bool
 }
 
-// doc is the report of the result. The forms table and md show the summary first; the others show
+// Doc is the report of the result. The forms table and md show the summary first; the others show
 // the long table first.
-func (r *forecastResult) doc(form string) report.Doc {
+func (r *Forecast) Doc(form string) report.Doc {
 	d := report.Doc{Lead: r.Lead(), Notes: r.Notes(), Data: r.Result}
 	long := r.longTable(form)
 	tables := []report.Table{long, r.summaryTable(), r.linesTable(), r.censoredTable()}
@@ -36,7 +37,7 @@ func (r *forecastResult) doc(form string) report.Doc {
 			d.Charts = append(d.Charts, fanChart(&r.Series[i]))
 		}
 	}
-	if r.o.ask.ByPeriods() {
+	if r.Ask.ByPeriods() {
 		tables = slices.Insert(tables, 1, r.periodTable())
 	}
 	tables = append(append(tables, r.fullTables()...), r.eventsTable(), r.changesTable())
@@ -45,13 +46,13 @@ func (r *forecastResult) doc(form string) report.Doc {
 }
 
 // summaryTable has one row a series.
-func (r *forecastResult) summaryTable() report.Table {
+func (r *Forecast) summaryTable() report.Table {
 	far := 0
 	for i := range r.Series {
 		far = max(far, len(r.Series[i].Mean))
 	}
 	ahead := func(n int) report.Field[outlook.Series] {
-		return report.Field[outlook.Series]{Name: fmt.Sprintf("in_%d", n), Head: "in " + outlook.StepsText(r.hs, n), Cell: func(s outlook.Series) any {
+		return report.Field[outlook.Series]{Name: fmt.Sprintf("in_%d", n), Head: "in " + outlook.StepsText(r.Histories, n), Cell: func(s outlook.Series) any {
 			return rangeAt(&s, n)
 		}}
 	}
@@ -59,12 +60,12 @@ func (r *forecastResult) summaryTable() report.Table {
 		{Name: "unique_id", Head: "series"},
 		{Name: "now", Cell: func(s outlook.Series) any { return s.History.Now }},
 	}
-	if near := outlook.NearHorizon(far, r.hs.Step); near > 0 {
+	if near := outlook.NearHorizon(far, r.Histories.Step); near > 0 {
 		fields = append(fields, ahead(near))
 	}
 	last := ahead(far)
 	last.Cell = func(s outlook.Series) any { return rangeAt(&s, len(s.Mean)) }
-	tried := func(get func(*outlook.Trial) tables.Figure) func(outlook.Series) any {
+	tried := func(get func(*outlook.Trial) Figure) func(outlook.Series) any {
 		return func(s outlook.Series) any {
 			if s.Backtest == nil {
 				return nil
@@ -75,8 +76,8 @@ func (r *forecastResult) summaryTable() report.Table {
 	fields = append(
 		fields, last,
 		report.Field[outlook.Series]{Name: "method", Align: report.Left, Cell: func(s outlook.Series) any { return report.Label{Name: s.Method, Head: outlook.ShortenMethod(s.Method)} }},
-		report.Field[outlook.Series]{Name: "error", As: report.AsRatio, Cell: tried(func(t *outlook.Trial) tables.Figure { return t.Error })},
-		report.Field[outlook.Series]{Name: "range_held", Head: "range held", As: report.AsPercent, Cell: tried(func(t *outlook.Trial) tables.Figure { return t.Coverage[0].Held })},
+		report.Field[outlook.Series]{Name: "error", As: report.AsRatio, Cell: tried(func(t *outlook.Trial) Figure { return t.Error })},
+		report.Field[outlook.Series]{Name: "range_held", Head: "range held", As: report.AsPercent, Cell: tried(func(t *outlook.Trial) Figure { return t.Coverage[0].Held })},
 	)
 	return report.Fill(report.Table{Name: "summary", Most: shownSeries}, r.Series, fields)
 }
@@ -90,7 +91,7 @@ func rangeAt(s *outlook.Series, n int) any {
 }
 
 // longTable has one row for each series and step, in columns of the usual names.
-func (r *forecastResult) longTable(form string) report.Table {
+func (r *Forecast) longTable(form string) report.Table {
 	t := report.Table{Name: "forecast", Columns: []report.Column{{Name: "unique_id"}, {Name: "ds"}, {Name: "model"}, {Name: "mean"}}}
 	t.Columns = append(t.Columns, levelColumns("", r.Levels)...)
 	t.Each = func(yield func([]any) bool) {
@@ -108,7 +109,7 @@ func (r *forecastResult) longTable(form string) report.Table {
 			}
 		}
 	}
-	if form != "csv" && form != "tsv" || len(r.o.output.Columns) > 0 {
+	if form != "csv" && form != "tsv" || r.Whole {
 		t.Rows, t.Each = slices.Collect(t.Each), nil
 	}
 	return t
@@ -125,7 +126,7 @@ func levelColumns(prefix string, levels []float64) []report.Column {
 }
 
 // linesTable shows the capacity that suffices over the whole horizon.
-func (r *forecastResult) linesTable() report.Table {
+func (r *Forecast) linesTable() report.Table {
 	return report.Fill(report.Table{Name: "suffices", Title: r.LinesTitle(), Most: shownSeries}, r.Series, []report.Field[outlook.Series]{
 		{Name: "unique_id", Head: "series"},
 		{Name: "median", Cell: func(s outlook.Series) any { return s.Suffices.Median }},
@@ -136,7 +137,7 @@ func (r *forecastResult) linesTable() report.Table {
 
 // fullTables show when the demand passes the capacity, and how far it is above it by month. They
 // are empty where no capacity ahead was given.
-func (r *forecastResult) fullTables() []report.Table {
+func (r *Forecast) fullTables() []report.Table {
 	passes, months := r.ListFull()
 	if len(passes) == 0 {
 		return nil
@@ -165,12 +166,12 @@ func (r *forecastResult) fullTables() []report.Table {
 const shownPeriods = 60
 
 // periodTable has one row for each series and period.
-func (r *forecastResult) periodTable() report.Table {
+func (r *Forecast) periodTable() report.Table {
 	t := report.Table{Name: "periods", Title: "by period, from joint futures", Most: shownPeriods, Columns: []report.Column{
 		{Name: "unique_id", Head: "series"}, {Name: "horizon", Head: "of"}, {Name: "from"}, {Name: "to"}, {Name: r.PeriodFigure()},
 	}}
 	t.Columns = append(t.Columns, levelColumns("", r.Levels)...)
-	if r.o.ask.Peak {
+	if r.Ask.Peak {
 		t.Columns = append(append(t.Columns, report.Column{Name: "peak"}), levelColumns("peak-", r.Levels)...)
 	}
 	for i := range r.Series {
@@ -201,7 +202,7 @@ type censoredSeries struct {
 
 // censoredTable has one row for each series whose demand was estimated from usage. The table is
 // empty without such a series.
-func (r *forecastResult) censoredTable() report.Table {
+func (r *Forecast) censoredTable() report.Table {
 	var rows []censoredSeries
 	for i := range r.Series {
 		if c := r.Series[i].Censoring; c != nil {
@@ -219,7 +220,7 @@ func (r *forecastResult) censoredTable() report.Table {
 			if c.AtCapacity == nil {
 				return nil
 			}
-			return tables.Figure(*c.AtCapacity) / tables.Figure(c.Steps)
+			return Figure(*c.AtCapacity) / Figure(c.Steps)
 		}},
 		{Name: "usage_mean", Head: "usage, mean"},
 		{Name: "demand_mean", Head: "demand, mean"},
@@ -229,7 +230,7 @@ func (r *forecastResult) censoredTable() report.Table {
 
 // changesTable has one row for each change of level and each anomaly. The table is empty when there
 // is none.
-func (r *forecastResult) changesTable() report.Table {
+func (r *Forecast) changesTable() report.Table {
 	t := report.Table{Name: "changes", Aside: true, Columns: []report.Column{
 		{Name: "unique_id", Head: "series"}, {Name: "change"}, {Name: "ds", Align: report.Left}, {Name: "expected"}, {Name: "found"},
 	}}
@@ -250,7 +251,7 @@ func (r *forecastResult) changesTable() report.Table {
 
 // eventsTable has one row for each event and series it changes. The table is empty when no events
 // were given.
-func (r *forecastResult) eventsTable() report.Table {
+func (r *Forecast) eventsTable() report.Table {
 	if r.Events == nil {
 		return report.Table{}
 	}
@@ -269,7 +270,7 @@ func (r *forecastResult) eventsTable() report.Table {
 	}}
 	for i := range r.Events {
 		e := &r.Events[i]
-		gpus, share := tables.EventSize(e)
+		gpus, share := eventSize(e)
 		from, to := any(e.FirstDay), any(e.LastDay)
 		if e.Days != "" {
 			from, to = nil, nil
@@ -277,7 +278,7 @@ func (r *forecastResult) eventsTable() report.Table {
 		for _, c := range e.Changes {
 			row := []any{e.Name, e.Kind, c.ID, from, to, gpus, share, nil, nil, nil, nil}
 			if l := c.Learnt; l != nil && l.Days > 0 {
-				row[5], row[6] = tables.SizeCells(l.Size, l.Relative)
+				row[5], row[6] = sizeCells(l.Size, l.Relative)
 			}
 			if c.Last != "" {
 				row[7], row[8], row[9], row[10] = c.Most, c.GPUHours, c.First, c.Last
