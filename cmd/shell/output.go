@@ -52,8 +52,9 @@ func AddFormFlags(cmd *cobra.Command, o *OutputOptions) {
 	ExplainedBy(cmd, "capcli trace describe", "table", "columns")
 }
 
-// AddFormFlag adds only -o.
+// AddFormFlag adds only -o. Wrong flags of the output are refused before the command runs.
 func AddFormFlag(cmd *cobra.Command, o *OutputOptions) {
+	cmd.PreRunE = func(*cobra.Command, []string) error { return o.Check() }
 	cmd.Flags().StringVarP(&o.Form, "output", "o", "", "`FORM`: "+strings.Join(report.Forms.Names(), ", "))
 	Complete(cmd, "output", func() []string { return Entries(&report.Forms) })
 }
@@ -165,6 +166,16 @@ func Emit(e *Env, o OutputOptions, d report.Doc) error {
 	}
 	o.leftOut(e, name, &d)
 	return nil
+}
+
+// Answer returns a function that writes the report of an answer as o asks, or passes on its error.
+func Answer[R any](e *Env, o OutputOptions, doc func(R) report.Doc) func(R, error) error {
+	return func(r R, err error) error {
+		if err != nil {
+			return err
+		}
+		return Emit(e, o, doc(r))
+	}
 }
 
 // leftOut notes on stderr what a form that holds one table leaves out.

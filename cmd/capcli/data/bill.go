@@ -85,9 +85,6 @@ func (o *billOptions) addUseFlags(cmd *cobra.Command) {
 }
 
 func runBill(ctx context.Context, e *shell.Env, o *billOptions, name string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	r, notes, err := o.request(e, name)
 	if err != nil {
 		return err

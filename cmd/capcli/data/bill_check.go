@@ -43,9 +43,6 @@ func newBillCheck(e *shell.Env) *cobra.Command {
 }
 
 func runBillCheck(ctx context.Context, e *shell.Env, o billCheckOptions, name string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	check := focus.NewCheck()
 	read, err := shell.ReadFocus(ctx, e, name, focus.Options{Spreadsheet: o.spreadsheet}, check.Columns, check.Add)
 	if err != nil {

@@ -50,9 +50,6 @@ func newBillSpend(e *shell.Env) *cobra.Command {
 }
 
 func runBillSpend(ctx context.Context, e *shell.Env, o *billSpendOptions, name string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if err := o.Check(); err != nil {
 		return err
 	}

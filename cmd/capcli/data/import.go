@@ -138,9 +138,6 @@ func (o *importOptions) request(e *shell.Env, names []string) (*jobfile.Request,
 	if o.firstOut() == "" {
 		return nil, &shell.UsageError{Text: "import needs --out JOBS: the file to write", Hint: "for example --out jobs.parquet"}
 	}
-	if err := o.output.Check(); err != nil {
-		return nil, err
-	}
 	file, err := jobfile.FileOf(cmp.Or(o.out, "-"))
 	if err != nil {
 		return nil, err

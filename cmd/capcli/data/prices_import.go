@@ -80,9 +80,6 @@ func assignments(flag string, texts []string) (map[string]string, error) {
 }
 
 func runPricesImport(e *shell.Env, o *pricesImportOptions, name string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	kind := strings.ToLower(filepath.Ext(o.out))
 	switch {
 	case o.out == "":

@@ -56,9 +56,6 @@ func runDescribe(ctx context.Context, e *shell.Env, o describeOptions, name stri
 	if err != nil {
 		return err
 	}
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	in, closer, err := shell.OpenInput(e, name)
 	if err != nil {
 		return err

@@ -31,11 +31,7 @@ func newEventsCost(e *shell.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			costs, err := events.Costs(plan, models, list.Override(prices.Catalogue()))
-			if err != nil {
-				return err
-			}
-			return shell.Emit(e, o, tables.CostsDoc(costs))
+			return shell.Answer(e, o, tables.CostsDoc)(events.Costs(plan, models, list.Override(prices.Catalogue())))
 		},
 	}
 	cmd.Flags().StringVar(&tz, "tz", "", "`ZONE` of days and times that state none, where the file names none")

@@ -83,9 +83,6 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 // check refuses wrong flags before any file is read, and completes the request except for its
 // events.
 func (o *forecastOptions) check() error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	r := &o.ask
 	r.Seed, r.Peak, r.PeakBy = capcli.Seed(o.seed), o.history.Ask.Peak, o.history.PeakBy
 	o.history.Periods = r.AllowsPeriods()

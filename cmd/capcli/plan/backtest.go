@@ -48,9 +48,6 @@ func newPlanBacktest(e *shell.Env) *cobra.Command {
 }
 
 func runPlanBacktest(ctx context.Context, e *shell.Env, o *planBacktestOptions) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	of, err := o.curve.request(e)
 	if err != nil {
 		return err

@@ -48,9 +48,6 @@ func newPlanCurve(e *shell.Env) *cobra.Command {
 			if o.curve.demand = cmp.Or(o.curve.demand, strings.Join(args, "")); len(args) > 0 && o.curve.demand != args[0] {
 				return &shell.UsageError{Text: "plan curve takes the demand as its argument, found also --demand " + o.curve.demand}
 			}
-			if err := o.output.Check(); err != nil {
-				return err
-			}
 			return planCurve(cmd.Context(), e, &o)
 		},
 	}

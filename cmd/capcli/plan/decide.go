@@ -72,9 +72,6 @@ func newDecide(e *shell.Env) *cobra.Command {
 }
 
 func runDecide(ctx context.Context, e *shell.Env, o *decideOptions) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if err := o.ask.Check(); err != nil {
 		return err
 	}

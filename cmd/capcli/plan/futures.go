@@ -68,9 +68,6 @@ func newPlanFutures(e *shell.Env) *cobra.Command {
 			if !o.futures.wanted() {
 				return &shell.UsageError{Text: "plan futures needs FUTURES: FUTURES is missing", Hint: "capcli plan futures futures.parquet, or --demand demand.csv --demand-error 10%"}
 			}
-			if err := o.output.Check(); err != nil {
-				return err
-			}
 			return planFutures(cmd.Context(), e, &o)
 		},
 	}

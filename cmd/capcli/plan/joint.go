@@ -45,9 +45,6 @@ func newPlanJoint(e *shell.Env) *cobra.Command {
 }
 
 func runPlanJoint(ctx context.Context, e *shell.Env, o *jointOptions, file string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if o.market == "" {
 		return &shell.UsageError{Text: "plan joint needs a market: --market is missing", Hint: "--market market.yaml; see docs/plan.md"}
 	}

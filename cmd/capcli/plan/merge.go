@@ -38,9 +38,6 @@ func newPlanMerge(e *shell.Env) *cobra.Command {
 }
 
 func runPlanMerge(ctx context.Context, e *shell.Env, o *mergeOptions, dir string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if o.shards < 0 || o.shards > shard.Max {
 		return &shell.UsageError{Text: fmt.Sprintf("--shards wants 1 to %d, found %d", shard.Max, o.shards)}
 	}

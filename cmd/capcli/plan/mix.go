@@ -100,9 +100,6 @@ func (o *planOptions) runMix(ctx context.Context, e *shell.Env, cmd *cobra.Comma
 		o.futures.ask.Seed = *o.mix.sim.Ask.Seed
 	}
 	o.shard.begin(e, cmd, args)
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	return planMix(ctx, e, o, args)
 }
 

@@ -44,9 +44,6 @@ func newPlanReview(e *shell.Env) *cobra.Command {
 			if o.plan.curve.demand != args[0] {
 				return &shell.UsageError{Text: "plan review takes the use as its argument, found also --demand " + o.plan.curve.demand}
 			}
-			if err := o.plan.output.Check(); err != nil {
-				return err
-			}
 			return planReview(cmd.Context(), e, &o)
 		},
 	}

@@ -43,9 +43,6 @@ func newPlanSavings(e *shell.Env) *cobra.Command {
 }
 
 func runPlanSavings(ctx context.Context, e *shell.Env, o *savingsOptions, file string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	question, err := (&savings.Request{SKUs: o.skus}).Parse()
 	if err != nil {
 		return err
@@ -54,9 +51,5 @@ func runPlanSavings(ctx context.Context, e *shell.Env, o *savingsOptions, file s
 	if err != nil {
 		return err
 	}
-	r, err := question.Plan(hs)
-	if err != nil {
-		return err
-	}
-	return shell.Emit(e, o.output, tables.SavingsDoc(r))
+	return shell.Answer(e, o.output, tables.SavingsDoc)(question.Plan(hs))
 }

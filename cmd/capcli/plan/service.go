@@ -71,9 +71,6 @@ func newPlanService(e *shell.Env) *cobra.Command {
 }
 
 func runPlanService(ctx context.Context, e *shell.Env, o *planServiceOptions) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	list, err := shell.ReadPrices(e, o.prices)
 	if err != nil {
 		return err

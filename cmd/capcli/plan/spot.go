@@ -38,9 +38,6 @@ func newPlanSpot(e *shell.Env) *cobra.Command {
 }
 
 func runPlanSpot(ctx context.Context, e *shell.Env, ask *spot.Request, texts spot.Texts, output shell.OutputOptions) error {
-	if err := output.Check(); err != nil {
-		return err
-	}
 	if err := ask.Parse(texts); err != nil {
 		return err
 	}

@@ -45,9 +45,6 @@ func newPlanWidth(e *shell.Env) *cobra.Command {
 }
 
 func runPlanWidth(e *shell.Env, ask *widths.Request, prices string, output shell.OutputOptions) (err error) {
-	if err := output.Check(); err != nil {
-		return err
-	}
 	if ask.Prices, err = shell.ReadPrices(e, prices); err != nil {
 		return err
 	}

@@ -44,9 +44,6 @@ func newDoctor(e *shell.Env) *cobra.Command {
 }
 
 func runDoctor(ctx context.Context, e *shell.Env, o *doctorOptions) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	library, _, err := e.WhereFlag(o.where)
 	if err != nil {
 		return err

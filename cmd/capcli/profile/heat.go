@@ -50,9 +50,6 @@ func newProfileHeat(e *shell.Env) *cobra.Command {
 }
 
 func runProfileHeat(ctx context.Context, e *shell.Env, o *heatOptions, args []string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	var err error
 	if o.r.Price, err = priceOf(o.price); err != nil {
 		return err

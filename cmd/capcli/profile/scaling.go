@@ -46,9 +46,6 @@ func newProfileScaling(e *shell.Env) *cobra.Command {
 }
 
 func runProfileScaling(ctx context.Context, e *shell.Env, o *scalingOptions, args []string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if err := o.ask.Check(); err != nil {
 		return err
 	}

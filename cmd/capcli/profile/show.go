@@ -49,9 +49,6 @@ func runProfileShow(ctx context.Context, e *shell.Env, o *showOptions, args []st
 	case len(o.query.gpus) > 1:
 		return &shell.UsageError{Text: "show draws one GPU: --gpu 4"}
 	}
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	folders, err := openFolders(e, args)
 	if err != nil {
 		return err

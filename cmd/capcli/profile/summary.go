@@ -71,9 +71,6 @@ func newProfileSummary(e *shell.Env) *cobra.Command {
 }
 
 func runProfileSummary(ctx context.Context, e *shell.Env, o *summaryOptions, args []string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	price, err := priceOf(o.price)
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func (o *upkeepOptions) run(ctx context.Context, e *shell.Env) error {
 	if r.Keep, err = store.ParseKeep(o.keep); err != nil {
 		return err
 	}
-	if err := errors.Join(r.Check(), o.output.Check()); err != nil {
+	if err := r.Check(); err != nil {
 		return err
 	}
 	if _, err := e.Disk.Stat(r.Dir); err != nil {

@@ -35,9 +35,6 @@ func newCompare(e *shell.Env) *cobra.Command {
 }
 
 func runCompare(e *shell.Env, o shell.OutputOptions, by string, args []string) error {
-	if err := o.Check(); err != nil {
-		return err
-	}
 	var plans []outcome.Plan
 	var sources []string
 	for _, name := range args {

@@ -68,9 +68,6 @@ func (o *etaOptions) request(input string) (trace.Options, error) {
 	if err != nil {
 		return opts, err
 	}
-	if err := o.output.Check(); err != nil {
-		return opts, err
-	}
 	o.ask.Input, o.ask.Seed = input, capcli.Seed(o.seed)
 	if err := o.ask.SetTimes(o.at, o.limit, opts.TZ); err != nil {
 		return opts, err

@@ -66,9 +66,6 @@ func newExplain(e *shell.Env) *cobra.Command {
 }
 
 func runExplain(ctx context.Context, e *shell.Env, o *ExplainOptions, args []string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if err := o.Sim.Check(); err != nil {
 		return err
 	}

@@ -11,11 +11,7 @@ import (
 
 // explainPlan explains why a plan written by capcli plan is the chosen one.
 func explainPlan(e *shell.Env, o *ExplainOptions, args []string, text []byte) error {
-	d, err := whyPlan(args[0], text, args[1:])
-	if err != nil {
-		return err
-	}
-	return shell.Emit(e, o.output, tables.RationaleDoc(d))
+	return shell.Answer(e, o.output, tables.RationaleDoc)(whyPlan(args[0], text, args[1:]))
 }
 
 // whyPlan explains the plan in text; more are the arguments after the file, which must be empty.

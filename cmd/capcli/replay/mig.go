@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -93,7 +92,7 @@ func migCommand(e *shell.Env, use, short, long, example string, answer func(gpu 
 		Use: use, Short: short, Long: strings.TrimSpace(short + ".\n" + long), Example: example,
 		RunE: func(_ *cobra.Command, args []string) error {
 			d, err := answer(gpu, args)
-			if err := cmp.Or(output.Check(), err); err != nil {
+			if err != nil {
 				return err
 			}
 			return shell.Emit(e, output, d)

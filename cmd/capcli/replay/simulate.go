@@ -166,9 +166,6 @@ func (o *SimulateOptions) oneRun(n int) error {
 
 // Check refuses flags that cannot work before any file is read.
 func (o *SimulateOptions) Check() error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if o.Runs < 1 || o.Runs > 1_000_000 {
 		return &shell.UsageError{Text: fmt.Sprintf("--runs wants 1 to 1000000, found %d", o.Runs)}
 	}

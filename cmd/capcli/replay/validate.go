@@ -66,9 +66,6 @@ func newValidate(e *shell.Env) *cobra.Command {
 
 // request settles the flags.
 func (o *validateOptions) request() (err error) {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if o.ask.Read, err = o.read.Parse(); err != nil {
 		return err
 	}

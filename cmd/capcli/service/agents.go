@@ -46,9 +46,6 @@ func newServiceAgents(e *shell.Env) *cobra.Command {
 }
 
 func runServiceAgents(ctx context.Context, e *shell.Env, o *serviceAgentsOptions) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	p := shell.NewProgress(e, "tasks")
 	draw := func(w io.Writer) (*service.AgentsResult, error) {
 		return service.DrawAgents(ctx, &o.ask, e.Open, w, func(n int64) { p.Report(n, 0) })

@@ -72,9 +72,6 @@ func addRequestFlags(cmd *cobra.Command, r *requests.Request) {
 }
 
 func runServiceDescribe(ctx context.Context, e *shell.Env, o *serviceDescribeOptions, args []string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	var err error
 	if o.step != "" {
 		if o.ask.Step, err = capcli.ParseSeconds(o.step); err != nil {

@@ -53,9 +53,6 @@ func newServiceEstimate(e *shell.Env) *cobra.Command {
 }
 
 func runServiceEstimate(ctx context.Context, e *shell.Env, o *serviceEstimateOptions) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	o.ask.WantSteps = o.stepsOut != ""
 	if err := o.ask.SetTimes(o.step, o.span); err != nil {
 		return err

@@ -43,9 +43,6 @@ func newServiceFit(e *shell.Env) *cobra.Command {
 }
 
 func runServiceFit(e *shell.Env, o *serviceFitOptions) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if o.input == "" {
 		return &shell.UsageError{Text: "service fit wants --measurements FILE", Hint: "capcli service fit --help"}
 	}

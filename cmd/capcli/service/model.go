@@ -56,9 +56,6 @@ func addModelFlags(cmd *cobra.Command, q *roofline.Question, config *string) {
 }
 
 func runServiceModel(e *shell.Env, o *serviceModelOptions, args []string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	if len(args) == 0 && o.config == "" {
 		return shell.Emit(e, o.output, tables.ModelListDoc(roofline.List()))
 	}
@@ -68,11 +65,7 @@ func runServiceModel(e *shell.Env, o *serviceModelOptions, args []string) error 
 	if err := readModelConfig(e, o.config, &o.ask); err != nil {
 		return err
 	}
-	answer, err := o.ask.Estimate()
-	if err != nil {
-		return err
-	}
-	return shell.Emit(e, o.output, tables.ModelDoc(answer))
+	return shell.Answer(e, o.output, tables.ModelDoc)(o.ask.Estimate())
 }
 
 // readModelConfig reads the numbers of a model from its config.json, if one is named.

@@ -51,9 +51,6 @@ func newServiceReplay(e *shell.Env) *cobra.Command {
 }
 
 func runServiceReplay(ctx context.Context, e *shell.Env, o *serviceReplayOptions) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	var err error
 	if o.ask.Read, err = o.read.Parse(); err != nil {
 		return err

@@ -48,9 +48,6 @@ func newServiceScale(e *shell.Env) *cobra.Command {
 }
 
 func runServiceScale(ctx context.Context, e *shell.Env, o *serviceScaleOptions, args []string) error {
-	if err := o.output.Check(); err != nil {
-		return err
-	}
 	o.ask.Specs, o.ask.Seed = args, capcli.Seed(o.seed)
 	o.ask.Model = func(name string, seasons []int) (scale.Forecaster, error) {
 		return scenarios.NewForecaster(name, seasons, capcli.Seed(o.seed))
