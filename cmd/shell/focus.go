@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/profile/parquet"
-	"capcli/profile/trace"
 	"capcli/simulate/billing/focus"
 )
 
@@ -20,7 +18,7 @@ func OpenText(e *Env, name string) (io.Reader, string, io.Closer, error) {
 	if err != nil {
 		return nil, "", nil, err
 	}
-	r, err := textOf(&in)
+	r, err := parquet.TextOf(&in)
 	if err != nil {
 		var fault *capcli.InputError
 		if errors.As(err, &fault) && fault.File == "" {
@@ -31,35 +29,6 @@ func OpenText(e *Env, name string) (io.Reader, string, io.Closer, error) {
 		return nil, "", nil, errors.Join(err, done.Close())
 	}
 	return r, in.Name, done, nil
-}
-
-func textOf(in *trace.Input) (io.Reader, error) {
-	var head []byte
-	if in.At != nil {
-		head = make([]byte, trace.HeadBytes)
-		n, err := in.At.ReadAt(head, 0)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		head = head[:n]
-	} else {
-		head = make([]byte, 4)
-		n, err := io.ReadFull(in.R, head)
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, err
-		}
-		head = head[:n]
-		in.R = io.MultiReader(bytes.NewReader(head), in.R)
-	}
-	if !parquet.IsParquet(head) && !parquet.IsParquet(trace.PlainHead(in.Name, head)) {
-		return trace.Unpack(*in)
-	}
-	if in.At == nil || !parquet.IsParquet(head) {
-		if err := parquet.Hold(in); err != nil {
-			return nil, err
-		}
-	}
-	return parquet.NewCSV(in.At, in.Size)
 }
 
 // WriteFocus writes the rows of a bill to path; "" is stdout. Texts that a spreadsheet would take

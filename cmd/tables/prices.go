@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"capcli/cmd/report"
+	"capcli/scenarios"
 	"capcli/scenarios/prices"
 )
 
-// TermsLead describes the machine, and the utilisation from which each term pays off.
-func TermsLead(terms []prices.TermPrice) string {
+// termsLead describes the machine, and the utilisation from which each term pays off.
+func termsLead(terms []prices.TermPrice) string {
 	first := terms[0]
 	text := fmt.Sprintf("%s in %s (%s) has %d × %s", first.Machine, first.Region, first.Provider, first.GPUs, first.GPU)
 	for _, t := range terms[1:] {
@@ -29,8 +30,8 @@ func TermsLead(terms []prices.TermPrice) string {
 	return text + "."
 }
 
-// TermsTables are the prices of one machine by term, and elsewhere.
-func TermsTables(d *prices.Comparison) []report.Table {
+// termsTables are the prices of one machine by term, and elsewhere.
+func termsTables(d *prices.Comparison) []report.Table {
 	tables := []report.Table{report.Fill(report.Table{Name: "terms"}, d.Terms, []report.Field[prices.TermPrice]{
 		{Name: "key", Priority: 5},
 		{Name: "machine", Priority: 6},
@@ -55,4 +56,32 @@ func TermsTables(d *prices.Comparison) []report.Table {
 		{Name: "change", As: report.AsPercent},
 		{Name: "source", Priority: 3},
 	}))
+}
+
+// PricesDoc is the report of a list of prices.
+func PricesDoc(data *prices.Listing) report.Doc {
+	t := report.Fill(report.Table{Name: "prices"}, data.Prices, []report.Field[prices.Described]{
+		{Name: "key"},
+		{Name: "gpu_model", Head: "GPU", Priority: 2},
+		{Name: "gpus", Head: "GPUs", Priority: 3},
+		{Name: "gpu_hour_usd", Head: "GPU-hour"},
+		{Name: "machine_hour_usd", Head: "machine-hour", Priority: 1},
+		{Name: "date", Priority: 1},
+		{Name: "source", Priority: 4},
+	})
+	return report.Doc{Title: "Prices, US dollars", Tables: []report.Table{t}, Notes: data.Notes, Data: data}
+}
+
+// ComparisonDoc is the report of the prices of one machine.
+func ComparisonDoc(d *prices.Comparison) report.Doc {
+	return report.Doc{Lead: termsLead(d.Terms), Tables: termsTables(d), Notes: d.Notes, Data: d}
+}
+
+// ScenariosDoc is the report of the library of scenarios.
+func ScenariosDoc(data *scenarios.Listing) report.Doc {
+	t := report.Table{Name: "scenarios", Columns: []report.Column{{Name: "name"}, {Name: "description", Head: "what it shows"}}}
+	for _, s := range data.Scenarios {
+		t.Rows = append(t.Rows, []any{s.Name, s.Description})
+	}
+	return report.Doc{Title: "Scenarios", Tables: []report.Table{t}, Data: data}
 }

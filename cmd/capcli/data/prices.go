@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"capcli/cmd/report"
 	"capcli/cmd/shell"
+	"capcli/cmd/tables"
 	"capcli/scenarios/prices"
 )
 
@@ -105,18 +105,5 @@ func runPricesList(e *shell.Env, o *priceOptions, f prices.Filter) error {
 	if err != nil {
 		return err
 	}
-	data, err := all.Choose(f, ages)
-	if err != nil {
-		return err
-	}
-	t := report.Fill(report.Table{Name: "prices"}, data.Prices, []report.Field[prices.Described]{
-		{Name: "key"},
-		{Name: "gpu_model", Head: "GPU", Priority: 2},
-		{Name: "gpus", Head: "GPUs", Priority: 3},
-		{Name: "gpu_hour_usd", Head: "GPU-hour"},
-		{Name: "machine_hour_usd", Head: "machine-hour", Priority: 1},
-		{Name: "date", Priority: 1},
-		{Name: "source", Priority: 4},
-	})
-	return shell.Emit(e, o.output, report.Doc{Title: "Prices, US dollars", Tables: []report.Table{t}, Notes: data.Notes, Data: data})
+	return shell.Answer(e, o.output, tables.PricesDoc)(all.Choose(f, ages))
 }

@@ -3,7 +3,6 @@ package data
 import (
 	"github.com/spf13/cobra"
 
-	"capcli/cmd/report"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 )
@@ -38,9 +37,5 @@ func runPricesShow(e *shell.Env, o *priceOptions, key string) error {
 	if err != nil {
 		return err
 	}
-	data, err := all.Compare(key, ages)
-	if err != nil {
-		return err
-	}
-	return shell.Emit(e, o.output, report.Doc{Lead: tables.TermsLead(data.Terms), Tables: tables.TermsTables(data), Notes: data.Notes, Data: data})
+	return shell.Answer(e, o.output, tables.ComparisonDoc)(all.Compare(key, ages))
 }

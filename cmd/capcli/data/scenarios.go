@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/cmd/report"
 	"capcli/cmd/shell"
+	"capcli/cmd/tables"
 	"capcli/scenarios"
 	"capcli/scenarios/play"
 )
@@ -38,23 +38,11 @@ func newScenariosList(e *shell.Env) *cobra.Command {
 			if err := shell.NoArgs(cmd, args); err != nil {
 				return err
 			}
-			return runScenariosList(e, o)
+			return shell.Answer(e, o, tables.ScenariosDoc)(scenarios.List())
 		},
 	}
 	shell.AddOutputFlags(cmd, &o)
 	return cmd
-}
-
-func runScenariosList(e *shell.Env, o shell.OutputOptions) error {
-	data, err := scenarios.List()
-	if err != nil {
-		return err
-	}
-	t := report.Table{Name: "scenarios", Columns: []report.Column{{Name: "name"}, {Name: "description", Head: "what it shows"}}}
-	for _, s := range data.Scenarios {
-		t.Rows = append(t.Rows, []any{s.Name, s.Description})
-	}
-	return shell.Emit(e, o, report.Doc{Title: "Scenarios", Tables: []report.Table{t}, Data: data})
 }
 
 func newScenariosShow(e *shell.Env) *cobra.Command {

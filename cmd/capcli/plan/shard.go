@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,54 +66,14 @@ func addShardFlags(cmd *cobra.Command, o *shardOptions) {
 	bundle.Add(cmd, "shards", "split the work into `N` shards and compute one, into the folder --out: 100,shard=3; force computes it again", true, bundle.SameKeys("shard", "force")...)
 }
 
-// Environment variables with the number of shards and the number of a task.
-const (
-	envShards    = "CAPCLI_SHARDS"
-	envSlurmTask = "SLURM_ARRAY_TASK_ID"
-	envIndex     = "JOB_COMPLETION_INDEX"
-)
-
-// place decides which shard to compute, if any. A flag takes precedence over CAPCLI_SHARDS, and
-// both over the variables of a Slurm array or an indexed Kubernetes Job. out is the value of --out.
+// place decides which shard to compute, if any, and says where it was read. out is the value of --out.
 func (o *shardOptions) place(e *shell.Env, out string) (s shard.Shard, cut bool, err error) {
-	s, source := shard.Shard{Index: o.shard, Count: o.shards}, ""
-	if s.Count == 0 {
-		if s.Count, err = envNumber(e, envShards); err != nil {
-			return s, false, err
-		}
-	}
-	if s.Index < 0 {
-		if s, source, err = taskShard(e, s, isFolder(out)); err != nil {
-			return s, false, err
-		}
-	}
-	switch {
-	case s.Index < 0 && o.shards == 0:
-		return s, false, nil // no task, or CAPCLI_SHARDS alone
-	case s.Index < 0:
-		return s, false, &shell.UsageError{
-			Text: fmt.Sprintf("--shards %d needs --shard: the number of the shard", s.Count),
-			Hint: fmt.Sprintf("--shard 0 to %d; in a Slurm array or an indexed Job it is read by itself", s.Count-1),
-		}
-	case s.Count == 0:
-		return s, false, &shell.UsageError{
-			Text: fmt.Sprintf("shard %d of how many? --shards is missing", s.Index),
-			Hint: "give --shards N, the same for every shard, or set " + envShards,
-		}
-	}
-	if err := s.Check(); err != nil {
-		return s, false, &shell.UsageError{Text: "--shards, --shard: " + err.Error()}
-	}
-	if o.fromStdin() {
-		return s, false, &shell.UsageError{Text: "a shard cannot read stdin: the other shards and the merge need the same", Hint: "write it to a file first"}
-	}
-	if !isFolder(out) {
-		return s, false, &shell.UsageError{Text: "a shard needs --out DIR: the folder for its file", Hint: "the same folder for every shard; then capcli plan merge DIR"}
-	}
+	r := shard.PlaceRequest{Index: o.shard, Count: o.shards, Getenv: e.Getenv, Folder: isFolder(out), Stdin: o.fromStdin()}
+	s, source, err := r.Place()
 	if source != "" {
 		e.Note(fmt.Sprintf("shard %d of %d, from %s", s.Index, s.Count, source))
 	}
-	return s, true, nil
+	return s, err == nil && s.Index >= 0, err
 }
 
 // fromStdin reports whether the command reads stdin.
@@ -138,74 +97,6 @@ func isFolder(out string) bool {
 	}
 	_, err := report.Forms.Get(ending[1:])
 	return err != nil
-}
-
-// taskShard completes s from the variables of Slurm or Kubernetes, and returns the name of their
-// source. If --out is no folder and no number of shards is given, they are ignored: a plan made
-// within some array is still a whole plan.
-func taskShard(e *shell.Env, s shard.Shard, folder bool) (shard.Shard, string, error) {
-	switch {
-	case s.Count == 0 && !folder:
-		return s, "", nil
-	case e.Getenv(envSlurmTask) != "":
-		return slurmShard(e, s)
-	case e.Getenv(envIndex) == "":
-		return s, "", nil
-	}
-	index, err := envNumber(e, envIndex)
-	if err == nil && s.Count == 0 {
-		err = &shell.UsageError{
-			Text: fmt.Sprintf("%s says that this is pod %d, but the number of pods is unknown", envIndex, index),
-			Hint: "give --shards N or set " + envShards + ", the same as completions of the Job",
-		}
-	}
-	s.Index = index
-	return s, envIndex, err
-}
-
-// slurmShard completes s from the environment of a task of a Slurm array. An array over consecutive
-// numbers from 0 or 1 is a sweep of that many shards. Any other array, such as a few tasks run
-// again, needs the number of shards, and its task numbers are the shard numbers.
-func slurmShard(e *shell.Env, s shard.Shard) (shard.Shard, string, error) {
-	var id, count, least, most int
-	for _, v := range []struct {
-		name string
-		to   *int
-	}{{envSlurmTask, &id}, {"SLURM_ARRAY_TASK_COUNT", &count}, {"SLURM_ARRAY_TASK_MIN", &least}, {"SLURM_ARRAY_TASK_MAX", &most}} {
-		var err error
-		if *v.to, err = envNumber(e, v.name); err != nil {
-			return s, "", err
-		}
-	}
-	whole := count > 0 && least <= 1 && most-least+1 == count
-	if s.Count == 0 && !whole {
-		return s, "", &shell.UsageError{
-			Text: fmt.Sprintf("this is task %d of an array of %d whose numbers do not run from 0 or 1 without gaps, so the number of shards is unknown", id, count),
-			Hint: "give --shards N or set " + envShards + ": of how many shards are these some?",
-		}
-	}
-	source := envSlurmTask
-	if s.Count == 0 {
-		s.Count, source = count, source+" and SLURM_ARRAY_TASK_COUNT"
-	}
-	if s.Index = id; whole && count == s.Count {
-		s.Index = id - least
-	}
-	return s, source, nil
-}
-
-// envNumber reads a whole number from the environment; 0 where the variable is not set. It fails on
-// anything else.
-func envNumber(e *shell.Env, name string) (int, error) {
-	text := e.Getenv(name)
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0, &shell.UsageError{Text: fmt.Sprintf("%s: expected a whole number from 0, found %q", name, text)}
-	}
-	return n, nil
 }
 
 // head describes the inputs of the shard. Every file that the work depends on must have been opened

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"capcli/cmd/report"
 	"capcli/cmd/shell"
+	"capcli/cmd/tables"
 	"capcli/simulate/spot"
 )
 
@@ -41,21 +41,5 @@ func runPlanSpot(ctx context.Context, e *shell.Env, ask *spot.Request, texts spo
 	if err := ask.Parse(texts); err != nil {
 		return err
 	}
-	r, err := ask.Plan(ctx, e.Open)
-	if err != nil {
-		return err
-	}
-	t := report.Fill(report.Table{Name: "policies", Title: "By policy"}, r.Rows, []report.Field[spot.Row]{
-		{Name: "policy"},
-		{Name: "cost_mean_usd", Head: "cost"},
-		{Name: "cost_max_usd", Head: "at most"},
-		{Name: "saving", As: report.AsPercent},
-		{Name: "spot_share_of_work", Head: "on spot", As: report.AsPercent},
-		{Name: "changeovers_mean", Head: "changes", Priority: 2},
-		{Name: "met_deadline", Head: "met"},
-		{Name: "late"},
-		{Name: "unfinished", Priority: 3},
-		{Name: "late_max_s", Head: "late by", Priority: 1},
-	})
-	return shell.Emit(e, output, report.Doc{Lead: r.Answer, Tables: []report.Table{t}, Notes: r.Notes, Data: r})
+	return shell.Answer(e, output, tables.SpotDoc)(ask.Plan(ctx, e.Open))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli/cmd/files"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/profile"
@@ -102,10 +103,10 @@ func roomCheck(folder string) nvml.Check {
 	if err != nil {
 		return nvml.Check{Name: "disk", State: nvml.Bad, Text: err.Error()}
 	}
-	free, _, err := shell.DiskRoom(at)
+	free, _, err := files.Room(at)
 	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at { // profile creates the folder
 		at = filepath.Dir(at)
-		free, _, err = shell.DiskRoom(at)
+		free, _, err = files.Room(at)
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):

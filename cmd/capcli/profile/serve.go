@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"capcli/cmd/files"
 	"capcli/cmd/shell"
 	"capcli/profile"
 	"capcli/profile/web"
@@ -25,7 +26,7 @@ func (r *recording) serve(ctx context.Context) (stop func(), err error) {
 		r.seen.More, r.seen.IsUp = r.health.Families, r.health.IsUp
 	}
 	r.seen.Free = func() (uint64, error) {
-		free, _, err := shell.DiskRoom(r.o.out)
+		free, _, err := files.Room(r.o.out)
 		return free, err
 	}
 	server := web.MetricsServer(r.seen.Page)

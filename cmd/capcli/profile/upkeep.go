@@ -144,7 +144,7 @@ func (o *upkeepOptions) run(ctx context.Context, e *shell.Env) error {
 // roomOf returns a function that looks at the disk of dir.
 func roomOf(dir string) func() (free, size int64, ok bool) {
 	return func() (int64, int64, bool) {
-		free, size, err := shell.DiskRoom(dir)
+		free, size, err := files.Room(dir)
 		return int64(min(free, 1<<62)), int64(min(size, 1<<62)), err == nil
 	}
 }

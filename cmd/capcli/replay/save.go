@@ -58,29 +58,6 @@ func (o *SimulateOptions) save(e *shell.Env, plans []*play.Case, folders map[*pl
 	return nil
 }
 
-// runFolders returns the name of each plan's folder under --out.
-func runFolders(plans []*play.Case) map[*play.Case]string {
-	out := map[*play.Case]string{}
-	for _, p := range plans {
-		out[p] = runFolder(p, plans)
-	}
-	return out
-}
-
-// runFolder is the name of the plan's folder: its scenario, with the policy and the placement if
-// another plan has the same scenario. Every character but letters, digits, dots, dashes and
-// underscores becomes a dash, so that a name cannot lead outside --out.
-func runFolder(p *play.Case, all []*play.Case) string {
-	name := p.Scenario.Name
-	for _, other := range all {
-		if other != p && other.Scenario.Name == name {
-			name += "-" + p.Scenario.PolicyName() + "-" + p.Scenario.PlacementName()
-			break
-		}
-	}
-	return play.FileName(name)
-}
-
 // finishedRuns returns the runs of each plan that were done when a signal came: those from the
 // first on without a gap, so that the result can be replayed. Plans without any are left out.
 // Without an error it returns the plans and a nil Partial. It fails where the error is no signal,

@@ -101,7 +101,7 @@ func runSimulate(ctx context.Context, e *shell.Env, o *SimulateOptions, args []s
 	if o.queueOf != "" {
 		return o.explainQueue(ctx, e, plans[0])
 	}
-	folders := runFolders(plans)
+	folders := play.Folders(plans)
 	ended := o.recordJobs(e, plans)
 	results, err := o.Play(ctx, e, plans)
 	err = ended(err)

@@ -1,4 +1,4 @@
-package shell
+package parquet_test
 
 import (
 	"bytes"
@@ -56,7 +56,7 @@ func TestBillInParquet(t *testing.T) {
 		"file": {Name: "b.parquet", R: bytes.NewReader(whole), At: bytes.NewReader(whole), Size: int64(len(whole))},
 		"pipe": {Name: "stdin", R: io.MultiReader(bytes.NewReader(whole))},
 	} {
-		text, err := textOf(&in)
+		text, err := parquet.TextOf(&in)
 		if err != nil {
 			t.Fatal(name, err)
 		}

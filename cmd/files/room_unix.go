@@ -1,12 +1,12 @@
 //go:build linux || darwin
 
-package shell
+package files
 
 import "golang.org/x/sys/unix"
 
-// DiskRoom returns the bytes that this user may still write to the disk that holds path, and the
+// Room returns the bytes that this user may still write to the disk that holds path, and the
 // size of that disk.
-func DiskRoom(path string) (free, size uint64, err error) {
+func Room(path string) (free, size uint64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {
 		return 0, 0, err
