@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 	"capcli/forecast/model"
 	"capcli/forecast/simple"
 	"capcli/forecast/theta"

@@ -16,7 +16,7 @@ import (
 	"capcli"
 	"capcli/forecast/arima"
 	"capcli/forecast/decompose"
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 	"capcli/forecast/model"
 	"capcli/forecast/smoothing"
 	"capcli/forecast/tbats"

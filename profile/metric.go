@@ -128,13 +128,3 @@ func (d *Describe) settle(v float64) (float64, Reason) {
 	}
 	return d.round(v), Known
 }
-
-// MetricNamed returns the metric called name, and whether there is one.
-func MetricNamed(name string) (Metric, bool) {
-	for m := range NumMetrics {
-		if Metrics[m].Name == name {
-			return m, true
-		}
-	}
-	return 0, false
-}

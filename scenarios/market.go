@@ -3,7 +3,6 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -65,12 +64,6 @@ type MarketOffer struct {
 type Exit struct {
 	After capcli.Step
 	Share int64
-}
-
-// marketProducts are the products of a market. The value says whether the product commits to money.
-var marketProducts = map[string]bool{ // true commits to money
-	"reserved_instance": false, "reserved_capacity": false, "committed_use": false, "azure_reservation": false, "capacity_block": false, "owned": false,
-	"savings_plan": true, "flexible_use": true, "azure_savings_plan": true,
 }
 
 // ParseMarket reads a market and checks all of it. The error is *strict.Faults.
@@ -161,7 +154,12 @@ func marketOffers(m *Market) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		d.ReadList(n, maxList, "offers", func(_ int, n *yaml.Node) {
 			x := offerText{MarketOffer: MarketOffer{From: capcli.NoTime, Until: capcli.NoTime, node: n, Line: n.Line}}
-			names := slices.Sorted(maps.Keys(marketProducts))
+			var names []string
+			for _, e := range billing.Products.All() {
+				if e.Value.Product.Form().IsOffered() {
+					names = append(names, e.Name)
+				}
+			}
 			o := d.ReadObject(n, "offers", []strict.Field{
 				{"name", "what the plan calls it; default: its product and term", strict.Name(&x.Name)},
 				{"product", "", strict.Choice(&x.Product, "product", names...)},
@@ -206,7 +204,11 @@ const mostExits = 60
 func (x *offerText) check(o *strict.Object) bool {
 	before := o.Decoder.FaultCount()
 	o.Require("product")
-	money, block := marketProducts[x.Product], x.Product == "capacity_block"
+	form := &billing.Form{}
+	if p, err := billing.Products.Get(x.Product); err == nil {
+		form = p.Product.Form()
+	}
+	block := form.Block
 	switch {
 	case block:
 		o.Require("from", "until")
@@ -222,10 +224,10 @@ func (x *offerText) check(o *strict.Object) bool {
 	default:
 		o.Require("term")
 	}
-	if money {
+	if form.Commit != nil {
 		x.checkPlan(o)
 	} else {
-		x.checkUnits(o)
+		x.checkUnits(o, form)
 	}
 	if x.every.Length() > 0 && x.Length.Length() > 0 {
 		for at := x.every; at.Length() < x.Length.Length() && len(x.Exits) < mostExits; at = addSteps(at, x.every) {
@@ -256,11 +258,11 @@ func (x *offerText) checkPlan(o *strict.Object) {
 }
 
 // checkUnits checks an offer of GPUs.
-func (x *offerText) checkUnits(o *strict.Object) {
+func (x *offerText) checkUnits(o *strict.Object, form *billing.Form) {
 	o.Require("gpu_model")
 	o.FaultEach([]string{"rates", "price_per_dollar"}, "%s is for plans, which commit to money")
 	switch {
-	case o.Has("machine") && x.Product != "owned":
+	case o.Has("machine") && form.Ownership == nil:
 		o.FaultName("machine", "machine is for owned; give a price")
 	case o.Has("machine") == o.Has("price"):
 		o.FaultMissing("price", "price is missing: what a GPU costs for an hour of the term; or machine, of owned ones; one of the two")

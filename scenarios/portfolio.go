@@ -147,7 +147,7 @@ func commitments(p *Portfolio, nodes *[]*yaml.Node) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		used := map[string]int{}
 		d.ReadList(n, maxCommitments, "commitments", func(_ int, n *yaml.Node) {
-			c := newBought()
+			c := newBought(n)
 			before := d.FaultCount()
 			o := d.ReadObject(n, "commitments", c.fields())
 			if o == nil {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/bits"
@@ -19,89 +20,39 @@ type bought struct {
 	commitment billing.Commitment
 	leave      capcli.Time // when it is ended by its escape; NoTime is never
 	product    string
+	form       *billing.Form
 	until      capcli.Time
 	term       string
 	sku        billing.SKU // the use it covers
 	account    string
 	instance   string
-	units      billing.Units // in thousandths
 	payment    string
 	price      Price
 	monthly    capcli.USD
 	upfront    capcli.USD
-	residual   capcli.USD
 	hourly     capcli.USD
-	commit     capcli.USD
-	rates      []billing.PlanRate
-	reserved   string
-	early      capcli.Seconds
-	rule       string
-	contracted Price
-	targeted   bool
-	least      capcli.Seconds
-	windDown   capcli.USD
-	machine    *billing.Machine
-	sizes      []billing.SizeRatio
-	flexible   bool
-	minimum    capcli.USD
-	every      string
 	deal       deal
-}
-
-// productAlias maps other names of products to their names.
-var productAlias = map[string]string{
-	"ri": "reserved_instance", "cud": "committed_use", "flexible_cud": "flexible_use", "odcr": "capacity_reservation",
-	"reserved": "reserved_capacity", "compute_savings_plan": "savings_plan", "take_or_pay": "minimum_spend",
-}
-
-// products has, for each product, its own fields and the function that makes it from a bought.
-var products = map[string]struct {
-	fields  []string
-	product func(c *bought) billing.Product
-}{
-	"reserved_instance": {[]string{"units"}, func(c *bought) billing.Product { return billing.ReservedInstance{Units: c.units} }},
-	"savings_plan":      {[]string{"commit", "rates"}, func(c *bought) billing.Product { return billing.SavingsPlan{Commit: c.commit, Rates: c.rates} }},
-	"instance_savings_plan": {[]string{"commit", "rates"}, func(c *bought) billing.Product {
-		return billing.SavingsPlan{Commit: c.commit, Instance: true, Rates: c.rates}
-	}},
-	"committed_use": {[]string{"units", "reservation"}, func(c *bought) billing.Product {
-		return billing.CommittedUse{Units: c.units, Reservation: c.reserved}
-	}},
-	"flexible_use": {[]string{"commit", "rates"}, func(c *bought) billing.Product { return billing.FlexibleUse{Commit: c.commit, Rates: c.rates} }},
-	"azure_reservation": {[]string{"units", "sizes", "size_flexibility"}, func(c *bought) billing.Product {
-		return billing.AzureReservation{Units: c.units, Sizes: c.sizes, Rigid: !c.flexible}
-	}},
-	"azure_savings_plan": {[]string{"commit", "rates"}, func(c *bought) billing.Product { return billing.AzurePlan{Commit: c.commit, Rates: c.rates} }},
-	"capacity_block": {[]string{"units", "ends_early", "rule"}, func(c *bought) billing.Product {
-		rule := map[string]billing.BlockRule{"": billing.BlockAWS, "aws": billing.BlockAWS, "calendar": billing.BlockCalendar, "any": billing.BlockAny}
-		return billing.CapacityBlock{Units: c.units, EndsEarly: c.early, Rule: rule[c.rule]}
-	}},
-	"capacity_reservation": {[]string{"units", "contracted_price", "targeted", "committed", "wind_down"}, func(c *bought) billing.Product {
-		return billing.CapacityReservation{
-			Units: c.units, Price: c.price.Rate, Contracted: c.contracted.Rate, Targeted: c.targeted, Committed: c.least, WindDown: c.windDown,
-		}
-	}},
-	"reserved_capacity": {[]string{"units"}, func(c *bought) billing.Product { return billing.ReservedCapacity{Units: c.units} }},
-	"minimum_spend": {[]string{"minimum", "every", "rates"}, func(c *bought) billing.Product {
-		months := map[string]int64{"month": 1, "quarter": 3, "year": 12}
-		return billing.MinimumSpend{Minimum: c.minimum, Every: months[c.every], Rates: c.rates}
-	}},
-	"owned": {[]string{"units", "residual", "machine"}, func(c *bought) billing.Product { return billing.Owned{Units: c.units} }},
 }
 
 // productNames returns the names of all products and their aliases, sorted.
 func productNames() []string {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(products)), maps.Keys(productAlias))
+	products, aliases := billing.Named()
+	names := slices.AppendSeq(slices.Collect(maps.Keys(products)), maps.Keys(aliases))
 	slices.Sort(names)
 	return names
 }
 
-func newBought() *bought {
-	return &bought{flexible: true, until: capcli.NoTime, leave: capcli.NoTime, commitment: billing.Commitment{Start: capcli.NoTime}}
+// newBought returns the commitment that n describes, with the options of its product to be read.
+func newBought(n *yaml.Node) *bought {
+	c := &bought{form: &billing.Form{}, until: capcli.NoTime, leave: capcli.NoTime, commitment: billing.Commitment{Start: capcli.NoTime}}
+	if named := strict.Child(n, "product"); named != nil {
+		products, aliases := billing.Named()
+		if p := products[cmp.Or(aliases[named.Value], named.Value)]; p != nil {
+			c.form = p.Form()
+		}
+	}
+	return c
 }
-
-// spend reports whether the product commits to dollars an hour.
-func (c *bought) spend() bool { return slices.Contains(products[c.product].fields, "commit") }
 
 func (c *bought) fields() []strict.Field {
 	k := &c.commitment
@@ -111,8 +62,6 @@ func (c *bought) fields() []strict.Field {
 		{"from", "first day of the term", instantOf(&k.Start)},
 		{"until", "last day of the term, or term", lastDay(&c.until)},
 		{"term", "its length, 1y, 3y, 6mo or 45d, or until", term(&c.term)},
-		{"units", "instances or GPUs, up to three decimals", thousandths((*int64)(&c.units))},
-		{"gpus", "the same as units", thousandths((*int64)(&c.units))},
 		{"owner", "account that bought it: its use comes first", strict.Name(&k.Owner)},
 		{"account", "covers use of this account only; default: all share it", strict.Name(&c.account)},
 		{"currency", "default: that of the portfolio", currency(&k.Currency)},
@@ -121,25 +70,68 @@ func (c *bought) fields() []strict.Field {
 		{"upfront", "in place of price: paid at the start, for all units together", money(&c.upfront)},
 		{"hourly", "in place of price: paid each hour, for all units together", money(&c.hourly)},
 		{"monthly", "in place of price: paid at the start of each month of the term, for all units together", money(&c.monthly)},
-		{"residual", "owned: what comes back at the end", money(&c.residual)},
-		{"commit", "plans: dollars of use at plan rates, an hour", money(&c.commit)},
-		{"rates", "plans: [{instance_type: m5.large, rate: 0.061}, {discount: 28%}], the first that fits counts", planRates(&c.rates)},
-		{"reservation", "committed_use: the reservation attached to it; GPUs want one", strict.Name(&c.reserved)},
-		{"ends_early", "capacity_block: use ends this long before the block; default: 30m", strict.Duration(&c.early, 0)},
-		{"rule", "capacity_block: lengths that are sold: aws, calendar (Google) or any", strict.Choice(&c.rule, "rule", "aws", "calendar", "any")},
-		{"contracted_price", "capacity_reservation: negotiated on-demand price", price(&c.contracted)},
-		{"targeted", "capacity_reservation: only use that names it runs in it", strict.Bool(&c.targeted)},
-		{"committed", "capacity_reservation: if cancelled before this time, it costs wind_down", strict.Duration(&c.least, 0)},
-		{"wind_down", "capacity_reservation: that charge", money(&c.windDown)},
-		{"sizes", "azure_reservation: its flexibility group by the reservation catalogue: [{size: Standard_NC24ads_A100_v4, ratio: 1}, {size: Standard_NC48ads_A100_v4, ratio: 2}]", sizeSection.List(&c.sizes, maxList, "sizes")},
-		{"size_flexibility", "azure_reservation: false covers its own size only", strict.Bool(&c.flexible)},
-		{"minimum", "minimum_spend: what is paid at least in each period", money(&c.minimum)},
-		{"every", "minimum_spend: the period, month, quarter, year or term; default: term", strict.Choice(&c.every, "every", "month", "quarter", "year", "term")},
-		{"machine", "owned: what one unit costs: {capital: 250k, residual: 40k, watts: 10200, pue: 1.3, price_kwh: 0.11, space: 0.40}", machineSection.Pointer(&c.machine)},
 		{"escape", "it is left before its end: {leave: 2027-04-01, every: 90d, refund: 100%, fee: 0, limit: 50k}", escape(&k.Escape, &c.leave)},
 	}
+	list = append(list, c.options()...)
 	list = append(list, c.deal.fields()...)
 	return append(list, skuFields(&c.sku, &c.instance)...)
+}
+
+// options returns the fields of all products. Those of the commitment's own are read into its form.
+func (c *bought) options() (list []strict.Field) {
+	own, seen := map[string]any{}, map[string]bool{}
+	for _, o := range c.form.Options {
+		own[o.Name] = o.Into
+	}
+	products, _ := billing.Named()
+	for _, name := range slices.Sorted(maps.Keys(products)) {
+		for _, o := range products[name].Form().Options {
+			if seen[o.Name] {
+				continue
+			}
+			seen[o.Name] = true
+			into := o.Into
+			if mine := own[o.Name]; mine != nil {
+				into = mine
+			}
+			list = append(list, strict.Field{Name: o.Name, Doc: o.Doc, Read: optionReader(o.Name, into)})
+			if o.Name == "units" {
+				list = append(list, strict.Field{Name: "gpus", Doc: "the same as units", Read: optionReader(o.Name, into)})
+			}
+		}
+	}
+	return list
+}
+
+// optionReader reads an option of a product.
+func optionReader(name string, into any) strict.Reader {
+	switch to := into.(type) {
+	case *billing.Units:
+		return thousandths((*int64)(to))
+	case *string:
+		return strict.Name(to)
+	case *bool:
+		return strict.Bool(to)
+	case *capcli.Seconds:
+		return strict.Duration(to, 0)
+	case *billing.Rates:
+		return planRates((*[]billing.PlanRate)(to))
+	case *[]billing.SizeRatio:
+		return sizeSection.List(to, maxList, name)
+	case **billing.Machine:
+		return machineSection.Pointer(to)
+	case billing.Amount:
+		return money(to.To)
+	case billing.Choice:
+		return strict.Choice(to.To, name, to.Of...)
+	case billing.UnitPrice:
+		return func(d *strict.Decoder, n *yaml.Node) {
+			var p Price
+			price(&p)(d, n)
+			*to.To = p.Rate
+		}
+	}
+	panic(fmt.Sprintf("scenarios: the option %s of a product is a %T", name, into))
 }
 
 // productOf reads the name or an alias of a product.
@@ -147,10 +139,8 @@ func productOf(dst *string) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var s string
 		if strict.Choice(&s, "product", productNames()...)(d, n); s != "" {
-			*dst = s
-			if long := productAlias[s]; long != "" {
-				*dst = long
-			}
+			_, aliases := billing.Named()
+			*dst = cmp.Or(aliases[s], s)
 		}
 	}
 }
@@ -251,8 +241,8 @@ func (c *bought) check(o *strict.Object) {
 	case o.Has("term") && o.Has("until"):
 		o.FaultName("until", "term and until both say when it ends; leave one out")
 	}
-	if (c.product == "committed_use" || c.product == "flexible_use") && o.Has("term") && c.term != "" && nominal(c.term) != nominal("1y") && nominal(c.term) != nominal("3y") {
-		o.Fault("term", "committed use is for 1y or 3y; a part of a term is said with until")
+	if c.form.Term != "" && c.term != "" && !slices.ContainsFunc(c.form.Terms, func(t string) bool { return nominal(t) == nominal(c.term) }) {
+		o.Fault("term", "%s", c.form.Term)
 	}
 	if o.Has("units") && o.Has("gpus") {
 		o.FaultName("gpus", "units and gpus are the same; leave one out")
@@ -263,23 +253,20 @@ func (c *bought) check(o *strict.Object) {
 	if c.product == "" {
 		return
 	}
-	own := products[c.product].fields
-	for _, f := range []string{"units", "gpus", "commit", "rates", "reservation", "ends_early", "rule", "contracted_price", "targeted", "committed", "wind_down", "residual", "machine", "sizes", "size_flexibility", "minimum", "every"} {
-		asks := f
-		if f == "gpus" {
+	own := c.form.OwnFields()
+	for _, f := range c.options() {
+		asks := f.Name
+		if asks == "gpus" {
 			asks = "units"
 		}
-		if o.Has(f) && !slices.Contains(own, asks) {
-			o.FaultName(f, "%s is no field of %s; it has %s", f, c.product, strings.Join(own, ", "))
+		if o.Has(f.Name) && !slices.Contains(own, asks) {
+			o.FaultName(f.Name, "%s is no field of %s; it has %s", f.Name, c.product, strings.Join(own, ", "))
 		}
 	}
-	switch {
-	case c.product == "minimum_spend":
-		o.Require("minimum", "rates")
-	case c.spend():
-		o.Require("commit", "rates")
-	case !o.Has("gpus"):
-		o.Require("units")
+	for _, x := range c.form.Options {
+		if x.Needed && (x.Name != "units" || !o.Has("gpus")) {
+			o.Require(x.Name)
+		}
 	}
 	c.checkFees(o)
 }
@@ -293,16 +280,16 @@ func (c *bought) checkFees(o *strict.Object) {
 		}
 	}
 	switch {
-	case c.product == "minimum_spend":
+	case c.form.Unpaid != "":
+		at := c.form.Options[0].Name
+		if c.form.Price != nil {
+			o.Require("price")
+			at, ways = "price", ways-1
+		}
 		if ways > 0 || o.Has("payment") {
-			o.Fault("minimum", "a minimum spend is paid as it is used, at its rates; leave price, payment, upfront, hourly and monthly out")
+			o.Fault(at, "%s", c.form.Unpaid)
 		}
-	case c.product == "capacity_reservation":
-		o.Require("price")
-		if ways > 1 || o.Has("payment") {
-			o.Fault("price", "a capacity reservation costs the on-demand price; leave upfront, hourly, monthly and payment out")
-		}
-	case c.spend():
+	case c.form.Commit != nil:
 		if o.Has("price") || ways > 1 {
 			o.Fault("price", "a plan costs what it commits to; leave price out, and say with payment what is paid up front")
 		}
@@ -332,11 +319,8 @@ func (c *bought) build(o *strict.Object) bool {
 	}
 	k.Scope = scopeOf(c.sku, c.instance)
 	k.Scope.Account = c.account
-	if c.payment == "" && c.product == "capacity_block" { // a capacity block is always paid whole in advance
+	if c.payment == "" && c.form.Block {
 		c.payment = "all"
-	}
-	if c.product == "capacity_block" && !o.Has("ends_early") && (c.rule == "" || c.rule == "aws") {
-		c.early = billing.BlockEndsEarly
 	}
 	return c.priced(o)
 }
@@ -350,30 +334,46 @@ func (c *bought) priced(o *strict.Object) bool {
 		return false
 	}
 	c.commitment.Fees = fees
-	c.commitment.Product = products[c.product].product(c)
+	if c.form.Price != nil {
+		*c.form.Price = c.price.Rate
+	}
+	c.commitment.Product = c.form.Product()
 	return true
+}
+
+// machine returns what a unit costs to own; nil where fees say it.
+func (c *bought) machine() *billing.Machine {
+	if c.form.Ownership == nil {
+		return nil
+	}
+	return c.form.Ownership.Machine
 }
 
 // fees returns the fees that the file states, else those that price or commit come to over the
 // term.
 func (c *bought) fees() (billing.Fees, error) {
 	k := &c.commitment
-	f := billing.Fees{Upfront: c.upfront, Hourly: c.hourly, Monthly: c.monthly, Residual: c.residual}
-	hourly := c.commit
+	f := billing.Fees{Upfront: c.upfront, Hourly: c.hourly, Monthly: c.monthly}
+	if c.form.Ownership != nil {
+		f.Residual = c.form.Ownership.Residual
+	}
+	var hourly capcli.USD
 	switch {
-	case c.product == "capacity_reservation", c.product == "minimum_spend":
+	case c.form.Unpaid != "":
 		return billing.Fees{}, nil
-	case c.machine != nil:
-		return c.machine.Fees(int64(c.units))
-	case c.spend() && (f.Upfront > 0 || f.Hourly > 0 || f.Monthly > 0):
-		return f, nil
+	case c.machine() != nil:
+		return c.machine().Fees(int64(*c.form.Units))
+	case c.form.Commit != nil:
+		if hourly = *c.form.Commit; f.Upfront > 0 || f.Hourly > 0 || f.Monthly > 0 {
+			return f, nil
+		}
 	case c.price.Known:
-		hi, lo := bits.Mul64(uint64(c.price.Rate), uint64(c.units))
+		hi, lo := bits.Mul64(uint64(c.price.Rate), uint64(*c.form.Units))
 		if hi > 0 || lo > 1<<62 {
 			return f, capcli.ErrOverflow
 		}
 		hourly = capcli.USD((lo + 500) / 1000)
-	case !c.spend():
+	default:
 		return f, nil
 	}
 	switch c.payment {

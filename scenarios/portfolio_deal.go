@@ -112,7 +112,7 @@ func (c *bought) deals(o *strict.Object) ([]billing.Commitment, bool) {
 // steps divides the term at the steps of the ramp and adds the extension.
 func (c *bought) steps(o *strict.Object) ([]billing.Commitment, bool) {
 	x := &c.deal
-	if len(x.ramp) > 0 && (o.Has("upfront") || o.Has("hourly") || o.Has("monthly") || c.machine != nil) {
+	if len(x.ramp) > 0 && (o.Has("upfront") || o.Has("hourly") || o.Has("monthly") || c.machine() != nil) {
 		o.FaultName("ramp", "a ramp changes price or commit; give the first step a price rather than upfront, hourly, monthly or machine")
 		return nil, false
 	}
@@ -154,11 +154,11 @@ func (c *bought) steps(o *strict.Object) ([]billing.Commitment, bool) {
 
 // step applies the changes of a step.
 func (c *bought) step(s *rampStep) {
-	if s.units > 0 {
-		c.units = s.units
+	if s.units > 0 && c.form.Units != nil {
+		*c.form.Units = s.units
 	}
-	if s.commit > 0 {
-		c.commit = s.commit
+	if s.commit > 0 && c.form.Commit != nil {
+		*c.form.Commit = s.commit
 	}
 	if s.price.Known {
 		c.price = s.price

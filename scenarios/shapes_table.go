@@ -2,10 +2,7 @@ package scenarios
 
 import (
 	"bytes"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"slices"
 	"strconv"
@@ -41,35 +38,26 @@ const maxMeasured = 100_000
 // steps_per_s, seconds and run_s. Columns source, job_type, batch_size and consolidated choose rows. A value
 // of 0 is that the job does not run there.
 func readMeasured(b []byte, s *Scaling) (*rateTable, error) {
-	r := csv.NewReader(bytes.NewReader(b))
-	r.ReuseRecord = true
-	head, err := r.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, &capcli.InputError{File: s.Table, Text: "the file is empty; want a header gpu_model,gpus,steps_per_s"}
-	}
+	r, err := capcli.NewSheet(s.Table, bytes.NewReader(b), ",")
 	if err != nil {
-		return nil, csvError(s.Table, err)
+		return nil, err
 	}
-	c, err := columnsOf(head, s)
+	c, err := columnsOf(r, s)
 	if err != nil {
 		return nil, err
 	}
 	t := &rateTable{points: map[measuredAt]point{}, rates: c.rates}
-	for n := 0; ; n++ {
-		row, err := r.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			return t, t.finish(s)
-		case err != nil:
-			return nil, csvError(s.Table, err)
-		case n == maxMeasured:
-			return nil, &capcli.InputError{File: s.Table, Text: fmt.Sprintf("over %d rows", maxMeasured)}
+	n := 0
+	err = r.EachRow(func() error {
+		if n++; n > maxMeasured {
+			return &capcli.InputError{File: s.Table, Text: fmt.Sprintf("over %d rows", maxMeasured)}
 		}
-		line, _ := r.FieldPos(0)
-		if err := t.add(row, c, line, s); err != nil {
-			return nil, err
-		}
+		return t.add(r, c, s)
+	})
+	if err != nil {
+		return nil, err
 	}
+	return t, t.finish(s)
 }
 
 // columns are where a table has what.
@@ -87,16 +75,11 @@ type chosen struct {
 	want string
 }
 
-func columnsOf(head []string, s *Scaling) (c columns, err error) {
-	find := func(name string) int {
-		return slices.IndexFunc(head, func(h string) bool {
-			return strings.EqualFold(strings.TrimSpace(strings.TrimPrefix(h, "\ufeff")), name)
-		})
-	}
+func columnsOf(r *capcli.Sheet, s *Scaling) (c columns, err error) {
 	missing := func(name string) error {
 		return &capcli.InputError{File: s.Table, Line: 1, Field: name, Text: "no such column; want a header gpu_model,gpus,steps_per_s"}
 	}
-	if c.model, c.gpus = find("gpu_model"), find("gpus"); c.model < 0 {
+	if c.model, c.gpus = r.FindColumn("gpu_model"), r.FindColumn("gpus"); c.model < 0 {
 		return c, missing("gpu_model")
 	}
 	if c.gpus < 0 {
@@ -104,7 +87,7 @@ func columnsOf(head []string, s *Scaling) (c columns, err error) {
 	}
 	c.value = -1
 	for _, name := range []string{"steps_per_s", "seconds", "run_s"} {
-		if at := find(name); at >= 0 {
+		if at := r.FindColumn(name); at >= 0 {
 			c.value, c.valueName, c.rates = at, name, name == "steps_per_s"
 			break
 		}
@@ -113,7 +96,7 @@ func columnsOf(head []string, s *Scaling) (c columns, err error) {
 		return c, missing("steps_per_s")
 	}
 	for _, x := range []chosen{{0, "job_type", s.Job}, {0, "batch_size", s.Batch}, {0, "source", s.Source}, {0, "consolidated", s.Consolidated}} {
-		if x.at = find(x.name); x.want != "" && x.at < 0 {
+		if x.at = r.FindColumn(x.name); x.want != "" && x.at < 0 {
 			return c, missing(x.name)
 		} else if x.want != "" {
 			c.choose = append(c.choose, x)
@@ -123,36 +106,36 @@ func columnsOf(head []string, s *Scaling) (c columns, err error) {
 }
 
 // add adds a row.
-func (t *rateTable) add(row []string, c columns, line int, s *Scaling) error {
+func (t *rateTable) add(r *capcli.Sheet, c columns, s *Scaling) error {
 	for _, x := range c.choose {
-		if strings.TrimSpace(row[x.at]) != x.want {
+		if r.Cell(x.at) != x.want {
 			return nil
 		}
 	}
 	fault := func(field, text string) error {
-		return &capcli.InputError{File: s.Table, Line: line, Field: field, Text: text}
+		return &capcli.InputError{File: s.Table, Line: r.Line, Field: field, Text: text}
 	}
-	model := strings.TrimSpace(row[c.model])
-	gpus, err := strconv.Atoi(strings.TrimSpace(row[c.gpus]))
+	model := r.Cell(c.model)
+	gpus, err := strconv.Atoi(r.Cell(c.gpus))
 	if err != nil || gpus < 1 || gpus > maxGPUs {
-		return fault("gpus", fmt.Sprintf("want a whole number of 1 to %d, found %s", maxGPUs, capcli.Quoted(row[c.gpus])))
+		return fault("gpus", fmt.Sprintf("want a whole number of 1 to %d, found %s", maxGPUs, capcli.Quoted(r.Cell(c.gpus))))
 	}
 	if model == "" {
 		return fault("gpu_model", "the model is empty")
 	}
-	v, err := width.ParseDecimal(strings.TrimSpace(row[c.value]))
+	v, err := width.ParseDecimal(r.Cell(c.value))
 	if err != nil || v.Sign() < 0 || v.Cmp(big.NewRat(1e15, 1)) > 0 {
-		return fault(c.valueName, "want a number of 0 or more, found "+capcli.Quoted(row[c.value]))
+		return fault(c.valueName, "want a number of 0 or more, found "+capcli.Quoted(r.Cell(c.value)))
 	}
 	at := measuredAt{strings.ToLower(model), gpus}
 	if old, twice := t.points[at]; twice {
 		return &capcli.InputError{
-			File: s.Table, Line: line,
+			File: s.Table, Line: r.Line,
 			Text: fmt.Sprintf("%d GPUs of %s are in line %d too", gpus, capcli.Quoted(model), old.line),
 			Hint: "job_type, batch_size, source and consolidated of scaling choose rows",
 		}
 	}
-	p := point{line: line}
+	p := point{line: r.Line}
 	if v.Sign() > 0 {
 		p.value = v
 	}

@@ -131,7 +131,7 @@ func TestShapeFaults(t *testing.T) {
 // TestMeasuredFaults checks that each fault of a table is named, with its line.
 func TestMeasuredFaults(t *testing.T) {
 	for table, want := range map[string]string{
-		"":                                                   "the file is empty",
+		"":                                                   "expected a header line, found none",
 		"gpu_model,gpus\nH100,8\n":                           "no such column",
 		"gpus,steps_per_s\n8,1\n":                            "gpu_model",
 		"gpu_model,gpus,steps_per_s\n":                       "the table has no rows",
@@ -141,7 +141,7 @@ func TestMeasuredFaults(t *testing.T) {
 		"gpu_model,gpus,steps_per_s\n,8,1\n":                 "the model is empty",
 		"gpu_model,gpus,steps_per_s\nH100,8,1\nh100,8,2\n":   "in line 2 too",
 		"gpu_model,gpus,steps_per_s\nA100,8,1\n":             "has A100",
-		"gpu_model,gpus,steps_per_s\nH100,8,1\n\"H100,8,1\n": "not valid CSV",
+		"gpu_model,gpus,steps_per_s\nH100,8,1\n\"H100,8,1\n": "a quote is not closed",
 	} {
 		s, err := Parse("plan.yaml", []byte(shapesPlan("  - {name: x, models: [H100], scaling: {table: t.csv}}", "\n")))
 		if err != nil {

@@ -22,7 +22,6 @@ type Shift struct {
 	Step           capcli.Seconds
 	Length         capcli.Seconds // run time that the choice is made for; 0 is that which is believed
 	Exact          bool           // the true run time
-	Percent        int64
 	MaxRun         capcli.Seconds
 	CommittedFirst bool
 	Classes        []string
@@ -39,7 +38,6 @@ var shiftSection = strict.Section[Shift]{Name: "shift", Start: Shift{By: "carbon
 		{"most", "longest time that a start is put off: 24h; default: only jobs whose data states shiftable", strict.Duration(&s.Most, 0)},
 		{"step", "time between two starts that are looked at, 1h in GAIA; default: every second", strict.Duration(&s.Step, 0)},
 		{"length", "run time that the choice is made for: believed (default), true, or the average of the class such as 2h", readLength(s)},
-		{"percent", "threshold: share of the next day that is low enough, in percent; default: 30", strict.Integer(&s.Percent, 1, 99)},
 		{"max_run", "for jobs believed to run no longer; default: all", strict.Duration(&s.MaxRun, 1)},
 		{"committed_first", "true: committed capacity may be used at once, and only on-demand and spot wait", strict.Bool(&s.CommittedFirst)},
 		{"classes", "kinds of work that it is for; default: all", strict.Names(&s.Classes, "classes")},
@@ -135,7 +133,7 @@ func (s *Scenario) delayer(files *files, pools []simulate.Pool) (simulate.Delaye
 		}
 		rules = append(rules, shift.Rule{
 			Classes: r.Classes, Tenants: r.Tenants, Partitions: r.Partitions, MaxRun: r.MaxRun, Most: r.Most, Policy: policy, Step: r.Step,
-			Percent: r.Percent, Length: r.Length, Exact: r.Exact, CommittedFirst: r.CommittedFirst, Signals: signals[r.By],
+			Length: r.Length, Exact: r.Exact, CommittedFirst: r.CommittedFirst, Signals: signals[r.By],
 		})
 	}
 	return shift.NewDelayer(rules), nil

@@ -84,7 +84,6 @@ var outputs = []struct {
 	{"capcli/mig_fit/v1", "capcli mig fit: whether MIG instances fit on one GPU, and in which order", reflect.TypeFor[mig.Fit]()},
 	{"capcli/mig_fleet/v1", "capcli mig fleet: how many GPUs MIG instances need", reflect.TypeFor[mig.Fleet]()},
 	{"capcli/mig_list/v1", "capcli mig list: the MIG profiles of a GPU", reflect.TypeFor[mig.List]()},
-	{"capcli/mig_state/v1", "capcli mig state: what else a GPU takes on which instances run", reflect.TypeFor[mig.State]()},
 	{"capcli/plan_backtest/v1", "capcli plan backtest: decisions about commitments tried on the past", reflect.TypeFor[trial.Result]()},
 	{"capcli/plan/v1", "capcli plan curve: what to commit to for a curve of demand", reflect.TypeFor[curve.Result]()},
 	{"capcli/plan-shard/v1", "a file of capcli plan mix --shard", reflect.TypeFor[shard.Document]()},

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 )
 
 // arimaGold is a fit of R's forecast 8.20.

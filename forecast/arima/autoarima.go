@@ -15,13 +15,9 @@ import (
 // moves from the best model so far to its neighbours. Models with a root within one percent of
 // the unit circle, or without a proper maximum, are passed over.
 type AutoARIMA struct {
-	Period     int         // m; 1 or 0 means no season
-	Xreg       [][]float64 // as in ARIMA
-	Lambda     *float64    // of the Box-Cox transformation; nil means none
-	Guerrero   bool        // chooses a nil Lambda by Guerrero's method, for positive values
-	BiasAdj    bool        // as in ARIMA
-	UnitRoot   UnitRoot    // test that decides the number of differences
-	Exhaustive bool        // tries all orders whose sum is at most 5 instead of neighbours
+	Period     int      // m; 1 or 0 means no season
+	Lambda     *float64 // of the Box-Cox transformation; nil means none
+	Exhaustive bool     // tries all orders whose sum is at most 5 instead of neighbours
 	// Exact searches by exact likelihood even where the series is longer than 150 values or the
 	// season longer than 12 steps.
 	Exact bool
@@ -49,46 +45,21 @@ func (a AutoARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 
 // FitARIMA is Fit with the concrete type of the fit.
 func (a AutoARIMA) FitARIMA(y capcli.Series) (*Fit, error) {
-	if err := (ARIMA{Xreg: a.Xreg}).check(y.Values); err != nil {
+	if err := (ARIMA{}).check(y.Values); err != nil {
 		return nil, err
 	}
 	if len(model.Observed(y.Values)) < 3 {
 		return nil, fmt.Errorf("arima: %d values, want 3 or more: %w", len(model.Observed(y.Values)), model.ErrTooShort)
 	}
-	var note string
-	lambda := a.Lambda
-	if a.Guerrero && lambda == nil {
-		if lo := smallestValue(y.Values); lo > 0 {
-			v := guerrero(y.Values, max(1, a.Period), -0.9, 2)
-			lambda = &v
-		} else {
-			note = fmt.Sprintf("no Box-Cox transformation: the least value is %g", lo)
-		}
-	}
-	s, err := newArimaSeries(y.Values, lambda)
+	s, err := newArimaSeries(y.Values, a.Lambda)
 	if err != nil {
 		return nil, err
 	}
-	if note != "" {
-		s.notes = append(s.notes, note)
-	}
-	s.biasAdjust, s.given = a.BiasAdj, a.Xreg
 	if a.Period > autoLongest {
 		s.notes = append(s.notes, fmt.Sprintf("the season of %d steps is left out: the longest for ARIMA is %d", a.Period, autoLongest))
 		a.Period = 1
 	}
 	return newAutoSearch(a, s).run()
-}
-
-// smallestValue returns the smallest known value, +Inf where all are missing.
-func smallestValue(y []float64) float64 {
-	lo := math.Inf(1)
-	for _, v := range y {
-		if v < lo {
-			lo = v
-		}
-	}
-	return lo
 }
 
 // autoSearch is one search for an order.
@@ -131,7 +102,7 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 	if q.bigD > 0 {
 		x = lagged(x, m)
 	}
-	q.d = a.UnitRoot.ndiffs(x, false)
+	q.d = ndiffs(x, false)
 	q.constant = q.d+q.bigD <= 1
 	third := n / 3
 	q.most = arimaForm{p: min(autoMost, third), q: min(autoMost, third)}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 )
 
 // autoGold are R's automatic choices by setting.

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 	"capcli/forecast/model"
 )
 
@@ -228,7 +228,7 @@ func TestARIMAOddSeries(t *testing.T) {
 		"exponential":  {filled(60, func(i int) float64 { return math.Exp(float64(i) / 3) }), false},
 		"intermittent": {filled(100, func(i int) float64 { return float64(i % 17 / 16) }), false},
 	} {
-		for _, m := range []AutoARIMA{{Period: 1}, {Period: 24}, {Period: 4, Guerrero: true}} {
+		for _, m := range []AutoARIMA{{Period: 1}, {Period: 24}, {Period: 4}} {
 			fit, err := m.Fit(capcli.Series{Values: c.y})
 			if c.short {
 				if !errors.Is(err, model.ErrTooShort) {

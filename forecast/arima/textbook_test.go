@@ -10,8 +10,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/forecast/internal/golden"
-	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // rARIMA is what R says of an ARIMA model of a textbook series.
@@ -27,12 +26,10 @@ type rARIMA struct {
 
 // rARIMAs are R's facts, by series.
 func rARIMAs(t *testing.T) map[string]struct {
-	Unit               []float64
 	Fixed, Auto, Waves []rARIMA
 } {
 	t.Helper()
 	var out map[string]struct {
-		Unit               []float64
 		Fixed, Auto, Waves []rARIMA
 	}
 	golden.ReadJSON(t, filepath.Join("forecast", "testdata", "r-arima.json.gz"), &out)
@@ -252,24 +249,5 @@ func TestDHROfTextbookSeriesNoWorseThanR(t *testing.T) {
 			continue
 		}
 		t.Log(line)
-	}
-}
-
-// TestUnitRootsOfTextbookSeriesAsR holds the statistics and the differences that
-// they want to R's.
-func TestUnitRootsOfTextbookSeriesAsR(t *testing.T) {
-	_, facts := golden.ReadFacts(t)
-	for name, r := range rARIMAs(t) {
-		y := model.Observed(facts.Series[name].Y)
-		lags := int(4 * math.Pow(float64(len(y)-1)/100, 0.25))
-		got := []float64{
-			dickeyFuller(y, false, 1), dickeyFuller(y, true, 1), phillipsPerron(y, false, lags), phillipsPerron(y, true, lags),
-			float64(DickeyFuller.ndiffs(y, false)), float64(PhillipsPerron.ndiffs(y, false)),
-		}
-		for i, v := range got {
-			if math.Abs(v-r.Unit[i]) > 1e-6*math.Max(1, math.Abs(v)) {
-				t.Errorf("%s: figure %d is %.9g, R %.9g", name, i+1, v, r.Unit[i])
-			}
-		}
 	}
 }

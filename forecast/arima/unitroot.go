@@ -64,8 +64,22 @@ func residualsOfLine(y []float64, trend bool) []float64 {
 // kpssLags returns the number of lags in R's ndiffs.
 func kpssLags(n int) int { return int(3 * math.Sqrt(float64(n)) / 13) }
 
-// ndiffs returns the number of differences, at most two, that the KPSS test calls for.
-func ndiffs(y []float64, trend bool) int { return KPSS.ndiffs(y, trend) }
+// ndiffs returns the number of differences, at most two, after which the KPSS test at 5 % calls for no
+// other. Missing values are left out.
+func ndiffs(y []float64, trend bool) int {
+	critical := kpssLevel
+	if trend {
+		critical = kpssTrend
+	}
+	x := model.Observed(y)
+	for d := range 2 {
+		if len(x) < 2 || model.IsFlat(x) || kpss(x, trend, kpssLags(len(x))) <= critical {
+			return d
+		}
+		x = lagged(x, 1)
+	}
+	return 2
+}
 
 // nsdiffs returns 1 when the seasonal strength of the series (Wang, Smith and Hyndman 2006) is
 // over 0.64, else 0. It returns 0 for a series of at most two seasons. Lines between neighbours

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 )
 
 // R forecast 8.20 croston.

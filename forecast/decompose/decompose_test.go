@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 )
 
 type goldenSTL struct {

@@ -13,7 +13,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 	"capcli/forecast/model"
 )
 

@@ -72,13 +72,6 @@ func (f *pieces) info(fit, left []float64, scale, ar, own float64) model.Info {
 		Sigma2: own * own * f.unit * f.unit,
 		Fitted: make([]float64, n),
 	}
-	for k := range f.p.Regressors {
-		name := fmt.Sprintf("regressor%d", k+1)
-		if k < len(f.p.RegressorsOf) {
-			name = f.p.RegressorsOf[k]
-		}
-		info.Params = append(info.Params, model.Param{Name: name, Value: f.coef[f.width-len(f.p.Regressors)+k] * f.unit})
-	}
 	for i := range fit {
 		info.Fitted[i] = fit[i] * f.unit
 		if i > 0 && model.IsFinite(left[i-1]) {

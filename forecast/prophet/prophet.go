@@ -24,20 +24,15 @@ import (
 // touches it at the last d (majorise and minimise). Beyond the paper, the errors e are an
 // autoregression of order one, so that the forecast starts where the data ends.
 type Piecewise struct {
-	Seasons      []int       // lengths in steps
-	Changes      int         // number of places where the slope may change; 0: 25
-	ChangeScale  float64     // scale of the Laplace prior, in largest values per history; 0: 0.05
-	SeasonScale  float64     // prior standard deviation of the coefficients of seasons and regressors; 0: 10
-	Regressors   [][]float64 // by regressor and step, from the first step of history; 0 beyond their ends
-	RegressorsOf []string    // names of the regressors
+	Seasons []int // lengths in steps
 }
 
 const (
-	pieceChanges   = 25
+	pieceChanges   = 25 // number of places where the slope may change
 	pieceRange     = 0.8
-	pieceChange    = 0.05
-	pieceSeason    = 10.0
-	pieceTrend     = 5.0 // prior standard deviation of level and slope
+	pieceChange    = 0.05 // scale of the Laplace prior, in largest values per history
+	pieceSeason    = 10.0 // prior standard deviation of the coefficients of seasons
+	pieceTrend     = 5.0  // prior standard deviation of level and slope
 	pieceHarmonics = 10
 	pieceRounds    = 100
 	pieceLeast     = 1e-5 // least standard deviation of the noise, in largest values
@@ -56,11 +51,6 @@ func (p Piecewise) Fit(y capcli.Series) (model.Fitted, error) {
 	}
 	if count < 3 {
 		return nil, fmt.Errorf("prophet: %d known values, want 3 or more: %w", count, model.ErrTooShort)
-	}
-	for k, r := range p.Regressors {
-		if len(r) < len(y.Values) || slices.ContainsFunc(r, func(v float64) bool { return !model.IsFinite(v) }) {
-			return nil, fmt.Errorf("prophet: regressor %d has %d values, want %d or more, all finite: %w", k+1, len(r), len(y.Values), model.ErrUnfit)
-		}
 	}
 	f := newPieces(p, y.Values)
 	if err := f.climb(); err != nil {
@@ -82,15 +72,6 @@ type pieces struct {
 }
 
 func newPieces(p Piecewise, y []float64) *pieces {
-	if p.Changes == 0 {
-		p.Changes = pieceChanges
-	}
-	if p.ChangeScale == 0 {
-		p.ChangeScale = pieceChange
-	}
-	if p.SeasonScale == 0 {
-		p.SeasonScale = pieceSeason
-	}
 	f := &pieces{p: p, y: y, unit: 1}
 	top := 0.0
 	for _, v := range y {
@@ -102,8 +83,8 @@ func newPieces(p Piecewise, y []float64) *pieces {
 		f.unit = top
 	}
 	early := int(pieceRange * float64(len(y)))
-	for j := range min(p.Changes, early-1) {
-		i := math.Round(float64(j+1) * float64(early-1) / float64(min(p.Changes, early-1)))
+	for j := range min(pieceChanges, early-1) {
+		i := math.Round(float64(j+1) * float64(early-1) / float64(min(pieceChanges, early-1)))
 		f.places = append(f.places, i/float64(len(y)-1))
 	}
 	f.width = 2 + len(f.places)
@@ -117,7 +98,6 @@ func newPieces(p Piecewise, y []float64) *pieces {
 		f.waves = append(f.waves, w)
 		f.width += len(w[0])
 	}
-	f.width += len(p.Regressors)
 	return f
 }
 
@@ -149,13 +129,6 @@ func (f *pieces) row(i int, out []float64) {
 	}
 	for _, w := range f.waves {
 		out = append(out, w[i%len(w)]...)
-	}
-	for _, r := range f.p.Regressors {
-		v := 0.0
-		if i < len(r) {
-			v = r[i]
-		}
-		out = append(out, v)
 	}
 }
 
@@ -230,12 +203,12 @@ func (f *pieces) priors(out []float64) {
 		case j < 2:
 			out[j] = 1 / (pieceTrend * pieceTrend)
 		case j < 2+len(f.places):
-			out[j] = 1 / (f.p.ChangeScale * math.Max(math.Abs(f.coef[j]), 1e-6))
+			out[j] = 1 / (pieceChange * math.Max(math.Abs(f.coef[j]), 1e-6))
 			if f.coef[j] == 0 {
-				out[j] = 1 / (f.p.ChangeScale * f.p.ChangeScale)
+				out[j] = 1 / (pieceChange * pieceChange)
 			}
 		default:
-			out[j] = 1 / (f.p.SeasonScale * f.p.SeasonScale)
+			out[j] = 1 / (pieceSeason * pieceSeason)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 	"capcli/forecast/model"
 )
 

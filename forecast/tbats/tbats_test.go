@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 	"capcli/forecast/model"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 	"capcli/forecast/model"
 )
 

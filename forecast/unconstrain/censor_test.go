@@ -57,15 +57,6 @@ func TestQueueSaysWhatWasMissing(t *testing.T) {
 	if info.Queue != 3 || info.Guessed != 1 || got.Values[9] <= 8 {
 		t.Errorf("by queue %d, guessed %d, last %v, want 3, 1 and more than 8", info.Queue, info.Guessed, got.Values[9])
 	}
-	// Jobs that hold their GPUs for 4 steps and waited: the same work, earlier.
-	usage.Values, pending = []float64{4, 8, 8, 8, 8, 8, 8, 4, 3, 2}, []float64{0, 0, 2, 4, 2, 0, 0, 0, 0, 0}
-	got, _, err = Demand(usage, Censoring{Pending: pending, Hold: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []float64{4, 8, 10, 12, 10, 8, 6, 0, 1, 2}; !slices.Equal(got.Values, want) {
-		t.Errorf("demand had nobody waited = %v, want %v", got.Values, want)
-	}
 }
 
 func TestUnconstrainRefuses(t *testing.T) {
@@ -78,9 +69,6 @@ func TestUnconstrainRefuses(t *testing.T) {
 		"limits":    {y.Values, Censoring{Limit: []float64{1, 2}}, model.ErrUnfit},
 		"pending":   {y.Values, Censoring{Pending: []float64{1}}, model.ErrUnfit},
 		"negative":  {y.Values, Censoring{Pending: []float64{1, -1, 0}}, model.ErrUnfit},
-		"flags":     {y.Values, Censoring{Cut: []bool{true}}, model.ErrUnfit},
-		"near":      {y.Values, Censoring{Near: 2}, model.ErrUnfit},
-		"hold":      {y.Values, Censoring{Hold: -1}, model.ErrUnfit},
 		"usage":     {[]float64{-1, 2}, Censoring{}, model.ErrUnfit},
 		"infinite":  {[]float64{math.Inf(1), 2}, Censoring{}, model.ErrUnfit},
 		"all away":  {[]float64{math.NaN()}, Censoring{}, model.ErrTooShort},

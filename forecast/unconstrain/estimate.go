@@ -28,9 +28,9 @@ type Estimate struct {
 }
 
 // Demand estimates the demand behind usage. Where the queue is known, demand is usage plus the
-// queue (see Censoring.Hold). Where only a flag or a limit is known, it is the expected value
+// queue. Where only a limit is known, it is the expected value
 // above the usage, by a Tobit regression on trend and seasons with autocorrelated errors.
-// Missing values stay missing. Demand is below usage only through Hold. Where the series is too
+// Missing values stay missing. Where the series is too
 // short for a regression, demand is usage, and a note says so. It fails where c does not fit the
 // series, or no value is known.
 func Demand(usage capcli.Series, c Censoring) (capcli.Series, Estimate, error) {
@@ -73,23 +73,7 @@ func Demand(usage capcli.Series, c Censoring) (capcli.Series, Estimate, error) {
 	if info.Guessed > 0 {
 		info.impute(latent.Values, guess, &c)
 	}
-	c.settle(latent.Values)
-	if info.Draw != nil {
-		c.settle(info.Draw)
-	}
 	return latent, info, nil
-}
-
-// settle subtracts the work that a queue delayed by Hold steps.
-func (c *Censoring) settle(latent []float64) {
-	if c.Hold == 0 || c.Pending == nil {
-		return
-	}
-	for i := c.Hold; i < len(latent); i++ {
-		if late := c.Pending[i-c.Hold]; model.IsFinite(late) && model.IsFinite(latent[i]) {
-			latent[i] = math.Max(0, latent[i]-late)
-		}
-	}
 }
 
 // impute replaces the values of v that guess marks by their expected values.

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 	"capcli/forecast/model"
 )
 
@@ -129,7 +129,7 @@ func TestEarth(t *testing.T) {
 		t.Skip("reads 700,000 rows")
 	}
 	names, used, queued, room := earth(t)
-	var truth, usage, queue, flag, limit float64
+	var truth, usage, queue, limit float64
 	for _, name := range names {
 		y := capcli.Series{Values: used[name]}
 		cap := used[name][0] + room[name][0]
@@ -141,22 +141,18 @@ func TestEarth(t *testing.T) {
 			}
 			return model.Mean(model.Observed(latent.Values))
 		}
-		cut := make([]bool, len(y.Values))
-		for i, q := range queued[name] {
-			cut[i] = q > 0
-		}
-		a, b, c := of(Censoring{Pending: queued[name]}), of(Censoring{Cut: cut}), of(Censoring{Limit: []float64{cap}})
+		a, c := of(Censoring{Pending: queued[name]}), of(Censoring{Limit: []float64{cap}})
 		d := model.Mean(used[name]) + model.Mean(queued[name])
-		t.Logf("%s: cap %.0f, used %.2f, demand %.2f; by queue %.2f, by flag %.2f, by limit %.2f", name, cap, model.Mean(used[name]), d, a, b, c)
+		t.Logf("%s: cap %.0f, used %.2f, demand %.2f; by queue %.2f, by limit %.2f", name, cap, model.Mean(used[name]), d, a, c)
 		truth += d
 		usage += model.Mean(used[name])
-		queue, flag, limit = queue+a, flag+b, limit+c
+		queue, limit = queue+a, limit+c
 	}
-	t.Logf("total: used %+.1f %%, by queue %+.1f %%, by flag %+.1f %%, by limit %+.1f %%", 100*(usage/truth-1), 100*(queue/truth-1), 100*(flag/truth-1), 100*(limit/truth-1))
+	t.Logf("total: used %+.1f %%, by queue %+.1f %%, by limit %+.1f %%", 100*(usage/truth-1), 100*(queue/truth-1), 100*(limit/truth-1))
 	for _, row := range []struct {
 		what string
 		got  float64
-	}{{"queue", queue}, {"flag", flag}, {"limit", limit}} {
+	}{{"queue", queue}, {"limit", limit}} {
 		if math.Abs(row.got/truth-1) > 0.05 {
 			t.Errorf("by %s: demand %.1f GPUs, want %.1f within 5 %%", row.what, row.got, truth)
 		}

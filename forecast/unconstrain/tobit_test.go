@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"capcli/forecast/internal/golden"
+	"capcli/testdata/golden"
 )
 
 type tobitGold struct {

@@ -57,10 +57,7 @@ func (m *Model) TFLOPS(format string) (float64, bool) {
 // fits a model that is sold as one of 80 GB.
 func (m *Model) MemMiB() int64 { return m.MemGB << 10 }
 
-// All returns the models in order of vendor and age.
-func All() []Model { return slices.Clone(models) }
-
-// Names returns the names of the models, in the order of All.
+// Names returns the names of the models, in order of vendor and age.
 func Names() []string {
 	out := make([]string, len(models))
 	for i := range models {

@@ -211,9 +211,6 @@ func (r *Reader) Models() []string { return r.models.list }
 // Input returns the input, for formats that need random access.
 func (r *Reader) Input() trace.Input { return r.in }
 
-// Options returns the options.
-func (r *Reader) Options() Options { return r.o }
-
 // Body returns the unpacked input, for formats that are no lines.
 func (r *Reader) Body() io.Reader { return r.text }
 

@@ -54,14 +54,6 @@ func (t *Trace) StartTime() capcli.Time {
 // Second is a second in microseconds.
 const Second = int64(1e6)
 
-// Length returns the microseconds from time 0 to the last arrival.
-func (t *Trace) Length() int64 {
-	if len(t.Rows) == 0 {
-		return 0
-	}
-	return t.Rows[len(t.Rows)-1].Arrival
-}
-
 // Options say how to read a trace. The zero value finds the format.
 type Options struct {
 	Format   string            // name in Formats; "" finds it

@@ -48,11 +48,6 @@ type PrunedDay struct {
 	Why   string
 }
 
-// String is a line about the removal.
-func (d PrunedDay) String() string {
-	return fmt.Sprintf("removed %s of %s: %d files, %d bytes, %s", d.Day, d.Host, d.Files, d.Bytes, d.Why)
-}
-
 // KeptDay is a day of a host that would have been removed.
 type KeptDay struct {
 	Host string

@@ -97,8 +97,8 @@ func TestPruneByAgeCountsTheDaysOfTicks(t *testing.T) {
 	if want := []int{2, 5, 6}; !slices.Equal(keptDays(t, d, "box"), want) || len(got.Days) != 2 || len(got.Kept) != 0 {
 		t.Errorf("kept %v, want %v: %+v", keptDays(t, d, "box"), want, got)
 	}
-	if text := got.Days[0].String(); !strings.Contains(text, "removed 2026-11-24 of box: ") || !strings.Contains(text, "older than 4 days") {
-		t.Error(text)
+	if d := got.Days[0]; d.Day != "2026-11-24" || d.Host != "box" || !strings.Contains(d.Why, "older than 4 days") {
+		t.Error(d)
 	}
 	// The other box was off for long, and its clock may be wrong now: its age is that of its own days.
 	prune(t, d, PruneOptions{Keep: mustKeep(t, "3d"), Today: noon.Add(3000 * aDay)})

@@ -68,13 +68,9 @@ type argoNode struct {
 }
 
 func readArgo(r *Reader) error {
-	o := &objects{r: r}
-	for o.nextObject() {
-		if more := readArgoObject(r, o.line, o.raw); !more {
-			return nil
-		}
-	}
-	return o.err
+	return r.eachObject("", "kubectl get workflows -o json", func(raw []byte, line int) (bool, error) {
+		return readArgoObject(r, line, raw), nil
+	}, nil)
 }
 
 // readArgoObject reads a workflow, or a list of them. It reports whether reading goes on.

@@ -55,8 +55,8 @@ func TestBadInput(t *testing.T) {
 		{"zstd damaged", flipped(zstded(t, []byte(rows)), 12), Options{}, "the zstd data is damaged", 0},
 		{"no zone", []byte(head + "1,2024-01-01T00:00:00,1,5\n"), Options{}, "no zone (found 2024-01-01T00:00:00)", 2},
 		{"philly cut", []byte(`[{"status":"Pass","vc":"a","jobid":"1","attempts":[`), Options{}, "does not end", 0},
-		{"philly list without end", []byte(`[{"status":"Pass","vc":"a","jobid":"1","attempts":[]},`), Options{}, "without its ]", 0},
-		{"philly garbage", []byte(`[{"vc":"a","attempts":[]} nonsense]`), Options{}, `expected a JSON object, found 'n'`, 1},
+		{"philly list without end", []byte(`[{"status":"Pass","vc":"a","jobid":"1","attempts":[]},`), Options{}, "is cut short: the list that begins at line 1 does not end", 0},
+		{"philly garbage", []byte(`[{"vc":"a","attempts":[]} nonsense]`), Options{}, `want a JSON object, found 'n'`, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := drain(c.data, c.o)

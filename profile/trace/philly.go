@@ -46,13 +46,9 @@ type phillyAttempt struct {
 
 func readPhillyJSON(r *Reader) error {
 	p := &philly{r: r, zone: newZoned(r)}
-	list := objects{r: r}
-	for list.nextObject() {
-		if !p.object(&list) {
-			return nil
-		}
-	}
-	return list.err
+	return r.eachObject("", "Philly's job log", func(raw []byte, line int) (bool, error) {
+		return p.object(raw, line), nil
+	}, nil)
 }
 
 type philly struct {
@@ -61,13 +57,13 @@ type philly struct {
 	vcs, users names
 }
 
-func (p *philly) object(list *objects) bool {
-	if !unicodeJSON(list.raw) {
-		return p.r.Reject(list.line, list.raw, "text that is not valid UTF-8")
+func (p *philly) object(raw []byte, line int) bool {
+	if !unicodeJSON(raw) {
+		return p.r.Reject(line, raw, "text that is not valid UTF-8")
 	}
 	var in phillyJob
-	if err := json.Unmarshal(list.raw, &in); err != nil {
-		return p.r.Reject(list.line, list.raw, "not a Philly job in JSON")
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return p.r.Reject(line, raw, "not a Philly job in JSON")
 	}
 	job := capcli.Job{
 		ID: in.ID, Tenant: p.users.intern([]byte(in.User)), Partition: p.vcs.intern([]byte(in.VC)),
@@ -75,12 +71,12 @@ func (p *philly) object(list *objects) bool {
 	}
 	var bad flaw
 	if job.Submit, bad = p.parseTime(in.Submitted); bad != flawless {
-		return p.r.Reject(list.line, list.raw, "submitted_time: "+string(bad))
+		return p.r.Reject(line, raw, "submitted_time: "+string(bad))
 	}
 	if reason := p.fold(&job, in.Attempts); reason != "" {
-		return p.r.Reject(list.line, list.raw, reason)
+		return p.r.Reject(line, raw, reason)
 	}
-	return p.r.Keep(list.line, list.raw, &job)
+	return p.r.Keep(line, raw, &job)
 }
 
 // fold combines the attempts of a job into one run. The run time is the sum over the

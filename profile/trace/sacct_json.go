@@ -267,7 +267,7 @@ func readSacctJSON(r *Reader) error {
 }
 
 // eachObject calls each with the objects of the text: those of the list in an outer object, or of an array, or
-// one after another. It calls end after the last. each reports whether reading goes on.
+// one after another. It calls end after the last; nil is nothing. each reports whether reading goes on.
 func (r *Reader) eachObject(list, command string, each func(raw []byte, line int) (bool, error), end func() error) error {
 	in := capcli.NewObjectReader(r.text, list, 1)
 	for {
@@ -286,8 +286,11 @@ func (r *Reader) eachObject(list, command string, each func(raw []byte, line int
 				return err
 			}
 		}
-		if !more {
+		if !more && end != nil {
 			return end()
+		}
+		if !more {
+			return nil
 		}
 		if more, err = each(in.Raw, in.Line); err != nil || !more {
 			return err
@@ -302,4 +305,9 @@ func jsonFlaw(err error) string {
 		return fmt.Sprintf("%s: want %s, found %s", kind.Field, kind.Type, kind.Value)
 	}
 	return "not valid JSON: " + err.Error()
+}
+
+// beginsJSON returns head without a leading byte-order mark and blanks.
+func beginsJSON(head []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 }

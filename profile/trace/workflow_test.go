@@ -9,8 +9,6 @@ import (
 
 func FuzzArgo(f *testing.F) { fuzz(f, "argo") }
 
-func FuzzAirflow(f *testing.F) { fuzz(f, "airflow") }
-
 // TestWorkflowFormats reads what jobs of workflows wait for.
 func TestWorkflowFormats(t *testing.T) {
 	for name, want := range map[string]string{
@@ -20,10 +18,6 @@ research/llm-x7k2p/tune 2 10200 tries 0 fails: afterok:research/llm-x7k2p/pretra
 steps/a 4 3600 tries 0:
 steps/b 0 600 tries 0:
 steps/c 1 300 tries 0: afterok:steps/a:steps/b`,
-		"airflow.json": `nightly/scheduled__2026-03-01/extract 0 1200 tries 0:
-nightly/scheduled__2026-03-01/train/0 4 14400 tries 1: afterok:nightly/scheduled__2026-03-01/extract
-nightly/scheduled__2026-03-01/train/1 4 18000 tries 0 fails: afterok:nightly/scheduled__2026-03-01/extract
-nightly/scheduled__2026-03-01/clean 0 60 tries 0: afterany:nightly/scheduled__2026-03-01/train/0:nightly/scheduled__2026-03-01/train/1`,
 	} {
 		b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "traces", name))
 		if err != nil {

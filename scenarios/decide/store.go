@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"strings"
 	"sync"
 
 	"capcli/profile/store"
@@ -106,10 +105,14 @@ type files struct {
 	Notes []string
 }
 
-// recall returns the files of a step from the cache, or makes and keeps them. what names all that
+// recall returns the files of a step from the cache, or computes and keeps them. parts name all that
 // they depend on.
-func (c *chain) recall(what []string, make func() (*files, error)) (*files, error) {
-	key := "step|" + strings.Join(what, "|")
+func (c *chain) recall(parts []string, compute func() (*files, error)) (*files, error) {
+	texts := [][]byte{[]byte("step")}
+	for _, p := range parts {
+		texts = append(texts, []byte(p))
+	}
+	key := hashOf(texts...)
 	if c.memory != nil {
 		if b, ok := c.memory.Load(key); ok {
 			var f files
@@ -118,7 +121,7 @@ func (c *chain) recall(what []string, make func() (*files, error)) (*files, erro
 			}
 		}
 	}
-	f, err := make()
+	f, err := compute()
 	if err != nil || c.memory == nil {
 		return f, err
 	}

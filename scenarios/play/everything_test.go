@@ -66,7 +66,7 @@ func everything(rng *rand.Rand) string {
 	line("  - {name: llm, gpus: %s, models: {H100: 1, A100: 0.42}, scaling: %s%s}", one("4..16", "x1/2..x2", "[8, 16]"),
 		one("{amdahl: 0.05}", "{comm_share: 0.2, at: 8}"), one("", ", needs: {gpu_mem_gb: 40}", ", near: {mode: preferred, level: node, slowdown: {node: 1, cluster: 1.5}}"))
 	line("widths: %s", one("asked", "cheapest", "narrowest", "widest", "soonest", "{rule: cheapest, wait: 1h}"))
-	line("policy: %s", one("fifo", "easy", "sjf", "las", "priority-preempt", "edf", "fair", "gavel", "optimus", "goodput", "elastic"))
+	line("policy: %s", one("fifo", "easy", "sjf", "las", "priority-preempt", "edf", "fair", "gavel", "goodput", "elastic"))
 	line("overflow: {patience: %s}", one("0", "30m", "never"))
 	line("preemption: {mode: %s}", one("suspend", "checkpoint, classes: [{checkpoint_every: 30m, checkpoint_cost: 20s, restart: 2m}]", "restart"))
 	if rng.IntN(2) == 0 {

@@ -6,17 +6,16 @@ import "math"
 //
 //	work × s / (base − elapsed × s),
 //
-// which rises with s. With elapsed = 0 and base = 1 it is proportional to s. A fixed claim stays.
+// which rises with s. With elapsed = 0 and base = 1 it is proportional to s. A fixed claim is none.
 type claim struct {
 	work, base, elapsed float64
 	fixed               bool
-	value               float64 // where fixed
 }
 
 // valueAt returns the claim at level s, and how fast it rises with s.
 func (c *claim) valueAt(s float64) (value, rise float64) {
 	if c.fixed {
-		return c.value, 0
+		return 0, 0
 	}
 	rest := c.base - c.elapsed*s
 	return c.work * s / rest, c.work * c.base / (rest * rest)
@@ -36,13 +35,13 @@ type level struct {
 	full   []float64 // prices at which the floors cost as much as all GPUs; nil where they cost less
 }
 
-// raise returns the highest level at which all claims can be met; they can at level low. It is Newton's
+// raise returns the highest level at which all claims can be met; they can at level 0. It is Newton's
 // method from above, on the cost of all claims at the prices of the tightest types, which is convex in
 // the level. Each step ends at a level that is proved to be a bound; the last one can be met. Where claims
 // that are fixed fill a type, rounding of their cost may throw a step below low; the way up from there is
 // by halves.
-func (m *market) raise(claims []claim, low float64) level {
-	high := math.Inf(1)
+func (m *market) raise(claims []claim) level {
+	low, high := 0.0, math.Inf(1)
 	for i := range claims {
 		if c := &claims[i]; !c.fixed {
 			high = min(high, c.highest(m.bidders[i].top()))
@@ -101,7 +100,7 @@ func (m *market) afford(claims []claim, prices []float64, s float64) float64 {
 			least := b.cheapest(cost, x[:m.types])
 			total += least
 			if !claims[i].fixed {
-				below, _ := b.slopes(cost, least)
+				below := b.slopeBelow(cost, least)
 				_, speed := claims[i].valueAt(s)
 				rise += below * speed
 			}
@@ -137,41 +136,4 @@ func (m *market) evenPrices() []float64 {
 		prices[j] = 1 / float64(m.types)
 	}
 	return prices
-}
-
-// freeze fixes the claims that can be no higher than at level l, given all others: those whose job has
-// its best type all the time, and those that cost more at the level's prices if they rise. For by
-// complementary slackness no allocation gives these more. It reports whether any is left.
-func (m *market) freeze(claims []claim, l *level) (left bool) {
-	m.claimAll(claims, l.s)
-	var costs, x [maxTypes]float64
-	cost, most, at, froze := costs[:m.types], 0.0, -1, false
-	for i := range claims {
-		c, b := &claims[i], &m.bidders[i]
-		if c.fixed {
-			continue
-		}
-		share, floor := math.Inf(1), b.floor
-		if b.floor *= 1 + 1e-9; b.floor < b.top() { // a little above: by rounding the level may be below where the cost begins to rise
-			share = 0
-			if l.prices != nil {
-				b.cost(l.prices, cost)
-				_, above := b.slopes(cost, b.cheapest(cost, x[:m.types]))
-				share = above * floor
-			}
-		}
-		b.floor = floor
-		if share > most {
-			most, at = share, i
-		}
-		if share > 1e-9 {
-			c.fixed, c.value, froze = true, b.floor, true
-			continue
-		}
-		left = true
-	}
-	if !froze && at >= 0 {
-		claims[at].fixed, claims[at].value = true, m.bidders[at].floor
-	}
-	return left && (froze || at >= 0)
 }

@@ -161,23 +161,18 @@ func (m *market) restrict(prices []float64) {
 	}
 }
 
-// slopes returns the rise of the cheapest cost with the floor, just below the floor and just above it.
-// The second is infinite where no type has a higher value.
-func (b *bidder) slopes(cost []float64, least float64) (below, above float64) {
-	above = math.Inf(1)
+// slopeBelow returns the rise of the cheapest cost with the floor, just below the floor.
+func (b *bidder) slopeBelow(cost []float64, least float64) float64 {
+	below := 0.0
 	if b.floor > 0 {
 		below = max(0, least/b.floor)
 	}
 	for k, v := range b.value {
-		switch {
-		case v == 0:
-		case v < b.floor:
+		if v > 0 && v < b.floor {
 			below = max(below, (least-cost[k])/(b.floor-v))
-		case v > b.floor:
-			above = max(0, min(above, (cost[k]-least)/(v-b.floor)))
 		}
 	}
-	return below, above
+	return below
 }
 
 // cost writes what X = 1 of b costs on each type at prices, less its reward.

@@ -19,10 +19,9 @@ type Job struct {
 	Count      int     // number of equal jobs; 0 is one
 	Weight     float64 // las: share of the cluster relative to others; 0 is 1
 
-	Steps    float64 // makespan, finish_time_fairness, cost: steps left
+	Steps    float64 // finish_time_fairness: steps left
 	Elapsed  float64 // finish_time_fairness: seconds since the job came
 	Isolated float64 // finish_time_fairness: seconds that it would have had by now in a cluster of its own share
-	SLO      float64 // cost: seconds in which Steps must be done; 0 is none
 }
 
 // Problem asks for an allocation X: X[m][j] is the share of time that each job m has on type j.
@@ -31,17 +30,14 @@ type Job struct {
 //	sum over m of Count[m] GPUs[m] X[m][j] <= Workers[j] for each type,
 //	X[m][j] = 0 where Throughput[m][j] = 0.
 type Problem struct {
-	Workers []int     // GPUs of each type
-	Prices  []float64 // cost: dollars per GPU-hour of each type
+	Workers []int // GPUs of each type
 	Jobs    []Job
 }
 
 // Result is an allocation. Objective is unique, X is not.
 type Result struct {
-	Feasible  bool // false where no allocation keeps every SLO; all else is then zero
 	Objective float64
 	X         [][]float64
-	Values    []float64 // las: the value of each job; nil elsewhere
 	// Duals prove the objective: the worth of all GPUs of each type, as share of the whole. Where no
 	// type is short, they are nil: then a job that has its best type all the time is the limit.
 	Duals []float64
@@ -69,14 +65,6 @@ func (p *Problem) Check() error {
 			return fail("workers", "type %d has %d GPUs, want 1 to %d", j, n, maxCount)
 		}
 	}
-	if p.Prices != nil && len(p.Prices) != len(p.Workers) {
-		return fail("prices", "%d prices for %d types", len(p.Prices), len(p.Workers))
-	}
-	for j, x := range p.Prices {
-		if !(x > 0) || math.IsInf(x, 1) {
-			return fail("prices", "type %d costs %v an hour, want above 0", j, x)
-		}
-	}
 	for m := range p.Jobs {
 		if text := p.Jobs[m].fault(len(p.Workers)); text != "" {
 			return fail("jobs", "job %d: %s", m, text)
@@ -102,7 +90,7 @@ func (b *Job) fault(types int) string {
 			return fmt.Sprintf("a throughput of %v, want 0 or more", x)
 		}
 	}
-	for _, x := range []float64{b.Weight, b.Steps, b.Elapsed, b.Isolated, b.SLO} {
+	for _, x := range []float64{b.Weight, b.Steps, b.Elapsed, b.Isolated} {
 		if !isAmount(x) {
 			return fmt.Sprintf("%v, want 0 or more", x)
 		}

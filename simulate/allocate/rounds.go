@@ -1,28 +1,12 @@
 package allocate
 
-import (
-	"fmt"
-	"math/big"
-	"math/bits"
-	"slices"
-
-	"capcli"
-)
+import "math/bits"
 
 // Share is an exact share of time, Num / Den. The zero value is none.
 type Share struct{ Num, Den int64 }
 
 // maxShare is the largest Den.
 const maxShare = 1_000_000_000
-
-// ParseShare reads a decimal or a fraction from 0 to 1, such as 0.25 or 1/3.
-func ParseShare(text string) (Share, error) {
-	r, ok := new(big.Rat).SetString(text)
-	if !ok || len(text) > 40 || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 || !r.Denom().IsInt64() || r.Denom().Int64() > maxShare {
-		return Share{}, &capcli.RequestError{Field: "share", Text: fmt.Sprintf("%q is no share: want a decimal of up to 9 places or a fraction, from 0 to 1", text)}
-	}
-	return Share{r.Num().Int64(), r.Denom().Int64()}, nil
-}
 
 // ShareOf returns x to nine places: rounds that are played on it are the same on any machine. What is
 // below half of the last place is none.
@@ -152,13 +136,4 @@ func sink(order []int, i int, first func(a, b int) int) {
 		order[i], order[c] = order[c], order[i]
 		i = c
 	}
-}
-
-// NewEntrants returns the jobs of an allocation before its first round.
-func NewEntrants(gpus []int, shares [][]Share) []Entrant {
-	out := make([]Entrant, len(gpus))
-	for m := range out {
-		out[m] = Entrant{GPUs: gpus[m], Shares: slices.Clone(shares[m]), Received: make([]int64, len(shares[m])), Type: -1}
-	}
-	return out
 }

@@ -7,6 +7,8 @@ import "capcli"
 type Product interface {
 	// Name returns the product's name in bills and files, such as savings_plan.
 	Name() string
+	// Form returns how files state the product. It has none of the product's own parameters, but for a variant.
+	Form() *Form
 	// check returns the first fault of the product's own parameters in words, or "".
 	check(c *Commitment) string
 	// units returns the number of units, in thousandths, that the product commits to; 0 where

@@ -21,6 +21,12 @@ type AzurePlan struct {
 // Name returns the product's name.
 func (AzurePlan) Name() string { return "azure_savings_plan" }
 
+// Form implements Product.
+func (p AzurePlan) Form() *Form {
+	p = AzurePlan{}
+	return planForm(&p.Commit, &p.Rates, func() Product { return p })
+}
+
 func (AzurePlan) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
 
 func (p AzurePlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }

@@ -56,6 +56,17 @@ var azureGroups = [][]SizeRatio{
 // Name returns the product's name.
 func (AzureReservation) Name() string { return "azure_reservation" }
 
+// Form implements Product.
+func (p AzureReservation) Form() *Form {
+	p = AzureReservation{}
+	flexible := true
+	return unitsForm(&p.Units, func() Product {
+		p.Rigid = !flexible
+		return p
+	}, Option{Name: "sizes", Doc: "azure_reservation: its flexibility group by the reservation catalogue: [{size: Standard_NC24ads_A100_v4, ratio: 1}, {size: Standard_NC48ads_A100_v4, ratio: 2}]", Into: &p.Sizes},
+		Option{Name: "size_flexibility", Doc: "azure_reservation: false covers its own size only", Into: &flexible})
+}
+
 func (AzureReservation) properties(*Commitment) capcli.Properties {
 	return capcli.Properties{Covers: true}
 }

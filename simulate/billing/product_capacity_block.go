@@ -21,7 +21,7 @@ func init() {
 // billing"; Google Cloud, "Future reservations in calendar mode".
 type CapacityBlock struct {
 	Units                    // thousandths
-	EndsEarly capcli.Seconds // use ends this long before the block: BlockEndsEarly, UltraServerEndsEarly
+	EndsEarly capcli.Seconds // use ends this long before the block
 	Rule      BlockRule
 }
 
@@ -36,14 +36,31 @@ const (
 	BlockAny
 )
 
-// Times from the end of use to the end of a block.
-const (
-	BlockEndsEarly       = 30 * capcli.Minute
-	UltraServerEndsEarly = 60 * capcli.Minute
-)
+// BlockEndsEarly is the time from the end of use to the end of a block of AWS.
+const BlockEndsEarly = 30 * capcli.Minute
 
 // Name returns the product's name.
 func (CapacityBlock) Name() string { return "capacity_block" }
+
+// Form implements Product.
+func (p CapacityBlock) Form() *Form {
+	p = CapacityBlock{}
+	p.EndsEarly = -1
+	rule := "aws"
+	f := unitsForm(&p.Units, func() Product {
+		p.Rule = map[string]BlockRule{"aws": BlockAWS, "calendar": BlockCalendar, "any": BlockAny}[rule]
+		if p.EndsEarly < 0 {
+			p.EndsEarly = 0
+			if p.Rule == BlockAWS {
+				p.EndsEarly = BlockEndsEarly
+			}
+		}
+		return p
+	}, Option{Name: "ends_early", Doc: "capacity_block: use ends this long before the block; default: 30m", Into: &p.EndsEarly},
+		Option{Name: "rule", Doc: "capacity_block: lengths that are sold: aws, calendar (Google) or any", Into: Choice{&rule, []string{"aws", "calendar", "any"}}})
+	f.Block = true
+	return f
+}
 
 func (p CapacityBlock) check(c *Commitment) string {
 	length := capcli.Seconds(c.End - c.Start)

@@ -37,6 +37,19 @@ type CapacityReservation struct {
 // Name returns the product's name.
 func (CapacityReservation) Name() string { return "capacity_reservation" }
 
+// Form implements Product.
+func (p CapacityReservation) Form() *Form {
+	p = CapacityReservation{}
+	f := unitsForm(&p.Units, func() Product { return p },
+		Option{Name: "contracted_price", Doc: "capacity_reservation: negotiated on-demand price", Into: UnitPrice{&p.Contracted}},
+		Option{Name: "targeted", Doc: "capacity_reservation: only use that names it runs in it", Into: &p.Targeted},
+		Option{Name: "committed", Doc: "capacity_reservation: if cancelled before this time, it costs wind_down", Into: &p.Committed},
+		Option{Name: "wind_down", Doc: "capacity_reservation: that charge", Into: Amount{&p.WindDown}})
+	f.Aliases, f.Price = []string{"odcr"}, &p.Price
+	f.Unpaid = "a capacity reservation costs the on-demand price; leave upfront, hourly, monthly and payment out"
+	return f
+}
+
 func (p CapacityReservation) check(c *Commitment) string {
 	switch {
 	case c.Fees != (Fees{}):

@@ -25,6 +25,20 @@ type CommittedUse struct {
 // Name returns the product's name.
 func (CommittedUse) Name() string { return "committed_use" }
 
+// Lengths for which Google sells committed use, and what to say of others.
+var googleTerms = []string{"1y", "3y"}
+
+const googleTerm = "committed use is for 1y or 3y; a part of a term is said with until"
+
+// Form implements Product.
+func (p CommittedUse) Form() *Form {
+	p = CommittedUse{}
+	f := unitsForm(&p.Units, func() Product { return p },
+		Option{Name: "reservation", Doc: "committed_use: the reservation attached to it; GPUs want one", Into: &p.Reservation})
+	f.Aliases, f.Terms, f.Term = []string{"cud"}, googleTerms, googleTerm
+	return f
+}
+
 func (p CommittedUse) properties(*Commitment) capcli.Properties {
 	return capcli.Properties{Covers: true, Guarantees: p.Reservation != ""}
 }

@@ -22,6 +22,14 @@ type FlexibleUse struct {
 // Name returns the product's name.
 func (FlexibleUse) Name() string { return "flexible_use" }
 
+// Form implements Product.
+func (p FlexibleUse) Form() *Form {
+	p = FlexibleUse{}
+	f := planForm(&p.Commit, &p.Rates, func() Product { return p })
+	f.Aliases, f.Terms, f.Term = []string{"flexible_cud"}, googleTerms, googleTerm
+	return f
+}
+
 func (FlexibleUse) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
 
 func (p FlexibleUse) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }

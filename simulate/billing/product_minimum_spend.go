@@ -30,6 +30,25 @@ type MinimumSpend struct {
 // Name returns the product's name.
 func (MinimumSpend) Name() string { return "minimum_spend" }
 
+// Form implements Product.
+func (p MinimumSpend) Form() *Form {
+	p = MinimumSpend{}
+	every := "term"
+	return &Form{
+		Aliases: []string{"take_or_pay"},
+		Options: []Option{
+			{"minimum", "minimum_spend: what is paid at least in each period", Amount{&p.Minimum}, true},
+			{"every", "minimum_spend: the period, month, quarter, year or term; default: term", Choice{&every, []string{"month", "quarter", "year", "term"}}, false},
+			ratesOption(&p.Rates),
+		},
+		Product: func() Product {
+			p.Every = map[string]int64{"month": 1, "quarter": 3, "year": 12}[every]
+			return p
+		},
+		Unpaid: "a minimum spend is paid as it is used, at its rates; leave price, payment, upfront, hourly and monthly out",
+	}
+}
+
 func (MinimumSpend) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
 
 func (p MinimumSpend) check(c *Commitment) string {

@@ -14,6 +14,11 @@ type nightRate struct{ Units }
 
 func (nightRate) Name() string { return "night_rate" }
 
+func (p nightRate) Form() *Form {
+	p = nightRate{}
+	return unitsForm(&p.Units, func() Product { return p })
+}
+
 func (nightRate) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
 
 func (p nightRate) cover(c *Commitment, b *bucket) (claim, bool) {

@@ -26,6 +26,16 @@ type Owned struct {
 // Name returns the product's name.
 func (Owned) Name() string { return "owned" }
 
+// Form implements Product.
+func (p Owned) Form() *Form {
+	p = Owned{}
+	f := unitsForm(&p.Units, func() Product { return p })
+	f.Ownership = &Ownership{}
+	f.Options = append(f.Options, Option{Name: "residual", Doc: "owned: what comes back at the end", Into: Amount{&f.Ownership.Residual}},
+		Option{Name: "machine", Doc: "owned: what one unit costs: {capital: 250k, residual: 40k, watts: 10200, pue: 1.3, price_kwh: 0.11, space: 0.40}", Into: &f.Ownership.Machine})
+	return f
+}
+
 func (Owned) properties(*Commitment) capcli.Properties {
 	return capcli.Properties{Guarantees: true, Fenced: true}
 }

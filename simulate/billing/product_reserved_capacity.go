@@ -19,6 +19,14 @@ type ReservedCapacity struct {
 // Name returns the product's name.
 func (ReservedCapacity) Name() string { return "reserved_capacity" }
 
+// Form implements Product.
+func (p ReservedCapacity) Form() *Form {
+	p = ReservedCapacity{}
+	f := unitsForm(&p.Units, func() Product { return p })
+	f.Aliases = []string{"reserved"}
+	return f
+}
+
 func (ReservedCapacity) properties(*Commitment) capcli.Properties {
 	return capcli.Properties{Guarantees: true, Fenced: true}
 }

@@ -34,6 +34,14 @@ type ReservedInstance struct {
 // Name returns the product's name.
 func (ReservedInstance) Name() string { return "reserved_instance" }
 
+// Form implements Product.
+func (p ReservedInstance) Form() *Form {
+	p = ReservedInstance{}
+	f := unitsForm(&p.Units, func() Product { return p })
+	f.Aliases = []string{"ri"}
+	return f
+}
+
 func (ReservedInstance) properties(c *Commitment) capcli.Properties {
 	return capcli.Properties{Covers: true, Guarantees: c.Scope.Zone != ""}
 }

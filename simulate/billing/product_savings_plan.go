@@ -45,6 +45,14 @@ func (r Rates) PlanRates() []PlanRate { return r }
 // Name returns the product's name.
 func (SavingsPlan) Name() string { return "savings_plan" }
 
+// Form implements Product.
+func (p SavingsPlan) Form() *Form {
+	p = SavingsPlan{Instance: p.Instance}
+	f := planForm(&p.Commit, &p.Rates, func() Product { return p })
+	f.Aliases, f.Variants = []string{"compute_savings_plan"}, map[string]Product{"instance_savings_plan": SavingsPlan{Instance: true}}
+	return f
+}
+
 func (SavingsPlan) properties(*Commitment) capcli.Properties { return capcli.Properties{Covers: true} }
 
 func (p SavingsPlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/simulate/billing/focus"
 )
 
 // Spot use is billed for the seconds used, at the spot price of each moment, and never above
@@ -18,12 +17,6 @@ import (
 //
 // Source: AWS EC2 User Guide, "Billing for interrupted Spot Instances"; Microsoft Learn, "Azure
 // Spot Virtual Machines" (never above pay-as-you-go); Google Cloud, "Spot VMs pricing".
-
-// Notice times before an interruption.
-const (
-	SpotNoticeAWS    = 2 * capcli.Minute
-	SpotNoticeOthers = capcli.Minute / 2 // Azure, Google Cloud
-)
 
 // FreeInterruption reports whether a spot line is free because AWS interrupted a Linux instance
 // in its first hour.
@@ -131,7 +124,7 @@ func compareSKU(a, b *SKU) int {
 // columns are at, price and the SKU: instance_type, gpu_model, provider, region, zone, service,
 // os. It fails with a *capcli.InputError.
 func ReadSpotPrices(name string, r io.Reader) ([]SpotPrice, error) {
-	s, err := focus.NewSheet(name, r)
+	s, err := capcli.NewSheet(name, r, ",")
 	if err != nil {
 		return nil, err
 	}

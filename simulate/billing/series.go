@@ -30,7 +30,7 @@ const maxSamples = 4_000_000
 // only the rows of zone are read; "" reads all rows and fails where they are of more than one
 // zone. It fails with a *capcli.InputError, also for two values at one time and for no values.
 func ReadSeries(name string, r io.Reader, zone string) ([]Sample, error) {
-	s, err := focus.NewSheet(name, r)
+	s, err := capcli.NewSheet(name, r, ",")
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func ReadSeries(name string, r io.Reader, zone string) ([]Sample, error) {
 }
 
 // sampleAt reads the sample of the current record.
-func sampleAt(s *focus.Sheet, at, value int) (x Sample, err error) {
+func sampleAt(s *capcli.Sheet, at, value int) (x Sample, err error) {
 	if x.At, err = seriesTime(s, at); err != nil {
 		return x, err
 	}
@@ -87,7 +87,7 @@ func sampleAt(s *focus.Sheet, at, value int) (x Sample, err error) {
 }
 
 // noValues returns the error for an empty series.
-func noValues(s *focus.Sheet, zone string, zones map[string]bool) error {
+func noValues(s *capcli.Sheet, zone string, zones map[string]bool) error {
 	if zone == "" || len(zones) == 0 {
 		return s.Fault("", "expected values, found only a header", "")
 	}
@@ -100,7 +100,7 @@ func noValues(s *focus.Sheet, zone string, zones map[string]bool) error {
 }
 
 // seriesTime reads an instant, a day, a month, or seconds since 1970 of at least five digits.
-func seriesTime(s *focus.Sheet, col int) (capcli.Time, error) {
+func seriesTime(s *capcli.Sheet, col int) (capcli.Time, error) {
 	text := string(bytes.TrimSpace(s.Row[col]))
 	at := focus.ParseInstant(text, time.RFC3339, time.DateOnly, "2006-01")
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && len(text) > 4 {

@@ -44,7 +44,7 @@ func parseDetails(text string) (d focusDetails) {
 // Use that commitments covered becomes on-demand use, so that another portfolio can be applied
 // to it. Unused parts, purchases, taxes and use in other units (requests, gigabytes) are left
 // out and counted.
-func readFocusUse(s *focus.Sheet, o UseOptions) (*UseRecord, *UseReport, error) {
+func readFocusUse(s *capcli.Sheet, o UseOptions) (*UseRecord, *UseReport, error) {
 	r, err := focus.ReadSheet(s, focus.Options{Spreadsheet: o.Spreadsheet})
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func (f *focusUse) notes() []string {
 }
 
 // add adds one row.
-func (f *focusUse) add(s *focus.Sheet, r *focus.Row) (err error) {
+func (f *focusUse) add(s *capcli.Sheet, r *focus.Row) (err error) {
 	if r.ChargeCategory != focus.Usage || r.ChargeClass == "Correction" {
 		f.notUse++
 		return nil
@@ -163,7 +163,7 @@ func UnitSeconds(unit string) uint64 {
 
 // put adds a quantity of units of time to the record: equal units over the whole period, and
 // the remainder as a thousandth of a unit for a shorter time.
-func (f *focusUse) put(s *focus.Sheet, l UseLine, quantity focus.Amount, second uint64) error {
+func (f *focusUse) put(s *capcli.Sheet, l UseLine, quantity focus.Amount, second uint64) error {
 	all, err := quantity.Times(focus.NewAmount(1000*second, 0)) // in thousandths of a unit-second
 	if err != nil {
 		return s.Fault("ConsumedQuantity", fmt.Sprintf("%s units of time are more than can be counted", quantity), "")
@@ -191,7 +191,7 @@ func (f *focusUse) put(s *focus.Sheet, l UseLine, quantity focus.Amount, second 
 // price returns the public on-demand price of a unit-hour. It is the list price for an hour,
 // else the list cost divided by the quantity, else the price of the options, else, for a row
 // without a commitment, the effective cost divided by the quantity.
-func (f *focusUse) price(s *focus.Sheet, r *focus.Row) (capcli.Rate, error) {
+func (f *focusUse) price(s *capcli.Sheet, r *focus.Row) (capcli.Rate, error) {
 	switch {
 	case r.ListUnitPrice.Known && r.ListUnitPrice.Sign() > 0 && f.seconds.Find(cmp.Or(r.PricingUnit, r.ConsumedUnit)) == 3600:
 		return f.rate(s, "ListUnitPrice", r.ListUnitPrice.Amount)
@@ -207,7 +207,7 @@ func (f *focusUse) price(s *focus.Sheet, r *focus.Row) (capcli.Rate, error) {
 }
 
 // unitRate returns a cost divided by the unit-hours of the row.
-func (f *focusUse) unitRate(s *focus.Sheet, cost focus.Amount, r *focus.Row) (capcli.Rate, error) {
+func (f *focusUse) unitRate(s *capcli.Sheet, cost focus.Amount, r *focus.Row) (capcli.Rate, error) {
 	hours := r.ConsumedQuantity.Float() * float64(f.seconds.Find(r.ConsumedUnit)) / 3600
 	a, _, err := focus.ParseAmount(fmt.Sprintf("%.9f", cost.Float()/hours))
 	if err != nil {
@@ -217,7 +217,7 @@ func (f *focusUse) unitRate(s *focus.Sheet, cost focus.Amount, r *focus.Row) (ca
 }
 
 // rate returns an amount as a price, rounded to the millionth.
-func (f *focusUse) rate(s *focus.Sheet, field string, a focus.Amount) (capcli.Rate, error) {
+func (f *focusUse) rate(s *capcli.Sheet, field string, a focus.Amount) (capcli.Rate, error) {
 	u, err := a.USD()
 	if err != nil || u < 0 {
 		return 0, s.Fault(field, fmt.Sprintf("%s is no price", a), "")

@@ -85,7 +85,7 @@ type UseReport struct {
 
 // useReader reads metered use in capcli's own columns.
 type useReader struct {
-	*focus.Sheet
+	*capcli.Sheet
 	o     UseOptions
 	place [len(useColumns)]int // index into the header for each column; -1 where it is missing
 	by    []int                // index into the header for each name of UseOptions.By
@@ -95,7 +95,7 @@ type useReader struct {
 }
 
 // newUseReader returns a reader that has found the place of each column.
-func newUseReader(s *focus.Sheet, o UseOptions) *useReader {
+func newUseReader(s *capcli.Sheet, o UseOptions) *useReader {
 	u := &useReader{Sheet: s, o: o, tags: newTagger(o.By), rec: &UseRecord{}}
 	for i, names := range useColumns {
 		u.place[i] = s.FindColumn(names...)
@@ -107,7 +107,7 @@ func newUseReader(s *focus.Sheet, o UseOptions) *useReader {
 // header. The window is that of the lines with their minimum billing times, widened to whole
 // clock hours. It fails with a *capcli.InputError at the first fault.
 func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, error) {
-	s, err := focus.NewSheet(name, r)
+	s, err := capcli.NewSheet(name, r, ",")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,7 +151,7 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 }
 
 // addLine adds a line. It fails where there are more than maxUseLines.
-func (r *UseRecord) addLine(s *focus.Sheet, l *UseLine) error {
+func (r *UseRecord) addLine(s *capcli.Sheet, l *UseLine) error {
 	if r.Lines = append(r.Lines, *l); len(r.Lines) > maxUseLines {
 		return s.Fault("", fmt.Sprintf("over %d lines of use", maxUseLines), "price it in parts")
 	}

@@ -133,7 +133,7 @@ func TestFocusUseKeepsTime(t *testing.T) {
 		total := rapid.Uint64Range(1, 1e12).Draw(t, "thousandths of unit-seconds")
 		length := capcli.Seconds(rapid.Int64Range(1, 1e6).Draw(t, "seconds"))
 		f := &focusUse{rec: &UseRecord{}, rep: &UseReport{}}
-		if err := f.put(&focus.Sheet{}, UseLine{Seconds: length}, focus.NewAmount(total, 3), 1); err != nil {
+		if err := f.put(&capcli.Sheet{}, UseLine{Seconds: length}, focus.NewAmount(total, 3), 1); err != nil {
 			t.Fatal(err)
 		}
 		var sum uint64

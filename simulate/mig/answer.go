@@ -3,7 +3,6 @@ package mig
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"capcli"
 )
@@ -40,10 +39,8 @@ type Line struct {
 }
 
 // Check refuses a request without a profile.
-func (q *FitRequest) Check() error { return checkProfiles(q.Profiles) }
-
-func checkProfiles(names []string) error {
-	if len(names) == 0 {
+func (q *FitRequest) Check() error {
+	if len(q.Profiles) == 0 {
 		return &capcli.RequestError{Text: "no profile is named", Hint: "name one or more, such as 3g.40gb 1g.10gb=4; capcli mig list has them"}
 	}
 	return nil
@@ -118,106 +115,11 @@ func (g *GPU) spellOut(mix []int) []string {
 	return names
 }
 
-// Instance is an instance on a GPU.
-type Instance struct {
-	Profile string `json:"profile"`
-	Start   int    `json:"start"`
-}
-
-// StateRequest asks what else a GPU takes on which instances run.
-type StateRequest struct {
-	GPU     string
-	Running []Instance // they stay where they are
-}
-
-// ReadInstances reads instances as PROFILE@START.
-func ReadInstances(texts []string) (all []Instance, err error) {
-	for _, text := range texts {
-		i := Instance{}
-		name, at, ok := strings.Cut(text, "@")
-		if n, err := fmt.Sscanf(at, "%d", &i.Start); !ok || name == "" || n != 1 || err != nil || fmt.Sprint(i.Start) != at {
-			return nil, &capcli.RequestError{Text: fmt.Sprintf("%s is no instance: want PROFILE@START", capcli.Quoted(text)), Hint: "such as 3g.40gb@4, whose memory slices begin at 4"}
-		}
-		i.Profile = name
-		all = append(all, i)
-	}
-	return all, nil
-}
-
-// State is the answer to a StateRequest.
-type State struct {
-	Schema      string     `json:"schema"`
-	GPU         string     `json:"gpu"`
-	Running     []Instance `json:"running"`
-	FreeCompute int        `json:"free_compute_slices"`
-	FreeMemory  int        `json:"free_memory_slices"`
-	Profiles    []Room     `json:"profiles"`
-}
-
-// Room says how many more instances of a profile a GPU takes.
-type Room struct {
-	Profile string `json:"profile"`
-	Starts  []int  `json:"starts"`   // where one more can be made now
-	More    int    `json:"more"`     // how many more of it, without moving any
-	IfMoved bool   `json:"if_moved"` // whether one more would fit if all were placed anew
-}
-
-// RunState answers what else the GPU of a request takes.
-func RunState(q *StateRequest) (*State, error) {
-	g, err := Find(q.GPU)
-	if err != nil {
-		return nil, err
-	}
-	s, mix, err := g.build(q.Running)
-	if err != nil {
-		return nil, err
-	}
-	r := &State{Schema: "capcli/mig_state/v1", GPU: g.Name, Running: q.Running, FreeCompute: g.Compute - int(s.Compute), FreeMemory: g.FreeMemory(&s)}
-	if r.Running == nil {
-		r.Running = []Instance{}
-	}
-	for p := range g.Profiles {
-		k := Room{Profile: g.Profiles[p].Name, Starts: []int{}, IfMoved: g.Check(append(slices.Clip(mix), p)) == Fits}
-		for _, at := range g.Profiles[p].Starts {
-			if g.IsFree(&s, p, at) {
-				k.Starts = append(k.Starts, at)
-			}
-		}
-		for g.PlaceBeside(s, slices.Repeat([]int{p}, k.More+1)) != nil {
-			k.More++
-		}
-		r.Profiles = append(r.Profiles, k)
-	}
-	return r, nil
-}
-
-// build returns the layout of running instances. It refuses those that cannot be together.
-func (g *GPU) build(running []Instance) (s Layout, mix []int, err error) {
-	for _, i := range running {
-		p, err := g.Read([]string{i.Profile})
-		if err != nil {
-			return s, nil, err
-		}
-		if !g.IsFree(&s, p[0], i.Start) {
-			return s, nil, &capcli.RequestError{
-				Text: fmt.Sprintf("%s@%d cannot be beside the instances before it on %s: its starts are %v", i.Profile, i.Start, g.Name, g.Profiles[p[0]].Starts),
-				Hint: "nvidia-smi mig -lgi lists the instances of a card with their starts",
-			}
-		}
-		g.Make(&s, p[0], i.Start)
-		mix = append(mix, p[0])
-	}
-	return s, mix, nil
-}
-
 // FleetRequest asks how many GPUs instances need.
 type FleetRequest struct {
 	GPU      string
 	Profiles []string // "1g.10gb=40" is forty of them
 }
-
-// Check refuses a request without a profile.
-func (q *FleetRequest) Check() error { return checkProfiles(q.Profiles) }
 
 // Fleet is the answer to a FleetRequest.
 type Fleet struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"slices"
 	"testing"
 
 	"capcli/simulate/mig"
@@ -52,7 +53,6 @@ type mixAnswer struct {
 
 type stateAnswer struct {
 	Starts  []int `json:"starts"`
-	More    int   `json:"more"`
 	IfMoved bool  `json:"if_moved"`
 }
 
@@ -111,17 +111,26 @@ func answerMix(t *testing.T, c *goldenCase) mixAnswer {
 
 func answerState(t *testing.T, c *goldenCase) map[string]stateAnswer {
 	t.Helper()
-	q := mig.StateRequest{GPU: c.GPU}
+	g := findGPU(t, c.GPU)
+	var layout mig.Layout
+	var mix []int
 	for _, r := range c.Running {
-		q.Running = append(q.Running, mig.Instance{Profile: r.Profile, Start: r.Start})
-	}
-	r, err := mig.RunState(&q)
-	if err != nil {
-		t.Fatal(err)
+		p := g.Index(r.Profile)
+		if !g.IsFree(&layout, p, r.Start) {
+			t.Fatalf("%s@%d is not free", r.Profile, r.Start)
+		}
+		g.Make(&layout, p, r.Start)
+		mix = append(mix, p)
 	}
 	all := map[string]stateAnswer{}
-	for _, p := range r.Profiles {
-		all[p.Profile] = stateAnswer{p.Starts, p.More, p.IfMoved}
+	for p := range g.Profiles {
+		starts := []int{}
+		for _, at := range g.Profiles[p].Starts {
+			if g.IsFree(&layout, p, at) {
+				starts = append(starts, at)
+			}
+		}
+		all[g.Profiles[p].Name] = stateAnswer{starts, g.Check(append(slices.Clip(mix), p)) == mig.Fits}
 	}
 	return all
 }

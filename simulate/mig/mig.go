@@ -251,17 +251,14 @@ func (g *GPU) Check(mix []int) Reason {
 
 // Place returns starts for all instances of a mix on an empty GPU, in the order of the mix; nil if there
 // are none. The empty mix has the empty answer.
-func (g *GPU) Place(mix []int) []int { return g.PlaceBeside(Layout{}, mix) }
-
-// PlaceBeside is Place on a GPU where other instances stay.
-func (g *GPU) PlaceBeside(s Layout, mix []int) []int {
+func (g *GPU) Place(mix []int) []int {
 	order := make([]int, len(mix)) // larger instances first: they have the fewest starts
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return g.Profiles[mix[b]].Memory - g.Profiles[mix[a]].Memory })
 	starts := make([]int, len(mix))
-	if !g.placeRest(s, mix, order, starts) {
+	if !g.placeRest(Layout{}, mix, order, starts) {
 		return nil
 	}
 	return starts

@@ -77,18 +77,6 @@ func (r *Fit) orderRow(rule string, l *Line) OrderRow {
 	return row
 }
 
-// Lead says the answer in a sentence.
-func (r *State) Lead() string {
-	if len(r.Running) == 0 {
-		return fmt.Sprintf("An empty %s.", r.GPU)
-	}
-	names := make([]string, len(r.Running))
-	for i, k := range r.Running {
-		names[i] = fmt.Sprintf("%s@%d", k.Profile, k.Start)
-	}
-	return fmt.Sprintf("%s with %s has %d compute slices and %d memory slices free.", r.GPU, strings.Join(names, " "), r.FreeCompute, r.FreeMemory)
-}
-
 // Lead says the answer in a sentence or two.
 func (r *Fleet) Lead() string {
 	few := fmt.Sprintf("%d instances need %d × %s", r.Instances, r.FewestGPUs, r.GPU)

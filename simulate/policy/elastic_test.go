@@ -114,7 +114,7 @@ func TestElasticLaws(t *testing.T) {
 				jobs = append(jobs, capcli.Job{ID: fmt.Sprint(i), Submit: at, GPUs: w.GPUs, Run: capcli.Seconds(rapid.IntRange(1, 9000).Draw(rt, "run")), Deadline: capcli.NoTime, Shape: s})
 			}
 			place := rapid.SampledFrom(placement.Catalog.All()).Draw(rt, "placement")
-			choices := map[string]string{"objective": rapid.SampledFrom([]string{"las", "fifo", "makespan", "finish_time_fairness"}).Draw(rt, "objective"), "agnostic": rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "agnostic")}
+			choices := map[string]string{"objective": rapid.SampledFrom([]string{"las", "finish_time_fairness"}).Draw(rt, "objective"), "agnostic": rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "agnostic")}
 			restarts := simulate.Restarts{Mode: rapid.SampledFrom([]simulate.Mode{simulate.Suspend, simulate.Suspend, simulate.Checkpoint, simulate.Scratch}).Draw(rt, "mode")}
 			if rapid.Bool().Draw(rt, "has checkpoints") {
 				restarts.Classes = []simulate.RestartClass{{Interval: 300, Cost: 7, Restart: capcli.Seconds(rapid.SampledFrom([]int{0, 40, 900}).Draw(rt, "restart"))}}

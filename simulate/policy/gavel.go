@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	OwnChoices.Add("objective", "gavel: what the shares of time make as good as possible", []string{"las", "fifo", "finish_time_fairness", "makespan"})
+	OwnChoices.Add("objective", "gavel: what the shares of time make as good as possible", []string{"las", "finish_time_fairness"})
 	OwnChoices.Add("agnostic", "gavel: decide as if all GPU models were equally fast", []string{"false", "true"})
 	Catalog.Add("gavel", "jobs share the time on GPUs of all models, in rounds, by how fast they run on each (Gavel)", newGavel)
 }
@@ -80,7 +80,7 @@ func newGavel(s simulate.Settings) simulate.Policy {
 	switch p.objective {
 	case "":
 		p.objective = "las"
-	case "finish_time_fairness", "makespan":
+	case "finish_time_fairness":
 		return &gavelBelieving{p}
 	}
 	return &p
@@ -192,7 +192,7 @@ func (p *gavel) share(t *simulate.Turn) {
 // objective looks at that.
 func (p *gavel) jobOf(t *simulate.Turn, l *simulate.Live, row *speedRow) allocate.Job {
 	j := allocate.Job{Throughput: slices.Clone(row.speed), GPUs: int(l.Milli()), Count: 1}
-	if p.objective == "las" || p.objective == "fifo" {
+	if p.objective == "las" {
 		return j
 	}
 	done := float64(l.Believed - l.LeftBelieved(t.Now()))

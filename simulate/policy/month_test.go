@@ -120,7 +120,7 @@ func BenchmarkMonth(b *testing.B) {
 	for _, c := range []struct {
 		policy, agnostic string
 		elastic          bool
-	}{{"gavel", "false", false}, {"gavel", "true", false}, {"optimus", "", true}, {"goodput", "", true}, {"elastic", "", true}} {
+	}{{"gavel", "false", false}, {"gavel", "true", false}, {"goodput", "", true}, {"elastic", "", true}} {
 		for _, nodes := range []int{100, 60} {
 			b.Run(fmt.Sprint(c.policy, " ", c.agnostic, "/", 24*nodes, " GPUs"), func(b *testing.B) {
 				jobs := phillyMonth(b, c.elastic)

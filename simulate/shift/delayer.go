@@ -17,7 +17,6 @@ type Rule struct {
 	Most                         capcli.Seconds // longest time that a start is put off; Job.Data.Shiftable goes before it
 	Policy                       Policy
 	Step                         capcli.Seconds // see Ask
-	Percent                      int64          // see Ask
 	Length                       capcli.Seconds // run time that the choice is made for; 0 is that of the job
 	Exact                        bool           // without Length: the true run time, not the one that is believed
 	CommittedFirst               bool           // see simulate.Delay; plans with pauses do without
@@ -117,7 +116,7 @@ func (r *Rule) choose(s *Signal, j *capcli.Job, believed capcli.Seconds, now cap
 	if r.Exact && r.Length == 0 {
 		run = j.Run
 	}
-	return r.Policy(s, Ask{At: now, Run: max(1, run), Most: most, Step: r.Step, Percent: r.Percent})
+	return r.Policy(s, Ask{At: now, Run: max(1, run), Most: most, Step: r.Step})
 }
 
 // stretch returns a plan for a job that runs for a time: it ends with its work, and the last part is as

@@ -156,16 +156,16 @@ func signalOf(t testing.TB, v *variant, all map[string][]int64) *shift.Signal {
 // told.
 func rulesOf(t testing.TB, v *variant, mean [2]capcli.Seconds, s *shift.Signal) []shift.Rule {
 	t.Helper()
-	name := map[string]string{"oracle": "lowest-window", "waiting": "lowest-window", "lowest": "lowest-slot", "cst_oracle": "carbon-time", "cst_average": "carbon-time"}[v.choice]
-	switch {
-	case v.policy == "cost":
-		name = "latest"
-	case strings.HasSuffix(v.policy, "threshold"):
-		name = "threshold"
-	case strings.HasPrefix(v.policy, "suspend"):
+	name := map[string]string{"oracle": "lowest-window", "waiting": "lowest-window", "cst_oracle": "carbon-time", "cst_average": "carbon-time"}[v.choice]
+	if strings.HasPrefix(v.policy, "suspend") {
 		name = "suspend"
 	}
 	inner, err := shift.Policies.Get(name)
+	if v.policy == "cost" { // waits as long as it may, and uses committed capacity before
+		inner, err = func(_ *shift.Signal, a shift.Ask) []simulate.Part {
+			return []simulate.Part{{From: a.Most, To: a.Most + a.Run}}
+		}, nil
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestGAIAPlain(t *testing.T) {
 			}
 		})
 	}
-	for _, p := range []string{"carbon/lowest", "carbon/oracle", "carbon/waiting", "carbon/cst_oracle", "carbon/cst_average", "carbon-cost/waiting", "carbon-cost/cst_average", "cost/oracle", "carbon-spot/waiting"} {
+	for _, p := range []string{"carbon/oracle", "carbon/waiting", "carbon/cst_oracle", "carbon/cst_average", "carbon-cost/waiting", "carbon-cost/cst_average", "cost/oracle", "carbon-spot/waiting"} {
 		try("AU-NSW", p, "6x24")
 	}
 	try("AU-NSW", "cost/oracle", "24x24")
@@ -356,28 +356,26 @@ func TestGAIAPlain(t *testing.T) {
 func TestGAIAPauses(t *testing.T) {
 	all := zones(t)
 	jobs, mean := gaiaJobs(t)
-	for _, name := range []string{"suspend-resume", "suspend-resume-threshold"} {
-		v := variant{policy: name, choice: "oracle", zone: "AU-NSW", waits: "6x24", index: 7000, reserved: 9}
-		s := signalOf(t, &v, all)
-		rules := rulesOf(t, &v, mean, s)
-		d := shift.NewDelayer(rules)
-		got, res := play(t, &v, jobs, d)
-		var pauses int64
-		for _, j := range jobs {
-			r := &rules[0]
-			if j.Run >= 2*hour {
-				r = &rules[1]
-			}
-			plan := r.Policy(s, shift.Ask{At: j.Submit, Run: j.Run + 1, Most: r.Most})
-			pauses += int64(len(plan) - 1)
-			if start, end := capcli.Seconds(j.Submit)+plan[0].From, capcli.Seconds(j.Submit)+plan[len(plan)-1].To-1; got.start[j.ID] != start || got.end[j.ID] != end {
-				t.Fatalf("%s: job %s runs from %d to %d, want %d to %d", name, j.ID, got.start[j.ID], got.end[j.ID], start, end)
-			}
+	v := variant{policy: "suspend-resume", choice: "oracle", zone: "AU-NSW", waits: "6x24", index: 7000, reserved: 9}
+	s := signalOf(t, &v, all)
+	rules := rulesOf(t, &v, mean, s)
+	d := shift.NewDelayer(rules)
+	got, res := play(t, &v, jobs, d)
+	var pauses int64
+	for _, j := range jobs {
+		r := &rules[0]
+		if j.Run >= 2*hour {
+			r = &rules[1]
 		}
-		short, long := d.Savings()[0], d.Savings()[1]
-		if res.Delays.Pauses != pauses || pauses == 0 || short.Jobs+long.Jobs != int64(len(jobs)) || short.Least > short.Chosen || long.Least > long.Chosen {
-			t.Errorf("%s: %d pauses, want %d; %+v %+v", name, res.Delays.Pauses, pauses, short, long)
+		plan := r.Policy(s, shift.Ask{At: j.Submit, Run: j.Run + 1, Most: r.Most})
+		pauses += int64(len(plan) - 1)
+		if start, end := capcli.Seconds(j.Submit)+plan[0].From, capcli.Seconds(j.Submit)+plan[len(plan)-1].To-1; got.start[j.ID] != start || got.end[j.ID] != end {
+			t.Fatalf("%s: job %s runs from %d to %d, want %d to %d", v.policy, j.ID, got.start[j.ID], got.end[j.ID], start, end)
 		}
+	}
+	short, long := d.Savings()[0], d.Savings()[1]
+	if res.Delays.Pauses != pauses || pauses == 0 || short.Jobs+long.Jobs != int64(len(jobs)) || short.Least > short.Chosen || long.Least > long.Chosen {
+		t.Errorf("%s: %d pauses, want %d; %+v %+v", v.policy, res.Delays.Pauses, pauses, short, long)
 	}
 }
 
@@ -441,14 +439,6 @@ func plainStart(t *testing.T, v *variant, j *capcli.Job, now capcli.Seconds, mea
 	switch {
 	case v.policy == "cost":
 		return most
-	case v.choice == "lowest":
-		best := capcli.Seconds(0)
-		for x := capcli.Seconds(0); x <= most; x++ {
-			if carbon[(now+x)/hour] < carbon[(now+best)/hour] {
-				best = x
-			}
-		}
-		return best
 	}
 	best, first := capcli.Seconds(0), sum(0)
 	for x := capcli.Seconds(0); x <= most; x += hour {

@@ -16,8 +16,6 @@ func TestGAIASavings(t *testing.T) {
 		{"none", "carbon", "oracle"},
 		{"latest, committed first", "cost", "oracle"},
 		{"suspend", "suspend-resume", "oracle"},
-		{"threshold", "suspend-resume-threshold", "oracle"},
-		{"lowest-slot", "carbon", "lowest"},
 		{"lowest-window, true length", "carbon", "oracle"},
 		{"lowest-window, average", "carbon", "waiting"},
 		{"carbon-time, average", "carbon", "cst_average"},

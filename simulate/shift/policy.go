@@ -17,8 +17,7 @@ type Ask struct {
 	// Step is the time between two starts that are looked at. 0 looks at every second: the cost of
 	// a run changes its slope only where its first or its last second meets a step of the signal, so that
 	// only these starts are tried.
-	Step    capcli.Seconds
-	Percent int64 // of the next day that is cheap enough, for threshold; 0 is 30
+	Step capcli.Seconds
 }
 
 // Policy chooses when a job runs: one part, or several between which it is suspended. Parts are in
@@ -30,12 +29,9 @@ var Policies = capcli.Catalog[Policy]{Kind: "policy of shifting"}
 
 func init() {
 	Policies.Add("none", "starts at once", startAtOnce)
-	Policies.Add("latest", "waits as long as it may; with committed_first it uses committed capacity before (GAIA's cost)", startLast)
-	Policies.Add("lowest-slot", "starts when the value is lowest, however long the job runs (GAIA)", lowestSlot)
 	Policies.Add("lowest-window", "starts so that the job's whole run costs least (GAIA)", lowestWindow)
 	Policies.Add("carbon-time", "starts where the saving for each second until the job's end is largest (GAIA)", savingPerTime)
 	Policies.Add("suspend", "runs in the cheapest seconds before its last end, and is suspended in between (Wait Awhile)", cheapestSeconds)
-	Policies.Add("threshold", "runs while the value is among the lowest 30 % of the next day, until its slack is used up (Ecovisor)", belowThreshold)
 }
 
 // runFrom returns the plan of a job that runs without a pause from a time on.
@@ -44,21 +40,6 @@ func runFrom(from capcli.Seconds, a *Ask) []simulate.Part {
 }
 
 func startAtOnce(_ *Signal, a Ask) []simulate.Part { return runFrom(0, &a) }
-
-func startLast(_ *Signal, a Ask) []simulate.Part { return runFrom(a.Most, &a) }
-
-// lowestSlot starts at the first second with the lowest value of the slack, both ends included.
-func lowestSlot(s *Signal, a Ask) []simulate.Part {
-	s.begin(a.At)
-	best := capcli.Seconds(0)
-	low := s.At(a.At)
-	for _, x := range s.steps(a.At, s.KnownUntil(a.At+capcli.Time(a.Most)+1)) {
-		if x.Value < low {
-			low, best = x.Value, capcli.Seconds(x.From-a.At)
-		}
-	}
-	return runFrom(best, &a)
-}
 
 // lowestWindow starts where the sum over the run is least.
 func lowestWindow(s *Signal, a Ask) []simulate.Part {
@@ -166,32 +147,6 @@ func appendPart(plan []simulate.Part, from, to capcli.Seconds) []simulate.Part {
 		return plan
 	}
 	return append(plan, simulate.Part{From: from, To: to})
-}
-
-// belowThreshold runs in each second whose value is below the threshold, and in each when its slack
-// is used up. The threshold is the quantile of the day that begins with the question.
-func belowThreshold(s *Signal, a Ask) []simulate.Part {
-	limit := s.quantile(a.At, a.At+capcli.Time(capcli.Day), cmp.Or(a.Percent, 30))
-	var out []simulate.Part
-	at, left, slack := capcli.Seconds(0), a.Run, a.Most
-	for left > 0 {
-		value, until, known := s.stepAt(a.At + capcli.Time(at))
-		if slack == 0 || !known {
-			return appendPart(out, at, at+left)
-		}
-		end := capcli.Seconds(until - a.At)
-		if value < limit {
-			d := min(left, end-at)
-			out = appendPart(out, at, at+d)
-			left -= d
-			at += d
-			continue
-		}
-		d := min(slack, end-at)
-		slack -= d
-		at += d
-	}
-	return out
 }
 
 // CostOf returns the sum of the signal over a plan that begins at a time.

@@ -61,15 +61,12 @@ func TestStarts(t *testing.T) {
 		s := drawSignal(t)
 		a := drawAsk(t, s)
 		every := max(1, a.Step)
-		slot, window, ratio := capcli.Seconds(0), capcli.Seconds(0), capcli.Seconds(0)
+		window, ratio := capcli.Seconds(0), capcli.Seconds(0)
 		now := slow(s, a.At, a.Run)
 		share := func(x capcli.Seconds) *big.Rat {
 			return big.NewRat(now-slow(s, a.At+capcli.Time(x), a.Run), int64(x+a.Run))
 		}
 		for x := capcli.Seconds(0); x <= a.Most; x++ {
-			if second(s, a.At+capcli.Time(x)) < second(s, a.At+capcli.Time(slot)) {
-				slot = x
-			}
 			if x%every != 0 {
 				continue
 			}
@@ -80,7 +77,7 @@ func TestStarts(t *testing.T) {
 				ratio = x
 			}
 		}
-		for name, want := range map[string]capcli.Seconds{"none": 0, "latest": a.Most, "lowest-slot": slot, "lowest-window": window, "carbon-time": ratio} {
+		for name, want := range map[string]capcli.Seconds{"none": 0, "lowest-window": window, "carbon-time": ratio} {
 			policy, err := Policies.Get(name)
 			if err != nil {
 				t.Fatal(err)
@@ -109,23 +106,6 @@ func TestSuspended(t *testing.T) {
 		chosen := order[:a.Run]
 		slices.Sort(chosen)
 		check(t, "suspend", cheapestSeconds(s, a), chosen)
-
-		var day []int64
-		for k := range int64(min(capcli.Day, capcli.Seconds(s.end-a.At))) {
-			day = append(day, second(s, a.At+capcli.Time(k)))
-		}
-		slices.Sort(day)
-		limit := day[(3*(len(day)-1)+9)/10]
-		var runs []capcli.Seconds
-		slack := a.Most
-		for k := capcli.Seconds(0); capcli.Seconds(len(runs)) < a.Run; k++ {
-			if at := a.At + capcli.Time(k); at >= s.end || second(s, at) < limit || slack == 0 {
-				runs = append(runs, k)
-			} else {
-				slack--
-			}
-		}
-		check(t, "threshold", belowThreshold(s, a), runs)
 	})
 }
 
@@ -167,7 +147,7 @@ func TestUnknown(t *testing.T) {
 	}
 	for _, p := range Policies.All() {
 		plan := p.Value(s, Ask{At: 0, Run: 8, Most: 100})
-		if p.Name != "latest" && p.Name != "threshold" && plan[len(plan)-1].To > 15 && plan[0].From > 10 {
+		if plan[len(plan)-1].To > 15 && plan[0].From > 10 {
 			t.Errorf("%s: %v runs when the signal is not known", p.Name, plan)
 		}
 	}
@@ -218,14 +198,13 @@ func TestBadSignals(t *testing.T) {
 func ExamplePolicy() {
 	night, _ := NewSignal([]Step{{0, 400}, {6 * 3600, 100}, {8 * 3600, 500}, {9 * 3600, 200}}, 24*3600)
 	ask := Ask{At: 0, Run: 4 * capcli.Hour, Most: 8 * capcli.Hour}
-	for _, name := range []string{"none", "lowest-slot", "lowest-window", "carbon-time", "suspend"} {
+	for _, name := range []string{"none", "lowest-window", "carbon-time", "suspend"} {
 		policy, _ := Policies.Get(name)
 		plan := policy(night, ask)
 		fmt.Println(name, plan, CostOf(night, ask.At, plan)/3600)
 	}
 	// Output:
 	// none [{0 s 4h00m}] 1600
-	// lowest-slot [{6h00m 10h00m}] 900
 	// lowest-window [{6h00m 10h00m}] 900
 	// carbon-time [{4h00m 8h00m}] 1000
 	// suspend [{6h00m 8h00m} {9h00m 11h00m}] 600

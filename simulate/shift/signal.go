@@ -4,14 +4,13 @@
 //
 // The policies are those of GAIA (Hanafy, Liang, Bashir, Irwin and Shenoy, "Going Green for Less Green:
 // Optimizing the Cost of Reducing Cloud Carbon Emissions", ASPLOS 2024), with Wait Awhile (Wiesner,
-// Behnke, Scheinert, Gontarska and Thamsen, "Let's Wait Awhile", Middleware 2021) and the threshold of
-// Ecovisor (Souza et al., ASPLOS 2023) for jobs that may be suspended. All sums are integers, so that
-// of two times the cheaper one is chosen exactly, and of equal ones the earlier.
+// Behnke, Scheinert, Gontarska and Thamsen, "Let's Wait Awhile", Middleware 2021) for jobs that may be
+// suspended. All sums are integers, so that of two times the cheaper one is chosen exactly, and of equal
+// ones the earlier.
 package shift
 
 import (
 	"fmt"
-	"slices"
 	"sort"
 
 	"capcli"
@@ -143,56 +142,4 @@ func (s *Signal) steps(from, to capcli.Time) []Step {
 		out = append(out, Step{at, s.values[i]})
 	}
 	return out
-}
-
-// stepAt returns the value at t and the end of its step; false where the signal is not known.
-func (s *Signal) stepAt(t capcli.Time) (value int64, until capcli.Time, known bool) {
-	s.begin(t)
-	if s.KnownUntil(t+1) <= t || len(s.values) == 0 {
-		return 0, 0, false
-	}
-	i := s.index(t)
-	if until = s.end; i+1 < len(s.starts) {
-		until = s.starts[i+1]
-	}
-	return s.values[i], until, true
-}
-
-// quantile returns the value that holds in all but a share of the seconds of [from, to): the smallest
-// that is not below percent of the others, by the rank that rounds up between two seconds.
-func (s *Signal) quantile(from, to capcli.Time, percent int64) int64 {
-	s.begin(from)
-	steps := s.steps(from, s.KnownUntil(to))
-	if len(steps) == 0 {
-		return s.At(from)
-	}
-	end := s.KnownUntil(to)
-	type run struct {
-		value   int64
-		seconds int64
-	}
-	runs := make([]run, len(steps))
-	for i, x := range steps {
-		until := end
-		if i+1 < len(steps) {
-			until = steps[i+1].From
-		}
-		runs[i] = run{x.Value, int64(until - x.From)}
-	}
-	slices.SortFunc(runs, func(a, b run) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
-	rank := (percent*int64(end-from-1) + 99) / 100
-	for _, r := range runs {
-		if rank -= r.seconds; rank < 0 {
-			return r.value
-		}
-	}
-	return runs[len(runs)-1].value
 }

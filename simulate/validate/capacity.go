@@ -3,13 +3,9 @@ package validate
 import (
 	"bytes"
 	"cmp"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"capcli"
 )
@@ -36,41 +32,36 @@ func ParseCapacity(file string, text []byte) ([]CapacityStep, error) {
 			Hint: "write a CSV with the columns time,capacity, or a list of nodes with a column gpus",
 		}
 	}
-	r := csv.NewReader(bytes.NewReader(text))
-	head, err := r.Read()
+	s, err := capcli.NewSheet(file, bytes.NewReader(text), ",;\t")
 	if err != nil {
-		return nil, bad(1, "", "expected a table with a header, found %s", cmp.Or(emptyText(err), err.Error()))
+		return nil, err
 	}
-	when, level := findColumn(head, timeColumns), findColumn(head, levelColumns)
+	when, level := s.FindColumn(timeColumns...), s.FindColumn(levelColumns...)
 	if level < 0 {
-		return nil, bad(1, "", "expected a column capacity, gpus or cpus, found %s", capcli.Quoted(strings.Join(head, ",")))
+		return nil, bad(1, "", "expected a column capacity, gpus or cpus, found %s", s.QuotedNames())
 	}
 	var steps []CapacityStep
 	var sum int64
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, bad(0, "", "not valid CSV: %s", err)
-		}
-		line, _ := r.FieldPos(0)
-		n, err := strconv.ParseInt(strings.TrimSpace(row[level]), 10, 64)
+	err = s.EachRow(func() error {
+		n, err := strconv.ParseInt(s.Cell(level), 10, 64)
 		if err != nil || n < 0 || n > mostCapacity {
-			return nil, bad(line, head[level], "expected a whole number up to 10 million, found %s", capcli.Quoted(row[level]))
+			return bad(s.Line, s.Names[level], "expected a whole number up to 10 million, found %s", capcli.Quoted(s.Cell(level)))
 		}
 		if sum += n; when < 0 {
 			if sum > mostCapacity {
-				return nil, bad(line, head[level], "the nodes have over 10 million in all")
+				return bad(s.Line, s.Names[level], "the nodes have over 10 million in all")
 			}
-			continue
+			return nil
 		}
-		at, err := parseInstant(strings.TrimSpace(row[when]))
+		at, err := parseInstant(s.Cell(when))
 		if err != nil {
-			return nil, bad(line, head[when], "%s", err)
+			return bad(s.Line, s.Names[when], "%s", err)
 		}
 		steps = append(steps, CapacityStep{at, n})
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if when < 0 {
 		steps = []CapacityStep{{capcli.NoTime, sum}}
@@ -91,14 +82,6 @@ func highest(steps []CapacityStep) int64 {
 	return most
 }
 
-// emptyText says that a file is empty; "" for another error.
-func emptyText(err error) string {
-	if errors.Is(err, io.EOF) {
-		return "an empty file"
-	}
-	return ""
-}
-
 // parseInstant reads seconds since 1970, or a date or time, in UTC unless it says another zone.
 func parseInstant(text string) (capcli.Time, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -108,16 +91,4 @@ func parseInstant(text string) (capcli.Time, error) {
 		return capcli.Time(n), nil
 	}
 	return capcli.ParseTime(text, nil, false)
-}
-
-// findColumn returns the index of the first of some names in a header; -1 where there is none.
-func findColumn(head, names []string) int {
-	for _, name := range names {
-		for i, h := range head {
-			if strings.EqualFold(strings.TrimSpace(strings.TrimPrefix(h, "\ufeff")), name) {
-				return i
-			}
-		}
-	}
-	return -1
 }

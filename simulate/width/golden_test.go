@@ -73,23 +73,11 @@ type goldenCase struct {
 		Serial   string
 		Widths   []int
 		Steps    int64
-		GPUs     int
-		Jobs     []struct {
-			ID               int
-			Submit, Deadline capcli.Seconds
-			Times            ordered
-			Work             int64
-			Rates            map[int]int64
-		}
 	}
 	Expect struct {
-		Options       []goldenOption
-		Cheapest      *goldenOption `json:"cheapest_in_time"`
-		Fastest       *goldenOption `json:"fastest_in_budget"`
-		Makespan      int64
-		SumCompletion int64 `json:"sum_completion"`
-		FewestLate    int64 `json:"fewest_late"`
-		GPUs          map[int]int
+		Options  []goldenOption
+		Cheapest *goldenOption `json:"cheapest_in_time"`
+		Fastest  *goldenOption `json:"fastest_in_budget"`
 	}
 }
 
@@ -207,65 +195,5 @@ func TestGoldenWidth(t *testing.T) {
 			check("cheapest in time", width.CheapestInTime(got), c.Expect.Cheapest)
 			check("fastest in budget", width.FastestInBudget(got, decimal(t, c.Input.Budget)), c.Expect.Fastest)
 		})
-	}
-}
-
-func TestGoldenMoldable(t *testing.T) {
-	for _, c := range goldenCases(t, "moldable") {
-		var jobs []width.MoldableJob
-		for _, j := range c.Input.Jobs {
-			jobs = append(jobs, width.MoldableJob{Submit: j.Submit, Deadline: j.Deadline, Points: j.Times.points(t)})
-		}
-		for goal, want := range []int64{c.Expect.Makespan, c.Expect.SumCompletion, c.Expect.FewestLate} {
-			goal := width.Objective(goal)
-			got, starts, err := width.Moldable(c.Input.GPUs, jobs, goal, 0)
-			if err != nil || got != want {
-				t.Errorf("%s: %s %d, %v, want %d", c.ID, goal, got, err, want)
-			}
-			checkSchedule(t, c.Input.GPUs, jobs, goal, got, starts)
-		}
-	}
-}
-
-func TestGoldenMalleable(t *testing.T) {
-	for _, c := range goldenCases(t, "malleable") {
-		var jobs []width.MalleableJob
-		for _, j := range c.Input.Jobs {
-			jobs = append(jobs, width.MalleableJob{Submit: j.Submit, Work: j.Work, Rates: j.Rates})
-		}
-		for goal, want := range []int64{c.Expect.Makespan, c.Expect.SumCompletion} {
-			goal := width.Objective(goal)
-			if got, err := width.Malleable(c.Input.GPUs, jobs, goal, 0); err != nil || got != want {
-				t.Errorf("%s: %s %d, %v, want %d", c.ID, goal, got, err, want)
-			}
-		}
-	}
-}
-
-func TestGoldenMarginal(t *testing.T) {
-	for _, c := range goldenCases(t, "marginal") {
-		var jobs []map[int]capcli.Seconds
-		slices.SortFunc(c.Input.Jobs, func(a, b struct {
-			ID               int
-			Submit, Deadline capcli.Seconds
-			Times            ordered
-			Work             int64
-			Rates            map[int]int64
-		},
-		) int {
-			return a.ID - b.ID
-		})
-		for _, j := range c.Input.Jobs {
-			times := map[int]capcli.Seconds{}
-			for _, p := range j.Times.points(t) {
-				times[p.GPUs] = p.Run
-			}
-			jobs = append(jobs, times)
-		}
-		for i, n := range width.Marginal(c.Input.GPUs, jobs) {
-			if want := c.Expect.GPUs[c.Input.Jobs[i].ID]; n != want {
-				t.Errorf("%s: job %d has %d GPUs, want %d", c.ID, c.Input.Jobs[i].ID, n, want)
-			}
-		}
 	}
 }

@@ -22,7 +22,7 @@ func newMIG(e *shell.Env) *cobra.Command {
 			"  capcli mig fleet --gpu H100-80GB 1g.10gb=40 3g.40gb=7",
 	}
 	shell.SetGroup(cmd)
-	cmd.AddCommand(migFit(e), migFleet(e), migState(e), migList(e))
+	cmd.AddCommand(migFit(e), migFleet(e), migList(e))
 	return cmd
 }
 
@@ -49,27 +49,6 @@ func migFleet(e *shell.Env) *cobra.Command {
 				return report.Doc{}, err
 			}
 			return tables.MigFleetDoc(r), nil
-		})
-}
-
-func migState(e *shell.Env) *cobra.Command {
-	return migCommand(e, "state [PROFILE@START…]", "Say what else a GPU takes on which instances run that cannot move",
-		"", "  capcli mig state --gpu A100-80GB 3g.40gb@0 1g.10gb@4", func(gpu string, args []string) (report.Doc, error) {
-			running, err := mig.ReadInstances(args)
-			if err != nil {
-				return report.Doc{}, err
-			}
-			r, err := mig.RunState(&mig.StateRequest{GPU: gpu, Running: running})
-			if err != nil {
-				return report.Doc{}, err
-			}
-			rooms := report.Fill(report.Table{Name: "profiles"}, r.Profiles, []report.Field[mig.Room]{
-				{Name: "profile"},
-				{Name: "more"},
-				{Name: "starts", Cell: func(k mig.Room) any { return mig.Spelled(k.Starts) }},
-				{Name: "if_moved", Head: "one more if moved"},
-			})
-			return report.Doc{Lead: r.Lead(), Data: r, Tables: []report.Table{rooms}}, nil
 		})
 }
 

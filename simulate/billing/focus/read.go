@@ -33,7 +33,7 @@ type Report struct {
 // Reader reads a bill in FOCUS 1.0, 1.1 or 1.2 as CSV. Columns may come in any order. A missing
 // column and a null cell leave the field of the row unknown.
 type Reader struct {
-	s      *Sheet
+	s      *capcli.Sheet
 	o      Options
 	place  []int // index into the header for each of columns; -1 where the column is missing
 	report Report
@@ -51,7 +51,7 @@ type date struct {
 // NewReader returns a reader of the bill in r, after its header. name stands in error messages.
 // It fails as ReadSheet does, and where the header cannot be read.
 func NewReader(name string, r io.Reader, o Options) (*Reader, error) {
-	s, err := NewSheet(name, r)
+	s, err := capcli.NewSheet(name, r, ",")
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func NewReader(name string, r io.Reader, o Options) (*Reader, error) {
 
 // ReadSheet returns a reader of a bill whose header has been read. It fails where a needed
 // column is missing or a column occurs twice.
-func ReadSheet(s *Sheet, o Options) (*Reader, error) {
+func ReadSheet(s *capcli.Sheet, o Options) (*Reader, error) {
 	f := &Reader{s: s, o: o, tagged: NewMemo(func(tags string) bool { return json.Valid([]byte(tags)) }), dates: make([]date, len(columns))}
 	var gone []string
 	for i := range columns {
@@ -113,7 +113,7 @@ func (f *Reader) Report() Report {
 func (f *Reader) Rows() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		for {
-			ok, err := f.s.next()
+			ok, err := f.s.Next()
 			if err != nil {
 				yield(nil, err)
 				return
@@ -136,10 +136,10 @@ func (f *Reader) Rows() iter.Seq2[*Row, error] {
 
 // row reads the current record into row.
 func (f *Reader) row(row *Row) error {
-	row.Line = f.s.line
+	row.Line = f.s.Line
 	rounded := false
 	for i, at := range f.place {
-		cell := f.s.value(at)
+		cell := f.s.Value(at)
 		if cell == nil {
 			continue
 		}
@@ -184,12 +184,12 @@ func (f *Reader) wrong(c *column, cell []byte, err error) error {
 // text returns a cell as a text. Where the column has a list of values, the text must be one of
 // them in any case of letters.
 func (f *Reader) text(c *column, cell []byte) (string, error) {
-	s, seen := f.s.texts[string(cell)]
+	s, seen := f.s.KnownText(cell)
 	if !seen {
 		if !utf8.Valid(cell) {
 			return "", fmt.Errorf("expected text in UTF-8, found %s", capcli.Quoted(strings.ToValidUTF8(string(cell), "?")))
 		}
-		s = f.s.intern(cell)
+		s = f.s.Intern(cell)
 	}
 	if c.values == nil || slices.Contains(c.values, s) {
 		return s, nil

@@ -5,7 +5,7 @@
 // providers bill in fractions of a millionth of a dollar. A Reader reads the rows of a bill
 // from CSV, and a Writer writes them. A Check sums the rows, checks each against the rules of
 // FOCUS 1.2, and reports for each commitment whether its usage is charged what its purchases
-// cost. A Sheet is any other table with a header line.
+// cost. A capcli.Sheet is any other table with a header line.
 package focus
 
 import (

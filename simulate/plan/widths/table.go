@@ -2,7 +2,6 @@ package widths
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -29,10 +28,7 @@ var (
 
 // table is delimited text with a header, and which of its columns are which.
 type table struct {
-	file              string
-	lines             *capcli.LineReader
-	fields            capcli.Fields
-	header            []string
+	*capcli.Sheet
 	model, gpus, time int
 	rate              bool // time is a rate in steps a second
 	filters           []filter
@@ -48,7 +44,7 @@ type filter struct {
 }
 
 func (t *table) fault(field, hint, format string, args ...any) error {
-	return &capcli.InputError{File: t.file, Line: t.lines.Line(), Field: field, Text: fmt.Sprintf(format, args...), Hint: hint}
+	return &capcli.InputError{File: t.File, Line: t.Line, Field: field, Text: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // readRows reads the rows of a table that the request chooses.
@@ -60,20 +56,17 @@ func (q *question) readRows(text io.Reader) error {
 	unpriced := map[string]bool{}
 	var idle []string
 	for n := 0; ; n++ {
-		line, ok := t.lines.Next()
-		if !ok {
-			break
+		more, err := t.Next()
+		if err != nil {
+			return err
 		}
-		if len(strings.TrimSpace(string(line))) == 0 {
-			continue
+		if !more {
+			break
 		}
 		if n == rowsMost {
 			return t.fault("", "cut the table", "more than %d rows", rowsMost)
 		}
-		row, err := t.split(line)
-		if err != nil {
-			return err
-		}
+		row := t.words()
 		if !t.choose(row) {
 			continue
 		}
@@ -92,34 +85,25 @@ func (q *question) readRows(text io.Reader) error {
 			m.Points = append(m.Points, p)
 		}
 	}
-	if err := t.lines.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return &capcli.InputError{File: t.file, Line: t.lines.Line() + 1, Text: err.Error(), Err: err}
-	}
 	return q.checkRows(t, unpriced, idle)
 }
 
 // openTable reads the header.
 func (q *question) openTable(text io.Reader) (*table, error) {
-	t := &table{file: q.Table, lines: capcli.NewLineReader(text), seen: map[string][]string{}}
-	head, ok := t.lines.Next()
-	if !ok {
-		return nil, t.fault("", columnsHint, "the table is empty; its first line names its columns")
-	}
-	t.fields.Separator = capcli.FindSeparator(head, ",;\t")
-	t.fields.Split(head)
-	for _, f := range t.fields.Row {
-		t.header = append(t.header, strings.ToLower(strings.TrimSpace(string(f))))
-	}
-	var err error
-	if t.model, err = t.column(modelNames...); err != nil {
+	s, err := capcli.NewSheet(q.Table, text, ",;\t")
+	if err != nil {
 		return nil, err
 	}
-	if t.gpus, err = t.column(countNames...); err != nil {
+	t := &table{Sheet: s, seen: map[string][]string{}}
+	if t.model, err = t.Column(modelNames...); err != nil {
 		return nil, err
 	}
-	if t.time = capcli.FindColumn(t.header, timeNames...); t.time < 0 {
+	if t.gpus, err = t.Column(countNames...); err != nil {
+		return nil, err
+	}
+	if t.time = t.FindColumn(timeNames...); t.time < 0 {
 		t.rate = true
-		if t.time, err = t.column(append(slices.Clone(timeNames[:1]), rateNames...)...); err != nil {
+		if t.time, err = t.Column(append(slices.Clone(timeNames[:1]), rateNames...)...); err != nil {
 			return nil, err
 		}
 	}
@@ -130,7 +114,7 @@ func (q *question) openTable(text io.Reader) (*table, error) {
 		return nil, refuse("steps", "leave it out", "is of no use: %s has run times, not rates", q.Table)
 	}
 	if q.JobType != "" {
-		c, err := t.column(typeNames...)
+		c, err := t.Column(typeNames...)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +125,7 @@ func (q *question) openTable(text io.Reader) (*table, error) {
 		return nil, err
 	}
 	for _, p := range pairs {
-		c, err := t.column(p[0])
+		c, err := t.Column(p[0])
 		if err != nil {
 			return nil, err
 		}
@@ -150,29 +134,13 @@ func (q *question) openTable(text io.Reader) (*table, error) {
 	return t, nil
 }
 
-// column returns the place of the first of names that the header has.
-func (t *table) column(names ...string) (int, error) {
-	if i := capcli.FindColumn(t.header, names...); i >= 0 {
-		return i, nil
-	}
-	return 0, &capcli.InputError{
-		File: t.file, Line: 1, Field: names[0], Text: "the header has no such column: it has " + strings.Join(capcli.Abridge(t.header, 20), ", "), Hint: columnsHint,
-	}
-}
-
-// split returns the fields of a line.
-func (t *table) split(line []byte) ([]string, error) {
-	if t.fields.Split(line) == capcli.QuoteOpen {
-		return nil, t.fault("", "", "a quote is open at the end of the line")
-	}
-	if len(t.fields.Row) != len(t.header) {
-		return nil, t.fault("", "", "the row has %d columns, the header %d", len(t.fields.Row), len(t.header))
-	}
-	row := make([]string, len(t.header))
-	for i, f := range t.fields.Row {
+// words returns the cells of the row.
+func (t *table) words() []string {
+	row := make([]string, len(t.Row))
+	for i, f := range t.Row {
 		row[i] = strings.TrimSpace(string(f))
 	}
-	return row, nil
+	return row
 }
 
 // valuesMost is the most values of a column that an error lists.
@@ -197,17 +165,17 @@ func (t *table) choose(row []string) bool {
 func (q *question) readPoint(t *table, row []string) (p width.Point, runs bool, err error) {
 	n, err := strconv.Atoi(row[t.gpus])
 	if err != nil || n < 1 || n > gpusMost {
-		return p, false, t.fault(t.header[t.gpus], "", "wants a number of GPUs from 1 to %d, found %s", gpusMost, capcli.Quoted(row[t.gpus]))
+		return p, false, t.fault(t.Names[t.gpus], "", "wants a number of GPUs from 1 to %d, found %s", gpusMost, capcli.Quoted(row[t.gpus]))
 	}
 	p.GPUs = n
 	key := strings.ToLower(row[t.model]) + "|" + row[t.gpus]
 	if first, twice := t.seen[key]; twice {
 		return p, false, t.rowTwice(first, row)
 	}
-	t.seen[key] = append(slices.Clone(row), strconv.Itoa(t.lines.Line()))
+	t.seen[key] = append(slices.Clone(row), strconv.Itoa(t.Line))
 	value, err := width.ParseDecimal(row[t.time])
 	if err != nil {
-		return p, false, t.fault(t.header[t.time], "", "%v", err)
+		return p, false, t.fault(t.Names[t.time], "", "%v", err)
 	}
 	if t.rate {
 		p.Run, runs, err = width.RunOfSteps(q.Steps, value)
@@ -216,7 +184,7 @@ func (q *question) readPoint(t *table, row []string) (p width.Point, runs bool, 
 		runs = err == nil
 	}
 	if err != nil || p.Run > timeMost {
-		return p, false, t.fault(t.header[t.time], "", "wants a run time over 0 and under 1000 years, found %s", capcli.Quoted(row[t.time]))
+		return p, false, t.fault(t.Names[t.time], "", "wants a run time over 0 and under 1000 years, found %s", capcli.Quoted(row[t.time]))
 	}
 	return p, runs, nil
 }
@@ -224,9 +192,9 @@ func (q *question) readPoint(t *table, row []string) (p width.Point, runs bool, 
 // rowTwice is the error of two rows with one model and GPU count: it names the column that tells them apart.
 func (t *table) rowTwice(first, row []string) error {
 	hint := "leave one of them out"
-	for i := range t.header {
+	for i := range t.Names {
 		if i != t.time && first[i] != row[i] {
-			hint = fmt.Sprintf("choose with --where %s=%s or --where %s=%s", t.header[i], first[i], t.header[i], row[i])
+			hint = fmt.Sprintf("choose with --where %s=%s or --where %s=%s", t.Names[i], first[i], t.Names[i], row[i])
 			break
 		}
 	}
@@ -238,7 +206,7 @@ func (q *question) checkRows(t *table, unpriced map[string]bool, idle []string) 
 	for i := range t.filters {
 		if f := &t.filters[i]; !f.kept {
 			return &capcli.InputError{
-				File: t.file, Field: t.header[f.column], Text: fmt.Sprintf("no row has %s", capcli.Quoted(f.value)),
+				File: t.File, Field: t.Names[f.column], Text: fmt.Sprintf("no row has %s", capcli.Quoted(f.value)),
 				Hint: "values: " + strings.Join(capcli.Abridge(slices.Sorted(maps.Keys(f.values)), valuesMost), ", "),
 			}
 		}
@@ -252,7 +220,7 @@ func (q *question) checkRows(t *table, unpriced map[string]bool, idle []string) 
 				}
 			}
 			text := fmt.Sprintf("no row with a run time for %s, which has a price", m.Name)
-			return &capcli.InputError{File: t.file, Field: t.header[t.model], Text: text, Hint: "models of the rows chosen: " + cmp.Or(strings.Join(have, ", "), "none")}
+			return &capcli.InputError{File: t.File, Field: t.Names[t.model], Text: text, Hint: "models of the rows chosen: " + cmp.Or(strings.Join(have, ", "), "none")}
 		}
 	}
 	if len(idle) > 0 {

@@ -94,7 +94,7 @@ func TestPlan(t *testing.T) {
 		{"a column that the table lacks", Request{Table: "r.csv", Where: []string{"batch=1"}, Steps: 9, Price: []string{"V100=2"}}, 0, "", "", "r.csv: line 1: batch: the header has no such column"},
 		{"a job that runs nowhere", Request{Table: "zero.csv", Steps: 9, Price: []string{"K80=2"}}, 0, "", "", "zero.csv: gpu_model: no row with a run time for K80"},
 		{"a rate below 0", Request{Table: "minus.csv", Steps: 9, Price: []string{"K80=2"}}, 0, "", "", "minus.csv: line 2: steps_per_s: wants a run time over 0"},
-		{"an empty table", Request{Table: "empty.csv", Price: []string{"K80=2"}}, 0, "", "", "empty.csv: the table is empty"},
+		{"an empty table", Request{Table: "empty.csv", Price: []string{"K80=2"}}, 0, "", "", "empty.csv: expected a header line, found none"},
 	}
 	open := openText(map[string]string{
 		"r.csv": rates, "empty.csv": "", "zero.csv": "gpu_model,gpus,steps_per_s\nK80,1,0\n", "minus.csv": "gpu_model,gpus,steps_per_s\nK80,1,-1\n",

@@ -78,14 +78,14 @@ func (f *FitRequest) Fit(file string, text io.Reader) (*FitResult, error) {
 		return nil, err
 	}
 	switch {
-	case capcli.FindColumn(s.header, serverColumns[3]...) >= 0:
+	case s.FindColumn(serverColumns[3]...) >= 0:
 		return f.fitServer(s)
-	case capcli.FindColumn(s.header, iterationColumns[3]...) >= 0:
+	case s.FindColumn(iterationColumns[3]...) >= 0:
 		return fitTable(s)
 	}
 	return nil, &capcli.InputError{
 		File: file, Line: 1, Text: "the header has neither tpot_ms, of a server under steady load, nor us, of iterations",
-		Hint: "a server: batch,tokens_in,tokens_out,tpot_ms; iterations: tokens,sequences,kv,us. Its columns are " + strings.Join(capcli.Abridge(s.header, 20), ", "),
+		Hint: "a server: batch,tokens_in,tokens_out,tpot_ms; iterations: tokens,sequences,kv,us. Its columns are " + strings.Join(capcli.Abridge(s.Names, 20), ", "),
 	}
 }
 
@@ -98,7 +98,7 @@ func fitTable(s *sheet) (*FitResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &FitResult{Schema: "capcli/service_fit/v1", Kind: "iterations", Input: s.file, Rows: fit.Rows, Time: fit.Time, HeldOut: fit.Error, Block: timeBlock(&fit.Time)}
+	out := &FitResult{Schema: "capcli/service_fit/v1", Kind: "iterations", Input: s.File, Rows: fit.Rows, Time: fit.Time, HeldOut: fit.Error, Block: timeBlock(&fit.Time)}
 	for _, x := range samples {
 		us := micros(&fit.Time, x.T, x.S, x.KV, x.PA)
 		out.Predicted = append(out.Predicted, Predicted{Batch: int64(x.S), Tokens: int64(x.T), Measured: x.Micros / 1000, Fitted: thousandths(us / 1000), Deviation: deviation(us, x.Micros)})
@@ -121,7 +121,7 @@ func (f *FitRequest) fitServer(s *sheet) (*FitResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &FitResult{Schema: "capcli/service_fit/v1", Kind: "server", Input: s.file, LeftOut: leftOut}
+	out := &FitResult{Schema: "capcli/service_fit/v1", Kind: "server", Input: s.File, LeftOut: leftOut}
 	groups := map[MeasuredOn][]Measurement{}
 	var order []MeasuredOn
 	for i, g := range on {
@@ -146,7 +146,7 @@ func (f *FitRequest) fitServer(s *sheet) (*FitResult, error) {
 	}
 	if len(after) == 0 {
 		return nil, cmp.Or[error](failed, &capcli.InputError{
-			File: s.file, Text: fmt.Sprintf("no row can be fitted; %d %s without a value", leftOut, capcli.Agree(int64(leftOut), "is", "are")),
+			File: s.File, Text: fmt.Sprintf("no row can be fitted; %d %s without a value", leftOut, capcli.Agree(int64(leftOut), "is", "are")),
 			Hint: "each row wants batch, tokens_in, tokens_out and tpot_ms",
 		})
 	}

@@ -35,11 +35,11 @@ func ReadIterations(file string, r io.Reader) ([]Sample, error) {
 func (s *sheet) iterations() (out []Sample, err error) {
 	var at [4]int
 	for i, names := range iterationColumns {
-		if at[i], err = s.column(names...); err != nil {
+		if at[i], err = s.Column(names...); err != nil {
 			return nil, err
 		}
 	}
-	pairs := capcli.FindColumn(s.header, "pa")
+	pairs := s.FindColumn("pa")
 	for err = s.next(); err == nil; err = s.next() {
 		var x Sample
 		for i, dst := range []*float64{&x.T, &x.S, &x.KV, &x.Micros} {

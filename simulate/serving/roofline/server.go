@@ -3,7 +3,6 @@ package roofline
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -49,22 +48,10 @@ var groupColumns = [5][]string{
 	{"weights", "precision"},
 }
 
-// ReadMeasurements reads a table of servers under steady load, and on what each row was measured. Its columns: batch
-// (or concurrency), tokens_in (or isl), tokens_out (or osl), tpot_ms (or itl_ms), and perhaps ttft_ms, engine (or
-// backend), model, gpu (or system), tp (or tp_size), weights (or precision). Rows without one of the first four
-// are left out and counted.
-func ReadMeasurements(file string, r io.Reader) (rows []Measurement, on []MeasuredOn, leftOut int, err error) {
-	s, err := openSheet(file, r)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	return s.measurements()
-}
-
 func (s *sheet) measurements() (rows []Measurement, on []MeasuredOn, leftOut int, err error) {
 	var at [4]int
 	for i, names := range serverColumns {
-		if at[i], err = s.column(names...); err != nil {
+		if at[i], err = s.Column(names...); err != nil {
 			return nil, nil, 0, err
 		}
 	}
@@ -96,7 +83,7 @@ func (s *sheet) measurement(at []int) (m Measurement, err error) {
 		return m, err
 	}
 	m = Measurement{Batch: int64(v[0]), In: int64(v[1]), Out: int64(v[2]), TPOT: v[3]}
-	if ttft := capcli.FindColumn(s.header, "ttft_ms", "ttft"); ttft >= 0 && s.word(ttft) != "" {
+	if ttft := s.FindColumn("ttft_ms", "ttft"); ttft >= 0 && s.word(ttft) != "" {
 		if m.TTFT, err = s.number(ttft); err != nil {
 			return m, err
 		}
@@ -111,13 +98,13 @@ func (s *sheet) measurement(at []int) (m Measurement, err error) {
 func (s *sheet) measuredOn() (g MeasuredOn, err error) {
 	words := make([]string, len(groupColumns))
 	for i, names := range groupColumns {
-		if c := capcli.FindColumn(s.header, names...); c >= 0 {
+		if c := s.FindColumn(names...); c >= 0 {
 			words[i] = s.word(c)
 		}
 	}
 	g = MeasuredOn{Engine: words[0], Model: words[1], GPU: words[2], Weights: strings.ToLower(words[4])}
 	if words[3] != "" {
-		tp, err := s.positive(capcli.FindColumn(s.header, groupColumns[3]...))
+		tp, err := s.positive(s.FindColumn(groupColumns[3]...))
 		if err != nil {
 			return g, err
 		}
@@ -155,13 +142,6 @@ type ServerFit struct {
 	Rows        int          `json:"rows"`
 	Before      Accuracy     `json:"error_without"`  // of the time that was not calibrated
 	After       Accuracy     `json:"held_out_error"` // of each row by a calibration without it
-}
-
-// Calibrate fits a calibration to measurements. The error of each is that of a calibration by the three
-// quarters that it is not in.
-func (s *Server) Calibrate(rows []Measurement) (*ServerFit, error) {
-	fit, _, _, err := s.calibrate(rows)
-	return fit, err
 }
 
 // calibrate is Calibrate, with the errors of all rows before and after.

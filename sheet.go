@@ -1,4 +1,4 @@
-package focus
+package capcli
 
 import (
 	"bytes"
@@ -6,38 +6,36 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 	"unicode/utf8"
-
-	"capcli"
 )
 
 // Sheet reads a table with a header line, as RFC 4180 defines CSV. Row holds the fields of the
 // current record.
 type Sheet struct {
-	capcli.Fields
-	File  string // name for error messages
-	text  *capcli.LineReader
-	Names []string          // column names of the header
-	line  int               // line of the file on which the current record begins
-	texts map[string]string // texts of cells seen so far, for intern
+	Fields
+	File       string // name for error messages
+	text       *LineReader
+	separators string
+	Names      []string          // column names of the header
+	Line       int               // line of the file on which the current record begins
+	texts      map[string]string // texts of cells seen so far, for Intern
 }
 
-// mostTexts is the most distinct texts that a Sheet or a Memo keeps.
+// mostTexts is the most distinct texts that a Sheet keeps.
 const mostTexts = 1 << 16
 
-// NewSheet returns a sheet whose header has been read. It skips blank lines and lines that
-// begin with # before the header. It fails where there is no header, the header is not UTF-8,
-// or it has more than capcli.MaxColumns columns.
-func NewSheet(name string, r io.Reader) (*Sheet, error) {
-	s := &Sheet{Fields: capcli.Fields{Separator: ','}, File: name, text: capcli.NewLineReader(r), texts: map[string]string{}}
-	switch ok, err := s.next(); {
+// NewSheet returns a sheet whose header has been read. Its separator is the most frequent of separators in the
+// header. It skips blank lines and lines that begin with # before the header. It fails where there is no
+// header, the header is not UTF-8, or it has more than MaxColumns columns.
+func NewSheet(name string, r io.Reader, separators string) (*Sheet, error) {
+	s := &Sheet{separators: separators, File: name, text: NewLineReader(r), texts: map[string]string{}}
+	switch ok, err := s.Next(); {
 	case err != nil:
 		return nil, err
 	case !ok:
 		return nil, s.Fault("", "expected a header line, found none", "is the file empty?")
-	case len(s.Row) > capcli.MaxColumns:
-		return nil, s.Fault("", fmt.Sprintf("the header has %d columns, the limit is %d", len(s.Row), capcli.MaxColumns), "is this a CSV file?")
+	case len(s.Row) > MaxColumns:
+		return nil, s.Fault("", fmt.Sprintf("the header has %d columns, the limit is %d", len(s.Row), MaxColumns), "is this a CSV file?")
 	}
 	for _, f := range s.Row {
 		if !utf8.Valid(f) {
@@ -50,22 +48,34 @@ func NewSheet(name string, r io.Reader) (*Sheet, error) {
 
 // Fault returns an error about a field of the current record.
 func (s *Sheet) Fault(field, text, hint string) error {
-	return &capcli.InputError{File: s.File, Line: s.line, Field: field, Text: text, Hint: hint}
+	return &InputError{File: s.File, Line: s.Line, Field: field, Text: text, Hint: hint}
 }
 
 // FaultUnwanted returns an error about a field of the current record: what was expected and
 // what was found.
 func (s *Sheet) FaultUnwanted(field, want, found, hint string) error {
-	return s.Fault(field, fmt.Sprintf("expected %s, found %s", want, capcli.Quoted(found)), hint)
+	return s.Fault(field, fmt.Sprintf("expected %s, found %s", want, Quoted(found)), hint)
 }
 
 // FindColumn returns the index of the first of names that the header has, in any case of
 // letters, or -1.
-func (s *Sheet) FindColumn(names ...string) int { return capcli.FindColumn(s.Names, names...) }
+func (s *Sheet) FindColumn(names ...string) int { return FindColumn(s.Names, names...) }
 
-// value returns the trimmed cell of a column in the current record. It is nil where the cell is
+// Column returns the index of the first of names that the header has, in any case of letters, or an error that
+// lists the columns.
+func (s *Sheet) Column(names ...string) (int, error) {
+	if i := s.FindColumn(names...); i >= 0 {
+		return i, nil
+	}
+	return 0, &InputError{
+		File: s.File, Line: 1, Field: names[0], Text: "the header has no such column",
+		Hint: "its columns are " + strings.Join(Abridge(s.Names, 20), ", "),
+	}
+}
+
+// Value returns the trimmed cell of a column in the current record. It is nil where the cell is
 // empty or null, and for column -1.
-func (s *Sheet) value(col int) []byte {
+func (s *Sheet) Value(col int) []byte {
 	if col < 0 {
 		return nil
 	}
@@ -78,12 +88,12 @@ func (s *Sheet) value(col int) []byte {
 
 // Cell returns the trimmed cell of a column in the current record as a text; "" where it is
 // empty or null, and for column -1.
-func (s *Sheet) Cell(col int) string { return s.intern(s.value(col)) }
+func (s *Sheet) Cell(col int) string { return s.Intern(s.Value(col)) }
 
-// intern returns b as a string and shares one string between equal cells, for up to mostTexts
+// Intern returns b as a string and shares one string between equal cells, for up to mostTexts
 // texts.
-func (s *Sheet) intern(b []byte) string {
-	if text, ok := s.texts[string(b)]; ok {
+func (s *Sheet) Intern(b []byte) string {
+	if text, ok := s.KnownText(b); ok {
 		return text
 	}
 	text := string(b)
@@ -93,10 +103,16 @@ func (s *Sheet) intern(b []byte) string {
 	return text
 }
 
+// KnownText returns the string of cells equal to b, and whether Intern has one.
+func (s *Sheet) KnownText(b []byte) (string, bool) {
+	text, ok := s.texts[string(b)]
+	return text, ok
+}
+
 // EachRow calls do for each remaining record. It stops at the first error and returns it.
 func (s *Sheet) EachRow(do func() error) error {
 	for {
-		ok, err := s.next()
+		ok, err := s.Next()
 		if err != nil || !ok {
 			return err
 		}
@@ -106,18 +122,21 @@ func (s *Sheet) EachRow(do func() error) error {
 	}
 }
 
-// next reads the next record into Row and reports false at the end. It skips blank lines. A
+// Next reads the next record into Row and reports false at the end. It skips blank lines. A
 // record with more or fewer fields than the header is an error, so that no cell is dropped in
 // silence.
-func (s *Sheet) next() (bool, error) {
+func (s *Sheet) Next() (bool, error) {
 	for {
 		line, ok := s.text.Next()
-		s.line = s.text.Line()
+		s.Line = s.text.Line()
 		if !ok {
 			return false, s.endError("the line is over 1 MiB long", "is this a CSV file?")
 		}
 		if len(bytes.TrimSpace(line)) == 0 || s.Names == nil && line[0] == '#' {
 			continue
+		}
+		if s.Names == nil {
+			s.Separator = FindSeparator(line, s.separators)
 		}
 		if err := s.quoteError(s.SplitRecord(s.text, line)); err != nil {
 			return false, err
@@ -136,8 +155,8 @@ func (s *Sheet) endError(long, hint string) error {
 	switch err := s.text.Err(); {
 	case errors.Is(err, io.EOF):
 		return nil
-	case errors.Is(err, capcli.ErrLongLine):
-		s.line = s.text.Line() + 1
+	case errors.Is(err, ErrLongLine):
+		s.Line = s.text.Line() + 1
 		return s.Fault("", long, hint)
 	default:
 		return fmt.Errorf("read %s after line %d: %w", s.File, s.text.Line(), err)
@@ -145,55 +164,21 @@ func (s *Sheet) endError(long, hint string) error {
 }
 
 // quoteError returns an error about the quotes of the current record, nil where they are sound.
-func (s *Sheet) quoteError(fault capcli.QuoteFault) error {
+func (s *Sheet) quoteError(fault QuoteFault) error {
 	switch fault {
-	case capcli.QuoteInside:
+	case QuoteInside:
 		return s.Fault("", "a quote stands inside a field that has none around it", "put quotes around the field, and two for each inside")
-	case capcli.TextBehindQuote:
+	case TextBehindQuote:
 		return s.Fault("", "text stands behind a closing quote", "two quotes inside a quoted field stand for one")
-	case capcli.QuoteOpen:
+	case QuoteOpen:
 		if err := s.endError("the record is over 1 MiB long", "is a quote not closed?"); err != nil {
 			return err
 		}
 		return s.Fault("", "a quote is not closed", "close the quote; two quotes inside one stand for one")
-	case capcli.QuotesSound:
+	case QuotesSound:
 	}
 	return nil
 }
 
-// Memo caches the results of a function of a text, for up to mostTexts texts.
-type Memo[V any] struct {
-	of    func(text string) V
-	known map[string]V
-}
-
-// NewMemo returns an empty cache of the results of a function.
-func NewMemo[V any](of func(text string) V) *Memo[V] { return &Memo[V]{of, map[string]V{}} }
-
-// Find returns the function's result for a text.
-func (m *Memo[V]) Find(text string) V {
-	v, ok := m.known[text]
-	if !ok {
-		if v = m.of(text); len(m.known) < mostTexts {
-			m.known[text] = v
-		}
-	}
-	return v
-}
-
 // QuotedNames returns the header in quotes, for a message.
-func (s *Sheet) QuotedNames() string { return capcli.Quoted(strings.Join(s.Names, ",")) }
-
-// WantInstant describes an instant, for error messages.
-const WantInstant = "an instant such as 2027-01-01T00:00:00Z"
-
-// ParseInstant parses an instant in the first of layouts that fits. It returns capcli.NoTime
-// where none fits.
-func ParseInstant(text string, layouts ...string) capcli.Time {
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return capcli.TimeOf(t)
-		}
-	}
-	return capcli.NoTime
-}
+func (s *Sheet) QuotedNames() string { return Quoted(strings.Join(s.Names, ",")) }

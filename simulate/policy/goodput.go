@@ -11,36 +11,27 @@ import (
 )
 
 func init() {
-	Catalog.Add("optimus", "jobs grow and shrink in rounds: each GPU goes to the job whose time left falls most (Optimus)", func(s simulate.Settings) simulate.Policy {
-		return &optimusBelieving{optimus{rounds: newRounds(s, optimusRound)}}
-	})
 	Catalog.Add("goodput", "jobs grow and shrink in rounds: each GPU goes to the job that it speeds up most, in relation to one GPU (Pollux)", func(s simulate.Settings) simulate.Policy {
-		return &optimus{rounds: newRounds(s, capcli.Minute), relative: true}
+		return &goodput{rounds: newRounds(s, capcli.Minute)}
 	})
 }
 
-// optimusRound is the length of a round in the paper.
-const optimusRound = 10 * capcli.Minute
-
-// keepWay is by how much more a step must gain than another loses before goodput stops a job for it.
+// keepWay is by how much more a step must gain than another loses before a job is stopped for it.
 const keepWay = 0.5
 
-// optimus divides the GPUs of a queue anew in each round by marginal gain (Peng et al., "Optimus: An
-// Efficient Dynamic Resource Scheduler for Deep Learning Clusters", EuroSys 2018, section 4.1): see
-// allocate.Marginal. First each job, in order of arrival, gets its narrowest way in the kind of pool in
-// which it is fastest of those with room; then GPUs of that kind go where they save most time. A job that
-// runs keeps its kind of pool. A job without ways has the one that it asked for.
+// goodput divides the GPUs of a queue anew in each round by marginal gain, relative to the time of each job in
+// its narrowest way, so that no estimate of times left counts. This makes the sum of 1 / speedup small, which
+// is the fitness of Pollux with p = -1 (Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for
+// Goodput-Optimized Deep Learning", OSDI 2021, section 4.2), by steps of one way instead of its genetic search:
+// see allocate.Marginal. The run times of the ways stand for goodput: throughput times statistical efficiency.
 //
-// With relative it counts time in relation to that of the job's narrowest way, and so needs no estimate
-// of times left. This makes the sum of 1 / speedup small, which is the fitness of Pollux with p = -1 (Qiao
-// et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI 2021, section
-// 4.2), by steps of one way instead of its genetic search. The run times of the ways stand for goodput:
-// throughput times statistical efficiency. Each round begins from the last one, and changes a job only for a
-// clear gain, because each change costs a restart: see allocate.Rebalance.
-type optimus struct {
+// First each job, in order of arrival, gets its narrowest way in the kind of pool in which it is fastest of
+// those with room; then GPUs of that kind go where they save most time. A job that runs keeps its kind of pool.
+// A job without ways has the one that it asked for. Each round begins from the last one, and changes a job only
+// for a clear gain, because each change costs a restart: see allocate.Rebalance.
+type goodput struct {
 	rounds
 	kinds
-	relative bool
 
 	room   []int64 // by kind: thousandths of GPUs left
 	ways   [][]simulate.Choice
@@ -52,18 +43,12 @@ type optimus struct {
 	buffer []simulate.Choice
 }
 
-// optimusBelieving is an optimus that looks at times left.
-type optimusBelieving struct{ optimus }
-
-// Believes declares that it uses estimates of run times.
-func (*optimusBelieving) Believes() {}
-
 // Remark implements simulate.Remarker.
-func (p *optimus) Remark() string {
+func (p *goodput) Remark() string {
 	return p.seen.remark("each has the GPUs that it asks for, in rounds")
 }
 
-func (p *optimus) Schedule(t *simulate.Turn) {
+func (p *goodput) Schedule(t *simulate.Turn) {
 	if !p.begin(t) {
 		return
 	}
@@ -78,7 +63,7 @@ func (p *optimus) Schedule(t *simulate.Turn) {
 
 // enter gives each player a kind of pool: its own if it runs, else the one in which it is fastest of those
 // with room for its narrowest way.
-func (p *optimus) enter(t *simulate.Turn) {
+func (p *goodput) enter(t *simulate.Turn) {
 	n := len(p.field)
 	p.room = append(p.room[:0], make([]int64, len(p.kinds.list))...)
 	for _, i := range t.AllPools() {
@@ -112,7 +97,7 @@ func (p *optimus) enter(t *simulate.Turn) {
 }
 
 // choose gives a waiting player the kind of pool in which its narrowest way is fastest.
-func (p *optimus) choose(t *simulate.Turn, i int, free []int64) {
+func (p *goodput) choose(t *simulate.Turn, i int, free []int64) {
 	best, least := -1, capcli.Seconds(0)
 	for k := range p.kinds.list {
 		if p.listWays(t, i, k); len(p.steps[i]) == 0 || p.milli(i, 0) > free[k] {
@@ -129,7 +114,7 @@ func (p *optimus) choose(t *simulate.Turn, i int, free []int64) {
 }
 
 // milli returns what a player holds in its k-th way, in thousandths of GPUs.
-func (p *optimus) milli(i, k int) int64 {
+func (p *goodput) milli(i, k int) int64 {
 	if p.field[i].job.GPUMilli > 0 || k >= len(p.steps[i]) {
 		return p.field[i].job.Milli()
 	}
@@ -137,7 +122,7 @@ func (p *optimus) milli(i, k int) int64 {
 }
 
 // listWays lists the ways of a player in a kind of pool, narrow first: of each width the fastest.
-func (p *optimus) listWays(t *simulate.Turn, i, kind int) {
+func (p *goodput) listWays(t *simulate.Turn, i, kind int) {
 	l := p.field[i].job
 	p.buffer = t.Ways(l, p.buffer[:0])
 	p.buffer = slices.DeleteFunc(p.buffer, func(c simulate.Choice) bool { return p.of[c.Pool] != kind })
@@ -161,10 +146,8 @@ func (p *optimus) listWays(t *simulate.Turn, i, kind int) {
 		ways = append(ways, c)
 		steps = append(steps, allocate.Step{GPUs: width(c), Left: c.Left})
 	}
-	if p.relative && len(steps) > 0 {
-		for k := range steps {
-			steps[k].Left = relativeTime(l, ways[k].Way, ways[0].Way)
-		}
+	for k := range steps {
+		steps[k].Left = relativeTime(l, ways[k].Way, ways[0].Way)
 	}
 	p.ways[i], p.steps[i] = ways, steps
 }
@@ -182,7 +165,7 @@ func relativeTime(l *simulate.Live, way, narrowest int) capcli.Seconds {
 }
 
 // divide divides the GPUs of a kind among its players.
-func (p *optimus) divide(kind int) {
+func (p *goodput) divide(kind int) {
 	p.list = p.list[:0]
 	var jobs [][]allocate.Step
 	for i := range p.field {
@@ -209,10 +192,7 @@ func (p *optimus) divide(kind int) {
 }
 
 // widths returns the step of each job of p.list.
-func (p *optimus) widths(gpus int, jobs [][]allocate.Step) []int {
-	if !p.relative {
-		return allocate.Marginal(gpus, jobs)
-	}
+func (p *goodput) widths(gpus int, jobs [][]allocate.Step) []int {
 	at, held := make([]int, len(jobs)), 0
 	for m, i := range p.list {
 		at[m] = -1
@@ -229,7 +209,7 @@ func (p *optimus) widths(gpus int, jobs [][]allocate.Step) []int {
 }
 
 // inKind appends a choice for each pool of a kind.
-func (p *optimus) inKind(dst []simulate.Choice, c simulate.Choice, kind int) []simulate.Choice {
+func (p *goodput) inKind(dst []simulate.Choice, c simulate.Choice, kind int) []simulate.Choice {
 	dst = append(dst, c)
 	for _, pool := range p.kinds.list[kind].pools {
 		if pool != c.Pool {
@@ -242,7 +222,7 @@ func (p *optimus) inKind(dst []simulate.Choice, c simulate.Choice, kind int) []s
 
 // settle preempts, resizes and starts jobs as the round says. If a job finds no room because free GPUs lie
 // apart, all jobs that may be moved are placed anew, wide ones first.
-func (p *optimus) settle(t *simulate.Turn) {
+func (p *goodput) settle(t *simulate.Turn) {
 	p.moves = p.moves[:0]
 	for i := range p.field {
 		f := &p.field[i]
@@ -277,15 +257,15 @@ func (p *optimus) settle(t *simulate.Turn) {
 }
 
 // isDown reports whether a job ran at the start of the turn and waits now: it starts in a later turn.
-func (*optimus) isDown(f *player) bool { return f.running && f.job.Waiting() }
+func (*goodput) isDown(f *player) bool { return f.running && f.job.Waiting() }
 
 // moveOf returns the move of a player to its target.
-func (p *optimus) moveOf(i int) simulate.Reassignment {
+func (p *goodput) moveOf(i int) simulate.Reassignment {
 	return simulate.Reassignment{Job: p.field[i].job, To: slices.Clone(p.target[i])}
 }
 
 // start starts a waiting player in its way, or in the widest narrower one for which there is room.
-func (p *optimus) start(t *simulate.Turn, i int) bool {
+func (p *goodput) start(t *simulate.Turn, i int) bool {
 	for _, c := range p.target[i] {
 		if t.StartAs(p.field[i].job, c) {
 			return true
