@@ -32,7 +32,8 @@ func mayHoldSecret(text string) bool {
 // address, or nil where the value names a file. It fails when the value is no file and could be a
 // misspelt address with a secret in it.
 func (e *Env) WhereFlag(where string) (shown string, u *url.URL, err error) {
-	if u, shown = web.ParseAddress(where); u != nil {
+	u, shown = web.ParseAddress(where)
+	if u != nil {
 		return shown, u, nil
 	}
 	if where == "" || !mayHoldSecret(where) {

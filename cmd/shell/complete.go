@@ -56,7 +56,8 @@ func AfterComma(typed string, values []string) []string {
 		if slices.Contains(taken, name) {
 			continue
 		}
-		if v = typed[:at] + name; has {
+		v = typed[:at] + name
+		if has {
 			v += "\t" + about
 		}
 		out = append(out, v)

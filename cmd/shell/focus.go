@@ -78,7 +78,8 @@ func ReadFocus(ctx context.Context, e *Env, name string, o focus.Options, begin 
 		if err != nil {
 			return nil, err
 		}
-		if n++; n%4096 == 0 {
+		n++
+		if n%4096 == 0 {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}

@@ -151,7 +151,8 @@ func Emit(e *Env, o OutputOptions, d report.Doc) error {
 	}
 	how := report.Options{Table: o.table, Columns: o.Columns}
 	if path == "-" {
-		if how.Color = name == "table" && e.Color(); how.Color {
+		how.Color = name == "table" && e.Color()
+		if how.Color {
 			out.Raw() // the colors are ours, and cells have no control characters
 		}
 		if e.Screen.Stdout && !o.wide {

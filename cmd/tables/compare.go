@@ -55,7 +55,8 @@ func compareRow(f *outcome.ComparedFigure) []any {
 		if mean != nil {
 			own = outcomeCell(*mean, cell)
 		}
-		if row = append(row, own); i == 0 {
+		row = append(row, own)
+		if i == 0 {
 			continue
 		}
 		if c := f.Changes[i]; c != nil {

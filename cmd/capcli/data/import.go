@@ -276,7 +276,8 @@ func wrapNames(names []string, width int) string {
 	for i, n := range names {
 		if i > 0 {
 			b.WriteByte(',')
-			if column += 1; column+len(n)+1 > width {
+			column++
+			if column+len(n)+1 > width {
 				b.WriteByte('\n')
 				column = 0
 			} else {

@@ -45,7 +45,8 @@ func newPlanCurve(e *shell.Env) *cobra.Command {
 			return shell.WantArgs("DEMAND")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.curve.demand = cmp.Or(o.curve.demand, strings.Join(args, "")); len(args) > 0 && o.curve.demand != args[0] {
+			o.curve.demand = cmp.Or(o.curve.demand, strings.Join(args, ""))
+			if len(args) > 0 && o.curve.demand != args[0] {
 				return &shell.UsageError{Text: "plan curve takes the demand as its argument, found also --demand " + o.curve.demand}
 			}
 			return planCurve(cmd.Context(), e, &o)

@@ -96,7 +96,8 @@ func newPlanMixOf(e *shell.Env, o *planOptions) *cobra.Command {
 
 // runMix runs the command line of cmd.
 func (o *planOptions) runMix(ctx context.Context, e *shell.Env, cmd *cobra.Command, args []string) error {
-	if o.futures.ask.Seed = 1; o.mix.sim.Ask.Seed != nil {
+	o.futures.ask.Seed = 1
+	if o.mix.sim.Ask.Seed != nil {
 		o.futures.ask.Seed = *o.mix.sim.Ask.Seed
 	}
 	o.shard.begin(e, cmd, args)
@@ -165,7 +166,8 @@ func newMixCall(ctx context.Context, e *shell.Env, o *planOptions, args []string
 	if err != nil {
 		return nil, err
 	}
-	if q.Market = &o.curve.ask.Market; len(q.Market.Terms) > 0 {
+	q.Market = &o.curve.ask.Market
+	if len(q.Market.Terms) > 0 {
 		if q.Market.Prices, err = shell.ReadPrices(e, sim.Prices); err != nil {
 			return nil, err
 		}

@@ -52,7 +52,8 @@ func (o *sampleOptions) open(ctx context.Context, e *shell.Env) (profile.Source,
 	name := o.source
 	if name == "" {
 		var lacks string
-		if name, lacks = nvml.Usual(); lacks != "" {
+		name, lacks = nvml.Usual()
+		if lacks != "" {
 			e.Note(lacks)
 		}
 	}

@@ -76,7 +76,8 @@ func (o *validateOptions) request() (err error) {
 		}
 	}
 	if n, err := strconv.ParseInt(o.capacity, 10, 64); err == nil {
-		if o.ask.Capacity = n; n < 1 {
+		o.ask.Capacity = n
+		if n < 1 {
 			return &capcli.RequestError{Field: "capacity", Text: "wants 1 or more, or a file, found " + o.capacity}
 		}
 	} else {
