@@ -33,6 +33,7 @@ type Job struct {
 	Tags      *Tags  // its project, team and the like; nil is none
 	Stage     *Stage // its place in a workflow; nil is none
 	Data      *Data  // where its data lies and where it may run; nil is anywhere
+	Uses      *Uses  // what it takes of what running jobs share; nil is nothing
 }
 
 // Milli returns the GPU capacity that j holds, in thousandths of a GPU.

@@ -6,5 +6,4 @@ type Needs struct {
 	Capability   int    // least compute capability, in tenths: 80 is 8.0
 	Interconnect string // kind of link between the GPUs of a node, such as nvlink; "" is any
 	Profile      string // MIG profile of one instance, such as 1g.10gb; "" is none. GPUs is 1 then
-	StoreMiBps   int64  // bandwidth of the shared storage that the job takes while it runs, in MiB a second
 }

@@ -184,7 +184,7 @@ func shareUnchanged(y []float64) float64 {
 
 // fit fits the members that have a weight.
 func (a Auto) fit(y capcli.Series, members []member, trial trial, gaps int) (model.Fitted, error) {
-	f := &autoFitted{reach: ReachOf(y.Values), low: math.Inf(-1)}
+	f := &autoFitted{reach: reachOf(y.Values), low: math.Inf(-1)}
 	if slices.Min(y.Values) >= 0 && !a.logs {
 		f.low = 0
 	}

@@ -124,7 +124,7 @@ func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &BoundedFit{Fitted: fit, floor: b.Floor, most: b.Cap, n: n, seen: y.Values, notes: notes, reach: ReachOf(y.Values)}, nil
+	return &BoundedFit{Fitted: fit, floor: b.Floor, most: b.Cap, n: n, seen: y.Values, notes: notes, reach: reachOf(y.Values)}, nil
 }
 
 // BoundedFit is a fit of Bounded: the fit of its model, kept within the bounds.

@@ -21,9 +21,9 @@ type Reach struct {
 // beyond is how many widths of the observed range a forecast may lie outside it.
 const beyond = 9
 
-// ReachOf returns the reach of a series from its known values. A series of equal values, or
+// reachOf returns the reach of a series from its known values. A series of equal values, or
 // without known values, has no bounds.
-func ReachOf(y []float64) Reach {
+func reachOf(y []float64) Reach {
 	v := slices.DeleteFunc(slices.Clone(y), func(x float64) bool { return !model.IsFinite(x) })
 	if len(v) == 0 {
 		return Reach{}

@@ -40,11 +40,11 @@ func TestReach(t *testing.T) {
 		{"none", nil, 1, 17, 17},
 		{"missing", []float64{math.NaN(), 1, 2, math.NaN()}, 1, 100, 2 + 9},
 	} {
-		if got := ReachOf(c.y).Clamp(c.step, c.value); math.Abs(got-c.want) > 1e-9*math.Abs(c.want) {
+		if got := reachOf(c.y).Clamp(c.step, c.value); math.Abs(got-c.want) > 1e-9*math.Abs(c.want) {
 			t.Errorf("%s: %g, want %g", c.name, got, c.want)
 		}
 	}
-	r := ReachOf(line)
+	r := reachOf(line)
 	f := model.Forecast{Mean: []float64{50, 1e9}, Intervals: []model.Interval{{Level: 80, Lo: []float64{0, -1e9}, Hi: []float64{60, 1e12}}}}
 	if !r.Keep(f) || r.Keep(f) {
 		t.Error("a forecast that ran away is not held, or not for good")
@@ -148,7 +148,7 @@ func explodes(name string, m model.Model, y []float64, h int) string {
 	}
 	paths := [][]float64{fit.Path(h, capcli.Seed(1).Stream("p")), fit.Path(h, capcli.Seed(2).Stream("p"))}
 	if name != "auto" {
-		r := ReachOf(y)
+		r := reachOf(y)
 		r.Keep(f)
 		for _, p := range paths {
 			r.Path(p)
@@ -156,7 +156,7 @@ func explodes(name string, m model.Model, y []float64, h int) string {
 	}
 	lo, hi := slices.Min(y), slices.Max(y)
 	slack := 10*(hi-lo)*math.Max(1, float64(h)/float64(len(y))) + 1e-9*math.Abs(hi)
-	if trend := ReachOf(y).growth; trend > 1 {
+	if trend := reachOf(y).growth; trend > 1 {
 		slack += 2 * hi * math.Pow(trend, float64(h))
 	}
 	out := func(v float64) bool { return !(v <= hi+slack && v >= lo-slack) || name == "auto" && lo >= 0 && v < 0 }

@@ -51,9 +51,11 @@ type Capacity struct {
 	Trace       *Availability
 	Buy         *Buy // its nodes are bought; nil if they are not
 
-	Domains    []DomainSpec // from wide to narrow
-	Topology   string       // file of Slurm's topology that says the domains; "" is none
-	StoreMiBps int64        // bandwidth of the storage that its jobs share; 0 is without limit
+	Domains  []DomainSpec // from wide to narrow
+	Topology string       // file of Slurm's topology that says the domains; "" is none
+
+	Store, HostCPUs, HostMem int64         // what its running jobs share, of the pool and of each node, in millionths; 0 is without limit
+	Net                      []levelNumber // the same out of each node and domain, in GiB a second
 
 	Maintenance  []Window // times in which a part of it is taken away
 	Reservations []Window // times in which a part of it is kept for tenants
@@ -148,11 +150,10 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"reservations", "times in which a part is kept for tenants: [{from: 7d, until: 8d, gpus: 16, tenants: [research]}]", reservationSection.List(&c.Reservations, maxList, "reservations")},
 		{"domains", "levels above the node, from wide to narrow: [{level: block, nodes: 64}, {level: rack, nodes: 8}]", domainSection.List(&c.Domains, maxLevels, "levels")},
 		{"topology", "domains from Slurm's topology.conf or topology.yaml; its nodes are those of the pool", file(&c.Topology)},
-		{"store_gib_per_s", "bandwidth of the storage that its jobs share, in GiB a second; default: without limit", measure(&c.StoreMiBps, 1024, 0.001, 1e6)},
 		{"buy", "on_demand, spot: nodes are bought, shared by jobs and given back: {lead_time: 4m, idle: 10m}; needs nodes and gpus_per_node", buySection.Pointer(&c.Buy)},
 		{"availability", "loss of spot nodes as recorded: {file: trace.json, polarity: available, notice: 2m}", availabilitySection.Pointer(&c.Trace)},
 	}
-	return append(fields, kindFields(&c.GPUKind)...)
+	return slices.Concat(fields, sharedFields(c), kindFields(&c.GPUKind))
 }
 
 // capacities reads the pools.

@@ -24,6 +24,7 @@ func (c *Capacity) check(o *strict.Object) {
 	c.checkSize(o)
 	c.checkSupply(o)
 	c.checkDomains(o)
+	c.checkShared(o)
 	c.checkProduct(o)
 	c.checkBuy(o)
 	c.checkKind(o)

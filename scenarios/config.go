@@ -201,7 +201,7 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) ([]simulate.Pool, error
 			Nodes: g.nodes, GPUsPerNode: g.gpus, CPUMilli: g.cpu, MemMiB: g.mem,
 			From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
 			Lead: c.Lead, MinBilling: c.MinBilling, PaidLead: c.PaidLead, Rank: s.rank(c), Place: c.Place,
-			MachineGPUs: c.billingUnit(), Domains: c.domains(&g), Scattered: c.Nodes == 0 && c.NodesFile == "", StoreMiBps: c.StoreMiBps,
+			MachineGPUs: c.billingUnit(), Domains: c.domains(&g), Scattered: c.Nodes == 0 && c.NodesFile == "", Shared: c.shared(),
 		}
 		_, outside := s.guaranteed(c)
 		p.MTBF, p.Notice, p.Windows = c.mtbf(files, &p), c.notice(), append(s.windows(c), outside...)

@@ -177,7 +177,8 @@ func (c *Capacity) machineFields() (out []string) {
 		{"reservations", len(c.Reservations) > 0},
 		{"domains", len(c.Domains) > 0},
 		{"topology", c.Topology != ""},
-		{"store_gib_per_s", c.StoreMiBps > 0},
+		{"store_gib_per_s", c.Store > 0},
+		{c.sharesNodes(), c.sharesNodes() != ""},
 		{"mig", c.MIG != nil},
 		{"sharing", c.Sharing != nil},
 	} {

@@ -54,11 +54,7 @@ func playText(t *testing.T, name string, b []byte, overrides ...string) played {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rates, err := s.Rates(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inv, err := billing.Price(r.Record, rates)
+	inv, err := s.Invoice(r.Record, r.Ended, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ type nearSpec struct {
 	comm      string
 	bandwidth []levelNumber
 	slowdown  []levelNumber
+	reduce    allReduce
 }
 
 // levelNumber is a number by level of domains, as written.
@@ -32,7 +33,7 @@ const maxLevels = 8
 var nearModes = []string{"anywhere", "required", "preferred", "unconstrained"}
 
 var nearSection = strict.Section[nearSpec]{Name: "shapes.near", Fields: func(n *nearSpec) []strict.Field {
-	return []strict.Field{
+	return append([]strict.Field{
 		{"mode", "how strictly a job is kept within a domain: required, preferred (the narrowest from level up), unconstrained (the fewest leftovers); default: anywhere, by the placement", strict.Choice(&n.mode, "mode", nearModes...)},
 		{"level", "level of domains that mode and beside are about: node, or one that a pool has", strict.Name(&n.Level)},
 		{"segment", "GPUs that must share one domain of segment_level; a job is whole segments, or smaller than one", strict.Integer(&n.SliceGPUs, 1, maxGPUs)},
@@ -43,15 +44,17 @@ var nearSection = strict.Section[nearSpec]{Name: "shapes.near", Fields: func(n *
 		{"bandwidth", "bandwidth of a GPU by level, in any unit: {node: 900, rack: 400, cluster: 50}", levelNumbers(&n.bandwidth, "bandwidths by level such as {node: 900, rack: 400, cluster: 50}")},
 		{"apart", "level in whose domains no two jobs of the shape may be", strict.Name(&n.Apart)},
 		{"beside", "name of a shape: the job starts only in a domain of level in which a job of it runs", strict.Name(&n.Beside)},
-	}
+	}, reduceFields(&n.reduce)...)
 }, Check: func(o *strict.Object, n *nearSpec) { n.check(o) }}
 
 // readNear reads near into a rule.
-func readNear(dst *capcli.Near) strict.Reader {
+func readNear(dst *capcli.Near, reduce **allReduce) strict.Reader {
 	return func(d *strict.Decoder, node *yaml.Node) {
 		var n nearSpec
 		if nearSection.Read(d, node, &n); !d.IsDescribing(node) {
-			*dst = n.Near
+			if *dst = n.Near; n.reduce.gib != "" {
+				*reduce = &n.reduce
+			}
 		}
 	}
 }
@@ -81,6 +84,12 @@ func (n *nearSpec) check(o *strict.Object) {
 	switch {
 	case o.Has("slowdown") && o.Has("comm_share"):
 		o.FaultName("comm_share", "slowdown and comm_share both say what it costs to be spread; leave one out")
+	case o.Has("gradient_gib"):
+		if n.reduce.bandwidth = n.bandwidth; o.IsClean("gradient_gib", "step_s", "bandwidth", "latency_us") {
+			for _, x := range n.bandwidth { // of a job of any width: see shapeOf
+				n.Slowdown = append(n.Slowdown, capcli.Slowdown{Level: x.level, Num: 1, Den: 1})
+			}
+		}
 	case o.Has("comm_share") != o.Has("bandwidth"):
 		o.FaultMissing("bandwidth", "comm_share and bandwidth go together: {comm_share: 0.2, bandwidth: {node: 900, rack: 400, cluster: 50}}")
 	case o.Has("bandwidth") && o.IsClean("comm_share", "bandwidth"):
@@ -88,6 +97,7 @@ func (n *nearSpec) check(o *strict.Object) {
 	case o.IsClean("slowdown"):
 		n.fromTable(o)
 	}
+	n.reduce.check(o)
 }
 
 // fromTable takes the factors as written.
@@ -133,7 +143,7 @@ func levelNumbers(dst *[]levelNumber, want string) strict.Reader {
 		if d.AcceptsMap(n, ".", positiveDecimal(new(string))) {
 			return
 		}
-		readMap(d, n, want, maxLevels, func(key, value *yaml.Node) {
+		d.ReadMap(n, want, maxLevels, func(key, value *yaml.Node) {
 			var x levelNumber
 			before := d.FaultCount()
 			strict.Name(&x.level)(d, key)

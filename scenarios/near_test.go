@@ -40,8 +40,8 @@ func TestNear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := pools[0]; len(p.Domains) != 2 || p.Domains[1].Level != "rack" || p.Domains[1].Nodes != 4 || p.StoreMiBps != 2560 {
-		t.Errorf("the pool has domains %+v and %d MiB a second", p.Domains, p.StoreMiBps)
+	if p := pools[0]; len(p.Domains) != 2 || p.Domains[1].Level != "rack" || p.Domains[1].Nodes != 4 || len(p.Shared) != 1 || p.Shared[0].Micro != 2_500_000 {
+		t.Errorf("the pool has domains %+v and shares %+v", p.Domains, p.Shared)
 	}
 	// A fifth of the time is communication at 900; at 400 that part takes 2.25 times as long, at 50 18 times.
 	s, err = Parse("plan.yaml", []byte(nearPlan(racks, "{comm_share: 0.2, bandwidth: {node: 900, rack: 400, cluster: 50}}")))

@@ -27,8 +27,10 @@ type ShapeRule struct {
 	Steps                               int64 // work of each job, in steps of the table; 0 is by its run time
 
 	Needs   capcli.Needs
-	Profile string // MIG profile, or smallest; "" is none
+	Uses    *useRules // nil takes nothing that running jobs share
+	Profile string    // MIG profile, or smallest; "" is none
 	Near    capcli.Near
+	reduce  *allReduce // makes the slowdowns of Near; nil if they are stated
 	Data    *capcli.Data
 
 	line int
@@ -97,7 +99,8 @@ var shapeSection = strict.Section[ShapeRule]{Name: "shapes", Needs: []string{"na
 		{"models", "models that it may run on, with their speeds: {H100: 1, A100: 0.42}; with a table a list: [H100, A100]", readModels(&r.Models)},
 		{"reference", "model of the run time of a job that asks for none; default: the first of models", strict.Name(&r.Reference)},
 		{"scaling", "how the run time changes with the GPUs: {amdahl: 0.05}, {comm_share: 0.2, at: 8}, {times: {64: 8h, 16: 32h}} or {table: rates.csv}", scalingSection.Pointer(&r.Scaling)},
-		{"near", "how near to each other its GPUs must be, and what it costs if they are not: {mode: required, level: rack}", readNear(&r.Near)},
+		{"near", "how near to each other its GPUs must be, and what it costs if they are not: {mode: required, level: rack}", readNear(&r.Near, &r.reduce)},
+		{"uses", "what its jobs take of what running jobs share: {store_gib_per_s: 2, host_cpus: 12, net_gib_per_s: {each: 5, share: 30%}}", usesSection.Pointer(&r.Uses)},
 		{"data", "where its data lies and where it may run: {home: aws/us-east-1, gib: 500, only: [aws]}", dataSection.Pointer(&r.Data)},
 		{"steps", "work of a job in steps of the table, in place of its run time", strict.Integer(&r.Steps, 1, 1<<50)},
 	}
@@ -266,7 +269,7 @@ func readModels(dst *[]ModelSpeed) strict.Reader {
 		if d.AcceptsMap(n, ".", speed(&ModelSpeed{})) {
 			return
 		}
-		readMap(d, n, "models with their speeds, such as {H100: 1, A100: 0.42}", maxModels, func(key, value *yaml.Node) {
+		d.ReadMap(n, "models with their speeds, such as {H100: 1, A100: 0.42}", maxModels, func(key, value *yaml.Node) {
 			m := ModelSpeed{line: key.Line}
 			strict.Name(&m.Name)(d, key)
 			speed(&m)(d, value)
@@ -294,7 +297,7 @@ func readTimes(dst *[]width.Point) strict.Reader {
 		if d.AcceptsMap(n, "^[1-9][0-9]*$", strict.Duration(&run, 1)) {
 			return
 		}
-		readMap(d, n, "run times by GPUs, such as {64: 8h, 16: 32h}", maxWidths, func(key, value *yaml.Node) {
+		d.ReadMap(n, "run times by GPUs, such as {64: 8h, 16: 32h}", maxWidths, func(key, value *yaml.Node) {
 			var p width.Point
 			strict.Integer(&p.GPUs, 1, maxGPUs)(d, key)
 			strict.Duration(&p.Run, 1)(d, value)
@@ -303,25 +306,5 @@ func readTimes(dst *[]width.Point) strict.Reader {
 			}
 			*dst = append(*dst, p)
 		})
-	}
-}
-
-// readMap calls each with the entries of a map.
-func readMap(d *strict.Decoder, n *yaml.Node, want string, most int, each func(key, value *yaml.Node)) {
-	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		d.FaultWant(n, want)
-		return
-	}
-	if len(n.Content)/2 > most {
-		d.Fault(n, "at most %d entries are allowed", most)
-		return
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if d.DecimalComma(n, i) {
-			continue
-		}
-		d.Enter(n.Content[i].Value)
-		each(n.Content[i], n.Content[i+1])
-		d.Leave()
 	}
 }

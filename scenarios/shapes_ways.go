@@ -23,7 +23,8 @@ type shapeBook struct {
 	tables []*rateTable   // by rule; nil where it has none
 	named  map[string]int // rule that a class of the generator names
 	lock   sync.Mutex
-	made   map[asked]*capcli.Shape // nil is that the rule has no way as asked
+	made   map[asked]*capcli.Shape      // nil is that the rule has no way as asked
+	uses   map[capcli.Uses]*capcli.Uses // one of each, as jobs share them
 }
 
 // asked is what a job asks for, and the rule that fits it.
@@ -38,7 +39,7 @@ func (s *Scenario) readShapes(open func(string) ([]byte, error)) (*shapeBook, er
 	if len(s.Shapes) == 0 {
 		return nil, nil
 	}
-	b := &shapeBook{of: s, rules: s.Shapes, tables: make([]*rateTable, len(s.Shapes)), named: map[string]int{}, made: map[asked]*capcli.Shape{}}
+	b := &shapeBook{of: s, rules: s.Shapes, tables: make([]*rateTable, len(s.Shapes)), named: map[string]int{}, made: map[asked]*capcli.Shape{}, uses: map[capcli.Uses]*capcli.Uses{}}
 	for i := range s.Shapes {
 		r := &s.Shapes[i]
 		if r.Scaling == nil || r.Scaling.Table == "" {
@@ -158,6 +159,9 @@ func (b *shapeBook) runOfSteps(key asked, run capcli.Seconds) capcli.Seconds {
 func (b *shapeBook) shapeOf(key asked) *capcli.Shape {
 	r := &b.rules[key.rule]
 	shape := &capcli.Shape{Name: r.Name, Needs: r.Needs, Near: r.Near}
+	if r.reduce != nil {
+		shape.Near.Slowdown = r.reduce.slowdowns(key.gpus)
+	}
 	if key.profile != "" {
 		shape.Needs.Profile = key.profile
 	}
@@ -375,6 +379,11 @@ func (s *Scenario) giveShape(j *capcli.Job, in *Intake) error {
 		return err
 	}
 	at, found, given := book.give(j)
+	if found && book.rules[at].Uses != nil {
+		if err := book.giveUses(j, &book.rules[at]); err != nil {
+			return err
+		}
+	}
 	if !found || in == nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 )
 
 // storySeeds are the seeds over which the claims of the stories are made.
@@ -18,8 +19,12 @@ const storySeeds = 8
 // ruleSeeds are the first seeds, over which the rules of queue-collapse are compared.
 const ruleSeeds = 4
 
-// turnaround adds up the turnaround of finished jobs by the month of their submission.
-type turnaround struct{ sum, jobs [12]float64 }
+// turnaround adds up the turnaround of finished jobs by the month of their submission, and the waits of small
+// ones: at most 4 GPUs, under an hour.
+type turnaround struct {
+	sum, jobs        [12]float64
+	waits, smallJobs float64
+}
 
 // Observe implements simulate.Observer.
 func (m *turnaround) Observe(e simulate.Event, _ *simulate.Cluster) {
@@ -27,8 +32,15 @@ func (m *turnaround) Observe(e simulate.Event, _ *simulate.Cluster) {
 		k := int(e.Job.Submitted / (30 * capcli.Day))
 		m.sum[k] += float64(e.Job.Ended - e.Job.Submitted)
 		m.jobs[k]++
+		if e.Job.GPUs <= 4 && e.Job.Run < capcli.Hour {
+			m.waits += float64(e.Job.FirstStart - e.Job.Submitted)
+			m.smallJobs++
+		}
 	}
 }
+
+// smallWait returns the mean wait of small jobs.
+func (m *turnaround) smallWait() float64 { return m.waits / m.smallJobs }
 
 // meanOf returns the mean turnaround of jobs submitted in months from to to, in hours.
 func (m *turnaround) meanOf(from, to int) float64 {
@@ -60,6 +72,11 @@ func playWatched(t *testing.T, o simulate.Observer, name string, overrides ...st
 	return r
 }
 
+// slowdownIndex returns Jain's index of the tenants' mean bounded slowdowns.
+func slowdownIndex(r *simulate.Result) float64 {
+	return *outcome.FairnessOf(r.Tenants, make([]capcli.GPUTime, len(r.Tenants))).Slowdown
+}
+
 func seedSet(seed int) string { return fmt.Sprintf("seed=%d", seed+1) }
 
 // Half a year at the same load: first come, first served works until jobs grow and teams hoard.
@@ -77,7 +94,10 @@ func TestQueueCollapse(t *testing.T) {
 		{"fair", []string{"policy=fair"}},
 		{"both", []string{"policy=slurm"}},
 		{"all", []string{"policy=slurm", "each_tenant={gpus: 24}"}},
+		{"sla-fair", []string{"policy=sla-fair"}},
 	}
+	less := map[string][]float64{} // by how much small jobs wait less than under fifo
+	var fairer []float64           // sla-fair against fifo
 	for seed := range storySeeds {
 		var m turnaround
 		r := playWatched(t, &m, "queue-collapse", seedSet(seed))
@@ -88,9 +108,13 @@ func TestQueueCollapse(t *testing.T) {
 		}
 		after["fifo"] += m.meanOf(4, 6)
 		for _, rule := range rules {
-			var m turnaround
-			playWatched(t, &m, "queue-collapse", append([]string{seedSet(seed)}, rule.sets...)...)
-			after[rule.name] += m.meanOf(4, 6)
+			var x turnaround
+			ruled := playWatched(t, &x, "queue-collapse", append([]string{seedSet(seed)}, rule.sets...)...)
+			after[rule.name] += x.meanOf(4, 6)
+			less[rule.name] = append(less[rule.name], 1-x.smallWait()/m.smallWait())
+			if rule.name == "sla-fair" {
+				fairer = append(fairer, slowdownIndex(ruled)/slowdownIndex(r)-1)
+			}
 		}
 	}
 	slices.Sort(growth)
@@ -102,9 +126,14 @@ func TestQueueCollapse(t *testing.T) {
 	checkNear(t, "smallest growth", growth[0], 2.4, 0.1)
 	checkNear(t, "largest growth", growth[storySeeds-1], 19.6, 0.2)
 	checkNear(t, "median growth: +400 %", (growth[3]+growth[4])/2, 5.4, 0.2)
-	for name, want := range map[string]float64{"backfill": 0.46, "limit": 0.42, "hoard": 0.8, "fair": 0.13, "both": 0.14, "all": 0.17} {
+	for name, want := range map[string]float64{"backfill": 0.46, "limit": 0.42, "hoard": 0.8, "fair": 0.13, "both": 0.14, "all": 0.17, "sla-fair": 0.14} {
 		checkNear(t, name+", turnaround over that of fifo", after[name]/after["fifo"], want, 0.02)
 	}
+	checkSpread(t, "small jobs wait less with backfill", less["backfill"], 0.494, 0.59, 0.641, 0.02)
+	checkSpread(t, "with fair share", less["fair"], 0.924, 0.944, 0.956, 0.01)
+	checkSpread(t, "with both", less["both"], 0.946, 0.951, 0.964, 0.01)
+	checkSpread(t, "fairness of slowdowns, sla-fair over fifo", fairer, 0.853, 0.956, 1.005, 0.02)
+	checkSpread(t, "with sla-fair", less["sla-fair"], 0.945, 0.951, 0.953, 0.01)
 }
 
 // The mix against each "before". Shares are in per cent of the cost before.

@@ -125,7 +125,7 @@ func (e *engine) mayMove(l *Live) bool {
 		return false
 	}
 	if e.cfg.KillAtLimit && l.Limit > 0 { // a move must not end it at its limit
-		kept, loose := l.rc.progress(l.stretch(now))
+		kept, loose := l.rc.progress(l.ran(now))
 		left := l.rc.wall(max(0, l.Believed-l.saved-kept-loose))
 		if l.spent+now-l.Since+l.pause()+left > l.Limit {
 			return false
@@ -173,7 +173,7 @@ func (e *engine) move(l *Live, moved []*Live, places [][]Slice) {
 func (e *engine) takeOff(m *Live) {
 	now := e.c.now
 	stay := now - m.Since
-	kept, loose := m.rc.progress(stay - m.overhead)
+	kept, loose := m.rc.progress(m.ran(now))
 	m.firstSaved(kept)
 	saved := min(m.saved+kept+loose, m.Run)
 	e.stop(m, saved, stay-(saved-m.saved))

@@ -138,12 +138,13 @@ type engine struct {
 	preempts   preempts
 	gpus       gpuFailures
 	defrag     defrag
-	svc        *services // nil without services
-	delays     *delays   // nil without a Delayer, and until seeded jobs run
-	stages     *stageRun // nil if no job depends on another
-	moving     *moving   // nil if no pool has a place
-	single     [1]int    // scratch
-	failed     int64     // jobs given up after too many failures
+	svc        *services   // nil without services
+	delays     *delays     // nil without a Delayer, and until seeded jobs run
+	stages     *stageRun   // nil if no job depends on another
+	contention *contention // nil if running jobs share nothing
+	moving     *moving     // nil if no pool has a place
+	single     [1]int      // scratch
+	failed     int64       // jobs given up after too many failures
 	runningN   int
 	seq        uint64
 	number     uint64
@@ -228,7 +229,7 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, err
 	}
 	e.topo.watch(e.c)
-	e.gate, e.guard, e.needs = newGate(&cfg), newGuard(&cfg), newNeedSets(cfg.Pools)
+	e.gate, e.guard, e.needs, e.contention = newGate(&cfg), newGuard(&cfg), newNeedSets(cfg.Pools), newContention(e)
 	if e.needs.divide {
 		if err := e.divide(); err != nil {
 			return nil, err
@@ -364,6 +365,7 @@ func (e *engine) loop(ctx context.Context) error {
 			e.settleGate()
 		}
 		e.settleNear()
+		e.contention.settle()
 		e.meter.settle()
 		for _, o := range e.watchers.settle {
 			o.Settle()
@@ -483,7 +485,7 @@ func (e *OrderError) Error() string {
 func (e *engine) handle(p planned) {
 	switch p.kind() {
 	case Finish:
-		if p.job.state == running && p.job.run == p.run {
+		if p.isEnd() && !e.isLater(p.job) {
 			e.finish(p.job)
 		}
 	case Drain, Lose, Gain:

@@ -44,6 +44,12 @@ type planned struct {
 
 func (a *planned) kind() Kind { return Kind(a.ord >> 56) }
 
+// isEnd reports whether the event is that with which the current stay of a running job ends.
+func (a *planned) isEnd() bool {
+	l := a.job
+	return a.kind() == Finish && l.state == running && l.run == a.run && (!l.pace.isOn() || l.pace.plan == a.node)
+}
+
 func (a *planned) precedes(b *planned) bool {
 	return a.at < b.at || (a.at == b.at && a.ord < b.ord)
 }

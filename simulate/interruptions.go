@@ -24,7 +24,7 @@ func (i *Interruptions) IsEmpty() bool {
 func (e *engine) interruptions() Interruptions {
 	if len(e.savings) > 0 {
 		for l := range e.allOpen() { // their checkpoints are in storage too
-			kept, _ := l.rc.progress(l.stretch(e.c.now))
+			kept, _ := l.rc.progress(l.ran(e.c.now))
 			l.firstSaved(kept)
 			e.store(l)
 		}

@@ -278,6 +278,9 @@ func (e *engine) begin(l *Live) {
 
 // delivered ends l's wait: it has its GPUs in pool p from now on.
 func (e *engine) delivered(l *Live, p int) {
+	if e.contention != nil && l.Uses != nil {
+		e.contention.join(l, p)
+	}
 	e.meter.queued(e.c.now, -1, l.askedMilli())
 	if e.ledger.over != nil && !e.c.pools[p].PaidWhole() {
 		e.ledger.over.hold(p, l.Milli(), e.c.now)
@@ -290,6 +293,9 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	now := e.c.now
 	p := int(l.slices[0].Pool)
 	e.begin(l)
+	if l.pace.isOn() {
+		e.contention.leave(l, p)
+	}
 	if l.copy != nil {
 		l.leaveData()
 	}
@@ -355,7 +361,7 @@ func (e *engine) finish(l *Live) {
 	}
 	stay := e.c.now - l.Since
 	if l.cut { // the limit came first: the work done so far is all the work of the job
-		kept, loose := l.rc.progress(stay - l.overhead)
+		kept, loose := l.rc.progress(l.ran(e.c.now))
 		l.Run = min(l.Run, l.saved+kept+loose)
 	}
 	if l.cut || l.over {

@@ -40,7 +40,7 @@ func (e *engine) layoutOf(s *capcli.Shape) *layout {
 	t := e.topo
 	t.byShape[s] = nil
 	t.shapes = append(t.shapes, s)
-	if s.Near.IsZero() && s.Needs.StoreMiBps == 0 && !slices.Contains(t.counted, s.Name) {
+	if s.Near.IsZero() && !slices.Contains(t.counted, s.Name) {
 		return nil
 	}
 	return e.newLayout(s)
@@ -56,7 +56,7 @@ func (e *engine) newLayout(s *capcli.Shape) *layout {
 	t.layouts = append(t.layouts, l)
 	t.byShape[s] = l
 	if e.c.ties == nil {
-		e.c.ties = &ties{topo: t, store: make([]int64, len(e.c.pools))}
+		e.c.ties = &ties{topo: t}
 	}
 	if n.Mode != capcli.Anywhere || n.Apart != "" || n.Beside != "" {
 		e.counts = false // where a job fits is no longer a matter of numbers alone
@@ -234,11 +234,6 @@ func (e *engine) whyNever(l *Live) string {
 		return fmt.Sprintf("wants %d GPUs within one %s, which no empty one of a pool that it may use has", l.GPUs, n.Level)
 	case n.SliceGPUs > 0:
 		return fmt.Sprintf("wants %d GPUs in segments of %d within one %s, which no empty pool has", l.GPUs, min(l.GPUs, n.SliceGPUs), n.SliceLevel)
-	case l.layout.shape.Needs.StoreMiBps > 0 && !slices.ContainsFunc(reach, func(p int) bool {
-		most := e.c.pools[p].StoreMiBps
-		return most == 0 || l.layout.shape.Needs.StoreMiBps <= most
-	}):
-		return fmt.Sprintf("takes %d MiB a second of storage, more than any pool that it may use has", l.layout.shape.Needs.StoreMiBps)
 	}
 	return ""
 }

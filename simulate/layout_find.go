@@ -15,7 +15,7 @@ func (c *Cluster) findLaidOut(by Placement, l *Live, pools []int, dst []Slice) [
 	t, n := lay.topo, &lay.shape.Near
 	t.can = t.can[:0]
 	for _, p := range pools {
-		if lay.pools[p].can && c.storeFits(lay, p) {
+		if lay.pools[p].can {
 			t.can = append(t.can, p)
 		}
 	}
@@ -33,12 +33,6 @@ func (c *Cluster) findLaidOut(by Placement, l *Live, pools []int, dst []Slice) [
 		dst[base+i].layout = lay.mark(i)
 	}
 	return dst
-}
-
-// storeFits reports whether the storage of pool p has the bandwidth that jobs of a layout take.
-func (c *Cluster) storeFits(lay *layout, p int) bool {
-	free, limited := c.StoreFree(p)
-	return !limited || lay.shape.Needs.StoreMiBps <= free
 }
 
 // placeNear puts l into the domains of one of the pools. Of those that have room it takes the pool in

@@ -86,6 +86,7 @@ type Live struct {
 	dataReady     capcli.Seconds // when it is there
 	staging       capcli.Seconds // part of overhead in which it waits for its data
 	copy          *copied        // the copy of its data set that it uses; nil if none
+	pace          *pace          // how fast its stay goes; nil before it shares anything
 }
 
 // Hold is the GPU time that a job had in one pool.
@@ -120,10 +121,13 @@ func (l *Live) Attained(now capcli.Seconds) capcli.GPUTime {
 	return capcli.GPUTime(int64(l.saved+l.ran(now)) * l.Milli())
 }
 
-// ran returns the run time of the current stay; 0 while the job waits.
+// ran returns the time of the current stay in which the job made progress, at full speed; 0 while it waits.
 func (l *Live) ran(now capcli.Seconds) capcli.Seconds {
-	if l.state != running || now < l.Since {
+	switch {
+	case l.state != running:
 		return 0
+	case l.pace.isOn():
+		return l.pace.ran(now)
 	}
 	return max(0, now-l.Since-l.overhead)
 }
@@ -177,8 +181,8 @@ func (l *Live) Alike() *Live {
 	}
 }
 
-// WithoutPlace returns a copy of l, to ask what would fit, that may go anywhere and takes no bandwidth of
-// storage; nil if that is so anyway.
+// WithoutPlace returns a copy of l, to ask what would fit, that may go anywhere; nil if that is so
+// anyway.
 func (l *Live) WithoutPlace() *Live {
 	if l.layout == nil {
 		return nil

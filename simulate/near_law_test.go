@@ -82,7 +82,6 @@ func (a *nearAuditor) Observe(e simulate.Event, _ *simulate.Cluster) {
 			a.check(e.Job)
 		}
 		a.running[e.Job.ID] = nearStay{e.Job.Shape, slices.Clone(e.Job.Slices())}
-		a.checkStore(int(e.Job.Slices()[0].Pool))
 	default:
 	}
 }
@@ -162,20 +161,7 @@ func (a *nearAuditor) checkBeside(l *simulate.Live) {
 	}
 }
 
-// checkStore checks the bandwidth that the jobs of a pool take.
-func (a *nearAuditor) checkStore(p int) {
-	var sum int64
-	for _, o := range a.running {
-		if o.shape != nil && int(o.slices[0].Pool) == p {
-			sum += o.shape.Needs.StoreMiBps
-		}
-	}
-	if most := a.pools[p].StoreMiBps; most > 0 && sum > most {
-		a.failf("jobs take %d MiB a second of the storage of %s, which has %d", sum, a.pools[p].Name, most)
-	}
-}
-
-// drawNear adds domains, limits of storage and shapes to a world.
+// drawNear adds domains and shapes to a world.
 func drawNear(t *rapid.T, w *world) {
 	for i := range w.pools {
 		p := &w.pools[i]
@@ -192,7 +178,6 @@ func drawNear(t *rapid.T, w *world) {
 			p.Domains = []simulate.Domain{{Level: "block", Nodes: rack * rapid.IntRange(1, 3).Draw(t, "block")}, {Level: "rack", Nodes: rack}}
 		default:
 		}
-		p.StoreMiBps = int64(rapid.SampledFrom([]int{0, 0, 100}).Draw(t, "storage"))
 	}
 	levels := []string{"block", "rack", "node"}
 	var shapes []*capcli.Shape
@@ -215,7 +200,6 @@ func drawNear(t *rapid.T, w *world) {
 		if rapid.IntRange(0, 4).Draw(t, "beside") == 0 {
 			n.Beside = fmt.Sprint("s", rapid.IntRange(0, 3).Draw(t, "beside shape"))
 		}
-		s.Needs.StoreMiBps = int64(rapid.SampledFrom([]int{0, 0, 30, 70, 120}).Draw(t, "store"))
 		shapes = append(shapes, s)
 	}
 	for i := range w.jobs {

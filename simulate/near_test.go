@@ -61,7 +61,6 @@ func TestNearByHand(t *testing.T) {
 	apart := shaped("apart", capcli.Near{Apart: "rack"})
 	web := shaped("web", capcli.Near{})
 	beside := shaped("beside", capcli.Near{Beside: "web", Level: "rack"})
-	store := &capcli.Shape{Name: "store", Needs: capcli.Needs{StoreMiBps: 60}}
 	for _, c := range []struct {
 		name   string
 		change func(*simulate.Pool)
@@ -83,8 +82,6 @@ func TestNearByHand(t *testing.T) {
 		}},
 		// Beside waits until a job of web runs, which comes later, and then starts in its rack.
 		{"beside", nil, []capcli.Job{{GPUs: 4, Run: 10, Shape: beside}, {Submit: 5, GPUs: 4, Run: 10, Shape: web}}, []string{"5 b on 0:4", "5 a on 1:4", "15 b ends", "15 a ends"}},
-		// Of 100 MiB a second, one job takes 60.
-		{"storage", func(p *simulate.Pool) { p.StoreMiBps = 100 }, []capcli.Job{{GPUs: 1, Run: 10, Shape: store}, {GPUs: 1, Run: 10, Shape: store}}, []string{"0 a on 0:1", "10 a ends", "10 b on 0:1", "20 b ends"}},
 		// Nobody knows how near counted GPUs are: a preferred gang is as slow there as over the cluster.
 		{"counted", func(p *simulate.Pool) { p.Nodes, p.GPUsPerNode, p.Domains, p.Scattered = 1, 32, nil, true }, []capcli.Job{{GPUs: 8, Run: 100, Shape: prefer}}, []string{"0 a on 0:8", "160 a ends"}},
 	} {

@@ -52,12 +52,12 @@ type Pool struct {
 	GPUMemMiB    int64    // memory of one GPU; 0 is not stated, and then no limit
 	Capability   int      // compute capability in tenths: see capcli.Needs; 0 is not stated
 	Interconnect string   // link between the GPUs of a node; "" is not stated
-	StoreMiBps   int64    // bandwidth of the storage that the jobs of the pool share; 0 is without limit
 	MIG          *MIG     // its GPUs are divided into instances; nil if they are not
 	Sharing      *Sharing // how jobs that share a GPU get on; nil is without loss
 	Domains      []Domain // levels above the node, from wide to narrow; nil is one domain
 	Place        Place
-	Scattered    bool // counted capacity of which nobody knows how near its GPUs are: as far from each other as can be
+	Shared       []Shared // what running jobs share beside GPUs; nil is nothing that is short
+	Scattered    bool     // counted capacity of which nobody knows how near its GPUs are: as far from each other as can be
 }
 
 // Withheld is the capacity of a pool that no job may start on from a time on. No running job loses

@@ -54,7 +54,7 @@ func (e *engine) running(c *cell) *sorted.List[figures] {
 		c.ordered = true
 		for i := range e.agenda.heap {
 			p := &e.agenda.heap[i]
-			if l := p.job; p.kind() == Finish && l.state == running && l.run == p.run && l.queue.cell == c {
+			if l := p.job; p.isEnd() && l.queue.cell == c {
 				c.ends.Insert(endOf(l))
 			}
 		}

@@ -98,7 +98,7 @@ func (e *engine) setDown(l *Live, lost bool) {
 	now := e.c.now
 	rc := l.rc
 	stay := max(0, now-l.Since)
-	kept, loose := rc.progress(stay - l.overhead)
+	kept, loose := rc.progress(l.ran(now))
 	l.firstSaved(kept)
 	saved := l.saved
 	switch {

@@ -49,6 +49,7 @@ type Result struct {
 	Delays          *Delays        // of starts that were put off; nil without a Delayer
 	Stages          *StageResult   // nil if no job depends on another
 	Places          *PlacesResult  // nil if no pool has a place
+	Contention      *Contention    // nil if running jobs share nothing beside GPUs
 
 	waits *tally           // of the jobs that started
 	open  []capcli.Seconds // waits so far of jobs that have not started; noDue of a dropped job
@@ -162,7 +163,7 @@ func (e *engine) result() (*Result, error) {
 	}
 	r.Interruptions, r.Bought = e.interruptions(), e.boughtPools()
 	r.Delays, r.Places = e.delays.result(), e.closeMoving(end)
-	r.MIG = e.c.sliceUses(end)
+	r.MIG, r.Contention = e.c.sliceUses(end), e.contention.result()
 	r.Remarks = e.remarks()
 	r.Levels = e.levelOrder()
 	r.Near, r.Rooms = e.nearness(r.Levels), e.rooms(end)
@@ -230,6 +231,9 @@ func (e *engine) flush() (running, starting int64) {
 			if l.layout != nil || e.c.state[p].domains != nil {
 				e.endSpread(l)
 			}
+		}
+		if l.pace.isOn() {
+			e.contention.book(l)
 		}
 		e.meter.stayed(l, e.c.now)
 		e.countOpen(l)

@@ -123,20 +123,12 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 
 // progress returns the work that l has done so far, in checkpoints or in memory.
 func (e *engine) progress(l *Live) capcli.Seconds {
-	kept, loose := l.rc.progress(l.stretch(e.c.now))
+	kept, loose := l.rc.progress(l.ran(e.c.now))
 	done := min(l.Run, l.saved+kept+loose)
 	if l.mould != nil {
 		return l.mould.workDone(l, done)
 	}
 	return done
-}
-
-// stretch returns the time of the current stay without restart time; 0 while the job waits.
-func (l *Live) stretch(now capcli.Seconds) capcli.Seconds {
-	if l.state != running {
-		return 0
-	}
-	return max(0, now-l.Since-l.overhead)
 }
 
 // served returns the sums over all classes, and those of each partition, GPU model and list of pools. All

@@ -72,33 +72,44 @@ func (r *stageRun) began(l *Live) {
 	if r == nil {
 		return
 	}
-	i := l.index()
-	r.noteStart(i, l.Since-r.e.c.now)
-	w := r.sweepOf(i)
-	if w == nil || l.Stage.Sweep.Stop == capcli.StopNever {
-		return
+	r.noteStart(l.index(), l.Since-r.e.c.now)
+	r.replan(l)
+}
+
+// replan plans the next report of l, if it is a trial that reports.
+func (r *stageRun) replan(l *Live) {
+	if w := r.sweepOf(l.index()); w != nil && l.Stage.Sweep.Stop != capcli.StopNever {
+		r.planRung(w, l)
 	}
-	r.planRung(w, l)
 }
 
 // planRung plans the event of the next rung that l has not reported, which is in its current stay.
 func (r *stageRun) planRung(w *sweepRun, l *Live) {
+	if at, some := w.rungAt(l); some {
+		r.e.agenda.add(max(at, r.e.c.now), Wake, l, l.run, rungWake)
+	}
+}
+
+// rungAt returns when l comes to the next rung; false if there is none before its end.
+func (w *sweepRun) rungAt(l *Live) (at capcli.Seconds, some bool) {
 	k := w.at[l.index()]
 	if k >= min(len(l.Stage.Sweep.Rungs), len(l.Stage.Scores)) {
-		return
+		return 0, false
 	}
 	work := capcli.Seconds(math.Ceil(l.Stage.Sweep.Rungs[k] * float64(l.Run)))
 	if work >= l.Run {
-		return
+		return 0, false
 	}
-	at := l.Since + l.overhead + l.rc.wall(max(0, work-l.saved))
-	r.e.agenda.add(max(at, r.e.c.now), Wake, l, l.run, rungWake)
+	return l.reaches(l.rc.wall(max(0, work-l.saved))), true
 }
 
 // judge takes the report of the running trial l at a rung, and ends it if its sweep's rule says so.
 func (r *stageRun) judge(l *Live) {
 	i := l.index()
 	w, s := r.sweepOf(i), l.Stage.Sweep
+	if at, some := w.rungAt(l); l.pace.isOn() && (!some || at > r.e.c.now) {
+		return // its pace has changed since the event was planned
+	}
 	k := w.at[i]
 	w.at[i]++
 	if w.report(s, k, l.Stage.Scores) {
@@ -106,7 +117,7 @@ func (r *stageRun) judge(l *Live) {
 		return
 	}
 	r.res.EndedEarly++
-	kept, loose := l.rc.progress(r.e.c.now - l.Since - l.overhead)
+	kept, loose := l.rc.progress(l.ran(r.e.c.now))
 	done := min(l.Run, l.saved+kept+loose)
 	r.res.Spared += capcli.GPUTime(int64(l.Run-done) * l.Milli())
 	l.Run = done

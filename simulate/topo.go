@@ -129,20 +129,15 @@ func (t *topo) levelName(p, level int) string {
 	return t.pools[p].tree.Levels()[level]
 }
 
-// ties are what running jobs take of a cluster beside GPUs, CPUs and memory: bandwidth of storage, and
-// places in which jobs of other shapes may or may not run.
+// ties are the places in which jobs of other shapes may or may not run because of those that run.
 type ties struct {
-	topo  *topo
-	store []int64   // bandwidth that jobs take of the storage of each pool, in MiB a second
-	jobs  [][]int32 // jobs on each node, by number in topo.counted
+	topo *topo
+	jobs [][]int32 // jobs on each node, by number in topo.counted
 }
 
 // count adds a slice of a job that starts (sign 1), or subtracts one of a job that stops (-1).
 func (t *ties) count(s *Slice, sign int32) {
 	l := t.topo.layouts[max(s.layout, -s.layout)-1]
-	if s.layout > 0 {
-		t.store[s.Pool] += int64(sign) * l.shape.Needs.StoreMiBps
-	}
 	if l.counted > 0 {
 		t.jobs[l.counted-1][s.Node] += sign
 	}
@@ -157,7 +152,6 @@ func (t *ties) copyTo(w *ties) *ties {
 		w = &ties{}
 	}
 	w.topo = t.topo
-	w.store = append(w.store[:0], t.store...)
 	for len(w.jobs) < len(t.jobs) {
 		w.jobs = append(w.jobs, nil)
 	}
@@ -165,14 +159,4 @@ func (t *ties) copyTo(w *ties) *ties {
 		w.jobs[i] = append(w.jobs[i][:0], t.jobs[i]...)
 	}
 	return w
-}
-
-// StoreFree returns the bandwidth of the storage of pool p that no job takes, in MiB a second. limited is
-// false where the storage has no limit.
-func (c *Cluster) StoreFree(p int) (mibps int64, limited bool) {
-	most := c.pools[p].StoreMiBps
-	if most == 0 || c.ties == nil {
-		return most, most > 0
-	}
-	return most - c.ties.store[p], true
 }

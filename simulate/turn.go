@@ -281,7 +281,7 @@ func (t *Turn) Preempt(l *Live) {
 // LostIfStopped returns the time of the current stay that l would have to repeat if it were preempted
 // now: since its last checkpoint, whatever the mode of the run's Restarts.
 func (t *Turn) LostIfStopped(l *Live) capcli.Seconds {
-	_, loose := l.rc.progress(l.stretch(t.Now()))
+	_, loose := l.rc.progress(l.ran(t.Now()))
 	if l.rc.Interval == 0 {
 		loose += l.saved
 	}

@@ -6,10 +6,16 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// nearTables show over what jobs were spread and the room in domains; none without domains and near.
+// nearTables show contention, over what jobs were spread and the room in domains; none where a run has none.
 func nearTables(runs []*play.Run) (out []report.Table) {
+	if runs[0].Shared != nil {
+		rows := rowsOf(partsOf(runs, func(r *play.Run) []outcome.ContentionRow { return r.Shared.Rows }))
+		out = append(out, fillRuns(report.Table{Name: "contention", Title: "Contention: what running jobs share beside GPUs"}, rows, []report.Field[*outcome.ContentionRow]{
+			{Name: "pool"}, {Name: "resource"}, {Name: "stays"}, {Name: "slowed_stays", Head: "slowed"}, {Name: "short_s", Head: "short for"}, {Name: "contention_gpu_hours", Head: "lost"},
+		}))
+	}
 	if runs[0].Near == nil {
-		return nil
+		return out
 	}
 	if len(runs[0].Near.Spread) > 0 {
 		rows := rowsOf(partsOf(runs, func(r *play.Run) []outcome.NearSpread { return r.Near.Spread }))

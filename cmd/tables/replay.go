@@ -12,7 +12,7 @@ func ServiceReplayDoc(r *service.Replayed) report.Doc {
 	for _, v := range all {
 		t.Columns = append(t.Columns, report.Column{Name: v.Service, Align: report.Right})
 	}
-	for _, f := range service.Figures() {
+	for _, f := range service.FiguresOf(all) {
 		row := []any{report.Label{Name: f.Name, Head: f.Head}}
 		for _, v := range all {
 			row = append(row, figureCell(f, v))

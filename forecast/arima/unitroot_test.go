@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 func TestUnitRootsAsR(t *testing.T) {

@@ -63,8 +63,8 @@ type Check struct {
 // signs of conditions, the longer ones first.
 var signs = []string{"<=", ">=", "==", "!=", "<", ">", "="}
 
-// ParseCheck reads a condition such as "memory_creep>0" or "idle_cost_usd>500".
-func ParseCheck(text string) (Check, error) {
+// parseCheck reads a condition such as "memory_creep>0" or "idle_cost_usd>500".
+func parseCheck(text string) (Check, error) {
 	at := strings.IndexAny(text, "<>=!")
 	if at < 0 {
 		return Check{}, fmt.Errorf("%s is no condition; write a figure, a sign and a number: anomalies>0", capcli.Quoted(text))
@@ -111,7 +111,7 @@ func (c *Check) isTrue(v float64) bool {
 func ParseChecks(texts []string) ([]Check, error) {
 	var out []Check
 	for _, text := range texts {
-		c, err := ParseCheck(text)
+		c, err := parseCheck(text)
 		if err != nil {
 			return nil, &capcli.RequestError{Field: "fail-if", Text: ": " + err.Error(), Hint: "for example --fail-if 'critical>0'"}
 		}

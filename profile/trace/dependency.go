@@ -31,11 +31,11 @@ var dependencyWords = map[string]capcli.AfterWhen{
 	"aftercorr": capcli.AfterOK, "afterburstbuffer": capcli.AfterAny, "aftersome": capcli.AfterSome,
 }
 
-// ParseDependencies reads an expression such as afterok:1:2,afterany:3+10 (sbatch(1), --dependency). A
+// parseDependencies reads an expression such as afterok:1:2,afterany:3+10 (sbatch(1), --dependency). A
 // number after + is minutes, and with an s seconds; "(unfulfilled)" and the like, which squeue adds, are
 // passed over. A colon, comma or the like in an id is written as %3A. aftersome is our own word: one of
 // these must end well, and all must end.
-func ParseDependencies(text string) (d Dependencies, err error) {
+func parseDependencies(text string) (d Dependencies, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "(null)" {
 		return d, nil
@@ -121,7 +121,7 @@ func escapeID(id string) string {
 	return b.String()
 }
 
-// FormatDependencies writes what ParseDependencies reads.
+// FormatDependencies writes what parseDependencies reads.
 func FormatDependencies(s *capcli.Stage) string {
 	var b strings.Builder
 	sep := ","
@@ -149,9 +149,9 @@ func FormatDependencies(s *capcli.Stage) string {
 	return b.String()
 }
 
-// ReadStage returns the place of a job in a workflow. after is an expression as ParseDependencies reads it.
+// ReadStage returns the place of a job in a workflow. after is an expression as parseDependencies reads it.
 func ReadStage(after, workflow, stage string) (*capcli.Stage, error) {
-	d, err := ParseDependencies(after)
+	d, err := parseDependencies(after)
 	if err == nil && d.Singleton {
 		err = fmt.Errorf("singleton is known in Slurm's logs alone; name the jobs")
 	}

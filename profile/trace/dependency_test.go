@@ -28,7 +28,7 @@ func TestParseDependencies(t *testing.T) {
 		"afterok:1+99999999999999":      "error",
 		"afterok:%zz":                   "error",
 	} {
-		d, err := ParseDependencies(text)
+		d, err := parseDependencies(text)
 		list := []string{}
 		for _, a := range d.After {
 			list = append(list, fmt.Sprintf("{%s %d %d}", a.ID, a.When, int64(a.Delay)))
@@ -62,12 +62,12 @@ func FuzzDependencies(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d, err := ParseDependencies(text)
+		d, err := parseDependencies(text)
 		if err != nil {
 			return
 		}
 		out := FormatDependencies(&capcli.Stage{After: d.After, One: d.One})
-		again, err := ParseDependencies(out)
+		again, err := parseDependencies(out)
 		if err != nil || !reflect.DeepEqual(again.After, d.After) || len(d.After) > 1 && again.One != d.One {
 			t.Errorf("%q is written as %q, which reads as %+v, %v", text, out, again, err)
 		}

@@ -36,7 +36,7 @@ func (s *sacct) dependencies(job *capcli.Job) {
 	if text == "" {
 		return
 	}
-	d, err := ParseDependencies(text)
+	d, err := parseDependencies(text)
 	if err != nil {
 		s.r.Assume("a dependency that cannot be read: the job waits for nothing")
 		return

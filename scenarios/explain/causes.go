@@ -133,8 +133,6 @@ func (x *explanation) oneCause(c cause.Cause) string {
 		return "nodes could be bought, but none were ordered"
 	case cause.NoDomain:
 		return "free GPUs, but no rack or other domain with room (near)"
-	case cause.Storage:
-		return "free GPUs, but not the bandwidth of storage"
 	}
 	return c.String()
 }

@@ -34,7 +34,7 @@ func Notes(runs []*Run) []string {
 	if len(runs) > 1 { // notes on chance outcomes describe no single run
 		return out
 	}
-	return slices.Concat(out, s.Budget.Notes(r.Budget, true), r.Energy.Notes(), r.Interruptions.Notes(), r.Near.Notes(), r.Stages.Notes(), r.BoughtNotes(), r.PlaceNotes())
+	return slices.Concat(out, s.Budget.Notes(r.Budget, true), r.Energy.Notes(), r.Interruptions.Notes(), r.Near.Notes(), r.Shared.Notes(), r.Stages.Notes(), r.BoughtNotes(), r.PlaceNotes())
 }
 
 // owedNotes describe the commitments that outlast the run: only the time of the run is charged, and

@@ -25,7 +25,7 @@ func (r *Run) figures(run int, d simulate.Delayer) outcome.Outcome {
 		Pools: []outcome.Pool{}, Tenants: []outcome.Tenant{}, Sizes: []outcome.Size{}, Loads: []outcome.Load{}, Limits: []outcome.Limit{},
 		UnplaceableJobs: append([]simulate.Refused{}, res.Refused...),
 		GPUBudgets:      res.Budgets, Budget: r.budget, Approval: s.Approvals.Signature(r.CommittedGPUs()), Energy: r.energy,
-		Near: outcome.NearOf(res, s.NearShapes()), Slices: outcome.SlicesOf(res),
+		Near: outcome.NearOf(res, s.NearShapes()), Slices: outcome.SlicesOf(res), Shared: outcome.ContentionOf(res),
 		Bought: outcome.BoughtOf(res), PutOff: outcome.DelaysOf(res, r.shifted(d)), Places: outcome.PlacesOf(res, r.Case.Rates, r.pricedOrNil(r.Invoice.Total.Moved)),
 		Interruptions: outcome.InterruptionsOf(res.Interruptions, s.Storage),
 	}

@@ -105,6 +105,9 @@ func latencyOf(v *service.Spec, l *service.Level, run *simulate.ServiceRun) outc
 			out.Why += "; " + m.Because
 		}
 	}
+	if v.HasBatchTime() {
+		out.TTFT, out.TPOT, out.TokensIn, out.TokensOut, out.PromptShare = nil, nil, nil, nil, nil
+	}
 	return out
 }
 

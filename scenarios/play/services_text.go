@@ -107,12 +107,16 @@ func serviceLead(s *outcome.Service) string {
 	case p != nil:
 		text += "; whether the promise is kept is not known, for only means are"
 	}
-	if v := s.TTFT.Slowest(); v != nil {
+	times, to := s.TTFT, "first token"
+	if times == nil {
+		times, to = s.E2E, "answer"
+	}
+	if v := times.Slowest(); v != nil {
 		which := "p99"
-		if s.TTFT.P99 == nil {
+		if times.P99 == nil {
 			which = "mean"
 		}
-		text += fmt.Sprintf("; %s to the first token %s", which, capcli.MicrosText(*v*1e6))
+		text += fmt.Sprintf("; %s to the %s %s", which, to, capcli.MicrosText(*v*1e6))
 	}
 	if s.Cost != nil {
 		text += fmt.Sprintf("; %s", s.Cost)

@@ -4,9 +4,11 @@ import (
 	"compress/gzip"
 	"encoding/csv"
 	"io"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +47,32 @@ func TestCatalogueIsSane(t *testing.T) {
 				t.Errorf("%s: %s costs %s and %s %s: a slip?", m, x[0], less.Decimal(), x[1], more.Decimal())
 			}
 		}
+	}
+}
+
+// Spot is said to be 60 to 90 % off. Of the catalogue's latest prices it is 40 to 89 %, 59 % in the median.
+func TestSpotDiscounts(t *testing.T) {
+	latest := map[string]map[string]float64{} // by machine and term
+	for _, q := range Catalogue().Quotes() {
+		if m := q.machineKey(); latest[m] == nil {
+			latest[m] = map[string]float64{}
+		}
+		latest[q.machineKey()][q.Term] = q.Hourly.Float()
+	}
+	var off []float64
+	said := 0
+	for _, p := range latest {
+		if p["spot"] > 0 && p["on_demand"] > 0 {
+			off = append(off, 1-p["spot"]/p["on_demand"])
+			if off[len(off)-1] >= 0.6 {
+				said++
+			}
+		}
+	}
+	slices.Sort(off)
+	n := len(off)
+	if lo, mid, hi := off[0], (off[(n-1)/2]+off[n/2])/2, off[n-1]; math.Abs(lo-0.400) > 5e-4 || math.Abs(mid-0.585) > 5e-4 || math.Abs(hi-0.890) > 5e-4 || said != 35 || n != 88 {
+		t.Errorf("spot is %.3f to %.3f off, %.3f in the median, and 0.6 or more on %d of %d machines", lo, hi, mid, said, n)
 	}
 }
 

@@ -121,9 +121,9 @@ func (s *Spec) checkAgents(o *strict.Object) {
 // agentsForm is a file with the parameters of tasks by themselves.
 var agentsForm = strict.Form{What: "the parameters of agents' tasks", Template: "capcli service agents --help"}
 
-// ParseAgents reads the tasks of agents from a file of their parameters, or from a service block that has
+// parseAgents reads the tasks of agents from a file of their parameters, or from a service block that has
 // agents. The error is *strict.Faults.
-func ParseAgents(file string, b []byte) (*agents.Workload, error) {
+func parseAgents(file string, b []byte) (*agents.Workload, error) {
 	d := &strict.Decoder{Form: &agentsForm}
 	root := d.ReadTree(b)
 	if root != nil && root.Kind == yaml.MappingNode {
@@ -176,7 +176,7 @@ func (q *AgentsRequest) read(open trace.Opener) (*agents.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := ParseAgents(q.Params, text)
+	w, err := parseAgents(q.Params, text)
 	if err != nil {
 		return nil, err
 	}

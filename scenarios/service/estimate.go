@@ -92,6 +92,9 @@ func RunEstimate(ctx context.Context, q *EstimateRequest, open trace.Opener, not
 	if err != nil {
 		return nil, err
 	}
+	if s.HasBatchTime() {
+		return nil, &capcli.InputError{File: q.Spec, Field: "batch_time", Text: "means are estimated for requests with tokens", Hint: "capcli service replay plays the requests of this service"}
+	}
 	e := &estimator{EstimateRequest: q, spec: s, open: open, note: note}
 	out, err := e.run(ctx, done)
 	if err != nil {

@@ -149,7 +149,7 @@ func FuzzAgents(f *testing.F) {
 	f.Add([]byte("turn_alpha: 0\n"))
 	f.Add([]byte("agents: 5"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		w, err := ParseAgents("f.yaml", b)
+		w, err := parseAgents("f.yaml", b)
 		if err != nil {
 			return
 		}

@@ -1,6 +1,8 @@
 package service
 
 import (
+	"slices"
+
 	"capcli"
 	"capcli/simulate/serving"
 )
@@ -22,6 +24,13 @@ type Figure struct {
 	Name, Head string
 	Unit       Unit
 	Value      func(*Variant) (v float64, isKnown bool)
+}
+
+// FiguresOf returns the figures that are known of a kind of service in the replay: without tokens there are fewer.
+func FiguresOf(all []*Variant) []Figure {
+	return slices.DeleteFunc(Figures(), func(f Figure) bool {
+		return !slices.ContainsFunc(all, func(v *Variant) bool { return v.hasFigure(f.Name) })
+	})
 }
 
 // Figures returns the figures of a replay in the order in which people read them: the promise, what was

@@ -37,6 +37,8 @@ type Requests struct {
 	Demand          traffic.Demand
 	InFrom, OutFrom string  // traces whose lengths are drawn
 	Cached          float64 // share of each prompt; below 0 is as the trace has it
+
+	fields *strict.Object // as they were read; nil for the name of a file
 }
 
 // Begin says when the first request of a file comes.
@@ -122,6 +124,7 @@ var (
 
 // checkRequests checks fields together.
 func checkRequests(o *strict.Object, q *Requests) {
+	q.fields = o
 	var given []string
 	for _, name := range []string{"from", "rate", "peak_rate", "curve"} {
 		if o.Has(name) {
@@ -140,7 +143,6 @@ func checkRequests(o *strict.Object, q *Requests) {
 	kind := given[0]
 	if kind != "from" {
 		o.FaultEach(ofTrace, "%s is of a trace; these requests have a %s", kind)
-		o.Require("tokens_in", "tokens_out")
 	} else {
 		o.FaultEach(ofCurve, "%s is of requests with a rate or a curve; these are those of a trace")
 	}
@@ -172,7 +174,18 @@ func checkShape(o *strict.Object, q *Requests) {
 	}
 }
 
-func (s *Spec) checkLoad(*strict.Object) {}
+// checkLoad checks that requests have lengths where the service counts tokens.
+func (s *Spec) checkLoad(*strict.Object) {
+	q := s.Requests
+	switch {
+	case q == nil || q.fields == nil:
+	case s.HasBatchTime():
+		q.fields.FaultEach([]string{"tokens_in", "tokens_out", "cached", "prefixes"}, "%s: requests of a service with batch_time have no tokens; leave it out")
+		q.Demand.Tokens.In.Fixed, q.Demand.Tokens.Out.Fixed = 1, 1
+	case !q.fields.Has("from"):
+		q.fields.Require("tokens_in", "tokens_out")
+	}
+}
 
 // readRate reads a rate, in requests a second.
 func readRate(dst *float64) strict.Reader {

@@ -73,6 +73,12 @@ func (s *Spec) replayed(ctx context.Context, o *Opening) (traffic.Source, error)
 		return nil, err
 	}
 	o.note(s.Name, t.Report.Remarks()...)
+	if s.HasBatchTime() {
+		for i := range t.Rows {
+			r := &t.Rows[i]
+			r.In, r.Out, r.Cached, r.Prefix = 1, 1, 0, 0
+		}
+	}
 	shift, err := q.Start.shift(t.Start, o.Start, q.From)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func parseRequests(t *testing.T, text string) (*Spec, error) {
 	t.Helper()
 	d := &strict.Decoder{Form: &form}
 	s := &Spec{Name: "chat"}
-	section := strict.Section[Spec]{Name: "service", Fields: func(s *Spec) []strict.Field { return s.loadFields() }}
+	section := strict.Section[Spec]{Name: "service", Fields: func(s *Spec) []strict.Field { return s.loadFields() }, Check: func(o *strict.Object, s *Spec) { s.checkLoad(o) }}
 	if root := d.ReadTree([]byte("requests: " + text + "\n")); root != nil {
 		section.Read(d, root, s)
 	}

@@ -203,7 +203,7 @@ func (s *Spec) checkModel(o *strict.Object) {
 		o.FaultName("time_table", "time and time_table both say how long an iteration takes; keep one")
 	}
 	i := slices.IndexFunc(modelNames, o.Has)
-	if i < 0 || !o.IsClean(append([]string{"time", "time_table", "blocks", "block_size"}, modelNames...)...) {
+	if i < 0 || s.HasBatchTime() || !o.IsClean(append([]string{"time", "time_table", "blocks", "block_size"}, modelNames...)...) {
 		return
 	}
 	if !o.Has("model") || !o.Has("gpu_model") && !o.Has("gpu_memory") {

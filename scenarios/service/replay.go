@@ -73,17 +73,18 @@ type Total struct {
 
 // Variant is one service of a Replayed.
 type Variant struct {
-	Service  string          `json:"service"`
-	Policy   string          `json:"policy"`
-	Router   string          `json:"router"`
-	GPUs     int64           `json:"gpus"`  // of all replicas
-	Users    int             `json:"users"` // of the requests; 0 is unknown
-	UserUSD  capcli.Figure   `json:"usd_per_user"`
-	Promise  Kept            `json:"promise"`
-	Summary  serving.Summary `json:"summary"`
-	APIUSD   capcli.Figure   `json:"api_usd"`     // what the same tokens cost at api_price; null where none is stated
-	Replicas []serving.Use   `json:"replicas"`    // those for prompts first
-	Origin   roofline.Origin `json:"time_origin"` // where the time of an iteration comes from, and its error
+	Service       string          `json:"service"`
+	Policy        string          `json:"policy"`
+	Router        string          `json:"router"`
+	GPUs          int64           `json:"gpus"`                     // of all replicas
+	WithoutTokens bool            `json:"without_tokens,omitempty"` // the service has batch_time: only whole requests are timed
+	Users         int             `json:"users"`                    // of the requests; 0 is unknown
+	UserUSD       capcli.Figure   `json:"usd_per_user"`
+	Promise       Kept            `json:"promise"`
+	Summary       serving.Summary `json:"summary"`
+	APIUSD        capcli.Figure   `json:"api_usd"`     // what the same tokens cost at api_price; null where none is stated
+	Replicas      []serving.Use   `json:"replicas"`    // those for prompts first
+	Origin        roofline.Origin `json:"time_origin"` // where the time of an iteration comes from, and its error
 
 	Served []serving.Served `json:"-"`
 }
@@ -340,11 +341,12 @@ func (s *Spec) play(ctx context.Context, own *share) (*Variant, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.playRequests(ctx, c, own.list)
+	r, err := s.playRequests(ctx, c, s.count(own.list))
 	if err != nil {
 		return nil, err
 	}
 	v := &Variant{Service: s.Name, Policy: c.Policy, Router: c.Router, Summary: r.Summary, Replicas: r.Replicas, Served: r.Served, Origin: s.Origin()}
+	v.WithoutTokens = s.HasBatchTime()
 	for _, u := range r.Replicas {
 		v.GPUs += u.GPUs
 	}
@@ -441,8 +443,8 @@ func (r *Replayed) notes() []string {
 		out = append(out, fmt.Sprintf("a p99 of %d requests rests on the slowest %d; play a longer trace before you order", z.OK, z.OK-(99*z.OK+99)/100+1))
 	}
 	if early, late, ok := r.drift(); ok {
-		out = append(out, fmt.Sprintf("the queue grows: the mean TTFT is %s in the first tenth of requests and %s in the last; these replicas cannot carry the load, and percentiles depend on the length of the trace",
-			capcli.MicrosText(early), capcli.MicrosText(late)))
+		out = append(out, fmt.Sprintf("the queue grows: the mean %s is %s in the first tenth of requests and %s in the last; these replicas cannot carry the load, and percentiles depend on the length of the trace",
+			r.firstTime(), capcli.MicrosText(early), capcli.MicrosText(late)))
 	}
 	if r.APIUSD.IsKnown() && r.APIUSD > 0 {
 		out = append(out, fmt.Sprintf("these replicas cost %s, the same tokens %s at api_price: the two are equal at %s times these requests, if the replicas can serve so many",
@@ -452,6 +454,14 @@ func (r *Replayed) notes() []string {
 		out = append(out, fmt.Sprintf("the KV cache is short: %s preemptions, each of which computes a prompt again", capcli.Grouped(z.Preemptions)))
 	}
 	return out
+}
+
+// firstTime names the time to the first token, which is that to the answer where there are no tokens.
+func (v *Variant) firstTime() string {
+	if v.WithoutTokens {
+		return "E2E"
+	}
+	return "TTFT"
 }
 
 // drift returns the mean TTFT of the first and the last tenth of requests. ok is false where the last is

@@ -45,6 +45,7 @@ func (s *Spec) servingFields() []strict.Field {
 		{"policy", "how sequences share an iteration: " + strings.Join(serving.Batchings.Names(), ", "), s.readPolicy},
 		{"batching", "the same", s.readBatching},
 		{"time", "time of an iteration in picoseconds: c0 + max of lin (b + s*T) + seq*S + kv*KV + pa*PA", timeSection.Reader(&c.Time)},
+		{"batch_time", "for a model without tokens, such as a recommender: time of a batch of so many requests, as measured: {1: 4ms, 32: 9ms, 256: 40ms}", s.readBatchTime},
 		{"model_key", "whose coefficients time has, for the reader: gpu/model/tpN/dtype", strict.Text(&s.Key, strict.MaxName)},
 		{"block_size", "tokens of a block of the KV cache", strict.Integer(&c.BlockSize, 1, serving.MaxBlockSize)},
 		{"blocks", "blocks of the KV cache of a replica", strict.Integer(&c.Blocks, 0, maxCount)},

@@ -42,7 +42,7 @@ func fields(s *Spec) []strict.Field {
 // check checks fields that depend on each other.
 func check(o *strict.Object, s *Spec) {
 	s.node = o.Node
-	s.node = o.Node
+	s.checkBatch(o)
 	s.checkModel(o)
 	s.checkServing(o)
 	s.checkScaling(o)

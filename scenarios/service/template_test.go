@@ -45,7 +45,8 @@ func TestTemplateFields(t *testing.T) {
 		changed := append([]string(nil), lines...)
 		changed[i] = l[1:]
 		for j, o := range lines { // a field that is there already gives way
-			if strings.HasPrefix(o, m[1]+":") || m[1] == "slo" && strings.HasPrefix(o, "promise:") || (m[1] == "load" || m[1] == "agents") && strings.HasPrefix(o, "requests:") {
+			if strings.HasPrefix(o, m[1]+":") || m[1] == "slo" && strings.HasPrefix(o, "promise:") || (m[1] == "load" || m[1] == "agents" || m[1] == "batch_time") && strings.HasPrefix(o, "requests:") ||
+				m[1] == "batch_time" && (strings.HasPrefix(o, "model:") || strings.HasPrefix(o, "gpu_model:") || strings.HasPrefix(o, "promise:")) {
 				changed[j] = ""
 			}
 		}

@@ -165,6 +165,26 @@ func (d *Decoder) rejectUnknown(o *Object, key *yaml.Node, name string, fields [
 	}
 }
 
+// ReadMap calls each with the entries of a map, of which there are one to most. It adds a fault where n is none.
+func (d *Decoder) ReadMap(n *yaml.Node, want string, most int, each func(key, value *yaml.Node)) {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		d.FaultWant(n, want)
+		return
+	}
+	if len(n.Content)/2 > most {
+		d.Fault(n, "at most %d entries are allowed", most)
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if d.DecimalComma(n, i) {
+			continue
+		}
+		d.Enter(n.Content[i].Value)
+		each(n.Content[i], n.Content[i+1])
+		d.Leave()
+	}
+}
+
 // ReadList reads each element of a list of at most limit elements.
 func (d *Decoder) ReadList(n *yaml.Node, limit int, what string, read func(i int, n *yaml.Node)) {
 	if n.Kind != yaml.SequenceNode {

@@ -31,7 +31,6 @@ const (
 	Shortage                     // nodes that would be bought cannot be had now
 	Unordered                    // nodes could be bought, and nobody has ordered them
 	NoDomain                     // GPUs enough are free together, but not in a domain that the job's shape may have
-	Storage                      // the GPUs are free, but not the bandwidth of the storage that the job takes
 
 	causes = iota
 )
@@ -39,7 +38,7 @@ const (
 var causeNames = [causes]string{
 	"order", "capacity", "on_demand_ceiling", "spot_short", "not_together", "host", "patience",
 	"down", "spot_gone", "not_delivered", "other_model", "other_partition", "quota", "lead_time",
-	"shortage", "not_ordered", "no_domain", "storage",
+	"shortage", "not_ordered", "no_domain",
 }
 
 // String returns the names of the causes with | between them.

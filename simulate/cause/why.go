@@ -87,9 +87,8 @@ func (w *Waits) enoughFree(l *simulate.Live, reach [][]int) bool {
 	return sum >= l.Milli()
 }
 
-// scattered returns Host when l would fit without its CPUs and memory, NoDomain or Storage when it would
-// fit if its shape asked for no place or no bandwidth, and Together when the free GPUs are in different
-// places.
+// scattered returns Host when l would fit without its CPUs and memory, NoDomain when it would fit if
+// its shape asked for no place, and Together when the free GPUs are in different places.
 func (w *Waits) scattered(k *alike, reach [][]int) Cause {
 	if k.key.cpu > 0 || k.key.mem > 0 {
 		bare := *k.job
@@ -99,24 +98,9 @@ func (w *Waits) scattered(k *alike, reach [][]int) Cause {
 		}
 	}
 	if free := k.job.WithoutPlace(); free != nil && w.anyFits(w.run.Cluster(), free, reach) {
-		if w.storeHeld(k.job, reach) {
-			return Storage
-		}
 		return NoDomain
 	}
 	return Together
-}
-
-// storeHeld reports whether no pool has the bandwidth of storage that l takes.
-func (w *Waits) storeHeld(l *simulate.Live, reach [][]int) bool {
-	for _, pools := range reach {
-		for _, p := range pools {
-			if free, limited := w.run.Cluster().StoreFree(p); !limited || l.Shape.Needs.StoreMiBps <= free {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // missing returns the causes that are nodes which are not there.

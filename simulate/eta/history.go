@@ -26,7 +26,7 @@ type History struct {
 	remarks   []string // what the reader of the log says
 }
 
-// Read reads the log called name. It fails as ReadHistory does, and where the log cannot be read.
+// Read reads the log called name. It fails as readHistory does, and where the log cannot be read.
 // progress receives the jobs read.
 func (q *Request) Read(ctx context.Context, open trace.Opener, name string, o trace.Options, progress func(done, total int64)) (*History, error) {
 	in, closer, err := open(name)
@@ -39,7 +39,7 @@ func (q *Request) Read(ctx context.Context, open trace.Opener, name string, o tr
 	if err != nil {
 		return nil, err
 	}
-	h, err := ReadHistory(capcli.WatchJobs(ctx, r.Jobs(), func(n int64) { progress(n, 0) }), q.Partition)
+	h, err := readHistory(capcli.WatchJobs(ctx, r.Jobs(), func(n int64) { progress(n, 0) }), q.Partition)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +48,9 @@ func (q *Request) Read(ctx context.Context, open trace.Opener, name string, o tr
 	return h, nil
 }
 
-// ReadHistory collects the jobs of one partition; "" takes all. It fails where the log has no such
+// readHistory collects the jobs of one partition; "" takes all. It fails where the log has no such
 // partition, and where it records no start.
-func ReadHistory(jobs capcli.Jobs, partition string) (*History, error) {
+func readHistory(jobs capcli.Jobs, partition string) (*History, error) {
 	h := &History{First: capcli.NoTime, Last: capcli.NoTime, End: capcli.NoTime}
 	seen := map[string]bool{}
 	for j, err := range jobs {

@@ -96,6 +96,7 @@ var Metrics = append([]*Metric{
 	{"bought_utilisation", InShare, true, "GPU-hours held of all that were billed of bought nodes", share(boughtUtilisation)},
 	{"orders_refused", InCount, false, "orders of nodes that failed because none could be had", share(sumBought(func(b *Bought) float64 { return float64(b.Tries) }))},
 	{"slowdown_gpu_hours", InGPUHours, false, "GPU-hours that jobs took longer because they were spread over racks or nodes", share(nearFigure((*Near).slowdownHours))},
+	{"contention_gpu_hours", InGPUHours, false, "GPU-hours that jobs took longer because together they wanted more storage, CPUs or network than there is", share(func(o *Outcome) *float64 { return o.Shared.hours() })},
 	{"domain_stranded_gpus_mean", InCount, false, "GPUs on free nodes of racks or other domains too small for a gang of the run", share(nearFigure((*Near).strandedGPUs))},
 	{"stranded_slices_gpu_hours", InGPUHours, false, "free compute slices of divided GPUs in use that no further instance could take", share(strandedSlices)},
 	{"fragmentation_gpus_mean", InCount, false, "free GPUs that the mix of jobs could not use", figure(func(o *Outcome) float64 { return o.Capacity.Fragmentation })},

@@ -104,9 +104,10 @@ type Outcome struct {
 	Approval   *billing.Signature      `json:"approval,omitempty"`
 	Energy     *billing.Footprints     `json:"energy,omitempty"`
 
-	Near   *Near   `json:"near,omitempty"`    // nil without domains and shapes with near
-	Places *Places `json:"places,omitempty"`  // nil if no pool has a place
-	PutOff *Delays `json:"put_off,omitempty"` // nil if no start can be put off
+	Near   *Near       `json:"near,omitempty"`       // nil without domains and shapes with near
+	Shared *Contention `json:"contention,omitempty"` // nil if running jobs share nothing beside GPUs
+	Places *Places     `json:"places,omitempty"`     // nil if no pool has a place
+	PutOff *Delays     `json:"put_off,omitempty"`    // nil if no start can be put off
 
 	Slices        []Slices       `json:"slices,omitempty"`        // of pools of divided GPUs (MIG)
 	Bought        []Bought       `json:"bought_nodes,omitempty"`  // pools of bought nodes

@@ -56,7 +56,7 @@ func (c *Config) Check() error {
 }
 
 func (t *Time) check(c *Config) error {
-	if len(t.Lin) < 1 || len(t.Lin) > 3 {
+	if len(t.Lin) < 1 || len(t.Lin) > 3 && len(t.Batch) == 0 {
 		return &capcli.RequestError{Field: "time", Text: fmt.Sprintf("has %d pairs under lin; want 1 to 3", len(t.Lin))}
 	}
 	if t.C0 < 0 || t.Seq < 0 || t.KV < 0 || t.PA < 0 {

@@ -13,17 +13,23 @@ package serving
 //
 // where T tokens are processed, S sequences are in the batch, kv tokens are attended to by sequences that
 // decode, and pa pairs of tokens by pieces of prompts. Lin is a roofline: reading the weights is flat,
-// computing slopes (Williams, Waterman and Patterson, "Roofline", CACM 2009).
+// computing slopes (Williams, Waterman and Patterson, "Roofline", CACM 2009). Where Batch is given (see BatchTime),
+// it alone says the time.
 type Time struct {
 	C0  int64      `json:"c0" yaml:"c0"`
 	Lin [][2]int64 `json:"lin" yaml:"lin"` // one to three
 	Seq int64      `json:"seq" yaml:"seq"`
 	KV  int64      `json:"kv" yaml:"kv"`
 	PA  int64      `json:"pa" yaml:"pa"`
+
+	Batch [][2]int64 `json:"batch,omitempty" yaml:"-"` // requests in a batch, picoseconds
 }
 
 // Picoseconds returns the time of an iteration in picoseconds.
 func (t *Time) Picoseconds(tokens, sequences, kv, pa int64) int64 {
+	if len(t.Batch) > 0 {
+		return t.batch(tokens)
+	}
 	most := int64(0)
 	for i, l := range t.Lin {
 		if ps := l[0] + l[1]*tokens; i == 0 || ps > most {

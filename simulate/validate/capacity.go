@@ -21,11 +21,11 @@ var (
 	levelColumns = []string{"capacity", "gpus", "units", "gpu", "num_gpus", "cpus", "nodes", "y"}
 )
 
-// ParseCapacity reads the capacity from a table with a header, in CSV. With a column time (or at,
+// parseCapacity reads the capacity from a table with a header, in CSV. With a column time (or at,
 // from, date, ds) each row is the capacity from that time on: seconds since 1970, or a date in UTC.
 // Else each row is a node, and the capacity is the sum of its column gpus (or gpu, cpus). It fails
 // with *capcli.InputError.
-func ParseCapacity(file string, text []byte) ([]CapacityStep, error) {
+func parseCapacity(file string, text []byte) ([]CapacityStep, error) {
 	bad := func(line int, field, format string, args ...any) error {
 		return &capcli.InputError{
 			File: file, Line: line, Field: field, Text: fmt.Sprintf(format, args...),

@@ -100,7 +100,7 @@ func (r *Request) read(ctx context.Context, open trace.Opener, note func(string)
 		if err != nil {
 			return nil, nil, "", err
 		}
-		if steps, err = ParseCapacity(r.CapacityFile, text); err != nil {
+		if steps, err = parseCapacity(r.CapacityFile, text); err != nil {
 			return nil, nil, "", err
 		}
 		source = "file"

@@ -284,7 +284,7 @@ func FuzzParseCapacity(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		steps, err := ParseCapacity("f.csv", []byte(text))
+		steps, err := parseCapacity("f.csv", []byte(text))
 		var in *capcli.InputError
 		if err != nil {
 			if !errors.As(err, &in) {

@@ -40,6 +40,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 		return p
 	}
 	start := startOf(cfg, jobs)
+	shares := slices.ContainsFunc(cfg.Pools, func(p simulate.Pool) bool { return len(p.Shared) > 0 })
 	var work float64
 	late := lateness(cfg)
 	for i := range jobs {
@@ -49,6 +50,10 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 			continue
 		}
 		wait := cfg.Overflow.PatienceOf(j, believed)
+		if shares && j.Uses != nil {
+			p.why = "jobs that share storage, CPUs or a network may run longer"
+			return p
+		}
 		if wait < 0 {
 			p.why = "some jobs wait for ever for committed capacity"
 			return p

@@ -123,7 +123,7 @@ func (f *Files) Fill(ctx context.Context, open trace.Opener, r *Request) error {
 	if rows.Start != requests.NoStart {
 		r.Start = rows.Start
 	}
-	r.Input, r.Load = f.Requests, service.RequestsOf(rows)
+	r.Input, r.Load = f.Requests, s.RequestsFrom(rows)
 	return r.noteAll(append(notes, rows.Report.Remarks()...))
 }
 

@@ -38,8 +38,16 @@ type Traffic struct {
 // month is the seconds of a month of costs.
 const month = float64(billing.Year) / monthsAYear
 
-// traffic measures the load of a request.
+// traffic returns the load. Requests to a service with batch_time have no tokens.
 func (q *plan) traffic() Traffic {
+	t := q.measureTraffic()
+	if len(q.Choices[0].Config.Time.Batch) > 0 {
+		t.In, t.Out, t.TokensMonth = 0, 0, 0
+	}
+	return t
+}
+
+func (q *plan) measureTraffic() Traffic {
 	if q.Whole != nil {
 		return *q.Whole
 	}
@@ -75,6 +83,9 @@ func costOf(term string, rate capcli.Rate, gpus int64, t *Traffic) Cost {
 		perRequest := hour.Float() / (t.Rate * 3600)
 		n := float64(t.Requests)
 		c.PerThousand = amount(1000 * perRequest)
+		if t.In+t.Out == 0 {
+			return c
+		}
 		c.PerMillion = amount(1e6 * perRequest * n / float64(t.In+t.Out))
 		c.PerAnswered = amount(1e6 * perRequest * n / float64(t.Out))
 	}

@@ -13,7 +13,7 @@ import (
 // that is planned to keep up: one that does not has its agents wait, and send later. Prefix is the number of
 // the task, from 1. It fails where there are over limit calls.
 func (w *Workload) Requests(seed capcli.Seed, took func(serving.Request) int64, limit int) ([]serving.Request, error) {
-	p, err := NewPlayer(w, seed)
+	p, err := newPlayer(w, seed)
 	if err != nil {
 		return nil, err
 	}

@@ -117,8 +117,8 @@ func (p *pendingCalls) Pop() any {
 
 const never = math.MaxInt64
 
-// NewPlayer returns a player of w. Tasks with a rate arrive by chance of seed.
-func NewPlayer(w *Workload, seed capcli.Seed) (*Player, error) {
+// newPlayer returns a player of w. Tasks with a rate arrive by chance of seed.
+func newPlayer(w *Workload, seed capcli.Seed) (*Player, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
@@ -290,7 +290,7 @@ type Played struct {
 
 // Play plays w on a service. It returns the tasks, what was made of them, and the replay of their calls.
 func Play(ctx context.Context, c *serving.Config, w *Workload, seed capcli.Seed) ([]Task, *Played, *serving.Result, error) {
-	p, err := NewPlayer(w, seed)
+	p, err := newPlayer(w, seed)
 	if err != nil {
 		return nil, nil, nil, err
 	}

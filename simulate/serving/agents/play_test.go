@@ -33,7 +33,7 @@ func TestPlayLaws(t *testing.T) {
 		} else {
 			w.Rate = rapid.Float64Range(0.01, 10).Draw(r, "rate")
 		}
-		p, err := NewPlayer(&w, 1)
+		p, err := newPlayer(&w, 1)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestWorkloadCheck(t *testing.T) {
 		w := Workload{Params: modest(), Tasks: 1, Workflows: 1}
 		change(&w)
 		var r *capcli.RequestError
-		if _, err := NewPlayer(&w, 1); !errors.As(err, &r) || r.Field != field {
+		if _, err := newPlayer(&w, 1); !errors.As(err, &r) || r.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

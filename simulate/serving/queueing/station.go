@@ -164,6 +164,11 @@ func (l *Lengths) prompt() (first, work float64) {
 
 // roof returns the roofline of tokens in microseconds.
 func roof(t *serving.Time, tokens float64) float64 {
+	if len(t.Batch) > 0 {
+		n := math.Floor(tokens)
+		lo, hi := float64(t.Picoseconds(int64(n), 0, 0, 0)), float64(t.Picoseconds(int64(n)+1, 0, 0, 0))
+		return (lo + (hi-lo)*(tokens-n)) / 1e6
+	}
 	most := 0.0
 	for i, l := range t.Lin {
 		if ps := float64(l[0]) + float64(l[1])*tokens; i == 0 || ps > most {

@@ -57,9 +57,9 @@ func (l *Layout) prefilling(ops Operations, batch, length float64) Sample {
 	return Sample{T: batch * length, S: batch, PA: batch * length * (length + 1) / 2, Micros: us}
 }
 
-// Compose returns the time of iterations of a layout from the times of its operations: FitTime of
+// Compose returns the time of iterations of a layout from the times of its operations: fitTime of
 // iterations composed from them, of pure decoding and of whole prompts.
-func Compose(l *Layout, ops Operations) serving.Time { return FitTime(l.samples(ops)) }
+func Compose(l *Layout, ops Operations) serving.Time { return fitTime(l.samples(ops)) }
 
 // composed remembers the times that Compose gave for the descriptions of this package, because a search
 // asks for the same ones often.

@@ -15,7 +15,7 @@ type Sample struct {
 	Weight               float64 // of its relative error; 0 is 1
 }
 
-// FitTime returns the time of iterations that is nearest to samples in relative error: c0, seq, kv, pa and up to three
+// fitTime returns the time of iterations that is nearest to samples in relative error: c0, seq, kv, pa and up to three
 // lines, none of them negative.
 //
 // The maximum of lines is fitted by alternation (Magnani and Boyd, "Convex piecewise-linear fitting",
@@ -23,7 +23,7 @@ type Sample struct {
 // squares with weights 1/time² fit all lines and the shared coefficients together, and samples change
 // lines until none does, from several starts. Weights are renewed so that the sum approaches that of
 // absolute relative errors (iteratively reweighted least squares).
-func FitTime(samples []Sample) serving.Time {
+func fitTime(samples []Sample) serving.Time {
 	f := fitting{samples: samples, order: make([]int, len(samples))}
 	for i := range f.order {
 		f.order[i] = i

@@ -91,12 +91,12 @@ func FitIterations(samples []Sample) (*IterationFit, error) {
 				kept = append(kept, s)
 			}
 		}
-		t := FitTime(kept)
+		t := fitTime(kept)
 		for _, s := range out {
 			errors = append(errors, math.Abs(micros(&t, s.T, s.S, s.KV, s.PA)/s.Micros-1))
 		}
 	}
-	fit := &IterationFit{Time: FitTime(list), Rows: len(list), Error: accuracy(errors)}
+	fit := &IterationFit{Time: fitTime(list), Rows: len(list), Error: accuracy(errors)}
 	fit.Origin = Origin{
 		Source: fmt.Sprintf("fitted to %d measured iterations", len(list)), Decode: fit.Error, Prefill: fit.Error,
 		Basis: "each measured iteration by a fit to three quarters of the others",

@@ -123,7 +123,7 @@ type Server struct {
 // TPOT is the time per output token in milliseconds. Requests beyond what the cache holds wait, so they do
 // not slow the others.
 func (s *Server) TPOT(m *Measurement) float64 {
-	return Steady(&s.Time, s.present(m), m.In, m.Out, s.Chunk) / 1000
+	return steadyStep(&s.Time, s.present(m), m.In, m.Out, s.Chunk) / 1000
 }
 
 // present is how many requests the cache holds at once: each has its prompt and half of its answer on

@@ -6,11 +6,11 @@ import (
 	"capcli/simulate/serving"
 )
 
-// Steady returns the mean time of an iteration, in microseconds, of n requests that are always present,
+// steadyStep returns the mean time of an iteration, in microseconds, of n requests that are always present,
 // with in tokens of prompt and out tokens of answer each, and prompts in pieces of at most chunk tokens: the
 // time per output token of a server under steady load. Prompts come in lumps, so their cost is the
 // time by which each piece lengthens an iteration that decodes, spread over the answer.
-func Steady(t *serving.Time, n, in, out, chunk int64) float64 {
+func steadyStep(t *serving.Time, n, in, out, chunk int64) float64 {
 	kv := float64(n) * (float64(in) + float64(out)/2)
 	base := micros(t, float64(n), float64(n), kv, 0)
 	add := 0.0
