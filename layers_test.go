@@ -167,7 +167,7 @@ var layers = map[string][]string{
 
 	"scenarios/spend":  {"forecast", "forecast/model", "simulate/billing", "simulate/billing/focus"},
 	"scenarios/vary":   {"scenarios/live", "scenarios/whatif", "simulate/billing", "simulate/outcome", "simulate/plan"},
-	"scenarios/demo":   {"profile/jobfile", "scenarios"},
+	"scenarios/demo":   {"profile", "profile/jobfile", "profile/store", "scenarios"},
 	"scenarios/kinds":  {"profile", "profile/judge", "profile/trace", "scenarios/strict", "yaml"},
 	"scenarios/trial":  {"forecast", "scenarios/prices", "simulate/plan", "simulate/plan/backtest", "simulate/plan/curve", "simulate/plan/market"},
 	"scenarios/inputs": {"profile", "profile/demand", "profile/jobfile", "profile/parquet", "profile/requests", "profile/series", "profile/store", "profile/trace", "scenarios/prices", "scenarios/service", "simulate/billing", "simulate/billing/focus", "simulate/plan/sizing"},
@@ -212,7 +212,7 @@ var layers = map[string][]string{
 	"cmd/capcli/forecast": {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "cobra", "forecast", "forecast/outlook", "profile/accelerator", "profile/demand", "profile/trace", "scenarios/events", "scenarios/play", "scenarios/prices"},
 	"cmd/capcli/pages":    {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/panel", "cmd/report/draw", "cmd/report/memo", "cmd/report/page", "cmd/report/sheet", "cmd/serve", "cmd/shell", "cmd/tables", "cobra", "scenarios/decide", "scenarios/paper", "scenarios/play"},
 	"cmd/capcli/plan":     {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/report", "cmd/report/page", "cmd/shell", "cmd/tables", "cobra", "profile/bucket", "profile/requests", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/demo", "scenarios/emit", "scenarios/explain", "scenarios/play", "scenarios/prices", "scenarios/trial", "simulate", "simulate/billing/focus", "simulate/placement", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/plan/sizing", "simulate/plan/widths", "simulate/policy", "simulate/spot"},
-	"cmd/capcli/profile":  {"cmd/files", "cmd/report", "cmd/report/draw", "cmd/shell", "cmd/tables", "cobra", "profile", "profile/anomaly", "profile/box", "profile/heat", "profile/jobfile", "profile/kubelet", "profile/nvml", "profile/readings", "profile/scaling", "profile/store", "profile/trace", "profile/upkeep", "profile/web", "unix"},
+	"cmd/capcli/profile":  {"cmd/bundle", "cmd/files", "cmd/report", "cmd/report/draw", "cmd/shell", "cmd/tables", "cobra", "profile", "profile/anomaly", "profile/box", "profile/heat", "profile/jobfile", "profile/kubelet", "profile/nvml", "profile/readings", "profile/scaling", "profile/store", "profile/trace", "profile/upkeep", "profile/web", "unix"},
 	"cmd/capcli/replay":   {"cmd/bundle", "cmd/explore", "cmd/files", "cmd/report", "cmd/shell", "cmd/tables", "cmd/timeline", "cobra", "profile/trace", "scenarios/explain", "scenarios/explore", "scenarios/kubernetes", "scenarios/live", "scenarios/play", "scenarios/whatif", "simulate", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/placement", "simulate/plan/rationale", "simulate/policy", "simulate/validate"},
 	"cmd/capcli/service":  {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "cobra", "profile/inference", "profile/requests", "scenarios", "scenarios/service", "simulate/scale", "simulate/serving/roofline"},
 	"cmd/capcli":          {"cmd/bundle", "cmd/capcli/data", "cmd/capcli/forecast", "cmd/capcli/pages", "cmd/capcli/plan", "cmd/capcli/profile", "cmd/capcli/replay", "cmd/capcli/service", "cmd/files", "cmd/report", "cmd/schema", "cmd/shell", "cobra"},
@@ -232,7 +232,7 @@ var maxCommandLines = map[string]int{
 	"cmd/capcli/pages":    420,
 	"cmd/capcli/plan":     1960,
 	"cmd/capcli/profile":  1910,
-	"cmd/capcli/replay":   1570,
+	"cmd/capcli/replay":   1560,
 	"cmd/capcli/service":  660,
 	"cmd/shell":           2070,
 }

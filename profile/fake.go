@@ -211,9 +211,9 @@ func (f *Fake) processes(t *Tick) {
 func (f *Fake) begin(at Instant) {
 	f.begun = true
 	hours := func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
-	f.start(at.Add(-hours(7)), at.Add(hours(9)), &fakeKinds[kindTrain], 0, 1, 2, 3)
-	f.start(at.Add(-hours(2)), at.Add(hours(5)), &fakeKinds[kindStarved], 4, 5)
-	f.start(at.Add(-hours(30)), at.Add(hours(40)), &fakeKinds[kindNotebook], 6)
+	f.start(at.Add(-hours(7)), at.Add(hours(9)), &fakeKinds[FakeTraining], 0, 1, 2, 3)
+	f.start(at.Add(-hours(2)), at.Add(hours(5)), &fakeKinds[FakeStarved], 4, 5)
+	f.start(at.Add(-hours(30)), at.Add(hours(40)), &fakeKinds[FakeNotebook], 6)
 	f.gpus[7].free = at.Add(hours(0.4))
 	for i := range f.gpus {
 		g := &f.gpus[i]

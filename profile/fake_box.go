@@ -26,7 +26,7 @@ const fakeGiB = 1 << 30
 func (j *fakeJob) boxLoad(l fakeLoad) fakeAround {
 	waits := l.util == 0
 	switch j.fakeKind {
-	case &fakeKinds[kindTrain]:
+	case &fakeKinds[FakeTraining]:
 		a := fakeAround{cores: 4.5, read: 35, io: 0.5, memory: 38 * fakeGiB, cache: 60 * fakeGiB}
 		if len(j.gpus) == fakeGPUs { // the job goes on in other boxes
 			a.fabric = 2300
@@ -35,16 +35,16 @@ func (j *fakeJob) boxLoad(l fakeLoad) fakeAround {
 			a.cores, a.fabric, a.write, a.io = 2, 0, 880, 22
 		}
 		return a
-	case &fakeKinds[kindStarved]: // decodes what it reads over the network, and has no room to keep it
+	case &fakeKinds[FakeStarved]: // decodes what it reads over the network, and has no room to keep it
 		if waits {
 			return fakeAround{cores: 9, net: 290, io: 74, memory: 52 * fakeGiB, cache: 210 * fakeGiB, refaults: 5200}
 		}
 		return fakeAround{cores: 6, net: 210, io: 31, memory: 52 * fakeGiB, cache: 210 * fakeGiB, refaults: 3100}
-	case &fakeKinds[kindNotebook]:
+	case &fakeKinds[FakeNotebook]:
 		return fakeAround{cores: l.util / 50, memory: 11 * fakeGiB, cache: 4 * fakeGiB}
-	case &fakeKinds[kindInference]:
+	case &fakeKinds[FakeInference]:
 		return fakeAround{cores: 0.4 + l.util/60, net: l.util / 25, memory: 24 * fakeGiB, cache: 130 * fakeGiB}
-	case &fakeKinds[kindMemory]:
+	case &fakeKinds[FakeDecode]:
 		return fakeAround{cores: 2.5, net: 6, memory: 18 * fakeGiB, cache: 25 * fakeGiB}
 	default: // waits for the other boxes of its gang
 		return fakeAround{cores: 3, fabric: 8600, read: 20, io: 0.5, memory: 34 * fakeGiB, cache: 45 * fakeGiB}

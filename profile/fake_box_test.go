@@ -10,17 +10,17 @@ import (
 // it, one that writes a checkpoint writes, and a gang over several boxes sends over the fabric.
 func TestFakeBoxFollowsItsJobs(t *testing.T) {
 	for _, c := range []struct {
-		kind  int
+		kind  FakeWork
 		gpus  []int
 		least map[GroupMetric]float64 // mean of a job
 		net   float64                 // means of the box, at least; the fabric is idle where its least is 0
 		sent  float64
 	}{
-		{kindStarved, []int{0, 1}, map[GroupMetric]float64{GroupIOWait: 40, GroupRefaults: 5000, GroupCPU: 1000}, 400, 0},
-		{kindTrain, []int{0, 1}, map[GroupMetric]float64{GroupRead: 60, GroupWrite: 10}, 0, 0},
-		{kindTrain, []int{0, 1, 2, 3, 4, 5, 6, 7}, map[GroupMetric]float64{GroupCPU: 3000}, 0, 15_000},
-		{kindSync, []int{0, 1, 2, 3}, map[GroupMetric]float64{GroupCPU: 1000}, 0, 30_000},
-		{kindInference, []int{0}, map[GroupMetric]float64{GroupMemory: 1 << 34}, 0, 0},
+		{FakeStarved, []int{0, 1}, map[GroupMetric]float64{GroupIOWait: 40, GroupRefaults: 5000, GroupCPU: 1000}, 400, 0},
+		{FakeTraining, []int{0, 1}, map[GroupMetric]float64{GroupRead: 60, GroupWrite: 10}, 0, 0},
+		{FakeTraining, []int{0, 1, 2, 3, 4, 5, 6, 7}, map[GroupMetric]float64{GroupCPU: 3000}, 0, 15_000},
+		{FakeSync, []int{0, 1, 2, 3}, map[GroupMetric]float64{GroupCPU: 1000}, 0, 30_000},
+		{FakeInference, []int{0}, map[GroupMetric]float64{GroupMemory: 1 << 34}, 0, 0},
 	} {
 		f := NewFake(SourceOptions{Every: time.Second, Processes: 5 * time.Second, Seed: 3})
 		f.begun = true

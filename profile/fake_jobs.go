@@ -22,23 +22,27 @@ type fakeKind struct {
 	load    func(j *fakeJob, age, day float64, rng *rand.Rand) fakeLoad
 }
 
-// The kinds of work, in the order of fakeKinds.
+// FakeWork is a kind of work of the simulated box.
+type FakeWork uint8
+
+// The kinds of work: training that computes, training that waits for input, a notebook that does next to nothing,
+// a server whose requests follow the day, decoding bound by memory, and training bound by its links.
 const (
-	kindTrain = iota
-	kindStarved
-	kindNotebook
-	kindInference
-	kindMemory
-	kindSync
+	FakeTraining FakeWork = iota
+	FakeStarved
+	FakeNotebook
+	FakeInference
+	FakeDecode
+	FakeSync
 )
 
 var fakeKinds = [...]fakeKind{
-	kindTrain:     {"train", 3, []int{1, 4, 4, 8}, 3, 0.89, "research", []string{"amara", "jonas"}, "python train.py --config base", true, (*fakeJob).train},
-	kindStarved:   {"starved", 2, []int{1, 2, 2}, 2, 0.97, "product", []string{"mei"}, "python finetune.py --data s3", true, (*fakeJob).starved},
-	kindNotebook:  {"notebook", 2, []int{1}, 5, 0.55, "research", []string{"tomas", "amara"}, "jupyter-lab", false, (*fakeJob).notebook},
-	kindInference: {"inference", 2, []int{1, 2}, 12, 0.92, "product", []string{"svc-chat"}, "vllm serve chat-70b", false, (*fakeJob).inference},
-	kindMemory:    {"decode", 1, []int{1}, 4, 0.75, "infra", []string{"svc-embed"}, "python embed.py", false, (*fakeJob).decode},
-	kindSync:      {"sync", 1, []int{4}, 2, 0.62, "research", []string{"jonas"}, "torchrun allreduce_bound.py", true, (*fakeJob).sync},
+	FakeTraining:  {"train", 3, []int{1, 4, 4, 8}, 3, 0.89, "research", []string{"amara", "jonas"}, "python train.py --config base", true, (*fakeJob).train},
+	FakeStarved:   {"starved", 2, []int{1, 2, 2}, 2, 0.97, "product", []string{"mei"}, "python finetune.py --data s3", true, (*fakeJob).starved},
+	FakeNotebook:  {"notebook", 2, []int{1}, 5, 0.55, "research", []string{"tomas", "amara"}, "jupyter-lab", false, (*fakeJob).notebook},
+	FakeInference: {"inference", 2, []int{1, 2}, 12, 0.92, "product", []string{"svc-chat"}, "vllm serve chat-70b", false, (*fakeJob).inference},
+	FakeDecode:    {"decode", 1, []int{1}, 4, 0.75, "infra", []string{"svc-embed"}, "python embed.py", false, (*fakeJob).decode},
+	FakeSync:      {"sync", 1, []int{4}, 2, 0.62, "research", []string{"jonas"}, "torchrun allreduce_bound.py", true, (*fakeJob).sync},
 }
 
 // fakeJob is a job on some of the GPUs.

@@ -13,7 +13,7 @@ func (f *Fake) tell(t *Tick, seconds float64) {
 	}
 	for _, j := range f.jobs {
 		age := t.At.Sub(j.start).Seconds()
-		if j.fakeKind != &fakeKinds[kindTrain] || age < 45 || math.Mod(age+j.phase, 1800) < 25 {
+		if j.fakeKind != &fakeKinds[FakeTraining] || age < 45 || math.Mod(age+j.phase, 1800) < 25 {
 			continue
 		}
 		n := float64(len(j.gpus))

@@ -274,6 +274,7 @@ type Shared struct{ Jobs, Milli int64 }
 // The tags of recorded jobs.
 const (
 	WorkTag      = "work"           // kind of work, where the recording is sure enough: see judge.WorkKind
+	VerdictTag   = "verdict"        // the verdict, where the class says something else: see judge.Kind
 	InputWaitTag = "input_wait_pct" // share of the time held in which a job short of input waited for it, in whole percent
 )
 

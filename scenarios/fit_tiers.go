@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"capcli/scenarios/kinds"
@@ -33,10 +35,7 @@ func (s *LogSurvey) FitTiers(o FitOptions, own *prices.List, rules *kinds.Rules)
 	w := &fitWriter{survey: s, o: o, out: &Fitted{}}
 	gpus, why := s.Size()
 	w.out.GPUs = gpus
-	w.line("# Made for %s: %s jobs that want GPUs, submitted %s.", strict.Printable(o.Log), fmt.Sprint(s.jobs-s.cpuOnly), days(s.first, s.last))
-	w.line("# Three tiers: reserved GPUs, GPUs on demand, and spot GPUs for the jobs sent to the partition %s.", kinds.SpotLane)
-	w.line("")
-	w.line("capcli: %s", version)
+	w.tierHead()
 	w.line("name: %s", yamlText(stem(o.Log)+"-tiers"))
 	w.jobs()
 	if o.From == "" {
@@ -45,6 +44,9 @@ func (s *LogSurvey) FitTiers(o FitOptions, own *prices.List, rules *kinds.Rules)
 	w.line("  any_model: true")
 	w.line("")
 	w.line("capacity:")
+	for i := range rules.Held {
+		w.heldPool(&rules.Held[i], i)
+	}
 	if term != nil && !term.Properties().Floats() {
 		w.out.Pools++
 		w.line("  - name: base")
@@ -72,6 +74,15 @@ func (s *LogSurvey) FitTiers(o FitOptions, own *prices.List, rules *kinds.Rules)
 	return w.out, nil
 }
 
+// tierHead writes what the scenario is.
+func (w *fitWriter) tierHead() {
+	s := w.survey
+	w.line("# Made for %s: %s jobs that want GPUs, submitted %s.", strict.Printable(w.o.Log), fmt.Sprint(s.jobs-s.cpuOnly), days(s.first, s.last))
+	w.line("# Three tiers: reserved GPUs, GPUs on demand, and spot GPUs for the jobs sent to the partition %s.", kinds.SpotLane)
+	w.line("")
+	w.line("capcli: %s", version)
+}
+
 // tierRules writes which capacity is tried first, who waits, and how jobs save their work.
 func (w *fitWriter) tierRules(rules *kinds.Rules) {
 	w.line("")
@@ -85,11 +96,37 @@ func (w *fitWriter) tierRules(rules *kinds.Rules) {
 	w.line("    - {class: %s, %s}", kinds.Saved, save)
 	w.line("    - {class: %s, %s} # those with checkpoints alone are sent to spot", kinds.Waits, save)
 	w.line("    - {class: %s, restart: %ds}", kinds.Spot, c.Restart)
+	if slices.ContainsFunc(rules.Held, func(h kinds.Holding) bool { return h.Until != "" }) {
+		w.line("    # when what is held ends, work goes on elsewhere from where it is")
+		for _, k := range []kinds.Kind{kinds.Always, kinds.Unknown} {
+			w.line("    - {class: %s, checkpoint_every: 1s}", k)
+		}
+	}
 }
+
+// heldPool writes a pool of GPUs that are committed already. It stands before the others, so it serves first.
+func (w *fitWriter) heldPool(h *kinds.Holding, i int) {
+	w.out.Pools++
+	w.line("  - name: %s%d", HeldPool, i+1)
+	w.line("    kind: reserved")
+	w.line("    gpu_model: %s", yamlText(w.o.GPUModel))
+	w.line("    gpus: %d", h.GPUs)
+	w.line("    free: true                   # it is paid for whatever is decided")
+	w.line("    fenced: true")
+	if h.From != "" {
+		w.line("    from: %s", h.From)
+	}
+	if h.Until != "" {
+		w.line("    until: %s", h.Until)
+	}
+}
+
+// HeldPool begins the names of the pools of what is held, in a scenario of tiers.
+const HeldPool = "held"
 
 // spot writes the spot pool.
 func (w *fitWriter) spot(offer *prices.Offer, rules *kinds.Rules, price string, gpus int64) {
-	t, each := &rules.Spot, int64(max(1, offer.OnDemand.GPUs))
+	t, each := &rules.Spot, int64(cmp.Or(rules.MachineGPUs, max(1, offer.OnDemand.GPUs)))
 	w.out.Pools++
 	w.line("  - name: spot")
 	w.line("    kind: spot")
@@ -98,7 +135,7 @@ func (w *fitWriter) spot(offer *prices.Offer, rules *kinds.Rules, price string, 
 	w.line("    nodes: %d", max(1, (gpus+each-1)/each))
 	w.line("    gpus_per_node: %d", each)
 	w.line("    price: %s", price)
-	w.line("    hazard: {mean_up: %ds, mean_down: %ds, notice: %ds} # assumed: a price list has no losses", t.MeanUp, t.MeanDown, t.Notice)
+	w.line("    hazard: {mean_up: %ds, mean_down: %ds, notice: %ds} # assumed: a price list has no losses", t.MeanUpOr(), t.MeanDown, t.Notice)
 }
 
 // SpotPrice returns the price of spot GPUs as a scenario has it: that of the rules, else the key of the machine's spot

@@ -81,6 +81,7 @@ type docRun struct {
 	ran     int           // commands that were run
 	slowest time.Duration // of one command
 	slow    string
+	next    map[string][]string // what commands propose, by command
 }
 
 // TestDocuments runs the documents; see above.
@@ -106,8 +107,11 @@ func TestDocuments(t *testing.T) {
 					t.Skipf("no links here: %v", err)
 				}
 			}
-			d := &docRun{t: t, name: filepath.Base(file)}
+			d := &docRun{t: t, name: filepath.Base(file), next: map[string][]string{}}
 			got := d.play(string(text))
+			if d.name == "one-cluster.md" {
+				oneCluster(t, d, got)
+			}
 			if filepath.Base(filepath.Dir(file)) == "docs" {
 				d.pictures(string(text), filepath.Dir(file))
 			}
@@ -276,6 +280,9 @@ func (d *docRun) run(args []string) (string, int) {
 		d.slowest, d.slow = took, strings.Join(args, " ")
 	}
 	d.ran++
+	for _, m := range nextLine.FindAllStringSubmatch(both.String(), -1) {
+		d.next[commandLine(args)] = append(d.next[commandLine(args)], m[1])
+	}
 	return both.String(), code
 }
 

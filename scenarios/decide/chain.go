@@ -123,7 +123,7 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 		steps = slices.Insert(steps, len(steps)-1, chainStep{"requests", c.priceAsks})
 	}
 	if c.Tiers != "" {
-		steps = append(slices.Insert(steps, 1, chainStep{"kinds", c.sortJobs}), chainStep{"tiers", c.planTiers})
+		steps = append(slices.Insert(steps, 1, chainStep{"kinds", c.sortJobs}), chainStep{"tiers", c.tryTiers})
 	}
 	for _, step := range steps {
 		if c.doneN++; c.w.Step != nil {

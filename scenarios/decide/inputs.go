@@ -114,6 +114,9 @@ func (c *chain) takeBill() {
 	for i := range b.Held {
 		h := &b.Held[i]
 		name := fmt.Sprintf("the bill's commitment %s (%g GPUs)", capcli.Quoted(h.ID), h.GPUs)
+		if h.Rate > 0 {
+			name = fmt.Sprintf("the bill's commitment %s (%s an hour, of which other use draws %s: at %s a GPU-hour the rest covers %g GPUs)", capcli.Quoted(h.ID), h.Dollars, h.Others, h.Rate, h.GPUs)
+		}
 		switch {
 		case len(c.Held) > 0:
 			c.out.Notes = append(c.out.Notes, name+" does not count beside --held, which says what is held")

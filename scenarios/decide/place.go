@@ -51,9 +51,11 @@ func (c *chain) searchPlaces(ctx context.Context) error {
 	if err := s.explore(ctx); err != nil {
 		return err
 	}
+	drawn := s.planner
 	if s.planner, err = c.plan(ctx, s.sizes, s.waits); err != nil {
 		return err
 	}
+	s.planner.TakeJobs(drawn)
 	found, err := s.planner.Find(ctx)
 	if err != nil {
 		return err

@@ -3,8 +3,10 @@ package decide
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"capcli"
 	"capcli/profile/jobfile"
@@ -23,6 +25,7 @@ import (
 
 // The documents of the tiers.
 const (
+	RulesFile = "rules.yaml"   // the file of kinds, with the GPUs of a machine and what is held
 	WorkFile  = "work.parquet" // the jobs with the class and the partition of their kind
 	TiersYAML = "tiers.yaml"
 	TiersFile = "tiers.json"
@@ -36,11 +39,9 @@ func (c *chain) jobsFile() string {
 	return JobsFile
 }
 
-// readKinds reads the file of kinds.
+// readKinds reads the file of kinds. A machine on spot has the GPUs of the machine whose price is taken, unless the file
+// states others.
 func (c *chain) readKinds() (err error) {
-	if c.Tiers == "" {
-		return nil
-	}
 	if c.Tiers != kinds.RulesAlone {
 		sum, err := inputs.Hash(c.w.Open, c.Tiers)
 		if err != nil {
@@ -48,8 +49,67 @@ func (c *chain) readKinds() (err error) {
 		}
 		c.out.Inputs = append(c.out.Inputs, inputs.Input{File: c.Tiers, SHA256: sum, Kind: inputs.Kinds, Took: "how work is told apart"})
 	}
-	c.rules, err = kinds.Read(c.w.Open, c.Tiers)
-	return err
+	if c.rules, err = kinds.Read(c.w.Open, c.Tiers); err != nil {
+		return err
+	}
+	if len(c.rules.Held) > 0 {
+		return &capcli.InputError{File: c.Tiers, Field: "held", Text: "decide takes what is held by a flag, for the plan without tiers counts it too", Hint: "--held 64@2026-01-01..2027-01-01"}
+	}
+	var more string
+	if c.rules.MachineGPUs == 0 {
+		c.rules.MachineGPUs = c.lot()
+		more = fmt.Sprintf("machine_gpus: %d\n", c.lot())
+	}
+	return c.writeRules(more)
+}
+
+// writeRules writes the file of kinds with more lines, for the commands of the steps.
+func (c *chain) writeRules(more string) error {
+	text := c.docs[RulesFile]
+	if text == nil {
+		text = []byte("capcli: kinds/v1\n")
+		if c.Tiers != kinds.RulesAlone {
+			var err error
+			if text, err = c.w.Open.ReadFile(c.Tiers, kinds.MaxBytes); err != nil {
+				return err
+			}
+			text = append(bytes.TrimRight(text, "\n"), '\n')
+		}
+	}
+	c.docs[RulesFile] = append(text, more...)
+	if c.w.Documents == nil {
+		return nil
+	}
+	return c.w.Documents.Write(RulesFile, c.docs[RulesFile])
+}
+
+// holdTiers adds what is held over the horizon to the rules, in whole GPUs.
+func (c *chain) holdTiers() error {
+	var more string
+	for _, h := range c.bought.Held {
+		x := kinds.Holding{GPUs: int(h.GPUs + 1e-9)}
+		if h.Start.Time > c.out.Start {
+			x.From = secondsText(capcli.Seconds(h.Start.Time - c.out.Start))
+		}
+		if h.End.Time < c.out.End {
+			x.Until = secondsText(capcli.Seconds(h.End.Time - c.out.Start))
+		}
+		if x.GPUs == 0 || h.Start.Time >= c.out.End {
+			continue
+		}
+		if c.rules.Held = append(c.rules.Held, x); more == "" {
+			more = "held:\n"
+		}
+		more += fmt.Sprintf("  - {gpus: %d", x.GPUs)
+		if x.From != "" {
+			more += ", from: " + x.From
+		}
+		if x.Until != "" {
+			more += ", until: " + x.Until
+		}
+		more += "}\n"
+	}
+	return c.writeRules(more)
 }
 
 // sortJobs tells the jobs of the import apart by kind, and writes those that are needed with the class and the
@@ -81,6 +141,11 @@ func (c *chain) sortJobs(ctx context.Context) error {
 		return err
 	}
 	c.byKind = survey.Report(all)
+	if c.rules.Spot = c.byKind.Spot; c.rules.Spot.Source == kinds.SeenLosses {
+		if err := c.writeRules(fmt.Sprintf("spot_mean_up: %ds\n", c.rules.Spot.MeanUp)); err != nil {
+			return err
+		}
+	}
 	var spot capcli.Steps[capcli.Time]
 	for i := range all {
 		if a := survey.Assign(&all[i]); a.Lane() == kinds.SpotLane {
@@ -90,7 +155,18 @@ func (c *chain) sortJobs(ctx context.Context) error {
 	peak, _ := spot.Peak()
 	c.spotPeak = float64(peak) / 1000
 	f := &files{Texts: map[string][]byte{WorkFile: out.Bytes()}, Notes: res.Notes}
-	return c.put("kinds", command("import", "auto", JobsFile, "--kinds", c.Tiers, "--out", WorkFile), f, WorkFile)
+	return c.put("kinds", command("import", "auto", JobsFile, "--kinds", RulesFile, "--out", WorkFile), f, WorkFile)
+}
+
+// tryTiers plans the tiers. Where that fails, the decision stands without them, and a warning says why.
+func (c *chain) tryTiers(ctx context.Context) error {
+	err := c.planTiers(ctx)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	c.out.Tiers = nil
+	c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("there are no tiers: %s. The answer is that of one rule for all jobs, without the work that is not needed; state the kinds of work in a file (docs/decide.md), or ask without --tiers", strings.TrimSuffix(err.Error(), ".")))
+	return nil
 }
 
 // planTiers writes the scenario of the tiers, searches them, and answers.
@@ -104,6 +180,9 @@ func (c *chain) planTiers(ctx context.Context) error {
 
 // writeTiers writes the scenario of the tiers.
 func (c *chain) writeTiers(ctx context.Context) error {
+	if err := c.holdTiers(); err != nil {
+		return err
+	}
 	maker := &play.Maker{Logs: &play.Logs{Open: c.open}}
 	survey, err := maker.Survey(ctx, &play.Question{Trace: WorkFile})
 	if err != nil {
@@ -114,7 +193,7 @@ func (c *chain) writeTiers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	words := append([]string{"scenarios", "init", "--trace", WorkFile, "--gpu-model", c.GPU, "--commit", fit.Commit, "--tiers", c.Tiers}, c.priceFlags()...)
+	words := append([]string{"scenarios", "init", "--trace", WorkFile, "--gpu-model", c.GPU, "--commit", fit.Commit, "--tiers", RulesFile}, c.priceFlags()...)
 	return c.put("scenario of the tiers", command(append(words, "--out", TiersYAML)...), &files{Texts: map[string][]byte{TiersYAML: append([]byte(c.w.Head), made.Text...)}}, TiersYAML)
 }
 
@@ -141,7 +220,7 @@ func (c *chain) tierWaits() []string {
 
 // covers reports whether commitments that cover are planned beside the tiers.
 func (c *chain) covers() bool {
-	return len(c.Held) == 0 && slices.ContainsFunc(c.offer.Committed, func(q prices.Quote) bool { return floats(&q) })
+	return slices.ContainsFunc(c.offer.Committed, func(q prices.Quote) bool { return floats(&q) })
 }
 
 // tierPlanner returns the planner over some axes: that of tierCommand.
@@ -166,7 +245,7 @@ func (c *chain) tierPlanner(ctx context.Context, axes []string) (*mix.Planner, e
 	q.Ahead = func([]capcli.Job) (*futures.Set, error) { return source.Read(ctx, c.sources()) }
 	if c.covers() {
 		ask := c.marketFor(c.offer)
-		ask.OnDemand = ""
+		ask.OnDemand, ask.Held = "", nil // both are pools of the scenario
 		q.Market, q.ByGPU = &ask, c.lot() > 1
 	}
 	q.Memory, q.Inputs = c.memory, hashOf(c.docs[WorkFile], c.docs[FuturesFile])

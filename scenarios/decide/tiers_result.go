@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"capcli"
+	"capcli/scenarios"
 	"capcli/scenarios/kinds"
 	"capcli/scenarios/prices"
 	"capcli/simulate/plan"
@@ -28,13 +30,16 @@ type Tiers struct {
 	Tiers     []Tier         `json:"tiers"`               // base, bill, flexible, spot; those that the plan has
 	ByKind    []KindTiers    `json:"by_kind"`             // what each kind of work does where
 	Totals    []TierTotal    `json:"totals"`              // the plan first, then what else costs
+	Changes   []string       `json:"changes"`             // of the scenario tiers.yaml that make the plan, as PATH=VALUE
 	Patience  string         `json:"patience"`            // how long jobs that may wait wait for the base before they go on demand
 	BaseOpen  bool           `json:"base_takes_spot"`     // the base takes jobs that may run on spot where it has room
 	Machines  int            `json:"spot_machines_most"`  // spot machines that are asked for at most
 	Tried     []int          `json:"spot_machines_tried"` // 0 is without spot
 	MachineOf int            `json:"machine_gpus"`        // GPUs of a machine
 	Bound     *mix.Bound     `json:"bound"`               // lower bound on what such tiers cost
+	Untold    []UntoldCase   `json:"untold"`              // what the tiers would be if jobs that cannot be told were known; none where few are
 	Assumed   []string       `json:"assumptions"`
+	Losses    []LossCase     `json:"losses"`              // what other losses of spot GPUs would change; none where spot was not tried
 	Cost      capcli.USD     `json:"cost_usd"`            // of the plan
 	Useful    float64        `json:"useful_gpu_hours"`    // GPU-hours held less those done again
 	PerUseful capcli.Rate    `json:"usd_per_useful_hour"` // cost of a useful GPU-hour
@@ -43,7 +48,7 @@ type Tiers struct {
 
 // Tier is one way in which the plan gets GPUs.
 type Tier struct {
-	Tier      string      `json:"tier"`      // base (reserved GPUs that jobs are put on), bill (commitments on what is on demand), flexible (on demand), spot
+	Tier      string      `json:"tier"`      // held (what is committed already, which costs nothing here), base (reserved GPUs that jobs are put on), bill (commitments on what is on demand), flexible (on demand), spot
 	Mean      float64     `json:"mean_gpus"` // in use
 	First     float64     `json:"first_gpus"`
 	Term      string      `json:"term"`
@@ -83,6 +88,7 @@ type TierTotal struct {
 
 // Names of tiers and of totals.
 const (
+	tierHeld     = "held"
 	tierBase     = "base"
 	tierBill     = "bill"
 	tierFlexible = "flexible"
@@ -132,6 +138,9 @@ func (t *Tiers) addRows(s *tierSearch, best tierPoint, m *mix.Mix) {
 		o := &m.Entry.Outcomes[i]
 		t.Unserved += (o.Possible - o.Served).Hours() / float64(n)
 	}
+	if len(s.rules.Held) > 0 {
+		t.Tiers = append(t.Tiers, s.heldTier(hours))
+	}
 	if best.gpus > 0 {
 		t.Tiers = append(t.Tiers, Tier{
 			Tier: tierBase, First: float64(best.gpus), Term: s.place.Term, Seller: s.place.Provider, Rate: s.place.PerGPU(), Held: hours("base"), Cost: cost("base"),
@@ -151,15 +160,33 @@ func (t *Tiers) addRows(s *tierSearch, best tierPoint, m *mix.Mix) {
 	}
 	t.Tiers = append(t.Tiers, flexible)
 	if best.nodes > 0 {
-		spot := Tier{Tier: tierSpot, First: float64(best.nodes * s.lot()), Term: "spot", Seller: s.offer.OnDemand.Provider, Held: hours("spot"), Cost: cost("spot")}
-		for i := range m.Entry.Outcomes {
-			spot.Restarts += float64(m.Entry.Outcomes[i].Preemptions) / float64(n)
-			spot.Redone += m.Entry.Outcomes[i].Redone.Hours() / float64(n)
-		}
-		spot.Rate = perHour(spot.Cost, spot.Held)
+		spot := Tier{Tier: tierSpot, First: float64(best.nodes * s.rules.MachineGPUs), Term: "spot", Seller: s.offer.OnDemand.Provider, Held: hours("spot"), Cost: cost("spot")}
+		spot.addLosses(m.Entry.Outcomes)
 		t.Tiers = append(t.Tiers, spot)
 	}
 	t.finish()
+}
+
+// addLosses fills in what jobs lose on spot, means over the futures, and the rate that was paid.
+func (x *Tier) addLosses(list []mix.Outcome) {
+	n := float64(len(list))
+	for i := range list {
+		x.Restarts += float64(list[i].Preemptions) / n
+		x.Redone += list[i].Redone.Hours() / n
+	}
+	x.Rate = perHour(x.Cost, x.Held)
+}
+
+// heldTier is the row of what is held. hours returns the GPU-hours that a pool was used.
+func (s *tierSearch) heldTier(hours func(pool string) float64) Tier {
+	out := Tier{Tier: tierHeld, Term: tierHeld}
+	for i := range s.rules.Held {
+		h := &s.rules.Held[i]
+		if out.Held += hours(scenarios.HeldPool + strconv.Itoa(i+1)); h.From == "" {
+			out.First += float64(h.GPUs)
+		}
+	}
+	return out
 }
 
 // finish fills in what follows from the other figures of the tiers.
@@ -247,23 +274,32 @@ func (t *Tiers) addTotals(s *tierSearch, best tierPoint) error {
 	if bare == nil {
 		return fmt.Errorf("all on demand was not played")
 	}
-	add(allOnDemand, 0, plan.Risk{}.USD(costs(bare), true))
+	onDemand := allOnDemand
+	if len(s.rules.Held) > 0 {
+		onDemand = heldAlone
+	}
+	add(onDemand, 0, plan.Risk{}.USD(costs(bare), true))
 	peak, q := s.peak(), s.reservedPrice()
 	each := capcli.Cost(q.PerGPU(), capcli.GPUTime(int64(t.Length))*capcli.GPUSecond)
 	add(atPeak, float64(peak), each*capcli.USD(peak))
-	for i := range s.out.Alternatives {
-		if x := &s.out.Alternatives[i]; x.Name == heldAlone {
-			add(heldAlone, float64(x.GPUs), x.Cost)
-		}
-	}
 	return nil
 }
 
-// peak returns the mean over the futures that are played of their highest hour, in whole machines.
+// peak returns the mean over the futures that are played of their highest hour beyond what is held, in whole machines.
 func (s *tierSearch) peak() int {
 	sum, paths := 0.0, s.set.Futures.Paths[:s.played()]
 	for _, path := range paths {
-		sum += slices.Max(path)
+		most := 0.0
+		for i, v := range path {
+			at := s.set.Futures.Grid.At(i)
+			for _, h := range s.bought.Held {
+				if h.Start.Time <= at && at < h.End.Time {
+					v -= h.GPUs
+				}
+			}
+			most = max(most, v)
+		}
+		sum += most
 	}
 	lot := float64(s.lot())
 	return int(math.Ceil(sum/float64(len(paths))/lot-1e-9) * lot)

@@ -82,10 +82,11 @@ func (s *tierSearch) run(ctx context.Context) error {
 	at := slices.Index(s.sizes, best.gpus)
 	sizes := slices.Clone(s.sizes[max(0, at-1):min(len(s.sizes), at+2)])
 	nodes := slices.Compact(slices.Sorted(slices.Values([]int{0, best.nodes})))
-	axes := s.axes(sizes, nodes)
+	axes, drawn := s.axes(sizes, nodes), s.planner
 	if s.planner, err = s.tierPlanner(ctx, axes); err != nil {
 		return err
 	}
+	s.planner.TakeJobs(drawn)
 	found, err := s.planner.Find(ctx)
 	if err != nil {
 		return err
@@ -122,10 +123,10 @@ func (s *tierSearch) spotSizes() []int {
 	if !s.hasSpot() || s.byKind.SpotShare() == 0 {
 		return []int{0}
 	}
-	lot := float64(s.lot())
+	lot := float64(s.rules.MachineGPUs)
 	most := int(math.Ceil(1.25 * s.scale * s.spotPeak / lot))
 	if m := s.rules.Spot.MaxGPUs; m > 0 {
-		most = min(most, m/s.lot())
+		most = min(most, m/s.rules.MachineGPUs)
 	}
 	mean := int(math.Ceil(s.scale * (s.byKind.Row(kinds.Spot).Mean + s.byKind.Row(kinds.Waits).SavesMean(s.byKind)) / lot))
 	return slices.Compact([]int{0, min(mean, most), most})
@@ -278,12 +279,18 @@ func (s *tierSearch) answer(ctx context.Context, best tierPoint, r *mix.Result) 
 		return err
 	}
 	t := &Tiers{
-		Holds: m.Holds(s.hold), Kinds: s.byKind, Scale: s.scale, Futures: s.played(), GPU: s.GPU, Length: s.out.Length, Start: s.out.Start, Patience: best.wait,
-		Machines: best.nodes, Tried: s.nodes, MachineOf: s.lot(), BaseOpen: best.open && best.nodes > 0 && best.gpus > 0, Bound: r.Bound, Assumed: s.tierAssumptions(),
+		Holds: m.Holds(s.hold), Kinds: s.byKind, Scale: s.scale, Futures: s.played(), GPU: s.GPU, Length: s.out.Length, Start: s.out.Start, Changes: s.changes(best), Patience: best.wait,
+		Machines: best.nodes, Tried: s.nodes, MachineOf: s.rules.MachineGPUs, BaseOpen: best.open && best.nodes > 0 && best.gpus > 0, Bound: r.Bound, Assumed: s.tierAssumptions(),
 	}
 	t.addRows(s, best, m)
 	t.addKinds(classes)
 	if err := t.addTotals(s, best); err != nil {
+		return err
+	}
+	if t.Losses, err = s.tryLosses(ctx, best); err != nil {
+		return err
+	}
+	if err := t.addUntold(s); err != nil {
 		return err
 	}
 	t.Sentences = t.sentences()
@@ -298,13 +305,13 @@ func (s *tierSearch) tierAssumptions() []string {
 		"jobs to come are of the kinds of those of the log, in the same proportions of each day, and whoever runs the cluster can send each to its tier: by queue, partition or tag",
 	}
 	if len(s.nodes) > 1 {
-		out = append(out, fmt.Sprintf("a machine on spot is taken away once in %s on average, each by itself, and can be had again after %s; jobs without checkpoints begin anew, those with them go back at most %s; spot GPUs keep their price",
-			t.MeanUp, t.MeanDown, s.rules.Checkpoint.Every))
+		out = append(out, fmt.Sprintf("a machine on spot is taken away once in %s on average (%s), each by itself, and can be had again after %s; jobs without checkpoints begin anew, those with them go back at most %s; spot GPUs keep their price",
+			t.MeanUp, t.SourceText(), t.MeanDown, s.rules.Checkpoint.Every))
 	} else if s.byKind.SpotShare() > 0 {
 		out = append(out, "no spot price of this machine is known, so spot was not tried: state one (spot: {price: 1.20} in the file of kinds)")
 	}
-	if len(s.Held) > 0 {
-		out = append(out, "what is held is not part of the tiers: where jobs are played it is not known")
+	if len(s.rules.Held) > 0 {
+		out = append(out, "what is held serves first, whatever the kind of work, and is paid for whatever is decided: the tiers are what to get beside it, and no cost has it; where it ends, work goes on elsewhere without loss")
 	}
 	return out
 }

@@ -2,9 +2,12 @@ package decide
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"capcli/profile/jobfile"
 	"capcli/profile/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/demo"
 	"capcli/scenarios/generate"
 	"capcli/scenarios/kinds"
 	"capcli/scenarios/prices"
@@ -74,32 +78,31 @@ func tierRequest(t *testing.T, classes []generate.Class, seed capcli.Seed, bill 
 
 // playTiers runs a scenario of the tiers in all futures, without the search, and returns its mean cost; false where it leaves
 // work undone.
-func playTiers(t *testing.T, x *scenarios.Scenario, jobs [][]capcli.Job, q *Request) (capcli.USD, bool) {
-	t.Helper()
+func playTiers(ctx context.Context, x *scenarios.Scenario, jobs [][]capcli.Job, q *Request) (capcli.USD, bool, error) {
 	rates, err := x.Rates(scenarios.Options{})
 	if err != nil {
-		t.Fatal(err)
+		return 0, false, err
 	}
 	var list []capcli.USD
 	undone := 0.0
 	for k := range jobs {
 		cfg, err := x.Config(nil, scenarios.Options{Seed: q.Seed, Run: k})
 		if err != nil {
-			t.Fatal(err)
+			return 0, false, err
 		}
 		cfg.List = jobs[k]
-		res, err := simulate.Run(t.Context(), cfg)
+		res, err := simulate.Run(ctx, cfg)
 		if err != nil {
-			t.Fatal(err)
+			return 0, false, err
 		}
 		inv, err := billing.Price(res.Record, rates)
 		if err != nil {
-			t.Fatal(err)
+			return 0, false, err
 		}
 		list = append(list, inv.Total.Cost)
 		undone += res.Served.UnservedShare() / float64(len(jobs))
 	}
-	return capcli.MeanUSD(len(list), true, func(i int) capcli.USD { return list[i] }), undone <= 0.005
+	return capcli.MeanUSD(len(list), true, func(i int) capcli.USD { return list[i] }), undone <= 0.005, nil
 }
 
 // enumerateTiers returns the least cost of all sizes of the base up to most, with every number of spot machines that was
@@ -150,50 +153,91 @@ func enumerateTiers(t *testing.T, r *Result, q *Request, files map[string][]byte
 		}
 		jobs = append(jobs, list)
 	}
+	var mixes [][]string
 	for gpus := range most + 1 {
 		for _, n := range r.Tiers.Tried {
 			for _, lane := range []string{"null", kinds.BaseLane} {
 				for _, w := range waits {
-					changes := []string{
+					if n == 0 && lane != "null" || gpus == 0 && (lane != "null" || w != waits[0]) {
+						continue // as another one
+					}
+					mixes = append(mixes, []string{
 						fmt.Sprintf("capacity.base.gpus=%d", gpus), "capacity.base.partition=" + lane,
 						fmt.Sprintf("capacity.spot.nodes=%d", n), "overflow.patience[0].wait=" + w,
-					}
-					x, err := s.With(changes...)
-					if err != nil {
-						t.Fatal(err)
-					}
-					x.Period = scenarios.Period{Start: set.Futures.Start(), End: set.Futures.End()}
-					if cost, served := playTiers(t, x, jobs, q); served && (best == 0 || cost < best) {
-						best, at = cost, strings.Join(changes, " ")
-					}
+					})
 				}
 			}
 		}
 	}
-	return best, at
+	plays, err := capcli.MapParallel(t.Context(), mixes, nil, func(ctx context.Context, changes []string) (capcli.USD, error) {
+		x, err := s.With(changes...)
+		if err != nil {
+			return 0, err
+		}
+		x.Period = scenarios.Period{Start: set.Futures.Start(), End: set.Futures.End()}
+		cost, served, err := playTiers(ctx, x, jobs, q)
+		if !served {
+			cost = math.MaxInt64
+		}
+		return cost, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := slices.Index(plays, slices.Min(plays))
+	return plays[k], strings.Join(mixes[k], " ")
 }
 
-// TestTiersOfEveryWorld enumerates all tiers in all futures of made worlds: what is found costs at most 3% more than the
-// least, and the answer adds up.
+// demoRequest returns the files of the demo's cluster, with a place and spot, and a question about its tiers.
+func demoRequest(t *testing.T, seed capcli.Seed) (*Request, map[string][]byte) {
+	t.Helper()
+	q, files := tierRequest(t, tierWorlds()["demo"], seed, "")
+	list, err := demo.Files(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["log.csv"], q.Futures, q.Hold = list[0].Text, 2, "50%"
+	return q, files
+}
+
+// TestTiersOfEveryWorld enumerates all tiers in all futures of the demo's cluster and of made worlds: what is found costs at
+// most 3% more than the least, no less than the bound, and the answer adds up. The seeds are others than those of the search's
+// making.
 func TestTiersOfEveryWorld(t *testing.T) {
-	for name, classes := range tierWorlds() {
-		t.Run(name, func(t *testing.T) {
-			q, files := tierRequest(t, classes, 3, "")
-			r, err := Decide(t.Context(), q, &World{Open: opened(files)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkTiers(t, r)
-			waits := []string{"0s"}
-			if r.Tiers.Kinds.Row(kinds.Waits).Jobs > 0 {
-				waits = append(waits, "15m", "30m")
-			}
-			best, at := enumerateTiers(t, r, q, files, waits, 16)
-			t.Logf("%s with base %v, spot %d, patience %s; least %s with %s", r.Tiers.Cost, r.Tiers.Tier(tierBase) != nil, r.Tiers.Machines, r.Tiers.Patience, best, at)
-			if float64(r.Tiers.Cost) > 1.03*float64(best) || r.Tiers.Cost < best {
-				t.Errorf("the tiers cost %s, the least is %s", r.Tiers.Cost, best)
-			}
-		})
+	seeds := []capcli.Seed{11}
+	if os.Getenv("CAPCLI_LONG") == "1" {
+		seeds = []capcli.Seed{11, 21, 22, 23, 24, 25}
+	}
+	worlds := tierWorlds()
+	worlds["the demo's cluster"] = nil
+	for _, name := range slices.Sorted(maps.Keys(worlds)) {
+		for _, seed := range seeds {
+			t.Run(fmt.Sprintf("%s %d", name, seed), func(t *testing.T) {
+				q, files := demoRequest(t, seed)
+				most := 40
+				if worlds[name] != nil {
+					q, files = tierRequest(t, worlds[name], seed, "")
+					most = 16
+				}
+				r, err := Decide(t.Context(), q, &World{Open: opened(files)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkTiers(t, r)
+				waits := []string{"0s"}
+				if r.Tiers.Kinds.Row(kinds.Waits).Jobs > 0 {
+					waits = append(waits, "15m", "30m")
+				}
+				best, at := enumerateTiers(t, r, q, files, waits, most)
+				t.Logf("%s, spot %d, patience %s; %.2f%% over %s with %s", r.Tiers.Cost, r.Tiers.Machines, r.Tiers.Patience, 100*(float64(r.Tiers.Cost)/float64(best)-1), best, at)
+				if float64(r.Tiers.Cost) > 1.03*float64(best) || r.Tiers.Cost < best {
+					t.Errorf("the tiers cost %s, the least is %s", r.Tiers.Cost, best)
+				}
+				if b := r.Tiers.Bound.Cost; b > best {
+					t.Errorf("the bound %s is over the least %s", b, best)
+				}
+			})
+		}
 	}
 }
 
@@ -241,7 +285,9 @@ func checkTiers(t *testing.T, r *Result) {
 		}
 	}
 	near("held by tier and by kind", held, byKind)
-	near("redone by tier and by kind", redone, again)
+	if math.Abs(redone-again) > 0.03*redone+1e-6 { // a job that is lost just before the end counts in one of the two
+		t.Errorf("redone by tier %v, by kind %v", redone, again)
+	}
 	near("useful", useful, held-redone)
 	near("useful of the plan", x.Useful, useful)
 	near("shares", share, 1)
@@ -254,6 +300,24 @@ func checkTiers(t *testing.T, r *Result) {
 		t.Errorf("the bound %s is over the cost %s", b.Cost, x.Cost)
 	} else {
 		t.Logf("gap to the bound %.1f%%", 100*b.Gap)
+	}
+}
+
+// Where the tiers cannot be planned the decision stands, and a warning says why and what to do.
+func TestDecisionWithoutItsTiers(t *testing.T) {
+	q, files := tierRequest(t, tierWorlds()["demo"], 3, "")
+	files["kinds.yaml"] = append(files["kinds.yaml"], "spot: {price: own/here/nowhere/spot}\n"...)
+	r, err := Decide(t.Context(), q, &World{Open: opened(files)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Plan == nil || r.Order == nil && r.Plan.GPUs > 0 || r.Tiers != nil || r.Partial != "" {
+		t.Errorf("got plan %v, tiers %v, partial %q", r.Plan, r.Tiers, r.Partial)
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool {
+		return strings.Contains(w, "there are no tiers: ") && strings.Contains(w, "nowhere") && strings.Contains(w, "without --tiers")
+	}) {
+		t.Errorf("warnings %q", r.Warnings)
 	}
 }
 
@@ -320,16 +384,37 @@ func TestTiersOfRecordings(t *testing.T) {
 	}
 }
 
-// What is held stands beside the tiers and is no part of them.
+// What is held serves first and costs nothing: the tiers are what is bought beside it, at most 3% over the least of all
+// sizes. Where it ends within the horizon, work goes on elsewhere and nothing is done again but on spot.
 func TestTiersWithWhatIsHeld(t *testing.T) {
-	q, files := tierRequest(t, tierWorlds()["services"], 5, "2.20")
-	q.Held = []string{"2@2026-01-01..2027-01-01"}
-	r, err := Decide(t.Context(), q, &World{Open: opened(files)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkTiers(t, r)
-	if !slices.ContainsFunc(r.Tiers.Totals, func(x TierTotal) bool { return x.Name == heldAlone }) || r.Tiers.Tier(tierBill) != nil {
-		t.Errorf("totals %+v, tiers %+v", r.Tiers.Totals, r.Tiers.Tiers)
+	for _, tt := range []struct {
+		bill, held string
+		least      float64 // mean in use
+	}{{"2.20", "2@2026-01-01..2027-01-01", 1.5}, {"", "3@2026-01-01..2026-02-14", 0.8}} {
+		t.Run(tt.held, func(t *testing.T) {
+			q, files := tierRequest(t, tierWorlds()["services"], 5, tt.bill)
+			q.Held = []string{tt.held}
+			r, err := Decide(t.Context(), q, &World{Open: opened(files)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTiers(t, r)
+			held := r.Tiers.Tier(tierHeld)
+			if !slices.ContainsFunc(r.Tiers.Totals, func(x TierTotal) bool { return x.Name == heldAlone }) || held == nil || held.Cost != 0 || held.Mean < tt.least {
+				t.Errorf("totals %+v, tiers %+v", r.Tiers.Totals, r.Tiers.Tiers)
+			}
+			for _, k := range r.Tiers.ByKind {
+				if k.Class == string(kinds.Always) && k.Redone > 0.1 {
+					t.Errorf("%s does %v GPU-hours again", k.Class, k.Redone)
+				}
+			}
+			if tt.bill != "" {
+				return
+			}
+			best, at := enumerateTiers(t, r, q, files, []string{"0s", "15m", "30m"}, 10)
+			if t.Logf("%s, least %s with %s", r.Tiers.Cost, best, at); float64(r.Tiers.Cost) > 1.03*float64(best) || r.Tiers.Cost < best || r.Tiers.Bound.Cost > best {
+				t.Errorf("the tiers cost %s, the least is %s, the bound %s", r.Tiers.Cost, best, r.Tiers.Bound.Cost)
+			}
+		})
 	}
 }

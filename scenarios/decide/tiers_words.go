@@ -16,11 +16,17 @@ func (t *Tiers) sentences() []string {
 		out = append(out, "No tiers that were tried hold the limits; these are the nearest.")
 	}
 	out = append(out, t.orderSentence(), t.shareSentence(), t.againstSentence())
-	if text := t.riskSentence(); text != "" {
-		out = append(out, text)
+	for _, text := range []string{t.riskSentence(), t.lossSentence()} {
+		if text != "" {
+			out = append(out, text)
+		}
 	}
 	out = append(out, t.waitSentence())
-	return append(out, t.Kinds.Sentence())
+	out = append(out, t.Kinds.Sentence())
+	if text := t.untoldSentence(); text != "" {
+		out = append(out, text)
+	}
+	return out
 }
 
 // Tier returns the row of a tier; nil where the plan has none.
@@ -38,6 +44,8 @@ func (t *Tiers) orderSentence() string {
 	for i := range t.Tiers {
 		x := &t.Tiers[i]
 		switch x.Tier {
+		case tierHeld:
+			parts = append(parts, fmt.Sprintf("use the %s that are held (%s on average)", gpusText(x.First), kinds.GPUsText(x.Mean)))
 		case tierBase:
 			parts = append(parts, fmt.Sprintf("reserve %s %s as a base for %s at %s a GPU-hour", gpusText(x.First), t.GPU, x.Term, x.Rate))
 		case tierBill:

@@ -305,13 +305,17 @@ func hoursText(v float64) string {
 func waitText(s float64) string { return outcome.MetricNamed("wait_p95").Text(s) }
 
 // Next is a command that goes on from the answer. folder is where the documents are: it plays the
-// recommendation in full detail with the jobs of the log. Where folder is "", it asks the question
+// recommendation, or the tiers where they were planned, in full detail with the jobs of the log. Where folder is "", it asks the question
 // again and keeps the documents.
 func (r *Result) Next(folder string) string {
 	if folder == "" {
 		return command(append(append([]string{"decide"}, r.asked...), "--out", "decision")...)
 	}
-	words := []string{"simulate", folder + "/" + ScenarioFile}
+	file, changes := ScenarioFile, r.changes()
+	if r.Tiers != nil {
+		file, changes = TiersYAML, r.Tiers.Changes
+	}
+	words := []string{"simulate", folder + "/" + file}
 	if r.prices != "" {
 		file := r.prices
 		if !path.IsAbs(file) {
@@ -319,14 +323,19 @@ func (r *Result) Next(folder string) string {
 		}
 		words = append(words, "--prices", file)
 	}
+	for _, c := range changes {
+		words = append(words, "--set", c)
+	}
+	return command(append(words, "--out", folder+"/runs")...)
+}
+
+// changes returns the changes of the scenario that make the recommendation.
+func (r *Result) changes() []string {
 	at := point{r.Plan.GPUs, r.Plan.Patience}
 	if r.Plan.As == asBoth {
 		at.gpus = r.Plan.Place
 	}
-	for _, c := range at.changes() {
-		words = append(words, "--set", c)
-	}
-	return command(append(words, "--out", folder+"/runs")...)
+	return at.changes()
 }
 
 // flags are the flags of capcli decide that ask the request.

@@ -163,6 +163,9 @@ func (q *Request) readMix(p *Plan) error {
 			Unserved *float64    `json:"unserved_share"`
 			Jobs     *float64    `json:"unserved_jobs"`
 			Held     *float64    `json:"held_share"`
+			Bills    *struct {
+				Bought []mix.Commitment
+			} `json:"commitments"`
 		}
 		Limits  []mix.Limit
 		Buys    []mix.Bought
@@ -189,6 +192,15 @@ func (q *Request) readMix(p *Plan) error {
 	}
 	if r.Best.Held != nil && *r.Best.Held < 1 {
 		p.Warning = append(p.Warning, fmt.Sprintf("the plan's limits hold in %.3g%% of its runs", *r.Best.Held*100))
+	}
+	if r.Best.Bills != nil {
+		for i, b := range r.Best.Bills.Bought {
+			p.Pools = append(p.Pools, Pool{
+				Name: cmp.Or(b.Pool, b.Term, b.Offer), Model: b.Model, Terms: "reserved", GPUs: b.GPUs, From: b.Start.Date(), Until: b.End.Date(),
+				Source: fmt.Sprintf("commitments.bought[%d] of the best mix, which cover what is on demand", i),
+			})
+		}
+		q.holdAt(p)
 	}
 	for i, b := range r.Buys {
 		terms := "reserved"

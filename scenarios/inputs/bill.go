@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -34,6 +35,9 @@ type Held struct {
 	GPUs        float64
 	From, Until capcli.Time // NoTime where the bill does not say
 	Why         string      // why it cannot be counted; "" where it can
+	// Of a commitment to dollars an hour: these, what other use draws of them, and the price at which a GPU-hour draws.
+	Dollars, Others capcli.USD
+	Rate            capcli.Rate
 }
 
 // Text returns the commitment as --held takes it: 64@2026-01-01..2027-01-01.
@@ -51,6 +55,9 @@ func timeText(t capcli.Time) string {
 	}
 	return t.String()
 }
+
+// spend is the category of commitments to dollars.
+const spend = "Spend"
 
 // billRead is a bill in the making.
 type billRead struct {
@@ -81,6 +88,9 @@ type commitment struct {
 	usedFrom    capcli.Time
 	usedUntil   capcli.Time
 	spend       bool
+	// Of a commitment to dollars an hour: what was drawn in all, and by GPUs that count, with their time.
+	drawn, byGPUs float64
+	work          capcli.GPUTime
 }
 
 // readBills reads what bills say: what is held, what was paid on demand, and the use by the hour.
@@ -122,8 +132,13 @@ func (r *reading) readBills(ctx context.Context) error {
 	return nil
 }
 
-func (b *billRead) read(ctx context.Context) error {
-	var err error
+func (b *billRead) read(ctx context.Context) (err error) {
+	defer func() {
+		var wrong *capcli.InputError
+		if errors.As(err, &wrong) && strings.Contains(wrong.Hint, "--spreadsheet") {
+			wrong.Hint = "a spreadsheet wrote this: export the bill again, with dates such as 2027-01-01T00:00:00Z and amounts such as 1234.56"
+		}
+	}()
 	if b.SHA256, err = b.hash(b.File); err != nil {
 		return err
 	}
@@ -184,6 +199,9 @@ func (b *billRead) machineOf(row *focus.Row) machine {
 // add adds a row.
 func (b *billRead) add(row *focus.Row) error {
 	m := b.machineOf(row)
+	if row.CommitmentDiscountCategory == spend && row.CommitmentDiscountID != "" && row.ChargeClass != "Correction" {
+		b.commitmentOf(row.CommitmentDiscountID).addSpend(row, m)
+	}
 	if m.gpus == 0 || row.ChargeClass == "Correction" {
 		b.others++
 		return nil
@@ -193,7 +211,7 @@ func (b *billRead) add(row *focus.Row) error {
 		b.others++
 		return nil
 	}
-	if row.CommitmentDiscountID != "" {
+	if row.CommitmentDiscountID != "" && row.CommitmentDiscountCategory != spend {
 		b.commitmentOf(row.CommitmentDiscountID).add(row, m)
 	}
 	second := billing.UnitSeconds(row.ConsumedUnit)
@@ -247,7 +265,6 @@ func (b *billRead) commitmentOf(id string) *commitment {
 // add adds a row to its commitment.
 func (k *commitment) add(row *focus.Row, m machine) {
 	k.gpus = max(k.gpus, m.gpus)
-	k.spend = k.spend || row.CommitmentDiscountCategory == "Spend"
 	from, to := row.ChargePeriodStart, row.ChargePeriodEnd
 	hours := float64(to-from) / 3600
 	n := row.CommitmentDiscountQuantity
@@ -270,8 +287,55 @@ func (k *commitment) add(row *focus.Row, m machine) {
 	k.usedUntil = max(k.usedUntil, to)
 }
 
+// addSpend adds a row to a commitment to dollars an hour, whatever it is of.
+func (k *commitment) addSpend(row *focus.Row, m machine) {
+	k.spend = true
+	from, to := row.ChargePeriodStart, row.ChargePeriodEnd
+	n := row.CommitmentDiscountQuantity
+	if row.ChargeCategory == focus.Purchase && row.ChargeFrequency == "One-Time" {
+		k.once, k.from, k.until = true, from, to
+	}
+	if row.ChargeCategory != focus.Usage || !n.Known || to <= from {
+		return
+	}
+	k.quantity += n.Float()
+	if !k.usedFrom.IsKnown() || from < k.usedFrom {
+		k.usedFrom = from
+	}
+	k.usedUntil = max(k.usedUntil, to)
+	if row.CommitmentDiscountStatus == focus.Unused {
+		return
+	}
+	k.drawn += n.Float()
+	if second := billing.UnitSeconds(row.ConsumedUnit); m.gpus > 0 && second > 0 && row.ConsumedQuantity.Known {
+		k.byGPUs += n.Float()
+		k.work += capcli.GPUTime(math.Round(row.ConsumedQuantity.Float() * float64(second) * float64(m.gpus) * 1000))
+	}
+}
+
+// dollarsAsGPUs returns a commitment to dollars an hour as GPUs: what is committed by the hour, less what other use draws,
+// over the price at which GPUs that count draw on it.
+func (k *commitment) dollarsAsGPUs(id string) Held {
+	h := Held{ID: id, From: k.from, Until: k.until}
+	hours := float64(k.usedUntil-k.usedFrom) / 3600
+	switch {
+	case k.work <= 0 || k.byGPUs <= 0 || hours <= 0:
+		h.Why = "it commits to dollars an hour, and no GPU that counts draws on it in the bill, so the price at which it covers them is not known"
+		return h
+	case !k.once:
+		h.Why = "the bill does not say when it ends: it is paid month by month"
+	}
+	h.Dollars, h.Rate = capcli.USDOf(k.quantity/hours), capcli.Rate(capcli.USDOf(k.byGPUs/k.work.Hours()))
+	h.Others = capcli.USDOf((k.drawn - k.byGPUs) / hours)
+	h.GPUs = math.Floor((k.quantity-k.drawn+k.byGPUs)/hours/(k.byGPUs/k.work.Hours())*1000+1e-6) / 1000
+	return h
+}
+
 // heldGPUs returns the commitment as GPUs with an end, or says why it cannot be counted.
 func (k *commitment) heldGPUs(id string) Held {
+	if k.spend {
+		return k.dollarsAsGPUs(id)
+	}
 	h := Held{ID: id, From: k.from, Until: k.until}
 	units := k.units
 	if units == 0 && k.usedUntil > k.usedFrom {
@@ -279,8 +343,6 @@ func (k *commitment) heldGPUs(id string) Held {
 	}
 	h.GPUs = math.Round(units*float64(k.gpus)*1000) / 1000
 	switch {
-	case k.spend:
-		h.Why = "it commits to dollars an hour, not to GPUs"
 	case h.GPUs <= 0:
 		h.Why = "the bill does not say how many GPUs it has"
 	case !k.once:

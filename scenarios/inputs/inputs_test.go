@@ -291,7 +291,7 @@ func TestBillCommitments(t *testing.T) {
 	}
 	want := []string{
 		"monthly 4@.. the bill does not say when it ends: it is paid month by month",
-		"plan 2@.. it commits to dollars an hour, not to GPUs",
+		"plan 2@.. the bill does not say when it ends: it is paid month by month",
 		"year 8@2026-01-01..2027-01-01 ",
 	}
 	if !slices.Equal(got, want) {
@@ -303,6 +303,31 @@ func TestBillCommitments(t *testing.T) {
 	}
 	if used := set.Bill.Use[capcli.Time(1_767_225_600)+48*hour].Hours(); used != 16 {
 		t.Errorf("on 3 January %v GPUs are in use, want 8 of the commitment and 8 on demand", used)
+	}
+}
+
+// A commitment to $30 an hour, of which $5 go to other use, covers the GPUs that the rest pays for at the $2.50 at which a
+// GPU-hour draws on it. One that no GPU draws on says so.
+func TestDollarsAsGPUs(t *testing.T) {
+	row := func(category, id, consumed, details, drawn, status, frequency, until string) string {
+		return fmt.Sprintf("0,0,%s,2026-01-01T00:00:00Z,%sT00:00:00Z,%s,Hours,x,%s,Committed,%s,%s,USD,%s,Spend,%s,USD\n", category, until, consumed, details, id, drawn, status, frequency)
+	}
+	const h100, a100 = `"{""x_GpuModel"":""H100""}"`, `"{""x_GpuModel"":""A100""}"`
+	text := focusHead + row("Purchase", "plan", "", "", "262800", "", "One-Time", "2027-01-01") +
+		row("Usage", "plan", "192", h100, "480", focus.Used, "Usage-Based", "2026-01-02") +
+		row("Usage", "plan", "60", a100, "120", focus.Used, "Usage-Based", "2026-01-02") +
+		row("Usage", "plan", "", "", "120", focus.Unused, "Usage-Based", "2026-01-02") +
+		row("Usage", "other", "60", a100, "120", focus.Used, "Usage-Based", "2026-01-02")
+	set, err := Read(t.Context(), &Request{Names: []string{"bill.csv"}, GPU: "H100", Sources: opened(map[string]string{"bill.csv": text})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, plan := set.Bill.Held[0], set.Bill.Held[1]
+	if plan.Why != "" || plan.Text() != "10@2026-01-01..2027-01-01" || plan.Rate != 2_500_000 || plan.Dollars != 30_000_000 || plan.Others != 5_000_000 {
+		t.Errorf("got %+v", plan)
+	}
+	if other.GPUs != 0 || !strings.Contains(other.Why, "no GPU that counts draws on it") {
+		t.Errorf("got %+v", other)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/profile"
 )
 
 // join joins the jobs of all inputs, in order of submission.
@@ -218,8 +219,11 @@ func isJob(log, seen *capcli.Job) bool {
 
 // merge fills in what a log does not say of a job.
 func merge(log, seen *capcli.Job) {
-	log.GPUModel, log.Tenant, log.Class = cmp.Or(log.GPUModel, seen.GPUModel), cmp.Or(log.Tenant, seen.Tenant), cmp.Or(log.Class, seen.Class)
+	log.GPUModel, log.Tenant = cmp.Or(log.GPUModel, seen.GPUModel), cmp.Or(log.Tenant, seen.Tenant)
 	log.Tags = log.Tags.Merge(seen.Tags)
+	if log.Class != seen.Class {
+		log.Tags = log.Tags.Merge(capcli.NewTags(capcli.Tag{Name: profile.VerdictTag, Value: seen.Class}))
+	}
 	if log.GPUs == 0 {
 		log.GPUs, log.GPUMilli = seen.GPUs, seen.GPUMilli
 	}

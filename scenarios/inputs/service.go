@@ -72,7 +72,7 @@ func (r *reading) readService(ctx context.Context, p *part, f *sizing.Files) err
 	}
 	l := &load{part: p, start: capcli.NoTime}
 	r.readOwn(f)
-	ask := sizing.Request{Hourly: true}
+	ask := sizing.Request{Hourly: true, Search: "bound"} // the same sizes as by exact, for fewer are proven not to hold
 	seen := &seen{open: r.Sources.Open, sum: sha256.New()}
 	if err := f.Fill(ctx, seen.Open, &ask); err != nil {
 		return notSized(p.File, err)

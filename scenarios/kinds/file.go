@@ -24,7 +24,8 @@ type Rules struct {
 	Redone      float64        // largest share of a job's time that may be expected to be done again on spot GPUs
 	Slack       capcli.Seconds // of a deadline that lets a job wait
 	Waited      capcli.Seconds // wait in the log that shows that users let jobs wait
-	MachineGPUs int            // GPUs of a machine, which is lost as a whole
+	MachineGPUs int            // GPUs of a machine, which is lost as a whole; 0 is not stated
+	Held        []Holding      // GPUs that are committed already
 	Checkpoint  Checkpoint
 	Spot        SpotTerms
 
@@ -37,13 +38,60 @@ type Checkpoint struct {
 	Restart capcli.Seconds `json:"restart_s"` // time to get going again, of all jobs
 }
 
+// LossSource says where the losses of spot GPUs are from.
+type LossSource string
+
+// The sources, the best first.
+const (
+	StatedLosses  LossSource = "stated"  // the file of kinds states them
+	SeenLosses    LossSource = "log"     // jobs of the log that lost their GPUs show them
+	AssumedLosses LossSource = "assumed" // nothing tells
+)
+
+// usualUp is the mean time until a machine on spot is taken away where nothing tells: once in three days, as in the
+// scenario three-tier.
+const usualUp = 3 * capcli.Day
+
 // SpotTerms are what is assumed of spot GPUs. Price lists have prices and no losses.
 type SpotTerms struct {
-	MeanUp   capcli.Seconds `json:"mean_up_s"`   // mean time until a machine is taken away
+	MeanUp   capcli.Seconds `json:"mean_up_s"`   // mean time until a machine is taken away; 0 is not stated
 	MeanDown capcli.Seconds `json:"mean_down_s"` // until it can be had again
 	Notice   capcli.Seconds `json:"notice_s"`
 	Price    string         `json:"price"`    // as scenarios write prices; "" is that of the price list
 	MaxGPUs  int            `json:"max_gpus"` // most that can be had; 0 is not stated
+	// Source says where MeanUp is from, and Losses is the number of losses that it is the mean of; 0 is none.
+	Source LossSource `json:"mean_up_from"`
+	Losses int64      `json:"losses_seen"`
+}
+
+// Holding is GPUs that are committed already, from a time until another as scenarios write them; "" is no limit.
+type Holding struct {
+	GPUs        int
+	From, Until string
+}
+
+// machines returns the machines that a job holds.
+func (r *Rules) machines(j *capcli.Job) int {
+	each := cmp.Or(r.MachineGPUs, usualMachine)
+	return max(1, (j.GPUs+each-1)/each)
+}
+
+// usualMachine is the GPUs of a machine where nothing states them.
+const usualMachine = 8
+
+// MeanUpOr returns the mean time until a machine is taken away, the assumed one where none is stated.
+func (s *SpotTerms) MeanUpOr() capcli.Seconds { return cmp.Or(s.MeanUp, usualUp) }
+
+// SourceText says where the losses are from.
+func (s *SpotTerms) SourceText() string {
+	switch s.Source {
+	case SeenLosses:
+		return fmt.Sprintf("as %s jobs of the log lost their GPUs, which another seller's spot need not do", capcli.Grouped(s.Losses))
+	case StatedLosses:
+		return "as the file of kinds states"
+	case AssumedLosses:
+	}
+	return "an assumption: neither a price list nor this log says it; state it in the file of kinds, spot: {mean_up: 3d}"
 }
 
 // Line states the kind of some jobs: those that match all that it says.
@@ -56,13 +104,13 @@ type Line struct {
 	Because                           string
 }
 
-// NewRules returns the rules without lines. A machine on spot is taken away once in three days, and can be had
-// again after an hour, as in the scenario three-tier; no warning is counted upon.
+// NewRules returns the rules without lines. A machine on spot can be had again after an hour, as in the scenario
+// three-tier; no warning is counted upon.
 func NewRules() *Rules {
 	return &Rules{
-		Redone: 0.05, Slack: 2 * capcli.Hour, Waited: 15 * capcli.Minute, MachineGPUs: 8,
+		Redone: 0.2, Slack: 2 * capcli.Hour, Waited: 15 * capcli.Minute,
 		Checkpoint: Checkpoint{Every: 30 * capcli.Minute, Restart: 2 * capcli.Minute},
-		Spot:       SpotTerms{MeanUp: 3 * capcli.Day, MeanDown: capcli.Hour},
+		Spot:       SpotTerms{MeanDown: capcli.Hour},
 	}
 }
 
@@ -84,6 +132,9 @@ func Parse(file string, b []byte) (*Rules, error) {
 	}
 	return out, nil
 }
+
+// MaxBytes is the most bytes of a file of kinds.
+const MaxBytes = strict.MaxBytes
 
 // RulesAlone stands for a file without lines: see Read.
 const RulesAlone = "rules"
@@ -107,27 +158,44 @@ func Shape() strict.Shape {
 }
 
 func readRules(d *strict.Decoder, root *yaml.Node, r *Rules) {
+	var seen capcli.Seconds
 	o := d.ReadObject(root, "the top level", []strict.Field{
 		{Name: "capcli", Doc: "the form of this file: " + version, Read: strict.Version},
 		{Name: "lines", Doc: "what is known of some jobs; the first line that fits decides", Read: lineSection.List(&r.Lines, maxLines, "lines")},
-		{Name: "redone", Doc: "largest share of a job's time that may be expected to be done again on spot GPUs: 0.05", Read: strict.Number(&r.Redone, 0, 1)},
+		{Name: "redone", Doc: "largest share of a job's time that may be expected to be done again on spot GPUs: 0.2", Read: strict.Number(&r.Redone, 0, 1)},
 		{Name: "slack", Doc: "slack of a deadline that lets a job wait: 2h", Read: strict.Duration(&r.Slack, 0)},
 		{Name: "waited", Doc: "wait in the log that shows that users let jobs wait: 15m", Read: strict.Duration(&r.Waited, 1)},
-		{Name: "machine_gpus", Doc: "GPUs of a machine, which is lost as a whole: 8", Read: strict.Integer(&r.MachineGPUs, 1, 4096)},
+		{Name: "machine_gpus", Doc: "GPUs of a machine, which is lost as a whole; default: those of the machine whose price is taken, 8 without one", Read: strict.Integer(&r.MachineGPUs, 1, 4096)},
 		{Name: "checkpoint_every", Doc: "work between checkpoints of the jobs that have them: 30m", Read: strict.Duration(&r.Checkpoint.Every, 1)},
 		{Name: "restart", Doc: "time that a job takes to get going again: 2m", Read: strict.Duration(&r.Checkpoint.Restart, 0)},
+		{Name: "spot_mean_up", Doc: "mean time until a machine on spot is taken away, as decide takes it from the log; the same as mean_up of spot", Read: strict.Duration(&seen, 1)},
+		{Name: "held", Doc: "GPUs that are committed already: they serve first, and nothing is paid for them", Read: heldSection.List(&r.Held, maxLines, "commitments")},
 		{Name: "spot", Doc: "what is assumed of spot GPUs", Read: spotSection.Reader(&r.Spot)},
 	})
+	if o.Has("spot_mean_up") {
+		if r.Spot.MeanUp > 0 {
+			o.Fault("spot_mean_up", "spot: mean_up states it too; leave one out")
+		}
+		r.Spot.MeanUp = seen
+	}
 	o.RequireWith("capcli", "the line capcli: %s is missing; it says which form of file this is", version)
 }
 
 var spotSection = strict.Section[SpotTerms]{Name: "spot", Fields: func(s *SpotTerms) []strict.Field {
 	return []strict.Field{
-		{Name: "mean_up", Doc: "mean time until a machine is taken away: 3d", Read: strict.Duration(&s.MeanUp, 1)},
+		{Name: "mean_up", Doc: "mean time until a machine is taken away; default: as jobs of the log lost their GPUs, 3d where fewer than 20 did", Read: strict.Duration(&s.MeanUp, 1)},
 		{Name: "mean_down", Doc: "mean time until it can be had again: 1h", Read: strict.Duration(&s.MeanDown, 1)},
 		{Name: "notice", Doc: "warning before the loss, in which jobs with checkpoints save their work: 30s; default: none", Read: strict.Duration(&s.Notice, 0)},
 		{Name: "price", Doc: "of a GPU-hour, 1.20, or a key of the catalogue; default: that of the machine", Read: strict.Name(&s.Price)},
 		{Name: "max_gpus", Doc: "most GPUs that can be had; default: as many as the work for them ever wants", Read: strict.Integer(&s.MaxGPUs, 1, mostGPUs)},
+	}
+}}
+
+var heldSection = strict.Section[Holding]{Name: "held", Needs: []string{"gpus"}, Fields: func(h *Holding) []strict.Field {
+	return []strict.Field{
+		{Name: "gpus", Doc: "number of GPUs", Read: strict.Integer(&h.GPUs, 1, mostGPUs)},
+		{Name: "from", Doc: "held from this time since the start on, such as 30d; default: they are there", Read: strict.Name(&h.From)},
+		{Name: "until", Doc: "gone at this time since the start; default: they stay", Read: strict.Name(&h.Until)},
 	}
 }}
 

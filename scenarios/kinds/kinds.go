@@ -80,6 +80,8 @@ type evidence struct {
 	batch bool           // names say that nobody waits at it
 	found judge.Kind     // verdict of a recording; "" is none
 	saves bool
+
+	meanUp capcli.Seconds // mean time until a machine on spot is taken away
 }
 
 // slack returns how long the job may be put off and meet its deadline; false where it has none.
@@ -100,8 +102,7 @@ func (e *evidence) redone() float64 {
 	if e.saves {
 		long = min(long, r.Checkpoint.Every)
 	}
-	machines := (e.job.GPUs + r.MachineGPUs - 1) / r.MachineGPUs
-	return float64(max(1, machines)) * (float64(long)/2 + float64(r.Checkpoint.Restart)) / float64(r.Spot.MeanUp)
+	return float64(r.machines(e.job)) * (float64(long)/2 + float64(r.Checkpoint.Restart)) / float64(e.meanUp)
 }
 
 // isBatch reports whether names say that the job is work at which nobody sits.

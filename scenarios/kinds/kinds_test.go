@@ -55,11 +55,11 @@ func TestEachRule(t *testing.T) {
 		{"a session for training", "", func(j *capcli.Job) { j.Class = "training"; j.Partition = "interactive" }, Always, "session", "always", BaseLane},
 		{"a service", "", func(j *capcli.Job) { j.Partition = "serving" }, Always, "service", "always", BaseLane},
 		{"inference in a batch cannot be told", "", func(j *capcli.Job) { j.Class = "offline-inference" }, Spot, "short batch", "spot", SpotLane},
-		// 5% of 3 days is 10,800 * 1.2 s: (L/2 + 120 s) / 259,200 s <= 0.05 up to L = 25,680 s.
-		{"short training", "", func(j *capcli.Job) { j.Class = "training"; redone(j, 8, 25_680) }, Spot, "short batch", "spot", SpotLane},
-		{"longer training", "", func(j *capcli.Job) { j.Class = "training"; redone(j, 8, 25_682) }, Waits, "batch", "waits", BaseLane},
-		{"short training on two machines", "", func(j *capcli.Job) { j.Class = "training"; redone(j, 9, 25_680) }, Waits, "batch", "waits", BaseLane},
-		{"the limit counts, not the run", "", func(j *capcli.Job) { j.Class = "training"; j.Limit = capcli.Day }, Waits, "batch", "waits", BaseLane},
+		// (L/2 + 120 s) / 259,200 s <= 0.2 up to L = 103,440 s; on two machines up to 51,600 s.
+		{"short training", "", func(j *capcli.Job) { j.Class = "training"; redone(j, 8, 103_440) }, Spot, "short batch", "spot", SpotLane},
+		{"longer training", "", func(j *capcli.Job) { j.Class = "training"; redone(j, 8, 103_442) }, Waits, "batch", "waits", BaseLane},
+		{"short training on two machines", "", func(j *capcli.Job) { j.Class = "training"; redone(j, 9, 103_440) }, Waits, "batch", "waits", BaseLane},
+		{"the limit counts, not the run", "", func(j *capcli.Job) { j.Class = "training"; j.Limit = 2 * capcli.Day }, Waits, "batch", "waits", BaseLane},
 		{"long with checkpoints", "", func(j *capcli.Job) { j.Tags = tagged("checkpoint", "30m"); redone(j, 8, 10*capcli.Day) }, Spot, "saves", "spot-saved", SpotLane},
 		{"without checkpoints", "", func(j *capcli.Job) { j.Tags = tagged("checkpoint", "none") }, Unknown, "cannot tell", "unknown", BaseLane},
 		{"due soon", "", func(j *capcli.Job) { j.Class = "training"; j.Deadline = j.Submit + 3*3600 - 1 }, Always, "due", "always", BaseLane},
@@ -179,7 +179,7 @@ func TestWorlds(t *testing.T) {
 					}
 					want := c.kind
 					if want == "" { // of batch work what is short is for spot, the rest waits
-						if want = Waits; (float64(j.Run)/2+120)/259_200 <= 0.05 {
+						if want = Waits; (float64(j.Run)/2+120)/259_200 <= rules.Redone {
 							want = Spot
 						}
 					}
@@ -187,7 +187,7 @@ func TestWorlds(t *testing.T) {
 					case got == Unknown:
 						untold += j.Work().Hours()
 					// Of work that may wait, what is short may as well go to spot: a loss costs no more than a wait.
-					case got == want, want == Waits && got == Spot && (float64(j.Run)/2+120)/259_200 <= 0.05:
+					case got == want, want == Waits && got == Spot && (float64(j.Run)/2+120)/259_200 <= rules.Redone:
 						right += j.Work().Hours()
 					default:
 						wrong += j.Work().Hours()
@@ -282,7 +282,7 @@ func TestExample(t *testing.T) {
 	}
 	l := r.Lines[0]
 	if len(r.Lines) != 2 || l.Tag != "team=x*" || !*l.Saves || l.MaxRun != 2*capcli.Hour || r.Redone != 0.1 || r.Slack != 4*capcli.Hour || r.Waited != 1800 || r.MachineGPUs != 4 ||
-		r.Checkpoint != (Checkpoint{capcli.Hour, 300}) || r.Spot != (SpotTerms{capcli.Day, 2 * capcli.Hour, 120, "1.20", 64}) {
+		r.Checkpoint != (Checkpoint{capcli.Hour, 300}) || r.Spot != (SpotTerms{MeanUp: capcli.Day, MeanDown: 2 * capcli.Hour, Notice: 120, Price: "1.20", MaxGPUs: 64}) {
 		t.Errorf("got %+v", r)
 	}
 }

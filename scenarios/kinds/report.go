@@ -17,15 +17,50 @@ type Report struct {
 	Jobs     int64          `json:"jobs"`
 	GPUHours capcli.GPUTime `json:"gpu_hours"`
 	Span     capcli.Seconds `json:"span_s"`         // from the first submission to the last end had nobody waited
-	Recorded bool           `json:"has_recordings"` // the jobs come with verdicts of recordings
+	Recorded bool           `json:"has_recordings"` // jobs come with verdicts of recordings
+	// Told is the GPU time of jobs with a verdict, and ToldSpan the time over which they were.
+	Told     capcli.GPUTime `json:"recorded_gpu_hours"`
+	ToldSpan capcli.Seconds `json:"recorded_span_s"`
 	Kinds    []KindRow      `json:"kinds"`
 	Rules    []RuleRow      `json:"rules"` // in the order in which they are tried
 	// Verdicts are the verdicts of recordings, the most GPU time first; none for a log alone.
 	Verdicts   []VerdictRow `json:"verdicts"`
 	Checkpoint Checkpoint   `json:"checkpoint"`
 	Spot       SpotTerms    `json:"spot"`
-	Tells      []string     `json:"tells"`       // what the evidence can tell
-	CannotTell []string     `json:"cannot_tell"` // and what not
+	// Untold is what the jobs that cannot be told would be if they could be restarted, or saved their work.
+	Untold     Untold   `json:"untold"`
+	Tells      []string `json:"tells"`       // what the evidence can tell
+	CannotTell []string `json:"cannot_tell"` // and what not
+}
+
+// Untold is jobs of kind Unknown that would be of kind Spot: those of which little enough would be done again if they were
+// started anew, and if they had checkpoints. The shares are of the GPU time of the log, and what is done again of these jobs.
+type Untold struct {
+	Restart       float64 `json:"restartable_share"`
+	RestartRedone float64 `json:"restartable_redone"`
+	Saved         float64 `json:"with_checkpoints_share"`
+	SavedRedone   float64 `json:"with_checkpoints_redone"`
+}
+
+// addUntold adds the GPU time of a job that cannot be told, and the GPU time that is done again of it.
+func (s *Survey) addUntold(u *Untold, j *capcli.Job) {
+	e := evidence{job: j, rules: s.rules, meanUp: s.meanUp}
+	for _, saves := range []bool{false, true} {
+		if e.saves = saves; e.redone() > s.rules.Redone {
+			continue
+		}
+		if work := j.Work().Hours(); saves {
+			u.Saved, u.SavedRedone = u.Saved+work, u.SavedRedone+work*e.redone()
+		} else {
+			u.Restart, u.RestartRedone = u.Restart+work, u.RestartRedone+work*e.redone()
+		}
+	}
+}
+
+// share divides sums of GPU-hours.
+func (u *Untold) share(all float64) {
+	u.RestartRedone, u.SavedRedone = u.RestartRedone/max(u.Restart, 1e-9), u.SavedRedone/max(u.Saved, 1e-9)
+	u.Restart, u.Saved = u.Restart/max(all, 1e-9), u.Saved/max(all, 1e-9)
 }
 
 // KindRow is the jobs of one kind.
@@ -72,23 +107,20 @@ func inputWait(j *capcli.Job) capcli.GPUTime {
 
 // Report returns the work of the jobs by kind. The jobs are those that were added.
 func (s *Survey) Report(jobs []capcli.Job) *Report {
-	out := &Report{Recorded: s.Recorded(), Verdicts: []VerdictRow{}, Checkpoint: s.rules.Checkpoint, Spot: s.rules.Spot}
+	out := &Report{Recorded: s.Recorded(), Verdicts: []VerdictRow{}, Checkpoint: s.rules.Checkpoint, Spot: s.SpotTerms()}
 	for _, k := range Names {
 		out.Kinds = append(out.Kinds, KindRow{Kind: k})
 	}
 	for _, r := range s.rules.Table() {
 		out.Rules = append(out.Rules, RuleRow{Rule: r})
 	}
-	first, last := capcli.NoTime, capcli.NoTime
+	var all, told extent
 	for i := range jobs {
 		j := &jobs[i]
 		if j.GPUs == 0 {
 			continue
 		}
-		if !first.IsKnown() || j.Submit < first {
-			first = j.Submit
-		}
-		last = max(last, j.Submit+capcli.Time(j.Run))
+		all.add(j)
 		a := s.Assign(j)
 		out.Jobs, out.GPUHours = out.Jobs+1, out.GPUHours+j.Work()
 		k := &out.Kinds[slices.Index(Names, a.Kind)]
@@ -96,26 +128,45 @@ func (s *Survey) Report(jobs []capcli.Job) *Report {
 		if a.Saves {
 			k.Saves += j.Work()
 		}
+		if a.Kind == Unknown {
+			s.addUntold(&out.Untold, j)
+		}
 		r := &out.Rules[a.Rule]
 		r.Jobs, r.GPUHours = r.Jobs+1, r.GPUHours+j.Work()
-		if out.Recorded {
-			out.addVerdict(j, &a)
+		if v := s.verdict(j); v != "" {
+			out.addVerdict(j, v, &a)
+			told.add(j)
 		}
 	}
-	if out.Jobs > 0 {
-		out.Span = capcli.Seconds(last - first)
-	}
+	out.Span, out.Told, out.ToldSpan = all.span(), told.work, told.span()
 	out.finish()
+	out.Untold.share(out.GPUHours.Hours())
 	out.Tells, out.CannotTell = s.limits()
 	return out
 }
 
+// extent is the time over which jobs were, and their GPU time.
+type extent struct {
+	from, to capcli.Time
+	jobs     int64
+	work     capcli.GPUTime
+}
+
+func (e *extent) add(j *capcli.Job) {
+	if e.jobs == 0 || j.Submit < e.from {
+		e.from = j.Submit
+	}
+	e.to, e.jobs, e.work = max(e.to, j.Submit+capcli.Time(j.Run)), e.jobs+1, e.work+j.Work()
+}
+
+func (e *extent) span() capcli.Seconds { return capcli.Seconds(e.to - e.from) }
+
 // addVerdict adds a job to the row of its verdict.
-func (r *Report) addVerdict(j *capcli.Job, a *Assigned) {
-	i := slices.IndexFunc(r.Verdicts, func(v VerdictRow) bool { return v.Verdict == j.Class })
+func (r *Report) addVerdict(j *capcli.Job, found judge.Kind, a *Assigned) {
+	i := slices.IndexFunc(r.Verdicts, func(v VerdictRow) bool { return v.Verdict == string(found) })
 	if i < 0 {
-		d := judge.Kind(j.Class).Describe()
-		i, r.Verdicts = len(r.Verdicts), append(r.Verdicts, VerdictRow{Verdict: j.Class, Words: d.Words, Do: d.Do})
+		d := found.Describe()
+		i, r.Verdicts = len(r.Verdicts), append(r.Verdicts, VerdictRow{Verdict: string(found), Words: d.Words, Do: d.Do})
 	}
 	v := &r.Verdicts[i]
 	v.Jobs, v.GPUHours = v.Jobs+1, v.GPUHours+j.Work()
@@ -128,22 +179,22 @@ func (r *Report) addVerdict(j *capcli.Job, a *Assigned) {
 
 // finish fills in shares and means.
 func (r *Report) finish() {
-	mean := func(t capcli.GPUTime) float64 {
-		if r.Span <= 0 {
+	mean := func(t capcli.GPUTime, over capcli.Seconds) float64 {
+		if over <= 0 {
 			return 0
 		}
-		return t.Hours() / r.Span.Hours()
+		return t.Hours() / over.Hours()
 	}
 	for i := range r.Kinds {
 		k := &r.Kinds[i]
-		k.Mean = mean(k.GPUHours)
+		k.Mean = mean(k.GPUHours, r.Span)
 		if r.GPUHours > 0 {
 			k.Share = float64(k.GPUHours) / float64(r.GPUHours)
 		}
 	}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		v.LeftOutGPUs, v.InputWaitGPUs = mean(v.LeftOut), mean(v.InputWait)
+		v.LeftOutGPUs, v.InputWaitGPUs = mean(v.LeftOut, r.ToldSpan), mean(v.InputWait, r.ToldSpan)
 	}
 	slices.SortFunc(r.Verdicts, func(a, b VerdictRow) int {
 		return cmp.Or(cmp.Compare(b.GPUHours, a.GPUHours), strings.Compare(a.Verdict, b.Verdict))
@@ -165,6 +216,9 @@ func (r *Report) SpotShare() float64 {
 func (s *Survey) limits() (tells, not []string) {
 	tells = []string{"how long jobs run, and how long they may be put off where they have a deadline", "how jobs ended, and how long their users let them wait, where the log records starts"}
 	not = []string{"whether a job without a word about it has checkpoints: a tag or a line of a file says so"}
+	if s.told < s.jobs && s.tagged > 0 {
+		not = append(not, fmt.Sprintf("what the GPUs of %s %s did that no recording has: all of their time counts", capcli.Grouped(s.jobs-s.told), capcli.Plural(s.jobs-s.told, "job")))
+	}
 	if s.Recorded() {
 		tells = append(tells, "what GPUs did: idle, stuck, waiting for input, serving, training or a person's session")
 		return tells, append(not, "whether a job that a recording calls idle was kept for a reason: ask its owner")
@@ -196,18 +250,28 @@ func (r *Report) Sentence() string {
 // the level of the demand that is planned for over that of the log.
 func (r *Report) VerdictSentences(scale float64) []string {
 	var out []string
+	of := "the GPU time"
+	if r.Told < r.GPUHours {
+		of = "the recorded GPU time"
+	}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		share := func(t capcli.GPUTime) string { return PercentText(float64(t) / float64(r.GPUHours)) }
+		if most := max(v.LeftOut, v.InputWait); float64(most) < leastTold*float64(r.Told) {
+			continue
+		}
+		share := func(t capcli.GPUTime) string { return PercentText(float64(t)/float64(r.Told)) + " of " + of }
 		if v.LeftOut > 0 {
-			out = append(out, fmt.Sprintf("%s of the GPU time is %s (%s): the plan buys nothing for it, which is %s GPUs.", share(v.LeftOut), v.Words, v.Verdict, GPUsText(scale*v.LeftOutGPUs)))
+			out = append(out, fmt.Sprintf("%s is %s (%s): the plan buys nothing for it, which is %s GPUs.", share(v.LeftOut), v.Words, v.Verdict, GPUsText(scale*v.LeftOutGPUs)))
 		}
 		if v.InputWait > 0 {
-			out = append(out, fmt.Sprintf("%s of the GPU time waits for input (%s): mending it is worth %s GPUs before any purchase.", share(v.InputWait), v.Verdict, GPUsText(scale*v.InputWaitGPUs)))
+			out = append(out, fmt.Sprintf("%s waits for input (%s): mending it is worth %s GPUs before any purchase.", share(v.InputWait), v.Verdict, GPUsText(scale*v.InputWaitGPUs)))
 		}
 	}
 	return out
 }
+
+// leastTold is the share of the GPU time from which a verdict has a sentence.
+const leastTold = 0.005
 
 // PercentText writes a share in whole percent.
 func PercentText(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }

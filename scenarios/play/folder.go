@@ -26,6 +26,20 @@ type Folder struct {
 	Exists func(path string) bool // whether something is at a path
 }
 
+// Next returns what to type after runs were written, with ". next: " before it: to compare two of several, to explain the
+// waits of one, or where nobody waited to show it. It is "" where a single run cannot be played again. first is the first run.
+func Next(folders []string, first *Run, replays bool) string {
+	switch most := first.WaitMax; {
+	case len(folders) > 1:
+		return ". next: capcli compare " + folders[0] + " " + folders[1]
+	case !replays:
+		return ""
+	case most != nil && *most == 0:
+		return ". next: capcli report " + folders[0] + " --out meeting.html"
+	}
+	return ". next: capcli explain " + folders[0] + " wait_p95"
+}
+
 // Inputs reads the inputs of the folder's runs; nil if the folder has none, as folders of older
 // versions.
 func (f *Folder) Inputs() (*Inputs, error) {

@@ -45,7 +45,7 @@ func newServe(e *shell.Env) *cobra.Command {
 	f.StringSliceVar(&o.server.Hosts, "host", nil, "further `NAMES` by which the server is called")
 	f.IntVar(&o.limits.Jobs, "max-jobs", 2_000_000, "most jobs of a run: `N`; each takes about 250 bytes")
 	f.IntVar(&o.limits.Runs, "max-runs", 100, "most replications of a request: `N`")
-	f.DurationVar(&o.server.Time, "max-time", time.Minute, "longest that a request waits and works: `TIME`")
+	bundle.Duration(f, &o.server.Time, "max-time", time.Minute, "longest that a request waits and works: `TIME`")
 	f.IntVar(&o.server.Working, "working", 2, "requests at work at once: `N`")
 	f.IntVar(&o.server.Waiting, "waiting", 32, "requests that wait for their turn; further ones are refused: `N`")
 	bundle.Add(cmd, "limits", "limits on work, `KEY=VALUE`,…: jobs=2000000, runs=100, time=1m, working=2, waiting=32", true,

@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
+	"capcli/profile/store"
 	"capcli/scenarios/demo"
 )
 
@@ -30,17 +31,20 @@ func newDemo(e *shell.Env) *cobra.Command {
 }
 
 func runDemo(e *shell.Env, dir string, seed capcli.Seed) error {
-	world, err := demo.Files(seed)
+	world, err := demo.NewWorld(seed)
 	if err != nil {
 		return err
 	}
 	if err := e.Disk.Mkdir(dir); err != nil {
 		return &files.WriteError{Path: dir, Err: err}
 	}
-	for _, f := range world {
+	for _, f := range world.Files {
 		if err := shell.WriteWhole(e, filepath.Join(dir, f.Name), f.Text); err != nil {
 			return err
 		}
+	}
+	if err := world.Record(store.System{}, filepath.ToSlash(filepath.Join(dir, demo.Recording))); err != nil {
+		return err
 	}
 	text := strings.Join(demo.Commands(dir), "\n") + "\n"
 	return shell.WriteWhole(e, "-", []byte(text))

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"capcli"
+	"capcli/cmd/bundle"
 	"capcli/cmd/shell"
 	"capcli/profile"
 )
@@ -69,7 +70,7 @@ func newProfile(e *shell.Env) *cobra.Command {
 	o.sample.addFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", defaultProfile, "`FOLDER` for the files; new samples are added to it")
-	f.DurationVar(&o.length, "for", 0, "stop after this time: `10m`, 24h (default: when stopped)")
+	bundle.Duration(f, &o.length, "for", 0, "stop after this time: `10m`, 42d (default: when stopped)")
 	f.StringVar(&o.listen, "metrics-listen", "", "serve metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9835")
 	f.StringVar(&o.price, "price", "", "price of a GPU-hour, `USD`: adds the cost of held and idle GPUs")
 	f.StringArrayVar(&o.readings, "readings", nil, "what programs say of themselves: `URL`, file or folder; may be repeated")
@@ -89,8 +90,8 @@ func (o *sampleOptions) addFlags(cmd *cobra.Command) {
 	o.flags = f
 	f.StringVar(&o.source, "source", "", "`NAME` of the source (default: nvml, and smi where it is not built in)")
 	f.StringVar(&o.where, "where", "", "`URL` or file that the source reads")
-	f.DurationVar(&o.every, "every", time.Second, "interval between samples: `TIME`, at least 100ms")
-	f.DurationVar(&o.processes, "processes", 5*time.Second, "interval between looks at processes: `TIME`; 0 is never")
+	bundle.Duration(f, &o.every, "every", time.Second, "interval between samples: `TIME`, at least 100ms")
+	bundle.Duration(f, &o.processes, "processes", 5*time.Second, "interval between looks at processes: `TIME`; 0 is never")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the source fake: a whole `NUMBER`")
 	f.BoolVar(&o.slow, "slow", false, "also read metrics that are slow in the driver (PCIe throughput)")
 	f.StringVar(&o.tz, "tz", "", "time `ZONE` of a recording whose times have none, and of the hours shown")

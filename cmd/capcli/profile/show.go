@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli/cmd/bundle"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/profile/store"
@@ -32,7 +33,7 @@ func newProfileShow(e *shell.Env) *cobra.Command {
 	o.query.addFlags(cmd)
 	f := cmd.Flags()
 	f.Lookup("gpu").Usage = "draw the GPU with this number or UUID: `N`"
-	f.DurationVar(&o.last, "last", 0, "length of time before its last sample: `30s`, 2h")
+	bundle.Duration(f, &o.last, "last", 0, "length of time before its last sample: `30s`, 2h")
 	f.StringVar(&o.price, "price", "", "`USD` of a GPU-hour, for the summary")
 	shell.AddOutputFlags(cmd, &o.output)
 	return cmd

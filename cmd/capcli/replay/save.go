@@ -48,13 +48,8 @@ func (o *SimulateOptions) save(e *shell.Env, plans []*play.Case, folders map[*pl
 		}
 		wrote = append(wrote, folder)
 	}
-	next := ""
-	if len(wrote) > 1 {
-		next = fmt.Sprintf(". next: capcli compare %s %s", wrote[0], wrote[1])
-	} else if o.Ask.Trace != "-" && plans[0].Scenario.Kueue == nil { // neither jobs from stdin nor Kueue's can be replayed
-		next = fmt.Sprintf(". next: capcli explain %s wait_p95", wrote[0])
-	}
-	e.Say("wrote " + strings.Join(wrote, ", ") + next)
+	replays := o.Ask.Trace != "-" && plans[0].Scenario.Kueue == nil // neither jobs from stdin nor Kueue's can be replayed
+	e.Say("wrote " + strings.Join(wrote, ", ") + play.Next(wrote, results[0][0], replays))
 	return nil
 }
 

@@ -123,6 +123,9 @@ func (p *Planner) readFutures() (runs int, weights []int64, err error) {
 	return len(list), weights, nil
 }
 
+// TakeJobs makes p play the jobs that o has drawn. Both must play the same futures with the jobs of the same log.
+func (p *Planner) TakeJobs(o *Planner) { p.ahead, p.jobs, p.held = o.ahead, o.jobs, o.held }
+
 // drawJobs returns the jobs of a run: those read, or those drawn for its future.
 func (p *Planner) drawJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 	if list := p.req.Futures; len(list) > 0 {

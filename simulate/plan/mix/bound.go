@@ -94,7 +94,8 @@ func (p *Problem) menuOf(entries []*Entry) (*menu, error) {
 		rates := p.tariff.floorRates(cfg.Pools, e.Candidate)
 		for i := range cfg.Pools {
 			p := &cfg.Pools[i]
-			whole := p.Terms.Committed() && p.From <= 0 && (p.Until == 0 || cfg.Until > 0 && p.Until >= cfg.Until)
+			// what is free is there at its size alone, and is no price at which more can be had
+			whole := p.Terms.Committed() && lowest(&rates[i]) > 0 && p.From <= 0 && (p.Until == 0 || cfg.Until > 0 && p.Until >= cfg.Until)
 			x := item{p.Name, p.GPUModel, p.Partition, whole, tier{lowest(&rates[i]), int64(p.Capacity())}}
 			k := slices.IndexFunc(items, func(o item) bool { return o.name == x.name && o.committed == x.committed })
 			if k < 0 {
@@ -118,9 +119,7 @@ func (p *Problem) menuOf(entries []*Entry) (*menu, error) {
 // leastCost returns the least cost of the demand on the menu over a time, and the number of
 // committed GPUs that reaches it. The cost is convex in that number, so a binary search finds it.
 func (m *menu) leastCost(s *smooth, walls []*wall, time capcli.Seconds) (capcli.USD, int64) {
-	cost := func(k int64) capcli.USD {
-		return capcli.Cost(m.committed, capcli.GPUTime(k*int64(time))*capcli.GPUSecond) + elastic(s, walls, m.tiers, k)
-	}
+	cost := func(k int64) capcli.USD { return m.costAt(s, walls, time, k) }
 	if m.none {
 		return elastic(s, walls, m.tiers, 0), 0
 	}
@@ -137,6 +136,11 @@ func (m *menu) leastCost(s *smooth, walls []*wall, time capcli.Seconds) (capcli.
 		}
 	}
 	return cost(lo), lo
+}
+
+// costAt returns the least cost of the demand with k committed GPUs.
+func (m *menu) costAt(s *smooth, walls []*wall, time capcli.Seconds, k int64) capcli.USD {
+	return capcli.Cost(m.committed, capcli.GPUTime(k*int64(time))*capcli.GPUSecond) + elastic(s, walls, m.tiers, k)
 }
 
 // bound returns the tightest lower bound that can be proven for the plan e.
@@ -175,6 +179,7 @@ func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 	b := &Bound{Over: everyMix}
 	bs := newBounds(s.Problem)
 	var sum []capcli.USD
+	var runs [][]supplied
 	for run := range s.Problem.Runs {
 		var keys []string
 		var list []*simulate.Config
@@ -191,10 +196,12 @@ func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 				keys, list = append(keys, key), append(list, &cfg)
 			}
 		}
-		cost, gpus, of, err := bs.leastOfRun(m, run, keys, list)
+		parts, of, err := bs.partsOfRun(m, run, keys, list)
 		if err != nil {
 			return nil, err
 		}
+		cost, gpus := leastOfParts(parts)
+		runs = append(runs, parts)
 		for _, v := range m.weightsFor(s.Problem, run) {
 			curve, of, err := bs.loosest(run, keys, list, v, part{})
 			if err != nil {
@@ -207,8 +214,17 @@ func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 		}
 		b.MaxWait = max(b.MaxWait, of.Longest)
 	}
-	b.Cost = s.riskDown(sum)
+	b.Cost = max(s.riskDown(sum), s.leastOfRuns(runs))
 	return b, nil
+}
+
+// leastOfRuns returns the mean of the least costs of all runs with one number of committed GPUs, rounded down; 0 where the
+// risk is not the mean, or runs are weighed.
+func (s *Search) leastOfRuns(runs [][]supplied) capcli.USD {
+	if s.Risk.Kind != plan.Mean || s.Problem.Weights != nil {
+		return 0
+	}
+	return leastOfRuns(runs) / capcli.USD(len(runs))
 }
 
 // loosened returns p with each window's latest start the later of p's and o's.
@@ -244,21 +260,21 @@ func (m *menu) lowest() capcli.Rate {
 	return m.tiers[0].price
 }
 
-// leastOfRun returns the least cost of the jobs of a run in the loosest of the windows that some configurations give them,
-// the committed GPUs that reach it, and what is known of the windows.
-func (b *bounds) leastOfRun(m *menu, run int, keys []string, list []*simulate.Config) (capcli.USD, int64, *curveKept, error) {
+// partsOfRun returns the parts of the jobs of a run in the loosest of the windows that some configurations give them, and
+// what is known of the windows.
+func (b *bounds) partsOfRun(m *menu, run int, keys []string, list []*simulate.Config) ([]supplied, *curveKept, error) {
 	all, of, err := b.loosest(run, keys, list, nil, part{})
 	if err != nil {
-		return 0, 0, nil, err
+		return nil, nil, err
 	}
-	cost, gpus, err := m.leastOfParts(func(p part) (*smooth, capcli.Seconds, error) {
+	parts, err := m.supply(func(p part) (*smooth, capcli.Seconds, error) {
 		if p.keep == nil {
 			return all, of.Time, nil
 		}
 		s, _, err := b.loosest(run, keys, list, nil, p)
 		return s, of.Time, err
 	})
-	return cost, gpus, of, err
+	return parts, of, err
 }
 
 // boundSameService returns the bound over every mix that finishes no job's work later than e does.
@@ -269,7 +285,7 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 	sum := make([]capcli.USD, s.Problem.Runs)
 	gpus := make([]int64, s.Problem.Runs)
 	waits := make([]capcli.Seconds, s.Problem.Runs)
-	serves := make([]bool, s.Problem.Runs)
+	serves, runs := make([]bool, s.Problem.Runs), make([][]supplied, s.Problem.Runs)
 	err := capcli.EachParallel(ctx, s.Problem.Runs, func(ctx context.Context, run int) error {
 		w, err := s.served(ctx, e, run)
 		if err != nil {
@@ -279,16 +295,16 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 		serves[run] = len(w.replicas) > 0
 		waits[run] = all.longest
 		time := cmp.Or(all.until, all.ended)
-		sum[run], gpus[run], err = m.leastOfParts(func(p part) (*smooth, capcli.Seconds, error) {
+		if runs[run], err = m.supply(func(p part) (*smooth, capcli.Seconds, error) {
 			some := all
 			if p.keep != nil {
 				some = w.windows(nil, p)
 			}
 			return newSmooth(some.windows, all.end()), time, nil
-		})
-		if err != nil {
+		}); err != nil {
 			return err
 		}
+		sum[run], gpus[run] = leastOfParts(runs[run])
 		for _, v := range m.weightsFor(s.Problem, run) {
 			p := w.windows(v, part{})
 			sum[run] = max(sum[run], m.inUnits(v).leastInUnits(newSmooth(p.windows, p.end()), cmp.Or(p.until, p.ended)))
@@ -298,7 +314,7 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 	if err != nil {
 		return nil, err
 	}
-	b.Cost, b.GPUs, b.MaxWait, b.Serves = s.riskDown(sum), gpus[0], slices.Max(waits), slices.Contains(serves, true)
+	b.Cost, b.GPUs, b.MaxWait, b.Serves = max(s.riskDown(sum), s.leastOfRuns(runs)), gpus[0], slices.Max(waits), slices.Contains(serves, true)
 	return b, nil
 }
 

@@ -128,22 +128,73 @@ func (m *menu) walls(within part, curve curves) ([]*wall, error) {
 	return out, nil
 }
 
-// leastOfParts returns the least cost of the jobs of a run whose curves are given, and the committed GPUs that reach it.
-func (m *menu) leastOfParts(curve curves) (capcli.USD, int64, error) {
-	var cost capcli.USD
-	var gpus int64
+// supplied is the jobs of a part of a run with the menu that serves them alone. time is that for which committed GPUs are
+// paid.
+type supplied struct {
+	*menu
+	smooth *smooth
+	walls  []*wall
+	time   capcli.Seconds
+}
+
+// supply returns the parts of the jobs of a run, whose curves are given, each with its menu.
+func (m *menu) supply(curve curves) ([]supplied, error) {
+	var out []supplied
 	menus, parts := m.divide()
 	for i, sub := range menus {
 		s, time, err := curve(parts[i])
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		walls, err := sub.walls(parts[i], curve)
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
-		c, k := sub.leastUnder(s, walls, time)
+		out = append(out, supplied{sub, s, walls, time})
+	}
+	return out, nil
+}
+
+// leastOfParts returns the least cost of the parts of a run, and the committed GPUs that reach it.
+func leastOfParts(parts []supplied) (cost capcli.USD, gpus int64) {
+	for i := range parts {
+		c, k := parts[i].leastUnder(parts[i].smooth, parts[i].walls, parts[i].time)
 		cost, gpus = cost+c, gpus+k
 	}
-	return cost, gpus, nil
+	return cost, gpus
+}
+
+// leastOfRuns returns the least of the costs of all runs together, where each part has as many committed GPUs in
+// one run as in the others: a mix has one size, whichever future comes. Each cost is convex in that number, so their sum
+// is, and a binary search finds the least. Without committed GPUs it is the sum of the least costs.
+func leastOfRuns(runs [][]supplied) capcli.USD {
+	var sum capcli.USD
+	for k := range runs[0] {
+		cost := func(gpus int64) (all capcli.USD) {
+			for r := range runs {
+				p := &runs[r][k]
+				all += max(p.costAt(p.smooth, p.walls, p.time, gpus), capcli.Cost(p.lowest(), p.smooth.total()))
+			}
+			return all
+		}
+		lo, hi := int64(0), int64(0)
+		for r := range runs {
+			if p := &runs[r][k]; !p.none {
+				hi = max(hi, p.smooth.peak())
+			}
+		}
+		if p := &runs[0][k]; !p.none && len(p.tiers) == 0 {
+			lo = hi // only committed capacity
+		}
+		for lo < hi {
+			mid := (lo + hi) / 2
+			if cost(mid+1) < cost(mid) {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		sum += cost(lo)
+	}
+	return sum
 }

@@ -209,10 +209,17 @@ func (b *bounder) try(d *duty, m *measure, slack int64) {
 	for i := range b.list {
 		b.work = append(b.work, m.work(b.config, &b.list[i], d.answer))
 	}
-	largest := b.largest()
+	over := b.mostOver() - int64(b.best.Replicas)*slack*1000
+	if over <= 0 {
+		return
+	}
 	each := int64(0)
 	if d.open {
 		each = b.config.MaxSeqs
+	}
+	largest := b.largest()
+	if over <= largest[min(int64(n), d.misses+int64(b.best.Replicas)*each)] {
+		return
 	}
 	span := b.list[n-1].Arrival - b.list[0].Arrival
 	for length := int64(0); ; length = max(2*length, slack/4+1) {
@@ -236,6 +243,19 @@ func (b *bounder) try(d *duty, m *measure, slack int64) {
 			return
 		}
 	}
+}
+
+// mostOver returns the most by which the work of requests that come one after another is over what the replicas of the
+// best bound do from the first arrival to the last. Where that proves no more, no window does. It is the largest sum of
+// consecutive terms (Bentley, "Programming pearls: algorithm design techniques", CACM 1984).
+func (b *bounder) mostOver() int64 {
+	rate := 1000 * int64(b.best.Replicas)
+	most, here := b.work[0], b.work[0]
+	for i := 1; i < len(b.work); i++ {
+		here = b.work[i] + max(0, here-rate*(b.list[i].Arrival-b.list[i-1].Arrival))
+		most = max(most, here)
+	}
+	return most
 }
 
 // largest returns the sums of the work of the k largest requests, for each k.
