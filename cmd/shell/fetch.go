@@ -48,6 +48,7 @@ func (e *Env) fetchFile(name string) (io.ReadCloser, error) {
 	}{in.R, closer}, nil
 }
 
+// FetchSMI returns what nvidia-smi prints for args.
 func FetchSMI(ctx context.Context, args string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, web.PageWait)
 	defer cancel()
