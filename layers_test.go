@@ -34,7 +34,7 @@ var modules = map[string][]string{
 	"parquet-go":  {"github.com/parquet-go/parquet-go"},
 	"compress":    {"github.com/klauspost/compress"},
 	"yaml":        {"github.com/goccy/go-yaml", "gopkg.in/yaml.v3", "go.yaml.in/yaml/v3"},
-	"unix":        {"golang.org/x/sys/unix"},
+	"unix":        {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"tablewriter": {"github.com/olekukonko/tablewriter"},
 	"minio-go":    {"github.com/minio/minio-go/v7"},
 	"netutil":     {"golang.org/x/net/netutil"},
@@ -193,7 +193,6 @@ var layers = map[string][]string{
 	"cmd/invoice": {"cmd/report", "scenarios/spend", "simulate/billing/focus"},
 	"cmd/files":   {"cmd/report", "profile/trace", "unix"},
 	"cmd/report":  {"tablewriter"},
-	"cmd/tables":  {"cmd/report", "scenarios/decide", "scenarios/kinds", "simulate/plan/market"},
 	"cmd/wasm":    {"cmd/panel/reply"},
 
 	"cmd/serve":        {"cmd/panel", "cmd/panel/reply", "cmd/report/page", "cmd/schema", "forecast/outlook", "profile/demand", "profile/trace", "scenarios/live", "scenarios/paper", "scenarios/play", "scenarios/strict", "scenarios/whatif", "simulate/outcome", "simulate/plan/mix", "netutil"},
@@ -205,17 +204,43 @@ var layers = map[string][]string{
 	"cmd/explore":  {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/whatif", "simulate/outcome", "bubbletea", "tablewriter"},
 	"cmd/timeline": {"cmd/report", "simulate/outcome"},
 	"cmd/schema":   {"profile/upkeep", "profile/inference", "profile/requests", "cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/anomaly", "profile/demand", "profile/heat", "profile/jobfile", "profile/nvml", "profile/scaling", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kinds", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/spend", "scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/plan/sizing", "simulate/plan/widths"},
-	"cmd/capcli":   {"*"},
+
+	"cmd/shell":           {"cmd/bundle", "cmd/files", "cmd/report", "cmd/schema", "cobra", "forecast/outlook", "profile", "profile/bucket", "profile/demand", "profile/inference", "profile/parquet", "profile/store", "profile/trace", "profile/web", "scenarios", "scenarios/inputs", "scenarios/kubernetes", "scenarios/play", "scenarios/prices", "simulate/billing/focus", "simulate/outcome", "unix"},
+	"cmd/shell/shelltest": {"cmd/files", "cmd/shell"},
+	"cmd/tables":          {"cmd/invoice", "cmd/report", "cmd/schema", "forecast/outlook", "profile", "profile/anomaly", "profile/demand", "profile/heat", "profile/inference", "profile/jobfile", "profile/nvml", "profile/requests", "profile/scaling", "profile/store", "profile/trace", "profile/upkeep", "scenarios", "scenarios/decide", "scenarios/events", "scenarios/explain", "scenarios/kinds", "scenarios/kubernetes", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/trial", "simulate", "simulate/billing", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/sizing", "simulate/plan/widths", "simulate/serving/queueing", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/width", "simulate/workflow"},
+	"cmd/capcli/data":     {"cmd/capcli/replay", "cmd/files", "cmd/invoice", "cmd/report", "cmd/schema", "cmd/shell", "cmd/tables", "cobra", "profile/bucket", "profile/jobfile", "profile/kubernetes", "profile/parquet", "profile/store", "profile/trace", "scenarios", "scenarios/inputs", "scenarios/kinds", "scenarios/play", "scenarios/prices", "scenarios/spend", "simulate/billing", "simulate/billing/focus", "simulate/plan/market"},
+	"cmd/capcli/forecast": {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "cobra", "forecast", "forecast/outlook", "profile/accelerator", "profile/demand", "profile/trace", "scenarios/events", "scenarios/play", "scenarios/prices"},
+	"cmd/capcli/pages":    {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/panel", "cmd/report/draw", "cmd/report/memo", "cmd/report/page", "cmd/report/sheet", "cmd/serve", "cmd/shell", "cmd/tables", "cobra", "scenarios/decide", "scenarios/paper", "scenarios/play"},
+	"cmd/capcli/plan":     {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/report", "cmd/report/page", "cmd/shell", "cmd/tables", "cobra", "profile/bucket", "profile/requests", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/demo", "scenarios/emit", "scenarios/explain", "scenarios/play", "scenarios/prices", "scenarios/trial", "simulate", "simulate/billing/focus", "simulate/placement", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/plan/sizing", "simulate/plan/widths", "simulate/policy", "simulate/spot"},
+	"cmd/capcli/profile":  {"cmd/bundle", "cmd/files", "cmd/report", "cmd/report/draw", "cmd/shell", "cmd/tables", "cobra", "profile", "profile/anomaly", "profile/box", "profile/heat", "profile/jobfile", "profile/kubelet", "profile/nvml", "profile/readings", "profile/scaling", "profile/store", "profile/trace", "profile/upkeep", "profile/web", "unix"},
+	"cmd/capcli/replay":   {"cmd/bundle", "cmd/explore", "cmd/files", "cmd/report", "cmd/shell", "cmd/tables", "cmd/timeline", "cobra", "profile/trace", "scenarios/explain", "scenarios/explore", "scenarios/kubernetes", "scenarios/live", "scenarios/play", "scenarios/whatif", "simulate", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/placement", "simulate/plan/rationale", "simulate/policy", "simulate/validate"},
+	"cmd/capcli/service":  {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "cobra", "profile/inference", "profile/requests", "scenarios", "scenarios/service", "simulate/scale", "simulate/serving/roofline"},
+	"cmd/capcli":          {"cmd/bundle", "cmd/capcli/data", "cmd/capcli/forecast", "cmd/capcli/pages", "cmd/capcli/plan", "cmd/capcli/profile", "cmd/capcli/replay", "cmd/capcli/service", "cmd/files", "cmd/report", "cmd/schema", "cmd/shell", "cobra"},
 }
 
 const (
 	maxFileLines = 600
 	maxFuncLines = 60
-	// The command package holds flags and words: what it answers is library.
-	maxCommandLines = 15_860
 )
 
-// Packages that compute: the command package must not import them.
+// The most lines, without tests, of each package of commands and of what they share. Commands hold flags
+// and words: what they answer is library, how it is shown is cmd/tables. Lowered, never raised.
+var maxCommandLines = map[string]int{
+	"cmd/capcli":          370,
+	"cmd/capcli/data":     1620,
+	"cmd/capcli/forecast": 440,
+	"cmd/capcli/pages":    420,
+	"cmd/capcli/plan":     1960,
+	"cmd/capcli/profile":  1910,
+	"cmd/capcli/replay":   1560,
+	"cmd/capcli/service":  660,
+	"cmd/shell":           2070,
+}
+
+// maxCommandLinesInAll is the most lines of all of them together: lowered, never raised.
+const maxCommandLinesInAll = 10_970
+
+// Packages that compute: commands must not import them.
 var computing = []string{
 	"math", "gonum.org", "forecast/", "profile/series", "simulate/cause", "simulate/supply",
 	"simulate/internal", "simulate/plan/flow", "scenarios/generate", "scenarios/strict",
@@ -269,19 +294,22 @@ func mayImport(file, what string) string {
 	return fmt.Sprintf("%s must not import %s", file, what)
 }
 
-// TestCommandsAskTheLibrary holds that cmd/capcli imports nothing that computes, but
-// for the answers of package outlook, and that it does not grow.
+// TestCommandsAskTheLibrary holds that the packages of commands import nothing that computes, but for the
+// answers of package outlook, and that they do not grow.
 func TestCommandsAskTheLibrary(t *testing.T) {
-	lines := 0
+	lines, all := map[string]int{}, 0
 	for _, file := range sources(t) {
-		if path.Dir(file) != "cmd/capcli" {
+		folder := path.Dir(file)
+		if folder != "cmd/shell" && folder != "cmd/capcli" && path.Dir(folder) != "cmd/capcli" {
 			continue
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines += strings.Count(string(text), "\n")
+		n := strings.Count(string(text), "\n")
+		lines[folder] += n
+		all += n
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ImportsOnly)
 		if err != nil {
 			t.Fatal(err)
@@ -298,8 +326,13 @@ func TestCommandsAskTheLibrary(t *testing.T) {
 			}
 		}
 	}
-	if lines > maxCommandLines {
-		t.Errorf("cmd/capcli has %d lines without tests, want %d or fewer: move what is no flag and no word to a library", lines, maxCommandLines)
+	for folder, n := range lines {
+		if most := maxCommandLines[folder]; n > most {
+			t.Errorf("%s has %d lines without tests, want %d or fewer: move what is no flag and no word to a library", folder, n, most)
+		}
+	}
+	if all > maxCommandLinesInAll {
+		t.Errorf("the packages of commands have %d lines without tests, want %d or fewer", all, maxCommandLinesInAll)
 	}
 }
 
@@ -338,6 +371,7 @@ func TestLayersSeeAPlantedImport(t *testing.T) {
 		{"cmd/report/table.go", "github.com/olekukonko/tablewriter/tw", ""},
 		{"cmd/report/table.go", "github.com/spf13/cobra", "cmd/report/table.go must not import github.com/spf13/cobra"},
 		{"cmd/capcli/root.go", "github.com/spf13/cobra", ""},
+		{"cmd/shell/args.go", module + "/cmd/capcli/plan", "cmd/shell/args.go must not import " + module + "/cmd/capcli/plan"},
 		{"misc/x.go", module, "misc/x.go: folder misc is not in the table of layers_test.go"},
 	}
 	for _, tt := range tests {

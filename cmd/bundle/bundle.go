@@ -258,7 +258,8 @@ func (b *Bundle) Usage(name string, width int) string {
 		line = line[min(6, len(line)):]
 		if k, ok := strings.CutPrefix(line, "--"); ok {
 			name, rest, _ := strings.Cut(k, " ")
-			if line = "  " + name + " " + rest; !strings.HasPrefix(rest, " ") {
+			line = "  " + name + " " + rest
+			if !strings.HasPrefix(rest, " ") {
 				line = "  " + name + "=" + rest
 			}
 		}

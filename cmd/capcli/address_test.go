@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // What is secret in an address of --where comes into no message and no file,
@@ -65,10 +68,10 @@ func TestWhereKeepsSecrets(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, out, said := testEnv()
+			e, out, said := shelltest.NewEnv()
 			code := run(context.Background(), e, tt.args)
 			text, errs := out.String(), said.String()
-			if code != tt.code && (tt.code != 0 || code != exitPartial) { // a busy machine may miss a tick
+			if code != tt.code && (tt.code != 0 || code != shell.ExitPartial) { // a busy machine may miss a tick
 				t.Fatalf("exit %d, want %d: %s", code, tt.code, errs)
 			}
 			if strings.Contains(text+errs, secret) || strings.Contains(text+errs, "user") && tt.code != 2 {

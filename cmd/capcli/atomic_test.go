@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"capcli/cmd/files"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // failing makes the n-th step on the disk fail with err: each write, sync, close
@@ -123,9 +125,9 @@ func failAt(t *testing.T, n int, name string, named bool) (passed bool) {
 			t.Fatal(err)
 		}
 	}
-	e, stdout, stderr := testEnv()
+	e, stdout, stderr := shelltest.NewEnv()
 	f := &failing{left: n, err: syscall.ENOSPC, named: named}
-	e.disk = f.breakDisk(e.disk)
+	e.Disk = f.breakDisk(e.Disk)
 	code := run(t.Context(), e, []string{"import", "csv", in, "--out", out})
 	if f.left > 0 {
 		if code != 0 {
@@ -137,7 +139,7 @@ func failAt(t *testing.T, n int, name string, named bool) (passed bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code != exitOutput || string(got) != "old" || stdout.Len() > 0 {
+	if code != shell.ExitOutput || string(got) != "old" || stdout.Len() > 0 {
 		t.Errorf("step %d: exit %d, old file %q, stdout %q", n, code, got[:min(len(got), 20)], stdout)
 	}
 	if !strings.Contains(stderr.String(), "disk full") {
@@ -157,9 +159,9 @@ func TestAtomicKeepsMode(t *testing.T) {
 		if err := os.WriteFile(name, []byte("old"), 0o640); err != nil {
 			t.Fatal(err)
 		}
-		e, _, _ := testEnv()
-		e.disk = (&failing{named: named}).breakDisk(e.disk)
-		o, err := e.create(name)
+		e, _, _ := shelltest.NewEnv()
+		e.Disk = (&failing{named: named}).breakDisk(e.Disk)
+		o, err := e.Create(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +195,7 @@ func TestLinksAreNotWrittenThrough(t *testing.T) {
 		if err := os.Symlink(target, link); err != nil {
 			t.Skip("no symbolic links here: ", err)
 		}
-		_, errs := capcliRun(t, exitOutput, "trace", "describe", filepath.Join("..", "..", "testdata", "traces", "csv.csv"), "--tz", "UTC", "-o", "csv", "--out", link)
+		_, errs := capcliRun(t, shell.ExitOutput, "trace", "describe", filepath.Join("..", "..", "testdata", "traces", "csv.csv"), "--tz", "UTC", "-o", "csv", "--out", link)
 		if !strings.Contains(errs, "is a symbolic link") || target == "real.csv" && !strings.Contains(errs, "hint: name the file itself: "+real) {
 			t.Errorf("%s: said %s", name, errs)
 		}
@@ -211,19 +213,19 @@ func TestLinksAreNotWrittenThrough(t *testing.T) {
 func TestAbandonedFilesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "out.csv")
-	e, _, _ := testEnv()
-	e.disk = (&failing{named: true}).breakDisk(e.disk)
+	e, _, _ := shelltest.NewEnv()
+	e.Disk = (&failing{named: true}).breakDisk(e.Disk)
 	if err := os.WriteFile(filepath.Join(dir, ".out.csv.0.tmp"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !e.disk.Stale(filepath.Join(dir, ".out.csv.0.tmp")) {
+	if !e.Disk.Stale(filepath.Join(dir, ".out.csv.0.tmp")) {
 		t.Skip("files cannot be locked here")
 	}
-	first, err := e.create(name)
+	first, err := e.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := e.create(name)
+	second, err := e.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,10 +258,10 @@ func TestAtomicRefuses(t *testing.T) {
 		{"read-only", fixed, "read-only"},
 	}
 	for _, tt := range tests {
-		e, _, _ := testEnv()
-		_, err := e.create(tt.path)
-		if err == nil || exitCode(err) != exitOutput || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, exit %d, want %q and 8", tt.name, err, exitCode(err), tt.want)
+		e, _, _ := shelltest.NewEnv()
+		_, err := e.Create(tt.path)
+		if err == nil || shell.ExitCode(err) != shell.ExitOutput || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, exit %d, want %q and 8", tt.name, err, shell.ExitCode(err), tt.want)
 		}
 	}
 	if names := ls(t, dir); names != "fixed" {

@@ -6,12 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // FuzzCompare: whatever a saved result holds, it is compared or refused; nothing in
 // it makes the program fail.
 func FuzzCompare(f *testing.F) {
-	e, out, errs := testEnv()
+	e, out, errs := shelltest.NewEnv()
 	if code := run(f.Context(), e, []string{"simulate", "-o", "json"}); code != 0 {
 		f.Fatal(errs)
 	}
@@ -24,9 +27,9 @@ func FuzzCompare(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, form := range []string{"table", "json"} {
-			e, _, errs := testEnv()
+			e, _, errs := shelltest.NewEnv()
 			code := run(t.Context(), e, []string{"compare", name, name, "-o", form})
-			if strings.Contains(errs.String(), "internal error") || code != 0 && code != exitInput && code != exitUsage {
+			if strings.Contains(errs.String(), "internal error") || code != 0 && code != shell.ExitInput && code != shell.ExitUsage {
 				t.Errorf("exit %d: %s", code, errs)
 			}
 		}

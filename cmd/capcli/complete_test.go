@@ -11,12 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // offered is what the shell is offered after the words of a command line.
 func offered(t *testing.T, words ...string) []string {
 	t.Helper()
-	e, stdout, stderr := testEnv()
+	e, stdout, stderr := shelltest.NewEnv()
 	if code := run(context.Background(), e, append([]string{"__complete"}, words...)); code != 0 {
 		t.Fatalf("%v: exit %d: %s", words, code, stderr)
 	}
@@ -69,7 +71,7 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: want %q and not %q in %.300v", tt.line, tt.want, tt.not, got)
 		}
 	}
-	for _, name := range zones {
+	for _, name := range shell.Zones {
 		if _, err := time.LoadLocation(name); err != nil {
 			t.Error(err)
 		}
@@ -78,7 +80,7 @@ func TestCompletion(t *testing.T) {
 
 // TestHeadsAreColumns: what any sample's tables print as heads, --columns takes.
 func TestHeadsAreColumns(t *testing.T) {
-	e, _, _ := testEnv()
+	e, _, _ := shelltest.NewEnv()
 	var commands []string
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

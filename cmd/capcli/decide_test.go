@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide"
 )
 
@@ -45,7 +46,7 @@ const weekdayPrices = "provider,region,machine,gpu,gpus,term,usd_per_hour,date,s
 // runIn runs a command line in the current folder and returns its stdout.
 func runIn(t *testing.T, line string) []byte {
 	t.Helper()
-	e, stdout, stderr := testEnv()
+	e, stdout, stderr := shelltest.NewEnv()
 	words := strings.Fields(line)
 	if code := run(t.Context(), e, words[1:]); code != 0 {
 		t.Fatalf("%s: exit %d\n%s", line, code, stderr)

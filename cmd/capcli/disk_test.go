@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"capcli/cmd/files"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // silentPipe is the end of a pipe through which nothing comes.
@@ -21,10 +23,14 @@ type silentPipe struct {
 }
 
 func (p silentPipe) Stat() (fs.FileInfo, error) { return p, nil }
-func (p silentPipe) Mode() fs.FileMode          { return fs.ModeNamedPipe }
-func (p silentPipe) IsDir() bool                { return false }
-func (p silentPipe) ModTime() time.Time         { return time.Time{} }
-func (p silentPipe) Close() error               { return nil }
+
+func (p silentPipe) Mode() fs.FileMode { return fs.ModeNamedPipe }
+
+func (p silentPipe) IsDir() bool { return false }
+
+func (p silentPipe) ModTime() time.Time { return time.Time{} }
+
+func (p silentPipe) Close() error { return nil }
 
 func (p silentPipe) Read([]byte) (int, error) {
 	p.waits()
@@ -56,10 +62,10 @@ func TestOneSignalEndsAWaitForAPipe(t *testing.T) {
 			ctx, stop := context.WithCancelCause(t.Context())
 			defer stop(nil)
 			var once sync.Once
-			waits := func() { once.Do(func() { stop(stopped{syscall.SIGTERM}) }) }
-			e, _, stderr := testEnv()
-			real := e.disk
-			e.disk.Open = func(name string) (fs.File, error) {
+			waits := func() { once.Do(func() { stop(shell.Stopped{By: syscall.SIGTERM}) }) }
+			e, _, stderr := shelltest.NewEnv()
+			real := e.Disk
+			e.Disk.Open = func(name string) (fs.File, error) {
 				switch {
 				case name != pipe:
 					return real.Open(name)
@@ -69,17 +75,17 @@ func TestOneSignalEndsAWaitForAPipe(t *testing.T) {
 				waits()
 				select {}
 			}
-			e.disk.Lstat = func(name string) (fs.FileInfo, error) {
+			e.Disk.Lstat = func(name string) (fs.FileInfo, error) {
 				if name == pipe && writes {
 					return silentPipe{}, nil
 				}
 				return real.Lstat(name)
 			}
-			e.disk.Device = func(string) (files.File, error) {
+			e.Disk.Device = func(string) (files.File, error) {
 				waits()
 				select {}
 			}
-			if code := run(ctx, e, args); code != exitTerminated || !strings.HasPrefix(stderr.String(), "error: stopped by terminated") {
+			if code := run(ctx, e, args); code != shell.ExitTerminated || !strings.HasPrefix(stderr.String(), "error: stopped by terminated") {
 				t.Errorf("%s, opens %v: exit %d, said %q", strings.Join(args, " "), opens, code, stderr)
 			}
 		}

@@ -15,10 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"capcli/cmd/bundle"
+	"capcli/cmd/capcli/plan"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios"
 	"capcli/simulate/outcome"
-
-	"capcli/cmd/bundle"
 )
 
 // The documents are tests. In README.md and docs/*.md
@@ -268,10 +270,10 @@ func (d *docRun) shell(line string) string {
 
 // run runs a command in the folder of the document, and returns what it prints on both streams.
 func (d *docRun) run(args []string) (string, int) {
-	e, _, _ := testEnv()
+	e, _, _ := shelltest.NewEnv()
 	var both bytes.Buffer
-	e.stdout, e.stderr = &both, &both
-	e.screen, e.now = screen{stdout: true, width: docsWidth}, func() time.Time { return docsClock }
+	e.Stdout, e.Stderr = &both, &both
+	e.Screen, e.Now = shell.Screen{Stdout: true, Width: docsWidth}, func() time.Time { return docsClock }
 	begun := time.Now()
 	code := run(context.Background(), e, append(slices.Clone(args), "--no-color"))
 	if took := time.Since(begun); took > d.slowest {
@@ -304,7 +306,7 @@ func (d *docRun) block(body []string, line int) {
 			if cmd == nil || len(shellCommands(command)) > 1 || !runsHere(cmd, args) {
 				continue
 			}
-			if printed, code := d.run(args); code != want && (want != 0 || code != exitPartial) {
+			if printed, code := d.run(args); code != want && (want != 0 || code != shell.ExitPartial) {
 				d.t.Errorf("%s: exit %d, want %d\n%s", command, code, want, printed)
 			}
 		}
@@ -317,7 +319,7 @@ var inlineCommand = regexp.MustCompile("`capcli ([^`]+)`")
 // inline holds that the commands in `code` name commands and flags that exist.
 func (d *docRun) inline(text string) {
 	for _, m := range inlineCommand.FindAllStringSubmatch(text, -1) {
-		root := newRoot(&env{})
+		root := newRoot(&shell.Env{})
 		words := strings.Fields(strings.ReplaceAll(m[1], "\\|", "|"))
 		cmd, _, err := root.Find(words[:1])
 		if err != nil {
@@ -361,8 +363,8 @@ func flagNamed(cmd *cobra.Command, name string) *pflag.Flag {
 func (d *docRun) check(args []string, line string) *cobra.Command {
 	d.t.Helper()
 	d.parsed++
-	root := newRoot(&env{})
-	cmd, rest, err := root.Find(choosePlan(&env{}, root, args))
+	root := newRoot(&shell.Env{})
+	cmd, rest, err := root.Find(plan.ChoosePlan(root, args))
 	if err == nil {
 		cmd.InitDefaultHelpFlag()
 		err = cmd.ParseFlags(rest)
@@ -509,7 +511,7 @@ func TestShellCommands(t *testing.T) {
 // page, name commands and flags that exist.
 func TestHelpExamples(t *testing.T) {
 	d := &docRun{t: t}
-	eachCommand(newRoot(&env{}), func(cmd *cobra.Command) {
+	eachCommand(newRoot(&shell.Env{}), func(cmd *cobra.Command) {
 		for line := range strings.SplitSeq(cmd.Example, "\n") {
 			for _, words := range shellCommands(line) {
 				if words[0] == "capcli" {

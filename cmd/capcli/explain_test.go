@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/explain"
 	"capcli/simulate/outcome"
 )
@@ -13,7 +15,7 @@ import (
 // ran runs the program and gives its exit code.
 func ran(t *testing.T, args ...string) int {
 	t.Helper()
-	e, _, _ := testEnv()
+	e, _, _ := shelltest.NewEnv()
 	return run(t.Context(), e, args)
 }
 
@@ -21,7 +23,7 @@ func ran(t *testing.T, args ...string) int {
 func explainOf(t *testing.T, args ...string) *explain.Result {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "why.json")
-	if code := ran(t, append(append([]string{"explain"}, args...), "-q", "-o", "json", "--out", out)...); code != 0 && code != exitPartial {
+	if code := ran(t, append(append([]string{"explain"}, args...), "-q", "-o", "json", "--out", out)...); code != 0 && code != shell.ExitPartial {
 		t.Fatalf("explain %v: exit %d", args, code)
 	}
 	b, err := os.ReadFile(out)

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"capcli/cmd/bundle"
+	"capcli/cmd/capcli/plan"
+	"capcli/cmd/shell"
 )
 
 // mostFlags is how many flags a command may show.
@@ -24,7 +26,7 @@ func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 // TestFlagsAreFew holds that a command shows so few flags that a reader can go through
 // them, and that each hidden flag names a spelling that is there.
 func TestFlagsAreFew(t *testing.T) {
-	eachCommand(newRoot(&env{}), func(cmd *cobra.Command) {
+	eachCommand(newRoot(&shell.Env{}), func(cmd *cobra.Command) {
 		var shown []string
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden && f.Name != "help" && cmd.InheritedFlags().Lookup(f.Name) == nil {
@@ -71,10 +73,13 @@ func TestBundle(t *testing.T) {
 		{args: "--read tz", fault: "tz=VALUE"},
 		{args: "--fit season=x", fault: "--fit season wants whole numbers with commas between them, found \"x\""},
 	} {
-		cmd := newForecast(&env{})
-		err := cmd.ParseFlags(strings.Fields(tt.args))
+		cmd, _, err := newRoot(&shell.Env{}).Find([]string{"forecast"})
 		if err != nil {
-			if text := flagError(cmd, err).Error(); tt.fault == "" || !strings.Contains(text, tt.fault) {
+			t.Fatal(err)
+		}
+		err = cmd.ParseFlags(strings.Fields(tt.args))
+		if err != nil {
+			if text := shell.FlagError(cmd, err).Error(); tt.fault == "" || !strings.Contains(text, tt.fault) {
 				t.Errorf("%s: %s", tt.args, text)
 			}
 			continue
@@ -102,7 +107,6 @@ func TestChoosePlan(t *testing.T) {
 		{"-q plan --futures f.parquet", "plan futures -q --futures f.parquet"},
 		{"plan --demand d.csv --futures error=10%", "plan futures --demand d.csv --futures error=10%"},
 		{"plan --futures f.parquet plan.yaml", "plan mix --futures f.parquet plan.yaml"},
-		{"plan --overrun curve d.csv", "plan curve --overrun d.csv"},
 		{"plan --futures f --trace jobs.csv", "plan mix --futures f --trace jobs.csv"},
 		{"plan merge dir", "plan merge dir"},
 		{"simulate plan", "simulate plan"},
@@ -110,8 +114,7 @@ func TestChoosePlan(t *testing.T) {
 		{"__complete plan --demand d.csv --qu", "__complete plan curve --demand d.csv --qu"},
 		{"__complete plan de", "__complete plan de"},
 	} {
-		e := &env{}
-		if got := strings.Join(choosePlan(e, newRoot(e), strings.Fields(tt.args)), " "); got != tt.want {
+		if got := strings.Join(plan.ChoosePlan(newRoot(&shell.Env{}), strings.Fields(tt.args)), " "); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.args, got, tt.want)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	pq "github.com/parquet-go/parquet-go"
+
+	"capcli/cmd/shell/shelltest"
 )
 
 // parquetFile writes rows as somebody else would.
@@ -151,8 +153,8 @@ func TestForecastParquetFromAPipeAndDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range [][]byte{whole, packed.Bytes()} {
-		e, stdout, errs := testEnv()
-		e.stdin = bytes.NewReader(b)
+		e, stdout, errs := shelltest.NewEnv()
+		e.Stdin = bytes.NewReader(b)
 		if got := run(context.Background(), e, append([]string{"forecast", "-"}, args...)); got != 0 || stdout.String() != want {
 			t.Errorf("from a pipe: exit %d, %s, %s", got, stdout, errs)
 		}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"capcli/cmd/files"
+	"capcli/cmd/shell/shelltest"
 )
 
 var pools = filepath.Join("..", "..", "testdata", "series", "pools.csv")
@@ -25,8 +26,8 @@ var pools = filepath.Join("..", "..", "testdata", "series", "pools.csv")
 // capcliRun runs the program and gives what it said.
 func capcliRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
-	e, out, errs := testEnv()
-	e.disk = files.OS()
+	e, out, errs := shelltest.NewEnv()
+	e.Disk = files.OS()
 	if got := run(context.Background(), e, args); got != want {
 		t.Fatalf("capcli %s: exit %d, want %d\n%s", strings.Join(args, " "), got, want, errs)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"capcli/cmd/report"
+	"capcli/cmd/shell/shelltest"
 	"capcli/simulate/outcome"
 )
 
@@ -85,7 +86,7 @@ func replayed(t *testing.T, log string, procs int, policy string) (starts map[st
 	if err := os.WriteFile(scenario, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e, stdout, stderr := testEnv()
+	e, stdout, stderr := shelltest.NewEnv()
 	code := run(context.Background(), e, []string{
 		"simulate", scenario, "--trace", log, "--format", "swf", "--policy", policy, "--placement", "count", "--jobs-out", out, "-o", "json",
 	})

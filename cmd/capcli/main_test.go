@@ -23,6 +23,8 @@ import (
 
 	"capcli"
 	"capcli/cmd/files"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 	"capcli/profile"
 )
 
@@ -142,18 +144,6 @@ func onlyFile(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// testEnv is a world whose clock stands still and whose streams are buffers.
-func testEnv() (e *env, stdout, stderr *bytes.Buffer) {
-	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	return &env{
-		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		disk:   files.OS(),
-		temps:  &files.Temps{},
-		getenv: func(string) string { return "" },
-		now:    func() time.Time { return time.Unix(0, 0) },
-	}, stdout, stderr
-}
-
 func TestExitCodes(t *testing.T) {
 	tests := []struct {
 		name string
@@ -163,7 +153,7 @@ func TestExitCodes(t *testing.T) {
 		{"done", nil, 0},
 		{"anything", errors.New("x"), 1},
 		{"missing file", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, 1},
-		{"usage", &usageError{text: "x"}, 2},
+		{"usage", &shell.UsageError{Text: "x"}, 2},
 		{"unknown name", &capcli.UnknownError{Text: "x"}, 2},
 		{"input", &capcli.InputError{Text: "x"}, 3},
 		{"several inputs", errors.Join(&capcli.InputError{Text: "x"}, &capcli.InputError{Text: "y"}), 3},
@@ -174,12 +164,12 @@ func TestExitCodes(t *testing.T) {
 		{"accounts", &capcli.AccountingError{Err: errors.New("x")}, 7},
 		{"output", &files.WriteError{Path: "x", Err: syscall.ENOSPC}, 8},
 		{"driver replaced", errors.Join(nil, &profile.GoneError{Text: "x"}), 9},
-		{"interrupted", stopped{os.Interrupt}, 130},
-		{"terminated", stopped{syscall.SIGTERM}, 143},
+		{"interrupted", shell.Stopped{By: os.Interrupt}, 130},
+		{"terminated", shell.Stopped{By: syscall.SIGTERM}, 143},
 	}
 	for _, tt := range tests {
-		e, _, stderr := testEnv()
-		if got := conclude(e, tt.err); got != tt.want {
+		e, _, stderr := shelltest.NewEnv()
+		if got := shell.Conclude(e, tt.err); got != tt.want {
 			t.Errorf("%s: exit %d, want %d (stderr %q)", tt.name, got, tt.want, stderr)
 		}
 	}
@@ -199,11 +189,11 @@ func TestPanicIsOneLine(t *testing.T) {
 		{"a bug, in detail", "x", true, 1, "goroutine "},
 	}
 	for _, tt := range tests {
-		e, _, stderr := testEnv()
+		e, _, stderr := shelltest.NewEnv()
 		if tt.debug {
-			e.getenv = func(name string) string { return map[string]string{"CAPCLI_DEBUG": "1"}[name] }
+			e.Getenv = func(name string) string { return map[string]string{"CAPCLI_DEBUG": "1"}[name] }
 		}
-		e.now = func() time.Time { panic(tt.value) } // the first thing that import asks the clock
+		e.Now = func() time.Time { panic(tt.value) } // the first thing that import asks the clock
 		in := filepath.Join(t.TempDir(), "jobs.csv")
 		if err := os.WriteFile(in, []byte("job_id,submit,gpus,run_s\na,0,1,1\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -229,8 +219,8 @@ func TestStoppedImportLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	stop(stopped{os.Interrupt})
-	e, _, stderr := testEnv()
+	stop(shell.Stopped{By: os.Interrupt})
+	e, _, stderr := shelltest.NewEnv()
 	code := run(ctx, e, []string{"import", "csv", in, "--out", filepath.Join(dir, "out.csv")})
 	if code != 130 || !strings.HasPrefix(stderr.String(), "error: stopped by interrupt") {
 		t.Errorf("exit %d, stderr %q, want 130", code, stderr)
@@ -292,18 +282,18 @@ func TestSignals(t *testing.T) {
 
 func TestStoppingAtOnceTakesTheTemporaryFiles(t *testing.T) {
 	dir := t.TempDir()
-	e, _, _ := testEnv()
-	done, err := e.create(filepath.Join(dir, "done"))
+	e, _, _ := shelltest.NewEnv()
+	done, err := e.Create(filepath.Join(dir, "done"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := done.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.create(filepath.Join(dir, "half")); err != nil {
+	if _, err := e.Create(filepath.Join(dir, "half")); err != nil {
 		t.Fatal(err)
 	}
-	e.temps.RemoveAll(e.disk)
+	e.Temps.RemoveAll(e.Disk)
 	if names := ls(t, dir); names != "done" {
 		t.Errorf("there is %q, want only done", names)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"capcli/cmd/shell"
 )
 
 // Built with the tag man, as make dist does, the program writes its own manual pages: go run -tags man
@@ -16,7 +18,7 @@ import (
 func init() {
 	seconds, _ := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	day := time.Unix(seconds, 0).UTC()
-	root := newRoot(&env{getenv: func(string) string { return "" }})
+	root := newRoot(&shell.Env{Getenv: func(string) string { return "" }})
 	root.DisableAutoGenTag = true
 	plainHelp(root)
 	if err := doc.GenManTree(root, &doc.GenManHeader{Title: "CAPCLI", Section: "1", Source: "capcli", Date: &day}, os.Args[1]); err != nil {

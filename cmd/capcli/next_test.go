@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"capcli/cmd/shell"
 )
 
 // tryNext is the variable that makes the program of the scripts run each `next:` that it prints.
@@ -25,7 +27,7 @@ func runAndNext() int {
 	}
 	e := newWorld()
 	var said bytes.Buffer
-	e.stdout, e.stderr = io.MultiWriter(e.stdout, &said), io.MultiWriter(e.stderr, &said)
+	e.Stdout, e.Stderr = io.MultiWriter(e.Stdout, &said), io.MultiWriter(e.Stderr, &said)
 	code := runWorld(e)
 	for _, next := range proposed(said.String()) {
 		if why := failsNext(next); why != "" {
@@ -57,8 +59,8 @@ func proposed(output string) [][]string {
 func failsNext(args []string) string {
 	e := newWorld()
 	var said bytes.Buffer
-	e.stdin, e.stdout, e.stderr = strings.NewReader(""), &said, &said
-	e.screen = screen{}
+	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(""), &said, &said
+	e.Screen = shell.Screen{}
 	if code := run(context.Background(), e, args); code != 0 {
 		return fmt.Sprintf("exit %d: %s", code, &said)
 	}

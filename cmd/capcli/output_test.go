@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 func verdictDoc() report.Doc {
@@ -47,10 +49,10 @@ func TestEmitColors(t *testing.T) {
 		{"never in md", true, map[string]string{"CLICOLOR_FORCE": "1"}, false, "md", false},
 	}
 	for _, tt := range tests {
-		e, stdout, _ := testEnv()
-		e.screen.stdout, e.noColor = tt.tty, tt.flag
-		e.getenv = func(name string) string { return tt.env[name] }
-		if err := emit(e, outputOptions{form: tt.form}, verdictDoc()); err != nil {
+		e, stdout, _ := shelltest.NewEnv()
+		e.Screen.Stdout, e.NoColor = tt.tty, tt.flag
+		e.Getenv = func(name string) string { return tt.env[name] }
+		if err := shell.Emit(e, shell.OutputOptions{Form: tt.form}, verdictDoc()); err != nil {
 			t.Fatal(err)
 		}
 		if got := bytes.ContainsRune(stdout.Bytes(), 0x1b); got != tt.colors {
@@ -64,21 +66,21 @@ func TestEmitChoosesForm(t *testing.T) {
 	tests := []struct {
 		name string
 		tty  bool
-		o    outputOptions
+		o    shell.OutputOptions
 		want string
 	}{
-		{"a terminal", true, outputOptions{}, "table"},
-		{"a pipe", false, outputOptions{}, "tsv"},
-		{"the name", true, outputOptions{form: "md"}, "md"},
-		{"the ending", false, outputOptions{out: file + "json"}, "json"},
-		{"the name over the ending", false, outputOptions{out: file + "json", form: "csv"}, "csv"},
-		{"no ending that we know", false, outputOptions{out: file + "txt"}, "table"},
-		{"stdout by its name", false, outputOptions{out: "-"}, "tsv"},
+		{"a terminal", true, shell.OutputOptions{}, "table"},
+		{"a pipe", false, shell.OutputOptions{}, "tsv"},
+		{"the name", true, shell.OutputOptions{Form: "md"}, "md"},
+		{"the ending", false, shell.OutputOptions{Out: file + "json"}, "json"},
+		{"the name over the ending", false, shell.OutputOptions{Out: file + "json", Form: "csv"}, "csv"},
+		{"no ending that we know", false, shell.OutputOptions{Out: file + "txt"}, "table"},
+		{"stdout by its name", false, shell.OutputOptions{Out: "-"}, "tsv"},
 	}
 	for _, tt := range tests {
-		e, _, _ := testEnv()
-		e.screen.stdout = tt.tty
-		if got := tt.o.shape(e); got != tt.want {
+		e, _, _ := shelltest.NewEnv()
+		e.Screen.Stdout = tt.tty
+		if got := tt.o.Shape(e); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -86,22 +88,22 @@ func TestEmitChoosesForm(t *testing.T) {
 
 func TestEmitHidesColumnsOnATerminalOnly(t *testing.T) {
 	tests := []struct {
-		name   string
-		tty    bool
-		wide   bool
-		width  int
-		hidden bool
+		name    string
+		tty     bool
+		columns []string
+		width   int
+		hidden  bool
 	}{
-		{"80 columns", true, false, 80, true},
-		{"width not known", true, false, 0, true},
-		{"200 columns", true, false, 200, false},
-		{"--columns all", true, true, 80, false},
-		{"a pipe", false, false, 80, false},
+		{"80 columns", true, nil, 80, true},
+		{"width not known", true, nil, 0, true},
+		{"200 columns", true, nil, 200, false},
+		{"--columns all", true, []string{shell.AllColumns}, 80, false},
+		{"a pipe", false, nil, 80, false},
 	}
 	for _, tt := range tests {
-		e, stdout, _ := testEnv()
-		e.screen = screen{stdout: tt.tty, width: tt.width}
-		if err := emit(e, outputOptions{form: "table", wide: tt.wide}, verdictDoc()); err != nil {
+		e, stdout, _ := shelltest.NewEnv()
+		e.Screen = shell.Screen{Stdout: tt.tty, Width: tt.width}
+		if err := shell.Emit(e, shell.OutputOptions{Form: "table", Columns: tt.columns}, verdictDoc()); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(stdout.String(), "1 column hidden (note), --columns all"); got != tt.hidden {
@@ -111,8 +113,8 @@ func TestEmitHidesColumnsOnATerminalOnly(t *testing.T) {
 }
 
 func TestEmitTellsWhatIsLeftOut(t *testing.T) {
-	e, stdout, stderr := testEnv()
-	if err := emit(e, outputOptions{}, verdictDoc()); err != nil {
+	e, stdout, stderr := shelltest.NewEnv()
+	if err := shell.Emit(e, shell.OutputOptions{}, verdictDoc()); err != nil {
 		t.Fatal(err)
 	}
 	if want := "note: tsv holds the table runs; there is also tiers (--table NAME)\nnote: a note\n"; stderr.String() != want {
@@ -134,10 +136,10 @@ func walk(cmd *cobra.Command, f func(*cobra.Command)) {
 }
 
 func TestHelpStartsWithExamplesAndFitsAScreen(t *testing.T) {
-	e, _, _ := testEnv()
+	e, _, _ := shelltest.NewEnv()
 	walk(newRoot(e), func(cmd *cobra.Command) {
 		var b bytes.Buffer
-		writeHelp(&b, cmd)
+		shell.WriteHelp(&b, cmd)
 		if n := bytes.Count(b.Bytes(), []byte("\n")); n > 44 {
 			t.Errorf("%s --help has %d lines, over 44", cmd.CommandPath(), n)
 		}
@@ -170,20 +172,20 @@ func TestProgress(t *testing.T) {
 			`{"schema":"capcli/progress/v1","unit":"runs","done":1000,"total":null,"elapsed_s":4}` + "\n"},
 	}
 	for _, tt := range tests {
-		e, _, stderr := testEnv()
+		e, _, stderr := shelltest.NewEnv()
 		at := time.Unix(0, 0)
-		e.now = func() time.Time { return at }
-		e.screen.stderr, e.progress, e.quiet = tt.tty, tt.mode, tt.quiet
-		e.getenv = func(name string) string { return tt.env[name] }
-		p := newProgress(e, "runs")
+		e.Now = func() time.Time { return at }
+		e.Screen.Stderr, e.Progress, e.Quiet = tt.tty, tt.mode, tt.quiet
+		e.Getenv = func(name string) string { return tt.env[name] }
+		p := shell.NewProgress(e, "runs")
 		at = at.Add(900 * time.Millisecond)
-		p.report(100, 1000) // too early to say anything
+		p.Report(100, 1000) // too early to say anything
 		at = at.Add(1100 * time.Millisecond)
-		p.report(200, 1000)
+		p.Report(200, 1000)
 		at = at.Add(50 * time.Millisecond)
-		p.report(205, 1000) // too soon after the last
+		p.Report(205, 1000) // too soon after the last
 		at = at.Add(1950 * time.Millisecond)
-		p.end(1000)
+		p.End(1000)
 		if stderr.String() != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, stderr, tt.want)
 		}
@@ -191,20 +193,20 @@ func TestProgress(t *testing.T) {
 }
 
 func TestShortWaitsAreSilent(t *testing.T) {
-	e, _, stderr := testEnv()
-	e.screen.stderr = true
-	p := newProgress(e, "runs")
-	p.report(1, 2)
-	p.end(2)
+	e, _, stderr := shelltest.NewEnv()
+	e.Screen.Stderr = true
+	p := shell.NewProgress(e, "runs")
+	p.Report(1, 2)
+	p.End(2)
 	if stderr.Len() > 0 {
 		t.Errorf("stderr %q", stderr)
 	}
 }
 
 func TestErrorAsJSON(t *testing.T) {
-	e, _, stderr := testEnv()
-	e.form = "json"
-	conclude(e, &usageError{text: "bad\x1b[2J", hint: "do this"})
+	e, _, stderr := shelltest.NewEnv()
+	e.Form = "json"
+	shell.Conclude(e, &shell.UsageError{Text: "bad\x1b[2J", Hint: "do this"})
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 	var got struct {
 		Schema string

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/market"
@@ -134,8 +136,8 @@ func (c *calendarCase) hold(t *testing.T) {
 	if r.After != "" {
 		args = append(args, "--buy", "after="+r.After)
 	}
-	e, stdout, stderr := testEnv()
-	if code := run(context.Background(), e, args); code != exitDone {
+	e, stdout, stderr := shelltest.NewEnv()
+	if code := run(context.Background(), e, args); code != shell.ExitDone {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var got curve.Result

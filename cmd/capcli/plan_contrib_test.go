@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
+
+	"capcli/cmd/capcli/plan"
+	"capcli/cmd/shell/shelltest"
 )
 
 // kubernetesJob is what of a Job matters to a plan.
@@ -33,8 +36,8 @@ type kubernetesJob struct {
 	}
 }
 
-// The Job in contrib asks for what capcli has: its command lines are understood,
-// and each of its pods finds the shard that it is meant to.
+// The Job in contrib asks for what capcli has: its command lines are understood, and its pods are told
+// how many shards there are. TestPlaceOfAShard holds that each then finds the one that it is meant to.
 func TestKubernetesJob(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "..", "contrib", "kubernetes", "plan-job.yaml"))
 	if err != nil {
@@ -53,10 +56,10 @@ func TestKubernetesJob(t *testing.T) {
 	if len(jobs) != 2 {
 		t.Fatalf("%d jobs, want the shards and the merge", len(jobs))
 	}
-	e, _, _ := testEnv()
+	e, _, _ := shelltest.NewEnv()
 	parsed := func(j *kubernetesJob) (*cobra.Command, string) {
 		root := newRoot(e)
-		cmd, rest, err := root.Find(choosePlan(e, root, j.Spec.Template.Spec.Containers[0].Args))
+		cmd, rest, err := root.Find(plan.ChoosePlan(root, j.Spec.Template.Spec.Containers[0].Args))
 		if err == nil {
 			err = cmd.ParseFlags(rest)
 		}
@@ -70,23 +73,14 @@ func TestKubernetesJob(t *testing.T) {
 		t.Errorf("the shards are %+v", s)
 	}
 	_, out := parsed(shards)
-	for _, index := range []int{0, shards.Spec.Completions - 1} {
-		e.getenv = func(name string) string {
-			if name == "JOB_COMPLETION_INDEX" {
-				return strconv.Itoa(index)
-			}
-			for _, v := range shards.Spec.Template.Spec.Containers[0].Env {
-				if v.Name == name {
-					return v.Value
-				}
-			}
-			return ""
+	pods := ""
+	for _, v := range shards.Spec.Template.Spec.Containers[0].Env {
+		if v.Name == "CAPCLI_SHARDS" {
+			pods = v.Value
 		}
-		o := shardOptions{shard: -1}
-		s, cut, err := o.place(e, out)
-		if err != nil || !cut || s.Index != index || s.Count != shards.Spec.Completions {
-			t.Errorf("pod %d of %d: %v, %t, %v", index, shards.Spec.Completions, s, cut, err)
-		}
+	}
+	if pods != strconv.Itoa(shards.Spec.Completions) {
+		t.Errorf("the pods are told of %q shards, want as many as there are: %d", pods, shards.Spec.Completions)
 	}
 	cmd, _ := parsed(merge)
 	if cmd.Name() != "merge" || cmd.Flags().Arg(0) != out || !merge.Spec.Suspend {

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // shardInputs are the files of a small sweep, each of which its shards depend on.
@@ -60,7 +63,7 @@ func TestEachInputOfAShardIsInItsDigest(t *testing.T) {
 			}
 			t.Chdir(dir)
 			call := func(args ...string) (int, string) {
-				e, _, stderr := testEnv()
+				e, _, stderr := shelltest.NewEnv()
 				return run(context.Background(), e, args), stderr.String()
 			}
 			shard := func(k string) (int, string) {
@@ -70,11 +73,11 @@ func TestEachInputOfAShardIsInItsDigest(t *testing.T) {
 				}, c.flags...)...)
 			}
 			for _, k := range []string{"0", "1"} {
-				if code, said := shard(k); code != exitDone {
+				if code, said := shard(k); code != shell.ExitDone {
 					t.Fatalf("shard %s: exit %d, %s", k, code, said)
 				}
 			}
-			if code, said := call("plan", "merge", "sweep", "-o", "csv"); code != exitDone {
+			if code, said := call("plan", "merge", "sweep", "-o", "csv"); code != shell.ExitDone {
 				t.Fatalf("merge: exit %d, %s", code, said)
 			}
 			text := shardInputs[c.name] + c.add
@@ -84,16 +87,16 @@ func TestEachInputOfAShardIsInItsDigest(t *testing.T) {
 			again, said := shard("0")
 			merge, told := call("plan", "merge", "sweep", "-o", "csv")
 			if c.unread {
-				if again != exitDone || merge != exitDone {
+				if again != shell.ExitDone || merge != shell.ExitDone {
 					t.Errorf("a file that is not read changed: exit %d %s, merge exit %d %s", again, said, merge, told)
 				}
 				return
 			}
-			if want := "content of " + c.name; again != exitInput || !strings.Contains(said, want) {
-				t.Errorf("the shard again: exit %d, %q, want %d and %q", again, said, exitInput, want)
+			if want := "content of " + c.name; again != shell.ExitInput || !strings.Contains(said, want) {
+				t.Errorf("the shard again: exit %d, %q, want %d and %q", again, said, shell.ExitInput, want)
 			}
-			if want := "content of " + c.name; merge != exitInput || !strings.Contains(told, want) {
-				t.Errorf("merge: exit %d, %q, want %d and %q", merge, told, exitInput, want)
+			if want := "content of " + c.name; merge != shell.ExitInput || !strings.Contains(told, want) {
+				t.Errorf("merge: exit %d, %q, want %d and %q", merge, told, shell.ExitInput, want)
 			}
 		})
 	}

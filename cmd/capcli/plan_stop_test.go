@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 	"capcli/simulate/plan/mix"
 )
 
@@ -27,11 +29,11 @@ func TestStoppedPlanGivesTheBestSoFar(t *testing.T) {
 	call := func(stopAt int) (int, string, string) {
 		ctx, stop := context.WithCancelCause(context.Background())
 		defer stop(nil)
-		e, stdout, stderr := testEnv()
+		e, stdout, stderr := shelltest.NewEnv()
 		asked := 0
-		e.now = func() time.Time { // the search asks after each batch
+		e.Now = func() time.Time { // the search asks after each batch
 			if asked++; asked == stopAt {
-				stop(stopped{os.Interrupt})
+				stop(shell.Stopped{By: os.Interrupt})
 			}
 			return time.Unix(int64(asked), 0)
 		}
@@ -41,7 +43,7 @@ func TestStoppedPlanGivesTheBestSoFar(t *testing.T) {
 		return code, stdout.String(), stderr.String()
 	}
 	code, whole, said := call(0)
-	if code != exitDone || !strings.HasPrefix(whole, "Buy ") {
+	if code != shell.ExitDone || !strings.HasPrefix(whole, "Buy ") {
 		t.Fatalf("whole: exit %d, %s%s", code, whole, said)
 	}
 	partial := 0
@@ -50,10 +52,10 @@ func TestStoppedPlanGivesTheBestSoFar(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out, said := call(at)
-		if code == exitDone {
+		if code == shell.ExitDone {
 			continue // it came to its end before
 		}
-		if code != exitInterrupted || !strings.Contains(said, "error: stopped by interrupt") {
+		if code != shell.ExitInterrupted || !strings.Contains(said, "error: stopped by interrupt") {
 			t.Errorf("stopped at %d: exit %d, %s", at, code, said)
 		}
 		b, err := os.ReadFile(saved)
@@ -81,13 +83,13 @@ func TestStoppedPlanGivesTheBestSoFar(t *testing.T) {
 // one that is known.
 func TestProgressSaysWhatIsBounded(t *testing.T) {
 	for _, mode := range []string{"plain", "json"} {
-		e, _, stderr := testEnv()
+		e, _, stderr := shelltest.NewEnv()
 		at := time.Unix(0, 0)
-		e.now = func() time.Time { return at }
-		e.progress = mode
-		p := newProgress(e, "mixes")
+		e.Now = func() time.Time { return at }
+		e.Progress = mode
+		p := shell.NewProgress(e, "mixes")
 		at = at.Add(40 * time.Second)
-		p.showAtMost(120, 7350)
+		p.ShowAtMost(120, 7350)
 		want := "120 of at most 7,350 mixes, 40 s, 3.0 mixes/s\n"
 		if mode == "json" {
 			want = `"done":120,"total":7350,"total_is_at_most":true,`

@@ -11,9 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/simulate/plan/mix"
-
 	"capcli"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
+	"capcli/simulate/plan/mix"
 )
 
 // drawnWorld is a scenario with its job log, as a user could have written them.
@@ -112,10 +113,10 @@ func (w *drawnWorld) planOf(t *testing.T, more ...string) (*mix.Result, string, 
 	}
 	saved := filepath.Join(dir, "plan.json")
 	args := append([]string{"plan", filepath.Join(dir, "w.yaml"), "-o", "table", "--search", "wait-cost=0", "--save", saved, "--runs", fmt.Sprint(w.runs)}, w.limits...)
-	e, stdout, stderr := testEnv()
-	e.quiet = true
+	e, stdout, stderr := shelltest.NewEnv()
+	e.Quiet = true
 	code := run(context.Background(), e, append(args, more...))
-	if code != exitDone && code != exitNoPlan {
+	if code != shell.ExitDone && code != shell.ExitNoPlan {
 		t.Fatalf("world %d: exit %d: %s\n%s", w.seed, code, stderr, w.scenario)
 	}
 	b, err := os.ReadFile(saved)
@@ -148,7 +149,7 @@ func TestPlansDoTheWork(t *testing.T) {
 		}
 		w.limits = append(w.limits, "--vary", "overflow.patience=0,1h")
 		p, line, code := w.planOf(t)
-		if code == exitNoPlan {
+		if code == shell.ExitNoPlan {
 			none++
 		} else {
 			found++
@@ -165,7 +166,7 @@ func TestPlansDoTheWork(t *testing.T) {
 			w.saysWhatIsUndone(t, p, line)
 		}
 		loose, line, code := w.planOf(t, "--max", "unserved_share=100%", "--all")
-		if code == exitDone {
+		if code == shell.ExitDone {
 			w.saysWhatIsUndone(t, loose, line)
 			if *loose.Best.Unserved > 0 {
 				undone++
@@ -175,7 +176,7 @@ func TestPlansDoTheWork(t *testing.T) {
 			}
 		}
 		priced, line, code := w.planOf(t, "--price-unserved", "--all")
-		if code != exitDone {
+		if code != shell.ExitDone {
 			continue
 		}
 		w.saysWhatIsUndone(t, priced, line)
@@ -230,15 +231,15 @@ func TestDefaultSearchAgainstExhaustive(t *testing.T) {
 		p, line, code := w.planOf(t)
 		full, _, fullCode := w.planOf(t, "--exhaustive")
 		tried, all = tried+p.Counts.Tried, all+p.Counts.Mixes
-		if code == fullCode && (code != exitDone || *p.Best.Cost == *full.Best.Cost) {
+		if code == fullCode && (code != shell.ExitDone || *p.Best.Cost == *full.Best.Cost) {
 			continue
 		}
 		missed++
 		open := p.Counts.Open > 0 || p.Counts.Loss == nil
-		if code != fullCode && (!open || fullCode != exitDone) {
+		if code != fullCode && (!open || fullCode != shell.ExitDone) {
 			t.Errorf("world %d: exit %d, exhaustive %d\n%s%v", w.seed, code, fullCode, w.scenario, w.limits)
 		}
-		if code == exitDone && fullCode == exitDone && (!open || p.Counts.Loss != nil && *p.Best.Cost-*full.Best.Cost > *p.Counts.Loss) {
+		if code == shell.ExitDone && fullCode == shell.ExitDone && (!open || p.Counts.Loss != nil && *p.Best.Cost-*full.Best.Cost > *p.Counts.Loss) {
 			t.Errorf("world %d: the default finds %v at %s of %d, exhaustive %v at %s of %d, and says of it %+v\n%s\n%s%v",
 				w.seed, p.Best.Choices, p.Best.Cost, p.Counts.Tried, full.Best.Choices, full.Best.Cost, full.Counts.Mixes, p.Counts, line, w.scenario, w.limits)
 		}

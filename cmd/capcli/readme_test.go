@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // readmePath are the commands of the README's path from a log to an answer, as
@@ -73,13 +76,13 @@ func TestReadmePath(t *testing.T) {
 func walkReadme(t *testing.T, commands [][]string, recorded bool) {
 	t.Helper()
 	for _, words := range commands {
-		e, stdout, stderr := testEnv()
+		e, stdout, stderr := shelltest.NewEnv()
 		if words[0] == "simulate" {
 			words = append(words, "-o", "table")
 		}
 		code := run(context.Background(), e, words)
 		conditional := strings.Contains(strings.Join(words, " "), "--fail-if")
-		if code != 0 && (code != exitCondition || !conditional) && code != exitPartial {
+		if code != 0 && (code != shell.ExitCondition || !conditional) && code != shell.ExitPartial {
 			t.Fatalf("%v: exit %d\n%s", words, code, stderr)
 		}
 		if words[0] != "simulate" {

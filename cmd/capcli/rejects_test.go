@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"capcli/cmd/files"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // A log, however small when packed, cannot fill the disk with rejected rows: the file of them ends
@@ -16,13 +18,13 @@ import (
 func TestRejectsAreCapped(t *testing.T) {
 	dir := t.TempDir()
 	const rows = 90 // 79 MiB, of which 64 fit
-	e, out, errs := testEnv()
+	e, out, errs := shelltest.NewEnv()
 	parts := []io.Reader{strings.NewReader("job_id,submit,gpus,run_s\na,0,1,1\n")}
 	bad := "b,x,1," + strings.Repeat("1", 900<<10) + "\n"
 	for range rows {
 		parts = append(parts, strings.NewReader(bad))
 	}
-	e.stdin = io.MultiReader(parts...)
+	e.Stdin = io.MultiReader(parts...)
 	if code := run(t.Context(), e, []string{"import", "csv", "-", "--out", filepath.Join(dir, "jobs.csv")}); code != 0 {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -72,8 +74,8 @@ func TestTerminalsGetNoControlCharacters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shown := map[bool]string{}
 			for _, terminal := range []bool{false, true} {
-				e, out, errs := testEnv()
-				e.screen = screen{stdout: terminal, stderr: terminal, width: 200}
+				e, out, errs := shelltest.NewEnv()
+				e.Screen = shell.Screen{Stdout: terminal, Stderr: terminal, Width: 200}
 				if code := run(t.Context(), e, args); code != 0 {
 					t.Fatalf("exit %d: %s", code, errs)
 				}

@@ -7,13 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"capcli"
-
 	"capcli/cmd/bundle"
+	"capcli/cmd/capcli/data"
+	"capcli/cmd/capcli/forecast"
+	"capcli/cmd/capcli/pages"
+	"capcli/cmd/capcli/plan"
+	"capcli/cmd/capcli/profile"
+	"capcli/cmd/capcli/replay"
+	"capcli/cmd/capcli/service"
+	"capcli/cmd/shell"
 )
 
 // newRoot makes the tree of commands over e.
-func newRoot(e *env) *cobra.Command {
+func newRoot(e *shell.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "capcli",
 		Short:         "Say how many GPUs to reserve",
@@ -23,94 +29,38 @@ func newRoot(e *env) *cobra.Command {
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if f := cmd.Flags().Lookup("output"); f != nil {
-				e.form = f.Value.String()
+				e.Form = f.Value.String()
 			}
-			bundle.NoteRenamed(e.note, cmd)
-			e.cmd = cmd
-			return checkProgress(e.progress)
+			bundle.NoteRenamed(e.Note, cmd)
+			e.Cmd = cmd
+			return checkProgress(e.Progress)
 		},
 	}
-	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(e.stdout, cmd) })
+	root.SetFlagErrorFunc(shell.FlagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { shell.WriteHelp(e.Stdout, cmd) })
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f := root.PersistentFlags()
-	f.BoolVarP(&e.quiet, "quiet", "q", false, "errors only on stderr")
-	f.BoolVarP(&e.verbose, "verbose", "v", false, "more on stderr: exit codes, and the choices made")
-	f.BoolVar(&e.noColor, "no-color", false, "no colors (NO_COLOR=1 does the same)")
-	f.StringVar(&e.progress, "progress", "", "progress on stderr: `MODE` is "+progressModes)
-	complete(root, "progress", func() []string { return strings.Split(progressModes, ", ") })
-	group(root)
+	f.BoolVarP(&e.Quiet, "quiet", "q", false, "errors only on stderr")
+	f.BoolVarP(&e.Verbose, "verbose", "v", false, "more on stderr: exit codes, and the choices made")
+	f.BoolVar(&e.NoColor, "no-color", false, "no colors (NO_COLOR=1 does the same)")
+	f.StringVar(&e.Progress, "progress", "", "progress on stderr: `MODE` is "+shell.ProgressModes)
+	shell.Complete(root, "progress", func() []string { return strings.Split(shell.ProgressModes, ", ") })
+	shell.SetGroup(root)
 	root.AddCommand(commands(e)...)
 	completeResults(e, root)
 	return root
 }
 
-// commands returns the commands of the program, one file each.
-func commands(e *env) []*cobra.Command {
-	return []*cobra.Command{newSimulate(e), newCompare(e), newETA(e), newExplain(e), newExplore(e), newWhatIf(e), newPlan(e), newEmit(e), newDecide(e), newDemo(e), newReport(e), newBill(e), newImport(e), newTrace(e), newForecast(e), newMIG(e), newProfile(e), newServe(e), newService(e), newValidate(e), newDoctor(e), newScenarios(e), newPrices(e), newSchema(e), newVerify(e), newVersion(e)}
+// commands returns the commands of the program, a package for each group.
+func commands(e *shell.Env) []*cobra.Command {
+	return slices.Concat(replay.Commands(e), plan.Commands(e), pages.Commands(e), data.Commands(e), forecast.Commands(e), profile.Commands(e), service.Commands(e), []*cobra.Command{newVersion(e)})
 }
 
 func checkProgress(mode string) error {
-	modes := strings.Split(progressModes, ", ")
+	modes := strings.Split(shell.ProgressModes, ", ")
 	if mode != "" && !slices.Contains(modes, mode) {
-		return &usageError{text: fmt.Sprintf("unknown --progress %q: have %s", mode, progressModes)}
+		return &shell.UsageError{Text: fmt.Sprintf("unknown --progress %q: have %s", mode, shell.ProgressModes)}
 	}
 	return nil
-}
-
-// group makes cmd a command that only holds others. On its own it shows its help; an unknown
-// subcommand is an error that suggests the nearest.
-func group(cmd *cobra.Command) {
-	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return cmd.Help()
-		}
-		var names []string
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				names = append(names, c.Name())
-			}
-		}
-		text := fmt.Sprintf("unknown command %q", strings.TrimSpace(pathUnder(cmd)+" "+args[0])) + capcli.DidYouMean(args[0], names)
-		return &usageError{text: text, hint: "have " + strings.Join(names, ", ") + " (" + cmd.CommandPath() + " --help)"}
-	}
-}
-
-// pathUnder returns the path of cmd without the program's name.
-func pathUnder(cmd *cobra.Command) string {
-	_, rest, _ := strings.Cut(cmd.CommandPath(), " ")
-	return rest
-}
-
-// noArgs refuses any argument.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return &usageError{
-		text: fmt.Sprintf("%s takes no argument, found %q", pathUnder(cmd), args[0]),
-		hint: cmd.CommandPath() + " --help",
-	}
-}
-
-// wantArgs requires exactly the arguments called names.
-func wantArgs(names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		path := cmd.CommandPath()
-		switch {
-		case len(args) < len(names):
-			return &usageError{
-				text: fmt.Sprintf("%s needs %s: %s is missing", pathUnder(cmd), strings.Join(names, " "), names[len(args)]),
-				hint: path + " --help",
-			}
-		case len(args) > len(names):
-			return &usageError{
-				text: fmt.Sprintf("%s takes only %s, found also %q", pathUnder(cmd), strings.Join(names, " "), args[len(names)]),
-				hint: path + " --help",
-			}
-		}
-		return nil
-	}
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"capcli/cmd/schema"
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // recordFolder is the environment variable with the folder in which recorded keeps what the program says.
@@ -217,11 +219,14 @@ func (s *seenDocuments) report(t *testing.T) {
 
 // TestDocumentsOfSeconds holds the lines of --progress json against their schema.
 func TestDocumentsOfSeconds(t *testing.T) {
-	e, _, stderr := testEnv()
+	e, _, stderr := shelltest.NewEnv()
 	seen := &seenDocuments{ids: map[string]int{}}
 	for _, total := range []int64{0, 5} {
-		p := &progress{e: e, mode: "json", unit: "runs", bounded: total > 0}
-		p.show(3, total, 2*time.Second)
+		begun := time.Unix(0, 0)
+		e.Progress, e.Now = "json", func() time.Time { return begun }
+		p := shell.NewProgress(e, "runs")
+		begun = begun.Add(2 * time.Second)
+		p.ShowAtMost(3, total)
 	}
 	for line := range bytes.Lines(stderr.Bytes()) {
 		if err := seen.check(line); err != nil {

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 )
 
 // serving starts capcli serve with args and returns its address and its token. The test ends it with
@@ -19,14 +22,14 @@ import (
 func serving(t *testing.T, args ...string) (address, token string) {
 	t.Helper()
 	ctx, stop := context.WithCancelCause(context.Background())
-	e, _, errs := testEnv()
+	e, _, errs := shelltest.NewEnv()
 	r, w := io.Pipe()
-	e.stdout = w
+	e.Stdout = w
 	ended := make(chan int, 1)
 	go func() { ended <- run(ctx, e, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)) }()
 	t.Cleanup(func() {
-		stop(stopped{syscall.SIGTERM})
-		if code := <-ended; code != exitDone {
+		stop(shell.Stopped{By: syscall.SIGTERM})
+		if code := <-ended; code != shell.ExitDone {
 			t.Errorf("serve ends with %d: %s", code, errs)
 		}
 		if token != "TOKEN" && strings.Contains(errs.String(), token) {

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/simulate/outcome"
-
 	"pgregory.net/rapid"
 
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/explain"
+	"capcli/simulate/outcome"
 )
 
 // drawnMix is a scenario of two days with pools of drawn kinds, sizes, models and
@@ -69,11 +70,11 @@ func (w *lawWorld) path(name string) string { return filepath.Join(w.dir, name) 
 
 // do runs the program; false where the log has no job for some mix.
 func (w *lawWorld) runCommand(args ...string) (string, bool) {
-	e, stdout, stderr := testEnv()
+	e, stdout, stderr := shelltest.NewEnv()
 	switch code := run(w.t.Context(), e, args); code {
-	case 0, exitPartial:
+	case 0, shell.ExitPartial:
 		return stdout.String(), true
-	case exitInput:
+	case shell.ExitInput:
 		return "", false
 	default:
 		w.rt.Fatalf("%v: exit %d: %s", args, code, stderr)

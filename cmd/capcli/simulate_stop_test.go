@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 	"capcli/simulate/outcome"
 )
 
@@ -38,18 +40,18 @@ capacity: [{kind: owned, gpus: 4, price: 1}]
 		done     int
 		policies string
 	}{
-		{"none is done", os.Interrupt, 1, exitInterrupted, 0, "fifo"},
-		{"five are done", os.Interrupt, 6, exitInterrupted, 5, "fifo"},
-		{"the second plan has some", os.Interrupt, 13, exitInterrupted, 12, "fifo,easy"},
+		{"none is done", os.Interrupt, 1, shell.ExitInterrupted, 0, "fifo"},
+		{"five are done", os.Interrupt, 6, shell.ExitInterrupted, 5, "fifo"},
+		{"the second plan has some", os.Interrupt, 13, shell.ExitInterrupted, 12, "fifo,easy"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, stop := context.WithCancelCause(context.Background())
 			defer stop(nil)
-			e, stdout, stderr := testEnv()
+			e, stdout, stderr := shelltest.NewEnv()
 			looks := 0
-			e.now = func() time.Time {
+			e.Now = func() time.Time {
 				if looks++; looks == tt.after {
-					stop(stopped{tt.by})
+					stop(shell.Stopped{By: tt.by})
 				}
 				return time.Unix(0, 0)
 			}
@@ -66,7 +68,7 @@ capacity: [{kind: owned, gpus: 4, price: 1}]
 			}
 			asked := 10 * len(strings.Split(tt.policies, ","))
 			partly(t, stdout.Bytes(), tt.done, tt.done, asked)
-			folders, err := filepath.Glob(filepath.Join(out, "*", resultFile))
+			folders, err := filepath.Glob(filepath.Join(out, "*", shell.ResultFile))
 			if err != nil || len(folders) != len(strings.Split(tt.policies, ",")) {
 				t.Fatalf("folders: %v, %v", folders, err)
 			}
@@ -103,22 +105,22 @@ func partly(t *testing.T, b []byte, runs, done, asked int) {
 // TestProgressFromTheFirstSecond: on a terminal the line is there when a second
 // has gone, before any run is done; a wait of a second ends without a word.
 func TestProgressFromTheFirstSecond(t *testing.T) {
-	e, _, stderr := testEnv()
-	e.screen.stderr = true
+	e, _, stderr := shelltest.NewEnv()
+	e.Screen.Stderr = true
 	at := time.Unix(0, 0)
-	e.now = func() time.Time { return at }
-	p := newProgress(e, "runs")
-	p.report(0, 20)
+	e.Now = func() time.Time { return at }
+	p := shell.NewProgress(e, "runs")
+	p.Report(0, 20)
 	if stderr.Len() > 0 {
 		t.Errorf("at once: %q", stderr)
 	}
 	at = at.Add(time.Second)
-	p.report(0, 20)
+	p.Report(0, 20)
 	if !strings.Contains(stderr.String(), "0/20 runs, 1.0 s") || strings.Contains(stderr.String(), "left") {
 		t.Errorf("after a second, nothing done: %q", stderr)
 	}
 	at = at.Add(time.Second)
-	p.report(1, 20)
+	p.Report(1, 20)
 	if !strings.Contains(stderr.String(), "1/20 runs, 2.0 s, 0.5 runs/s, 38 s left") {
 		t.Errorf("after the first run: %q", stderr)
 	}
@@ -127,8 +129,8 @@ func TestProgressFromTheFirstSecond(t *testing.T) {
 // TestASimulationThatCrashesIsOneLine lets the clock panic, which is asked first for
 // the progress of the only run: the program says so in a line, without a stack.
 func TestASimulationThatCrashesIsOneLine(t *testing.T) {
-	e, _, stderr := testEnv()
-	e.now = func() time.Time { panic("no time") }
+	e, _, stderr := shelltest.NewEnv()
+	e.Now = func() time.Time { panic("no time") }
 	if code := run(t.Context(), e, []string{"simulate", "default", "-o", "tsv"}); code != 1 {
 		t.Errorf("exit %d, want 1", code)
 	}

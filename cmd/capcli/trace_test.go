@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 	"capcli/profile/trace"
 )
 
@@ -33,8 +35,8 @@ func manyTenants(t *testing.T) string {
 func TestDescribeOnTerminals(t *testing.T) {
 	path := manyTenants(t)
 	for _, width := range []int{80, 100, 140} {
-		e, stdout, stderr := testEnv()
-		e.screen = screen{stdout: true, stderr: true, width: width}
+		e, stdout, stderr := shelltest.NewEnv()
+		e.Screen = shell.Screen{Stdout: true, Stderr: true, Width: width}
 		if code := run(t.Context(), e, []string{"trace", "describe", path}); code != 0 || stderr.Len() > 0 {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
@@ -57,7 +59,7 @@ func TestDescribeOnTerminals(t *testing.T) {
 // TestDescribeAddsUp recomputes from the JSON what must be equal in it: each
 // table of parts sums to the whole.
 func TestDescribeAddsUp(t *testing.T) {
-	e, stdout, stderr := testEnv()
+	e, stdout, stderr := shelltest.NewEnv()
 	if code := run(t.Context(), e, []string{"trace", "describe", manyTenants(t), "-o", "json"}); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -118,7 +120,7 @@ func sumShares(list []trace.Share) (jobs int64, hours, part float64) {
 func TestNextLineRuns(t *testing.T) {
 	in := manyTenants(t)
 	out := filepath.Join(filepath.Dir(in), "out.parquet")
-	e, stdout, stderr := testEnv()
+	e, stdout, stderr := shelltest.NewEnv()
 	if code := run(t.Context(), e, []string{"import", "auto", in, "--out", out}); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -126,7 +128,7 @@ func TestNextLineRuns(t *testing.T) {
 	if !ok {
 		t.Fatalf("no next line in %s", stdout)
 	}
-	e, _, stderr = testEnv()
+	e, _, stderr = shelltest.NewEnv()
 	if code := run(t.Context(), e, strings.Fields(next)); code != 0 {
 		t.Errorf("%s: exit %d: %s", next, code, stderr)
 	}
@@ -164,7 +166,7 @@ func TestImportKeepsEveryJob(t *testing.T) {
 func imported(t *testing.T, dir, name string, args []string) []byte {
 	t.Helper()
 	out := filepath.Join(dir, name)
-	e, _, stderr := testEnv()
+	e, _, stderr := shelltest.NewEnv()
 	if code := run(t.Context(), e, append([]string{"import", "--out", out}, args...)); code != 0 {
 		t.Fatalf("import %v: exit %d: %s", args, code, stderr)
 	}

@@ -17,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"capcli/cmd/shell"
+	"capcli/cmd/shell/shelltest"
 	"capcli/profile"
 	"capcli/profile/web"
 )
@@ -49,9 +51,9 @@ func TestSlowServersAreGivenUp(t *testing.T) {
 		after   time.Duration
 		stopped int
 	}{
-		{"dcgm", []string{"profile", "--source", "dcgm", "--where", address, "--out", filepath.Join(dir, "out")}, web.PageWait, exitTerminated},
-		{"prometheus", []string{"profile", "--source", "prometheus", "--where", address, "--from", "1969-12-01", "--to", "1969-12-02", "--out", filepath.Join(dir, "out")}, web.QueryWait, exitDone}, // what was recorded so far
-		{"forecast", []string{"forecast", "--prom", address, "--query", "up", "--from", "1969-12-01", "--to", "1969-12-02"}, web.QueryWait, exitTerminated},
+		{"dcgm", []string{"profile", "--source", "dcgm", "--where", address, "--out", filepath.Join(dir, "out")}, web.PageWait, shell.ExitTerminated},
+		{"prometheus", []string{"profile", "--source", "prometheus", "--where", address, "--from", "1969-12-01", "--to", "1969-12-02", "--out", filepath.Join(dir, "out")}, web.QueryWait, shell.ExitDone}, // what was recorded so far
+		{"forecast", []string{"forecast", "--prom", address, "--query", "up", "--from", "1969-12-01", "--to", "1969-12-02"}, web.QueryWait, shell.ExitTerminated},
 	}
 	for _, tt := range tests {
 		for _, server := range []silentServer{{false}, {true}} {
@@ -60,17 +62,17 @@ func TestSlowServersAreGivenUp(t *testing.T) {
 					ctx, stop := context.WithCancelCause(t.Context())
 					defer stop(nil)
 					if stops {
-						time.AfterFunc(time.Second, func() { stop(stopped{syscall.SIGTERM}) })
+						time.AfterFunc(time.Second, func() { stop(shell.Stopped{By: syscall.SIGTERM}) })
 					}
-					e, _, stderr := testEnv()
-					e.web = server
+					e, _, stderr := shelltest.NewEnv()
+					e.Web = server
 					begun := time.Now()
 					code := run(ctx, e, tt.args)
 					took := time.Since(begun)
 					switch {
 					case stops && (code != tt.stopped || took != time.Second):
 						t.Errorf("%s, begins %v: exit %d %v after the start, said %s", tt.name, server.begins, code, took, stderr)
-					case !stops && (code != exitFailed || took != tt.after || !strings.Contains(stderr.String(), "error: asking http://slow/metrics: no whole answer within ")):
+					case !stops && (code != shell.ExitFailed || took != tt.after || !strings.Contains(stderr.String(), "error: asking http://slow/metrics: no whole answer within ")):
 						t.Errorf("%s, begins %v: exit %d after %v, said %s", tt.name, server.begins, code, took, stderr)
 					}
 				})
@@ -92,7 +94,9 @@ func (l pipeListener) Accept() (net.Conn, error) {
 	}
 	return c, nil
 }
-func (l pipeListener) Close() error   { return nil }
+
+func (l pipeListener) Close() error { return nil }
+
 func (l pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 
 // A client of /metrics that sends its question drop by drop, never reads the
@@ -171,12 +175,12 @@ func TestProfileOfAnExporterThatGoesAway(t *testing.T) {
 	args := []string{"profile", "--source", "dcgm", "--where", "http://exporter/metrics", "--every", "100ms", "--for", "2s", "--out", dir, "-o", "json"}
 	record := func(t *testing.T, f exporterFunc) (code int, stdout, stderr string, asked int64) {
 		var n atomic.Int64
-		e, out, errs := testEnv()
-		e.now = time.Now
-		e.getenv = func(name string) string { // the tests keep their memory and cores
+		e, out, errs := shelltest.NewEnv()
+		e.Now = time.Now
+		e.Getenv = func(name string) string { // the tests keep their memory and cores
 			return map[string]string{"GOGC": "100", "GOMAXPROCS": "2"}[name]
 		}
-		e.web = f.serve(&n)
+		e.Web = f.serve(&n)
 		code = run(t.Context(), e, args)
 		return code, out.String(), errs.String(), n.Load()
 	}
@@ -187,7 +191,7 @@ func TestProfileOfAnExporterThatGoesAway(t *testing.T) {
 			}
 			return http.StatusOK, nil
 		})
-		if code != exitPartial || !strings.Contains(errs, "ticks were missed") || asked < 10 {
+		if code != shell.ExitPartial || !strings.Contains(errs, "ticks were missed") || asked < 10 {
 			t.Fatalf("exit %d, asked %d times: %s", code, asked, errs)
 		}
 		for _, want := range []string{`"kind": "stalled"`, "502 Bad Gateway", `"kind": "gap"`, "7 ticks missed: the source failed", `"gaps_s": 0.7,`, `"kind": "ended"`} {
@@ -199,7 +203,7 @@ func TestProfileOfAnExporterThatGoesAway(t *testing.T) {
 	capcliRun(t, 0, "verify", dir)
 	synctest.Test(t, func(t *testing.T) {
 		code, _, errs, _ := record(t, func(int64) (int, error) { return 0, syscall.ECONNREFUSED })
-		if code != exitFailed || !strings.Contains(errs, "connection refused") {
+		if code != shell.ExitFailed || !strings.Contains(errs, "connection refused") {
 			t.Errorf("no exporter: exit %d, said %q", code, errs)
 		}
 	})

@@ -52,7 +52,8 @@ func ofWorld(w *vary.World, files *engine.Files) (page.Extra, error) {
 		x := group{Title: g.Title, Note: g.Note}
 		for _, k := range g.Knobs {
 			y := knobOf("live-"+strconv.Itoa(n), k)
-			if y.Empty = "no limit"; !strings.HasPrefix(k.Path, "limit.") {
+			y.Empty = "no limit"
+			if !strings.HasPrefix(k.Path, "limit.") {
 				y.Empty = "no price"
 			}
 			x.Knobs = append(x.Knobs, y)

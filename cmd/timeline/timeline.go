@@ -167,7 +167,8 @@ func Jobs(t *outcome.Timeline) report.Chart {
 		for _, x := range j.Spells {
 			kind := 0
 			if x.State != outcome.SpellWaiting {
-				if kind = slices.Index(s.Kinds, "ran in "+x.Pool); kind < 0 {
+				kind = slices.Index(s.Kinds, "ran in "+x.Pool)
+				if kind < 0 {
 					kind = len(s.Kinds)
 					s.Kinds = append(s.Kinds, "ran in "+x.Pool)
 				}

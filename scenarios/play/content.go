@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"capcli"
@@ -56,6 +57,20 @@ func (in *Inputs) Contents(document any, r *Run) ([]Content, error) {
 	}
 	addJSON(InputsFile, in)
 	return out, fault
+}
+
+// Folders returns the name of the folder of each case's runs: its scenario, with the policy and the
+// placement where another case has the same scenario, as FileName writes it.
+func Folders(cases []*Case) map[*Case]string {
+	out := map[*Case]string{}
+	for _, c := range cases {
+		name := c.Scenario.Name
+		if slices.ContainsFunc(cases, func(other *Case) bool { return other != c && other.Scenario.Name == name }) {
+			name += "-" + c.Scenario.PolicyName() + "-" + c.Scenario.PlacementName()
+		}
+		out[c] = FileName(name)
+	}
+	return out
 }
 
 // FileName returns a name of which no character but letters, digits, dots, dashes and underscores is left.

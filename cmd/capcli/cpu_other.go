@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "time"
-
-// cpuTime reports false: the processor time is not available on this system.
-func cpuTime() (time.Duration, bool) { return 0, false }

@@ -1,0 +1,120 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/cmd/panel"
+	"capcli/cmd/report/page"
+	"capcli/cmd/shell"
+	"capcli/scenarios/decide"
+	"capcli/scenarios/paper"
+)
+
+// reportOptions are the flags of report.
+type reportOptions struct {
+	form, out, title, xlsx, figures, check string
+
+	live   bool
+	extras []page.Extra // sections of --live
+}
+
+func newReport(e *shell.Env) *cobra.Command {
+	var o reportOptions
+	cmd := &cobra.Command{
+		Use:   "report RESULT…",
+		Short: "Make one page of saved results, for the meeting that decides",
+		Long: "Makes a paper of saved results: folders of capcli simulate --out, and files of capcli plan --save, forecast -o json\n" +
+			"and validate -o json, in any order. It says first what to buy, what it costs a year, what is not served, and the risk.",
+		Example: "  capcli report runs/a runs/b plan.json --out meeting.html\n" +
+			"  capcli report runs/a plan.json --title 'H100 for 2027' --out meeting.html --xlsx meeting.xlsx\n" +
+			"  capcli report plan.json --figures png --out pictures/\n" +
+			"  capcli report --check meeting.html",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), e, &o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.form, "output", "o", "", "`FORM` of the paper: html, md, json (default: by the ending of --out, else md)")
+	f.StringVar(&o.out, "out", "-", "write the paper to this `FILE`; with --figures a folder")
+	f.StringVar(&o.title, "title", "", "`TITLE` of the paper")
+	f.StringVar(&o.xlsx, "xlsx", "", "also write all tables as a workbook to this `FILE`")
+	f.StringVar(&o.figures, "figures", "", "write each picture as svg or png into the folder --out: `KIND`")
+	f.BoolVar(&o.live, "live", false, "the page answers what-if questions about its first folder of runs, or its decision: it carries the engine and the jobs")
+	f.StringVar(&o.check, "check", "", "make the paper in this `FILE` again from its inputs, and say what differs")
+	shell.Complete(cmd, "output", func() []string { return []string{"html", "md", "json"} })
+	shell.Complete(cmd, "figures", func() []string { return []string{"svg", "png"} })
+	return cmd
+}
+
+func runReport(ctx context.Context, e *shell.Env, o *reportOptions, args []string) error {
+	if o.check != "" {
+		return checkReport(e, o, args)
+	}
+	form, err := o.shape()
+	if err != nil {
+		return err
+	}
+	if o.figures != "" && (o.figures != "svg" && o.figures != "png" || o.out == "-") {
+		return &shell.UsageError{Text: "--figures wants svg or png, and a folder --out", Hint: "capcli report plan.json --figures svg --out pictures/"}
+	}
+	q := paper.Request{Title: o.title, Version: shell.VersionText(), Command: o.command(args)}
+	for _, name := range args {
+		f, err := paper.ReadFile(e.Open, e.ResultPath(name))
+		if errors.Is(err, fs.ErrNotExist) && e.IsFolder(name) {
+			return &shell.UsageError{Text: name + " is no folder of runs: it has no " + shell.ResultFile, Hint: "name the folders in it: capcli report " + capcli.ShellWord(name) + "/*"}
+		}
+		if err != nil {
+			return err
+		}
+		q.Files = append(q.Files, *f)
+	}
+	p, err := paper.Make(&q)
+	if err != nil {
+		return err
+	}
+	if o.live {
+		if err := o.addLive(ctx, e, form, args); err != nil {
+			return err
+		}
+	}
+	if o.xlsx != "" {
+		if err := writeWorkbook(e, o.xlsx, p); err != nil {
+			return err
+		}
+	}
+	if o.figures != "" {
+		return o.writeFigures(e, p)
+	}
+	if err := shell.WriteOutput(e, o.out, func(w io.Writer) error { return paperWriters[form](w, p, o.extras) }); err != nil {
+		return err
+	}
+	if form == "html" && o.out != "-" {
+		e.Say("wrote " + o.out + ": one file, opens without a network, prints on A4. next: capcli report --check " + capcli.ShellWord(o.out))
+	}
+	return nil
+}
+
+// addLive adds the what-if section, about the first folder of runs in args, else the decision.
+func (o *reportOptions) addLive(ctx context.Context, e *shell.Env, form string, args []string) error {
+	i := slices.IndexFunc(args, e.IsFolder)
+	d := slices.IndexFunc(args, func(name string) bool { return filepath.Base(name) == decide.DecisionFile })
+	if form != "html" || i < 0 && d < 0 {
+		return &shell.UsageError{Text: "--live wants a folder of runs or a decision, and a page as --out", Hint: "capcli report decision/decision.json --live --out live.html; capcli report runs/plan --live --out live.html"}
+	}
+	var x page.Extra
+	var err error
+	if i >= 0 {
+		x, err = panel.OfFolder(ctx, shell.NewMaker(e), e.Folder(args[i]))
+	} else {
+		x, err = panel.OfDecision(ctx, e.Open, args[d])
+	}
+	o.extras = append(o.extras, x)
+	return err
+}

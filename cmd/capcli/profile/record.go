@@ -1,0 +1,261 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"capcli"
+	"capcli/cmd/shell"
+	"capcli/cmd/tables"
+	"capcli/profile"
+	"capcli/profile/store"
+	"capcli/profile/trace"
+	"capcli/profile/upkeep"
+)
+
+// recording is one run of capcli profile.
+type recording struct {
+	e      *shell.Env
+	o      *profileOptions
+	src    profile.Source
+	clock  profile.Clock
+	price  *capcli.USD
+	played bool                    // whether the source is a recording, which has its own times
+	host   string                  // the box of ticks without a host
+	sinks  map[string]profile.Sink // one a box
+	order  []string                // the keys of sinks in the order they were opened
+
+	keeper     *upkeep.Keeper // nil where past days are left as they are
+	stopUpkeep func()         // stops the work of keeper
+
+	begun   time.Duration
+	ticks   int64
+	devices map[string]bool
+	sum     *profile.Summarizer
+	seen    *profile.Exporter
+	health  *profile.Health
+	p       *shell.Progress
+}
+
+// longestSummary is the longest run that is summed up at its end. A longer run meets more and more
+// jobs, and its memory must not grow.
+const longestSummary = 48 * time.Hour
+
+// agentGC is the GOGC of a recording, in percent. It keeps memory small and costs 0.01 %
+// of a core.
+const agentGC = 20
+
+// agentRows is the number of samples written to a file at once: eight minutes of eight
+// GPUs at 1 Hz. More would need more memory.
+const agentRows = 4096
+
+func (r *recording) run(ctx context.Context) error {
+	r.host = r.hostName()
+	r.devices, r.sinks = map[string]bool{}, map[string]profile.Sink{}
+	in, err := trace.ParseZone(r.o.sample.tz)
+	if err != nil {
+		return err
+	}
+	if r.played || r.o.length > 0 && r.o.length <= longestSummary {
+		r.sum = profile.NewSummarizer(in)
+	}
+	r.health = &profile.Health{Program: shell.VersionText(), Host: r.host, Clock: newRealClock(r.e.Now)}
+	stop, err := r.serve(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	r.p = shell.NewProgress(r.e, "ticks")
+	how := r.sample
+	if r.played {
+		how = r.play
+	}
+	missed, text, err := how(ctx)
+	err = errors.Join(err, r.close())
+	r.p.End(r.ticks)
+	if err != nil {
+		return shell.StoreError(err, r.o.out)
+	}
+	r.e.Note(text)
+	r.e.Note("wrote " + r.o.out)
+	if r.sum == nil {
+		r.e.Note("next: capcli profile summary " + r.o.out)
+		return nil
+	}
+	if err := shell.Emit(r.e, r.o.summary, tables.ProfileDoc(r.sum.Summary().Result([]string{r.o.out}, r.price, utcOr(in)))); err != nil {
+		return err
+	}
+	if missed > 0 {
+		return &capcli.ResultError{Kind: capcli.Incomplete, Text: fmt.Sprintf("%d of %d ticks were missed", missed, missed+r.ticks)}
+	}
+	return nil
+}
+
+// sink returns the store for the ticks of a box, and opens it on the first call.
+func (r *recording) sink(host string) (profile.Sink, error) {
+	if w := r.sinks[host]; w != nil {
+		return w, nil
+	}
+	segment, rows := time.Duration(0), agentRows // 0 is the default length
+	if r.played {
+		segment, rows = 24*time.Hour, 0 // a crashed replay can be run again
+	}
+	w, found, err := store.Create(r.o.out, store.Options{
+		SegmentTime: segment, SegmentRows: rows,
+		Host: host, Program: shell.VersionText(), Holder: fmt.Sprintf("capcli profile, process %d", os.Getpid()),
+		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.Now), // real time, whatever time is recorded
+		Trouble: r.diskTrouble,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.noteRecovered(found)
+	r.sinks[host] = w
+	r.order = append(r.order, host)
+	return w, nil
+}
+
+// diskTrouble tells of an error of the disk that is tried again.
+func (r *recording) diskTrouble(err error) {
+	r.health.DiskError()
+	if r.keeper != nil {
+		r.keeper.Trouble(err)
+	}
+	r.e.Note(fmt.Sprintf("%v; nothing is lost, capcli tries again", err))
+}
+
+// close closes the stores of all boxes.
+func (r *recording) close() error {
+	if r.keeper != nil {
+		r.stopUpkeep()
+	}
+	var all []error
+	for _, host := range r.order {
+		all = append(all, r.sinks[host].Close())
+	}
+	return errors.Join(all...)
+}
+
+func utcOr(in *time.Location) *time.Location {
+	if in == nil {
+		return time.UTC
+	}
+	return in
+}
+
+// sample records until --for is over or ctx ends, which is the usual end. It returns the number of
+// missed ticks and a line about the run.
+func (r *recording) sample(ctx context.Context) (missed int64, text string, err error) {
+	r.keeper = r.newKeeper(ctx)
+	w, err := r.sink(r.host)
+	if err != nil {
+		return 0, "", err
+	}
+	if log, ok := w.(*store.Writer); ok {
+		r.health.WatchLog(log.Waiting)
+	}
+	if r.keeper != nil {
+		r.keeper.Sink, w = r.health.WatchSink(w), r.keeper
+		r.sinks[r.host] = w
+	}
+	r.limitResources()
+	_, r.begun = r.clock.Now()
+	clock := r.clock
+	if r.o.length > 0 {
+		clock = &endingClock{clock, r.begun + r.o.length}
+	}
+	s := profile.Sampler{Source: r.src, Sink: w, Clock: clock, Every: r.o.sample.every, Health: r.health, Machine: r.o.sample.machine(), Observe: func(t *profile.Tick) {
+		r.observe(r.host, t)
+		r.p.Report(int64((t.Elapsed-r.begun)/r.o.sample.every)+1, int64(r.o.length/r.o.sample.every))
+	}}
+	got, err := s.Run(ctx)
+	_, now := r.clock.Now()
+	return got.Missed, r.summaryLine(got, now-r.begun), err
+}
+
+// limitResources leaves memory and cores to the work on the box, unless GOGC or GOMAXPROCS is set.
+func (r *recording) limitResources() {
+	if r.e.Getenv("GOGC") == "" {
+		debug.SetGCPercent(agentGC)
+	}
+	if r.e.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
+	}
+}
+
+// play copies a recording into the store, with its own times. It fails if the recording has no
+// ticks.
+func (r *recording) play(ctx context.Context) (missed int64, text string, err error) {
+	p := profile.Player{Source: r.src, Clock: r.clock, Speed: r.o.sample.speed, Length: r.o.length, Write: func(host string, t *profile.Tick) error {
+		if host == "" {
+			host = r.host
+		}
+		w, err := r.sink(host)
+		if err != nil {
+			return err
+		}
+		if err := w.Write(t); err != nil {
+			return err
+		}
+		r.observe(host, t)
+		r.p.Report(r.ticks, 0)
+		return nil
+	}}
+	got, err := p.Play(ctx)
+	if err == nil && got.Ticks == 0 && ctx.Err() == nil {
+		err = &capcli.InputError{File: r.o.sample.where, Text: "expected ticks in it, found none", Hint: "do --from, --to and --for leave any?"}
+	}
+	return 0, fmt.Sprintf("%v played, %s, %s", got.End.Sub(got.First).Round(time.Second), shell.Numbered(got.Ticks, "tick"), shell.Numbered(int64(len(r.devices)), "GPU")), err
+}
+
+// observe passes a tick that was written to the summary and the exporter.
+func (r *recording) observe(host string, t *profile.Tick) {
+	if len(t.Samples) > 0 {
+		r.ticks++
+	}
+	if len(r.devices) < 4096 {
+		for i := range t.Samples {
+			if uuid := t.Samples[i].Device.UUID; !r.devices[uuid] {
+				r.devices[uuid] = true
+			}
+		}
+	}
+	if r.sum != nil {
+		r.sum.Add(host, t)
+	}
+	if r.seen != nil {
+		r.seen.Observe(t)
+	}
+}
+
+// noteRecovered notes what was saved of an earlier run that crashed.
+func (r *recording) noteRecovered(found *store.Recovery) {
+	if found == nil || found.Segments == 0 {
+		return
+	}
+	text := fmt.Sprintf("an earlier run ended abruptly: %d ticks were saved", found.Ticks)
+	if found.Dropped > 0 {
+		text += fmt.Sprintf(", %d bytes of an unfinished write were dropped", found.Dropped)
+	}
+	r.e.Note(text)
+	for _, d := range found.Damaged {
+		r.e.Note("damaged, and kept aside: " + d)
+	}
+}
+
+// summaryLine describes the run: its time, ticks, missed ticks, GPUs and processor use.
+func (r *recording) summaryLine(got profile.Sampled, took time.Duration) string {
+	text := fmt.Sprintf("%v, %s, %d missed, %s", took.Round(time.Second), shell.Numbered(got.Ticks, "tick"), got.Missed, shell.Numbered(int64(len(r.devices)), "GPU"))
+	if cpu, ok := cpuTime(); ok && took > time.Second && r.o.sample.speed == 1 {
+		text += fmt.Sprintf(", %.1f%% of a core", 100*cpu.Seconds()/took.Seconds())
+	}
+	if got.Every != r.o.sample.every {
+		text += fmt.Sprintf("; the source was too slow for --every %v: the interval grew to %v", r.o.sample.every, got.Every)
+	}
+	return text
+}

@@ -1,0 +1,23 @@
+// Package shelltest makes outside worlds for tests of commands.
+package shelltest
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"capcli/cmd/files"
+	"capcli/cmd/shell"
+)
+
+// NewEnv is a world whose clock stands still and whose streams are buffers.
+func NewEnv() (e *shell.Env, stdout, stderr *bytes.Buffer) {
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	return &shell.Env{
+		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr,
+		Disk:   files.OS(),
+		Temps:  &files.Temps{},
+		Getenv: func(string) string { return "" },
+		Now:    func() time.Time { return time.Unix(0, 0) },
+	}, stdout, stderr
+}
