@@ -169,12 +169,12 @@ func (a *allowance) amount(rate int64, length capcli.Seconds, part uint64) (whol
 	return int64(q), rest
 }
 
-// rateOf returns the rate at which the running job l spends: at the price of its pool when it started.
-func (a *allowance) rateOf(l *Live) int64 {
+// rateIn returns the rate at which l spends if it starts in pool p at a time.
+func (a *allowance) rateIn(l *Live, p int, at capcli.Seconds) int64 {
 	if a.budget.Money == 0 {
 		return l.Milli()
 	}
-	return l.Milli() * int64(l.charged)
+	return l.Milli() * int64(a.charges(p, a.start+capcli.Time(at)))
 }
 
 // rateIfStarted returns the highest rate at which the waiting job l could spend if it started now.
@@ -208,8 +208,8 @@ func (a *allowance) affords(l *Live, now capcli.Seconds) bool {
 	if ok && a.budget.Reserve {
 		need := a.spent + a.needInPeriod(l, a.rateIfStarted(l, now), now)
 		for _, r := range a.running {
-			if !r.onSpot {
-				need += a.needInPeriod(r, a.rateOf(r), now)
+			if !r.spot {
+				need += a.needInPeriod(r.Live, r.rate, now)
 			}
 		}
 		ok = need <= a.budget.limit()
@@ -300,40 +300,41 @@ func (a *allowance) runsOut(now capcli.Seconds) capcli.Seconds {
 }
 
 // enforce preempts the running jobs of a tenant whose budget is spent, if its rule says so.
-func (e *engine) enforce(a *allowance) {
-	if a.budget.Then != StopJobs || !a.isSpent(e.c.now) {
+func (g *gate) enforce(a *allowance) {
+	if a.budget.Then != StopJobs || !a.isSpent(g.e.c.now) {
 		return
 	}
-	for _, l := range slices.Clone(a.running) {
-		if l.onSpot {
+	for _, r := range slices.Clone(a.running) {
+		if r.spot {
 			continue
 		}
+		l := r.Live
 		a.periods[len(a.periods)-1].Stops++
-		e.meter.stops++
-		e.evict(l, false)
-		e.enqueue(l)
-		e.planPatience(l)
+		g.e.meter.stops++
+		g.e.evict(l, false)
+		g.e.enqueue(l)
+		g.e.planPatience(l)
 	}
 }
 
 // degrade starts jobs of tenants whose budgets are spent on spot pools, in the queue's order, if
 // their rule says so.
-func (e *engine) degrade(q *queue) {
-	if !slices.ContainsFunc(e.gate.all, func(a *allowance) bool {
+func (g *gate) degrade(q *queue) {
+	if !slices.ContainsFunc(g.all, func(a *allowance) bool {
 		return a.budget != nil && a.budget.Then == UseSpot && a.refused
 	}) {
 		return
 	}
 	for en := range q.list.All() {
 		l := en.Value.job
-		if l.state != waiting || l.heldBack || l.resting || !l.mayDegrade(e.c.now) {
+		if l.state != waiting || l.heldBack || l.resting || !l.mayDegrade(g.e.c.now) {
 			continue
 		}
-		if s := e.findSpot(l); len(s) > 0 {
-			e.start(l, s)
+		if s := g.findSpot(l); len(s) > 0 {
+			g.e.start(l, s)
 		}
 	}
-	e.turn.sweep()
+	g.e.turn.sweep()
 }
 
 // mayDegrade reports whether a spent budget sends l to spot pools, and its caps let it start.
@@ -356,18 +357,18 @@ func (l *Live) mayDegrade(now capcli.Seconds) (spent bool) {
 }
 
 // findSpot returns room for l in the spot pools that it may use.
-func (e *engine) findSpot(l *Live) []Slice {
+func (g *gate) findSpot(l *Live) []Slice {
 	for _, pools := range l.class.ranks {
-		e.others = e.others[:0]
+		g.e.others = g.e.others[:0]
 		for _, p := range pools {
-			if e.c.pools[p].Terms == Spot && (e.guard == nil || e.admits(l, p)) {
-				e.others = append(e.others, p)
+			if g.e.c.pools[p].Terms == Spot && g.e.guard.admits(l, p) {
+				g.e.others = append(g.e.others, p)
 			}
 		}
-		if len(e.others) == 0 {
+		if len(g.e.others) == 0 {
 			continue
 		}
-		if s := e.findIn(e.c, l, e.others); len(s) > 0 {
+		if s := g.e.findIn(g.e.c, l, g.e.others); len(s) > 0 {
 			return s
 		}
 	}
@@ -375,15 +376,12 @@ func (e *engine) findSpot(l *Live) []Slice {
 }
 
 // budgets returns what was spent of each budget, by tenant and period.
-func (e *engine) budgets() (out []BudgetPeriod) {
-	if e.gate == nil {
-		return nil
-	}
-	for _, a := range e.gate.all {
+func (g *gate) budgets() (out []BudgetPeriod) {
+	for _, a := range g.all {
 		if a.budget != nil {
-			a.accrue(e.c.now)
+			a.accrue(g.e.c.now)
 			for _, p := range a.periods {
-				if p.Approved != nil && *p.Approved > a.start+capcli.Time(e.c.now) {
+				if p.Approved != nil && *p.Approved > a.start+capcli.Time(g.e.c.now) {
 					p.Approved = nil // the run ended before
 				}
 				out = append(out, p)

@@ -6,10 +6,10 @@ import (
 )
 
 // planMoves plans the next round of consolidation of a pool.
-func (e *engine) planMoves(k *boughtPool) {
+func (b *buying) planMoves(k *boughtPool) {
 	if k.Consolidate > 0 && k.moveAt == 0 {
-		k.moveAt = e.c.now + k.Consolidate
-		e.lookAt(k.moveAt)
+		k.moveAt = b.e.c.now + k.Consolidate
+		b.lookAt(k.moveAt)
 	}
 }
 
@@ -19,48 +19,48 @@ func (e *engine) planMoves(k *boughtPool) {
 // nothing has started or ended for Consolidate, those with the fewest jobs first, then with the fewest held
 // GPUs. Moves to nodes that are empty, and so on their way out, do not count. A move costs what
 // Defragment says, and only jobs that can save their work move.
-func (e *engine) consolidate(k *boughtPool) {
-	now := e.c.now
+func (b *buying) consolidate(k *boughtPool) {
+	now := b.e.c.now
 	if k.moveAt == 0 || now < k.moveAt {
 		return
 	}
 	k.moveAt = 0
-	if k.there+k.loading > max(k.Warm, k.wanted) && e.guard == nil {
-		for _, n := range e.quietNodes(k) {
-			if e.emptyNode(k, n) {
+	if k.there+k.loading > max(k.Warm, k.wanted) && b.e.guard.after == 0 {
+		for _, n := range b.quietNodes(k) {
+			if b.emptyNode(k, n) {
 				break
 			}
 		}
 	}
 	if k.there > 0 {
-		e.planMoves(k)
+		b.planMoves(k)
 	}
 }
 
 // quietNodes returns the candidates of a round in the order in which they are tried.
-func (e *engine) quietNodes(k *boughtPool) (out []int) {
-	s := &e.c.state[k.pool]
+func (b *buying) quietNodes(k *boughtPool) (out []int) {
+	s := &b.e.c.state[k.pool]
 	for n := s.first; n < s.first+s.n; n++ {
-		if t := &e.buy.lots[n]; t.up && !t.leaving && t.held > 0 && t.touched+k.Consolidate <= e.c.now {
+		if t := &b.lots[n]; t.up && !t.leaving && t.held > 0 && t.touched+k.Consolidate <= b.e.c.now {
 			out = append(out, n)
 		}
 	}
-	slices.SortFunc(out, func(a, b int) int {
-		return cmp.Or(cmp.Compare(e.buy.lots[a].held, e.buy.lots[b].held), cmp.Compare(e.c.FreeMilli(b), e.c.FreeMilli(a)), cmp.Compare(a, b))
+	slices.SortFunc(out, func(x, y int) int {
+		return cmp.Or(cmp.Compare(b.lots[x].held, b.lots[y].held), cmp.Compare(b.e.c.FreeMilli(y), b.e.c.FreeMilli(x)), cmp.Compare(x, y))
 	})
 	return out
 }
 
 // emptyNode moves all jobs of node n elsewhere and gives the node back. It reports false if one of them
 // cannot move or has no room.
-func (e *engine) emptyNode(k *boughtPool, n int) bool {
+func (b *buying) emptyNode(k *boughtPool, n int) bool {
 	var moved []*Live
 	parts := int32(0)
-	for l := range e.runningIn(k.pool) {
+	for l := range b.e.runningIn(k.pool) {
 		if !slices.ContainsFunc(l.slices, func(s Slice) bool { return int(s.Node) == n }) {
 			continue
 		}
-		if !e.mayMove(l) {
+		if !b.e.mayMove(l) {
 			return false
 		}
 		moved = append(moved, l)
@@ -70,44 +70,44 @@ func (e *engine) emptyNode(k *boughtPool, n int) bool {
 			}
 		}
 	}
-	if parts < e.buy.lots[n].held { // the rest is replicas of services, which stay
+	if parts < b.lots[n].held { // the rest is replicas of services, which stay
 		return false
 	}
-	slices.SortFunc(moved, func(a, b *Live) int { return cmp.Compare(a.seq, b.seq) })
-	places := e.placesWithout(n, moved)
+	slices.SortFunc(moved, func(x, y *Live) int { return cmp.Compare(x.seq, y.seq) })
+	places := b.placesWithout(n, moved)
 	if len(moved) == 0 || places == nil {
 		return false
 	}
 	for _, m := range moved {
-		e.takeOff(m)
+		b.e.takeOff(m)
 	}
 	for i, m := range moved {
-		e.start(m, places[i])
+		b.e.start(m, places[i])
 	}
-	e.turn.sweep()
+	b.e.turn.sweep()
 	k.sum.Moved += int64(len(moved))
 	k.sum.Emptied++
-	e.endNode(n, false)
+	b.endNode(n, false)
 	return true
 }
 
 // placesWithout returns where the jobs would go without node n, on nodes that are in use; nil if one of
 // them has no room.
-func (e *engine) placesWithout(n int, moved []*Live) [][]Slice {
-	w := e.c.copyTo(e.defrag.copy)
-	e.defrag.copy = w
+func (b *buying) placesWithout(n int, moved []*Live) [][]Slice {
+	w := b.e.c.copyTo(b.trial)
+	b.trial = w
 	for _, m := range moved {
 		w.release(m.slices)
 	}
 	w.setUp(n, false, false)
-	for i := range e.buy.lots {
-		if t := &e.buy.lots[i]; t.up && t.held == 0 && !t.leaving {
+	for i := range b.lots {
+		if t := &b.lots[i]; t.up && t.held == 0 && !t.leaving {
 			w.setUp(i, false, false)
 		}
 	}
 	var out [][]Slice
 	for _, m := range moved {
-		s := e.paidPlace(w, m)
+		s := b.paidPlace(w, m)
 		if len(s) == 0 {
 			return nil
 		}
@@ -118,19 +118,19 @@ func (e *engine) placesWithout(n int, moved []*Live) [][]Slice {
 }
 
 // paidPlace returns room for l in w in a pool that it may use now and that is paid for whole.
-func (e *engine) paidPlace(w *Cluster, l *Live) []Slice {
+func (b *buying) paidPlace(w *Cluster, l *Live) []Slice {
 	for r, pools := range l.class.ranks {
-		if r > 0 && !e.opened(l) {
+		if r > 0 && !b.e.opened(l) {
 			return nil
 		}
-		e.others = e.others[:0]
+		b.e.others = b.e.others[:0]
 		for _, p := range pools {
-			if e.c.pools[p].PaidWhole() {
-				e.others = append(e.others, p)
+			if b.e.c.pools[p].PaidWhole() {
+				b.e.others = append(b.e.others, p)
 			}
 		}
-		if len(e.others) > 0 {
-			if s := e.findIn(w, l, e.others); len(s) > 0 {
+		if len(b.e.others) > 0 {
+			if s := b.e.findIn(w, l, b.e.others); len(s) > 0 {
 				return s
 			}
 		}

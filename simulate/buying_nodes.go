@@ -9,8 +9,9 @@ import (
 
 // buying is the state of the pools of bought nodes in a run.
 type buying struct {
+	e     *engine
 	pools []*boughtPool // in order of number
-	of    []*boughtPool // by pool; nil for others
+	of    []*boughtPool // by pool; nil for pools whose nodes are not bought
 	lots  []lot         // by node of the cluster
 
 	changed bool     // what waits or what is free has changed since the last outlook
@@ -19,6 +20,7 @@ type buying struct {
 	sound   bool     // whether ahead is of this instant
 	round   uint32   // number of the outlook, for Reach.failed
 	keeping []int    // buffer of giveBack
+	trial   *Cluster // buffer of placesWithout
 }
 
 // boughtPool is the state of one pool.
@@ -56,18 +58,19 @@ type lot struct {
 	touched capcli.Seconds // last start or end of a job on it
 }
 
-// buyWake is the node of the Wake event of a look at bought nodes: the engine does all that is due.
-const buyWake = -6
+// lookAtNodes is the handler of a look at bought nodes: the engine does all that is due.
+func lookAtNodes(e *engine, _ planned) { e.buy.changed = true }
 
-// Values of the run field of planned events of bought nodes: see nodeChange.
-const (
-	nodeComes = 5 // the node field is a node on its way
-	billEnds  = 6 // the node field is a pool, one of whose nodes is gone and was billed until now
-)
+// nodeComes is the handler of the coming of a node.
+func nodeComes(e *engine, p planned) { e.buy.nodeCame(p.arg) }
 
-// newBuying returns the state of the pools of bought nodes; nil if there are none.
-func newBuying(cfg *Config, c *Cluster) (*buying, error) {
-	var b *buying
+// billEnds is the handler of the end of the billing of a node of a pool that is gone.
+func billEnds(e *engine, p planned) { e.buy.billEnded(p.arg) }
+
+// newBuying returns the state of the pools of bought nodes.
+func newBuying(e *engine) (buying, error) {
+	cfg := &e.cfg
+	b := buying{e: e, of: make([]*boughtPool, len(cfg.Pools))}
 	for p := range cfg.Pools {
 		pool := &cfg.Pools[p]
 		if pool.Buy == nil {
@@ -75,14 +78,14 @@ func newBuying(cfg *Config, c *Cluster) (*buying, error) {
 		}
 		switch {
 		case pool.Terms.Committed():
-			return nil, fmt.Errorf("pool %s: only nodes of on-demand and spot pools are bought", pool.Name)
+			return b, fmt.Errorf("pool %s: only nodes of on-demand and spot pools are bought", pool.Name)
 		case len(pool.Windows) > 0 || len(pool.Withheld) > 0:
-			return nil, fmt.Errorf("pool %s: bought nodes have no windows and no withheld capacity", pool.Name)
+			return b, fmt.Errorf("pool %s: bought nodes have no windows and no withheld capacity", pool.Name)
 		case pool.GPUsPerNode <= 0:
-			return nil, errors.New("pool " + pool.Name + ": bought nodes need GPUs")
+			return b, errors.New("pool " + pool.Name + ": bought nodes need GPUs")
 		}
-		if b == nil {
-			b = &buying{of: make([]*boughtPool, len(cfg.Pools)), lots: make([]lot, len(c.nodes))}
+		if b.lots == nil {
+			b.lots = make([]lot, len(e.c.nodes))
 		}
 		k := &boughtPool{Buying: pool.Buy, pool: p, sum: BoughtPool{Pool: p}}
 		if k.Scaler != nil {
@@ -94,100 +97,100 @@ func newBuying(cfg *Config, c *Cluster) (*buying, error) {
 }
 
 // openBought opens or ends a pool of bought nodes by its dates. Its warm nodes are there at once.
-func (e *engine) openBought(k *boughtPool, open bool) {
-	s := &e.c.state[k.pool]
-	e.buy.changed = true
+func (b *buying) openBought(k *boughtPool, open bool) {
+	s := &b.e.c.state[k.pool]
+	b.changed = true
 	if k.open = open; !open {
 		for n := s.first; n < s.first+s.n; n++ {
-			if e.buy.lots[n].life > 0 {
-				e.evictFrom(n)
-				e.endNode(n, false)
+			if b.lots[n].life > 0 {
+				b.e.evictFrom(n)
+				b.endNode(n, false)
 			}
 		}
 		return
 	}
 	for n := s.first; n < s.first+s.n && k.there < k.Warm; n++ {
-		if e.canOrder(n) {
+		if b.canOrder(n) {
 			k.sum.Warm++
-			e.order(k, n, 0)
+			b.order(k, n, 0)
 		}
 	}
 	if k.scaler != nil {
-		k.stepAt = e.c.now + k.length()
-		e.lookAt(k.stepAt)
+		k.stepAt = b.e.c.now + k.length()
+		b.lookAt(k.stepAt)
 	}
 }
 
 // canOrder reports whether the place n is empty and can have a node.
-func (e *engine) canOrder(n int) bool {
-	nd := &e.c.nodes[n]
-	return e.buy.lots[n].life == 0 && !nd.lost && !nd.leaving
+func (b *buying) canOrder(n int) bool {
+	nd := &b.e.c.nodes[n]
+	return b.lots[n].life == 0 && !nd.lost && !nd.leaving
 }
 
 // gpus returns the size of a node of the pool in thousandths of GPUs.
-func (e *engine) nodeMilli(k *boughtPool) int64 { return 1000 * int64(e.c.pools[k.pool].GPUsPerNode) }
+func (b *buying) nodeMilli(k *boughtPool) int64 { return 1000 * int64(b.e.c.pools[k.pool].GPUsPerNode) }
 
 // order buys a node in place n, which comes after lead.
-func (e *engine) order(k *boughtPool, n int, lead capcli.Seconds) {
-	now, t := e.c.now, &e.buy.lots[n]
-	e.ledger.rec.Nodes = append(e.ledger.rec.Nodes, BoughtNode{
-		Pool: k.pool, Node: e.c.NodeNumber(n), Ordered: now, Came: -1, Ended: -1, From: -1, To: -1,
+func (b *buying) order(k *boughtPool, n int, lead capcli.Seconds) {
+	now, t := b.e.c.now, &b.lots[n]
+	b.e.ledger.rec.Nodes = append(b.e.ledger.rec.Nodes, BoughtNode{
+		Pool: k.pool, Node: b.e.c.NodeNumber(n), Ordered: now, Came: -1, Ended: -1, From: -1, To: -1,
 	})
-	*t = lot{life: int32(len(e.ledger.rec.Nodes)), comes: now + lead, empty: now, touched: now}
+	*t = lot{life: int32(len(b.e.ledger.rec.Nodes)), comes: now + lead, empty: now, touched: now}
 	k.loading++
-	e.c.nodes[n].coming = true
+	b.e.c.nodes[n].coming = true
 	k.sum.Most = max(k.sum.Most, k.there+k.loading+k.leaving)
 	if k.FromOrder {
-		e.bill(k, t)
+		b.bill(k, t)
 	}
 	if lead > 0 {
-		e.agenda.add(t.comes, Gain, nil, nodeComes, int32(n))
+		b.e.agenda.add(t.comes, Gain, nodeComes, nil, n)
 		return
 	}
-	e.nodeCame(n)
-	e.buy.came = true
+	b.nodeCame(n)
+	b.came = true
 }
 
 // bill begins to bill a node.
-func (e *engine) bill(k *boughtPool, t *lot) {
-	e.touchPool(k.pool)
-	e.c.state[k.pool].account.offered += e.nodeMilli(k)
-	e.ledger.rec.Nodes[t.life-1].From = e.c.now
+func (b *buying) bill(k *boughtPool, t *lot) {
+	b.e.touchPool(k.pool)
+	b.e.c.state[k.pool].account.offered += b.nodeMilli(k)
+	b.e.ledger.rec.Nodes[t.life-1].From = b.e.c.now
 }
 
 // nodeCame makes a node that was on its way usable. An event of an order that was called off has no
 // effect.
-func (e *engine) nodeCame(n int) {
-	t, now := &e.buy.lots[n], e.c.now
+func (b *buying) nodeCame(n int) {
+	t, now := &b.lots[n], b.e.c.now
 	if t.life == 0 || t.up || t.comes != now {
 		return
 	}
-	p := int(e.c.nodes[n].pool)
-	k := e.buy.of[p]
-	life := &e.ledger.rec.Nodes[t.life-1]
+	p := int(b.e.c.nodes[n].pool)
+	k := b.of[p]
+	life := &b.e.ledger.rec.Nodes[t.life-1]
 	life.Came, t.up, t.empty, t.touched = now, true, now, now
 	k.sum.Lead += now - life.Ordered
 	k.sum.Came++
 	if !k.FromOrder {
-		e.bill(k, t)
+		b.bill(k, t)
 	}
 	k.loading--
 	k.there++
-	e.c.nodes[n].coming = false
-	e.setNode(n, true, false, false)
-	e.buy.changed = true
-	e.planCheck(k, now+k.Idle)
-	e.planMoves(k)
-	e.tell(Gain, nil, p, n)
+	b.e.c.nodes[n].coming = false
+	b.e.setNode(n, true, false, false)
+	b.changed = true
+	b.planCheck(k, now+k.Idle)
+	b.planMoves(k)
+	b.e.tell(Gain, nil, p, n)
 }
 
 // endNode gives the node in place n back, or calls its order off. A lost node is billed to now, others by
 // their minimum and unit.
-func (e *engine) endNode(n int, lost bool) {
-	t, now := &e.buy.lots[n], e.c.now
-	nd := &e.c.nodes[n]
-	k := e.buy.of[nd.pool]
-	life := &e.ledger.rec.Nodes[t.life-1]
+func (b *buying) endNode(n int, lost bool) {
+	t, now := &b.lots[n], b.e.c.now
+	nd := &b.e.c.nodes[n]
+	k := b.of[nd.pool]
+	life := &b.e.ledger.rec.Nodes[t.life-1]
 	life.Ended, life.Lost = now, lost
 	if t.up {
 		if t.leaving {
@@ -195,7 +198,7 @@ func (e *engine) endNode(n int, lost bool) {
 		} else {
 			k.there--
 		}
-		e.setNode(n, false, nd.lost, nd.leaving)
+		b.e.setNode(n, false, nd.lost, nd.leaving)
 	} else {
 		nd.coming = false
 		k.loading--
@@ -207,13 +210,13 @@ func (e *engine) endNode(n int, lost bool) {
 			life.To = life.From + k.billed(now-life.From)
 		}
 		k.sum.Billed += life.To - life.From
-		e.touchPool(k.pool)
-		a := &e.c.state[k.pool].account
+		b.e.touchPool(k.pool)
+		a := &b.e.c.state[k.pool].account
 		if life.To > now {
-			a.over += e.nodeMilli(k)
-			e.agenda.add(life.To, Gain, nil, billEnds, int32(k.pool))
+			a.over += b.nodeMilli(k)
+			b.e.agenda.add(life.To, Gain, billEnds, nil, k.pool)
 		} else {
-			a.offered -= e.nodeMilli(k)
+			a.offered -= b.nodeMilli(k)
 		}
 	}
 	if lost {
@@ -221,16 +224,16 @@ func (e *engine) endNode(n int, lost bool) {
 	}
 	up := t.up
 	*t = lot{}
-	e.buy.changed = true
+	b.changed = true
 	if up && !lost {
-		e.tell(Lose, nil, k.pool, n)
+		b.e.tell(Lose, nil, k.pool, n)
 	}
 }
 
 // billEnded ends the billing of a node that is gone.
-func (e *engine) billEnded(p int) {
-	e.touchPool(p)
-	a, milli := &e.c.state[p].account, e.nodeMilli(e.buy.of[p])
+func (b *buying) billEnded(p int) {
+	b.e.touchPool(p)
+	a, milli := &b.e.c.state[p].account, b.nodeMilli(b.of[p])
 	a.over -= milli
 	a.offered -= milli
 }
@@ -248,21 +251,21 @@ func (k *Buying) billed(time capcli.Seconds) capcli.Seconds {
 }
 
 // boughtChange follows a change of place n by the pool's supply. The jobs on it are gone already.
-func (e *engine) boughtChange(n int, kind Kind) {
-	t := &e.buy.lots[n]
-	k := e.buy.of[e.c.nodes[n].pool]
-	e.buy.changed = true
+func (b *buying) boughtChange(n int, kind Kind) {
+	t := &b.lots[n]
+	k := b.of[b.e.c.nodes[n].pool]
+	b.changed = true
 	switch {
 	case t.life == 0:
 	case kind == Lose:
-		e.endNode(n, true)
+		b.endNode(n, true)
 	case kind == Drain && t.up:
 		t.leaving = true
 		k.there--
 		k.leaving++
-		e.planCheck(k, e.c.now)
+		b.planCheck(k, b.e.c.now)
 	case kind == Drain: // ordered, and it will not come
-		e.endNode(n, true)
+		b.endNode(n, true)
 	case t.leaving: // it stays after all
 		t.leaving = false
 		k.there++
@@ -270,56 +273,57 @@ func (e *engine) boughtChange(n int, kind Kind) {
 	}
 }
 
+func (b *buying) joined(*Live)    { b.changed = true }
+func (b *buying) started(l *Live) { b.countParts(l.slices, 1) }
+func (b *buying) stopped(l *Live) { b.countParts(l.slices, -1) }
+
 // countParts counts parts of a job on bought nodes that start (sign 1) or end (-1).
-func (e *engine) countParts(slices []Slice, sign int32) {
-	e.buy.changed = true
-	k := e.buy.of[slices[0].Pool]
+func (b *buying) countParts(slices []Slice, sign int32) {
+	b.changed = true
+	k := b.of[slices[0].Pool]
 	if k == nil {
 		return
 	}
-	now := e.c.now
+	now := b.e.c.now
 	for i := range slices {
-		t := &e.buy.lots[slices[i].Node]
+		t := &b.lots[slices[i].Node]
 		t.touched = now
 		if t.held += sign; t.held == 0 {
 			t.empty = now
 			if t.leaving {
-				e.planCheck(k, now)
+				b.planCheck(k, now)
 			} else {
-				e.planCheck(k, now+k.Idle)
+				b.planCheck(k, now+k.Idle)
 			}
 		}
 	}
 }
 
 // planCheck plans a look at the empty nodes of a pool.
-func (e *engine) planCheck(k *boughtPool, at capcli.Seconds) {
+func (b *buying) planCheck(k *boughtPool, at capcli.Seconds) {
 	if k.checkAt > 0 && k.checkAt <= at {
 		return
 	}
 	k.checkAt = max(at, 1)
-	e.lookAt(at)
+	b.lookAt(at)
 }
 
 // lookAt plans a look at bought nodes.
-func (e *engine) lookAt(at capcli.Seconds) {
-	if at > e.c.now {
-		e.agenda.add(at, Wake, nil, 0, buyWake)
+func (b *buying) lookAt(at capcli.Seconds) {
+	if at > b.e.c.now {
+		b.e.agenda.call(at, lookAtNodes)
 	}
 }
 
 // closeBought ends all lives at the end of the run. What is billed beyond it counts in its last second.
-func (e *engine) closeBought(end capcli.Seconds) {
-	if e.buy == nil {
-		return
+func (b *buying) closeBought(end capcli.Seconds) {
+	for _, k := range b.pools {
+		b.settleWait(k)
 	}
-	for _, k := range e.buy.pools {
-		e.settleWait(k)
-	}
-	beyond := make([]capcli.GPUTime, len(e.c.pools))
-	for i := range e.ledger.rec.Nodes {
-		life := &e.ledger.rec.Nodes[i]
-		k := e.buy.of[life.Pool]
+	beyond := make([]capcli.GPUTime, len(b.e.c.pools))
+	for i := range b.e.ledger.rec.Nodes {
+		life := &b.e.ledger.rec.Nodes[i]
+		k := b.of[life.Pool]
 		if life.Ended < 0 {
 			life.Ended, life.Stands = end, true
 			if life.Came < 0 {
@@ -332,12 +336,12 @@ func (e *engine) closeBought(end capcli.Seconds) {
 		}
 		if life.To > end {
 			life.Beyond, life.To = life.To-end, end
-			beyond[life.Pool] += capcli.GPUTime(e.nodeMilli(k) * int64(life.Beyond))
+			beyond[life.Pool] += capcli.GPUTime(b.nodeMilli(k) * int64(life.Beyond))
 		}
 	}
 	for p, d := range beyond {
 		if d > 0 {
-			e.ledger.addIdle(p, max(0, end-1), d)
+			b.e.ledger.addIdle(p, max(0, end-1), d)
 		}
 	}
 }

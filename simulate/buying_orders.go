@@ -6,40 +6,38 @@ import (
 	"capcli"
 )
 
-// settleNodes does at the end of an instant what is due for bought nodes: it orders, gives back and
+// settle does at the end of an instant what is due for bought nodes: it orders, gives back and
 // consolidates. Nodes that come at once give the queues another turn.
-func (e *engine) settleNodes() {
+func (b *buying) settle() {
 	for range maxPasses {
-		e.buy.came, e.buy.sound = false, false
-		for _, k := range e.buy.pools {
-			e.decide(k)
-			if short := k.Warm - k.there - k.loading; short > 0 && k.open && e.c.now >= k.retryAt {
-				e.buyNodes(k, short) // warm nodes that were lost
+		b.came, b.sound = false, false
+		for _, k := range b.pools {
+			b.decide(k)
+			if short := k.Warm - k.there - k.loading; short > 0 && k.open && b.e.c.now >= k.retryAt {
+				b.buyNodes(k, short) // warm nodes that were lost
 			}
 		}
-		if e.buy.changed {
-			e.foresee(true)
+		if b.changed {
+			b.foresee(true)
 		}
-		for _, k := range e.buy.pools {
-			e.giveBack(k)
-			e.consolidate(k)
+		for _, k := range b.pools {
+			b.giveBack(k)
+			b.consolidate(k)
 		}
 		switch {
-		case e.buy.came || e.anyDirty():
-			if e.svc != nil {
-				e.settleServices()
-			}
-			e.turns()
-		case !e.buy.changed || !e.anyWaits():
+		case b.came || b.anyDirty():
+			b.e.svc.settle()
+			b.e.turns()
+		case !b.changed || !b.anyWaits():
 			return
 		}
 	}
 }
 
 // anyDirty reports whether a queue wants a turn now.
-func (e *engine) anyDirty() bool {
-	for _, q := range e.queues {
-		if q.dirty && e.cfg.Settings.Round <= 0 {
+func (b *buying) anyDirty() bool {
+	for _, q := range b.e.queues {
+		if q.dirty && b.e.cfg.Settings.Round <= 0 {
 			return true
 		}
 	}
@@ -47,23 +45,22 @@ func (e *engine) anyDirty() bool {
 }
 
 // anyWaits reports whether a job or a replica waits.
-func (e *engine) anyWaits() bool {
-	return e.meter.queueNow > 0 || e.svc != nil && slices.ContainsFunc(e.svc.list, func(s *service) bool { return len(s.wanting) > 0 })
+func (b *buying) anyWaits() bool {
+	return b.e.meter.queueNow > 0 || slices.ContainsFunc(b.e.svc.list, func(s *service) bool { return len(s.wanting) > 0 })
 }
 
 // foresee finds out which waiting jobs fit on what is free and on the nodes on their way, in the order of
 // their queues, and keeps that as buying.ahead. If order is set, jobs that fit nowhere order nodes.
-func (e *engine) foresee(order bool) {
-	b := e.buy
+func (b *buying) foresee(order bool) {
 	b.changed = false
 	for _, k := range b.pools {
-		e.settleWait(k)
+		b.settleWait(k)
 		k.waitNow = [2]int64{}
 	}
-	if !e.anyWaits() || !e.mayForesee() {
+	if !b.anyWaits() || !b.mayForesee() {
 		return
 	}
-	b.ahead = e.c.copyTo(b.ahead)
+	b.ahead = b.e.c.copyTo(b.ahead)
 	b.sound = true
 	b.round++
 	for n := range b.lots {
@@ -71,27 +68,25 @@ func (e *engine) foresee(order bool) {
 			b.ahead.setUp(n, true, false)
 		}
 	}
-	if e.svc != nil { // replicas go first
-		for _, s := range e.svc.list {
-			for range s.wanting {
-				e.foreseeJob(&s.want, true, order)
-			}
+	for _, s := range b.e.svc.list { // replicas go first
+		for range s.wanting {
+			b.foreseeJob(&s.want, true, order)
 		}
 	}
-	for _, q := range e.queues {
-		e.foreseeQueue(q, order)
+	for _, q := range b.e.queues {
+		b.foreseeQueue(q, order)
 	}
 }
 
 // foreseeQueue takes what the jobs of a queue would take in buying.ahead.
-func (e *engine) foreseeQueue(q *queue, order bool) {
+func (b *buying) foreseeQueue(q *queue, order bool) {
 	i := 0
 	for _, chunk := range q.list.Chunks {
 		for c := range chunk {
 			l := chunk[c].Value.job
 			if l.state == waiting && len(l.class.bought) > 0 && !l.OverQuota() {
-				last := e.cfg.Overflow.QueueMax > 0 && i >= e.cfg.Overflow.QueueMax
-				e.foreseeJob(l, last || e.opened(l), order)
+				last := b.e.cfg.Overflow.QueueMax > 0 && i >= b.e.cfg.Overflow.QueueMax
+				b.foreseeJob(l, last || b.e.opened(l), order)
 			}
 			i++
 		}
@@ -100,9 +95,9 @@ func (e *engine) foreseeQueue(q *queue, order bool) {
 
 // mayForesee reports whether an outlook can matter: a node is on its way or can be ordered, or one that
 // is empty could be given back.
-func (e *engine) mayForesee() bool {
-	for _, k := range e.buy.pools {
-		if k.loading > 0 || k.open && k.there+k.leaving+k.loading < e.c.state[k.pool].n || k.checkAt > 0 {
+func (b *buying) mayForesee() bool {
+	for _, k := range b.pools {
+		if k.loading > 0 || k.open && k.there+k.leaving+k.loading < b.e.c.state[k.pool].n || k.checkAt > 0 {
 			return true
 		}
 	}
@@ -111,14 +106,14 @@ func (e *engine) mayForesee() bool {
 
 // foreseeJob takes what l would take in buying.ahead, with new nodes where it has no room. opened says
 // whether it may use pools beyond its first rank.
-func (e *engine) foreseeJob(l *Live, opened, order bool) {
-	b, c := e.buy, l.class
+func (b *buying) foreseeJob(l *Live, opened, order bool) {
+	c := l.class
 	for r, pools := range c.ranks {
 		if r > 0 && !opened {
 			return
 		}
-		if s := e.foreseeIn(l, pools, r); len(s) > 0 {
-			if k := b.of[s[0].Pool]; k != nil && e.onItsWay(s) {
+		if s := b.foreseeIn(l, pools, r); len(s) > 0 {
+			if k := b.of[s[0].Pool]; k != nil && b.onItsWay(s) {
 				k.waitNow[0]++
 			}
 			b.ahead.take(s)
@@ -129,14 +124,14 @@ func (e *engine) foreseeJob(l *Live, opened, order bool) {
 			if k == nil || !k.open {
 				continue
 			}
-			if order && k.scaler == nil && e.orderFor(k, l) {
+			if order && k.scaler == nil && b.orderFor(k, l) {
 				k.waitNow[0]++
 				return
 			}
 		}
 	}
 	for _, p := range c.bought { // it fits nowhere: is that for want of nodes to be had?
-		if k := b.of[p]; e.c.now < k.retryAt {
+		if k := b.of[p]; b.e.c.now < k.retryAt {
 			k.waitNow[1]++
 			return
 		}
@@ -145,15 +140,15 @@ func (e *engine) foreseeJob(l *Live, opened, order bool) {
 
 // foreseeIn returns room for l in pools of buying.ahead. Within one outlook capacity only goes, so a class
 // remembers the least number of GPUs that had no room in a rank.
-func (e *engine) foreseeIn(l *Live, pools []int, rank int) []Slice {
+func (b *buying) foreseeIn(l *Live, pools []int, rank int) []Slice {
 	c, plain := l.class, l.GPUMilli == 0 && l.mould == nil && !l.class.hosted && rank < len(l.class.failed)
-	if plain && c.failedIn == e.buy.round && c.failed[rank] > 0 && l.GPUs >= c.failed[rank] {
+	if plain && c.failedIn == b.round && c.failed[rank] > 0 && l.GPUs >= c.failed[rank] {
 		return nil
 	}
-	s := e.findIn(e.buy.ahead, l, pools)
+	s := b.e.findIn(b.ahead, l, pools)
 	if len(s) == 0 && plain {
-		if c.failedIn != e.buy.round {
-			c.failedIn, c.failed = e.buy.round, [2]int{}
+		if c.failedIn != b.round {
+			c.failedIn, c.failed = b.round, [2]int{}
 		}
 		c.failed[rank] = l.GPUs
 	}
@@ -161,9 +156,9 @@ func (e *engine) foreseeIn(l *Live, pools []int, rank int) []Slice {
 }
 
 // onItsWay reports whether one of the slices is on a node that is not there yet.
-func (e *engine) onItsWay(slices []Slice) bool {
+func (b *buying) onItsWay(slices []Slice) bool {
 	for i := range slices {
-		if t := &e.buy.lots[slices[i].Node]; t.life > 0 && !t.up {
+		if t := &b.lots[slices[i].Node]; t.life > 0 && !t.up {
 			return true
 		}
 	}
@@ -172,9 +167,9 @@ func (e *engine) onItsWay(slices []Slice) bool {
 
 // orderFor orders as few nodes of a pool as let l fit there, and takes its place in buying.ahead. It
 // reports false, and orders none, if l would not fit or the nodes cannot be had.
-func (e *engine) orderFor(k *boughtPool, l *Live) bool {
-	s, ahead, size := &e.c.state[k.pool], e.buy.ahead, e.c.pools[k.pool].GPUsPerNode
-	if e.c.now < k.retryAt {
+func (b *buying) orderFor(k *boughtPool, l *Live) bool {
+	s, ahead, size := &b.e.c.state[k.pool], b.ahead, b.e.c.pools[k.pool].GPUsPerNode
+	if b.e.c.now < k.retryAt {
 		return false
 	}
 	most := max(1, (l.GPUs+size-1)/size)
@@ -185,7 +180,7 @@ func (e *engine) orderFor(k *boughtPool, l *Live) bool {
 	var found []Slice
 	first, count, n := -1, 0, s.first
 	for ; n < s.first+s.n && count < most; n++ {
-		if !e.canOrder(n) {
+		if !b.canOrder(n) {
 			continue
 		}
 		if first < 0 {
@@ -193,7 +188,7 @@ func (e *engine) orderFor(k *boughtPool, l *Live) bool {
 		}
 		ahead.setUp(n, true, false)
 		if count++; count >= least {
-			if found = e.findIn(ahead, l, e.listOf(k.pool)); len(found) > 0 {
+			if found = b.e.findIn(ahead, l, b.listOf(k.pool)); len(found) > 0 {
 				break
 			}
 		}
@@ -201,18 +196,18 @@ func (e *engine) orderFor(k *boughtPool, l *Live) bool {
 	fits := len(found) > 0
 	if fits {
 		ahead.take(found)
-		fits = e.canHave(k, count)
+		fits = b.canHave(k, count)
 	}
 	if fits {
-		e.orderFrom(k, first, count)
-		e.buy.round++ // there is new room
+		b.orderFrom(k, first, count)
+		b.round++ // there is new room
 		return true
 	}
 	if len(found) > 0 {
 		ahead.release(found)
 	}
 	for n := first; n >= 0 && n < s.first+s.n && count > 0; n++ {
-		if e.canOrder(n) {
+		if b.canOrder(n) {
 			ahead.setUp(n, false, false)
 			count--
 		}
@@ -221,23 +216,23 @@ func (e *engine) orderFor(k *boughtPool, l *Live) bool {
 }
 
 // listOf returns a list of one pool, valid until the next call.
-func (e *engine) listOf(p int) []int {
-	e.others = append(e.others[:0], p)
-	return e.others
+func (b *buying) listOf(p int) []int {
+	b.e.others = append(b.e.others[:0], p)
+	return b.e.others
 }
 
 // canHave reports whether n more nodes of a pool can be had now. If not, the pool is left alone for a
 // while.
-func (e *engine) canHave(k *boughtPool, n int) bool {
-	return e.grantedOf(k, n) == n
+func (b *buying) canHave(k *boughtPool, n int) bool {
+	return b.grantedOf(k, n) == n
 }
 
 // grantedOf returns how many of n more nodes of a pool can be had now.
-func (e *engine) grantedOf(k *boughtPool, n int) int {
+func (b *buying) grantedOf(k *boughtPool, n int) int {
 	if k.Shortage == nil {
 		return n
 	}
-	granted, next := k.Shortage.Available(e.c.now, k.there+k.leaving+k.loading, n)
+	granted, next := k.Shortage.Available(b.e.c.now, k.there+k.leaving+k.loading, n)
 	if granted = min(max(granted, 0), n); granted == n {
 		return n
 	}
@@ -247,77 +242,77 @@ func (e *engine) grantedOf(k *boughtPool, n int) int {
 	if wait <= 0 {
 		wait = retryOrders
 	}
-	k.retryAt = e.c.now + wait
-	if next > e.c.now { // where it is never to be had again, nobody asks
-		e.buy.changed = e.buy.changed || k.retryAt <= e.c.now
-		e.lookAt(k.retryAt)
+	k.retryAt = b.e.c.now + wait
+	if next > b.e.c.now { // where it is never to be had again, nobody asks
+		b.changed = b.changed || k.retryAt <= b.e.c.now
+		b.lookAt(k.retryAt)
 	}
 	return granted
 }
 
 // buyNodes orders at most want nodes of a pool: as many as there are places for, and as can be had.
-func (e *engine) buyNodes(k *boughtPool, want int) {
-	s, places := &e.c.state[k.pool], 0
+func (b *buying) buyNodes(k *boughtPool, want int) {
+	s, places := &b.e.c.state[k.pool], 0
 	for n := s.first; n < s.first+s.n && places < want; n++ {
-		if e.canOrder(n) {
+		if b.canOrder(n) {
 			places++
 		}
 	}
 	if places > 0 {
-		e.orderFrom(k, s.first, e.grantedOf(k, places))
+		b.orderFrom(k, s.first, b.grantedOf(k, places))
 	}
 }
 
 // orderFrom orders count nodes in the first empty places from n on.
-func (e *engine) orderFrom(k *boughtPool, n, count int) {
+func (b *buying) orderFrom(k *boughtPool, n, count int) {
 	for ; count > 0; n++ {
-		if !e.canOrder(n) {
+		if !b.canOrder(n) {
 			continue
 		}
-		lead := e.c.pools[k.pool].Lead
+		lead := b.e.c.pools[k.pool].Lead
 		if k.Lead != nil {
 			lead = max(0, k.Lead(k.orders))
 		}
 		k.orders++
 		k.sum.Ordered++
-		e.order(k, n, lead)
+		b.order(k, n, lead)
 		count--
 	}
 }
 
 // settleWait counts the time that jobs waited for nodes of a pool since the last outlook.
-func (e *engine) settleWait(k *boughtPool) {
-	dt := e.c.now - k.waitFrom
+func (b *buying) settleWait(k *boughtPool) {
+	dt := b.e.c.now - k.waitFrom
 	k.sum.LeadWait += dt * capcli.Seconds(k.waitNow[0])
 	k.sum.ShortWait += dt * capcli.Seconds(k.waitNow[1])
-	k.waitFrom = e.c.now
+	k.waitFrom = b.e.c.now
 }
 
 // giveBack gives back nodes that have been empty for long enough, those empty the longest first, and of
 // equal ones the last. It keeps the warm nodes, or as many as the scaler wants, and nodes that waiting
 // jobs would take. A node that has notice of its loss goes when it is empty.
-func (e *engine) giveBack(k *boughtPool) {
-	now := e.c.now
+func (b *buying) giveBack(k *boughtPool) {
+	now := b.e.c.now
 	if k.checkAt == 0 || k.checkAt > now && k.checkAt > 1 {
 		return
 	}
 	k.checkAt = 0
-	s, next := &e.c.state[k.pool], capcli.Seconds(-1)
-	keeping := e.buy.keeping[:0]
+	s, next := &b.e.c.state[k.pool], capcli.Seconds(-1)
+	keeping := b.keeping[:0]
 	for n := s.first; n < s.first+s.n; n++ {
-		t := &e.buy.lots[n]
+		t := &b.lots[n]
 		if t.life == 0 || !t.up || t.held > 0 {
 			continue
 		}
 		due := t.empty + k.Idle
 		switch {
 		case t.leaving:
-			e.endNode(n, false)
+			b.endNode(n, false)
 		case due > now:
 			if next < 0 || due < next {
 				next = due
 			}
-		case e.isAwaited(n):
+		case b.isAwaited(n):
 			if again := now + max(capcli.Minute, k.Idle); next < 0 || again < next {
 				next = again
 			}
@@ -325,29 +320,29 @@ func (e *engine) giveBack(k *boughtPool) {
 			keeping = append(keeping, n)
 		}
 	}
-	e.buy.keeping = keeping
+	b.keeping = keeping
 	for spare := k.there + k.loading - max(k.Warm, k.wanted); spare > 0 && len(keeping) > 0; spare-- {
 		worst := 0
 		for i, n := range keeping {
-			if e.buy.lots[n].empty <= e.buy.lots[keeping[worst]].empty {
+			if b.lots[n].empty <= b.lots[keeping[worst]].empty {
 				worst = i
 			}
 		}
-		e.endNode(keeping[worst], false)
+		b.endNode(keeping[worst], false)
 		keeping = append(keeping[:worst], keeping[worst+1:]...)
 	}
 	if next >= 0 {
-		e.planCheck(k, next)
+		b.planCheck(k, next)
 	}
 }
 
 // isAwaited reports whether waiting jobs would take something of the empty node n.
-func (e *engine) isAwaited(n int) bool {
-	if !e.anyWaits() {
+func (b *buying) isAwaited(n int) bool {
+	if !b.anyWaits() {
 		return false
 	}
-	if !e.buy.sound {
-		e.foresee(false)
+	if !b.sound {
+		b.foresee(false)
 	}
-	return e.buy.sound && e.buy.ahead.FreeMilli(n) < e.c.FreeMilli(n)
+	return b.sound && b.ahead.FreeMilli(n) < b.e.c.FreeMilli(n)
 }

@@ -43,15 +43,24 @@ type allowance struct {
 	jobs, gpus int
 	pending    int            // waiting jobs that are considered
 	above      capcli.Seconds // since when it holds more than Hoard.GPUs; -1 when it does not
-	running    []*Live        // kept if caps.GPUTime or a budget needs it
+	running    []charged      // kept if caps.GPUTime or a budget needs it
 	heldBack   []*Live        // jobs over PendingJobs, in order of arrival
 	fitsAt     capcli.Seconds // earliest time at which a job refused for GPUTime may fit; 0 is none
 
 	purse
 }
 
-// gate enforces caps and budgets. An engine without any has none.
+// charged is a running job, and what it spends of a budget.
+type charged struct {
+	*Live
+	spot bool  // its stay is on a spot pool, which does not count
+	rate int64 // thousandths of GPUs; of money, times the price when it started
+}
+
+// gate enforces caps and budgets.
 type gate struct {
+	e       *engine
+	on      bool // some tenant or class has a cap or a budget
 	each    Caps // of every tenant that states none
 	all     []*allowance
 	timed   []*allowance // those that let jobs start as time passes
@@ -62,9 +71,10 @@ type gate struct {
 	pledges Pledges
 }
 
-// newGate returns the gate of a run; nil if no tenant has a cap or a budget.
-func newGate(cfg *Config) *gate {
-	g := &gate{each: cfg.EachTenant, byName: map[string]*allowance{}, byClass: map[classTenant][]*allowance{}, wakeAt: -1}
+// newGate returns the gate of a run.
+func newGate(e *engine) gate {
+	cfg := &e.cfg
+	g := gate{e: e, each: cfg.EachTenant, byName: map[string]*allowance{}, byClass: map[classTenant][]*allowance{}, wakeAt: -1}
 	for i := range cfg.Tenants {
 		if t := &cfg.Tenants[i]; t.Caps.isSet() || t.Budget != nil {
 			a := g.add(t.Name, t.Caps, t.Budget)
@@ -73,9 +83,7 @@ func newGate(cfg *Config) *gate {
 		}
 	}
 	classes := slices.ContainsFunc(cfg.Priorities, func(c PriorityClass) bool { return c.Caps.isSet() || c.EachTenant.isSet() })
-	if len(g.all) == 0 && !g.each.isSet() && !classes {
-		return nil
-	}
+	g.on = len(g.all) > 0 || g.each.isSet() || classes
 	return g
 }
 
@@ -91,9 +99,6 @@ func (g *gate) add(name string, c Caps, b *Budget) *allowance {
 
 // open begins the accounts of budgets at the start of the run.
 func (g *gate) open(start capcli.Time) {
-	if g == nil {
-		return
-	}
 	for _, a := range g.all {
 		if a.budget != nil {
 			a.open(start)
@@ -240,13 +245,10 @@ func (a *allowance) hoards(now capcli.Seconds) bool {
 	return a.caps.Hoard.For > 0 && a.above >= 0 && now-a.above >= a.caps.Hoard.For
 }
 
-// hold counts a job that starts (sign +1) or stops (-1).
-func (a *allowance) hold(l *Live, sign int, now capcli.Seconds) {
+// hold counts a job that starts in pool p (sign +1) or stops (-1).
+func (a *allowance) hold(l *Live, sign, p int, now capcli.Seconds) {
 	if a.budget != nil {
 		a.accrue(now)
-		if !l.onSpot {
-			a.rate += int64(sign) * a.rateOf(l)
-		}
 	}
 	a.jobs += sign
 	a.gpus += sign * l.GPUs
@@ -260,8 +262,16 @@ func (a *allowance) hold(l *Live, sign int, now capcli.Seconds) {
 		return
 	}
 	if sign > 0 {
-		a.running = append(a.running, l)
-	} else if i := slices.Index(a.running, l); i >= 0 {
+		c := charged{Live: l}
+		if a.budget != nil && !a.spotPool(p) {
+			c.rate = a.rateIn(l, p, now)
+		} else {
+			c.spot = true
+		}
+		a.rate += c.rate
+		a.running = append(a.running, c)
+	} else if i := slices.IndexFunc(a.running, func(c charged) bool { return c.Live == l }); i >= 0 {
+		a.rate -= a.running[i].rate
 		a.running = slices.Delete(a.running, i, i+1)
 	}
 }
@@ -280,9 +290,9 @@ func (a *allowance) neverAllows(l *Live, spot bool) string {
 }
 
 // whyHeld returns why the caps or the budget of a tenant forbid l for ever; "" if they do not.
-func (e *engine) whyHeld(l *Live) string {
+func (cs *classes) whyHeld(l *Live) string {
 	spot := slices.ContainsFunc(l.class.ranks, func(pools []int) bool {
-		return slices.ContainsFunc(pools, func(p int) bool { return e.c.pools[p].Terms == Spot })
+		return slices.ContainsFunc(pools, func(p int) bool { return cs.e.c.pools[p].Terms == Spot })
 	})
 	for _, a := range l.allowances {
 		if why := a.neverAllows(l, spot); why != "" {
@@ -314,7 +324,7 @@ func (l *Live) wait(sign int) {
 }
 
 // unwait takes the waiting job l, which is dropped, from the pending jobs or from those held back.
-func (e *engine) unwait(l *Live) {
+func (l *Live) unwait() {
 	if !l.heldBack {
 		l.wait(-1)
 		return
@@ -325,39 +335,30 @@ func (e *engine) unwait(l *Live) {
 	}
 }
 
-// settleGate ends an instant: it lets in jobs that were held back, and plans the next time at which a
+// settle ends an instant: it lets in jobs that were held back, and plans the next time at which a
 // cap or a budget lets a job start.
-func (e *engine) settleGate() {
-	g := e.gate
-	if len(g.holding) > 0 && e.letInAll() {
-		e.agenda.add(e.c.now, Wake, nil, 0, gateLetIn)
+func (g *gate) settle() {
+	if len(g.holding) > 0 && g.letInAll() {
+		g.e.agenda.call(g.e.c.now, nothing) // the queues are marked
 	}
 	next := noDue
 	for _, a := range g.timed {
-		if a.fitsAt > e.c.now {
+		if a.fitsAt > g.e.c.now {
 			next = min(next, a.fitsAt)
 		}
 		if a.budget != nil {
-			next = min(next, a.nextChange(e.c.now))
+			next = min(next, a.nextChange(g.e.c.now))
 		}
 	}
 	if next < noDue && next != g.wakeAt {
 		g.wakeAt = next
-		e.agenda.add(next, Wake, nil, 0, gateWake)
+		g.e.agenda.call(next, openGate)
 	}
 }
 
-// Nodes of Wake events for the gate: jobs may start because time has passed, or because they are
-// held back no longer.
-const (
-	gateWake  = -1
-	gateLetIn = -2
-)
-
 // letInAll shows the jobs to the policy that are held back no longer. It reports whether there was
 // one.
-func (e *engine) letInAll() (any bool) {
-	g := e.gate
+func (g *gate) letInAll() (any bool) {
 	for _, a := range slices.Clone(g.holding) {
 		for len(a.heldBack) > 0 && a.pending < a.caps.PendingJobs {
 			l := a.heldBack[0]
@@ -366,7 +367,7 @@ func (e *engine) letInAll() (any bool) {
 				continue
 			}
 			l.wait(1)
-			e.letIn(l)
+			l.queue.letIn(l)
 			any = true
 		}
 	}
@@ -389,8 +390,7 @@ func (g *gate) isBeyond(l *Live, a *allowance) bool {
 }
 
 // letIn shows a job that was held back to the policy.
-func (e *engine) letIn(l *Live) {
-	q := l.queue
+func (q *queue) letIn(l *Live) {
 	if l.bucket != nil {
 		q.requests.remove(l)
 		q.requests.add(l)
@@ -401,16 +401,16 @@ func (e *engine) letIn(l *Live) {
 	q.dirty = true
 }
 
-// wokenGate handles a Wake event for the gate: running jobs of a tenant whose budget is spent are
-// stopped if its rule says so, and all queues get a turn.
-func (e *engine) wokenGate() {
+// openGate is the handler of a time at which caps or budgets may let jobs start: running jobs of a tenant
+// whose budget is spent are stopped if its rule says so, and all queues get a turn.
+func openGate(e *engine, _ planned) {
 	e.gate.wakeAt = -1
 	for _, a := range e.gate.timed {
 		if a.fitsAt <= e.c.now {
 			a.fitsAt = 0
 		}
 		if a.budget != nil {
-			e.enforce(a)
+			e.gate.enforce(a)
 		}
 	}
 	for _, q := range e.queues {

@@ -68,16 +68,25 @@ type saving struct {
 // isOpen reports whether the class must be worked out for each kind of gang.
 func (c *RestartClass) isOpen() bool { return c.Auto || c.Shards.GB > 0 }
 
+// savings are how jobs save their work, where their class leaves something to be worked out.
+type savings struct {
+	e  *engine
+	of map[savingKey]*saving
+
+	// 1 s after the first checkpoint of a job was safe; 0 before. Only with Shards.
+	stored notes[capcli.Seconds]
+}
+
 // savingOf returns how l saves its work on the slices, if its class is open.
-func (e *engine) savingOf(l *Live, s []Slice) *saving {
-	key := savingKey{e.cfg.Restarts.ClassOf(&l.Job), int(s[0].Pool), l.GPUs, len(s)}
-	w := e.savings[key]
+func (sv *savings) savingOf(l *Live, s []Slice) *saving {
+	key := savingKey{sv.e.cfg.Restarts.ClassOf(&l.Job), int(s[0].Pool), l.GPUs, len(s)}
+	w := sv.of[key]
 	if w == nil {
-		w = e.workOut(key)
-		if e.savings == nil {
-			e.savings = map[savingKey]*saving{}
+		w = sv.workOut(key)
+		if sv.of == nil {
+			sv.of = map[savingKey]*saving{}
 		}
-		e.savings[key] = w
+		sv.of[key] = w
 	}
 	return w
 }
@@ -92,14 +101,14 @@ const onNoticeOnly = capcli.Seconds(1) << 40
 // but no shorter than the write in the background, because one checkpoint is written at a time. In
 // a pool whose nodes never fail there are no checkpoints; where each loss is announced early enough there are
 // none but those on notice.
-func (e *engine) workOut(key savingKey) *saving {
+func (sv *savings) workOut(key savingKey) *saving {
 	w := &saving{RestartClass: *key.class, key: key}
 	if sh := &key.class.Shards; sh.GB > 0 {
 		all := sh.seconds(key.gpus)
 		w.Cost = capcli.Seconds(math.Ceil(all * (1 - sh.Background)))
 		w.Write = max(0, capcli.Seconds(math.Ceil(all))-w.Cost)
 	}
-	pool := &e.c.pools[key.pool]
+	pool := &sv.e.c.pools[key.pool]
 	if w.mtbf = pool.gangMTBF(key.nodes, false); !key.class.Auto {
 		w.Interval = max(w.Interval, w.Write)
 		return w
@@ -136,17 +145,17 @@ func (p *Pool) gangMTBF(nodes int, racksAlone bool) capcli.Seconds {
 }
 
 // savingRows returns how jobs saved their work, in order of class, pool, GPUs and nodes.
-func (e *engine) savingRows() []Saving {
-	if len(e.savings) == 0 {
+func (sv *savings) savingRows() []Saving {
+	if len(sv.of) == 0 {
 		return nil
 	}
-	out := make([]Saving, 0, len(e.savings))
-	for _, w := range e.savings {
+	out := make([]Saving, 0, len(sv.of))
+	for _, w := range sv.of {
 		if w.stays == 0 {
 			continue
 		}
 		row := Saving{
-			Class: w.Class, Pool: e.c.pools[w.key.pool].Name, GPUs: w.key.gpus, Nodes: w.key.nodes, MTBF: w.mtbf,
+			Class: w.Class, Pool: sv.e.c.pools[w.key.pool].Name, GPUs: w.key.gpus, Nodes: w.key.nodes, MTBF: w.mtbf,
 			Interval: w.Interval, Noticed: w.noticed, Cost: w.Cost, Write: w.Write, Stays: w.stays,
 		}
 		if w.Interval == onNoticeOnly {
@@ -163,24 +172,26 @@ func (e *engine) savingRows() []Saving {
 
 // store counts the storage of l's checkpoints once the job has ended: Keep checkpoints from the
 // first that was safe until now.
-func (e *engine) store(l *Live) {
-	if sh := &l.rc.Shards; sh.GB > 0 && l.stored > 0 {
-		gb := sh.GB * float64(l.GPUs*max(1, sh.Keep))
-		e.meter.storedMB += int64(math.Round(gb * 1000 * (e.c.now - l.stored + 1).Hours()))
+func (sv *savings) store(l *Live) {
+	if at := sv.stored.get(l); at > 0 {
+		gb := l.rc.Shards.GB * float64(l.GPUs*max(1, l.rc.Shards.Keep))
+		sv.e.meter.storedMB += int64(math.Round(gb * 1000 * (sv.e.c.now - at + 1).Hours()))
 	}
 }
 
 // savedOnNotice notes that the last checkpoint of l is the first that was safe.
-func (l *Live) savedOnNotice(now capcli.Seconds) {
-	if l.stored == 0 && l.rc.Shards.GB > 0 {
-		l.stored = now + 1
-	}
-}
+func (sv *savings) savedOnNotice(l *Live) { sv.note(l, sv.e.c.now+1) }
 
 // firstSaved notes when the first checkpoint of l was safe, given what the stay that ends now saved.
 // Times are kept plus 1, so that 0 is none.
-func (l *Live) firstSaved(kept capcli.Seconds) {
-	if l.stored == 0 && kept > 0 && l.rc.Shards.GB > 0 {
-		l.stored = l.Since + l.overhead + l.rc.Interval + l.rc.Cost + l.rc.Write + 1
+func (sv *savings) firstSaved(l *Live, kept capcli.Seconds) {
+	if kept > 0 {
+		sv.note(l, l.Since+l.overhead+l.rc.Interval+l.rc.Cost+l.rc.Write+1)
+	}
+}
+
+func (sv *savings) note(l *Live, at capcli.Seconds) {
+	if l.rc.Shards.GB > 0 && sv.stored.get(l) == 0 {
+		*sv.stored.noteOf(l) = at
 	}
 }

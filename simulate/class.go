@@ -64,35 +64,47 @@ func keyOf(j *capcli.Job) classKey {
 	return key
 }
 
+// classes are the classes of the jobs of a run, which say where jobs may run.
+type classes struct {
+	e          *engine
+	partitions map[string]bool // partitions with pools of their own
+	byKey      map[classKey]*Reach
+	list       []*Reach
+	last       *Reach // that classOf returned
+	needs      needSets
+	draws      bool     // whether the placement is Drawing
+	empty      *Cluster // the cluster with all nodes up and empty, to find jobs that can never fit
+}
+
 // classOf returns the class of a job. The first job of a class makes it.
-func (e *engine) classOf(j *capcli.Job) *Reach {
-	if c := e.lastClass; c != nil && c.plain && !e.needs.divide && j.Shape == nil && j.Data == nil && j.GPUMemMiB == 0 && c.partition == j.Partition && c.model == j.GPUModel {
+func (cs *classes) classOf(j *capcli.Job) *Reach {
+	if c := cs.last; c != nil && c.plain && !cs.needs.divide && j.Shape == nil && j.Data == nil && j.GPUMemMiB == 0 && c.partition == j.Partition && c.model == j.GPUModel {
 		return c
 	}
 	key := keyOf(j)
-	key.needs = e.needsOf(j)
-	if c := e.lastClass; c != nil && c.classKey == key {
+	key.needs = cs.needsOf(j)
+	if c := cs.last; c != nil && c.classKey == key {
 		return c
 	}
-	c, ok := e.classes[key]
+	c, ok := cs.byKey[key]
 	if !ok {
-		c = e.newClass(key)
-		e.classes[key] = c
-		e.classList = append(e.classList, c)
+		c = cs.newClass(key)
+		cs.byKey[key] = c
+		cs.list = append(cs.list, c)
 	}
-	e.lastClass = c
+	cs.last = c
 	return c
 }
 
 // newClass makes a class and finds the pools that it may use. Committed pools form the first rank;
 // the ranks of overflow follow.
-func (e *engine) newClass(key classKey) *Reach {
+func (cs *classes) newClass(key classKey) *Reach {
 	c := &Reach{classKey: key, plain: key == classKey{partition: key.partition, model: key.model}}
 	byRank := map[int][]int{}
 	var ranks []int
-	for i := range e.c.pools {
-		p := &e.c.pools[i]
-		if !e.serves(c, p) || e.isBarred(c, i) || !e.needs.fulfils(c.needs, i) {
+	for i := range cs.e.c.pools {
+		p := &cs.e.c.pools[i]
+		if !cs.e.shapes.serves(c, p) || cs.isBarred(c, i) || !cs.needs.fulfils(c.needs, i) {
 			continue
 		}
 		rank := p.Rank
@@ -115,10 +127,10 @@ func (e *engine) newClass(key classKey) *Reach {
 		c.ranks = append(c.ranks, byRank[r])
 	}
 	name := ""
-	if e.partitions[key.partition] {
+	if cs.partitions[key.partition] {
 		name = key.partition
 	}
-	c.queue = e.queueOf(name)
+	c.queue = cs.queueOf(name)
 	if len(c.ranks) > 0 {
 		for _, p := range c.ranks[0] {
 			if !slices.Contains(c.queue.firsts, p) {
@@ -128,10 +140,10 @@ func (e *engine) newClass(key classKey) *Reach {
 	}
 	for _, pools := range c.ranks {
 		for _, p := range pools {
-			if s := &e.c.state[p]; !slices.Contains(s.queues, c.queue) {
+			if s := &cs.e.c.state[p]; !slices.Contains(s.queues, c.queue) {
 				s.queues = append(s.queues, c.queue)
 			}
-			e.join(c.queue, p)
+			cs.join(c.queue, p)
 		}
 	}
 	return c
@@ -153,38 +165,44 @@ func modelFits(want, have string) bool {
 
 // queueOf returns the queue of a partition; "" is the common queue. The first use of a queue makes
 // it.
-func (e *engine) queueOf(name string) *queue {
-	for _, q := range e.queues {
+func (cs *classes) queueOf(name string) *queue {
+	for _, q := range cs.e.queues {
 		if q.name == name {
 			return q
 		}
 	}
-	q := &queue{name: name, policy: e.cfg.Policy(e.cfg.Settings), cell: &cell{}}
-	q.requests.timed = e.win.list != nil
-	if _, uniform := e.cfg.Chooser.(UniformChooser); e.cfg.Chooser != nil && !uniform {
+	q := &queue{name: name, policy: cs.e.cfg.Policy(cs.e.cfg.Settings), cell: &cell{}}
+	q.requests.timed = len(cs.e.win.list) > 0
+	if _, uniform := cs.e.cfg.Chooser.(UniformChooser); cs.e.cfg.Chooser != nil && !uniform {
 		q.requests.alone = true
 	}
 	q.keyed, _ = q.policy.(Keyed)
+	for i := range cs.e.cfg.Priorities {
+		q.topClass = max(q.topClass, cs.e.cfg.Priorities[i].Value)
+	}
+	if st := cs.e.cfg.Stages; st != nil {
+		q.tails = st.tails
+	}
 	_, q.preempts = q.policy.(Preemptor)
 	_, q.resizes = q.policy.(Resizer)
 	if o, learns := q.policy.(Observer); learns {
-		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
+		cs.e.cfg.Observers = append(slices.Clip(cs.e.cfg.Observers), o)
 	}
 	q.cell.queues = append(q.cell.queues, q)
-	e.queues = append(e.queues, q)
+	cs.e.queues = append(cs.e.queues, q)
 	return q
 }
 
 // join adds pool p to the cell of q. If another cell has p already, it is merged into q's cell.
-func (e *engine) join(q *queue, p int) {
-	for _, other := range e.queues {
+func (cs *classes) join(q *queue, p int) {
+	for _, other := range cs.e.queues {
 		o := other.cell
 		if o == q.cell || !slices.Contains(o.pools, p) {
 			continue
 		}
 		if o.ordered || q.cell.ordered {
-			all := e.running(q.cell)
-			for en := range e.running(o).All() {
+			all := cs.e.running(q.cell)
+			for en := range cs.e.running(o).All() {
 				all.Insert(*en)
 			}
 		}
@@ -201,28 +219,28 @@ func (e *engine) join(q *queue, p int) {
 
 // canEver reports whether l fits when all pools that it may ever use are empty and all
 // their nodes are up. A job with endless patience uses only its first rank.
-func (e *engine) canEver(l *Live) bool {
+func (cs *classes) canEver(l *Live) bool {
 	c := l.class
-	if len(c.ranks) == 0 || l.GPUs > c.most || e.neverMay(l) {
+	if len(c.ranks) == 0 || l.GPUs > c.most || cs.e.neverMay(l) {
 		return false
 	}
 	if c.hasWays() {
 		return l.mould.open != nil
 	}
-	return e.fitsRanks(l, e.reachOf(l))
+	return cs.fitsRanks(l, cs.reachOf(l))
 }
 
 // fitsFirst reports whether l fits when all pools of its first rank are empty and all their nodes
 // are up. Where it does not, there is nothing for it to wait for. Jobs with ways always fit.
-func (e *engine) fitsFirst(l *Live) bool {
-	return l.class.hasWays() || e.fitsRanks(l, l.class.ranks[:1])
+func (cs *classes) fitsFirst(l *Live) bool {
+	return l.class.hasWays() || cs.fitsRanks(l, l.class.ranks[:1])
 }
 
 // fitsRanks is fitsEmpty with a cache. reach is the first rank of l's class, or all.
-func (e *engine) fitsRanks(l *Live, reach [][]int) bool {
+func (cs *classes) fitsRanks(l *Live, reach [][]int) bool {
 	c := l.class
 	if l.CPUMilli > 0 || l.MemMiB > 0 || l.GPUMilli > 0 || l.GPUs >= 4096 {
-		return e.canEverHosted(l, reach)
+		return cs.canEverHosted(l, reach)
 	}
 	fits := &c.fits[min(len(reach), 2)-1]
 	for len(*fits) <= l.GPUs {
@@ -230,7 +248,7 @@ func (e *engine) fitsRanks(l *Live, reach [][]int) bool {
 	}
 	if (*fits)[l.GPUs] == 0 {
 		(*fits)[l.GPUs] = 2
-		if e.fitsEmpty(l, reach) {
+		if cs.fitsEmpty(l, reach) {
 			(*fits)[l.GPUs] = 1
 		}
 	}
@@ -238,8 +256,8 @@ func (e *engine) fitsRanks(l *Live, reach [][]int) bool {
 }
 
 // reachOf returns the ranks of pools that l may ever use.
-func (e *engine) reachOf(l *Live) [][]int {
-	if c := l.class; len(c.ranks) > 0 && e.cfg.Overflow.patienceOf(l) < 0 {
+func (cs *classes) reachOf(l *Live) [][]int {
+	if c := l.class; len(c.ranks) > 0 && cs.e.cfg.Overflow.patienceOf(l) < 0 {
 		return c.ranks[:1]
 	}
 	return l.class.ranks
@@ -249,9 +267,9 @@ func (e *engine) reachOf(l *Live) [][]int {
 const mostHosted = 4096
 
 // canEverHosted answers canEver for jobs that want CPUs, memory or a share of a GPU.
-func (e *engine) canEverHosted(l *Live, reach [][]int) bool {
-	if e.draws {
-		return e.fitsEmpty(l, reach)
+func (cs *classes) canEverHosted(l *Live, reach [][]int) bool {
+	if cs.draws {
+		return cs.fitsEmpty(l, reach)
 	}
 	c, key := l.class, hostDemand{len(reach), l.GPUs, l.GPUMilli, l.CPUMilli, l.MemMiB}
 	fits, known := c.hostedFits[key]
@@ -259,7 +277,7 @@ func (e *engine) canEverHosted(l *Live, reach [][]int) bool {
 		if c.hostedFits == nil || len(c.hostedFits) == mostHosted {
 			c.hostedFits = map[hostDemand]bool{}
 		}
-		fits = e.fitsEmpty(l, reach)
+		fits = cs.fitsEmpty(l, reach)
 		c.hostedFits[key] = fits
 	}
 	return fits
@@ -267,21 +285,21 @@ func (e *engine) canEverHosted(l *Live, reach [][]int) bool {
 
 // fitsEmpty reports whether l fits on pools of the ranks when all their nodes are up
 // and empty.
-func (e *engine) fitsEmpty(l *Live, ranks [][]int) bool {
-	if e.empty == nil {
-		e.empty = newCluster(e.c.pools)
-		if e.needs.divide {
-			e.empty.shareDevices(noJobs)
+func (cs *classes) fitsEmpty(l *Live, ranks [][]int) bool {
+	if cs.empty == nil {
+		cs.empty = newCluster(cs.e.c.pools)
+		if cs.needs.divide {
+			cs.empty.shareDevices(noJobs)
 		}
-		for n := range e.empty.nodes {
-			e.empty.setUp(n, true, false)
+		for n := range cs.empty.nodes {
+			cs.empty.setUp(n, true, false)
 		}
 	}
 	if l.GPUMilli > 0 {
-		e.empty.shareDevices(noJobs)
+		cs.empty.shareDevices(noJobs)
 	}
-	for i := len(e.empty.profiles); i < len(e.c.profiles); i++ {
-		e.empty.profileNumber(e.c.profiles[i])
+	for i := len(cs.empty.profiles); i < len(cs.e.c.profiles); i++ {
+		cs.empty.profileNumber(cs.e.c.profiles[i])
 	}
-	return slices.ContainsFunc(ranks, func(pools []int) bool { return len(e.place(e.empty, l, pools)) > 0 })
+	return slices.ContainsFunc(ranks, func(pools []int) bool { return len(cs.e.place(cs.empty, l, pools)) > 0 })
 }

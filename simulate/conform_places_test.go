@@ -217,6 +217,9 @@ func TestCopies(t *testing.T) {
 	if got != (simulate.PlaceTally{Place: "b/y", Jobs: 4, Used: 435 * capcli.GPUSecond, Transfers: 3, In: 35 * 1024, Out: 4 * 1024, Time: 35, Found: 1, Dropped: 2}) {
 		t.Errorf("got %+v", got)
 	}
+	if r.Redone != 0 || r.Goodput != 400*capcli.GPUSecond {
+		t.Errorf("%d was done again and %d done: waiting for data is neither", r.Redone, r.Goodput)
+	}
 	var stored int64
 	for _, s := range r.Record.Stored {
 		stored += s.MiBSeconds
@@ -256,21 +259,23 @@ func TestCheapestPlace(t *testing.T) {
 		{Name: "near", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 8, Place: simulate.Place{Provider: "a", Region: "x"}},
 	}
 	jobs := []capcli.Job{{ID: "1", Run: 10, GPUs: 8, Deadline: capcli.NoTime, Data: &capcli.Data{Home: "a/x", GiB: 1}}, {ID: "2", Run: 10, GPUs: 8, Deadline: capcli.NoTime}}
-	for _, coster := range []simulate.Coster{nil, dearFar{}} {
-		var pool []int
-		_, err := simulate.Run(t.Context(), simulate.Config{
-			Pools: pools, List: jobs, Policy: mustPolicy(t, "fifo"), Placement: mustPlacement(t, "count"), Coster: coster,
-			Observers: []simulate.Observer{startsIn{&pool}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := []int{0, 1}
-		if coster != nil {
-			want = []int{1, 0}
-		}
-		if !slices.Equal(pool, want) {
-			t.Errorf("with %v the jobs start in pools %v, want %v", coster, pool, want)
+	for _, policy := range []string{"fifo", "goodput", "gavel"} {
+		for _, coster := range []simulate.Coster{nil, dearFar{}} {
+			var pool []int
+			_, err := simulate.Run(t.Context(), simulate.Config{
+				Pools: pools, List: jobs, Policy: mustPolicy(t, policy), Placement: mustPlacement(t, "count"), Coster: coster,
+				Observers: []simulate.Observer{startsIn{&pool}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []int{0, 1}
+			if coster != nil {
+				want = []int{1, 0}
+			}
+			if !slices.Equal(pool, want) {
+				t.Errorf("%s: with %v the jobs start in pools %v, want %v", policy, coster, pool, want)
+			}
 		}
 	}
 }
@@ -280,5 +285,21 @@ type startsIn struct{ pools *[]int }
 func (s startsIn) Observe(e simulate.Event, _ *simulate.Cluster) {
 	if e.Kind == simulate.Start {
 		*s.pools = append(*s.pools, e.Pool)
+	}
+}
+
+// Two elastic pools of one model without a limit are more GPUs than the program of gavel can count.
+func TestGavelWithoutLimit(t *testing.T) {
+	var pool []int
+	_, err := simulate.Run(t.Context(), simulate.Config{
+		Pools: []simulate.Pool{
+			{Name: "a", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 1_000_000},
+			{Name: "b", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 1_000_000},
+		},
+		List:   []capcli.Job{{ID: "1", Run: 10, GPUs: 8, Deadline: capcli.NoTime}},
+		Policy: mustPolicy(t, "gavel"), Placement: mustPlacement(t, "count"), Observers: []simulate.Observer{startsIn{&pool}},
+	})
+	if err != nil || len(pool) != 1 {
+		t.Errorf("the job started %d times, %v", len(pool), err)
 	}
 }

@@ -95,9 +95,9 @@ type shortRow struct {
 	since capcli.Seconds
 }
 
-// newContention returns nil if the pools share nothing.
-func newContention(e *engine) *contention {
-	c := &contention{e: e, first: make([][]int32, len(e.c.pools))}
+// newContention returns what the pools share.
+func newContention(e *engine) contention {
+	c := contention{e: e, first: make([][]int32, len(e.c.pools))}
 	for p := range e.c.pools {
 		for i, s := range e.c.pools[p].Shared {
 			c.first[p] = append(c.first[p], int32(len(c.links)))
@@ -114,9 +114,6 @@ func newContention(e *engine) *contention {
 				c.links = append(c.links, link{kind: s.Kind, row: int32(row), most: min(s.Micro, mostShared)})
 			}
 		}
-	}
-	if len(c.links) == 0 {
-		return nil
 	}
 	return c
 }
@@ -278,9 +275,6 @@ func (c *contention) rank(l *Live) {
 // settle shares anew what jobs that started or stopped at this instant changed, and plans the finishes of
 // those whose pace is another.
 func (c *contention) settle() {
-	if c == nil {
-		return
-	}
 	before := c.visit
 	for _, at := range c.dirty {
 		if c.links[at].dirty = false; c.links[at].seen <= before {
@@ -328,36 +322,33 @@ func (c *contention) replan(l *Live) {
 	x := l.pace
 	x.ends, l.cut = c.endOf(l)
 	if x.ends < x.planned {
-		c.e.planAnew(l)
+		c.planAnew(l)
 	}
-	if l.parts != nil {
-		c.e.planPause(l, x.ends)
-	}
-	if c.e.stages != nil {
-		c.e.stages.replan(l)
+	for _, p := range c.e.hooks.begin {
+		p.began(l, x.ends)
 	}
 }
 
 // planAnew plans the Finish event of l, whose pace has changed. That of before does not count any more.
-func (e *engine) planAnew(l *Live) {
+func (c *contention) planAnew(l *Live) {
 	x := l.pace
 	x.planned, x.plan = x.ends, x.plan+1
-	e.agenda.add(x.ends, Finish, l, l.run, x.plan)
+	c.e.agenda.add(x.ends, Finish, end, l, int(l.run)|x.plan<<32)
 }
 
 // isLater reports whether l, whose Finish event has come, ends later: its pace has changed since that was
 // planned. It plans the end anew.
-func (e *engine) isLater(l *Live) bool {
-	if !l.pace.isOn() || l.pace.ends == e.c.now {
+func (c *contention) isLater(l *Live) bool {
+	if !l.pace.isOn() || l.pace.ends == c.e.c.now {
 		return false
 	}
-	e.planAnew(l)
+	c.planAnew(l)
 	return true
 }
 
 // result returns the figures at the end of the run; nil if running jobs share nothing.
 func (c *contention) result() *Contention {
-	if c == nil {
+	if len(c.links) == 0 {
 		return nil
 	}
 	out := &Contention{Jobs: c.worst}

@@ -28,11 +28,12 @@ type Moves struct {
 	Paused capcli.GPUTime `json:"lost_gpu_hours"` // GPU time of the moves
 }
 
-// defragWake is the node of the Wake event of a round of moves.
-const defragWake = -4
+// beginRound is the handler of the time of a round of moves.
+func beginRound(e *engine, _ planned) { e.defrag.due, e.defrag.planned = true, false }
 
 // defrag is the state of moves in a run.
 type defrag struct {
+	e *engine
 	Moves
 	due     bool // a round is due after the turns of this instant
 	changed bool // something happened since the last round
@@ -40,28 +41,40 @@ type defrag struct {
 	copy    *Cluster
 }
 
+func (d *defrag) joined(*Live)  { d.changed = true }
+func (d *defrag) stopped(*Live) { d.changed = true }
+
+// settle holds a round if one is due, and plans the next.
+func (d *defrag) settle() {
+	if d.due {
+		d.defragment()
+		d.e.turns()
+	}
+	d.planDefrag()
+}
+
 // planDefrag plans the next round if jobs wait and something has changed since the last.
-func (e *engine) planDefrag() {
-	if every := e.cfg.Defragment.Every; e.defrag.changed && !e.defrag.planned && e.meter.queueNow > 0 {
-		e.defrag.planned = true
-		e.agenda.add(e.c.now/every*every+every, Wake, nil, 0, defragWake)
+func (d *defrag) planDefrag() {
+	if every := d.e.cfg.Defragment.Every; d.changed && !d.planned && d.e.meter.queueNow > 0 {
+		d.planned = true
+		d.e.agenda.call(d.e.c.now/every*every+every, beginRound)
 	}
 }
 
 // defragment holds a round: one waiting job for each queue.
-func (e *engine) defragment() {
-	e.defrag.due, e.defrag.changed = false, false
-	if e.c.shares != nil || e.guard != nil {
+func (d *defrag) defragment() {
+	d.due, d.changed = false, false
+	if d.e.c.shares != nil || d.e.guard.after > 0 {
 		return
 	}
-	for _, q := range e.queues {
+	for _, q := range d.e.queues {
 		for en := range q.list.All() {
 			l := en.Value.job
 			if l.state != waiting || l.OverQuota() || len(l.class.ranks) == 0 {
 				continue
 			}
-			if slices.ContainsFunc(l.class.ranks[0], func(p int) bool { return e.makeRoom(l, p) }) {
-				e.turn.sweep()
+			if slices.ContainsFunc(l.class.ranks[0], func(p int) bool { return d.makeRoom(l, p) }) {
+				d.e.turn.sweep()
 			}
 			break // one job a queue, the first that may start
 		}
@@ -69,20 +82,20 @@ func (e *engine) defragment() {
 }
 
 // makeRoom moves jobs of pool p so that l fits, and starts it. It reports whether it did.
-func (e *engine) makeRoom(l *Live, p int) bool {
-	pool := &e.c.pools[p]
-	if !pool.Terms.Committed() || len(pool.Windows) > 0 || l.GPUs == 0 || e.c.Usable(p) < l.Milli() || len(e.findIn(e.c, l, []int{p})) > 0 {
+func (d *defrag) makeRoom(l *Live, p int) bool {
+	pool := &d.e.c.pools[p]
+	if !pool.Terms.Committed() || len(pool.Windows) > 0 || l.GPUs == 0 || d.e.c.Usable(p) < l.Milli() || len(d.e.findIn(d.e.c, l, []int{p})) > 0 {
 		return false
 	}
-	groups := e.movable(p)
+	groups := d.movable(p)
 	var moved []*Live
 	for _, g := range groups {
-		if len(moved)+len(g) > max(1, e.cfg.Defragment.MostMoves) {
+		if len(moved)+len(g) > max(1, d.e.cfg.Defragment.MostMoves) {
 			continue
 		}
 		moved = append(moved, g...)
-		if places := e.tryMoves(l, moved, p); places != nil {
-			e.move(l, moved, places)
+		if places := d.tryMoves(l, moved, p); places != nil {
+			d.move(l, moved, places)
 			return true
 		}
 	}
@@ -91,15 +104,15 @@ func (e *engine) makeRoom(l *Live, p int) bool {
 
 // movable returns the jobs of pool p that may move, by the node that they would empty: those with the
 // fewest held GPUs first. A job on several nodes is with the first of them.
-func (e *engine) movable(p int) (out [][]*Live) {
+func (d *defrag) movable(p int) (out [][]*Live) {
 	byNode := map[int32][]*Live{}
 	held := map[int32]int64{}
 	var nodes []int32
-	for l := range e.runningIn(p) {
+	for l := range d.e.runningIn(p) {
 		for i := range l.slices {
 			held[l.slices[i].Node] += int64(l.slices[i].GPUs)
 		}
-		if n := l.slices[0].Node; e.mayMove(l) {
+		if n := l.slices[0].Node; d.e.mayMove(l) {
 			if byNode[n] == nil {
 				nodes = append(nodes, n)
 			}
@@ -136,16 +149,16 @@ func (e *engine) mayMove(l *Live) bool {
 
 // tryMoves returns where l and then each of the jobs would go in pool p if all of them were moved; nil
 // if one of them has no room.
-func (e *engine) tryMoves(l *Live, moved []*Live, p int) [][]Slice {
-	w := e.c.copyTo(e.defrag.copy)
-	e.defrag.copy = w
+func (d *defrag) tryMoves(l *Live, moved []*Live, p int) [][]Slice {
+	w := d.e.c.copyTo(d.copy)
+	d.copy = w
 	for _, m := range moved {
 		w.release(m.slices)
 	}
 	pools := []int{p}
 	var out [][]Slice
 	for _, x := range append([]*Live{l}, moved...) {
-		s := slices.Clone(e.findIn(w, x, pools))
+		s := slices.Clone(d.e.findIn(w, x, pools))
 		if len(s) == 0 {
 			return nil
 		}
@@ -156,16 +169,16 @@ func (e *engine) tryMoves(l *Live, moved []*Live, p int) [][]Slice {
 }
 
 // move takes the GPUs of the moved jobs away, starts l, and restarts them at their new places.
-func (e *engine) move(l *Live, moved []*Live, places [][]Slice) {
+func (d *defrag) move(l *Live, moved []*Live, places [][]Slice) {
 	for _, m := range moved {
-		e.takeOff(m)
-		e.defrag.Jobs++
-		e.defrag.Paused += capcli.GPUTime(int64(m.overhead) * m.Milli())
+		d.e.takeOff(m)
+		d.Jobs++
+		d.Paused += capcli.GPUTime(int64(m.overhead) * m.Milli())
 	}
-	e.start(l, places[0])
-	e.defrag.Gangs++
+	d.e.start(l, places[0])
+	d.Gangs++
 	for i, m := range moved {
-		e.start(m, places[i+1])
+		d.e.start(m, places[i+1])
 	}
 }
 
@@ -174,7 +187,7 @@ func (e *engine) takeOff(m *Live) {
 	now := e.c.now
 	stay := now - m.Since
 	kept, loose := m.rc.progress(m.ran(now))
-	m.firstSaved(kept)
+	e.savings.firstSaved(m, kept)
 	saved := min(m.saved+kept+loose, m.Run)
 	e.stop(m, saved, stay-(saved-m.saved))
 	m.state = waiting

@@ -38,101 +38,95 @@ type Delays struct {
 	Longest capcli.Seconds `json:"put_off_max_s"` // longest of Time
 }
 
-// delayWake is the node of the Wake event of a job whose start or whose next part comes, or whose
-// part ends.
-const delayWake = 4
+// partBegins is the handler of the start of a job that was put off, or of its next part.
+func partBegins(e *engine, p planned) { e.delays.release(p.job) }
+
+// partEnds is the handler of the end of a part.
+func partEnds(e *engine, p planned) { e.delays.pause(p.job) }
 
 // delays are the jobs that were put off and are in no queue.
 type delays struct {
+	e *engine
 	Delays
-	ask  Delayer
 	jobs []*Live // each at its place
+	of   notes[putOffJob]
 }
 
-// openDelays makes the engine ask the Delayer, if there is one.
-func (e *engine) openDelays() {
-	if e.cfg.Delayer != nil {
-		e.delays = &delays{ask: e.cfg.Delayer}
-	}
+// putOffJob is what is known of a job that was put off.
+type putOffJob struct {
+	parts []Part // times since the run's start in which it runs; nil is without pauses
+	place int    // in delays.jobs while it is in no queue
 }
 
 // allPutOff yields the jobs that were put off and are in no queue.
 func (d *delays) allPutOff() iter.Seq[*Live] {
-	if d == nil {
-		return func(func(*Live) bool) {}
-	}
 	return slices.Values(d.jobs)
 }
 
 // putOff asks when l may run. It reports whether l has to wait outside its queue.
-func (e *engine) putOff(l *Live) bool {
-	d := e.delays.ask.Delay(l, e.ledger.rec.Start+capcli.Time(e.c.now))
-	if len(d.Parts) == 0 {
+func (d *delays) putOff(l *Live) bool {
+	at := d.e.cfg.Delayer.Delay(l, d.e.ledger.rec.Start+capcli.Time(d.e.c.now))
+	if len(at.Parts) == 0 {
 		return false
 	}
-	first := max(0, d.Parts[0].From)
-	l.opens = e.c.now + first
-	if len(d.Parts) > 1 {
-		l.parts = slices.Clone(d.Parts)
-		for i := range l.parts {
-			l.parts[i].From += e.c.now
-			l.parts[i].To += e.c.now
+	first := max(0, at.Parts[0].From)
+	l.opens = d.e.c.now + first
+	if len(at.Parts) > 1 {
+		parts := slices.Clone(at.Parts)
+		for i := range parts {
+			parts[i].From += d.e.c.now
+			parts[i].To += d.e.c.now
 		}
+		d.of.noteOf(l).parts = parts
 	}
-	if first == 0 || d.CommittedFirst {
+	if first == 0 || at.CommittedFirst {
 		return false
 	}
-	e.leaveOut(l, l.opens)
+	d.leaveOut(l, l.opens)
 	return true
 }
 
 // leaveOut keeps l, which is in no queue, out of it until a time.
-func (e *engine) leaveOut(l *Live, until capcli.Seconds) {
+func (d *delays) leaveOut(l *Live, until capcli.Seconds) {
 	l.state, l.putOff, l.Since = waiting, true, until
-	l.place = len(e.delays.jobs)
-	e.delays.jobs = append(e.delays.jobs, l)
-	e.agenda.add(until, Wake, l, l.run, delayWake)
+	d.of.noteOf(l).place = len(d.jobs)
+	d.jobs = append(d.jobs, l)
+	d.e.agenda.wake(until, partBegins, l)
 }
 
 // release puts l into its queue: its start or its next part has come.
-func (e *engine) release(l *Live) {
+func (d *delays) release(l *Live) {
 	if !l.putOff {
 		return
 	}
-	l.putOff, l.Since = false, e.c.now
-	jobs := e.delays.jobs
+	l.putOff, l.Since = false, d.e.c.now
+	jobs := d.jobs
 	last := jobs[len(jobs)-1]
-	jobs[l.place], last.place = last, l.place
-	e.delays.jobs = jobs[:len(jobs)-1]
+	at := d.of.noteOf(l).place
+	jobs[at] = last
+	d.of.noteOf(last).place = at
+	d.jobs = jobs[:len(jobs)-1]
 	if l.Preempted == 0 {
-		e.admit(l)
+		d.e.admit(l)
 		return
 	}
-	e.enqueue(l)
-	e.planPatience(l)
+	d.e.enqueue(l)
+	d.e.planPatience(l)
 }
 
-// planEnd plans the end of l's stay.
-func (e *engine) planEnd(l *Live, at capcli.Seconds) {
-	e.agenda.add(at, Finish, l, l.run, 0)
-	if l.parts != nil {
-		e.planPause(l, at)
-	}
-}
-
-// planPause plans the end of the part in which l starts, if another part follows and the stay, which
+// began plans the end of the part in which l starts, if another part follows and the stay, which
 // ends at a time, is longer. A job that starts between two parts, because it had to wait for
 // capacity, runs on until the end of the next.
-func (e *engine) planPause(l *Live, ends capcli.Seconds) {
-	i := l.partAt(l.Since)
-	if i+1 < len(l.parts) && l.parts[i].To < ends {
-		e.agenda.add(l.parts[i].To, Wake, l, l.run, delayWake)
+func (d *delays) began(l *Live, ends capcli.Seconds) {
+	parts := d.of.get(l).parts
+	if i := partAt(parts, l.Since); i+1 < len(parts) && parts[i].To < ends {
+		d.e.agenda.wake(parts[i].To, partEnds, l)
 	}
 }
 
 // partAt returns the first part that ends after a time.
-func (l *Live) partAt(at capcli.Seconds) int {
-	i, _ := slices.BinarySearchFunc(l.parts, at, func(p Part, t capcli.Seconds) int {
+func partAt(parts []Part, at capcli.Seconds) int {
+	i, _ := slices.BinarySearchFunc(parts, at, func(p Part, t capcli.Seconds) int {
 		if p.To <= t {
 			return -1
 		}
@@ -142,15 +136,23 @@ func (l *Live) partAt(at capcli.Seconds) int {
 }
 
 // pause preempts l at the end of a part, until the next.
-func (e *engine) pause(l *Live) {
-	next := l.partAt(e.c.now)
-	if next == len(l.parts) || l.Leaves() {
+func (d *delays) pause(l *Live) {
+	parts := d.of.get(l).parts
+	next := partAt(parts, d.e.c.now)
+	if next == len(parts) || l.Leaves() {
 		return
 	}
-	e.delays.Pauses++
-	e.delays.Paused += l.parts[next].From - e.c.now
-	e.evict(l, false)
-	e.leaveOut(l, max(e.c.now, l.parts[next].From))
+	d.Pauses++
+	d.Paused += parts[next].From - d.e.c.now
+	d.e.evict(l, false)
+	d.leaveOut(l, max(d.e.c.now, parts[next].From))
+}
+
+// ended counts l, if it has finished.
+func (d *delays) ended(l *Live) {
+	if l.state == finished {
+		d.count(l, d.e.c.now)
+	}
 }
 
 // count adds a job that has ended, or is open at the end of the run.
@@ -168,7 +170,7 @@ func (d *delays) count(l *Live, end capcli.Seconds) {
 
 // result returns the figures; nil without a Delayer.
 func (d *delays) result() *Delays {
-	if d == nil {
+	if d.e.cfg.Delayer == nil {
 		return nil
 	}
 	return &d.Delays

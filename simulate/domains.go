@@ -133,9 +133,9 @@ func (c *levelClock) touch(n int, now capcli.Seconds) {
 }
 
 // rooms returns the room of the domains of each pool by level, up to the end of the run.
-func (e *engine) rooms(end capcli.Seconds) (out []DomainRoom) {
-	for p := range e.c.state {
-		d := e.c.state[p].domains
+func (t *topo) rooms(end capcli.Seconds) (out []DomainRoom) {
+	for p := range t.e.c.state {
+		d := t.e.c.state[p].domains
 		if d == nil || end <= 0 {
 			continue
 		}
@@ -151,7 +151,7 @@ func (e *engine) rooms(end capcli.Seconds) (out []DomainRoom) {
 				Pool: p, Level: d.tree.Levels()[level], Domains: len(c.whole), DomainGPUs: (len(c.domains) - 1) * d.size,
 				Time: end, Free: float64(free) / float64(end), byNodes: c.byTop, size: d.size,
 			}
-			e.topo.strand(&r, c.spent, level)
+			t.strand(&r, c.spent, level)
 			out = append(out, r)
 		}
 	}

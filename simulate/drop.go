@@ -9,6 +9,9 @@ import (
 // Drop gives up l, which waits or runs: it never runs again. A running job loses its GPUs and all
 // that it did counts as lost. A dropped job is counted in Counts.Dropped, and its work as unserved.
 func (t *Turn) Drop(l *Live) {
+	if _, ok := t.q.policy.(Dropper); !ok {
+		panic("simulate: a policy dropped a job and is no Dropper")
+	}
 	switch l.state {
 	case running:
 		if slices.Contains(l.queue.started, l) {
@@ -31,8 +34,8 @@ func (e *engine) abandon(l *Live) {
 	e.meter.dropped(l)
 	e.serve(l, 0)
 	e.tell(Drop, l, 0, 0)
-	if e.stages != nil {
-		e.stages.settle(l.index(), false)
+	for _, p := range e.hooks.end {
+		p.ended(l)
 	}
 }
 
@@ -46,7 +49,7 @@ func (t *Turn) leave(l *Live) {
 	t.e.wanted(l, -1)
 	t.e.meter.queued(t.e.c.now, -1, l.Milli())
 	l.Queued += t.e.c.now - l.Since
-	t.e.unwait(l)
+	l.unwait()
 	if l.ripe {
 		l.ripe, l.due = false, false
 		l.queue.ripeN--

@@ -87,75 +87,76 @@ func (t *Tenant) Holdings() (gpuMilli, cpuMilli, memMiB int64) { return t.milli,
 // horizon limits a run without a period to fifty years after the last arrival.
 const horizon = capcli.Seconds(50 * 366 * 86400)
 
-// engine is the state of a run.
+// engine is the kernel of a run: what every run has. What only some have is in parts.
 type engine struct {
-	cfg        Config
-	c          *Cluster
-	empty      *Cluster // the cluster with all nodes up and empty, to find jobs that can never fit
-	whatIf     WhatIf   // see Turn.WhatIf
-	counts     bool     // whether the placement is Counting
-	draws      bool     // whether the placement is Drawing
-	agenda     agenda
-	slab       slab
-	queues     []*queue
-	partitions map[string]bool // partitions with pools of their own
-	classes    map[classKey]*Reach
-	classList  []*Reach
-	lastClass  *Reach
-	tenants    map[string]*Tenant
-	tenantList []*Tenant
-	lastTenant *Tenant
-	payers     map[payerKey]int32 // number of a tenant's tags: see Record.Payers
-	payerTexts map[payerText]int32
-	lastPayer  int32 // number that payerOf returned last, for lastTags
-	lastTags   *capcli.Tags
-	ledger     ledger
-	meter      meter
-	topo       *topo
-	turn       Turn
-	view       View
-	watchers   watchers
-	guard      *guard  // nil if there is none
-	gate       *gate   // nil if no tenant has a cap or a budget
-	buy        *buying // nil if no nodes are bought
-	others     []int
-	looks      Waiter                // Config.Chooser, if its choices change with time; else nil
-	wayUse     map[wayKey]*WayUse    // what the ways of shapes did
-	onTime     bool                  // findWay passes over choices that miss the deadline
-	asks       bool                  // jobs run in the width and the model that they asked for: see Config.Chooser
-	seeding    bool                  // jobs start as they ask: the first of Config.Seeded, and those of Turn.StartAsked
-	choices    []Choice              // buffer of findWay
-	tried      []int                 // buffers of findWay
-	planned    []int                 // buffer of Turn.Pools
-	one        [1]int                // buffer of FindAs
-	room       []Slice               // buffer of Resize
-	resized    *Cluster              // buffer of Resize
-	accept     func([]Slice) bool    // what room will do: see Turn.FindIf; nil is any
-	due        []*Live               // see goOn
-	savings    map[savingKey]*saving // see savingOf
-	needs      needSets
-	win        windows
-	preempts   preempts
-	gpus       gpuFailures
-	defrag     defrag
-	svc        *services   // nil without services
-	delays     *delays     // nil without a Delayer, and until seeded jobs run
-	stages     *stageRun   // nil if no job depends on another
-	contention *contention // nil if running jobs share nothing
-	moving     *moving     // nil if no pool has a place
-	single     [1]int      // scratch
-	failed     int64       // jobs given up after too many failures
-	runningN   int
-	seq        uint64
-	number     uint64
-	next       capcli.Job // the next job to arrive, already read
-	nextAt     capcli.Seconds
-	more       bool
-	pull       func() (capcli.Job, error, bool)
-	countable  capcli.Seconds // longest run whose GPU time fits the accounts
-	stopped    bool           // ended at Until or at the horizon with jobs open
-	endless    bool           // ended at the horizon with jobs open
+	cfg      Config
+	c        *Cluster
+	in       stream
+	classes  classes
+	tenants  tenants
+	payers   payers
+	agenda   agenda
+	slab     slab
+	queues   []*queue
+	ledger   ledger
+	meter    meter
+	turn     Turn
+	view     View
+	hooks    hooks
+	watchers watchers
+	whatIf   WhatIf  // see Turn.WhatIf
+	counts   bool    // whether the placement is Counting
+	others   []int   // buffer of pools
+	due      []*Live // see goOn
+	failed   int64   // jobs given up after too many failures
+	runningN int
+	stopped  bool // ended at Until or at the horizon with jobs open
+	endless  bool // ended at the horizon with jobs open
+	parts
 }
+
+// stream is the jobs that are still to come.
+type stream struct {
+	e           *engine
+	seq, number uint64     // of the last job
+	next        capcli.Job // the next job to arrive, already read
+	nextAt      capcli.Seconds
+	more        bool
+	source      source
+	countable   capcli.Seconds // longest run whose GPU time fits the accounts
+}
+
+// source is where the jobs of a run come from: a list or a stream, or Stages.
+type source interface {
+	pull() (capcli.Job, error, bool) // reads the next job
+	submit()                         // the job that was read last arrives now
+	seed() *Live                     // the same, of a job that runs already; nil where it never can
+	come() bool                      // lets jobs arrive that others have let in, and reports whether there was one
+	retry(l *Live) bool              // puts l, whose work is done, back into its queue if this try of it failed
+	earliest(l *Live) capcli.Seconds // when l could have started at the earliest
+	isOpen() bool                    // something is to come that no live job stands for
+}
+
+// plainSource is a source of jobs that do not depend on each other.
+type plainSource struct {
+	e    *engine
+	next func() (capcli.Job, error, bool)
+}
+
+func (s *plainSource) pull() (capcli.Job, error, bool) {
+	j, err, ok := s.next()
+	if ok && err == nil && j.Stage != nil && needsStages(&j) {
+		err = &StagesError{ID: j.ID}
+	}
+	return j, err, ok
+}
+
+func (s *plainSource) submit()                         { s.e.arrive() }
+func (s *plainSource) seed() *Live                     { return s.e.arrive() }
+func (s *plainSource) come() bool                      { return false }
+func (s *plainSource) retry(*Live) bool                { return false }
+func (s *plainSource) earliest(l *Live) capcli.Seconds { return l.Submitted }
+func (s *plainSource) isOpen() bool                    { return false }
 
 // Run simulates the jobs on the pools. It reads the stream of jobs once and keeps only jobs that
 // wait or run. The same Config gives the same Result on any number of cores.
@@ -182,13 +183,13 @@ func run(ctx context.Context, cfg Config) (*Result, error) {
 	switch {
 	case cfg.Stages != nil:
 		e.stages = newStageRun(e, cfg.Stages)
-		e.pull = e.stages.pull
+		e.in.source = e.stages
 	case cfg.Jobs == nil:
-		e.pull = pullSlice(cfg.List)
+		e.in.source = &plainSource{e, pullSlice(cfg.List)}
 	default:
 		pull, stop := iter.Pull2(cfg.Jobs)
 		defer stop()
-		e.pull = pull
+		e.in.source = &plainSource{e, pull}
 	}
 	if err := e.pullFirst(); err != nil {
 		return nil, err
@@ -219,42 +220,45 @@ func newEngine(cfg Config) (*engine, error) {
 	if len(cfg.Pools) == 0 {
 		return nil, errors.New("simulate: a run needs at least one pool")
 	}
-	e := &engine{cfg: cfg, c: newCluster(cfg.Pools), partitions: map[string]bool{}, classes: map[classKey]*Reach{}, tenants: map[string]*Tenant{}}
+	e := &engine{cfg: cfg, c: newCluster(cfg.Pools)}
+	e.in.e, e.payers.e, e.savings.e, e.gpus.e, e.preempts.e, e.svc.e, e.defrag.e, e.win.e, e.delays.e, e.shapes.e = e, e, e, e, e, e, e, e, e, e
+	e.tenants = tenants{e: e, byName: map[string]*Tenant{}}
+	e.classes = classes{e: e, partitions: map[string]bool{}, byKey: map[classKey]*Reach{}, needs: newNeedSets(cfg.Pools)}
 	e.ledger.rec.Pools = cfg.Pools
 	var err error
-	if e.buy, err = newBuying(&cfg, e.c); err != nil {
+	if e.buy, err = newBuying(e); err != nil {
 		return nil, err
 	}
-	if e.topo, err = newTopo(cfg.Pools); err != nil {
+	if e.topo, err = newTopo(e); err != nil {
 		return nil, err
 	}
-	e.topo.watch(e.c)
-	e.gate, e.guard, e.needs, e.contention = newGate(&cfg), newGuard(&cfg), newNeedSets(cfg.Pools), newContention(e)
-	if e.needs.divide {
-		if err := e.divide(); err != nil {
+	e.moving = newMoving(e)
+	e.gate, e.guard, e.contention = newGate(e), newGuard(e), newContention(e)
+	if e.classes.needs.divide {
+		if err := e.classes.divide(); err != nil {
 			return nil, err
 		}
 	}
 	for i := range cfg.Tenants {
 		t := cfg.Tenants[i]
-		e.addTenant(&t)
+		e.tenants.addTenant(&t)
 	}
 	milli := int64(1)
 	for i := range cfg.Pools {
 		p := &cfg.Pools[i]
 		if p.Partition != "" {
-			e.partitions[p.Partition] = true
+			e.classes.partitions[p.Partition] = true
 		}
 		if p.PaidWhole() {
 			milli += 1000 * int64(p.Capacity())
 		}
 	}
-	e.countable = capcli.Seconds(math.MaxInt64 / milli)
+	e.in.countable = capcli.Seconds(math.MaxInt64 / milli)
 	_, e.counts = cfg.Placement.(Counting)
-	_, e.draws = cfg.Placement.(Drawing)
+	_, e.classes.draws = cfg.Placement.(Drawing)
 	_, resizes := cfg.Policy(cfg.Settings).(Resizer)
-	e.asks = cfg.Chooser == nil && !resizes
-	e.looks, _ = cfg.Chooser.(Waiter)
+	e.shapes.asks = cfg.Chooser == nil && !resizes
+	e.shapes.looks, _ = cfg.Chooser.(Waiter)
 	e.turn.e = e
 	e.watch()
 	return e, nil
@@ -263,7 +267,7 @@ func newEngine(cfg Config) (*engine, error) {
 // pullFirst reads the first job, sets the start of the run and brings up the capacity.
 func (e *engine) pullFirst() error {
 	start := e.cfg.Start
-	j, err, ok := e.pull()
+	j, err, ok := e.in.source.pull()
 	if err != nil {
 		return err
 	}
@@ -283,47 +287,42 @@ func (e *engine) pullFirst() error {
 		e.ledger.over = newOverTime(&e.ledger, e.cfg.Zone, e.cfg.Until)
 		e.meter.over = e.ledger.over
 	}
-	if e.next, e.more = j, ok; ok {
-		if j.Stage != nil && e.stages == nil && needsStages(&j) {
-			return &StagesError{ID: j.ID}
-		}
-		e.nextAt = capcli.Seconds(j.Submit - start)
-		if e.nextAt < 0 {
+	if e.in.next, e.in.more = j, ok; ok {
+		e.in.nextAt = capcli.Seconds(j.Submit - start)
+		if e.in.nextAt < 0 {
 			return fmt.Errorf("job %s is submitted at %s, before the period begins at %s", j.ID, j.Submit, start)
 		}
-		if err := e.reach(); err != nil {
+		if err := e.in.reach(); err != nil {
 			return err
 		}
 	}
 	e.bringUp()
-	e.openMoving()
-	if err := e.openServices(); err != nil {
+	e.openParts()
+	if err := e.svc.openServices(); err != nil {
 		return err
 	}
 	err = e.seed()
-	e.openDelays()
-	e.win.guard = e.win.list != nil
+	if e.cfg.Delayer != nil {
+		e.hooks.hold = append(e.hooks.hold, &e.delays)
+	}
+	e.win.guard = len(e.win.list) > 0
 	return err
 }
 
 // seed starts the first Config.Seeded jobs.
 func (e *engine) seed() error {
-	e.seeding = true
-	arrive := e.arrive
-	if e.stages != nil {
-		arrive = e.stages.seed
-	}
-	for n := e.cfg.Seeded; n > 0 && e.more && e.nextAt == 0; n-- {
-		if l := arrive(); l != nil {
+	e.shapes.seeding = true
+	for n := e.cfg.Seeded; n > 0 && e.in.more && e.in.nextAt == 0; n-- {
+		if l := e.in.source.seed(); l != nil {
 			if s := e.find(l); len(s) > 0 {
 				e.start(l, s)
 			}
 		}
-		if err := e.advance(); err != nil {
+		if err := e.in.advance(); err != nil {
 			return err
 		}
 	}
-	e.seeding = false
+	e.shapes.seeding = false
 	e.turn.sweep()
 	return nil
 }
@@ -340,32 +339,15 @@ func (e *engine) loop(ctx context.Context) error {
 			return nil
 		}
 		e.c.now = at
-		if e.svc != nil {
-			e.svc.closeSteps(e)
+		for _, p := range e.hooks.step {
+			p.step()
 		}
 		if err := e.instant(at); err != nil {
 			return err
 		}
-		if e.svc != nil {
-			e.settleServices()
+		for _, p := range e.hooks.settle {
+			p.settle()
 		}
-		e.turns()
-		e.startStages()
-		if e.cfg.Defragment.Every > 0 {
-			if e.defrag.due {
-				e.defragment()
-				e.turns()
-			}
-			e.planDefrag()
-		}
-		if e.buy != nil {
-			e.settleNodes()
-		}
-		if e.gate != nil {
-			e.settleGate()
-		}
-		e.settleNear()
-		e.contention.settle()
 		e.meter.settle()
 		for _, o := range e.watchers.settle {
 			o.Settle()
@@ -373,15 +355,8 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// startStages gives turns to jobs that others of this instant have let in, until none is left.
-func (e *engine) startStages() {
-	for e.stages != nil && e.stages.come() {
-		e.turns()
-	}
-}
-
 // horizon returns the time at which a run without a period stops although jobs are still open.
-func (e *engine) horizon() capcli.Seconds { return min(e.nextAt+horizon, e.countable) }
+func (e *engine) horizon() capcli.Seconds { return min(e.in.nextAt+horizon, e.in.countable) }
 
 // endRun ends the run. Jobs that end exactly at the end of the period count as finished.
 func (e *engine) endRun(at capcli.Seconds) {
@@ -391,19 +366,19 @@ func (e *engine) endRun(at capcli.Seconds) {
 			e.handle(e.agenda.pop())
 		}
 	}
-	e.stopped = e.more || e.slab.live > 0
+	e.stopped = e.in.more || e.slab.live > 0
 	e.endless = e.stopped && e.cfg.Until == 0 && at > e.horizon()
 }
 
 // reach refuses the next arrival if the GPU time until then exceeds what the accounts can hold.
-func (e *engine) reach() error {
-	if e.cfg.Until > 0 || e.nextAt <= e.countable {
+func (in *stream) reach() error {
+	if in.e.cfg.Until > 0 || in.nextAt <= in.countable {
 		return nil
 	}
 	return &capcli.InputError{
 		Field: "submit",
 		Text: fmt.Sprintf("job %s was submitted at %s and the first at %s: the committed GPUs offer more GPU time in between than can be counted",
-			e.next.ID, e.next.Submit, e.ledger.rec.Start),
+			in.next.ID, in.next.Submit, in.e.ledger.rec.Start),
 		Hint: "is one of the times wrong? give the scenario a period to leave out what is not in it",
 	}
 }
@@ -413,12 +388,12 @@ func (e *engine) reach() error {
 func (e *engine) upcoming() (capcli.Seconds, bool) {
 	p := e.agenda.next()
 	switch {
-	case !e.more && e.cfg.Until == 0 && (e.slab.live == 0 || e.runningN == 0 && e.isStuck()) && !e.svc.isOpen(e.c.now) && !e.stages.isOpen():
+	case !e.in.more && e.cfg.Until == 0 && (e.slab.live == 0 || e.runningN == 0 && e.topo.isStuck()) && !e.svc.isOpen(e.c.now) && !e.in.source.isOpen():
 		return 0, false
-	case p == nil && !e.more:
+	case p == nil && !e.in.more:
 		return 0, false
-	case p == nil || (e.more && e.nextAt < p.at):
-		return e.nextAt, true
+	case p == nil || (e.in.more && e.in.nextAt < p.at):
+		return e.in.nextAt, true
 	}
 	return p.at, true
 }
@@ -429,46 +404,35 @@ func (e *engine) instant(at capcli.Seconds) error {
 	for p := e.agenda.next(); p != nil && p.at == at && p.kind() < Arrive; p = e.agenda.next() {
 		e.handle(e.agenda.pop())
 	}
-	for e.more && e.nextAt == at {
-		if e.stages == nil {
-			e.arrive()
-		} else {
-			e.stages.submit()
-		}
-		if err := e.advance(); err != nil {
+	for e.in.more && e.in.nextAt == at {
+		e.in.source.submit()
+		if err := e.in.advance(); err != nil {
 			return err
 		}
 	}
-	if e.stages != nil {
-		e.stages.come()
-	}
+	e.in.source.come()
 	for p := e.agenda.next(); p != nil && p.at == at && p.kind() == Wake; p = e.agenda.next() {
 		e.handle(e.agenda.pop())
 	}
-	if e.stages != nil {
-		e.stages.come()
-	}
+	e.in.source.come()
 	return nil
 }
 
 // advance reads the next job of the stream.
-func (e *engine) advance() error {
-	j, err, ok := e.pull()
+func (in *stream) advance() error {
+	j, err, ok := in.source.pull()
 	if err != nil {
 		return err
 	}
-	if e.more = ok; !ok {
+	if in.more = ok; !ok {
 		return nil
 	}
-	at := capcli.Seconds(j.Submit - e.ledger.rec.Start)
-	if at < e.nextAt {
-		return &OrderError{ID: j.ID, Submit: j.Submit, After: e.next.Submit}
+	at := capcli.Seconds(j.Submit - in.e.ledger.rec.Start)
+	if at < in.nextAt {
+		return &OrderError{ID: j.ID, Submit: j.Submit, After: in.next.Submit}
 	}
-	e.next, e.nextAt = j, at
-	if j.Stage != nil && e.stages == nil && needsStages(&j) {
-		return &StagesError{ID: j.ID}
-	}
-	return e.reach()
+	in.next, in.nextAt = j, at
+	return in.reach()
 }
 
 // OrderError is the error of a job that was submitted before its predecessor in the stream.
@@ -481,76 +445,25 @@ func (e *OrderError) Error() string {
 	return fmt.Sprintf("job %s was submitted at %s but comes after one of %s: jobs must be in order of submission", e.ID, e.Submit, e.After)
 }
 
-// handle carries out one planned event.
+// handle carries out one planned event, unless it is for a wait or a stay of a job that has ended.
 func (e *engine) handle(p planned) {
-	switch p.kind() {
-	case Finish:
-		if p.isEnd() && !e.isLater(p.job) {
-			e.finish(p.job)
-		}
-	case Drain, Lose, Gain:
-		e.nodeChange(int(p.run), int(p.node), p.kind())
-	case Wake:
-		e.woken(p)
-	case Arrive, Start, Preempt, Drop:
-		panic("simulate: " + p.kind().String() + " is never planned")
+	if l := p.job; l == nil || l.run == uint32(p.arg) && l.state <= running {
+		p.do(e, p)
 	}
 }
 
-// woken handles a Wake event: a turn that a policy asked for, the end of a job's
-// patience, or the delivery of GPUs that a job ordered.
-func (e *engine) woken(p planned) {
-	l := p.job
-	switch {
-	case l == nil && p.node == gateWake:
-		e.wokenGate()
-	case l == nil && (p.node == gateLetIn || p.node == nearWake): // the queues are marked
-	case l == nil && p.node == defragWake:
-		e.defrag.due, e.defrag.planned = true, false
-	case l == nil && p.node == budgetWake:
-		e.renewBudget()
-	case l == nil && p.node == serviceWake: // see services
-	case l == nil && p.node == buyWake:
-		e.buy.changed = true
-	case l == nil && p.node <= stageWake:
-		e.stages.woken(&p)
-	case l == nil:
-		e.queues[p.node].dirty = true
-	case l.run != p.run:
-	case l.state == running && p.node == graceWake:
-		e.leave(l)
-	case l.state == running && p.node == delayWake:
-		e.pause(l)
-	case l.state == running && p.node == rungWake:
-		e.stages.judge(l)
-	case l.state == running:
-		e.begin(l)
-	case l.state == waiting && p.node == retryWake:
-		e.rested(l)
-	case l.state == waiting && p.node == lookWake:
-		e.letIn(l)
-		e.planLook(l)
-	case l.state == waiting && p.node == delayWake:
-		e.release(l)
-	case l.state == waiting && p.node == guardWake:
-		e.goFirst(l)
-	case l.state == waiting:
-		l.queue.ripen(l, l.opens == l.Submitted) // a start that was put off comes in the queue's order
-		l.queue.dirty = true
-		if e.buy != nil {
-			e.buy.changed = true
-		}
-		for _, o := range e.watchers.ripen {
-			o.Ripen(l)
-		}
+// end is the handler of the end of a stay.
+func end(e *engine, p planned) {
+	if p.isEnd() && !e.contention.isLater(p.job) {
+		e.finish(p.job)
 	}
 }
 
 // turns gives a turn to each queue that an event affected. It repeats this until no turn affects
 // another queue, at most maxPasses times.
 func (e *engine) turns() {
-	if e.guard != nil && len(e.guard.first) > 0 {
-		e.protect()
+	if len(e.guard.first) > 0 {
+		e.guard.protect()
 	}
 	for range maxPasses {
 		again := false
@@ -565,9 +478,7 @@ func (e *engine) turns() {
 				q.policy.Schedule(&e.turn)
 				e.turn.sweep()
 				e.overflow(q)
-				if e.gate != nil {
-					e.degrade(q)
-				}
+				e.gate.degrade(q)
 				q.freed = false
 			}
 			q.sort()

@@ -35,19 +35,22 @@ type Event struct {
 
 // planned is a future event.
 type planned struct {
-	at   capcli.Seconds
-	ord  uint64 // kind in the top byte, then order of planning, which makes the order total
-	job  *Live
-	run  uint32 // the job's stay that the event is for; a Finish of an old stay is ignored
-	node int32
+	at  capcli.Seconds
+	ord uint64 // kind in the top byte, then order of planning, which makes the order total
+	do  handler
+	job *Live
+	arg int // of an event of a job the stay that it is for: the event of an old stay has no effect
 }
+
+// handler carries out a planned event. It captures nothing, so that planning an event allocates nothing.
+type handler func(e *engine, p planned)
 
 func (a *planned) kind() Kind { return Kind(a.ord >> 56) }
 
 // isEnd reports whether the event is that with which the current stay of a running job ends.
 func (a *planned) isEnd() bool {
 	l := a.job
-	return a.kind() == Finish && l.state == running && l.run == a.run && (!l.pace.isOn() || l.pace.plan == a.node)
+	return a.kind() == Finish && l.state == running && l.run == uint32(a.arg) && (!l.pace.isOn() || l.pace.plan == a.arg>>32)
 }
 
 func (a *planned) precedes(b *planned) bool {
@@ -63,9 +66,9 @@ type agenda struct {
 
 // add plans an event. Events of the same time and kind are handled in the order of
 // planning.
-func (q *agenda) add(at capcli.Seconds, k Kind, job *Live, run uint32, node int32) {
+func (q *agenda) add(at capcli.Seconds, k Kind, do handler, job *Live, arg int) {
 	q.seq++
-	p := planned{at: at, ord: uint64(k)<<56 | q.seq, job: job, run: run, node: node}
+	p := planned{at: at, ord: uint64(k)<<56 | q.seq, do: do, job: job, arg: arg}
 	q.heap = append(q.heap, p)
 	i := len(q.heap) - 1
 	for i > 0 {
@@ -78,6 +81,17 @@ func (q *agenda) add(at capcli.Seconds, k Kind, job *Live, run uint32, node int3
 	}
 	q.heap[i] = p
 }
+
+// wake plans what happens to a job at a time, unless its wait or stay has ended by then.
+func (q *agenda) wake(at capcli.Seconds, do handler, job *Live) {
+	q.add(at, Wake, do, job, int(job.run))
+}
+
+// call plans what happens at a time.
+func (q *agenda) call(at capcli.Seconds, do handler) { q.add(at, Wake, do, nil, 0) }
+
+// nothing is the handler of an instant at which there is something to settle.
+func nothing(*engine, planned) {}
 
 // next returns the earliest event, or nil.
 func (q *agenda) next() *planned {

@@ -157,9 +157,7 @@ func (e *engine) closeJobs(end capcli.Seconds) {
 			m.open = append(m.open, max(0, end-l.opens))
 		}
 		e.serve(l, e.progress(l))
-		if e.delays != nil {
-			e.delays.count(l, end)
-		}
+		e.delays.count(l, end)
 	}
 	for i := range m.refusals {
 		m.cutOff(&m.refusals[i], end)

@@ -16,23 +16,28 @@ import (
 // 1995). The promise is never moved, so a job starts at the latest when all jobs have ended that
 // were there before it went first.
 type guard struct {
-	after capcli.Seconds
+	e     *engine
+	after capcli.Seconds   // 0 is no guard
 	first []*Live          // waiting jobs that go first, in order
 	until []capcli.Seconds // by pool: -1 where it is open, else the time by which other jobs must end
 	shut  int              // closed pools
 	free  []int64          // scratch, by pool
 	one   [1]int           // scratch
+	jobs  notes[guarded]
 }
 
-// guardWake is the node of the Wake event of a job that goes first from then on; that of a patience
-// has 0.
-const guardWake = 1
+// guarded is what the guard knows of a job.
+type guarded struct {
+	first    bool           // it waits, and the guard lets it go first; or it runs since it did
+	promised capcli.Seconds // 0 before the promise
+}
 
-func newGuard(cfg *Config) *guard {
-	if cfg.Guard <= 0 {
-		return nil
-	}
-	g := &guard{after: cfg.Guard, until: make([]capcli.Seconds, len(cfg.Pools)), free: make([]int64, len(cfg.Pools))}
+// letsFirst reports whether l goes first, or runs since it did.
+func (g *guard) letsFirst(l *Live) bool { return g.jobs.get(l).first }
+
+func newGuard(e *engine) guard {
+	n := len(e.cfg.Pools)
+	g := guard{e: e, after: e.cfg.Guard, until: make([]capcli.Seconds, n), free: make([]int64, n)}
 	g.open()
 	return g
 }
@@ -44,30 +49,29 @@ func (g *guard) open() {
 	}
 }
 
-// planGuard plans the time at which l, which joins its queue, goes first.
-func (e *engine) planGuard(l *Live) {
-	l.goesFirst, l.promised = false, 0
-	if e.guard != nil {
-		e.agenda.add(max(e.c.now, l.Since+e.guard.after-l.Queued), Wake, l, l.run, guardWake)
-	}
+// joined plans the time at which l, which has joined its queue, goes first.
+func (g *guard) joined(l *Live) {
+	*g.jobs.noteOf(l) = guarded{}
+	g.e.agenda.wake(max(g.e.c.now, l.Since+g.after-l.Queued), goFirst, l)
 }
 
-// goFirst puts l, which has waited for long, in the line of jobs that go first.
-func (e *engine) goFirst(l *Live) {
-	if l.goesFirst {
+// goFirst is the handler of the time from which a job that has waited for long goes first.
+func goFirst(e *engine, p planned) {
+	l := p.job
+	k := e.guard.jobs.noteOf(l)
+	if k.first {
 		return
 	}
-	l.goesFirst = true
+	k.first = true
 	e.guard.first = append(e.guard.first, l)
 	l.queue.dirty, l.queue.freed = true, true
 }
 
 // protect starts the jobs that go first, and closes the pools that the others of them wait for.
-func (e *engine) protect() {
-	g := e.guard
+func (g *guard) protect() {
 	was := g.shut
 	g.open()
-	g.first = slices.DeleteFunc(g.first, func(l *Live) bool { return !l.goesFirst || l.state != waiting })
+	g.first = slices.DeleteFunc(g.first, func(l *Live) bool { return !g.letsFirst(l) || l.state != waiting })
 	for _, l := range g.first {
 		if g.shut == len(g.until) {
 			break
@@ -75,53 +79,54 @@ func (e *engine) protect() {
 		if l.OverQuota() {
 			continue
 		}
-		if s := e.find(l); len(s) > 0 {
-			e.start(l, s)
+		if s := g.e.find(l); len(s) > 0 {
+			g.e.start(l, s)
 		} else {
-			e.closePools(l)
+			g.closePools(l)
 		}
 	}
-	e.turn.sweep()
+	g.e.turn.sweep()
 	g.first = slices.DeleteFunc(g.first, func(l *Live) bool { return l.state != waiting })
 	if g.shut >= was {
 		return
 	}
-	for _, q := range e.queues { // pools are open again
+	for _, q := range g.e.queues { // pools are open again
 		q.dirty, q.freed = true, true
 	}
 }
 
 // closePools closes the pools that l may use now and that could hold it if their jobs had ended.
-func (e *engine) closePools(l *Live) {
-	if l.promised == 0 {
-		l.promised = e.promiseTo(l)
+func (g *guard) closePools(l *Live) {
+	k := g.jobs.noteOf(l)
+	if k.promised == 0 {
+		k.promised = g.promiseTo(l)
 	}
 	var empty *Cluster
 	for r, pools := range l.class.ranks {
-		if r > 0 && !e.opened(l) {
+		if r > 0 && !g.e.opened(l) {
 			return
 		}
 		for _, p := range pools {
-			if e.guard.until[p] >= 0 {
+			if g.until[p] >= 0 {
 				continue
 			}
 			if empty == nil {
-				empty = e.withoutJobs(l)
+				empty = g.withoutJobs(l)
 			}
-			if e.guard.one[0] = p; len(e.findIn(empty, l, e.guard.one[:])) == 0 {
+			if g.one[0] = p; len(g.e.findIn(empty, l, g.one[:])) == 0 {
 				continue
 			}
-			e.guard.until[p] = l.promised
-			e.guard.shut++
+			g.until[p] = k.promised
+			g.shut++
 		}
 	}
 }
 
 // withoutJobs returns a copy of the cluster without the running jobs that could make room for l.
-func (e *engine) withoutJobs(l *Live) *Cluster {
-	w := &e.whatIf
-	w.c = e.c.copyTo(w.c)
-	for en := range e.running(l.queue.cell).All() {
+func (g *guard) withoutJobs(l *Live) *Cluster {
+	w := &g.e.whatIf
+	w.c = g.e.c.copyTo(w.c)
+	for en := range g.e.running(l.queue.cell).All() {
 		w.c.release(en.Value.job.slices)
 	}
 	return w.c
@@ -129,36 +134,35 @@ func (e *engine) withoutJobs(l *Live) *Cluster {
 
 // promiseTo returns the first estimated end of a running job after which a pool has as many GPUs as
 // l wants. If the policy uses no estimates it is now.
-func (e *engine) promiseTo(l *Live) capcli.Seconds {
+func (g *guard) promiseTo(l *Live) capcli.Seconds {
 	if _, believes := l.queue.policy.(Believer); !believes {
-		return e.c.now
+		return g.e.c.now
 	}
-	g := e.guard
 	clear(g.free)
-	for en := range e.running(l.queue.cell).All() {
+	for en := range g.e.running(l.queue.cell).All() {
 		r := en.Value.job
 		p := r.Pool()
 		g.free[p] += r.Milli()
-		if g.free[p]+e.c.Usable(p) >= l.Milli() && slices.ContainsFunc(l.class.ranks, func(pools []int) bool { return slices.Contains(pools, p) }) {
-			return max(e.c.now, r.believes)
+		if g.free[p]+g.e.c.Usable(p) >= l.Milli() && slices.ContainsFunc(l.class.ranks, func(pools []int) bool { return slices.Contains(pools, p) }) {
+			return max(g.e.c.now, r.believes)
 		}
 	}
-	return e.c.now
+	return g.e.c.now
 }
 
 // admits reports whether the guard lets l start in pool p now.
-func (e *engine) admits(l *Live, p int) bool {
-	until := e.guard.until[p]
-	return until < 0 || until > e.c.now && !l.goesFirst && e.c.now+l.LeftBelieved(e.c.now)+l.overhead <= until
+func (g *guard) admits(l *Live, p int) bool {
+	until := g.until[p] // all are open where there is no guard
+	return until < 0 || until > g.e.c.now && !g.letsFirst(l) && g.e.c.now+l.LeftBelieved(g.e.c.now)+l.overhead <= until
 }
 
 // openPools returns those of the pools that the guard lets l use, and that are not pool but.
-func (e *engine) openPools(l *Live, pools []int, but int) []int {
-	e.others = e.others[:0]
+func (g *guard) openPools(l *Live, pools []int, but int) []int {
+	g.e.others = g.e.others[:0]
 	for _, p := range pools {
-		if p != but && e.admits(l, p) {
-			e.others = append(e.others, p)
+		if p != but && g.admits(l, p) {
+			g.e.others = append(g.e.others, p)
 		}
 	}
-	return e.others
+	return g.e.others
 }

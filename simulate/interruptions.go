@@ -22,16 +22,16 @@ func (i *Interruptions) IsEmpty() bool {
 
 // interruptions returns the figures at the end of the run.
 func (e *engine) interruptions() Interruptions {
-	if len(e.savings) > 0 {
+	if len(e.savings.of) > 0 {
 		for l := range e.allOpen() { // their checkpoints are in storage too
 			kept, _ := l.rc.progress(l.ran(e.c.now))
-			l.firstSaved(kept)
-			e.store(l)
+			e.savings.firstSaved(l, kept)
+			e.savings.store(l)
 		}
 	}
 	var moves *Moves
 	if e.cfg.Defragment.Every > 0 {
 		moves = &e.defrag.Moves
 	}
-	return Interruptions{Moves: moves, Savings: e.savingRows(), StoredMB: e.meter.storedMB, Stopped: e.win.killed, Yielded: e.preempts.done, Failed: e.failed, Skipped: e.gpus.skipped, Grace: e.preempts.graceUse}
+	return Interruptions{Moves: moves, Savings: e.savings.savingRows(), StoredMB: e.meter.storedMB, Stopped: e.win.killed, Yielded: e.preempts.done, Failed: e.failed, Skipped: e.gpus.skipped, Grace: e.preempts.graceUse}
 }

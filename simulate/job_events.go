@@ -9,18 +9,18 @@ import (
 // arrive puts the next job of the stream into its queue and returns it, or refuses it when it can
 // never run and returns nil.
 func (e *engine) arrive() *Live {
-	if e.next.GPUs == 0 && !e.cfg.CPUJobs {
+	if e.in.next.GPUs == 0 && !e.cfg.CPUJobs {
 		e.meter.cpuOnly++
 		return nil
 	}
 	l := e.live()
 	if l.GPUMilli > 0 && e.c.shares == nil {
-		e.mendAll()
+		e.gpus.mendAll()
 		e.c.shareDevices(e.allRunning())
-		e.markReplicas()
+		e.svc.markReplicas()
 	}
 	e.meter.arrived(e, l)
-	if !e.canEver(l) {
+	if !e.classes.canEver(l) {
 		l.state = refused
 		e.tell(Arrive, l, 0, 0)
 		e.meter.cannot(e, l)
@@ -29,8 +29,10 @@ func (e *engine) arrive() *Live {
 		return nil
 	}
 	e.tell(Arrive, l, 0, 0)
-	if e.delays != nil && e.putOff(l) {
-		return l
+	for _, p := range e.hooks.hold {
+		if p.putOff(l) {
+			return l
+		}
 	}
 	e.admit(l)
 	return l
@@ -38,25 +40,20 @@ func (e *engine) arrive() *Live {
 
 // admit puts l, which may start from now on, into its queue.
 func (e *engine) admit(l *Live) {
-	if e.gate != nil {
-		e.gate.arrived(l)
-	}
+	e.gate.arrived(l)
 	e.enqueue(l)
 	e.planPatience(l)
 }
 
 // live makes a Live of the next job.
 func (e *engine) live() *Live {
-	j := &e.next
+	j := &e.in.next
 	l := e.slab.get()
-	e.seq++
-	e.number++
-	l.Job, l.seq, l.number = *j, e.seq, e.number
+	e.in.seq++
+	e.in.number++
+	l.Job, l.seq, l.number = *j, e.in.seq, e.in.number
 	if l.Shape != nil {
-		e.wantProfile(l)
-	}
-	if e.stages != nil {
-		l.tail = e.stages.tails[l.index()]
+		e.classes.wantProfile(l)
 	}
 	if e.cfg.KillAtLimit && j.Limit > 0 && j.Run > j.Limit {
 		l.Run, l.over = j.Limit, true
@@ -67,24 +64,22 @@ func (e *engine) live() *Live {
 		l.Believed = l.Run
 	}
 	l.dueAt = e.dueOf(&l.Job)
-	l.class = e.classOf(&l.Job)
+	l.class = e.classes.classOf(&l.Job)
 	l.queue = l.class.queue
-	l.tenant = e.tenantOf(l.Tenant)
+	l.tenant = e.tenants.tenantOf(l.Tenant)
 	if l.Tags != nil || l.tenant.Tags != nil {
-		l.payer = e.payerOf(l)
+		l.payer = e.payers.payerOf(l)
 	}
 	e.prioritise(l)
-	if e.gate != nil {
-		l.allowances = e.gate.allowancesOf(l)
-	}
+	l.allowances = e.gate.allowancesOf(l)
 	l.rc = e.cfg.Restarts.ClassOf(&l.Job)
 	if l.Shape != nil {
-		if l.layout = e.layoutOf(l.Shape); l.layout != nil {
+		if l.layout = e.topo.layoutOf(l.Shape); l.layout != nil {
 			l.layout.arrived(l.GPUs)
 		}
 	}
-	if l.Shape != nil || l.GPUMilli > 0 && e.needs.slows {
-		e.shape(l)
+	if l.Shape != nil || l.GPUMilli > 0 && e.classes.needs.slows {
+		e.shapes.shape(l)
 	}
 	return l
 }
@@ -93,21 +88,14 @@ func (e *engine) live() *Live {
 func (e *engine) enqueue(l *Live) {
 	q := l.queue
 	l.state, l.ripe, l.due = waiting, false, false
-	if q.keyed != nil {
+	if l.Key = int64(l.Submitted); q.keyed != nil {
 		l.Key = q.keyed.Key(l, e.c.now)
-	} else if e.stages != nil {
-		l.Key = int64(l.Submitted) // the order of arrival, which is not that of seq
 	}
 	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: l.figures(e.c.now)})
 	q.fresh = append(q.fresh, l)
 	q.dirty = true
-	e.planGuard(l)
-	if e.looks != nil && l.HasWays() {
-		e.planLook(l)
-	}
-	e.defrag.changed = true
-	if e.buy != nil {
-		e.buy.changed = true
+	for _, p := range e.hooks.join {
+		p.joined(l)
 	}
 	e.wanted(l, 1)
 	e.meter.queued(e.c.now, 1, l.Milli())
@@ -122,7 +110,7 @@ func (e *engine) wanted(l *Live, sign int64) {
 		a.wanted += sign * l.Milli()
 	}
 	if len(l.class.bought) > 0 {
-		e.wantedBought(l, sign)
+		e.buy.wantedBought(l, sign)
 	}
 }
 
@@ -136,9 +124,9 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 		return nil
 	}
 	if e.cfg.Chooser != nil && l.HasWays() && l.dueAt != noDue {
-		e.onTime = true
+		e.shapes.onTime = true
 		s := e.findInRanks(l, but)
-		e.onTime = false
+		e.shapes.onTime = false
 		if len(s) > 0 {
 			return s
 		}
@@ -152,8 +140,8 @@ func (e *engine) findInRanks(l *Live, but int) []Slice {
 		if r > 0 && !e.opened(l) {
 			break
 		}
-		if e.guard != nil && e.guard.shut > 0 && !l.HasWays() {
-			pools = e.openPools(l, pools, but)
+		if e.guard.shut > 0 && !l.HasWays() {
+			pools = e.guard.openPools(l, pools, but)
 		} else if at := slices.Index(pools, but); at >= 0 {
 			e.others = append(append(e.others[:0], pools[:at]...), pools[at+1:]...)
 			pools = e.others
@@ -169,10 +157,10 @@ func (e *engine) findInRanks(l *Live, but int) []Slice {
 // has room.
 func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
 	if e.cfg.Coster != nil && len(pools) > 1 {
-		return e.findByCost(c, l, pools)
+		return e.moving.findByCost(c, l, pools)
 	}
 	if l.mould != nil {
-		return e.findWay(c, l, pools)
+		return e.shapes.findWay(c, l, pools)
 	}
 	return e.place(c, l, pools)
 }
@@ -180,7 +168,7 @@ func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
 // place asks the run's placement for room for l, as it is, in the pools.
 func (e *engine) place(c *Cluster, l *Live, pools []int) []Slice {
 	if e.win.guard && c == e.c {
-		return e.findGuarded(l, pools)
+		return e.win.findGuarded(l, pools)
 	}
 	return c.Find(e.cfg.Placement, l, pools)
 }
@@ -192,7 +180,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	pool := &e.c.pools[p]
 	e.wanted(l, -1)
 	if l.mould != nil {
-		e.reshape(l, s)
+		e.shapes.reshape(l, s)
 	}
 	e.touchPool(p)
 	e.c.take(s)
@@ -201,7 +189,7 @@ func (e *engine) start(l *Live, s []Slice) {
 		e.awaitLayout(l, p)
 	}
 	if l.layout != nil || e.c.state[p].domains != nil {
-		e.startSpread(l)
+		e.topo.startSpread(l)
 	}
 	e.c.state[p].account.used += l.Milli()
 	e.hold(l, 1, p)
@@ -218,44 +206,48 @@ func (e *engine) start(l *Live, s []Slice) {
 	}
 	l.begin(begins)
 	e.prepare(l, p)
-	rc := l.rc
-	wall := l.overhead + rc.wall(l.Run-l.saved)
-	believed := l.overhead + rc.wall(max(0, l.Believed-l.saved))
+	ends := l.Since + e.lengthOf(l)
+	for _, p := range e.hooks.start {
+		p.started(l)
+	}
+	if cell := l.queue.cell; cell.ordered {
+		cell.ends.Insert(endOf(l))
+	}
+	e.runningN++
+	e.agenda.add(ends, Finish, end, l, int(l.run))
+	if l.starting = begins > now; l.starting {
+		e.agenda.wake(begins, gpusCome, l)
+	} else {
+		e.delivered(l, p)
+	}
+	e.tell(Start, l, p, int(s[0].Node))
+	for _, p := range e.hooks.begin {
+		p.began(l, ends)
+	}
+}
+
+// lengthOf returns how long the stay of l is that begins, and notes how long it is believed to be.
+func (e *engine) lengthOf(l *Live) capcli.Seconds {
+	wall := l.overhead + l.rc.wall(l.Run-l.saved)
+	believed := l.overhead + l.rc.wall(max(0, l.Believed-l.saved))
 	if e.cfg.KillAtLimit && l.Limit > 0 {
 		rest := l.Limit - l.spent
 		l.cut = wall > rest
 		wall, believed = min(wall, rest), min(believed, rest)
 	}
 	l.believes = l.Since + believed
-	if e.win.list != nil {
-		e.occupy(l, 1)
-	}
-	if e.buy != nil {
-		e.countParts(l.slices, 1)
-	}
-	if cell := l.queue.cell; cell.ordered {
-		cell.ends.Insert(endOf(l))
-	}
-	e.runningN++
-	e.planEnd(l, l.Since+wall)
-	if l.starting = begins > now; l.starting {
-		e.agenda.add(begins, Wake, l, l.run, 0)
-	} else {
-		e.delivered(l, p)
-	}
-	e.tell(Start, l, p, int(s[0].Node))
-	e.stages.began(l)
+	return wall
 }
 
 // prepare settles how l, which starts in pool p, saves its work, and brings its data.
 func (e *engine) prepare(l *Live, p int) {
 	if l.rc.isOpen() {
-		w := e.savingOf(l, l.slices)
+		w := e.savings.savingOf(l, l.slices)
 		w.stays++
 		l.rc = &w.RestartClass
 	}
-	if l.Data != nil && e.moving != nil {
-		e.bring(l, p)
+	if l.Data != nil && e.moving.of != nil {
+		e.moving.bring(l, p)
 	}
 }
 
@@ -276,9 +268,12 @@ func (e *engine) begin(l *Live) {
 	}
 }
 
+// gpusCome is the handler of the delivery of GPUs that a job ordered.
+func gpusCome(e *engine, p planned) { e.begin(p.job) }
+
 // delivered ends l's wait: it has its GPUs in pool p from now on.
 func (e *engine) delivered(l *Live, p int) {
-	if e.contention != nil && l.Uses != nil {
+	if l.Uses != nil && len(e.contention.links) > 0 {
 		e.contention.join(l, p)
 	}
 	e.meter.queued(e.c.now, -1, l.askedMilli())
@@ -288,20 +283,19 @@ func (e *engine) delivered(l *Live, p int) {
 }
 
 // stop takes l's slices away and records the stay. saved is the work that is kept; lost is the time
-// of the stay that made no progress.
+// of the stay that made no progress, with that in which it waited for its data.
 func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	now := e.c.now
 	p := int(l.slices[0].Pool)
+	waited := e.moving.waited(l, now-l.Since) // for its data, which is no work done again
+	lost -= waited
 	e.begin(l)
 	if l.pace.isOn() {
 		e.contention.leave(l, p)
 	}
-	if l.copy != nil {
-		l.leaveData()
-	}
 	e.touchPool(p)
 	if l.layout != nil || e.c.state[p].domains != nil {
-		e.endSpread(l)
+		e.topo.endSpread(l)
 	}
 	e.c.release(l.slices)
 	e.c.state[p].account.used -= l.Milli()
@@ -309,14 +303,11 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	if e.ledger.over != nil && !e.c.pools[p].PaidWhole() {
 		e.ledger.over.hold(p, -l.Milli(), now)
 	}
-	if e.buy != nil {
-		e.countParts(l.slices, -1)
+	for _, p := range e.hooks.stop {
+		p.stopped(l)
 	}
 	if cell := l.queue.cell; cell.ordered {
 		cell.ends.Remove(int64(l.believes), l.seq)
-	}
-	if e.win.list != nil {
-		e.occupy(l, -1)
 	}
 	e.runningN--
 	e.topo.stopped = now
@@ -325,11 +316,10 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	}
 	e.meter.stayed(l, now)
 	if l.mould != nil && now > l.Since {
-		l.mould.charge(l, now-l.Since, lost)
+		l.mould.charge(l, now-l.Since, lost, waited)
 	}
 	l.saved = saved
 	l.Lost += lost
-	e.defrag.changed = true
 	concerned := e.c.state[p].queues
 	if l.IsLimited() {
 		concerned = e.queues // jobs held back by its quota may be in any queue
@@ -353,11 +343,8 @@ func (l *Live) charge(stay []Hold) {
 
 // finish ends l.
 func (e *engine) finish(l *Live) {
-	if e.stages != nil {
-		if e.stages.retry(l) {
-			return
-		}
-		l.spoilt = e.stages.fails(l.index())
+	if e.in.source.retry(l) {
+		return
 	}
 	stay := e.c.now - l.Since
 	if l.cut { // the limit came first: the work done so far is all the work of the job
@@ -370,28 +357,22 @@ func (e *engine) finish(l *Live) {
 	e.stop(l, l.Run, stay-(l.Run-l.saved))
 	l.state = finished
 	l.Ended = e.c.now
-	if e.moving != nil {
-		e.sendBack(l, int(l.slices[0].Pool))
-	}
 	if l.rc.Shards.GB > 0 {
 		kept, _ := l.rc.progress(stay - l.overhead)
-		l.firstSaved(kept)
-		e.store(l)
+		e.savings.firstSaved(l, kept)
+		e.savings.store(l)
 	}
 	if l.mould != nil {
 		e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
-		e.finishShaped(l)
+		e.shapes.finishShaped(l)
 	}
 	e.meter.finished(e, l)
 	e.serve(l, l.Run)
-	if e.delays != nil {
-		e.delays.count(l, e.c.now)
-	}
 	if l.mould == nil {
 		e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
 	}
-	if e.stages != nil {
-		e.stages.finish(l)
+	for _, p := range e.hooks.end {
+		p.ended(l)
 	}
 	e.slab.put(l)
 }
@@ -407,14 +388,10 @@ func (e *engine) hold(l *Live, sign, p int) {
 		return
 	}
 	if sign > 0 {
-		l.onSpot = e.c.pools[p].Terms == Spot
-		if e.cfg.Charges != nil {
-			l.charged = e.cfg.Charges(p, e.ledger.rec.Start+capcli.Time(e.c.now))
-		}
 		l.wait(-1)
 	}
 	for _, a := range l.allowances {
-		a.hold(l, sign, e.c.now)
+		a.hold(l, sign, p, e.c.now)
 	}
 }
 
@@ -426,28 +403,37 @@ func (t *Tenant) hold(l *Live, sign int) {
 	t.host[1] += int64(sign) * l.MemMiB
 }
 
-func (e *engine) addTenant(t *Tenant) {
+// tenants are the tenants of a run.
+type tenants struct {
+	e      *engine
+	byName map[string]*Tenant
+	list   []*Tenant // each at its index
+	last   *Tenant   // that tenantOf returned
+}
+
+// addTenant adds a tenant.
+func (ts *tenants) addTenant(t *Tenant) {
 	if t.Weight <= 0 {
 		t.Weight = 1
 	}
-	t.index = len(e.tenantList)
-	if t.now = &e.c.now; e.gate != nil {
-		e.gate.join(t)
-	}
-	e.tenantList = append(e.tenantList, t)
-	e.tenants[t.Name] = t
-	e.ledger.rec.Tenants = append(e.ledger.rec.Tenants, t.Name)
+	t.index = len(ts.list)
+	t.now = &ts.e.c.now
+	ts.e.gate.join(t)
+	ts.list = append(ts.list, t)
+	ts.byName[t.Name] = t
+	ts.e.ledger.rec.Tenants = append(ts.e.ledger.rec.Tenants, t.Name)
 }
 
-func (e *engine) tenantOf(name string) *Tenant {
-	if e.lastTenant != nil && e.lastTenant.Name == name {
-		return e.lastTenant
+// tenantOf returns the tenant of a name, and adds one that is new.
+func (ts *tenants) tenantOf(name string) *Tenant {
+	if ts.last != nil && ts.last.Name == name {
+		return ts.last
 	}
-	t, ok := e.tenants[name]
+	t, ok := ts.byName[name]
 	if !ok {
 		t = &Tenant{Name: name}
-		e.addTenant(t)
+		ts.addTenant(t)
 	}
-	e.lastTenant = t
+	ts.last = t
 	return t
 }

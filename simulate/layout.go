@@ -33,39 +33,41 @@ type poolLayout struct {
 type ratio struct{ num, den int64 }
 
 // layoutOf returns the layout of a shape; nil if it asks for nothing. The first job of the shape makes it.
-func (e *engine) layoutOf(s *capcli.Shape) *layout {
-	if l, known := e.topo.byShape[s]; known {
+func (t *topo) layoutOf(s *capcli.Shape) *layout {
+	if l, known := t.byShape[s]; known {
 		return l
 	}
-	t := e.topo
 	t.byShape[s] = nil
 	t.shapes = append(t.shapes, s)
 	if s.Near.IsZero() && !slices.Contains(t.counted, s.Name) {
 		return nil
 	}
-	return e.newLayout(s)
+	return t.newLayout(s)
 }
 
 // newLayout makes the layout of a shape.
-func (e *engine) newLayout(s *capcli.Shape) *layout {
-	t, n := e.topo, &s.Near
+func (t *topo) newLayout(s *capcli.Shape) *layout {
+	n := &s.Near
 	l := &layout{topo: t, shape: s, number: int32(len(t.layouts) + 1), counted: slices.Index(t.counted, s.Name) + 1}
 	for p := range t.pools {
 		l.pools = append(l.pools, newPoolLayout(t.pools[p].tree, n, t.pools[p].scattered))
 	}
 	t.layouts = append(t.layouts, l)
 	t.byShape[s] = l
-	if e.c.ties == nil {
-		e.c.ties = &ties{topo: t}
+	if t.e.c.ties == nil {
+		t.e.c.ties = &ties{topo: t}
 	}
 	if n.Mode != capcli.Anywhere || n.Apart != "" || n.Beside != "" {
-		e.counts = false // where a job fits is no longer a matter of numbers alone
+		t.e.counts = false // where a job fits is no longer a matter of numbers alone
 	}
 	if n.Apart != "" {
-		e.countShape(s.Name)
+		t.countShape(s.Name)
 	}
 	if n.Beside != "" {
-		l.beside = e.countShape(n.Beside)
+		if !slices.ContainsFunc(t.layouts, func(o *layout) bool { return o.beside > 0 }) {
+			t.e.hooks.add(t) // from now on starts may let others start
+		}
+		l.beside = t.countShape(n.Beside)
 	}
 	return l
 }
@@ -122,40 +124,39 @@ func slowdownAt(tree *topology.Tree, table []capcli.Slowdown, level int) ratio {
 }
 
 // countShape begins to count the jobs of the shapes of a name by node, and returns its number from 1.
-func (e *engine) countShape(name string) int {
-	t := e.topo
+func (t *topo) countShape(name string) int {
 	if i := slices.Index(t.counted, name); i >= 0 {
 		return i + 1
 	}
 	t.counted = append(t.counted, name)
 	number := len(t.counted)
-	on := make([]int32, len(e.c.nodes))
-	e.c.ties.jobs = append(e.c.ties.jobs, on)
+	on := make([]int32, len(t.e.c.nodes))
+	t.e.c.ties.jobs = append(t.e.c.ties.jobs, on)
 	for _, l := range t.layouts {
 		if l.shape.Name == name {
 			l.counted = number
 		}
 	}
-	for l := range e.allRunning() {
+	for l := range t.e.allRunning() {
 		if l.Shape == nil || l.Shape.Name != name {
 			continue
 		}
 		if l.layout == nil { // its shape asked for nothing of its own until now
-			l.layout = e.besideOnly(l.Shape)
+			l.layout = t.besideOnly(l.Shape)
 		}
 		for i := range l.slices {
 			on[l.slices[i].Node]++
 			l.slices[i].layout = l.layout.mark(i)
 		}
 	}
-	for l := range e.allWaiting() {
+	for l := range t.e.allWaiting() {
 		if l.Shape != nil && l.Shape.Name == name && l.layout == nil {
-			l.layout = e.besideOnly(l.Shape)
+			l.layout = t.besideOnly(l.Shape)
 		}
 	}
 	for _, s := range t.shapes {
 		if s.Name == name {
-			e.besideOnly(s)
+			t.besideOnly(s)
 		}
 	}
 	return number
@@ -163,11 +164,11 @@ func (e *engine) countShape(name string) int {
 
 // besideOnly gives a shape that asks for nothing a layout, because jobs of another shape must be beside
 // its jobs.
-func (e *engine) besideOnly(s *capcli.Shape) *layout {
-	if l := e.topo.byShape[s]; l != nil {
+func (t *topo) besideOnly(s *capcli.Shape) *layout {
+	if l := t.byShape[s]; l != nil {
 		return l
 	}
-	return e.newLayout(s)
+	return t.newLayout(s)
 }
 
 // mark returns Slice.layout of the i-th slice of a job.
@@ -217,8 +218,8 @@ func (l *layout) request(p *Pool, tree *topology.Tree, at *poolLayout, gpus int)
 }
 
 // whyNever says why a job of the layout can run in no pool of its class; "" if that is not the reason.
-func (e *engine) whyNever(l *Live) string {
-	n, t := &l.layout.shape.Near, e.topo
+func (t *topo) whyNever(l *Live) string {
+	n := &l.layout.shape.Near
 	reach := slices.Concat(l.class.ranks...)
 	lacks := func(level string) bool {
 		return level != "" && !slices.ContainsFunc(reach, func(p int) bool { return t.pools[p].tree.Level(level) >= 0 })

@@ -74,14 +74,16 @@ func (c *Cluster) setRoom(room *topology.Room, l *Live, p, worker int) {
 	host := l.CPUMilli > 0 || l.MemMiB > 0
 	for i := range s.n {
 		nd := &c.nodes[s.first+i]
-		n := 0
+		n, free := 0, 0
 		if nd.up && !nd.draining && (forbidden == nil || !forbidden[i]) {
-			n = min(int(nd.free), l.GPUs) / worker
+			free = int(nd.free)
+			n = min(free, l.GPUs) / worker
 			for host && n > 0 && !c.FitsPart(l, s.first+i, n*worker) {
 				n--
 			}
 		}
 		room.Set(i, n)
+		room.SetFree(i, free)
 	}
 }
 
@@ -165,38 +167,34 @@ const mostIdle = 31 * capcli.Day
 
 // isStuck reports whether nothing has run for mostIdle while a job waits to be beside jobs of a shape of
 // which none runs. No job will come any more, so the job would wait for ever, and others behind it may.
-func (e *engine) isStuck() bool {
-	if e.c.ties == nil || e.c.now-e.topo.stopped < mostIdle {
+func (t *topo) isStuck() bool {
+	if t.e.c.ties == nil || t.e.c.now-t.stopped < mostIdle {
 		return false
 	}
-	for l := range e.allWaiting() {
-		if l.layout != nil && l.layout.beside > 0 && !e.c.isFirstOfItsKind(l.layout) {
+	for l := range t.e.allWaiting() {
+		if l.layout != nil && l.layout.beside > 0 && !t.e.c.isFirstOfItsKind(l.layout) {
 			return true
 		}
 	}
 	return false
 }
 
-// nearWake is the node of the Wake event of a turn after a job started beside which others may.
-const nearWake = -7
-
-// settleNear gives all queues a turn if a job started that others want to be beside: at once, but at most
+// settle gives all queues a turn if a job started that others want to be beside: at once, but at most
 // maxPasses times within an instant, because preemptions could repeat without end; then a second later.
-func (e *engine) settleNear() {
-	t := e.topo
+func (t *topo) settle() {
 	if !t.woken {
 		return
 	}
 	t.woken = false
-	if t.wokenAt != e.c.now {
-		t.wokenAt, t.wakes = e.c.now, 0
+	if t.wokenAt != t.e.c.now {
+		t.wokenAt, t.wakes = t.e.c.now, 0
 	}
-	for _, q := range e.queues {
+	for _, q := range t.e.queues {
 		q.dirty, q.freed = true, true
 	}
-	at := e.c.now
+	at := t.e.c.now
 	if t.wakes++; t.wakes > maxPasses {
 		at++
 	}
-	e.agenda.add(at, Wake, nil, 0, nearWake)
+	t.e.agenda.call(at, nothing) // the queues are marked
 }

@@ -41,52 +41,35 @@ type Live struct {
 	Key        int64          // the policy's order, smaller first; set when it joins a queue
 	Mark       int64          // free for the policy
 
-	queue         *queue
-	payer         int32 // number of its tags: see Record.Payers; 0 is none
-	slices        []Slice
-	holds         []Hold
-	run           uint32         // number of the current stay; an old Finish carries an old number
-	seq           uint64         // order of arrival, the last tie-breaker; with Config.Stages the place in the list
-	number        uint64         // order of arrival, from 1
-	tail          capcli.Seconds // see LongestPath; 0 without Config.Stages
-	saved         capcli.Seconds // work safe in a checkpoint or in memory
-	overhead      capcli.Seconds // restart time at the start of the current stay
-	spent         capcli.Seconds // part of its limit used by suspended stays
-	over          bool           // whether its run time exceeds its limit
-	cut           bool           // whether the current stay ends at its limit, before its work is done
-	dueAt         capcli.Seconds // see DueTime
-	starting      bool           // holds GPUs that are ordered but not delivered
-	waited        bool           // whether the wait for the first start has been counted
-	believes      capcli.Seconds // estimated end of the current stay
-	tries         int32          // see Retried
-	spoilt        bool           // see Spoilt; set at its end
-	failures      int            // losses of its GPUs: see Retries
-	leaves        capcli.Seconds // end of its grace; 0 if it was not preempted in this stay
-	rc            *RestartClass  // how the job saves its work in the current stay, or in the last
-	stored        capcli.Seconds // 1 s after its first checkpoint was safe; 0 before. Only with Shards
-	slot          int32          // see Slot
-	neverPreempts bool           // see PriorityClass
-	resizing      bool           // stopped by Turn.Reassign, and not started yet
-	priority      *PriorityClass // nil if none matches
-	topClass      int            // see PriorityClass
-	goesFirst     bool           // waits, and the guard lets it go first; or runs since it did
-	promised      capcli.Seconds // see guard; 0 before the promise
-	heldBack      bool           // over its tenant's cap of pending jobs
-	profile       int32          // number of the MIG profile that it wants: see Cluster.profileNumber; 0 is none
-	resliced      capcli.Seconds // time at the start of the current stay in which its GPUs change their layout; part of overhead
-	onSpot        bool           // the current stay is on a spot pool
-	charged       capcli.Rate    // price of the pool when the current stay began: see Config.Charges
-	due           bool           // became ripe since the queue's last turn
-	forService    int32          // number of the service that takes its GPUs, from 1; 0 is none
-	bucket        *bucket        // the queue's bucket for its demand; nil if it is in none
-	parts         []Part         // times since the run's start in which it runs; nil is without pauses
-	putOff        bool           // is in no queue, until its start or its next part
-	place         int            // in delays.jobs while it is put off
-	dataAt        int32          // region of pools to which its data was moved last, from 1; 0 is none
-	dataReady     capcli.Seconds // when it is there
-	staging       capcli.Seconds // part of overhead in which it waits for its data
-	copy          *copied        // the copy of its data set that it uses; nil if none
-	pace          *pace          // how fast its stay goes; nil before it shares anything
+	queue    *queue
+	payer    int32 // number of its tags: see Record.Payers; 0 is none
+	slices   []Slice
+	holds    []Hold
+	run      uint32         // number of the current stay; an old Finish carries an old number
+	seq      uint64         // order of arrival, the last tie-breaker; with Config.Stages the place in the list
+	number   uint64         // order of arrival, from 1
+	saved    capcli.Seconds // work safe in a checkpoint or in memory
+	overhead capcli.Seconds // restart time at the start of the current stay
+	spent    capcli.Seconds // part of its limit used by suspended stays
+	over     bool           // whether its run time exceeds its limit
+	cut      bool           // whether the current stay ends at its limit, before its work is done
+	dueAt    capcli.Seconds // see DueTime
+	starting bool           // holds GPUs that are ordered but not delivered
+	waited   bool           // whether the wait for the first start has been counted
+	believes capcli.Seconds // estimated end of the current stay
+	tries    int32          // see Retried
+	spoilt   bool           // see Spoilt; set at its end
+	leaves   capcli.Seconds // end of its grace; 0 if it was not preempted in this stay
+	rc       *RestartClass  // how the job saves its work in the current stay, or in the last
+	slot     int32          // see Slot
+	priority *PriorityClass // nil if none matches
+	heldBack bool           // over its tenant's cap of pending jobs
+	profile  int32          // number of the MIG profile that it wants: see Cluster.profileNumber; 0 is none
+	resliced capcli.Seconds // time at the start of the current stay in which its GPUs change their layout; part of overhead
+	due      bool           // became ripe since the queue's last turn
+	bucket   *bucket        // the queue's bucket for its demand; nil if it is in none
+	putOff   bool           // is in no queue, until its start or its next part
+	pace     *pace          // how fast its stay goes; nil before it shares anything
 }
 
 // Hold is the GPU time that a job had in one pool.

@@ -93,7 +93,7 @@ func (m *meter) cannot(e *engine, l *Live) {
 	due := l.Deadline.IsKnown() && l.Deadline != 0
 	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, due, false, 0})
 	if len(m.refused) < refusedShown {
-		m.refused = append(m.refused, Refused{l.ID, l.Tenant, l.Partition, l.GPUModel, l.GPUs, e.whyNot(l)})
+		m.refused = append(m.refused, Refused{l.ID, l.Tenant, l.Partition, l.GPUModel, l.GPUs, e.classes.whyNot(l)})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 // moving is the data that lies in regions other than its home.
 type moving struct {
+	e       *engine
 	places  *Places
 	regions []string // by pool
 	rooms   map[string]*room
@@ -17,6 +18,16 @@ type moving struct {
 	tallies []PlaceTally // by region
 	of      []int        // index in tallies, by pool
 	uses    uint64
+	one     [1]int // scratch
+	jobs    notes[staged]
+}
+
+// staged is where the data of a job is.
+type staged struct {
+	at      int32          // region of pools to which it was moved last, from 1; 0 is none
+	ready   capcli.Seconds // when it is there
+	staging capcli.Seconds // part of the overhead of the stay in which the job waits for it
+	copy    *copied        // that the job uses; nil if none
 }
 
 // room is the copies in one region.
@@ -54,12 +65,13 @@ type PlacesResult struct {
 	Barred []Barred
 }
 
-// openMoving makes the state, if a pool has a place.
-func (e *engine) openMoving() {
+// newMoving returns the state; that of nothing if no pool has a place.
+func newMoving(e *engine) moving {
+	m := moving{e: e, places: e.cfg.Places}
 	if !slices.ContainsFunc(e.c.pools, func(p Pool) bool { return p.Place != Place{} }) {
-		return
+		return m
 	}
-	m := &moving{places: e.cfg.Places, rooms: map[string]*room{}, moves: map[Move]int{}, stored: map[Stored]int{}}
+	m = moving{e: e, places: e.cfg.Places, rooms: map[string]*room{}, moves: map[Move]int{}, stored: map[Stored]int{}}
 	for i := range e.c.pools {
 		region := capcli.RegionOf(e.c.pools[i].Place.String())
 		m.regions = append(m.regions, region)
@@ -77,25 +89,26 @@ func (e *engine) openMoving() {
 		}
 		m.of = append(m.of, k)
 	}
-	e.moving = m
+	return m
 }
 
 // transfer returns what l would have to move to start in pool p now.
-func (e *engine) transfer(l *Live, p int) Transfer {
+func (m *moving) transfer(l *Live, p int) Transfer {
 	d := l.Data
-	if d == nil || e.moving == nil || isLocal(d.Home, e.c.pools[p].Place.String()) {
+	if d == nil || m.of == nil || isLocal(d.Home, m.e.c.pools[p].Place.String()) {
 		return Transfer{}
 	}
-	t := Transfer{From: capcli.RegionOf(d.Home), To: e.moving.regions[p]}
+	t := Transfer{From: capcli.RegionOf(d.Home), To: m.regions[p]}
 	t.MiB, t.Back = d.MiB()
-	switch c := e.moving.rooms[t.To].copies[d.Name]; {
-	case l.dataAt == int32(e.moving.of[p])+1:
-		t.MiB, t.Time = 0, max(0, l.dataReady-e.c.now)
+	own := m.jobs.get(l)
+	switch c := m.rooms[t.To].copies[d.Name]; {
+	case own.at == int32(m.of[p])+1:
+		t.MiB, t.Time = 0, max(0, own.ready-m.e.c.now)
 	case d.Name != "" && c != nil:
-		t.MiB, t.Time = 0, max(0, c.ready-e.c.now)
+		t.MiB, t.Time = 0, max(0, c.ready-m.e.c.now)
 	default:
-		if places := e.moving.places; places != nil {
-			if speed := linkBetween(places.MiBps, d.Home, e.c.pools[p].Place.String()); speed > 0 {
+		if places := m.places; places != nil {
+			if speed := linkBetween(places.MiBps, d.Home, m.e.c.pools[p].Place.String()); speed > 0 {
 				t.Time = capcli.Seconds((t.MiB + speed - 1) / speed)
 			}
 		}
@@ -105,56 +118,63 @@ func (e *engine) transfer(l *Live, p int) Transfer {
 
 // bring moves the data of l to pool p, in which it starts at l.Since. The job holds its GPUs meanwhile: the
 // time counts as overhead of the stay.
-func (e *engine) bring(l *Live, p int) {
-	m := e.moving
-	t := e.transfer(l, p)
+func (m *moving) bring(l *Live, p int) {
+	t := m.transfer(l, p)
 	if t.To == "" {
 		return
 	}
 	begins, tally, r := l.Since, &m.tallies[m.of[p]], m.rooms[t.To]
-	own := l.dataAt == int32(m.of[p])+1
+	k := m.jobs.noteOf(l)
+	own := k.at == int32(m.of[p])+1
 	c := r.copies[l.Data.Name]
 	if l.Data.Name == "" {
 		c = nil
 	}
 	switch {
 	case t.MiB > 0:
-		l.dataReady = begins + t.Time
-		m.book(e, Move{Month: e.ledger.monthAt(begins), Pool: p, Tenant: l.tenant.index, From: t.From, To: t.To}, t.MiB, t.Time)
+		k.ready = begins + t.Time
+		m.book(m.e, Move{Month: m.e.ledger.monthAt(begins), Pool: p, Tenant: l.tenant.index, From: t.From, To: t.To}, t.MiB, t.Time)
 		tally.Transfers++
 		tally.In += t.MiB
 		if l.Data.Name != "" {
-			c = m.keep(e, r, &copied{name: l.Data.Name, mib: t.MiB, since: begins, ready: l.dataReady, pool: p, tenant: l.tenant.index}, t.To)
+			c = m.keep(m.e, r, &copied{name: l.Data.Name, mib: t.MiB, since: begins, ready: k.ready, pool: p, tenant: l.tenant.index}, t.To)
 		}
 	case !own && c != nil:
-		l.dataReady = c.ready
+		k.ready = c.ready
 		tally.Found++
 	}
 	if c != nil && c.name == l.Data.Name {
 		m.uses++
 		c.last = m.uses
 		c.users++
-		l.copy = c
+		k.copy = c
 	}
-	l.dataAt = int32(m.of[p]) + 1
-	l.staging = max(0, l.dataReady-begins)
-	tally.Time += l.staging
-	l.overhead += l.staging
+	k.at = int32(m.of[p]) + 1
+	k.staging = max(0, k.ready-begins)
+	tally.Time += k.staging
+	l.overhead += k.staging
 }
 
-// leaveData ends the use of a copy by l, which stops.
-func (l *Live) leaveData() {
-	if l.copy != nil {
-		l.copy.users--
-		l.copy = nil
+// stopped ends the use of a copy by l.
+func (m *moving) stopped(l *Live) {
+	if k := m.jobs.get(l); k.copy != nil {
+		k.copy.users--
+		m.jobs.noteOf(l).copy = nil
 	}
 }
 
 // unstage takes what is left of the transfer from the overhead of l, whose stay was so long. Its next stay
 // waits for the data again if it is not there by then.
-func (l *Live) unstage(stay capcli.Seconds) {
-	l.overhead -= max(0, l.staging-stay)
-	l.staging = 0
+func (m *moving) unstage(l *Live, stay capcli.Seconds) {
+	if staging := m.jobs.get(l).staging; staging > 0 {
+		l.overhead -= max(0, staging-stay)
+		m.jobs.noteOf(l).staging = 0
+	}
+}
+
+// waited returns how long l, whose stay was so long, waited for its data in it.
+func (m *moving) waited(l *Live, stay capcli.Seconds) capcli.Seconds {
+	return max(0, min(stay, m.jobs.get(l).staging))
 }
 
 // keep puts a copy into a region and returns it; nil if there is no room.
@@ -210,9 +230,12 @@ func (m *moving) book(e *engine, key Move, mib int64, time capcli.Seconds) {
 	x.Time += time
 }
 
-// sendBack moves the result of l, which has ended in pool p, to its home.
-func (e *engine) sendBack(l *Live, p int) {
-	m := e.moving
+// ended moves the result of l, if it has finished, to its home.
+func (m *moving) ended(l *Live) {
+	if l.state != finished {
+		return
+	}
+	p := int(l.slices[0].Pool)
 	tally := &m.tallies[m.of[p]]
 	tally.Jobs++
 	for _, h := range l.holds {
@@ -221,18 +244,17 @@ func (e *engine) sendBack(l *Live, p int) {
 	if l.Data == nil {
 		return
 	}
-	t := e.transfer(l, p)
+	t := m.transfer(l, p)
 	if t.To == "" || t.Back == 0 {
 		return
 	}
 	tally.Out += t.Back
-	m.book(e, Move{Month: e.ledger.monthAt(max(0, e.c.now-1)), Pool: p, Tenant: l.tenant.index, From: t.To, To: t.From}, t.Back, 0)
+	m.book(m.e, Move{Month: m.e.ledger.monthAt(max(0, m.e.c.now-1)), Pool: p, Tenant: l.tenant.index, From: t.To, To: t.From}, t.Back, 0)
 }
 
 // closeMoving ends the copies at the end of the run and returns the figures; nil if no pool has a place.
-func (e *engine) closeMoving(end capcli.Seconds) *PlacesResult {
-	m := e.moving
-	if m == nil {
+func (m *moving) closeMoving(end capcli.Seconds) *PlacesResult {
+	if m.of == nil {
 		return nil
 	}
 	for _, t := range m.tallies {
@@ -243,8 +265,8 @@ func (e *engine) closeMoving(end capcli.Seconds) *PlacesResult {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			m.drop(e, r, r.copies[name], end, t.Place)
+			m.drop(m.e, r, r.copies[name], end, t.Place)
 		}
 	}
-	return &PlacesResult{Places: m.tallies, Barred: e.barred()}
+	return &PlacesResult{Places: m.tallies, Barred: m.e.classes.barred()}
 }

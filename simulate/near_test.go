@@ -84,6 +84,13 @@ func TestNearByHand(t *testing.T) {
 		{"beside", nil, []capcli.Job{{GPUs: 4, Run: 10, Shape: beside}, {Submit: 5, GPUs: 4, Run: 10, Shape: web}}, []string{"5 b on 0:4", "5 a on 1:4", "15 b ends", "15 a ends"}},
 		// Nobody knows how near counted GPUs are: a preferred gang is as slow there as over the cluster.
 		{"counted", func(p *simulate.Pool) { p.Nodes, p.GPUsPerNode, p.Domains, p.Scattered = 1, 32, nil, true }, []capcli.Job{{GPUs: 8, Run: 100, Shape: prefer}}, []string{"0 a on 0:8", "160 a ends"}},
+		// Two GPUs beside a job are tighter than an empty node, of a rack as of the cluster: that leaves the least.
+		{"least left in a rack", nil, []capcli.Job{{GPUs: 4, Run: 10}, {GPUs: 2, Run: 100}, {GPUs: 2, Run: 10, Submit: 20, Shape: prefer}}, []string{
+			"0 a on 0:4", "0 b on 1:2", "10 a ends", "20 c on 1:2", "30 c ends", "100 b ends",
+		}},
+		{"least left anywhere", nil, []capcli.Job{{GPUs: 4, Run: 10}, {GPUs: 2, Run: 100}, {GPUs: 2, Run: 10, Submit: 20, Shape: shaped("least", capcli.Near{Mode: capcli.Unconstrained})}}, []string{
+			"0 a on 0:4", "0 b on 1:2", "10 a ends", "20 c on 1:2", "30 c ends", "100 b ends",
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, got := runNear(t, c.change, c.jobs...)

@@ -29,16 +29,16 @@ func newNeedSets(pools []Pool) (s needSets) {
 }
 
 // needsOf returns the number of the set of pools that fulfil what j needs; 0 is all pools.
-func (e *engine) needsOf(j *capcli.Job) int32 {
-	s := &e.needs
+func (cs *classes) needsOf(j *capcli.Job) int32 {
+	s := &cs.needs
 	if j.Shape == nil && !s.divide && (j.GPUMemMiB == 0 || !s.stated) {
 		return 0
 	}
 	s.buf = s.buf[:0]
 	all := true
-	for i := range e.c.pools {
+	for i := range cs.e.c.pools {
 		c := byte('1')
-		if e.c.pools[i].lacks(j) != "" {
+		if cs.e.c.pools[i].lacks(j) != "" {
 			c, all = '0', false
 		}
 		s.buf = append(s.buf, c)
@@ -135,10 +135,10 @@ func hasFold(names []string, name string) bool {
 }
 
 // whyNeeds says which needs of l no pool fulfils that has its partition and model; "" if that is not why.
-func (e *engine) whyNeeds(l *Live) string {
+func (cs *classes) whyNeeds(l *Live) string {
 	var all []string
-	for i := range e.c.pools {
-		p := &e.c.pools[i]
+	for i := range cs.e.c.pools {
+		p := &cs.e.c.pools[i]
 		why := p.lacks(&l.Job)
 		if why == "" || !p.Serves(l.Partition, l.GPUModel) {
 			continue
@@ -166,22 +166,22 @@ func gib(mib int64) string {
 func tenths(n int) string { return fmt.Sprintf("%d.%d", n/10, n%10) }
 
 // wantProfile makes l, which arrives, want an instance if its shape names a profile.
-func (e *engine) wantProfile(l *Live) {
+func (cs *classes) wantProfile(l *Live) {
 	n := &l.Shape.Needs
-	if n.Profile == "" || l.GPUs != 1 || !e.needs.divide {
+	if n.Profile == "" || l.GPUs != 1 || !cs.needs.divide {
 		return
 	}
-	l.profile, l.GPUMilli = e.c.profileNumber(n.Profile), mig.Milli(n.Profile)
+	l.profile, l.GPUMilli = cs.e.c.profileNumber(n.Profile), mig.Milli(n.Profile)
 }
 
 // divide checks the pools with MIG and starts tracking single GPUs.
-func (e *engine) divide() error {
-	for i := range e.c.pools {
-		if err := e.c.pools[i].CheckMIG(); err != nil {
+func (cs *classes) divide() error {
+	for i := range cs.e.c.pools {
+		if err := cs.e.c.pools[i].CheckMIG(); err != nil {
 			return err
 		}
 	}
-	e.c.shareDevices(noJobs)
+	cs.e.c.shareDevices(noJobs)
 	return nil
 }
 

@@ -11,36 +11,28 @@ func (e *engine) bringUp() {
 	for p := range e.c.pools {
 		pool := &e.c.pools[p]
 		if pool.From > 0 {
-			e.agenda.add(pool.From, Gain, nil, wholePool, int32(p))
+			e.agenda.add(pool.From, Gain, poolChanges, nil, p)
 		} else {
 			e.deliver(p, true)
 		}
 		if pool.Until > 0 {
-			e.agenda.add(pool.Until, Lose, nil, wholePool, int32(p))
+			e.agenda.add(pool.Until, Lose, poolChanges, nil, p)
 		}
 		e.follow(p)
 		for i := range pool.Withheld {
-			e.agenda.add(max(0, pool.Withheld[i].At), Gain, nil, withholding, int32(p))
+			e.agenda.add(max(0, pool.Withheld[i].At), Gain, withhold, nil, p)
 		}
 	}
-	e.planWindows()
+	e.win.planWindows()
 }
 
-// Values of the run field of a planned node event.
-const (
-	oneNode   = 0 // the node field is an index in the cluster; the event is from a supply
-	wholePool = 1 // the node field is a pool that is delivered or ends
+// poolChanges is the handler of the delivery of a pool, or of its end.
+func poolChanges(e *engine, p planned) { e.deliver(p.arg, p.kind() == Gain) }
 
-	withholding = 2 // the node field is a pool whose next step of Withheld begins
-
-	oneGPU = 1 << 8 // more than this: the GPU that fails or is repaired, counted from 1
-
-	windowStarts = 3 // the node field is a window that begins
-	windowEnds   = 4 // the node field is a window that ends
-)
-
-// withhold begins the next step of pool p's Withheld. Its queues get a turn in which all jobs count.
-func (e *engine) withhold(p int) {
+// withhold is the handler of the next step of the Withheld of a pool. Its queues get a turn in which all
+// jobs count.
+func withhold(e *engine, ev planned) {
+	p := ev.arg
 	s := &e.c.state[p]
 	e.touchPool(p)
 	more := e.c.pools[p].Withheld[s.steps].Milli
@@ -48,7 +40,7 @@ func (e *engine) withhold(p int) {
 		more -= e.c.pools[p].Withheld[s.steps-1].Milli
 	}
 	s.steps++
-	e.withholdMore(p, more)
+	e.win.withholdMore(p, more)
 	for _, q := range s.queues {
 		q.dirty, q.freed = true, true
 	}
@@ -67,45 +59,35 @@ func (e *engine) follow(p int) {
 	if c.Node < 0 || c.Node >= e.c.state[p].n {
 		panic("simulate: a supply named a node that its pool does not have")
 	}
-	what := uint32(oneNode)
+	at, n := max(c.At, e.c.now), e.c.state[p].first+c.Node
 	if c.GPU > 0 {
-		what = oneGPU + uint32(c.GPU)
+		e.agenda.add(at, c.Kind, gpuChanges, nil, n*gpusTracked+c.GPU-1)
+		return
 	}
-	e.agenda.add(max(c.At, e.c.now), c.Kind, nil, what, int32(e.c.state[p].first+c.Node))
+	e.agenda.add(at, c.Kind, nodeChanges, nil, n)
 }
 
-// nodeChange carries out a planned change of one node, or of a whole pool.
-func (e *engine) nodeChange(what, n int, k Kind) {
-	switch what {
-	case wholePool:
-		e.deliver(n, k == Gain)
-		return
-	case withholding:
-		e.withhold(n)
-		return
-	case windowStarts, windowEnds:
-		e.windowChange(e.win.list[n], what == windowStarts)
-		return
-	case nodeComes:
-		e.nodeCame(n)
-		return
-	case billEnds:
-		e.billEnded(n)
-		return
+// gpusTracked bounds the number of a GPU on its node, in what gpuChanges is told.
+const gpusTracked = 1 << 20
+
+// gpuChanges is the handler of the failure of a GPU, or of its repair, as a pool's supply says.
+func gpuChanges(e *engine, ev planned) {
+	n, k := ev.arg/gpusTracked, ev.kind()
+	p := int(e.c.nodes[n].pool)
+	if e.c.pools[p].Buy != nil { // a GPU of a place, not of a node
+		e.gpus.skipped++
+	} else {
+		e.gpus.breakGPU(n, ev.arg%gpusTracked, k == Lose)
+		e.tell(k, nil, p, n)
 	}
+	e.follow(p)
+}
+
+// nodeChanges is the handler of a change of a node, as its pool's supply says.
+func nodeChanges(e *engine, ev planned) {
+	n, k := ev.arg, ev.kind()
 	nd := &e.c.nodes[n]
 	p := int(nd.pool)
-	if what > oneGPU && e.c.pools[p].Buy != nil { // a GPU of a place, not of a node
-		e.gpus.skipped++
-		e.follow(p)
-		return
-	}
-	if what > oneGPU {
-		e.breakGPU(n, what-oneGPU-1, k == Lose)
-		e.tell(k, nil, p, n)
-		e.follow(p)
-		return
-	}
 	switch k {
 	case Drain:
 		nd.noticed = e.c.now
@@ -117,8 +99,8 @@ func (e *engine) nodeChange(what, n int, k Kind) {
 	default:
 		e.setNode(n, nd.delivered, false, false)
 	}
-	if e.buy != nil && e.buy.of[p] != nil {
-		e.boughtChange(n, k)
+	if e.buy.of[p] != nil {
+		e.buy.boughtChange(n, k)
 	}
 	e.tell(k, nil, p, n)
 	e.follow(p)
@@ -129,7 +111,7 @@ func (e *engine) deliver(p int, come bool) {
 	s := &e.c.state[p]
 	e.touchPool(p)
 	if e.c.pools[p].Buy != nil {
-		e.openBought(e.buy.of[p], come)
+		e.buy.openBought(e.buy.of[p], come)
 		return
 	}
 	for n := s.first; n < s.first+s.n; n++ {
@@ -172,8 +154,8 @@ func (e *engine) setNode(n int, delivered, lost, draining bool) {
 
 // evictFrom stops every job that has a part on node n. These jobs wait again. Replicas there are lost.
 func (e *engine) evictFrom(n int) {
-	if e.svc != nil {
-		e.loseReplicas(func(_ *service, r *replica) bool { return r.isOn(n) })
+	for _, p := range e.hooks.lose {
+		p.lose(n)
 	}
 	queues := e.c.state[e.c.nodes[n].pool].queues
 	if len(queues) == 0 {

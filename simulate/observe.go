@@ -64,7 +64,7 @@ func (v *View) Overflows(l *Live) (now, never bool) {
 // IsShort reports whether the nodes of a pool of bought nodes cannot be had now: an order failed, and the
 // pool is left alone for a while.
 func (v *View) IsShort(p int) bool {
-	return v.e.buy != nil && v.e.buy.of[p] != nil && v.e.c.now < v.e.buy.of[p].retryAt
+	return v.e.buy.of[p] != nil && v.e.c.now < v.e.buy.of[p].retryAt
 }
 
 // watchers are the observers that are a Ripener or a Settler.

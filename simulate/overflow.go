@@ -60,10 +60,21 @@ func (e *engine) planPatience(l *Live) {
 	}
 	switch w := e.cfg.Overflow.patienceOf(l); {
 	case w < 0:
-	case e.c.now-l.opens >= w || e.cfg.Overflow.CommittedFirst && !e.fitsFirst(l):
+	case e.c.now-l.opens >= w || e.cfg.Overflow.CommittedFirst && !e.classes.fitsFirst(l):
 		l.queue.ripen(l, false)
 	default:
-		e.agenda.add(l.opens+w, Wake, l, l.run, 0)
+		e.agenda.wake(l.opens+w, patienceEnds, l)
+	}
+}
+
+// patienceEnds is the handler of the end of a job's patience.
+func patienceEnds(e *engine, p planned) {
+	l := p.job
+	l.queue.ripen(l, l.opens == l.Submitted) // a start that was put off comes in the queue's order
+	l.queue.dirty = true
+	e.buy.changed = true
+	for _, o := range e.watchers.ripen {
+		o.Ripen(l)
 	}
 }
 
@@ -159,8 +170,8 @@ func (e *engine) hasFirst(l *Live) bool {
 		return false
 	}
 	pools := l.class.ranks[0]
-	if e.guard != nil && e.guard.shut > 0 {
-		pools = e.openPools(l, pools, -1)
+	if e.guard.shut > 0 {
+		pools = e.guard.openPools(l, pools, -1)
 	}
 	return len(e.findIn(e.c, l, pools)) > 0
 }
@@ -171,8 +182,8 @@ func (e *engine) findBeyond(l *Live) []Slice {
 		return nil
 	}
 	for _, pools := range l.class.ranks[1:] {
-		if e.guard != nil && e.guard.shut > 0 && !l.HasWays() {
-			pools = e.openPools(l, pools, -1)
+		if e.guard.shut > 0 && !l.HasWays() {
+			pools = e.guard.openPools(l, pools, -1)
 		}
 		if s := e.findIn(e.c, l, pools); len(s) > 0 {
 			return s

@@ -19,7 +19,7 @@ type pace struct {
 	from    capcli.Seconds
 	ends    capcli.Seconds                     // of the stay at this pace
 	planned capcli.Seconds                     // time of the Finish event that counts, at most ends
-	plan    int32                              // its number in the stay, which is its node
+	plan    int                                // its number in the stay: see planAnew
 	lost    [capcli.SharedKinds]int64          // time of the current stay, in 2^-20 s
 	total   [capcli.SharedKinds]capcli.GPUTime // lost in former stays
 

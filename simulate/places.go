@@ -77,22 +77,22 @@ const (
 )
 
 // bars returns what keeps jobs with some data out of a pool.
-func (e *engine) bars(d *capcli.Data, pool *Pool) whyBarred {
+func (cs *classes) bars(d *capcli.Data, pool *Pool) whyBarred {
 	place := pool.Place.String()
 	switch {
 	case d == nil:
 		return notBarred
 	case !d.MayRunAt(place):
 		return byResidency
-	case !e.cfg.Places.isNear(d, place):
+	case !cs.e.cfg.Places.isNear(d, place):
 		return byLatency
 	}
 	return notBarred
 }
 
 // isBarred reports whether the data or the users of the jobs of c keep them out of pool p, and notes why.
-func (e *engine) isBarred(c *Reach, p int) bool {
-	why := e.bars(c.data, &e.c.pools[p])
+func (cs *classes) isBarred(c *Reach, p int) bool {
+	why := cs.bars(c.data, &cs.e.c.pools[p])
 	if why == notBarred {
 		return false
 	}
@@ -131,9 +131,9 @@ type Barred struct {
 }
 
 // barred returns the pools that residency or latency kept from jobs that came, in order of pools.
-func (e *engine) barred() []Barred {
-	rows := make([]Barred, len(e.c.pools))
-	for _, c := range e.classList {
+func (cs *classes) barred() []Barred {
+	rows := make([]Barred, len(cs.e.c.pools))
+	for _, c := range cs.list {
 		for p, why := range c.barred {
 			switch why {
 			case byResidency:
@@ -145,7 +145,7 @@ func (e *engine) barred() []Barred {
 		}
 	}
 	for p := range rows {
-		rows[p].Pool, rows[p].Place = e.c.pools[p].Name, e.c.pools[p].Place.String()
+		rows[p].Pool, rows[p].Place = cs.e.c.pools[p].Name, cs.e.c.pools[p].Place.String()
 	}
 	return slices.DeleteFunc(rows, func(b Barred) bool { return b.Residency+b.Latency == 0 })
 }
@@ -165,15 +165,15 @@ type Coster interface {
 }
 
 // findByCost returns room for l in the cheapest of the pools that has some.
-func (e *engine) findByCost(c *Cluster, l *Live, pools []int) []Slice {
+func (m *moving) findByCost(c *Cluster, l *Live, pools []int) []Slice {
 	list := make([]costed, 0, 8)
 	for _, p := range pools {
-		list = append(list, costed{p, e.cfg.Coster.Cost(l, p, e.transfer(l, p))})
+		list = append(list, costed{p, m.e.cfg.Coster.Cost(l, p, m.transfer(l, p))})
 	}
 	slices.SortStableFunc(list, func(a, b costed) int { return cmp.Compare(a.cost, b.cost) })
 	for i := range list {
-		e.single[0] = list[i].pool
-		if s := e.findIn(c, l, e.single[:]); len(s) > 0 {
+		m.one[0] = list[i].pool
+		if s := m.e.findIn(c, l, m.one[:]); len(s) > 0 {
 			return s
 		}
 	}

@@ -18,8 +18,8 @@ type pledge struct {
 // Pledges returns what the running jobs hold, valid until the next call; nil if no tenant has caps
 // or a budget.
 func (t *Turn) Pledges() *Pledges {
-	g := t.e.gate
-	if g == nil {
+	g := &t.e.gate
+	if !g.on {
 		return nil
 	}
 	p := &g.pledges

@@ -21,6 +21,12 @@ type Preemptor interface {
 	Preempts()
 }
 
+// Dropper is a Policy that gives jobs up: see Turn.Drop. Turn.Drop panics for other policies.
+type Dropper interface {
+	// Drops returns which jobs it gives up, as text; "" where it gives up none with its settings.
+	Drops() string
+}
+
 // Believer is a Policy that uses estimates of run times, which are limits or
 // predictions. Other policies ignore the limits of jobs.
 type Believer interface {

@@ -21,6 +21,7 @@ const budgetHour = capcli.Hour
 
 // preempts is the state of the rules in a run.
 type preempts struct {
+	e        *engine
 	all      []capcli.Seconds   // times of preemptions in the last hour, for PerHour
 	tenants  [][]capcli.Seconds // by tenant, for PerTenant
 	wakeAt   capcli.Seconds     // a turn is planned then, because a budget is there again
@@ -28,22 +29,16 @@ type preempts struct {
 	graceUse capcli.GPUTime     // GPU time held in grace
 }
 
-// Nodes of Wake events.
-const (
-	graceWake  = 2  // the job's grace ends
-	budgetWake = -3 // a budget of preemptions is there again
-)
-
 // mayPreempt reports whether the rules allow to preempt l now.
-func (e *engine) mayPreempt(l *Live) bool {
-	r := &e.cfg.Preempts
+func (ps *preempts) mayPreempt(l *Live) bool {
+	r := &ps.e.cfg.Preempts
 	if l.leaves > 0 || r.PerJob > 0 && l.Yielded >= r.PerJob {
 		return false
 	}
-	if r.Spare > 0 && l.believes-e.c.now <= r.Spare && l.believes > e.c.now {
+	if r.Spare > 0 && l.believes-ps.e.c.now <= r.Spare && l.believes > ps.e.c.now {
 		return false
 	}
-	return e.hasBudget(r.PerHour, &e.preempts.all) && (r.PerTenant == 0 || e.hasBudget(r.PerTenant, e.preempts.timesOf(l.tenant)))
+	return ps.hasBudget(r.PerHour, &ps.all) && (r.PerTenant == 0 || ps.hasBudget(r.PerTenant, ps.timesOf(l.tenant)))
 }
 
 // timesOf returns the times of preemptions of a tenant's jobs.
@@ -56,54 +51,55 @@ func (p *preempts) timesOf(t *Tenant) *[]capcli.Seconds {
 
 // hasBudget reports whether fewer than most preemptions of the list are in the last hour; most 0 is
 // any number. If not, it plans a turn for when there is one again.
-func (e *engine) hasBudget(most int, list *[]capcli.Seconds) bool {
+func (ps *preempts) hasBudget(most int, list *[]capcli.Seconds) bool {
 	if most == 0 {
 		return true
 	}
 	old := 0
-	for old < len(*list) && (*list)[old] <= e.c.now-budgetHour {
+	for old < len(*list) && (*list)[old] <= ps.e.c.now-budgetHour {
 		old++
 	}
 	*list = slices.Delete(*list, 0, old)
 	if len(*list) < most {
 		return true
 	}
-	if at := (*list)[len(*list)-most] + budgetHour; e.preempts.wakeAt != at {
-		e.preempts.wakeAt = at
-		e.agenda.add(at, Wake, nil, 0, budgetWake)
+	if at := (*list)[len(*list)-most] + budgetHour; ps.wakeAt != at {
+		ps.wakeAt = at
+		ps.e.agenda.call(at, renewBudget)
 	}
 	return false
 }
 
 // preempt takes l's GPUs away for a policy, at once or after the grace. It reports whether they are
 // free now.
-func (e *engine) preempt(l *Live) bool {
-	r := &e.cfg.Preempts
-	if !e.mayPreempt(l) {
+func (ps *preempts) preempt(l *Live) bool {
+	r := &ps.e.cfg.Preempts
+	if !ps.mayPreempt(l) {
 		return false
 	}
 	l.Yielded++
 	if *r != (PreemptRules{}) {
-		e.preempts.done++
+		ps.done++
 	}
 	if r.PerHour > 0 {
-		e.preempts.all = append(e.preempts.all, e.c.now)
+		ps.all = append(ps.all, ps.e.c.now)
 	}
 	if r.PerTenant > 0 {
-		list := e.preempts.timesOf(l.tenant)
-		*list = append(*list, e.c.now)
+		list := ps.timesOf(l.tenant)
+		*list = append(*list, ps.e.c.now)
 	}
-	if r.Grace == 0 || l.Since > e.c.now { // what is not delivered yet needs no grace
-		e.evict(l, false)
+	if r.Grace == 0 || l.Since > ps.e.c.now { // what is not delivered yet needs no grace
+		ps.e.evict(l, false)
 		return true
 	}
-	l.leaves = e.c.now + r.Grace
-	e.agenda.add(l.leaves, Wake, l, l.run, graceWake)
+	l.leaves = ps.e.c.now + r.Grace
+	ps.e.agenda.wake(l.leaves, leave, l)
 	return false
 }
 
-// leave ends the grace of l.
-func (e *engine) leave(l *Live) {
+// leave is the handler of the end of the grace of a job.
+func leave(e *engine, p planned) {
+	l := p.job
 	e.preempts.graceUse += capcli.GPUTime(int64(e.cfg.Preempts.Grace) * l.Milli())
 	e.evict(l, false)
 	e.enqueue(l)
@@ -113,8 +109,9 @@ func (e *engine) leave(l *Live) {
 // Leaves reports whether the job was preempted and keeps its GPUs for the grace.
 func (l *Live) Leaves() bool { return l.leaves > 0 && l.state == running }
 
-// renewBudget gives all queues a turn in which running jobs count again.
-func (e *engine) renewBudget() {
+// renewBudget is the handler of a time at which a budget of preemptions is there again: all queues get a
+// turn in which running jobs count again.
+func renewBudget(e *engine, _ planned) {
 	for _, q := range e.queues {
 		q.dirty, q.freed = true, true
 	}

@@ -34,18 +34,15 @@ func (c *PriorityClass) matches(l *Live) bool {
 // prioritise sets the priority of the new job l.
 func (e *engine) prioritise(l *Live) {
 	for i := range e.cfg.Priorities {
-		l.topClass = max(l.topClass, e.cfg.Priorities[i].Value)
-	}
-	for i := range e.cfg.Priorities {
 		if c := &e.cfg.Priorities[i]; c.matches(l) {
-			l.Priority, l.neverPreempts, l.priority = c.Value, c.NeverPreempts, c
+			l.Priority, l.priority = c.Value, c
 			return
 		}
 	}
 }
 
 // NeverPreempts reports whether l may not take GPUs away from other jobs: see PriorityClass.
-func (l *Live) NeverPreempts() bool { return l.neverPreempts }
+func (l *Live) NeverPreempts() bool { return l.priority != nil && l.priority.NeverPreempts }
 
 // PriorityClass returns the class of l, nil if it has none, and the largest value of the classes.
-func (l *Live) PriorityClass() (class *PriorityClass, top int) { return l.priority, l.topClass }
+func (l *Live) PriorityClass() (class *PriorityClass, top int) { return l.priority, l.queue.topClass }

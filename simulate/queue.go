@@ -21,9 +21,11 @@ type queue struct {
 	name     string
 	list     sorted.List[figures]
 	policy   Policy
-	preempts bool  // the policy is a Preemptor
-	resizes  bool  // the policy is a Resizer: it has turns also while no job waits
-	keyed    Keyed // nil if the order is by arrival
+	preempts bool             // the policy is a Preemptor
+	resizes  bool             // the policy is a Resizer: it has turns also while no job waits
+	keyed    Keyed            // nil if the order is by arrival
+	tails    []capcli.Seconds // of the jobs with Config.Stages: see LongestPath
+	topClass int              // largest value of the priority classes
 	cell     *cell
 	dirty    bool
 	started  []*Live // started in the current turn; still in list until its end

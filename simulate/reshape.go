@@ -30,28 +30,52 @@ type mould struct {
 	use           *WayUse        // of the current stay, or of the last
 }
 
+// shapes are what jobs with a Shape need in a run.
+type shapes struct {
+	e       *engine
+	looks   Waiter             // Config.Chooser, if its choices change with time; else nil
+	wayUse  map[wayKey]*WayUse // what the ways of shapes did
+	onTime  bool               // findWay passes over choices that miss the deadline
+	asks    bool               // jobs run in the width and the model that they asked for: see Config.Chooser
+	seeding bool               // jobs start as they ask: the first of Config.Seeded, and those of Turn.StartAsked
+	accept  func([]Slice) bool // what room will do: see Turn.FindIf; nil is any
+	choices []Choice           // buffer of findWay
+	tried   []int              // buffer of findWay
+	planned []int              // buffer of Turn.Pools
+	one     [1]int             // buffer of FindAs
+	room    []Slice            // buffer of Resize
+	resized *Cluster           // buffer of Resize
+}
+
+// joined plans the next look at the choices for l.
+func (sh *shapes) joined(l *Live) {
+	if l.HasWays() {
+		sh.planLook(l)
+	}
+}
+
 // factor returns by how much the run time of l, which starts on the slices, differs from that as
 // submitted: num / den. It is the product of all that makes a stay slower or faster.
-func (e *engine) factor(l *Live, s []Slice) (num, den int64) {
+func (sh *shapes) factor(l *Live, s []Slice) (num, den int64) {
 	num, den = 1, 1
 	if w := l.mould.found; w >= 0 {
 		num, den = l.Shape.Ways[w].Num, l.Shape.Ways[w].Den
 	}
 	if l.layout != nil {
-		f := e.nearFactor(l, s)
+		f := sh.e.topo.nearFactor(l, s)
 		num, den = timesRatio(num, den, f.num, f.den)
 	}
-	if l.GPUMilli > 0 && e.needs.slows {
-		n, d := e.c.crowding(s)
+	if l.GPUMilli > 0 && sh.e.classes.needs.slows {
+		n, d := sh.e.c.crowding(s)
 		num, den = timesRatio(num, den, n, d)
 	}
 	return num, den
 }
 
 // shape prepares l, which arrives, for its ways.
-func (e *engine) shape(l *Live) {
+func (sh *shapes) shape(l *Live) {
 	m := &mould{}
-	if s := &e.slab; len(s.moulds) > 0 {
+	if s := &sh.e.slab; len(s.moulds) > 0 {
 		n := len(s.moulds) - 1
 		m, s.moulds = s.moulds[n], s.moulds[:n]
 	}
@@ -60,8 +84,8 @@ func (e *engine) shape(l *Live) {
 	if !l.class.hasWays() {
 		return
 	}
-	m.open = e.openWays(l)
-	e.settleForm(l)
+	m.open = sh.openWays(l)
+	sh.settleForm(l)
 }
 
 // hasWays reports whether the jobs of the class may run in several ways.
@@ -69,13 +93,13 @@ func (c *Reach) hasWays() bool { return c.gpus > 0 }
 
 // settleForm finds the fewest GPUs that l, which arrives, may start with. If l can never run as
 // submitted, but can in a way, the widest such way takes the place of what it asked for.
-func (e *engine) settleForm(l *Live) {
+func (sh *shapes) settleForm(l *Live) {
 	m, best := l.mould, -1
 	asked := false
 	m.least = 0
 	for i, o := range m.open {
 		w := &l.Shape.Ways[o.Way]
-		if m.put(l, w, w.Num, w.Den); e.neverMay(l) {
+		if m.put(l, w, w.Num, w.Den); sh.e.neverMay(l) {
 			m.back(l)
 			continue
 		}
@@ -100,14 +124,14 @@ func (e *engine) settleForm(l *Live) {
 		m.gpus, m.cpu, m.mem = w.GPUs, cpu, mem
 		m.back(l)
 	}
-	if e.asks {
+	if sh.asks {
 		m.least = m.gpus
 	}
 }
 
 // neverMay reports whether the quota, a cap or a budget forbids l for ever, as it is now.
 func (e *engine) neverMay(l *Live) bool {
-	return l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota || len(l.allowances) > 0 && e.whyHeld(l) != ""
+	return l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota || len(l.allowances) > 0 && e.classes.whyHeld(l) != ""
 }
 
 // share returns the CPUs and the memory of a way: as submitted, in proportion to the GPUs, rounded up.
@@ -138,35 +162,35 @@ func (m *mould) back(l *Live) {
 }
 
 // reshape gives l, which starts on the slices, the form of the way that was found.
-func (e *engine) reshape(l *Live, s []Slice) {
+func (sh *shapes) reshape(l *Live, s []Slice) {
 	m := l.mould
 	if m.found < 0 && m.open != nil {
 		m.found = m.askedIn(l, int(s[0].Pool))
 	}
 	m.way = m.found
-	m.num, m.den = e.factor(l, s)
+	m.num, m.den = sh.factor(l, s)
 	var w *capcli.Way
 	if m.way >= 0 {
 		w = &l.Shape.Ways[m.way]
 	}
 	if m.put(l, w, m.num, m.den); l.GPUs != m.gpus {
-		l.rc = e.cfg.Restarts.ClassOf(&l.Job)
+		l.rc = sh.e.cfg.Restarts.ClassOf(&l.Job)
 	}
 	m.began = l.saved
 	if m.open != nil {
-		e.countWay(l, int(s[0].Pool))
+		sh.countWay(l, int(s[0].Pool))
 	}
 }
 
 // unshape counts the work of l's last stay and gives l the form that it has while it waits.
-func (e *engine) unshape(l *Live) {
+func (sh *shapes) unshape(l *Live) {
 	m := l.mould
 	before := m.left.seconds()
 	m.settle(l, l.saved)
 	m.counts(l, before)
 	other := l.GPUs != m.gpus
 	if m.back(l); other {
-		l.rc = e.cfg.Restarts.ClassOf(&l.Job)
+		l.rc = sh.e.cfg.Restarts.ClassOf(&l.Job)
 	}
 }
 
@@ -189,14 +213,14 @@ func (m *mould) settle(l *Live, saved capcli.Seconds) {
 	}
 }
 
-// charge counts the GPU time of a stay that ends: wall seconds, of which lost made no progress that stands.
-// More may be lost than the stay took.
-func (m *mould) charge(l *Live, wall, lost capcli.Seconds) {
+// charge counts the GPU time of a stay that ends: wall seconds, of which lost made no progress that stands,
+// and in waited it waited for its data. More may be lost than the stay took.
+func (m *mould) charge(l *Live, wall, lost, waited capcli.Seconds) {
 	stay := capcli.GPUTime(int64(wall) * l.Milli())
 	if m.use != nil {
 		m.use.Held += stay
 	}
-	if lost > wall { // former stays too
+	if wall, stay = wall-waited, stay-capcli.GPUTime(int64(waited)*l.Milli()); lost > wall { // former stays too
 		m.lost += m.useful + stay
 		m.useful = 0
 		return
@@ -313,31 +337,31 @@ func (l *Live) leftIn(w *capcli.Way, now capcli.Seconds) capcli.Seconds {
 // allows reports whether the jobs of the class may run in a way in pool p: the pool has the way's GPU
 // model, or, of a way that names none, the one that the job wants. Where nobody chooses, it must be the
 // width and the model that the job asked for.
-func (e *engine) allows(c *Reach, w *capcli.Way, p *Pool) bool {
-	if w.Model == "" || e.asks {
+func (sh *shapes) allows(c *Reach, w *capcli.Way, p *Pool) bool {
+	if w.Model == "" || sh.asks {
 		if !modelFits(c.model, p.GPUModel) || w.Model != "" && !modelFits(c.model, w.Model) {
 			return false
 		}
 	}
-	return modelFits(w.Model, p.GPUModel) && (!e.asks || w.GPUs == c.gpus)
+	return modelFits(w.Model, p.GPUModel) && (!sh.asks || w.GPUs == c.gpus)
 }
 
 // serves reports whether the jobs of the class may run in pool p in some way.
-func (e *engine) serves(c *Reach, p *Pool) bool {
+func (sh *shapes) serves(c *Reach, p *Pool) bool {
 	if !c.hasWays() {
 		return p.Serves(c.partition, c.model)
 	}
 	if p.Partition != "" && p.Partition != c.partition {
 		return false
 	}
-	return slices.ContainsFunc(c.shape.Ways, func(w capcli.Way) bool { return e.allows(c, &w, p) })
+	return slices.ContainsFunc(c.shape.Ways, func(w capcli.Way) bool { return sh.allows(c, &w, p) })
 }
 
 // openWays returns the ways in which l could run if all pools were empty, by pool in order of preference.
 // Jobs of a class that want the same share the list.
-func (e *engine) openWays(l *Live) []Choice {
+func (sh *shapes) openWays(l *Live) []Choice {
 	c := l.class
-	reach := e.reachOf(l)
+	reach := sh.e.classes.reachOf(l)
 	key := hostDemand{len(reach), l.GPUs, l.GPUMilli, l.CPUMilli, l.MemMiB}
 	if open, known := c.open[key]; known {
 		return open
@@ -348,7 +372,7 @@ func (e *engine) openWays(l *Live) []Choice {
 	var open []Choice
 	for _, pools := range reach {
 		for _, p := range pools {
-			open = e.openIn(l, p, open)
+			open = sh.openIn(l, p, open)
 		}
 	}
 	c.open[key] = open
@@ -356,15 +380,15 @@ func (e *engine) openWays(l *Live) []Choice {
 }
 
 // openIn appends the ways in which l fits pool p when it is empty.
-func (e *engine) openIn(l *Live, p int, open []Choice) []Choice {
+func (sh *shapes) openIn(l *Live, p int, open []Choice) []Choice {
 	m, from := l.mould, len(open)
 	for i := range l.Shape.Ways {
 		w := &l.Shape.Ways[i]
-		if !e.allows(l.class, w, &e.c.pools[p]) || l.GPUMilli > 0 && w.GPUs != l.GPUs || e.asks && len(open) > from {
+		if !sh.allows(l.class, w, &sh.e.c.pools[p]) || l.GPUMilli > 0 && w.GPUs != l.GPUs || sh.asks && len(open) > from {
 			continue
 		}
 		m.put(l, w, w.Num, w.Den)
-		if l.Run < capcli.MaxSeconds && e.fitsEmpty(l, [][]int{{p}}) {
+		if l.Run < capcli.MaxSeconds && sh.e.classes.fitsEmpty(l, [][]int{{p}}) {
 			open = append(open, Choice{Way: i, Pool: p})
 		}
 		m.back(l)
@@ -373,28 +397,28 @@ func (e *engine) openIn(l *Live, p int, open []Choice) []Choice {
 }
 
 // findWay is findIn for a job with a mould.
-func (e *engine) findWay(c *Cluster, l *Live, pools []int) []Slice {
+func (sh *shapes) findWay(c *Cluster, l *Live, pools []int) []Slice {
 	m := l.mould
 	switch {
 	case m.worn: // it is tried in a way, or it is moved and keeps its way
-		return e.place(c, l, pools)
+		return sh.e.place(c, l, pools)
 	case m.open == nil:
 		m.found = -1
-		return e.place(c, l, pools)
-	case e.cfg.Chooser == nil || e.seeding:
-		return e.findAsked(c, l, pools)
+		return sh.e.place(c, l, pools)
+	case sh.e.cfg.Chooser == nil || sh.seeding:
+		return sh.findAsked(c, l, pools)
 	}
-	e.choices = e.cfg.Chooser.Choose(c, l, pools, e.choices[:0])
-	if e.onTime {
-		e.choices = slices.DeleteFunc(e.choices, func(c Choice) bool { return c.Late })
+	sh.choices = sh.e.cfg.Chooser.Choose(c, l, pools, sh.choices[:0])
+	if sh.onTime {
+		sh.choices = slices.DeleteFunc(sh.choices, func(c Choice) bool { return c.Late })
 	}
-	for i := 0; i < len(e.choices); {
-		way, j := e.choices[i].Way, i+1
-		e.tried = append(e.tried[:0], e.choices[i].Pool)
-		for ; j < len(e.choices) && e.choices[j].Equal && e.choices[j].Way == way; j++ {
-			e.tried = append(e.tried, e.choices[j].Pool)
+	for i := 0; i < len(sh.choices); {
+		way, j := sh.choices[i].Way, i+1
+		sh.tried = append(sh.tried[:0], sh.choices[i].Pool)
+		for ; j < len(sh.choices) && sh.choices[j].Equal && sh.choices[j].Way == way; j++ {
+			sh.tried = append(sh.tried, sh.choices[j].Pool)
 		}
-		if s := e.tryWay(c, l, way, e.tried); len(s) > 0 && (e.accept == nil || e.accept(s)) {
+		if s := sh.tryWay(c, l, way, sh.tried); len(s) > 0 && (sh.accept == nil || sh.accept(s)) {
 			return s
 		}
 		i = j
@@ -403,23 +427,23 @@ func (e *engine) findWay(c *Cluster, l *Live, pools []int) []Slice {
 }
 
 // findAsked returns room for l with the GPUs that it asked for, in the first pools of its model.
-func (e *engine) findAsked(c *Cluster, l *Live, pools []int) []Slice {
+func (sh *shapes) findAsked(c *Cluster, l *Live, pools []int) []Slice {
 	m := l.mould
 	m.found = -1
-	e.tried = e.tried[:0]
+	sh.tried = sh.tried[:0]
 	for _, p := range pools {
-		if m.askedIn(l, p) >= 0 && (c != e.c || e.guard == nil || e.guard.shut == 0 || e.admits(l, p)) {
-			e.tried = append(e.tried, p)
+		if m.askedIn(l, p) >= 0 && (c != sh.e.c || sh.e.guard.admits(l, p)) {
+			sh.tried = append(sh.tried, p)
 		}
 	}
-	if len(e.tried) == 0 {
+	if len(sh.tried) == 0 {
 		return nil
 	}
-	if e.accept == nil {
-		return e.place(c, l, e.tried)
+	if sh.accept == nil {
+		return sh.e.place(c, l, sh.tried)
 	}
-	for i := range e.tried {
-		if s := e.place(c, l, e.tried[i:i+1]); len(s) > 0 && e.accept(s) {
+	for i := range sh.tried {
+		if s := sh.e.place(c, l, sh.tried[i:i+1]); len(s) > 0 && sh.accept(s) {
 			return s
 		}
 	}
@@ -438,44 +462,44 @@ func (m *mould) askedIn(l *Live, p int) int32 {
 
 // poolsAsAsked returns the pools of the first rank in which l can run as it asks; all of the rank if there are
 // none.
-func (e *engine) poolsAsAsked(l *Live) []int {
-	e.planned = e.planned[:0]
+func (sh *shapes) poolsAsAsked(l *Live) []int {
+	sh.planned = sh.planned[:0]
 	for _, p := range l.class.ranks[0] {
 		if l.mould.askedIn(l, p) >= 0 {
-			e.planned = append(e.planned, p)
+			sh.planned = append(sh.planned, p)
 		}
 	}
-	if len(e.planned) == 0 {
+	if len(sh.planned) == 0 {
 		return l.class.ranks[0]
 	}
-	return e.planned
+	return sh.planned
 }
 
 // tryWay returns room for l in a way in the pools; nil if there is none, or its tenant may not hold so much.
-func (e *engine) tryWay(c *Cluster, l *Live, way int, pools []int) []Slice {
+func (sh *shapes) tryWay(c *Cluster, l *Live, way int, pools []int) []Slice {
 	m := l.mould
 	w := &l.Shape.Ways[way]
 	m.put(l, w, w.Num, w.Den)
 	defer m.back(l)
-	if q := l.tenant.Quota; q > 0 && l.GPUs > q || c == e.c && l.OverQuota() {
+	if q := l.tenant.Quota; q > 0 && l.GPUs > q || c == sh.e.c && l.OverQuota() {
 		return nil
 	}
-	if c == e.c && e.guard != nil && e.guard.shut > 0 {
-		pools = slices.DeleteFunc(pools, func(p int) bool { return !e.admits(l, p) })
+	if c == sh.e.c && sh.e.guard.shut > 0 {
+		pools = slices.DeleteFunc(pools, func(p int) bool { return !sh.e.guard.admits(l, p) })
 	}
 	if len(pools) == 0 {
 		return nil
 	}
 	m.found = int32(way)
-	return e.place(c, l, pools)
+	return sh.e.place(c, l, pools)
 }
 
 // whyNoWay returns why no way of l ever fits, as text; "" if that is not why.
-func (e *engine) whyNoWay(l *Live) string {
+func (sh *shapes) whyNoWay(l *Live) string {
 	if !l.class.hasWays() || l.mould.open != nil {
 		return ""
 	}
-	if e.asks {
+	if sh.asks {
 		return fmt.Sprintf("shape %q has no way on %d GPUs that fits an empty pool", l.Shape.Name, l.GPUs)
 	}
 	return fmt.Sprintf("none of the %d %s of shape %q fits an empty pool", len(l.Shape.Ways), capcli.Plural(int64(len(l.Shape.Ways)), "way"), l.Shape.Name)
@@ -483,7 +507,7 @@ func (e *engine) whyNoWay(l *Live) string {
 
 // finishShaped gives l, which has ended, the form as submitted. The work that it did before its limit is all
 // of its work.
-func (e *engine) finishShaped(l *Live) {
+func (sh *shapes) finishShaped(l *Live) {
 	m := l.mould
 	if m.use != nil {
 		m.use.Finished++
@@ -496,7 +520,7 @@ func (e *engine) finishShaped(l *Live) {
 		m.left = work{}
 		m.back(l)
 	} else {
-		e.unshape(l)
+		sh.unshape(l)
 	}
 }
 
@@ -519,13 +543,16 @@ func (l *Live) leastLeft(asked capcli.Seconds) capcli.Seconds {
 	return least
 }
 
-// lookWake is the node of the Wake event of a job whose choices may have changed: see Waiter.
-const lookWake = 5
+// lookAgain is the handler of a time at which the choices for a job may have changed: see Waiter.
+func lookAgain(e *engine, p planned) {
+	p.job.queue.letIn(p.job)
+	e.shapes.planLook(p.job)
+}
 
 // planLook plans a turn for the next time at which the choices for l, which waits, may change.
-func (e *engine) planLook(l *Live) {
-	if at, some := e.looks.NextLook(e.c, l, slices.Concat(l.class.ranks...)); some {
-		e.agenda.add(max(at, e.c.now+1), Wake, l, l.run, lookWake)
+func (sh *shapes) planLook(l *Live) {
+	if at, some := sh.looks.NextLook(sh.e.c, l, slices.Concat(l.class.ranks...)); some {
+		sh.e.agenda.wake(max(at, sh.e.c.now+1), lookAgain, l)
 	}
 }
 

@@ -89,7 +89,7 @@ func (e *engine) evict(l *Live, lost bool) {
 func (e *engine) comeBack(l *Live) {
 	e.tell(Preempt, l, int(l.slices[0].Pool), int(l.slices[0].Node))
 	if l.mould != nil {
-		e.unshape(l)
+		e.shapes.unshape(l)
 	}
 }
 
@@ -99,23 +99,21 @@ func (e *engine) setDown(l *Live, lost bool) {
 	rc := l.rc
 	stay := max(0, now-l.Since)
 	kept, loose := rc.progress(l.ran(now))
-	l.firstSaved(kept)
+	e.savings.firstSaved(l, kept)
 	saved := l.saved
 	switch {
 	case !lost && e.cfg.Restarts.Mode == Suspend:
 		saved += kept + loose
 	case lost && e.warned(l, rc), l.leaves > 0 && e.cfg.Restarts.Mode == Checkpoint && e.graced(rc): // the last checkpoint was taken at the end of the notice
 		saved += kept + max(0, loose-rc.Cost-rc.Write)
-		l.savedOnNotice(now)
+		e.savings.savedOnNotice(l)
 	case !lost && e.cfg.Restarts.Mode == Scratch, lost && rc.Interval == 0:
 		saved = 0
 	default:
 		saved += kept
 	}
 	saved = min(saved, l.Run)
-	if l.forService > 0 {
-		e.displaced(l, lost, l.saved+kept+loose-saved)
-	}
+	e.svc.displaced(l, lost, l.saved+kept+loose-saved)
 	e.stop(l, saved, stay-(saved-l.saved))
 	l.state = waiting
 	l.wait(1)
@@ -126,9 +124,7 @@ func (e *engine) setDown(l *Live, lost bool) {
 	}
 	l.overhead = max(0, l.overhead-stay-max(0, l.resliced-stay)) + rc.Restart
 	l.resliced = 0
-	if l.staging > 0 {
-		l.unstage(stay)
-	}
+	e.moving.unstage(l, stay)
 	l.run++
 	l.Queued -= max(0, l.Since-now)
 	l.Since = now

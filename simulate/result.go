@@ -154,20 +154,20 @@ func (e *engine) result() (*Result, error) {
 	e.closeJobs(end)
 	stages := e.stages.close(end)
 	services := e.svc.closeRun(e)
-	e.closeBought(end)
+	e.buy.closeBought(end)
 	r := &Result{
 		Ended: end, Stopped: e.stopped, Endless: e.endless,
 		Jobs: e.countJobs(runningNow, startingNow, stages),
 		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
-		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.budgets(), Loads: e.loads(), Ways: e.wayRows(), Resizes: m.resizes, Services: services, waits: &m.all.wait.over, open: m.open,
+		Refused: m.refused, Record: &e.ledger.rec, Budgets: e.gate.budgets(), Loads: e.classes.loads(), Ways: e.shapes.wayRows(), Resizes: m.resizes, Services: services, waits: &m.all.wait.over, open: m.open,
 	}
-	r.Interruptions, r.Bought = e.interruptions(), e.boughtPools()
-	r.Delays, r.Places = e.delays.result(), e.closeMoving(end)
+	r.Interruptions, r.Bought = e.interruptions(), e.buy.boughtPools()
+	r.Delays, r.Places = e.delays.result(), e.moving.closeMoving(end)
 	r.MIG, r.Contention = e.c.sliceUses(end), e.contention.result()
 	r.Remarks = e.remarks()
-	r.Levels = e.levelOrder()
-	r.Near, r.Rooms = e.nearness(r.Levels), e.rooms(end)
-	r.Served, r.ServedBy = e.served()
+	r.Levels = e.topo.levelOrder()
+	r.Near, r.Rooms = e.topo.nearness(r.Levels), e.topo.rooms(end)
+	r.Served, r.ServedBy = e.classes.served()
 	r.Jobs.Waiting, r.Stages = r.Served.Waiting, stages
 	m.means(r)
 	if end > m.firstAt {
@@ -178,7 +178,7 @@ func (e *engine) result() (*Result, error) {
 			r.Fragmentation += f.mean(m.mix[:], end)
 		}
 	}
-	for i, t := range e.tenantList {
+	for i, t := range e.tenants.list {
 		tr := TenantResult{Name: t.Name, Weight: t.Weight}
 		if i < len(m.byTenant) {
 			tr.JobStats = m.byTenant[i].result()
@@ -229,14 +229,14 @@ func (e *engine) flush() (running, starting int64) {
 		if p := int(l.slices[0].Pool); e.c.now > l.Since {
 			l.charge(e.ledger.stay(p, l.tenant.index, int(l.payer), l.Milli(), l.Since, e.c.now, 0))
 			if l.layout != nil || e.c.state[p].domains != nil {
-				e.endSpread(l)
+				e.topo.endSpread(l)
 			}
 		}
 		if l.pace.isOn() {
 			e.contention.book(l)
 		}
 		e.meter.stayed(l, e.c.now)
-		e.countOpen(l)
+		e.shapes.countOpen(l)
 	}
 	for p := range e.c.state {
 		e.touchPool(p)
@@ -245,8 +245,8 @@ func (e *engine) flush() (running, starting int64) {
 }
 
 // loads returns the offered load in total, by partition, and by GPU model if jobs name one.
-func (e *engine) loads() []Load {
-	from, to := e.meter.firstAt, e.meter.lastAt
+func (cs *classes) loads() []Load {
+	from, to := cs.e.meter.firstAt, cs.e.meter.lastAt
 	rows := map[classKey]*Load{}
 	pools := map[classKey][]int{}
 	add := func(k classKey, c *Reach) {
@@ -264,11 +264,11 @@ func (e *engine) loads() []Load {
 		}
 	}
 	for _, committed := range []bool{true, false} {
-		for _, c := range e.classList {
+		for _, c := range cs.list {
 			if (len(c.committed) > 0) != committed {
 				continue
 			}
-			for _, k := range e.loadKeys(c) {
+			for _, k := range cs.loadKeys(c) {
 				if committed || rows[k] == nil || len(pools[k]) == 0 {
 					add(k, c)
 				}
@@ -279,9 +279,9 @@ func (e *engine) loads() []Load {
 	for k, l := range rows {
 		l.Span = to - from
 		for _, p := range pools[k] {
-			pool := &e.c.pools[p]
+			pool := &cs.e.c.pools[p]
 			l.Capacity += capcli.GPUTime(int64(pool.Capacity())*int64(pool.Offered(from, to))) * capcli.GPUSecond
-			l.GPUs = max(l.GPUs, e.gpusUntil(pools[k], max(from, pool.From), to))
+			l.GPUs = max(l.GPUs, cs.gpusUntil(pools[k], max(from, pool.From), to))
 		}
 		out = append(out, *l)
 	}
@@ -293,9 +293,9 @@ func (e *engine) loads() []Load {
 
 // gpusUntil returns the number of GPUs that the pools offer at a time, by their dates; 0 if the
 // time is after last.
-func (e *engine) gpusUntil(pools []int, at, last capcli.Seconds) (gpus int) {
+func (cs *classes) gpusUntil(pools []int, at, last capcli.Seconds) (gpus int) {
 	for _, p := range pools {
-		if pool := &e.c.pools[p]; at <= last && pool.Offered(at, at+1) > 0 {
+		if pool := &cs.e.c.pools[p]; at <= last && pool.Offered(at, at+1) > 0 {
 			gpus += pool.Capacity()
 		}
 	}
@@ -303,9 +303,9 @@ func (e *engine) gpusUntil(pools []int, at, last capcli.Seconds) (gpus int) {
 }
 
 // loadKeys returns the rows of loads in which a class counts.
-func (e *engine) loadKeys(c *Reach) []classKey {
+func (cs *classes) loadKeys(c *Reach) []classKey {
 	keys := []classKey{{}}
-	if e.partitions[c.partition] {
+	if cs.partitions[c.partition] {
 		keys = append(keys, classKey{partition: c.partition})
 	}
 	if c.model != "" {
@@ -315,25 +315,25 @@ func (e *engine) loadKeys(c *Reach) []classKey {
 }
 
 // whyNot returns the reason why a job can never run, as text.
-func (e *engine) whyNot(l *Live) string {
+func (cs *classes) whyNot(l *Live) string {
 	c := l.class
 	switch {
 	case c.whyBarred() != "":
 		return c.whyBarred()
-	case len(c.ranks) == 0 && !e.partitions[l.Partition] && len(e.partitions) > 0:
+	case len(c.ranks) == 0 && !cs.partitions[l.Partition] && len(cs.partitions) > 0:
 		return fmt.Sprintf("no pool serves partition %q", l.Partition)
-	case len(c.ranks) == 0 && c.needs > 0 && e.whyNeeds(l) != "":
-		return e.whyNeeds(l)
+	case len(c.ranks) == 0 && c.needs > 0 && cs.whyNeeds(l) != "":
+		return cs.whyNeeds(l)
 	case len(c.ranks) == 0:
 		return fmt.Sprintf("no pool has GPU model %q", l.GPUModel)
-	case e.whyNoWay(l) != "":
-		return e.whyNoWay(l)
+	case cs.e.shapes.whyNoWay(l) != "":
+		return cs.e.shapes.whyNoWay(l)
 	case l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota:
 		return fmt.Sprintf("wants %d GPUs, its tenant may hold %d", l.GPUs, l.tenant.Quota)
-	case e.whyHeld(l) != "":
-		return e.whyHeld(l)
-	case l.layout != nil && e.whyNever(l) != "":
-		return e.whyNever(l)
+	case cs.whyHeld(l) != "":
+		return cs.whyHeld(l)
+	case l.layout != nil && cs.e.topo.whyNever(l) != "":
+		return cs.e.topo.whyNever(l)
 	case l.GPUs > c.most:
 		return fmt.Sprintf("wants %d GPUs, the largest pool it may use has %d", l.GPUs, c.most)
 	}

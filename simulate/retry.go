@@ -17,39 +17,37 @@ type Retries struct {
 	MaxBackoff capcli.Seconds // 0 is without bound
 }
 
-// retryWake is the node of the Wake event of a job whose back-off ends.
-const retryWake = 3
-
 // tryAgain puts l, whose GPUs were lost, back into its queue, or gives it up.
 func (e *engine) tryAgain(l *Live) {
 	r := &e.cfg.Retries
-	l.failures++
-	if r.Most > 0 && l.failures > r.Most {
+	n := e.gpus.failures.noteOf(l)
+	*n++
+	if r.Most > 0 && *n > r.Most {
 		e.giveUp(l)
 		return
 	}
 	if r.Backoff > 0 {
-		wait := r.Backoff << min(l.failures-1, 30)
+		wait := r.Backoff << min(*n-1, 30)
 		if r.MaxBackoff > 0 {
 			wait = min(wait, r.MaxBackoff)
 		}
 		l.resting = true
-		e.agenda.add(e.c.now+wait, Wake, l, l.run, retryWake)
+		e.agenda.wake(e.c.now+wait, rested, l)
 	}
 	e.enqueue(l)
 	e.planPatience(l)
 }
 
-// rested ends the back-off of l.
-func (e *engine) rested(l *Live) {
-	l.resting = false
-	e.letIn(l)
+// rested is the handler of the end of a back-off.
+func rested(e *engine, p planned) {
+	p.job.resting = false
+	p.job.queue.letIn(p.job)
 }
 
 // giveUp ends l, which has lost its GPUs and is in no queue: it has failed too often. All that it did
 // is lost.
 func (e *engine) giveUp(l *Live) {
-	e.unwait(l)
+	l.unwait()
 	l.Lost += l.saved
 	e.failed++
 	e.abandon(l)
@@ -58,49 +56,51 @@ func (e *engine) giveUp(l *Live) {
 
 // gpuFailures are the GPUs that have failed by themselves.
 type gpuFailures struct {
-	broken  map[[2]int]bool // by node and GPU
-	skipped int64           // failures left out: see breakGPU
+	e        *engine
+	failures notes[int]      // losses of the GPUs of a job: see Retries
+	broken   map[[2]int]bool // by node and GPU
+	skipped  int64           // failures left out: see breakGPU
 }
 
 // breakGPU takes one GPU of node n away, or gives it back. It is the k-th of those that work, counted
 // over the jobs on the node in order of arrival, then over replicas of services, and then the free ones;
 // if a job or a replica holds it, that loses all its GPUs. GPUs that jobs share do not fail by themselves: from the first job on that wants
 // a share of a GPU, such failures are left out and counted.
-func (e *engine) breakGPU(n, gpu int, gone bool) {
-	nd, key := &e.c.nodes[n], [2]int{n, gpu}
+func (f *gpuFailures) breakGPU(n, gpu int, gone bool) {
+	nd, key := &f.e.c.nodes[n], [2]int{n, gpu}
 	if !gone {
-		if e.gpus.broken[key] {
-			delete(e.gpus.broken, key)
-			e.mend(n)
+		if f.broken[key] {
+			delete(f.broken, key)
+			f.mend(n)
 		}
 		return
 	}
-	working := e.c.pools[nd.pool].GPUsPerNode - int(nd.broken)
-	if e.c.shares != nil || working <= 0 {
-		e.gpus.skipped++
+	working := f.e.c.pools[nd.pool].GPUsPerNode - int(nd.broken)
+	if f.e.c.shares != nil || working <= 0 {
+		f.skipped++
 		return
 	}
-	e.touchPool(int(nd.pool))
-	if l := e.holderOf(n, gpu%working); l != nil {
+	f.e.touchPool(int(nd.pool))
+	if l := f.holderOf(n, gpu%working); l != nil {
 		nd.broke = true
-		e.evict(l, true)
+		f.e.evict(l, true)
 		nd.broke = false
-		e.tryAgain(l)
-	} else if e.svc != nil {
-		e.breakReplica(n, gpu%working)
+		f.e.tryAgain(l)
+	} else {
+		f.e.svc.breakReplica(n, gpu%working)
 	}
-	if e.gpus.broken == nil {
-		e.gpus.broken = map[[2]int]bool{}
+	if f.broken == nil {
+		f.broken = map[[2]int]bool{}
 	}
-	e.gpus.broken[key] = true
+	f.broken[key] = true
 	nd.broken++
-	e.c.addFree(n, -1)
+	f.e.c.addFree(n, -1)
 }
 
 // holderOf returns the job that holds the k-th working GPU of node n; nil if it is free.
-func (e *engine) holderOf(n, k int) *Live {
+func (f *gpuFailures) holderOf(n, k int) *Live {
 	var held []*Live
-	for l := range e.runningIn(int(e.c.nodes[n].pool)) {
+	for l := range f.e.runningIn(int(f.e.c.nodes[n].pool)) {
 		if slices.ContainsFunc(l.slices, func(s Slice) bool { return int(s.Node) == n }) {
 			held = append(held, l)
 		}
@@ -119,24 +119,24 @@ func (e *engine) holderOf(n, k int) *Live {
 }
 
 // mend gives a GPU of node n back.
-func (e *engine) mend(n int) {
-	nd := &e.c.nodes[n]
-	e.touchPool(int(nd.pool))
+func (f *gpuFailures) mend(n int) {
+	nd := &f.e.c.nodes[n]
+	f.e.touchPool(int(nd.pool))
 	nd.broken--
-	e.c.addFree(n, 1)
-	for _, q := range e.c.state[nd.pool].queues {
+	f.e.c.addFree(n, 1)
+	for _, q := range f.e.c.state[nd.pool].queues {
 		q.dirty, q.freed = true, true
 	}
 }
 
 // mendAll gives all GPUs back that have failed by themselves, before the first job shares a GPU.
-func (e *engine) mendAll() {
-	for n := range e.c.nodes {
-		for e.c.nodes[n].broken > 0 {
-			e.mend(n)
+func (f *gpuFailures) mendAll() {
+	for n := range f.e.c.nodes {
+		for f.e.c.nodes[n].broken > 0 {
+			f.mend(n)
 		}
 	}
-	clear(e.gpus.broken)
+	clear(f.broken)
 }
 
 // addFree changes the number of free GPUs of node n.

@@ -87,11 +87,7 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 		}
 		possible = whole
 		if e.cfg.Until > 0 {
-			from := l.Submitted
-			if e.stages != nil { // as early as the jobs before it allow
-				from = e.stages.earliest(l)
-			}
-			possible = min(whole, fits(e.cfg.Until-from))
+			possible = min(whole, fits(e.cfg.Until-e.in.source.earliest(l)))
 		}
 	}
 	milli := l.askedMilli()
@@ -133,10 +129,10 @@ func (e *engine) progress(l *Live) capcli.Seconds {
 
 // served returns the sums over all classes, and those of each partition, GPU model and list of pools. All
 // jobs must have been counted.
-func (e *engine) served() (Served, []ServedClass) {
+func (cs *classes) served() (Served, []ServedClass) {
 	var all Served
-	out := make([]ServedClass, 0, len(e.classList))
-	for _, c := range e.classList {
+	out := make([]ServedClass, 0, len(cs.list))
+	for _, c := range cs.list {
 		all.add(&c.served)
 		out = append(out, ServedClass{c.partition, c.model, slices.Concat(c.ranks...), c.served})
 	}

@@ -9,15 +9,15 @@ import (
 
 // roomFor gives GPUs to the replicas of s that want them, as far as there is room: in each pool in turn
 // the free GPUs, then those of jobs if the service displaces them.
-func (e *engine) roomFor(s *service) {
+func (v *services) roomFor(s *service) {
 	for coming := 0; len(s.wanting) > coming; {
 		if t := s.want.tenant; t.Quota > 0 && t.used+s.GPUs > t.Quota {
 			return
 		}
-		p, found, waits := e.roomIn(s, coming)
+		p, found, waits := v.roomIn(s, coming)
 		switch {
 		case len(found) > 0:
-			e.startReplica(s, p, found)
+			v.startReplica(s, p, found)
 		case waits:
 			coming++
 		default:
@@ -28,29 +28,26 @@ func (e *engine) roomFor(s *service) {
 
 // roomIn returns a pool with room for a replica of s, and where. waits says that it will get GPUs when
 // jobs leave that were preempted for it; so will coming replicas before it.
-func (e *engine) roomIn(s *service, coming int) (pool int, found []Slice, waits bool) {
-	asks := s.Displaces && (e.svc.freed || e.c.now <= s.leaves)
+func (v *services) roomIn(s *service, coming int) (pool int, found []Slice, waits bool) {
+	asks := s.Displaces && (v.freed || v.e.c.now <= s.leaves)
 	for _, p := range s.pools {
-		if found := e.findReplica(s, p); len(found) > 0 {
+		if found := v.findReplica(s, p); len(found) > 0 {
 			return p, found, false
 		}
-		if !asks || !e.displaceIn(s, p, coming) {
+		if !asks || !v.displaceIn(s, p, coming) {
 			continue
 		}
-		found := e.findReplica(s, p)
+		found := v.findReplica(s, p)
 		return p, found, len(found) == 0
 	}
 	return 0, nil, false
 }
 
 // findReplica returns where a replica of s has room in pool p now; nil if it has none.
-func (e *engine) findReplica(s *service, p int) []Slice {
-	if e.win.list == nil {
-		return s.findIn(e, e.c, p)
-	}
-	e.lend(&s.want, p, 1)
-	defer e.lend(&s.want, p, -1)
-	return s.findIn(e, e.c, p)
+func (v *services) findReplica(s *service, p int) []Slice {
+	v.e.win.lend(&s.want, p, 1)
+	defer v.e.win.lend(&s.want, p, -1)
+	return s.findIn(v.e, v.e.c, p)
 }
 
 // findIn returns where a replica has room in pool p of c.
@@ -61,14 +58,14 @@ func (s *service) findIn(e *engine, c *Cluster, p int) []Slice {
 
 // startReplica gives GPUs to the oldest replica of s that wants some. Those that the run begins with are
 // loaded already.
-func (e *engine) startReplica(s *service, p int, found []Slice) {
-	now := e.c.now
+func (v *services) startReplica(s *service, p int, found []Slice) {
+	now := v.e.c.now
 	r := replica{slices: slices.Clone(found)}
 	r.ReplicaSpan = ReplicaSpan{Pool: p, Ordered: s.wanting[0], Held: now, Drain: -1, Down: -1, Ended: -1}
-	e.wants(s, -1)
+	v.wants(s, -1)
 	s.wanting = s.wanting[:copy(s.wanting, s.wanting[1:])]
 	first := s.step == 0 && !s.open
-	if pool := &e.c.pools[p]; !first && !pool.PaidWhole() {
+	if pool := &v.e.c.pools[p]; !first && !pool.PaidWhole() {
 		r.Held += pool.Lead
 	}
 	r.Ready = r.Held
@@ -76,68 +73,62 @@ func (e *engine) startReplica(s *service, p int, found []Slice) {
 		r.Ready += s.Cold
 	}
 	if r.Held > now {
-		e.agenda.add(r.Held, Wake, nil, 0, serviceWake)
+		v.e.agenda.call(r.Held, nothing)
 	}
-	e.touchPool(p)
-	e.c.take(r.slices)
-	e.changeHeld(s, p, 1)
-	if e.buy != nil {
-		e.countParts(r.slices, 1)
-	}
+	v.e.touchPool(p)
+	v.e.c.take(r.slices)
+	v.changeHeld(s, p, 1)
+	v.e.buy.countParts(r.slices, 1)
 	s.held = append(s.held, r)
-	e.tellReplica(Start, s, r.slices)
+	v.tellReplica(Start, s, r.slices)
 }
 
 // changeHeld counts one more replica in pool p (sign 1), or one less (-1).
-func (e *engine) changeHeld(s *service, p int, sign int) {
+func (v *services) changeHeld(s *service, p int, sign int) {
 	milli := int64(sign) * s.milli()
-	e.c.state[p].account.used += milli
+	v.e.c.state[p].account.used += milli
 	s.want.tenant.hold(&s.want, sign)
-	if e.win.list != nil {
-		e.occupyBy(s.want.tenant, p, milli)
-	}
-	e.defrag.changed = true
+	v.e.win.occupyBy(s.want.tenant, p, milli)
+	v.e.defrag.changed = true
 }
 
 // free takes the GPUs of replica i of s away.
-func (e *engine) free(s *service, i int) {
+func (v *services) free(s *service, i int) {
 	r := s.held[i]
-	e.deliverReplica(s, &r)
-	e.touchPool(r.Pool)
-	e.c.release(r.slices)
-	e.changeHeld(s, r.Pool, -1)
-	if e.buy != nil {
-		e.countParts(r.slices, -1)
+	v.deliverReplica(s, &r)
+	v.e.touchPool(r.Pool)
+	v.e.c.release(r.slices)
+	v.changeHeld(s, r.Pool, -1)
+	v.e.buy.countParts(r.slices, -1)
+	if v.e.ledger.over != nil && r.begun && !v.e.c.pools[r.Pool].PaidWhole() {
+		v.e.ledger.over.hold(r.Pool, -s.milli(), v.e.c.now)
 	}
-	if e.ledger.over != nil && r.begun && !e.c.pools[r.Pool].PaidWhole() {
-		e.ledger.over.hold(r.Pool, -s.milli(), e.c.now)
-	}
-	e.book(s, &r)
-	r.Ended = e.c.now
+	v.book(s, &r)
+	r.Ended = v.e.c.now
 	s.record(&r)
 	s.held = slices.Delete(s.held, i, i+1)
-	concerned := e.c.state[r.Pool].queues
+	concerned := v.e.c.state[r.Pool].queues
 	if s.want.tenant.Quota > 0 {
-		concerned = e.queues
+		concerned = v.e.queues
 	}
 	for _, q := range concerned {
 		q.dirty, q.freed = true, true
 	}
-	e.tellReplica(Finish, s, r.slices)
+	v.tellReplica(Finish, s, r.slices)
 }
 
 // book records what the replica has held up to now.
-func (e *engine) book(s *service, r *replica) {
-	if r.begun && e.c.now > r.Held {
-		e.ledger.stay(r.Pool, s.want.tenant.index, int(s.want.payer), s.milli(), r.Held, e.c.now, 0)
-		s.run.Held += capcli.GPUTime(s.milli() * int64(e.c.now-r.Held))
+func (v *services) book(s *service, r *replica) {
+	if r.begun && v.e.c.now > r.Held {
+		v.e.ledger.stay(r.Pool, s.want.tenant.index, int(s.want.payer), s.milli(), r.Held, v.e.c.now, 0)
+		s.run.Held += capcli.GPUTime(s.milli() * int64(v.e.c.now-r.Held))
 	}
 }
 
 // loseReplicas takes the GPUs of the replicas away for which match is true. Each is wanted anew, but for
 // those that drain. What a replica would have served in the rest of the step is not served.
-func (e *engine) loseReplicas(match func(s *service, r *replica) bool) {
-	for _, s := range e.svc.list {
+func (v *services) loseReplicas(match func(s *service, r *replica) bool) {
+	for _, s := range v.list {
 		for i := 0; i < len(s.held); {
 			r := &s.held[i]
 			if !match(s, r) {
@@ -145,30 +136,35 @@ func (e *engine) loseReplicas(match func(s *service, r *replica) bool) {
 				continue
 			}
 			if r.stage == serving && s.open {
-				left := int64(s.due - e.c.now)
+				left := int64(s.due - v.e.c.now)
 				s.gone += (s.PerReplica*left + int64(s.run.Length) - 1) / int64(s.run.Length)
 			}
 			drains := r.stage == draining
-			r.Down = e.c.now
-			e.free(s, i)
+			r.Down = v.e.c.now
+			v.free(s, i)
 			if s.run.Lost++; !drains {
-				e.wantReplicas(s, 1)
+				v.wantReplicas(s, 1)
 			}
 		}
 	}
 }
 
+// lose takes the replicas on node n away.
+func (v *services) lose(n int) {
+	v.loseReplicas(func(_ *service, r *replica) bool { return r.isOn(n) })
+}
+
 // breakReplica stops the replica that holds the k-th working GPU of node n, counted after the GPUs of
 // jobs; none if that GPU is free.
-func (e *engine) breakReplica(n, k int) {
-	for l := range e.runningIn(int(e.c.nodes[n].pool)) {
+func (v *services) breakReplica(n, k int) {
+	for l := range v.e.runningIn(int(v.e.c.nodes[n].pool)) {
 		for i := range l.slices {
 			if int(l.slices[i].Node) == n {
 				k -= int(l.slices[i].GPUs)
 			}
 		}
 	}
-	e.loseReplicas(func(_ *service, r *replica) bool {
+	v.loseReplicas(func(_ *service, r *replica) bool {
 		if k < 0 || !r.isOn(n) {
 			return false
 		}
@@ -183,14 +179,14 @@ func (e *engine) breakReplica(n, k int) {
 
 // yieldTo takes replicas away for a window that opens: those on its nodes, or in its pool the newest until
 // no more is held than is left. Replicas of tenants that the window is for stay.
-func (e *engine) yieldTo(w *window) {
+func (v *services) yieldTo(w *window) {
 	if w.Nodes > 0 {
-		e.loseReplicas(func(_ *service, r *replica) bool { return r.Pool == w.pool && w.holds(e.c, r.slices) })
+		v.loseReplicas(func(_ *service, r *replica) bool { return r.Pool == w.pool && w.holds(v.e.c, r.slices) })
 		return
 	}
-	for e.c.state[w.pool].account.usable < 0 {
+	for v.e.c.state[w.pool].account.usable < 0 {
 		last := capcli.Seconds(-1)
-		for _, s := range e.svc.list {
+		for _, s := range v.list {
 			for i := range s.held {
 				if r := &s.held[i]; r.Pool == w.pool && !w.admits(s.want.tenant) {
 					last = max(last, r.Ordered)
@@ -201,7 +197,7 @@ func (e *engine) yieldTo(w *window) {
 			return
 		}
 		done := false
-		e.loseReplicas(func(s *service, r *replica) bool {
+		v.loseReplicas(func(s *service, r *replica) bool {
 			if done || r.Pool != w.pool || r.Ordered != last || w.admits(s.want.tenant) {
 				return false
 			}
@@ -213,9 +209,6 @@ func (e *engine) yieldTo(w *window) {
 
 // heldBy returns what replicas of the tenants of a reservation hold in its pool, in thousandths of GPUs.
 func (v *services) heldBy(w *window) (milli int64) {
-	if v == nil {
-		return 0
-	}
 	for _, s := range v.list {
 		for i := range s.held {
 			if s.held[i].Pool == w.pool && w.admits(s.want.tenant) {
@@ -227,14 +220,11 @@ func (v *services) heldBy(w *window) (milli int64) {
 }
 
 // markReplicas finds single GPUs for the replicas, when the first job arrives that wants a share of one.
-func (e *engine) markReplicas() {
-	if e.svc == nil {
-		return
-	}
-	for _, s := range e.svc.list {
+func (v *services) markReplicas() {
+	for _, s := range v.list {
 		for i := range s.held {
 			for k := range s.held[i].slices {
-				e.c.markWhole(&s.held[i].slices[k])
+				v.e.c.markWhole(&s.held[i].slices[k])
 			}
 		}
 	}
@@ -243,35 +233,34 @@ func (e *engine) markReplicas() {
 // displaceIn preempts jobs of pool p so that one more replica of s has room, after coming others. It
 // reports whether the replica has room now or will have when jobs have left that are in their grace. It
 // takes jobs of the lowest priority first, among equals the last started, and no more than are needed.
-func (e *engine) displaceIn(s *service, p, coming int) bool {
-	v := e.svc
-	w := e.c.copyTo(v.trial)
+func (v *services) displaceIn(s *service, p, coming int) bool {
+	w := v.e.c.copyTo(v.trial)
 	v.trial, v.victims = w, v.victims[:0]
-	for l := range e.runningIn(p) {
+	for l := range v.e.runningIn(p) {
 		switch {
 		case l.Leaves():
 			w.release(l.slices)
-		case e.mayDisplace(s, l):
+		case v.mayDisplace(s, l):
 			v.victims = append(v.victims, l)
 		}
 	}
 	for range coming {
-		if found := s.findIn(e, w, p); len(found) > 0 {
+		if found := s.findIn(v.e, w, p); len(found) > 0 {
 			w.take(slices.Clone(found))
 		}
 	}
-	if len(s.findIn(e, w, p)) > 0 {
+	if len(s.findIn(v.e, w, p)) > 0 {
 		return true
 	}
 	slices.SortFunc(v.victims, func(a, b *Live) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Since, a.Since), cmp.Compare(b.seq, a.seq))
 	})
-	chosen := e.fewest(s, p, e.affordable(v.victims))
+	chosen := v.fewest(s, p, v.affordable(v.victims))
 	for _, l := range chosen {
-		l.forService = int32(slices.Index(v.list, s)) + 1
-		if e.preempt(l) {
-			e.enqueue(l)
-			e.planPatience(l)
+		*v.takes.noteOf(l) = s
+		if v.e.preempts.preempt(l) {
+			v.e.enqueue(l)
+			v.e.planPatience(l)
 		} else {
 			s.leaves = max(s.leaves, l.leaves)
 		}
@@ -280,12 +269,12 @@ func (e *engine) displaceIn(s *service, p, coming int) bool {
 }
 
 // mayDisplace reports whether the rules of the run and of the service allow to take l's GPUs for it.
-func (e *engine) mayDisplace(s *service, l *Live) bool {
-	if l.GPUs == 0 || l.goesFirst || s.Spares != 0 && l.Priority >= s.Spares || !e.mayPreempt(l) {
+func (v *services) mayDisplace(s *service, l *Live) bool {
+	if l.GPUs == 0 || v.e.guard.letsFirst(l) || s.Spares != 0 && l.Priority >= s.Spares || !v.e.preempts.mayPreempt(l) {
 		return false
 	}
 	for i := range l.slices {
-		if nd := &e.c.nodes[l.slices[i].Node]; nd.draining || !nd.up {
+		if nd := &v.e.c.nodes[l.slices[i].Node]; nd.draining || !nd.up {
 			return false
 		}
 	}
@@ -293,14 +282,14 @@ func (e *engine) mayDisplace(s *service, l *Live) bool {
 }
 
 // affordable returns the victims that the budgets of PreemptRules allow to preempt together, in order.
-func (e *engine) affordable(victims []*Live) []*Live {
-	r := &e.cfg.Preempts
+func (v *services) affordable(victims []*Live) []*Live {
+	r := &v.e.cfg.Preempts
 	if r.PerHour == 0 && r.PerTenant == 0 {
 		return victims
 	}
 	all, of := 0, map[*Tenant]int{}
 	return slices.DeleteFunc(victims, func(l *Live) bool {
-		if r.PerHour > 0 && len(e.preempts.all)+all >= r.PerHour || r.PerTenant > 0 && len(*e.preempts.timesOf(l.tenant))+of[l.tenant] >= r.PerTenant {
+		if r.PerHour > 0 && len(v.e.preempts.all)+all >= r.PerHour || r.PerTenant > 0 && len(*v.e.preempts.timesOf(l.tenant))+of[l.tenant] >= r.PerTenant {
 			return true
 		}
 		all++
@@ -311,18 +300,18 @@ func (e *engine) affordable(victims []*Live) []*Live {
 
 // fewest returns the first of the victims that make room for a replica of s in pool p of the trial
 // cluster, without those that are not needed; nil if all of them do not.
-func (e *engine) fewest(s *service, p int, victims []*Live) []*Live {
-	w := e.svc.trial
+func (v *services) fewest(s *service, p int, victims []*Live) []*Live {
+	w := v.trial
 	for n, l := range victims {
 		w.release(l.slices)
-		if w.Usable(p) < s.milli() || len(s.findIn(e, w, p)) == 0 {
+		if w.Usable(p) < s.milli() || len(s.findIn(v.e, w, p)) == 0 {
 			continue
 		}
 		chosen := []*Live{l}
 		for i := n - 1; i >= 0; i-- {
 			back := slices.Clone(victims[i].slices)
 			w.take(back)
-			if len(s.findIn(e, w, p)) > 0 {
+			if len(s.findIn(v.e, w, p)) > 0 {
 				continue
 			}
 			w.release(back)
@@ -333,11 +322,14 @@ func (e *engine) fewest(s *service, p int, victims []*Live) []*Live {
 	return nil
 }
 
-// displaced counts that l loses its GPUs to a service, unless it loses its node at the same time, and
-// that it has to do work again.
-func (e *engine) displaced(l *Live, lost bool, again capcli.Seconds) {
-	s := e.svc.list[l.forService-1]
-	l.forService = 0
+// displaced counts that l loses its GPUs, if it loses them to a service and not its node at the same time,
+// and that it has to do work again.
+func (v *services) displaced(l *Live, lost bool, again capcli.Seconds) {
+	s := v.takes.get(l)
+	if s == nil {
+		return
+	}
+	*v.takes.noteOf(l) = nil
 	if !lost {
 		s.run.Displaced++
 		s.run.Repeated += capcli.GPUTime(l.Milli() * int64(max(0, again)))
@@ -351,8 +343,8 @@ type ReplicaWatcher interface {
 }
 
 // tellReplica tells the observers of a replica.
-func (e *engine) tellReplica(k Kind, s *service, at []Slice) {
-	for _, o := range e.watchers.replicas {
-		o.Replica(e.c.now, k, s.Service, at)
+func (v *services) tellReplica(k Kind, s *service, at []Slice) {
+	for _, o := range v.e.watchers.replicas {
+		o.Replica(v.e.c.now, k, s.Service, at)
 	}
 }

@@ -8,13 +8,15 @@ import (
 	"capcli/simulate/internal/fluid"
 )
 
-// services are the services of a run. Without any the engine has none, and pays a test of a pointer.
+// services are the services of a run.
 //
 // At an instant the steps that end then are closed first, with the decisions of their scalers; what is
 // taken back frees its GPUs at once. Then the events of the instant follow. Then replicas that are wanted
 // get room, before any policy has a turn, and the next steps begin: see the order in a step in the package
 // simulate/scale.
 type services struct {
+	takes   notes[*service] // which takes the GPUs of a job
+	e       *engine
 	list    []*service
 	least   capcli.Seconds // without a period, the run lasts at least so long
 	freed   bool           // replicas ask for the GPUs of jobs at the end of this instant
@@ -70,76 +72,72 @@ func (r *replica) isOn(n int) bool {
 	return slices.ContainsFunc(r.slices, func(s Slice) bool { return int(s.Node) == n })
 }
 
-// serviceWake is the node of the Wake event of an instant at which something is due for a service.
-const serviceWake = -5
-
 // openServices makes the services of the run and wants their first replicas.
-func (e *engine) openServices() error {
-	if len(e.cfg.Services) == 0 {
+func (v *services) openServices() error {
+	if len(v.e.cfg.Services) == 0 {
 		return nil
 	}
-	e.svc = &services{}
-	for i := range e.cfg.Services {
-		s := &service{Service: &e.cfg.Services[i]}
-		if err := e.openService(s); err != nil {
+	for i := range v.e.cfg.Services {
+		s := &service{Service: &v.e.cfg.Services[i]}
+		if err := v.openService(s); err != nil {
 			return err
 		}
-		e.svc.list = append(e.svc.list, s)
-		e.svc.least = max(e.svc.least, capcli.Seconds(len(s.Load))*s.run.Length)
+		v.list = append(v.list, s)
+		v.least = max(v.least, capcli.Seconds(len(s.Load))*s.run.Length)
 	}
-	e.agenda.add(0, Wake, nil, 0, serviceWake)
+	v.e.agenda.call(0, nothing)
 	return nil
 }
 
 // openService sets up one service.
-func (e *engine) openService(s *service) error {
+func (v *services) openService(s *service) error {
 	s.run = ServiceRun{Name: s.Name, Length: s.Length}
 	if s.run.Length <= 0 {
 		s.run.Length = 60
 	}
 	s.want = Live{Job: capcli.Job{
 		ID: s.Name, Tenant: s.Tenant, GPUs: s.GPUs, GPUMilli: s.GPUMilli, CPUMilli: s.CPUMilli, MemMiB: s.MemMiB,
-		GPUModel: s.GPUModel, Partition: s.Partition, Tags: s.Tags, Class: s.Class, Submit: e.ledger.rec.Start, Deadline: capcli.NoTime,
+		GPUModel: s.GPUModel, Partition: s.Partition, Tags: s.Tags, Class: s.Class, Submit: v.e.ledger.rec.Start, Deadline: capcli.NoTime,
 	}, FirstStart: -1, Ended: -1, rc: &noRestart}
-	s.pools = e.poolsOf(s.Service)
+	s.pools = v.poolsOf(s.Service)
 	if len(s.pools) == 0 {
 		return fmt.Errorf("simulate: no pool can hold a replica of service %s", s.Name)
 	}
 	s.want.class = &Reach{classKey: classKey{partition: s.Partition, model: s.GPUModel}}
 	for _, p := range s.pools {
 		s.want.class.ranks = append(s.want.class.ranks, []int{p})
-		if e.c.pools[p].Buy != nil {
+		if v.e.c.pools[p].Buy != nil {
 			s.want.class.bought = append(s.want.class.bought, p)
 		}
-		s.want.class.most = max(s.want.class.most, e.c.pools[p].Capacity())
+		s.want.class.most = max(s.want.class.most, v.e.c.pools[p].Capacity())
 	}
-	s.want.tenant = e.tenantOf(s.Tenant)
+	s.want.tenant = v.e.tenants.tenantOf(s.Tenant)
 	if s.Tags != nil || s.want.tenant.Tags != nil {
-		s.want.payer = e.payerOf(&s.want)
+		s.want.payer = v.e.payers.payerOf(&s.want)
 		s.run.Payer = int(s.want.payer)
 	}
-	if s.GPUMilli > 0 && e.c.shares == nil {
-		e.c.shareDevices(noJobs)
+	if s.GPUMilli > 0 && v.e.c.shares == nil {
+		v.e.c.shareDevices(noJobs)
 	}
 	s.queue.LateSteps = s.Late
 	if s.Scaler != nil {
 		s.scaler = s.Scaler()
 	}
 	s.desired = s.Initial
-	e.wantReplicas(s, s.Initial)
+	v.wantReplicas(s, s.Initial)
 	return nil
 }
 
 // poolsOf returns the pools that may hold replicas of s, in order of preference. Without names these are
 // the committed pools, then the others in order of overflow.
-func (e *engine) poolsOf(s *Service) (out []int) {
+func (v *services) poolsOf(s *Service) (out []int) {
 	fits := func(p int) bool {
-		pool := &e.c.pools[p]
+		pool := &v.e.c.pools[p]
 		return pool.Serves(s.Partition, s.GPUModel) && pool.Capacity() >= s.GPUs
 	}
 	for _, name := range s.Pools {
-		for p := range e.c.pools {
-			if e.c.pools[p].Name == name && fits(p) {
+		for p := range v.e.c.pools {
+			if v.e.c.pools[p].Name == name && fits(p) {
 				out = append(out, p)
 			}
 		}
@@ -147,23 +145,23 @@ func (e *engine) poolsOf(s *Service) (out []int) {
 	if s.Pools != nil {
 		return out
 	}
-	for p := range e.c.pools {
+	for p := range v.e.c.pools {
 		if fits(p) {
 			out = append(out, p)
 		}
 	}
 	rank := func(p int) int {
-		if e.c.pools[p].Terms.Committed() {
+		if v.e.c.pools[p].Terms.Committed() {
 			return -1
 		}
-		return e.c.pools[p].Rank
+		return v.e.c.pools[p].Rank
 	}
 	slices.SortStableFunc(out, func(a, b int) int { return rank(a) - rank(b) })
 	return out
 }
 
 // isOpen reports whether the load of a service goes on after a time.
-func (v *services) isOpen(now capcli.Seconds) bool { return v != nil && now < v.least }
+func (v *services) isOpen(now capcli.Seconds) bool { return now < v.least }
 
 // milli returns the capacity of a replica in thousandths of GPUs.
 func (s *service) milli() int64 { return s.Milli() }
@@ -179,14 +177,15 @@ func (s *service) current() int {
 	return n
 }
 
-// closeSteps closes the steps that end now, and carries out what their scalers decide.
-func (v *services) closeSteps(e *engine) {
+// step closes the steps that end now, and carries out what their scalers decide.
+func (v *services) step() {
+	e := v.e
 	for _, s := range v.list {
 		if s.open && s.due == e.c.now {
 			s.closeStep(e.c.now, e.ledger.rec.Start)
-			e.follows(s)
+			e.svc.follows(s)
 		}
-		e.freeDrained(s)
+		e.svc.freeDrained(s)
 	}
 }
 
@@ -226,54 +225,52 @@ func (s *service) closeStep(now capcli.Seconds, start capcli.Time) {
 }
 
 // follows adds or takes back replicas so that there are as many as desired.
-func (e *engine) follows(s *service) {
+func (v *services) follows(s *service) {
 	now := s.current()
 	if s.desired > now {
-		e.wantReplicas(s, s.desired-now)
+		v.wantReplicas(s, s.desired-now)
 		return
 	}
 	for range now - s.desired {
-		e.takeBack(s)
+		v.takeBack(s)
 	}
 }
 
 // wantReplicas wants n more replicas (less if n is below 0), which have no GPUs yet.
-func (e *engine) wantReplicas(s *service, n int) {
-	e.wants(s, n)
+func (v *services) wantReplicas(s *service, n int) {
+	v.wants(s, n)
 	for range n {
-		s.wanting = append(s.wanting, e.c.now)
+		s.wanting = append(s.wanting, v.e.c.now)
 	}
 	if n < 0 {
 		s.wanting = s.wanting[:len(s.wanting)+n]
 	}
-	e.svc.freed = true
-	if e.buy != nil {
-		e.buy.changed = true
-	}
+	v.freed = true
+	v.e.buy.changed = true
 }
 
 // wants counts n more replicas without room in the accounts.
-func (e *engine) wants(s *service, n int) {
-	e.countMissing(s)
+func (v *services) wants(s *service, n int) {
+	v.countMissing(s)
 	for _, p := range s.pools {
-		if e.c.pools[p].PaidWhole() {
-			e.touchPool(p)
-			e.c.state[p].account.wanted += int64(n) * s.milli()
+		if v.e.c.pools[p].PaidWhole() {
+			v.e.touchPool(p)
+			v.e.c.state[p].account.wanted += int64(n) * s.milli()
 		}
 	}
 }
 
 // countMissing counts the GPU time of replicas without room up to now.
-func (e *engine) countMissing(s *service) {
-	s.run.Missing += capcli.GPUTime(int64(len(s.wanting)) * s.milli() * int64(e.c.now-s.missing))
-	s.missing = e.c.now
+func (v *services) countMissing(s *service) {
+	s.run.Missing += capcli.GPUTime(int64(len(s.wanting)) * s.milli() * int64(v.e.c.now-s.missing))
+	s.missing = v.e.c.now
 }
 
 // takeBack gives up one replica: one without room, else the newest that loads, else one that serves from
 // the least preferred pool, the newest there.
-func (e *engine) takeBack(s *service) {
+func (v *services) takeBack(s *service) {
 	if len(s.wanting) > 0 {
-		e.wantReplicas(s, -1)
+		v.wantReplicas(s, -1)
 		return
 	}
 	best := -1
@@ -287,13 +284,13 @@ func (e *engine) takeBack(s *service) {
 		}
 	}
 	r := &s.held[best]
-	r.Drain = e.c.now
+	r.Drain = v.e.c.now
 	if r.stage == serving && s.Drain > 0 {
 		r.stage = draining
-		e.agenda.add(e.c.now+s.Drain, Wake, nil, 0, serviceWake)
+		v.e.agenda.call(v.e.c.now+s.Drain, nothing)
 		return
 	}
-	e.free(s, best)
+	v.free(s, best)
 }
 
 // goesBefore reports whether a, which got its GPUs after b, is taken back before b.
@@ -308,57 +305,57 @@ func (s *service) goesBefore(a, b *replica) bool {
 }
 
 // freeDrained frees the GPUs of replicas whose drain is over.
-func (e *engine) freeDrained(s *service) {
+func (v *services) freeDrained(s *service) {
 	if s.Drain == 0 {
 		return
 	}
 	for i := 0; i < len(s.held); {
-		if r := &s.held[i]; r.stage == draining && r.Drain+s.Drain <= e.c.now {
-			e.free(s, i)
+		if r := &s.held[i]; r.stage == draining && r.Drain+s.Drain <= v.e.c.now {
+			v.free(s, i)
 			continue
 		}
 		i++
 	}
 }
 
-// settleServices gives room to replicas that are wanted, lets delivered ones load and loaded ones serve,
+// settle gives room to replicas that are wanted, lets delivered ones load and loaded ones serve,
 // and begins the next steps.
-func (e *engine) settleServices() {
-	v, now := e.svc, e.c.now
+func (v *services) settle() {
+	now := v.e.c.now
 	for _, s := range v.list {
 		if len(s.wanting) > 0 {
-			e.roomFor(s)
+			v.roomFor(s)
 		}
 	}
 	v.freed = false
 	for _, s := range v.list {
 		for i := range s.held {
-			e.deliverReplica(s, &s.held[i])
+			v.deliverReplica(s, &s.held[i])
 		}
 		if !s.open && s.due <= now {
-			e.beginStep(s)
+			v.beginStep(s)
 		}
 	}
 }
 
 // deliverReplica ends the lead time of a replica whose GPUs have come.
-func (e *engine) deliverReplica(s *service, r *replica) {
-	if !r.begun && r.Held <= e.c.now {
+func (v *services) deliverReplica(s *service, r *replica) {
+	if !r.begun && r.Held <= v.e.c.now {
 		r.begun = true
-		if e.ledger.over != nil && !e.c.pools[r.Pool].PaidWhole() {
-			e.ledger.over.hold(r.Pool, s.milli(), e.c.now)
+		if v.e.ledger.over != nil && !v.e.c.pools[r.Pool].PaidWhole() {
+			v.e.ledger.over.hold(r.Pool, s.milli(), v.e.c.now)
 		}
 	}
 }
 
 // beginStep begins a step: replicas that have loaded serve from now on.
-func (e *engine) beginStep(s *service) {
+func (v *services) beginStep(s *service) {
 	s.open, s.gone = true, 0
 	s.began, s.due = s.due, s.due+s.run.Length
 	s.ready, s.loading, s.absent = 0, 0, len(s.wanting)
 	for i := range s.held {
 		r := &s.held[i]
-		if r.stage == loading && r.Ready <= e.c.now {
+		if r.stage == loading && r.Ready <= v.e.c.now {
 			r.stage = serving
 		}
 		switch r.stage {
@@ -370,14 +367,14 @@ func (e *engine) beginStep(s *service) {
 		}
 	}
 	if s.absent > 0 { // jobs that run by now may make room
-		e.svc.freed = true
+		v.freed = true
 	}
-	e.agenda.add(s.due, Wake, nil, 0, serviceWake)
+	v.e.agenda.call(s.due, nothing)
 }
 
 // closeRun closes the open steps and the accounts of all services at the end of the run.
 func (v *services) closeRun(e *engine) []ServiceRun {
-	if v == nil {
+	if len(v.list) == 0 {
 		return nil
 	}
 	out := make([]ServiceRun, len(v.list))
@@ -385,9 +382,9 @@ func (v *services) closeRun(e *engine) []ServiceRun {
 		if s.open && e.c.now > s.began {
 			s.closeStep(e.c.now, e.ledger.rec.Start)
 		}
-		e.countMissing(s)
+		e.svc.countMissing(s)
 		for k := range s.held {
-			e.book(s, &s.held[k])
+			e.svc.book(s, &s.held[k])
 			s.record(&s.held[k])
 		}
 		slices.SortStableFunc(s.run.Replicas, func(a, b ReplicaSpan) int { return int(a.Ordered - b.Ordered) })

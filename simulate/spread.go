@@ -38,41 +38,41 @@ func (t *spreadTally) row(level string) *Spread {
 }
 
 // spreadRow returns the row in which the current stay of l counts.
-func (e *engine) spreadRow(l *Live) *Spread {
-	tally := &e.topo.plain
+func (t *topo) spreadRow(l *Live) *Spread {
+	tally := &t.plain
 	if l.layout != nil {
 		tally = &l.layout.spread
 	}
-	return tally.row(e.topo.levelName(l.Pool(), e.topo.spreadOf(e.c, l.slices)))
+	return tally.row(t.levelName(l.Pool(), t.spreadOf(t.e.c, l.slices)))
 }
 
 // startSpread counts a stay of l that begins.
-func (e *engine) startSpread(l *Live) {
+func (t *topo) startSpread(l *Live) {
 	if l.GPUs > 0 {
-		r := e.spreadRow(l)
+		r := t.spreadRow(l)
 		r.Stays++
-		if l.GPUs > e.c.pools[l.Pool()].GPUsPerNode {
+		if l.GPUs > t.e.c.pools[l.Pool()].GPUsPerNode {
 			r.Gangs++
 		}
 	}
 	if l.layout == nil || l.layout.counted == 0 {
 		return
 	}
-	for _, o := range e.topo.layouts {
-		e.topo.woken = e.topo.woken || o.beside == l.layout.counted
+	for _, o := range t.layouts {
+		t.woken = t.woken || o.beside == l.layout.counted
 	}
 }
 
 // endSpread books the GPU time of a stay of l that ends now.
-func (e *engine) endSpread(l *Live) {
-	if l.GPUs == 0 || e.c.now <= l.Since {
+func (t *topo) endSpread(l *Live) {
+	if l.GPUs == 0 || t.e.c.now <= l.Since {
 		return
 	}
-	r := e.spreadRow(l)
-	r.Held += capcli.GPUTime(int64(e.c.now-l.Since) * l.Milli())
-	f := e.nearFactor(l, l.slices)
+	r := t.spreadRow(l)
+	r.Held += capcli.GPUTime(int64(t.e.c.now-l.Since) * l.Milli())
+	f := t.nearFactor(l, l.slices)
 	if f.num != f.den {
-		r.Lost += slowedTime(int64(l.ran(e.c.now))*l.Milli(), f)
+		r.Lost += slowedTime(int64(l.ran(t.e.c.now))*l.Milli(), f)
 	}
 }
 
@@ -86,7 +86,7 @@ func slowedTime(t int64, f ratio) capcli.GPUTime {
 }
 
 // nearFactor returns what the spread of the slices multiplies the run time of l by.
-func (e *engine) nearFactor(l *Live, s []Slice) ratio {
+func (t *topo) nearFactor(l *Live, s []Slice) ratio {
 	if l.layout == nil {
 		return ratio{1, 1}
 	}
@@ -94,12 +94,12 @@ func (e *engine) nearFactor(l *Live, s []Slice) ratio {
 	if slow == nil {
 		return ratio{1, 1}
 	}
-	return slow[e.topo.spreadOf(e.c, s)+1]
+	return slow[t.spreadOf(t.e.c, s)+1]
 }
 
 // nearness returns over what jobs were spread, by name of shape; jobs without a place of their own come first.
 // order has the names of all levels.
-func (e *engine) nearness(order []string) (out []Nearness) {
+func (t *topo) nearness(order []string) (out []Nearness) {
 	add := func(shape string, t *spreadTally) {
 		i := slices.IndexFunc(out, func(n Nearness) bool { return n.Shape == shape })
 		if i < 0 {
@@ -117,10 +117,10 @@ func (e *engine) nearness(order []string) (out []Nearness) {
 		}
 		out[i].Rows = sum.rows
 	}
-	if len(e.topo.plain.rows) > 0 {
-		add("", &e.topo.plain)
+	if len(t.plain.rows) > 0 {
+		add("", &t.plain)
 	}
-	for _, l := range e.topo.layouts {
+	for _, l := range t.layouts {
 		add(l.shape.Name, &l.spread)
 	}
 	slices.SortFunc(out, func(a, b Nearness) int { return strings.Compare(a.Shape, b.Shape) })
@@ -131,10 +131,10 @@ func (e *engine) nearness(order []string) (out []Nearness) {
 }
 
 // levelOrder returns the names of all levels from the node to the cluster.
-func (e *engine) levelOrder() []string {
+func (t *topo) levelOrder() []string {
 	order := []string{NodeLevel}
-	for p := range e.topo.pools {
-		levels := e.topo.pools[p].tree.Levels()
+	for p := range t.pools {
+		levels := t.pools[p].tree.Levels()
 		for _, name := range slices.Backward(levels) {
 			if !slices.Contains(order, name) {
 				order = append(order, name)

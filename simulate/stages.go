@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -53,7 +54,7 @@ func NewStages(jobs []capcli.Job) (*Stages, error) {
 	return s, nil
 }
 
-func bySubmit(a, b capcli.Job) int { return int(min(1, max(-1, a.Submit-b.Submit))) }
+func bySubmit(a, b capcli.Job) int { return cmp.Compare(a.Submit, b.Submit) }
 
 // StagesError is the error of a stream of jobs that depend on others: a run can play them only from a list,
 // with Config.Stages.
@@ -87,7 +88,7 @@ type stageRun struct {
 	open    []int32 // what a job still waits for; where one is enough, how many may still come
 	from    []capcli.Seconds
 	started []bool
-	ended   []bool
+	gone    []bool  // jobs that have ended
 	good    []bool  // whether a job ended well that the job waits for with AfterSome; nil if none does
 	ready   []int32 // arrive at this instant
 	planned int     // jobs whose time has yet to pass, planned in the agenda
@@ -118,7 +119,7 @@ func newStageRun(e *engine, s *Stages) *stageRun {
 	n := len(s.list)
 	r := &stageRun{
 		Stages: s, e: e, state: make([]stageState, n), open: make([]int32, n), from: make([]capcli.Seconds, n),
-		started: make([]bool, n), ended: make([]bool, n), sweeps: map[*capcli.Sweep]*sweepRun{},
+		started: make([]bool, n), gone: make([]bool, n), sweeps: map[*capcli.Sweep]*sweepRun{},
 	}
 	for i := range n {
 		r.open[i] = int32(len(s.Graph.After(i)))
@@ -145,7 +146,14 @@ func (r *stageRun) lastIndex() int32 {
 }
 
 // isOpen reports whether something of the run is still to come that no live job stands for.
-func (r *stageRun) isOpen() bool { return r != nil && r.planned > 0 }
+func (r *stageRun) isOpen() bool { return r.planned > 0 }
+
+// settle gives turns to jobs that others of this instant have let in, until none is left.
+func (r *stageRun) settle() {
+	for r.come() {
+		r.e.turns()
+	}
+}
 
 // submit takes the next job of the stream.
 func (r *stageRun) submit() {
@@ -164,35 +172,33 @@ func (r *stageRun) submit() {
 // free lets job i arrive, at once or when its delay has passed. All that it waits for has happened.
 func (r *stageRun) free(i int32) {
 	if r.from[i] > r.e.c.now {
-		r.plan(r.from[i], i, stageWake)
+		r.plan(r.from[i], i, heldEnds)
 		return
 	}
 	r.ready = append(r.ready, i)
 }
 
-// Nodes of Wake events without a job, whose run is the index of a job.
-const (
-	stageWake = -20 // a job that was held arrives
-	stepWake  = -21 // a step without GPUs ends
-)
-
-func (r *stageRun) plan(at capcli.Seconds, i int32, what int32) {
+// plan plans what happens to job i, which is not live.
+func (r *stageRun) plan(at capcli.Seconds, i int32, do handler) {
 	r.planned++
-	r.e.agenda.add(at, Wake, nil, uint32(i), what)
+	r.e.agenda.add(at, Wake, do, nil, int(i))
 }
 
-// woken handles the events of plan.
-func (r *stageRun) woken(p *planned) {
+// heldEnds is the handler of the time at which a job that was held arrives.
+func heldEnds(e *engine, p planned) {
+	e.stages.planned--
+	e.stages.ready = append(e.stages.ready, int32(p.arg))
+}
+
+// stepEnds is the handler of the end of a step without GPUs.
+func stepEnds(e *engine, p planned) {
+	r, i := e.stages, int32(p.arg)
 	r.planned--
-	if i := int32(p.run); p.node == stageWake {
-		r.ready = append(r.ready, i)
-	} else {
-		r.res.Retries += int64(r.spoilt(i))
-		if r.fails(i) {
-			r.res.Failed++
-		}
-		r.settle(i, !r.fails(i))
+	r.res.Retries += int64(r.spoilt(i))
+	if r.fails(i) {
+		r.res.Failed++
 	}
+	r.conclude(i, !r.fails(i))
 }
 
 // come lets the jobs arrive that are ready. It reports whether there was one.
@@ -218,17 +224,17 @@ func (r *stageRun) arrive(i int32) *Live {
 	if r.Graph.Waits(int(i)) {
 		r.held.add(e.c.now - capcli.Seconds(j.Submit-e.ledger.rec.Start))
 	}
-	next := e.next
-	e.next, e.seq = *j, uint64(i)
+	next := e.in.next
+	e.in.next, e.in.seq = *j, uint64(i)
 	l := e.arrive()
-	e.next = next
+	e.in.next = next
 	switch {
 	case j.GPUs == 0 && !e.cfg.CPUJobs:
 		r.res.Steps++
 		r.noteStart(i, 0)
-		r.plan(e.c.now+j.Run*capcli.Seconds(1+r.spoilt(i)), i, stepWake)
+		r.plan(e.c.now+j.Run*capcli.Seconds(1+r.spoilt(i)), i, stepEnds)
 	case l == nil:
-		r.settle(i, false)
+		r.conclude(i, false)
 	}
 	return l
 }
@@ -253,12 +259,12 @@ func (r *stageRun) noteStart(i int32, lead capcli.Seconds) {
 	}
 }
 
-// settle tells the jobs that wait for the end of job i that it has ended, well or not.
-func (r *stageRun) settle(i int32, well bool) {
-	if r.ended[i] {
+// conclude tells the jobs that wait for the end of job i that it has ended, well or not.
+func (r *stageRun) conclude(i int32, well bool) {
+	if r.gone[i] {
 		return
 	}
-	r.ended[i] = true
+	r.gone[i] = true
 	r.noteStart(i, 0)
 	for _, d := range r.Graph.Next(int(i)) {
 		switch {
@@ -328,17 +334,17 @@ func (r *stageRun) cancel(i int32) {
 	r.res.Undone += r.list[i].Work()
 	e.meter.cancelled(e, &r.list[i])
 	if len(e.cfg.Observers) > 0 {
-		next := e.next
-		e.next, e.seq = r.list[i], uint64(i)
+		next := e.in.next
+		e.in.next, e.in.seq = r.list[i], uint64(i)
 		l := e.live()
-		e.next = next
+		e.in.next = next
 		l.state = waiting
 		e.tell(Arrive, l, 0, 0)
 		l.state = dropped
 		e.tell(Drop, l, 0, 0)
 		e.slab.put(l)
 	}
-	r.settle(i, false)
+	r.conclude(i, false)
 }
 
 // fails reports whether job i ends in failure at every try.
@@ -379,6 +385,7 @@ func (l *Live) index() int32 { return int32(l.seq - 1) }
 func (r *stageRun) retry(l *Live) bool {
 	e, i := r.e, l.index()
 	if l.cut || l.over || int(l.tries) >= r.spoilt(i) {
+		l.spoilt = r.fails(i)
 		return false
 	}
 	l.tries++
@@ -396,22 +403,26 @@ func (r *stageRun) retry(l *Live) bool {
 	return true
 }
 
-// finish notes the end of l.
-func (r *stageRun) finish(l *Live) {
+// ended notes the end of l, or that it was given up.
+func (r *stageRun) ended(l *Live) {
 	i := l.index()
+	if l.state != finished {
+		r.conclude(i, false)
+		return
+	}
 	bad := r.fails(i)
 	if bad {
 		r.res.Failed++
 		r.res.Spoilt += r.e.meter.spoil(l)
 	}
-	r.settle(i, !bad && !l.cut && !l.over)
+	r.conclude(i, !bad && !l.cut && !l.over)
 }
 
 // LongestPath returns the longest path from the job's start to the end of its workflow, by the estimates of
 // run times, its own included; without a workflow its own estimate.
 func (l *Live) LongestPath() capcli.Seconds {
-	if l.tail > 0 {
-		return l.tail
+	if tails := l.queue.tails; tails != nil && tails[l.index()] > 0 {
+		return tails[l.index()]
 	}
 	return l.Believed
 }

@@ -22,8 +22,8 @@ type rungRun struct {
 	means  []float64 // of all rungs up to this one, ascending
 }
 
-// rungWake is the node of the Wake event of a trial that reaches a rung.
-const rungWake = 20
+// rungComes is the handler of a trial that reaches a rung.
+func rungComes(e *engine, p planned) { e.stages.judge(p.job) }
 
 // sweepOf returns the state of the sweep of job i; nil if it is no trial.
 func (r *stageRun) sweepOf(i int32) *sweepRun {
@@ -68,10 +68,7 @@ func (r *stageRun) leaveSweep(i int32) {
 }
 
 // began notes that l has got its GPUs, and plans the next rung of a trial.
-func (r *stageRun) began(l *Live) {
-	if r == nil {
-		return
-	}
+func (r *stageRun) began(l *Live, _ capcli.Seconds) {
 	r.noteStart(l.index(), l.Since-r.e.c.now)
 	r.replan(l)
 }
@@ -86,7 +83,7 @@ func (r *stageRun) replan(l *Live) {
 // planRung plans the event of the next rung that l has not reported, which is in its current stay.
 func (r *stageRun) planRung(w *sweepRun, l *Live) {
 	if at, some := w.rungAt(l); some {
-		r.e.agenda.add(max(at, r.e.c.now), Wake, l, l.run, rungWake)
+		r.e.agenda.wake(max(at, r.e.c.now), rungComes, l)
 	}
 }
 
@@ -164,10 +161,10 @@ func (r *stageRun) earliest(l *Live) capcli.Seconds {
 
 // leftHeld counts j, job i of the list, which is held at the end of the run, as unserved.
 func (e *engine) leftHeld(j *capcli.Job, i int) {
-	next := e.next
-	e.next, e.seq = *j, uint64(i)
+	next := e.in.next
+	e.in.next, e.in.seq = *j, uint64(i)
 	l := e.live()
-	e.next = next
+	e.in.next = next
 	l.state = waiting
 	for len(e.meter.byTenant) <= l.tenant.index {
 		e.meter.byTenant = append(e.meter.byTenant, group{})

@@ -27,43 +27,52 @@ type payerText struct {
 	tags   string
 }
 
+// payers are the tenants and tags of the jobs of a run: see Record.Payers.
+type payers struct {
+	e        *engine
+	byTags   map[payerKey]int32
+	byText   map[payerText]int32
+	last     int32 // number that payerOf returned last, for lastTags
+	lastTags *capcli.Tags
+}
+
 // payerOf returns the number of the tenant and the tags of l, from 1. It adds the tags of the tenant
 // to those of l.
-func (e *engine) payerOf(l *Live) int32 {
-	rec := &e.ledger.rec
-	if n := e.lastPayer; n > 0 && e.lastTags == l.Tags && rec.Payers[n-1].Tenant == l.tenant.index {
+func (ps *payers) payerOf(l *Live) int32 {
+	rec := &ps.e.ledger.rec
+	if n := ps.last; n > 0 && ps.lastTags == l.Tags && rec.Payers[n-1].Tenant == l.tenant.index {
 		l.Tags = rec.Payers[n-1].Tags
 		return n
 	}
-	e.lastTags = l.Tags
+	ps.lastTags = l.Tags
 	key := payerKey{l.tenant.index, l.Tags}
-	n, known := e.payers[key]
+	n, known := ps.byTags[key]
 	if !known {
-		n = e.addPayer(l)
-		e.payers[key] = n
+		n = ps.addPayer(l)
+		ps.byTags[key] = n
 	}
-	e.lastPayer = n
+	ps.last = n
 	l.Tags = rec.Payers[n-1].Tags
 	return n
 }
 
 // addPayer returns the number of the payer of l, whose tags are new, and adds it where its text is new
 // too.
-func (e *engine) addPayer(l *Live) int32 {
-	if e.payers == nil {
-		e.payers, e.payerTexts = map[payerKey]int32{}, map[payerText]int32{}
-		e.meter.beginTags()
+func (ps *payers) addPayer(l *Live) int32 {
+	if ps.byTags == nil {
+		ps.byTags, ps.byText = map[payerKey]int32{}, map[payerText]int32{}
+		ps.e.meter.beginTags()
 	}
-	rec := &e.ledger.rec
+	rec := &ps.e.ledger.rec
 	tags := l.Tags.Merge(l.tenant.Tags)
 	text := payerText{l.tenant.index, tags.Key()}
-	if n, known := e.payerTexts[text]; known {
+	if n, known := ps.byText[text]; known {
 		return n
 	}
 	rec.Payers = append(rec.Payers, Payer{l.tenant.index, tags})
-	e.meter.byPayer = append(e.meter.byPayer, group{})
+	ps.e.meter.byPayer = append(ps.e.meter.byPayer, group{})
 	n := int32(len(rec.Payers))
-	e.payerTexts[text] = n
+	ps.byText[text] = n
 	return n
 }
 

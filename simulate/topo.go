@@ -17,6 +17,7 @@ const (
 
 // topo is the topology of the pools of a run and the layouts of its shapes. Copies of the cluster share it.
 type topo struct {
+	e       *engine
 	pools   []poolTopo
 	byShape map[*capcli.Shape]*layout // nil for a shape that asks for nothing
 	shapes  []*capcli.Shape           // of byShape, in order of arrival
@@ -40,8 +41,9 @@ type poolTopo struct {
 }
 
 // newTopo returns the topology of the pools. It fails where domains of a pool cross each other.
-func newTopo(pools []Pool) (*topo, error) {
-	t := &topo{pools: make([]poolTopo, len(pools)), byShape: map[*capcli.Shape]*layout{}}
+func newTopo(e *engine) (*topo, error) {
+	pools := e.cfg.Pools
+	t := &topo{e: e, pools: make([]poolTopo, len(pools)), byShape: map[*capcli.Shape]*layout{}}
 	for i := range pools {
 		tree, err := pools[i].Topology()
 		if err != nil {
@@ -49,6 +51,7 @@ func newTopo(pools []Pool) (*topo, error) {
 		}
 		t.pools[i].tree, t.pools[i].scattered = tree, pools[i].Scattered
 	}
+	t.watch(e.c)
 	return t, nil
 }
 

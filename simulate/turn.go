@@ -111,7 +111,7 @@ func (t *Turn) Room() int64 {
 	for _, p := range t.OpenPools() {
 		room := t.e.c.state[p].account.usable
 		if t.e.win.guard {
-			room += t.e.keptIn(p)
+			room += t.e.win.keptIn(p)
 		}
 		most = max(most, room)
 	}
@@ -146,7 +146,7 @@ func (t *Turn) Pools(l *Live) []int {
 		return nil
 	}
 	if l.HasWays() {
-		return t.e.poolsAsAsked(l)
+		return t.e.shapes.poolsAsAsked(l)
 	}
 	return l.class.ranks[0]
 }
@@ -155,7 +155,7 @@ func (t *Turn) Pools(l *Live) []int {
 // they take. Start refuses it otherwise.
 func (t *Turn) FitsWindows(l *Live, p int) bool {
 	if e := t.e; e.win.guard && e.win.counted[p] {
-		return e.fitsWindows(l, e.win.byPool[p], e.c.now+e.stayBelieved(l, p))
+		return e.win.fitsWindows(l, e.win.byPool[p], e.c.now+e.stayBelieved(l, p))
 	}
 	return true
 }
@@ -175,7 +175,7 @@ func (t *Turn) Closures(p int) iter.Seq[Closure] {
 		}
 		for _, w := range t.e.win.byPool[p] {
 			known := w.knownAt(t.Now()) || w.open && w.Nodes == 0
-			if known && len(w.For) == 0 && !yield(Closure{w.Start, w.End, t.e.takes(w)}) {
+			if known && len(w.For) == 0 && !yield(Closure{w.Start, w.End, t.e.win.takes(w)}) {
 				return
 			}
 		}
@@ -188,7 +188,7 @@ func (t *Turn) AfterWindows(l *Live, p int, at capcli.Seconds) capcli.Seconds {
 	if !t.e.win.guard {
 		return at
 	}
-	return t.e.afterWindows(l, p, at)
+	return t.e.win.afterWindows(l, p, at)
 }
 
 // RunningJobs returns the number of running jobs in all pools.
@@ -198,10 +198,10 @@ func (t *Turn) RunningJobs() int { return t.e.runningN }
 func (t *Turn) CPUJobs() bool { return t.e.cfg.CPUJobs }
 
 // Tenants returns all tenants so far, each at its Index.
-func (t *Turn) Tenants() []*Tenant { return t.e.tenantList }
+func (t *Turn) Tenants() []*Tenant { return t.e.tenants.list }
 
 // Tenant returns the tenant called name, or nil if the run does not know it.
-func (t *Turn) Tenant(name string) *Tenant { return t.e.tenants[name] }
+func (t *Turn) Tenant(name string) *Tenant { return t.e.tenants.byName[name] }
 
 // Restarts returns what a job loses when it is preempted.
 func (t *Turn) Restarts() *Restarts { return &t.e.cfg.Restarts }
@@ -251,7 +251,7 @@ func (t *Turn) StartFound(l *Live) {
 // guard against starvation, is in no pool that it has closed, and has no part on a draining node. The
 // run's PreemptRules must allow it.
 func (t *Turn) Preemptible(l *Live) bool {
-	if l.queue != t.q || l.GPUs == 0 || l.goesFirst || t.e.guard != nil && t.e.guard.until[l.slices[0].Pool] >= 0 || !t.e.mayPreempt(l) ||
+	if l.queue != t.q || l.GPUs == 0 || t.e.guard.letsFirst(l) || t.e.guard.shut > 0 && t.e.guard.until[l.slices[0].Pool] >= 0 || !t.e.preempts.mayPreempt(l) ||
 		!slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
 		return false
 	}
@@ -273,7 +273,7 @@ func (t *Turn) Preempt(l *Live) {
 	if l.state != running || slices.Contains(l.queue.started, l) {
 		panic("simulate: a policy preempted a job that did not run before this turn")
 	}
-	if t.e.preempt(l) {
+	if t.e.preempts.preempt(l) {
 		t.preempted = append(t.preempted, l)
 	}
 }
@@ -293,13 +293,16 @@ func (t *Turn) WakeAt(at capcli.Seconds) {
 	t.e.wake(t.q, max(at, t.e.c.now+1))
 }
 
+// turnComes is the handler of a turn that a policy asked for.
+func turnComes(e *engine, p planned) { e.queues[p.arg].dirty = true }
+
 // wake plans a turn for q, unless one is planned for that time.
 func (e *engine) wake(q *queue, at capcli.Seconds) {
 	if q.wakeAt == at && at > e.c.now {
 		return
 	}
 	q.wakeAt = at
-	e.agenda.add(at, Wake, nil, 0, int32(slices.Index(e.queues, q)))
+	e.agenda.add(at, Wake, turnComes, nil, slices.Index(e.queues, q))
 }
 
 // sweep ends a turn: started jobs leave their queues, and preempted jobs rejoin theirs.

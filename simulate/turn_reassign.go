@@ -18,6 +18,7 @@ func (t *Turn) Reassign(moves []Reassignment) (done int) {
 	if _, ok := t.q.policy.(Resizer); !ok {
 		panic("simulate: a policy resized a job and is no Resizer")
 	}
+	stopped := make([]bool, len(moves))
 	for i := range moves {
 		m := &moves[i]
 		if l := m.Job; l.state == running {
@@ -27,11 +28,11 @@ func (t *Turn) Reassign(moves []Reassignment) (done int) {
 			}
 			e.setDown(l, false)
 			e.comeBack(l)
-			l.resizing = true
+			stopped[i] = true
 		}
 	}
 	for i := range moves {
-		if l := moves[i].Job; l != nil && t.land(l, moves[i].To) {
+		if l := moves[i].Job; l != nil && t.land(l, moves[i].To, stopped[i]) {
 			done++
 		}
 	}
@@ -40,13 +41,12 @@ func (t *Turn) Reassign(moves []Reassignment) (done int) {
 
 // mayMove reports whether running job l may be resized to a choice, but for room.
 func (t *Turn) mayMove(l *Live, to Choice) bool {
-	return l.queue == t.q && !l.Leaves() && l.Since <= t.Now() && !l.goesFirst && !slices.Contains(t.q.started, l) && t.e.mayGo(l, to)
+	return l.queue == t.q && !l.Leaves() && l.Since <= t.Now() && !t.e.guard.letsFirst(l) && !slices.Contains(t.q.started, l) && t.e.mayGo(l, to)
 }
 
-// land starts l, which waits or was stopped by Reassign, in the first choice with room.
-func (t *Turn) land(l *Live, to []Choice) bool {
-	e, moved := t.e, l.resizing
-	l.resizing = false
+// land starts l, which waits or was stopped by Reassign (moved), in the first choice with room.
+func (t *Turn) land(l *Live, to []Choice, moved bool) bool {
+	e := t.e
 	for _, c := range to {
 		s := t.FindAs(l, c)
 		if len(s) == 0 {

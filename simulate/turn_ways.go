@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"slices"
 
 	"capcli"
@@ -44,14 +45,14 @@ func (t *Turn) FindAs(l *Live, to Choice) []Slice {
 	if !e.mayUse(l, to.Pool) {
 		return nil
 	}
-	e.one[0] = to.Pool
+	e.shapes.one[0] = to.Pool
 	if to.Way < 0 {
-		if l.OverQuota() || e.guard != nil && e.guard.shut > 0 && !e.admits(l, to.Pool) {
+		if l.OverQuota() || !e.guard.admits(l, to.Pool) {
 			return nil
 		}
-		return e.keep(t, l, e.findIn(e.c, l, e.one[:]))
+		return e.keep(t, l, e.findIn(e.c, l, e.shapes.one[:]))
 	}
-	return e.keep(t, l, e.tryWay(e.c, l, to.Way, e.one[:]))
+	return e.keep(t, l, e.shapes.tryWay(e.c, l, to.Way, e.shapes.one[:]))
 }
 
 // WouldTake returns what l, which waits, would hold in a choice, in thousandths of GPUs, and for how long by
@@ -71,14 +72,33 @@ func (t *Turn) WouldTake(l *Live, c Choice) (milli int64, est capcli.Seconds) {
 // of the room. The ways are tried in the order of the run's Chooser.
 func (t *Turn) FindIf(l *Live, allow func(s []Slice) bool) []Slice {
 	e := t.e
-	e.accept = func(s []Slice) bool {
+	e.shapes.accept = func(s []Slice) bool {
 		e.keep(t, l, s)
 		return allow(s)
 	}
 	t.found = l
 	s := e.keep(t, l, e.findBut(l, -1))
-	e.accept = nil
+	e.shapes.accept = nil
 	return s
+}
+
+// SortByCost puts the choices of each way of l, which follow each other, in the order of the run's Coster: the
+// cheapest pool first. Without one they keep their order.
+func (t *Turn) SortByCost(l *Live, choices []Choice) {
+	by := t.e.cfg.Coster
+	if by == nil {
+		return
+	}
+	for i := 0; i < len(choices); {
+		j := i + 1
+		for j < len(choices) && choices[j].Way == choices[i].Way {
+			j++
+		}
+		slices.SortStableFunc(choices[i:j], func(a, b Choice) int {
+			return cmp.Compare(by.Cost(l, a.Pool, t.e.moving.transfer(l, a.Pool)), by.Cost(l, b.Pool, t.e.moving.transfer(l, b.Pool)))
+		})
+		i = j
+	}
 }
 
 // keep notes the way of the room that a turn found.
@@ -106,9 +126,9 @@ func (t *Turn) StartAs(l *Live, to Choice) bool {
 // StartAsked starts l, which waits, with the GPUs that it asks for, whatever the run's Chooser. It reports
 // false if it does not fit.
 func (t *Turn) StartAsked(l *Live) bool {
-	t.e.seeding = true
+	t.e.shapes.seeding = true
 	started := t.Start(l)
-	t.e.seeding = false
+	t.e.shapes.seeding = false
 	return started
 }
 
@@ -142,18 +162,18 @@ func (t *Turn) Resize(l *Live, to Choice) bool {
 	if l.state != running || slices.Contains(l.queue.started, l) {
 		panic("simulate: a policy resized a job that did not run before this turn")
 	}
-	if l.queue != t.q || l.Leaves() || l.Since > e.c.now || l.goesFirst || !e.mayGo(l, to) {
+	if l.queue != t.q || l.Leaves() || l.Since > e.c.now || e.guard.letsFirst(l) || !e.mayGo(l, to) {
 		return false
 	}
-	w := e.c.copyTo(e.resized)
-	e.resized = w
+	w := e.c.copyTo(e.shapes.resized)
+	e.shapes.resized = w
 	w.release(l.slices)
 	s := e.findResized(w, l, to)
 	if len(s) == 0 {
 		return false
 	}
-	s = append(e.room[:0], s...)
-	e.room = s
+	s = append(e.shapes.room[:0], s...)
+	e.shapes.room = s
 	e.setDown(l, false)
 	e.comeBack(l)
 	e.wanted(l, 1)
@@ -205,15 +225,15 @@ func (e *engine) mayUse(l *Live, pool int) bool {
 
 // findResized returns room for l in a way on a copy of the cluster.
 func (e *engine) findResized(w *Cluster, l *Live, to Choice) []Slice {
-	e.one[0] = to.Pool
+	e.shapes.one[0] = to.Pool
 	if to.Way < 0 {
-		return w.Find(e.cfg.Placement, l, e.one[:])
+		return w.Find(e.cfg.Placement, l, e.shapes.one[:])
 	}
 	m, way := l.mould, &l.Shape.Ways[to.Way]
 	gpus, cpu, mem := l.GPUs, l.CPUMilli, l.MemMiB
 	l.GPUs = way.GPUs
 	l.CPUMilli, l.MemMiB = m.share(way)
-	s := w.Find(e.cfg.Placement, l, e.one[:])
+	s := w.Find(e.cfg.Placement, l, e.shapes.one[:])
 	l.GPUs, l.CPUMilli, l.MemMiB = gpus, cpu, mem
 	return s
 }

@@ -40,15 +40,15 @@ type wayKey struct {
 }
 
 // countWay counts that l starts in its way.
-func (e *engine) countWay(l *Live, p int) {
-	key := wayKey{l.Shape, e.c.pools[p].GPUModel, l.GPUs}
-	u := e.wayUse[key]
+func (sh *shapes) countWay(l *Live, p int) {
+	key := wayKey{l.Shape, sh.e.c.pools[p].GPUModel, l.GPUs}
+	u := sh.wayUse[key]
 	if u == nil {
-		if e.wayUse == nil {
-			e.wayUse = map[wayKey]*WayUse{}
+		if sh.wayUse == nil {
+			sh.wayUse = map[wayKey]*WayUse{}
 		}
 		u = &WayUse{Shape: l.Shape.Name, GPUModel: key.model, GPUs: key.gpus}
-		e.wayUse[key] = u
+		sh.wayUse[key] = u
 	}
 	u.Starts++
 	l.mould.use = u
@@ -65,24 +65,24 @@ func (u *WayUse) add(l *Live, work capcli.Seconds) {
 }
 
 // countOpen counts the stay of l, which runs at the end of the run.
-func (e *engine) countOpen(l *Live) {
+func (sh *shapes) countOpen(l *Live) {
 	m := l.mould
 	if m == nil || m.use == nil {
 		return
 	}
-	if e.c.now > l.Since {
-		m.use.Held += capcli.GPUTime(int64(e.c.now-l.Since) * l.Milli())
+	if sh.e.c.now > l.Since {
+		m.use.Held += capcli.GPUTime(int64(sh.e.c.now-l.Since) * l.Milli())
 	}
-	m.use.add(l, e.progress(l)-(m.run-m.left.seconds()))
+	m.use.add(l, sh.e.progress(l)-(m.run-m.left.seconds()))
 }
 
 // wayRows returns what the ways did, by name of shape, model and GPUs.
-func (e *engine) wayRows() []WayUse {
-	if len(e.wayUse) == 0 {
+func (sh *shapes) wayRows() []WayUse {
+	if len(sh.wayUse) == 0 {
 		return nil
 	}
-	rows := make([]WayUse, 0, len(e.wayUse))
-	for _, u := range e.wayUse {
+	rows := make([]WayUse, 0, len(sh.wayUse))
+	for _, u := range sh.wayUse {
 		rows = append(rows, *u)
 	}
 	slices.SortFunc(rows, func(a, b WayUse) int {

@@ -56,6 +56,7 @@ func (w *window) keeps() int64 {
 
 // windows are the windows of a run: see Window. Without any they cost the test of a flag.
 type windows struct {
+	e       *engine
 	list    []*window
 	byPool  [][]*window // in order of start
 	counted []bool      // by pool: whether a window takes GPUs of whatever nodes
@@ -69,53 +70,60 @@ type windows struct {
 }
 
 // planWindows plans the starts and ends of all windows.
-func (e *engine) planWindows() {
-	e.win.byPool, e.win.counted = make([][]*window, len(e.c.pools)), make([]bool, len(e.c.pools))
-	for p := range e.c.pools {
-		pool := &e.c.pools[p]
+func (ws *windows) planWindows() {
+	n := len(ws.e.c.pools)
+	ws.byPool, ws.counted, ws.changes = make([][]*window, n), make([]bool, n), make([]uint64, n)
+	for p := range ws.e.c.pools {
+		pool := &ws.e.c.pools[p]
 		for i := range pool.Windows {
 			w := &window{Window: &pool.Windows[i], pool: p}
-			e.win.list = append(e.win.list, w)
-			e.win.byPool[p] = append(e.win.byPool[p], w)
-			e.win.counted[p] = e.win.counted[p] || w.Nodes == 0
+			ws.list = append(ws.list, w)
+			ws.byPool[p] = append(ws.byPool[p], w)
+			ws.counted[p] = ws.counted[p] || w.Nodes == 0
 		}
-		slices.SortStableFunc(e.win.byPool[p], func(a, b *window) int { return int(a.Start - b.Start) })
+		slices.SortStableFunc(ws.byPool[p], func(a, b *window) int { return int(a.Start - b.Start) })
 	}
-	if len(e.win.list) == 0 {
+	if len(ws.list) == 0 {
 		return
 	}
-	e.win.closed, e.win.changes = make([]uint8, len(e.c.nodes)), make([]uint64, len(e.c.pools))
-	for k, w := range e.win.list { // ends first: at one instant capacity comes before it goes
+	ws.closed = make([]uint8, len(ws.e.c.nodes))
+	for k, w := range ws.list { // ends first: at one instant capacity comes before it goes
 		if w.End > 0 {
-			e.agenda.add(w.End, Gain, nil, windowEnds, int32(k))
+			ws.e.agenda.add(w.End, Gain, windowEnds, nil, k)
 		}
 	}
-	for k, w := range e.win.list {
-		e.agenda.add(max(0, w.Start), Gain, nil, windowStarts, int32(k))
+	for k, w := range ws.list {
+		ws.e.agenda.add(max(0, w.Start), Gain, windowStarts, nil, k)
 	}
 }
 
+// windowStarts is the handler of the start of a window.
+func windowStarts(e *engine, p planned) { e.win.windowChange(e.win.list[p.arg], true) }
+
+// windowEnds is the handler of the end of a window.
+func windowEnds(e *engine, p planned) { e.win.windowChange(e.win.list[p.arg], false) }
+
 // takes returns the capacity of the pool that w takes at a time, in thousandths of GPUs.
-func (e *engine) takes(w *window) int64 {
+func (ws *windows) takes(w *window) int64 {
 	if w.Nodes > 0 {
-		return int64(w.Nodes*e.c.pools[w.pool].GPUsPerNode) * 1000
+		return int64(w.Nodes*ws.e.c.pools[w.pool].GPUsPerNode) * 1000
 	}
 	return w.Milli
 }
 
 // withholdMore changes what is withheld of pool p.
-func (e *engine) withholdMore(p int, milli int64) {
-	s := &e.c.state[p]
-	e.touchPool(p)
+func (ws *windows) withholdMore(p int, milli int64) {
+	s := &ws.e.c.state[p]
+	ws.e.touchPool(p)
 	s.account.usable -= milli
 	s.withheld += milli
 }
 
 // windowChange opens or closes a window.
-func (e *engine) windowChange(w *window, open bool) {
+func (ws *windows) windowChange(w *window, open bool) {
 	w.open = open
-	e.win.changes[w.pool]++
-	for _, q := range e.c.state[w.pool].queues {
+	ws.changes[w.pool]++
+	for _, q := range ws.e.c.state[w.pool].queues {
 		q.dirty, q.freed = true, true
 	}
 	sign := int64(-1)
@@ -124,32 +132,32 @@ func (e *engine) windowChange(w *window, open bool) {
 	}
 	switch {
 	case w.Nodes > 0:
-		e.closeNodes(w, sign)
+		ws.closeNodes(w, sign)
 	case len(w.For) > 0:
 		if open {
-			w.held = e.heldBy(w)
+			w.held = ws.heldBy(w)
 		}
-		e.withholdMore(w.pool, sign*max(0, w.Milli-w.held))
+		ws.withholdMore(w.pool, sign*max(0, w.Milli-w.held))
 	default:
-		e.withholdMore(w.pool, sign*w.Milli)
+		ws.withholdMore(w.pool, sign*w.Milli)
 	}
 	if open && w.Kill {
-		e.stopFor(w)
+		ws.stopFor(w)
 	}
-	if open && e.svc != nil {
-		e.yieldTo(w)
+	if open {
+		ws.e.svc.yieldTo(w)
 	}
-	e.tell(Gain, nil, w.pool, -1)
+	ws.e.tell(Gain, nil, w.pool, -1)
 }
 
 // heldBy returns what the tenants of a reservation hold in its pool, in thousandths of GPUs.
-func (e *engine) heldBy(w *window) (milli int64) {
-	for l := range e.runningIn(w.pool) {
+func (ws *windows) heldBy(w *window) (milli int64) {
+	for l := range ws.e.runningIn(w.pool) {
 		if w.admits(l.tenant) {
 			milli += l.Milli()
 		}
 	}
-	return milli + e.svc.heldBy(w)
+	return milli + ws.e.svc.heldBy(w)
 }
 
 // runningIn yields the jobs that run in pool p.
@@ -168,22 +176,22 @@ func (e *engine) runningIn(p int) func(yield func(*Live) bool) {
 }
 
 // closeNodes lets the nodes of a window take no new work (sign 1), or again (-1).
-func (e *engine) closeNodes(w *window, sign int64) {
-	first, _ := e.c.NodesOf(w.pool)
+func (ws *windows) closeNodes(w *window, sign int64) {
+	first, _ := ws.e.c.NodesOf(w.pool)
 	for n := first + w.FirstNode; n < first+w.FirstNode+w.Nodes; n++ {
-		nd := &e.c.nodes[n]
-		e.win.closed[n] = uint8(int64(e.win.closed[n]) + sign)
+		nd := &ws.e.c.nodes[n]
+		ws.closed[n] = uint8(int64(ws.closed[n]) + sign)
 		// A node that has notice of its loss goes on draining when a window ends.
-		e.setNode(n, nd.delivered, nd.lost, nd.leaving)
+		ws.e.setNode(n, nd.delivered, nd.lost, nd.leaving)
 	}
 }
 
 // stopFor stops jobs until the window has what it takes: those on its nodes, or the last started
 // first, ties by the higher id.
-func (e *engine) stopFor(w *window) {
+func (ws *windows) stopFor(w *window) {
 	var gone []*Live
-	for l := range e.runningIn(w.pool) {
-		if w.Nodes == 0 || w.holds(e.c, l.slices) {
+	for l := range ws.e.runningIn(w.pool) {
+		if w.Nodes == 0 || w.holds(ws.e.c, l.slices) {
 			gone = append(gone, l)
 		}
 	}
@@ -196,20 +204,20 @@ func (e *engine) stopFor(w *window) {
 		}
 		return int(b.seq) - int(a.seq)
 	})
-	e.win.ending = w
+	ws.ending = w
 	for _, l := range gone {
-		if w.Nodes == 0 && e.c.state[w.pool].account.usable >= 0 {
+		if w.Nodes == 0 && ws.e.c.state[w.pool].account.usable >= 0 {
 			break
 		}
 		if len(w.For) > 0 && w.admits(l.tenant) {
 			continue
 		}
-		e.win.killed++
-		e.evict(l, true)
-		e.enqueue(l)
-		e.planPatience(l)
+		ws.killed++
+		ws.e.evict(l, true)
+		ws.e.enqueue(l)
+		ws.e.planPatience(l)
 	}
-	e.win.ending = nil
+	ws.ending = nil
 }
 
 // holds reports whether one of the slices is on the window's nodes.
@@ -254,82 +262,80 @@ func (w *window) warns(rc *RestartClass) bool {
 	return rc.Interval > 0 && notice > 0 && notice >= rc.Cost+rc.Write
 }
 
-// occupy counts a stay that begins (sign 1) or ends (-1) in the windows of its pool.
-func (e *engine) occupy(l *Live, sign int64) {
-	e.occupyBy(l.tenant, l.Pool(), sign*l.Milli())
-}
+func (ws *windows) started(l *Live) { ws.occupyBy(l.tenant, l.Pool(), l.Milli()) }
+func (ws *windows) stopped(l *Live) { ws.occupyBy(l.tenant, l.Pool(), -l.Milli()) }
 
 // occupyBy counts that a tenant holds milli thousandths of GPUs more of pool p.
-func (e *engine) occupyBy(t *Tenant, p int, milli int64) {
-	e.win.changes[p]++
-	for _, w := range e.win.byPool[p] {
+func (ws *windows) occupyBy(t *Tenant, p int, milli int64) {
+	ws.changes[p]++
+	for _, w := range ws.byPool[p] {
 		if w.open && len(w.For) > 0 && w.admits(t) {
 			kept := w.keeps()
 			w.held += milli
-			e.withholdMore(p, w.keeps()-kept)
+			ws.withholdMore(p, w.keeps()-kept)
 		}
 	}
 }
 
 // findGuarded is findIn for a run with windows. It shows the placement only the pools and nodes that
 // l may have for as long as it is believed to run.
-func (e *engine) findGuarded(l *Live, pools []int) []Slice {
-	e.win.fitting, e.win.masked = e.win.fitting[:0], e.win.masked[:0]
+func (ws *windows) findGuarded(l *Live, pools []int) []Slice {
+	ws.fitting, ws.masked = ws.fitting[:0], ws.masked[:0]
 	for _, p := range pools {
-		list := e.win.byPool[p]
+		list := ws.byPool[p]
 		if len(list) == 0 {
-			e.win.fitting = append(e.win.fitting, p)
+			ws.fitting = append(ws.fitting, p)
 			continue
 		}
-		end := e.c.now + e.stayBelieved(l, p)
-		if !e.win.counted[p] || e.fitsWindows(l, list, end) {
-			e.win.fitting = append(e.win.fitting, p)
-			e.mask(list, end)
-			e.lend(l, p, 1)
+		end := ws.e.c.now + ws.e.stayBelieved(l, p)
+		if !ws.counted[p] || ws.fitsWindows(l, list, end) {
+			ws.fitting = append(ws.fitting, p)
+			ws.mask(list, end)
+			ws.lend(l, p, 1)
 		}
 	}
-	s := e.c.Find(e.cfg.Placement, l, e.win.fitting)
-	if len(s) > 0 && l.rc.isOpen() && !e.clearsLonger(l, s) {
+	s := ws.e.c.Find(ws.e.cfg.Placement, l, ws.fitting)
+	if len(s) > 0 && l.rc.isOpen() && !ws.clearsLonger(l, s) {
 		s = nil
 	}
-	for _, p := range e.win.fitting {
-		e.lend(l, p, -1)
+	for _, p := range ws.fitting {
+		ws.lend(l, p, -1)
 	}
-	for _, n := range e.win.masked {
-		e.c.setUp(n, true, false)
+	for _, n := range ws.masked {
+		ws.e.c.setUp(n, true, false)
 	}
 	return s
 }
 
 // clearsLonger is the check of findGuarded once more for a job whose checkpoints, and so its stay,
 // depend on where it runs.
-func (e *engine) clearsLonger(l *Live, s []Slice) bool {
+func (ws *windows) clearsLonger(l *Live, s []Slice) bool {
 	was := l.rc
-	l.rc = &e.savingOf(l, s).RestartClass
+	l.rc = &ws.e.savings.savingOf(l, s).RestartClass
 	p := int(s[0].Pool)
-	end := e.c.now + e.stayBelieved(l, p)
+	end := ws.e.c.now + ws.e.stayBelieved(l, p)
 	l.rc = was
-	for _, w := range e.win.byPool[p] {
-		if w.Nodes > 0 && w.Start < end && w.knownAt(e.c.now) && w.holds(e.c, s) {
+	for _, w := range ws.byPool[p] {
+		if w.Nodes > 0 && w.Start < end && w.knownAt(ws.e.c.now) && w.holds(ws.e.c, s) {
 			return false
 		}
 	}
-	return !e.win.counted[p] || e.fitsWindows(l, e.win.byPool[p], end)
+	return !ws.counted[p] || ws.fitsWindows(l, ws.byPool[p], end)
 }
 
 // lend shows l what open reservations of pool p keep for its tenant (sign 1), or ends that (-1).
-func (e *engine) lend(l *Live, p int, sign int64) {
-	for _, w := range e.win.byPool[p] {
+func (ws *windows) lend(l *Live, p int, sign int64) {
+	for _, w := range ws.byPool[p] {
 		if milli := w.keeps(); milli > 0 && w.admits(l.tenant) {
-			e.c.state[p].account.usable += sign * milli
-			e.c.state[p].withheld -= sign * milli
+			ws.e.c.state[p].account.usable += sign * milli
+			ws.e.c.state[p].withheld -= sign * milli
 		}
 	}
 }
 
 // keptIn returns what open reservations of pool p keep, in thousandths of GPUs.
-func (e *engine) keptIn(p int) (milli int64) {
-	for _, w := range e.win.byPool[p] {
+func (ws *windows) keptIn(p int) (milli int64) {
+	for _, w := range ws.byPool[p] {
 		milli += w.keeps()
 	}
 	return milli
@@ -337,8 +343,8 @@ func (e *engine) keptIn(p int) (milli int64) {
 
 // fitsWindows reports whether l, if it starts now and holds its GPUs until end, fits at the start of
 // each window that is known. Only starts matter, for within a window jobs only end.
-func (e *engine) fitsWindows(l *Live, list []*window, end capcli.Seconds) bool {
-	now := e.c.now
+func (ws *windows) fitsWindows(l *Live, list []*window, end capcli.Seconds) bool {
+	now := ws.e.c.now
 	for _, w := range list {
 		if w.Start >= end {
 			return true
@@ -346,10 +352,10 @@ func (e *engine) fitsWindows(l *Live, list []*window, end capcli.Seconds) bool {
 		if !w.knownAt(now) {
 			continue
 		}
-		if w.of != e.win.changes[w.pool]+1 {
-			w.left, w.of = e.leftAt(w.Start, list, nil), e.win.changes[w.pool]+1
+		if w.of != ws.changes[w.pool]+1 {
+			w.left, w.of = ws.leftAt(w.Start, list, nil), ws.changes[w.pool]+1
 		}
-		if w.left < l.Milli() && (!isOfSome(list, l.tenant) || e.leftAt(w.Start, list, l.tenant) < l.Milli()) {
+		if w.left < l.Milli() && (!isOfSome(list, l.tenant) || ws.leftAt(w.Start, list, l.tenant) < l.Milli()) {
 			return false
 		}
 	}
@@ -365,16 +371,16 @@ func isOfSome(list []*window, t *Tenant) bool {
 // without reservations. It is all capacity, without what running jobs are believed to hold beyond
 // that time, what windows take then, and what reservations keep then beyond what their own tenants
 // hold.
-func (e *engine) leftAt(at capcli.Seconds, list []*window, t *Tenant) int64 {
-	p, now := list[0].pool, e.c.now
-	left := int64(e.c.pools[p].Capacity())*1000 - e.heldBeyond(p, at, nil)
+func (ws *windows) leftAt(at capcli.Seconds, list []*window, t *Tenant) int64 {
+	p, now := list[0].pool, ws.e.c.now
+	left := int64(ws.e.c.pools[p].Capacity())*1000 - ws.heldBeyond(p, at, nil)
 	for _, w := range list {
 		switch {
 		case !w.countsAt(at, now):
 		case len(w.For) == 0:
-			left -= e.takes(w)
+			left -= ws.takes(w)
 		case t == nil || !w.admits(t):
-			left -= max(0, w.Milli-e.heldBeyond(p, at, w))
+			left -= max(0, w.Milli-ws.heldBeyond(p, at, w))
 		}
 	}
 	return left
@@ -382,8 +388,8 @@ func (e *engine) leftAt(at capcli.Seconds, list []*window, t *Tenant) int64 {
 
 // heldBeyond returns what running jobs of pool p are believed to hold beyond a time, in thousandths of
 // GPUs: those of the tenants of w, or all if w is nil.
-func (e *engine) heldBeyond(p int, at capcli.Seconds, w *window) (milli int64) {
-	for l := range e.runningIn(p) {
+func (ws *windows) heldBeyond(p int, at capcli.Seconds, w *window) (milli int64) {
+	for l := range ws.e.runningIn(p) {
 		if l.believes > at && (w == nil || w.admits(l.tenant)) {
 			milli += l.Milli()
 		}
@@ -392,17 +398,17 @@ func (e *engine) heldBeyond(p int, at capcli.Seconds, w *window) (milli int64) {
 }
 
 // afterWindows is Turn.AfterWindows.
-func (e *engine) afterWindows(l *Live, p int, at capcli.Seconds) capcli.Seconds {
-	list, now := e.win.byPool[p], e.c.now
-	stay := e.stayBelieved(l, p)
+func (ws *windows) afterWindows(l *Live, p int, at capcli.Seconds) capcli.Seconds {
+	list, now := ws.byPool[p], ws.e.c.now
+	stay := ws.e.stayBelieved(l, p)
 	for _, w := range list { // in order of start, so a later time meets only later windows
 		if w.End == 0 || w.End <= at || w.Start >= at+stay || !w.open && !w.knownAt(now) {
 			continue
 		}
-		left := int64(e.c.pools[p].Capacity()) * 1000
+		left := int64(ws.e.c.pools[p].Capacity()) * 1000
 		for _, x := range list {
 			if x.countsAt(max(at, w.Start), now) && (len(x.For) == 0 || !x.admits(l.tenant)) {
-				left -= e.takes(x)
+				left -= ws.takes(x)
 			}
 		}
 		if left < l.Milli() {
@@ -413,19 +419,19 @@ func (e *engine) afterWindows(l *Live, p int, at capcli.Seconds) capcli.Seconds 
 }
 
 // mask hides the nodes of windows that are known and begin before end.
-func (e *engine) mask(list []*window, end capcli.Seconds) {
+func (ws *windows) mask(list []*window, end capcli.Seconds) {
 	for _, w := range list {
 		if w.Start >= end {
 			return
 		}
-		if w.Nodes == 0 || !w.knownAt(e.c.now) {
+		if w.Nodes == 0 || !w.knownAt(ws.e.c.now) {
 			continue
 		}
-		first, _ := e.c.NodesOf(w.pool)
+		first, _ := ws.e.c.NodesOf(w.pool)
 		for n := first + w.FirstNode; n < first+w.FirstNode+w.Nodes; n++ {
-			if nd := &e.c.nodes[n]; nd.up && !nd.draining {
-				e.c.setUp(n, true, true)
-				e.win.masked = append(e.win.masked, n)
+			if nd := &ws.e.c.nodes[n]; nd.up && !nd.draining {
+				ws.e.c.setUp(n, true, true)
+				ws.masked = append(ws.masked, n)
 			}
 		}
 	}

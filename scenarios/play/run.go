@@ -67,23 +67,28 @@ func (c *Case) Play(ctx context.Context, runs int) ([]*Run, error) {
 // input is invalid, and with the cause of ctx.
 func Play(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
 	q.Runs = max(1, q.Runs)
-	out, err := playAll(ctx, cases, q)
-	if _, depend := errors.AsType[*simulate.StagesError](err); depend {
-		for _, c := range cases {
-			c.Source.Stages = true
+	for stages, sorted := false, false; ; {
+		out, err := playAll(ctx, cases, q)
+		_, depend := errors.AsType[*simulate.StagesError](err)
+		_, unordered := errors.AsType[*simulate.OrderError](err)
+		switch {
+		case depend && !stages:
+			stages = true
+			for _, c := range cases {
+				c.Source.Stages = true
+			}
+		case unordered && !sorted:
+			sorted = true
+			if !cases[0].Quiet {
+				q.note("the trace is not in order of submission; it is sorted in memory (capcli import writes it in order)")
+			}
+			for _, c := range cases {
+				c.Source.Sorted = c.FromLog()
+			}
+		default:
+			return out, err
 		}
-		out, err = playAll(ctx, cases, q)
 	}
-	if _, unordered := errors.AsType[*simulate.OrderError](err); unordered {
-		if !cases[0].Quiet {
-			q.note("the trace is not in order of submission; it is sorted in memory (capcli import writes it in order)")
-		}
-		for _, c := range cases {
-			c.Source.Sorted = c.FromLog()
-		}
-		out, err = playAll(ctx, cases, q)
-	}
-	return out, err
 }
 
 // Finished returns, after Play failed, the runs of each case from the first on without a gap, so

@@ -45,8 +45,8 @@ type Result struct {
 
 // limits keep sums within what a float counts exactly enough.
 const (
-	maxTypes = 64
-	maxCount = 1 << 30
+	maxTypes  = 64
+	MostCount = 1 << 30
 )
 
 // Check refuses a problem that has no meaning.
@@ -61,8 +61,8 @@ func (p *Problem) Check() error {
 		return fail("jobs", "no jobs, want at least one")
 	}
 	for j, n := range p.Workers {
-		if n < 1 || n > maxCount {
-			return fail("workers", "type %d has %d GPUs, want 1 to %d", j, n, maxCount)
+		if n < 1 || n > MostCount {
+			return fail("workers", "type %d has %d GPUs, want 1 to %d", j, n, MostCount)
 		}
 	}
 	for m := range p.Jobs {
@@ -78,10 +78,10 @@ func (b *Job) fault(types int) string {
 	switch {
 	case len(b.Throughput) != types:
 		return fmt.Sprintf("throughput on %d types, want %d", len(b.Throughput), types)
-	case b.GPUs < 1 || b.GPUs > maxCount:
-		return fmt.Sprintf("%d GPUs, want 1 to %d", b.GPUs, maxCount)
-	case b.Count < 0 || b.Count > maxCount:
-		return fmt.Sprintf("a count of %d, want 0 to %d", b.Count, maxCount)
+	case b.GPUs < 1 || b.GPUs > MostCount:
+		return fmt.Sprintf("%d GPUs, want 1 to %d", b.GPUs, MostCount)
+	case b.Count < 0 || b.Count > MostCount:
+		return fmt.Sprintf("a count of %d, want 0 to %d", b.Count, MostCount)
 	case b.topSpeed() == 0:
 		return "it runs on no type"
 	}

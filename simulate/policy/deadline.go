@@ -69,6 +69,14 @@ func newDeadline(s simulate.Settings, laxity bool) simulate.Policy {
 // Believes declares that it uses estimates of run times.
 func (*deadline) Believes() {}
 
+// Drops tells of jobs that can no longer meet their deadline.
+func (p *deadline) Drops() string {
+	if p.late == dropLate {
+		return "the policy drops jobs that are late"
+	}
+	return ""
+}
+
 // Key orders the jobs by deadline or by laxity.
 func (p *deadline) Key(l *simulate.Live, now capcli.Seconds) int64 {
 	due, has := l.DueTime()

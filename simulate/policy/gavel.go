@@ -122,7 +122,7 @@ func (p *gavel) count(t *simulate.Turn) {
 		for _, pool := range p.list[i].pools {
 			sum += p.left[pool]
 		}
-		p.workers = append(p.workers, int(sum))
+		p.workers = append(p.workers, int(min(sum, allocate.MostCount))) // pools without a limit are more than can be counted
 	}
 }
 
@@ -276,7 +276,9 @@ func (p *gavel) settle(t *simulate.Turn) {
 
 // start starts a waiting job on a kind of pool.
 func (p *gavel) start(t *simulate.Turn, l *simulate.Live, kind int) bool {
-	for _, c := range p.rowOf(t, l).choices[kind] {
+	p.buffer = append(p.buffer[:0], p.rowOf(t, l).choices[kind]...)
+	t.SortByCost(l, p.buffer)
+	for _, c := range p.buffer {
 		if t.StartAs(l, c) {
 			return true
 		}

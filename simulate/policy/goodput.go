@@ -266,6 +266,7 @@ func (p *goodput) moveOf(i int) simulate.Reassignment {
 
 // start starts a waiting player in its way, or in the widest narrower one for which there is room.
 func (p *goodput) start(t *simulate.Turn, i int) bool {
+	t.SortByCost(p.field[i].job, p.target[i])
 	for _, c := range p.target[i] {
 		if t.StartAs(p.field[i].job, c) {
 			return true

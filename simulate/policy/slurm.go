@@ -93,6 +93,19 @@ type slurm struct {
 // Believes declares that it uses estimates of run times.
 func (*slurm) Believes() {}
 
+// Drops tells of jobs beyond the limits of their partition, and of those that are cancelled for others.
+func (p *slurm) Drops() string {
+	for i := range p.rules.Partitions {
+		if part := &p.rules.Partitions[i]; part.MaxTime > 0 || part.MaxGPUs > 0 {
+			return "the policy drops jobs beyond the limits of their partition"
+		}
+	}
+	if p.rules.Preempt.Cancel {
+		return "the policy cancels jobs to start others"
+	}
+	return ""
+}
+
 // Observe tracks what users hold in all queues.
 func (p *slurm) Observe(e simulate.Event, _ *simulate.Cluster) {
 	switch e.Kind {

@@ -42,6 +42,7 @@ type Part struct{ Node, Pods int }
 type Room struct {
 	tree   *Tree
 	pods   [][]int // by level and domain; of the last level as Set
+	free   [][]int // the same, as SetFree: what tells domains apart that have room for as many
 	slices [][]int
 	list   []int32 // domains of the search, in order
 	shares []share
@@ -58,15 +59,19 @@ type share struct {
 
 // NewRoom returns a Room in which no pod fits.
 func NewRoom(t *Tree) *Room {
-	r := &Room{tree: t, pods: make([][]int, len(t.levels)), slices: make([][]int, len(t.levels))}
+	r := &Room{tree: t, pods: make([][]int, len(t.levels)), free: make([][]int, len(t.levels)), slices: make([][]int, len(t.levels))}
 	for l, n := range t.sizes {
-		r.pods[l], r.slices[l] = make([]int, n), make([]int, n)
+		r.pods[l], r.free[l], r.slices[l] = make([]int, n), make([]int, n), make([]int, n)
 	}
 	return r
 }
 
 // Set says how many pods fit on a node.
 func (r *Room) Set(node, pods int) { r.pods[r.tree.Node()][node] = pods }
+
+// SetFree says how much is free on a node, in any unit. Of nodes and domains with room for as many pods, those
+// with less of it come first, so that the least is left over.
+func (r *Room) SetFree(node, units int) { r.free[r.tree.Node()][node] = units }
 
 // Place returns the nodes of a gang, in their order, or nil if it does not fit. The parts are valid until
 // the next call. The request must pass its Check.
@@ -137,6 +142,7 @@ func (r *Room) count(slice, sliceLevel int) {
 		pods, counts := r.pods[l], r.slices[l]
 		if l < r.tree.Node() {
 			r.tree.sumBelow(l, pods, r.pods[l+1])
+			r.tree.sumBelow(l, r.free[l], r.free[l+1])
 		}
 		switch {
 		case l > sliceLevel:
@@ -197,15 +203,15 @@ func (r *Room) addChildren(level int, domain int32) {
 }
 
 // sort brings the domains of the list, all of one level, into the order in which they are filled: most
-// slices first, or fewest first with least; then fewest pods; then by path.
+// slices first, or fewest first with least; then fewest pods; then the least free; then by path.
 func (r *Room) sort(level int, least bool) {
-	counts, pods := r.slices[level], r.pods[level]
+	counts, pods, free := r.slices[level], r.pods[level], r.free[level]
 	slices.SortFunc(r.list, func(a, b int32) int {
 		d := cmp.Compare(counts[b], counts[a])
 		if least {
 			d = -d
 		}
-		return cmp.Or(d, cmp.Compare(pods[a], pods[b]), cmp.Compare(a, b))
+		return cmp.Or(d, cmp.Compare(pods[a], pods[b]), cmp.Compare(free[a], free[b]), cmp.Compare(a, b))
 	})
 }
 

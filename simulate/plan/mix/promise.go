@@ -36,7 +36,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 	p := &promised{until: cfg.Until}
 	chooses := choosingOf(cfg)
 	if cfg.Delayer != nil {
-		p.why = "starts may be put off within the slack of jobs"
+		p.why = cfg.Delays()
 		return p
 	}
 	start := startOf(cfg, jobs)
@@ -135,10 +135,11 @@ func lateness(cfg *simulate.Config) capcli.Seconds {
 	return turns * (lead + cfg.Settings.Round)
 }
 
-// interrupts reports whether jobs may ever lose their GPUs, and whether they may at any time (by
+// interrupts reports whether jobs may ever lose their GPUs, or hold them for longer than they work, and whether
+// they may lose them at any time (by
 // preemption or by capacity that comes and goes) rather than only at the end of a pool.
 func interrupts(cfg *simulate.Config) (ever, often bool) {
-	often = cfg.Policy.Preempts(cfg.Settings)
+	ever, often = cfg.Restarts.Lengthens(), cfg.Policy.Preempts(cfg.Settings)
 	for i := range cfg.Services {
 		often = often || cfg.Services[i].Displaces
 	}
@@ -186,44 +187,21 @@ func (p *promised) fits(cfg *simulate.Config) string {
 	if ever {
 		room = p.all
 	}
-	held, why := replicaGPUs(cfg)
-	if why != "" {
+	if why := cfg.Delays(); why != "" {
 		return why
 	}
-	room += held
-	if cfg.Settings.Choices["late"] == "drop" {
-		return "the policy drops jobs that are late"
+	for i := range cfg.Services {
+		room += int64(cfg.Services[i].Most) * int64(max(1, cfg.Services[i].GPUs))
 	}
-	if cfg.EachTenant != (simulate.Caps{}) {
-		return "a tenant's cap can keep its jobs waiting"
-	}
-	for i := range cfg.Priorities {
-		if c := &cfg.Priorities[i]; c.Caps != (simulate.Caps{}) || c.EachTenant != (simulate.Caps{}) {
-			return "the cap of a priority class can keep its jobs waiting"
-		}
-	}
-	for i := range cfg.Tenants {
-		if cfg.Tenants[i].Limited() {
-			return "a tenant's quota, cap or budget can keep its jobs waiting"
-		}
-	}
-	why = "there is no on-demand capacity"
+	why := "there is no on-demand capacity"
 	for i := range cfg.Pools {
 		q := &cfg.Pools[i]
 		if q.Terms.Committed() {
 			continue
 		}
-		switch {
-		case q.Buy != nil:
-			why = fmt.Sprintf("the nodes of %s are bought, and come when they can be had", q.Name)
-		case q.Supply != nil:
-			why = fmt.Sprintf("the capacity of %s comes and goes", q.Name)
-		case q.From > 0 || q.Until > 0 && (p.until == 0 || q.Until < p.until):
-			why = fmt.Sprintf("%s is not there all the time", q.Name)
-		case q.MIG != nil || q.Sharing != nil:
-			why = fmt.Sprintf("the GPUs of %s are divided or shared", q.Name)
-		case q.Nodes != 1 || q.CPUMilli > 0 || q.MemMiB > 0:
-			why = fmt.Sprintf("%s is of nodes, on which a job may not fit", q.Name)
+		switch gone := q.Delays(p.until); {
+		case gone != "":
+			why = gone
 		case q.Partition != "" || !p.serves(q.GPUModel):
 			why = fmt.Sprintf("%s does not serve every job", q.Name)
 		case int64(q.Capacity()) < room:
@@ -233,22 +211,6 @@ func (p *promised) fits(cfg *simulate.Config) string {
 		}
 	}
 	return why
-}
-
-// replicaGPUs returns the most GPUs that replicas of services ever hold at once, or why that is not known.
-// Replicas that are taken back beside those that follow them hold more.
-func replicaGPUs(cfg *simulate.Config) (gpus int64, why string) {
-	for i := range cfg.Services {
-		s := &cfg.Services[i]
-		switch {
-		case s.Displaces:
-			return 0, fmt.Sprintf("the service %s takes the GPUs of jobs", s.Name)
-		case s.Most == 0 && s.Scaler != nil, s.Drain > 0:
-			return 0, fmt.Sprintf("replicas of the service %s may hold the on-demand capacity", s.Name)
-		}
-		gpus += int64(s.Most) * int64(max(1, s.GPUs))
-	}
-	return gpus, ""
 }
 
 // serves reports whether a pool of this GPU model serves all jobs.
