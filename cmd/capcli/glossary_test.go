@@ -73,7 +73,7 @@ func TestGlossaryHeads(t *testing.T) {
 		}
 	}
 	heads := 0
-	for _, folder := range []string{".", "../../scenarios/paper"} {
+	for _, folder := range []string{"../tables", "*", "../../scenarios/paper"} {
 		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(folder), "*.go"))
 		if err != nil {
 			t.Fatal(err)
