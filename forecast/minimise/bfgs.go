@@ -1,5 +1,5 @@
 // Package minimise has the numerical minimisers that the models share: with gradients (BFGS),
-// without (Descent, NelderMead), and of one variable (Brent, GoldenSection).
+// without (Descent, NelderMead), and of one variable (GoldenSection).
 package minimise
 
 import "math"

@@ -111,7 +111,7 @@ func (w *world) play(t *testing.T, play *worldPlay, future int) {
 	}
 	var units, spare capcli.GPUTime
 	for i := range billed.Billed {
-		units += billed.Units(i)
+		units += billed.Billed[i] / capcli.GPUTime(billed.GPUs)
 		spare += billed.Spare[i]
 	}
 	if int64(units) != 1000*play.Use[future] || billed.GPUs != int64(w.Case.MachineGPUs) {

@@ -21,10 +21,6 @@ type PoolHours struct {
 	Spare  []capcli.GPUTime // part of Billed that rounding up to whole machines adds
 }
 
-// Units returns the billed time of hour i in thousandths of a unit-second. It is exact where the
-// pool is sold by the machine and by the GPU.
-func (h *PoolHours) Units(i int) capcli.GPUTime { return h.Billed[i] / capcli.GPUTime(h.GPUs) }
-
 // HoursOfPool returns what is billed of pool p of a run by clock hour. Bought nodes are billed
 // whole, also where nobody holds them. It fails where the run did not keep its hours, and where
 // the pool is not billed by use.
