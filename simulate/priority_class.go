@@ -44,5 +44,10 @@ func (e *engine) prioritise(l *Live) {
 // NeverPreempts reports whether l may not take GPUs away from other jobs: see PriorityClass.
 func (l *Live) NeverPreempts() bool { return l.priority != nil && l.priority.NeverPreempts }
 
-// PriorityClass returns the class of l, nil if it has none, and the largest value of the classes.
-func (l *Live) PriorityClass() (class *PriorityClass, top int) { return l.priority, l.queue.topClass }
+// PriorityClass returns the class of l and the largest value of the classes: nil and 0 if it has none.
+func (l *Live) PriorityClass() (class *PriorityClass, top int) {
+	if l.priority == nil {
+		return nil, 0
+	}
+	return l.priority, l.queue.topClass
+}
