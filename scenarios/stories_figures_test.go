@@ -12,7 +12,6 @@ import (
 	"capcli/scenarios/service/traffic"
 	"capcli/simulate/reliability"
 	"capcli/simulate/serving"
-	"capcli/simulate/serving/queueing"
 )
 
 // spread returns the lowest, the median and the highest value.
@@ -99,12 +98,13 @@ func TestAvailable95(t *testing.T) {
 func TestTeamsTogether(t *testing.T) {
 	const run, cv2 = 7200 * 1.4262, 1.0341 // of a log-normal law with a median of 2 h and a 95th percentile of 8 h
 	loads := []float64{14, 13, 12, 9}
-	law := func(load float64, gpus int) float64 {
-		w, err := queueing.GGkWait(load/run, run, gpus, 1, cv2)
-		if err != nil {
-			t.Fatal(err)
+	law := func(load float64, gpus int) float64 { // Erlang's formula B by recursion, C of it, and the wait of M/G/k
+		b := 1.0
+		for k := range gpus {
+			b = load * b / (float64(k+1) + load*b)
 		}
-		return w
+		use := load / float64(gpus)
+		return b / (1 - use*(1-b)) * run / (float64(gpus) - load) * (1 + cv2) / 2
 	}
 	apart := 0.0
 	for _, load := range loads {

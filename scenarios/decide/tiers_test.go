@@ -192,11 +192,11 @@ func enumerateTiers(t *testing.T, r *Result, q *Request, files map[string][]byte
 func demoRequest(t *testing.T, seed capcli.Seed) (*Request, map[string][]byte) {
 	t.Helper()
 	q, files := tierRequest(t, tierWorlds()["demo"], seed, "")
-	list, err := demo.Files(seed)
+	world, err := demo.NewWorld(seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["log.csv"], q.Futures, q.Hold = list[0].Text, 2, "50%"
+	files["log.csv"], q.Futures, q.Hold = world.Files[0].Text, 2, "50%"
 	return q, files
 }
 
