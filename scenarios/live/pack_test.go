@@ -13,7 +13,7 @@ import (
 )
 
 // givenAnew are the fields that the scenario of the pack gives its jobs again.
-var givenAnew = []string{"Shape", "Stage", "Data"}
+var givenAnew = []string{"Shape", "Stage", "Data", "Uses"}
 
 // everyField returns a job of which every field has a value of its own. A field of a kind that it
 // does not know fails the test: then Pack does not carry it either.
