@@ -43,14 +43,14 @@ func TestRackLost(t *testing.T) {
 	checkNear(t, "of that within racks", within.slowed/spread.slowed, 0.094, 0.003)
 	checkNear(t, "mean wait in minutes, spread", spread.wait, 59, 1)
 	checkNear(t, "within racks", within.wait, 19, 1)
-	checkNear(t, "preferred", preferred.wait, 38, 1)
+	checkNear(t, "preferred", preferred.wait, 34.75, 1)
 	checkNear(t, "mean turnaround in hours, spread", spread.ended, 4.95, 0.05)
 	checkNear(t, "within racks", within.ended, 4.19, 0.05)
 	// 2.20 USD for each GPU-hour that made nothing.
 	checkNear(t, "dollars within racks saves in four weeks", 2.20*(spread.redone+spread.slowed-within.redone-within.slowed), 33127, 300)
 }
 
-// Waiting for a rack pays where being spread costs time: at 25 % jobs end 20 minutes earlier so, and at 4 %
+// Waiting for a rack pays where being spread costs time: at 25 % jobs end 18 minutes earlier so, and at 4 %
 // it is even. A gang that is spread holds its GPUs for longer, and others wait for them.
 func TestWaitingForARack(t *testing.T) {
 	within := playRacks(t, "{mode: required, level: rack, slowdown: {node: 1, rack: 1, cluster: 1.25}}")
@@ -58,7 +58,7 @@ func TestWaitingForARack(t *testing.T) {
 		factor    string
 		wait, end float64 // minutes and hours, gangs that prefer a rack over those that must have one
 	}{
-		{"1", -0.4, -0.01}, {"1.04", 1.6, 0.03}, {"1.25", 18, 0.34},
+		{"1", -0.4, -0.01}, {"1.04", 1, 0.02}, {"1.25", 15, 0.29},
 	} {
 		p := playRacks(t, "{mode: preferred, level: rack, slowdown: {node: 1, rack: 1, cluster: "+c.factor+"}}")
 		t.Logf("%s: %+v within %+v", c.factor, p, within)
