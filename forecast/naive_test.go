@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // ends are a forecast as the golden answers of R forecast 8.20 have it.

@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
 	"capcli/forecast/simple"
 	"capcli/forecast/theta"
+	"capcli/testdata/golden"
 )
 
 // The walks and Theta are R's to the digits kept. Of a series with missing

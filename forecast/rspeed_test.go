@@ -16,11 +16,11 @@ import (
 	"capcli"
 	"capcli/forecast/arima"
 	"capcli/forecast/decompose"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
 	"capcli/forecast/smoothing"
 	"capcli/forecast/tbats"
 	"capcli/forecast/theta"
+	"capcli/testdata/golden"
 )
 
 // speedTask is a model on one series, timed here and in R.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 func TestScoresAsR(t *testing.T) {

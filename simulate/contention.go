@@ -214,9 +214,9 @@ func (r *shortRow) turn(short bool, now capcli.Seconds) {
 	}
 }
 
-// leave ends the stay of l in pool p, which is about to lose its GPUs. What it lost becomes a part of its
+// leave ends the stay of l, which is about to lose its GPUs. What it lost becomes a part of its
 // overhead.
-func (c *contention) leave(l *Live, p int) {
+func (c *contention) leave(l *Live) {
 	x, stay := l.pace, c.e.c.now-l.Since
 	c.book(l)
 	if stay > l.overhead {

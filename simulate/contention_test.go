@@ -94,7 +94,7 @@ func TestContentionByHand(t *testing.T) {
 			for _, row := range r.Contention.Rows {
 				lost += row.Lost
 			}
-			if d := int64(c.lost)*1000 - int64(lost); d < 0 || d > 1000*int64(len(c.jobs)) {
+			if d := c.lost*1000 - int64(lost); d < 0 || d > 1000*int64(len(c.jobs)) {
 				t.Errorf("%v lost, want %d GPU-seconds, rounded up by less than a second a job", lost, c.lost)
 			}
 		})

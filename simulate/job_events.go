@@ -291,7 +291,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	lost -= waited
 	e.begin(l)
 	if l.pace.isOn() {
-		e.contention.leave(l, p)
+		e.contention.leave(l)
 	}
 	e.touchPool(p)
 	if l.layout != nil || e.c.state[p].domains != nil {

@@ -25,7 +25,6 @@ type pace struct {
 
 	seen    uint32 // the last contention.share that found it
 	granted bool   // scratch of fill
-	grant   work   // scratch of fill: what each flow gets
 	changed bool   // is in contention.changed
 }
 

@@ -116,6 +116,7 @@ type LogFlag struct {
 	More *[]string // nil where a second log is refused
 }
 
+// Type returns the kind of value that help shows: see pflag.Value.
 func (f LogFlag) Type() string { return "string" }
 
 func (f LogFlag) String() string {
@@ -125,6 +126,7 @@ func (f LogFlag) String() string {
 	return *f.Name
 }
 
+// Set takes a log, or says that one is there already.
 func (f LogFlag) Set(text string) error {
 	switch {
 	case *f.Name == "":
@@ -140,6 +142,7 @@ func (f LogFlag) Set(text string) error {
 // SeedFlag is the value of a flag for a seed; the seed stays nil where the flag is not given.
 type SeedFlag struct{ Seed **capcli.Seed }
 
+// Type returns the kind of value that help shows: see pflag.Value.
 func (f SeedFlag) Type() string { return "uint64" }
 
 func (f SeedFlag) String() string {
@@ -149,6 +152,7 @@ func (f SeedFlag) String() string {
 	return strconv.FormatUint(uint64(**f.Seed), 10)
 }
 
+// Set takes a seed as a whole number.
 func (f SeedFlag) Set(text string) error {
 	v, err := strconv.ParseUint(text, 0, 64)
 	seed := capcli.Seed(v)
@@ -159,10 +163,14 @@ func (f SeedFlag) Set(text string) error {
 // LogsFlag is --trace of a command that takes several job logs.
 type LogsFlag struct{ LogFlag }
 
+// Type returns the kind of value that help shows: see pflag.Value.
 func (f LogsFlag) Type() string { return "stringArray" }
 
+// Append takes one more log: see pflag.SliceValue.
 func (f LogsFlag) Append(v string) error { return f.Set(v) }
 
+// Replace is refused: logs are only added.
 func (f LogsFlag) Replace([]string) error { return errors.ErrUnsupported }
 
+// GetSlice returns the logs in the order in which they were given.
 func (f LogsFlag) GetSlice() []string { return append([]string{*f.Name}, *f.More...) }

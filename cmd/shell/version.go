@@ -2,8 +2,12 @@ package shell
 
 import "runtime/debug"
 
-// Version, Commit and Date are of the build; "" where they are not known.
-var Version, Commit, Date string
+// Of the build; "" where they are not known.
+var (
+	Version string // as released
+	Commit  string // of the source
+	Date    string // of the commit
+)
 
 // VersionText is the version of this program: that of the linker, else the revision or module
 // version of the build; "unknown" without any.

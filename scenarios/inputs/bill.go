@@ -325,7 +325,7 @@ func (k *commitment) dollarsAsGPUs(id string) Held {
 	case !k.once:
 		h.Why = "the bill does not say when it ends: it is paid month by month"
 	}
-	h.Dollars, h.Rate = capcli.USDOf(k.quantity/hours), capcli.Rate(capcli.USDOf(k.byGPUs/k.work.Hours()))
+	h.Dollars, h.Rate = capcli.USDOf(k.quantity/hours), capcli.USDOf(k.byGPUs/k.work.Hours())
 	h.Others = capcli.USDOf((k.drawn - k.byGPUs) / hours)
 	h.GPUs = math.Floor((k.quantity-k.drawn+k.byGPUs)/hours/(k.byGPUs/k.work.Hours())*1000+1e-6) / 1000
 	return h

@@ -34,11 +34,14 @@ type Option struct {
 	Needed bool
 }
 
-// Amount is an option in dollars, UnitPrice one in dollars for a unit-hour, and Choice one of several words.
+// Kinds of options that need more than their Go type to be read.
 type (
-	Amount    struct{ To *capcli.USD }
+	// Amount is an option in dollars.
+	Amount struct{ To *capcli.USD }
+	// UnitPrice is an option in dollars for a unit-hour.
 	UnitPrice struct{ To *capcli.Rate }
-	Choice    struct {
+	// Choice is an option that is one of several words.
+	Choice struct {
 		To *string
 		Of []string
 	}

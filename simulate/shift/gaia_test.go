@@ -436,8 +436,7 @@ func plainStart(t *testing.T, v *variant, j *capcli.Job, now capcli.Seconds, mea
 		}
 		return s
 	}
-	switch {
-	case v.policy == "cost":
+	if v.policy == "cost" {
 		return most
 	}
 	best, first := capcli.Seconds(0), sum(0)

@@ -50,12 +50,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 			continue
 		}
 		wait := cfg.Overflow.PatienceOf(j, believed)
-		if shares && j.Uses != nil {
-			p.why = "jobs that share storage, CPUs or a network may run longer"
-			return p
-		}
-		if wait < 0 {
-			p.why = "some jobs wait for ever for committed capacity"
+		if p.why = whyLonger(j, wait, shares); p.why != "" {
 			return p
 		}
 		w := window{Earliest: capcli.Seconds(j.Submit - start), Run: run, Milli: j.Milli()}
@@ -90,6 +85,18 @@ func promises(cfg *simulate.Config, jobs []capcli.Job, v worths) *promised {
 	}
 	p.peak = peakOf(p.windows)
 	return p
+}
+
+// whyLonger says why the time of j in a run is not known beforehand, "" if it is. shares says whether pools state
+// what their jobs share.
+func whyLonger(j *capcli.Job, wait capcli.Seconds, shares bool) string {
+	switch {
+	case shares && j.Uses != nil:
+		return "jobs that share storage, CPUs or a network may run longer"
+	case wait < 0:
+		return "some jobs wait for ever for committed capacity"
+	}
+	return ""
 }
 
 // startOf returns time 0 of the run.

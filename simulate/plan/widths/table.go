@@ -18,12 +18,11 @@ const rowsMost = 1 << 20
 
 // Names under which a table may have its columns, ours first.
 var (
-	modelNames  = []string{"gpu_model", "model", "gpu", "accelerator"}
-	countNames  = []string{"gpus", "num_gpus", "gpu_count", "width"}
-	timeNames   = []string{"run_s", "run_time_s", "seconds", "duration_s"}
-	rateNames   = []string{"steps_per_s", "steps_per_second", "throughput"}
-	typeNames   = []string{"job_type", "job", "class"}
-	columnsHint = "a table has gpu_model, gpus, and run_s or steps_per_s; other columns choose rows: --where batch_size=64"
+	modelNames = []string{"gpu_model", "model", "gpu", "accelerator"}
+	countNames = []string{"gpus", "num_gpus", "gpu_count", "width"}
+	timeNames  = []string{"run_s", "run_time_s", "seconds", "duration_s"}
+	rateNames  = []string{"steps_per_s", "steps_per_second", "throughput"}
+	typeNames  = []string{"job_type", "job", "class"}
 )
 
 // table is delimited text with a header, and which of its columns are which.

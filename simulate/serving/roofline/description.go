@@ -54,5 +54,3 @@ func (d *Description) AllReduce(gpus int64, elements float64) float64 {
 	l := d.Reduces[gpus]
 	return interpolate(l.X, elements, func(i int) float64 { return l.Micros[i] })
 }
-
-var ()
