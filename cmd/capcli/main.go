@@ -32,7 +32,7 @@ func runProgram() int { return runWorld(newWorld()) }
 
 // newWorld returns the env of the real world.
 func newWorld() *shell.Env {
-	shell.Version, shell.Commit, shell.Date = version, commit, date
+	shell.Version = version
 	out, isOut := shell.Terminal(os.Stdout.Fd())
 	_, isErr := shell.Terminal(os.Stderr.Fd())
 	return &shell.Env{

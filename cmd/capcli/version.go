@@ -21,7 +21,7 @@ func newVersion(e *shell.Env) *cobra.Command {
 		Example: "  capcli version\n  capcli version -o json",
 		Args:    shell.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := schema.Build(shell.VersionText(), shell.Commit, shell.Date)
+			v := schema.Build(shell.VersionText(), commit, date)
 			switch form {
 			case "json":
 				return shell.Emit(e, shell.OutputOptions{Form: form}, report.Doc{Data: v})

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,16 +71,11 @@ func nearestFlag(name string, names []string) string {
 	if near := capcli.Nearest(name, names); near != "" {
 		return near
 	}
-	begin := ""
-	for _, n := range names {
-		if strings.HasPrefix(n, name) {
-			if begin != "" {
-				return ""
-			}
-			begin = n
-		}
+	begin := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, name) })
+	if len(begin) == 1 {
+		return begin[0]
 	}
-	return begin
+	return ""
 }
 
 // article describes the kind of value that a flag takes.

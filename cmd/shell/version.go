@@ -2,12 +2,8 @@ package shell
 
 import "runtime/debug"
 
-// Of the build; "" where they are not known.
-var (
-	Version string // as released
-	Commit  string // of the source
-	Date    string // of the commit
-)
+// Version is that of the build; "" where it is not known.
+var Version string
 
 // VersionText is the version of this program: that of the linker, else the revision or module
 // version of the build; "unknown" without any.
