@@ -124,6 +124,11 @@ func tryDecideSteps(t *testing.T, left int, flags string) {
 	if err := os.WriteFile(decide.DecisionFile, text, 0o600); err != nil { // the page is made of it
 		t.Fatal(err)
 	}
+	if rules, err := os.ReadFile("../all/" + decide.RulesFile); err == nil { // the decision writes it, for its steps to read
+		if err := os.WriteFile(decide.RulesFile, rules, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	compared := 0
 	for _, s := range r.Steps {
 		line, file, redirected := strings.Cut(s.Command, " > ")

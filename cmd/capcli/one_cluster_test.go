@@ -123,7 +123,7 @@ func clusterSentences(t *testing.T, d *docRun) []string {
 		fmt.Sprintf("Then commit to %.0f GPUs, keep %.1f on demand on average, and run %.0f on spot: %s over %d days.", bill.First, flexible.Mean, spot.Mean, x.Cost.Brief(), int64(x.Length/capcli.Day)),
 		fmt.Sprintf("All on demand costs %s more, and all reserved at the peak %s more.", total("all on demand").Brief(), total("all reserved").Brief()),
 		fmt.Sprintf("Spot takes GPUs away from jobs %.0f times, and %.0f%% of what they hold there is done again.", spot.Restarts, 100*spot.Redone/spot.Held),
-		fmt.Sprintf("Played on the jobs of the log, the tiers let one in twenty wait %s or more, where the log has %s.", past.WaitP95, past.LogWait.P95),
+		fmt.Sprintf("Played on the jobs of the log, 95 of 100 jobs wait at most %s, where the log has %s.", past.WaitP95, past.LogWait.P95),
 	}
 }
 

@@ -203,7 +203,7 @@ func (w *queueWatch) arrive(l *simulate.Live, c *simulate.Cluster) {
 	}
 	now := c.Now()
 	w.target, w.at, w.before = l, w.run.Start()+capcli.Time(now), map[*simulate.Live]capcli.Seconds{}
-	key := int64(0)
+	key := int64(l.Submitted) // the order where a policy has none of its own
 	if w.keyed != nil {
 		key = w.keyed.Key(l, now)
 	}
