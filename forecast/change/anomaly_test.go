@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // indices is one number or a list, as R writes them, from 1.

@@ -13,8 +13,8 @@ import (
 
 	"capcli"
 	"capcli/forecast"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 type reconciliationGold struct {

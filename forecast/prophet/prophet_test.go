@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // TestPiecewiseFindsWhatWasPut builds a bent trend with two seasons and asks for their future.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // TestCESIsComplexSmoothing runs the recursion of the paper in complex numbers:

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // etsOfR is R's fit with R's parameters, nothing fitted by us.

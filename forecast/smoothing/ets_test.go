@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // etsGold is one fit by R's forecast package, full precision.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 type hwGold struct {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 func TestTBATSNoWorseThanR(t *testing.T) {

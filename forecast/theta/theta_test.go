@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // slowTheta runs the dynamic optimised Theta model (Fiorucci et al. 2016, eq. 19

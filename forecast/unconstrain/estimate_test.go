@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 type synthetic struct {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // demandOf draws four weeks of hours with a day and a week, of one of three shapes.
