@@ -23,4 +23,11 @@ old=$(cat "$state/run/$SLURM_JOB_ID.pid" 2>/dev/null) &&
 setsid nice -n 19 "$capcli" profile --out "$state/jobs/$SLURM_JOB_ID" --gpu "$gpus" --progress none ${CAPCLI_ARGS:-} \
   </dev/null >/dev/null 2>>"$state/run/$SLURM_JOB_ID.log" &
 echo $! >"$state/run/$SLURM_JOB_ID.pid"
+# When a prolog ends, slurmd kills its process group: it ends when the recorder has left the group.
+i=0
+while [ $i -lt 50 ]; do
+  case $(tr '\0' ' ' 2>/dev/null <"/proc/$!/cmdline") in "$capcli profile "*) break ;; esac
+  sleep 0.1
+  i=$((i + 1))
+done
 exit 0
