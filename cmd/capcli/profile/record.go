@@ -163,7 +163,7 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 		r.keeper.Sink, w = r.health.WatchSink(w), r.keeper
 		r.sinks[r.host] = w
 	}
-	r.limitResources()
+	defer r.limitResources()()
 	_, r.begun = r.clock.Now()
 	clock := r.clock
 	if r.o.length > 0 {
@@ -178,13 +178,21 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	return got.Missed, r.summaryLine(got, now-r.begun), err
 }
 
-// limitResources leaves memory and cores to the work on the box, unless GOGC or GOMAXPROCS is set.
-func (r *recording) limitResources() {
+// limitResources leaves memory and cores to the work on the box, unless GOGC or GOMAXPROCS is set. It returns what
+// takes that back.
+func (r *recording) limitResources() (restore func()) {
+	gc, cores := -2, 0
 	if r.e.Getenv("GOGC") == "" {
-		debug.SetGCPercent(agentGC)
+		gc = debug.SetGCPercent(agentGC)
 	}
 	if r.e.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(1)
+		cores = runtime.GOMAXPROCS(1)
+	}
+	return func() {
+		if gc >= -1 {
+			debug.SetGCPercent(gc)
+		}
+		runtime.GOMAXPROCS(cores) // 0 leaves it
 	}
 }
 
