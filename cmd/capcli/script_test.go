@@ -40,6 +40,7 @@ func TestScript(t *testing.T) {
 		Setup: func(s *testscript.Env) error {
 			s.Setenv(tryNext, "1")
 			s.Setenv("GORACE", "atexit_sleep_ms=0") // else each call under -race takes a second
+			s.Setenv("GOGC", "100")                 // else a recording collects more often than other commands
 			s.Setenv("LOGS", logs)
 			err := seen.watch(s)
 			s.Values[environment{}] = s.Vars
