@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/testdata/golden"
 )
 
 // tale writes ticks on a disk that may fail, compacts now and then, and tells
@@ -97,7 +98,7 @@ func readMem(t *testing.T, d Disk) map[profile.Instant]int {
 
 // stride tries each call, or in short runs every third.
 func stride() int {
-	if testing.Short() {
+	if golden.Short() {
 		return 3
 	}
 	return 1

@@ -11,6 +11,7 @@ import (
 	"capcli/scenarios"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/mix"
+	"capcli/testdata/golden"
 )
 
 // floatingWorld is a scenario with a fenced place, pools that float and an on-demand pool, and two job logs.
@@ -53,7 +54,7 @@ capacity:
 // played and settled by its invoice, by every figure of the cost. So is one that an axis names beside another.
 func TestFloatingPoolsEnumerated(t *testing.T) {
 	seeds, bills := 9, 0
-	if testing.Short() {
+	if golden.Short() {
 		seeds = 6
 	}
 	for seed := range seeds {
