@@ -87,6 +87,7 @@ func playDeadlines(t testing.TB, name string, gpus int, jobs []capcli.Job) (*sim
 
 // TestDeadlinesSmall compares every end of every rule with the golden answers.
 func TestDeadlinesSmall(t *testing.T) {
+	golden.SkipLong(t)
 	b, err := os.ReadFile(filepath.Join(deadlineDir, "small.json"))
 	if err != nil {
 		t.Skipf("golden answers are not here: %v", err)

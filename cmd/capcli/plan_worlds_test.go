@@ -138,6 +138,7 @@ func (w *drawnWorld) planOf(t *testing.T, more ...string) (*mix.Result, string, 
 // price, a best mix that leaves more undone than another says so in its sentence, and
 // pays for it.
 func TestPlansDoTheWork(t *testing.T) {
+	golden.SkipLong(t)
 	worlds := 12
 	if golden.Short() {
 		worlds = 5

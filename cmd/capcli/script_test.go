@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"capcli/cmd/shell"
+	"capcli/testdata/golden"
 )
 
 // TestScript runs each transcript in testdata/script: the program as a user types it, its output and its exit
@@ -75,6 +78,9 @@ func (t serial) Run(name string, f func(testscript.T)) {
 // ownProcess matches the scripts whose commands need processes of their own: those that set variables.
 var ownProcess = regexp.MustCompile(`(?m)^env `)
 
+// longScripts take seconds each.
+var longScripts = []string{"compare", "demo", "kinds", "plan-mix-futures", "profile-feed", "profile-show", "profile-worth"}
+
 // commandOfScript matches a command of a script: what is before it, its exit code if not 0, and its arguments.
 var commandOfScript = regexp.MustCompile(`^((?:\[[^]]*\] )?(?:! )?)(?:exec|exits ([0-9]+)) capcli( .*)?$`)
 
@@ -88,6 +94,9 @@ func runHere(t *testing.T, from string) (to string) {
 		t.Fatalf("%d scripts, %v", len(files), err)
 	}
 	for _, file := range files {
+		if slices.Contains(longScripts, strings.TrimSuffix(filepath.Base(file), ".txtar")) && golden.Short() && !asked(t) {
+			continue
+		}
 		text := readAll(t, file)
 		lines := strings.SplitAfter(string(text), "\n")
 		process := ownProcess.Match(text)
@@ -110,6 +119,12 @@ func runHere(t *testing.T, from string) (to string) {
 		}
 	}
 	return to
+}
+
+// asked reports whether the flags name scripts to run.
+func asked(t *testing.T) bool {
+	t.Helper()
+	return strings.Contains(flag.Lookup("test.run").Value.String(), "/")
 }
 
 // runCommand is `run CODE ARGS…`: the program in this process, in the folder and the environment of the script.

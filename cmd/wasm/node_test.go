@@ -200,6 +200,7 @@ func decided(t *testing.T) (*decide.Result, *vary.World) {
 // The engine in WebAssembly has the figures of a decision of 100 futures of a year, and answers with other numbers as
 // it does here, to the digit. The times are told.
 func TestNodeAnswersOfADecision(t *testing.T) {
+	golden.SkipLong(t)
 	n := newNode(t)
 	r, w := decided(t)
 	changes := []string{

@@ -279,6 +279,7 @@ func TestBillByHand(t *testing.T) {
 
 // TestWorstOrders asks what could place the worst order, and demands a refusal or a warning.
 func TestWorstOrders(t *testing.T) {
+	golden.SkipLong(t)
 	tests := []struct {
 		name   string
 		world  made

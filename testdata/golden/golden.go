@@ -100,6 +100,14 @@ func Full() bool { return os.Getenv("CAPCLI_FULL") != "" || os.Getenv("CAPCLI_LO
 // Short reports whether a test takes less than all its cases: with -short, and where Full does not report true.
 func Short() bool { return testing.Short() || !Full() }
 
+// SkipLong skips a test that takes a second of CPU and more, where Short reports true.
+func SkipLong(t testing.TB) {
+	t.Helper()
+	if Short() {
+		t.Skip("long: CAPCLI_FULL=1 runs it")
+	}
+}
+
 // Draws returns n where tests take all their cases, else a quarter of it, rounded up.
 func Draws(n int) int {
 	if Full() {

@@ -53,6 +53,7 @@ capacity:
 // The pools of a scenario that float are offers: the plan costs what the best of all sizes does, each of which is
 // played and settled by its invoice, by every figure of the cost. So is one that an axis names beside another.
 func TestFloatingPoolsEnumerated(t *testing.T) {
+	golden.SkipLong(t)
 	seeds, bills := 9, 0
 	if golden.Short() {
 		seeds = 6

@@ -230,7 +230,7 @@ func TestTwoLayers(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &w); err != nil {
 			t.Fatal(err)
 		}
-		if worlds++; worlds%4 != 0 && !golden.Full() {
+		if worlds++; worlds%10 != 0 && !golden.Full() {
 			continue
 		}
 		for _, measure := range []string{"mean", "q80", "cvar95"} {
