@@ -48,7 +48,7 @@ func ruledBill(t *testing.T) string {
 // what FOCUS 1.2 wants is there.
 func TestEveryRowKeepsTheRulesOfFOCUS(t *testing.T) {
 	text := ruledBill(t)
-	const golden = "focus/testdata/every-kind-of-row.csv"
+	const golden = "../focus/testdata/every-kind-of-row.csv"
 	if *update {
 		if err := os.WriteFile(golden, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
