@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"capcli/scenarios/service"
 	"capcli/simulate"
+	"capcli/simulate/serving/service"
 	"capcli/testdata/golden"
 )
 

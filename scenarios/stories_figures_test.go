@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/scenarios/service/traffic"
 	"capcli/simulate/reliability"
 	"capcli/simulate/serving"
+	"capcli/simulate/serving/traffic"
 	"capcli/testdata/golden"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/cmd/shell/shelltest"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 	"capcli/testdata/golden"
 )
 

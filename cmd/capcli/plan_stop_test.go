@@ -11,7 +11,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/simulate/plan/mix"
+	"capcli/scenarios/decide/plan/mix"
 	"capcli/testdata/golden"
 )
 

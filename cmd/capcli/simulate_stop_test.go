@@ -13,7 +13,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 	"capcli/testdata/golden"
 )
 

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
 	"capcli/forecast/roadmap"
-	"capcli/profile/demand"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/curve"
-	"capcli/simulate/plan/futures"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/curve"
+	"capcli/scenarios/decide/plan/futures"
 	"capcli/testdata/golden"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/simulate/plan"
+	"capcli/scenarios/decide/plan"
 	"capcli/testdata/golden"
 )
 
