@@ -356,26 +356,3 @@ func (b *block) allRows() []int32 {
 	}
 	return rows
 }
-
-// ColumnDoc describes one column of a table of the recorded files: its type in SQL
-// and what it holds.
-type ColumnDoc struct {
-	Table, Name, Type, Doc string
-	Nullable               bool
-}
-
-// Columns describes all columns of all tables, in the order of the files. It is for
-// readers of the files in other programs.
-func Columns() []ColumnDoc {
-	names := map[parquet.Kind]string{
-		parquet.Text: "VARCHAR", parquet.Int32: "INTEGER", parquet.Int64: "BIGINT", parquet.Float32: "FLOAT",
-		parquet.Float64: "DOUBLE", parquet.Instant: "TIMESTAMP WITH TIME ZONE",
-	}
-	var docs []ColumnDoc
-	for i := range specs {
-		for k, c := range specs[i].columns {
-			docs = append(docs, ColumnDoc{specs[i].name, c.Name, names[c.Kind], specs[i].docs[k], c.Nullable})
-		}
-	}
-	return docs
-}
