@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/scenarios/service/traffic"
 	"capcli/simulate/serving"
+	"capcli/simulate/serving/traffic"
 )
 
 // spread returns the lowest, the median and the highest value.
