@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // The page about the files has each column as it is.
