@@ -8,6 +8,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"path/filepath"
@@ -236,3 +237,38 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 
 // file reads the name of a file.
 func file(dst *string) strict.Reader { return strict.Text(dst, 4096) }
+
+// Metered reports, for each pool of Config in order, whether its use costs the on-demand price, so that
+// commitments that float may cover it: on-demand capacity, and a capacity reservation at that price.
+func (s *Scenario) Metered(o Options) ([]bool, error) {
+	files, err := s.load(o.Open)
+	if err != nil {
+		return nil, err
+	}
+	var out []bool
+	for c := range s.groups(files) {
+		out = append(out, c.metered())
+	}
+	return out, nil
+}
+
+// YAML returns the text of the scenario with its overrides in their places. Comments stay; line
+// breaks and spaces may differ from those of the file. Files that it names are still relative to
+// the folder of the scenario.
+func (s *Scenario) YAML() ([]byte, error) {
+	d := &strict.Decoder{Form: &scenarioForm, Overrides: s.sets}
+	root := d.ReadTree(s.source)
+	if root != nil {
+		override(d, root, s.sets)
+	}
+	if d.FaultCount() > 0 || root == nil {
+		return nil, d.Refusal(s.File, "")
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(root); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), e.Close()
+}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/simulate/reliability"
 	"capcli/simulate/serving"
 	"capcli/simulate/serving/traffic"
 	"capcli/testdata/golden"
@@ -52,10 +51,13 @@ func TestSpotCheckpoints(t *testing.T) {
 	checkSpread(t, "time without progress saved", lost, 0.92, 0.935, 0.943, 0.01)
 	checkSpread(t, "discount left with checkpoints", kept, 0.422, 0.429, 0.434, 0.005)
 	checkSpread(t, "discount left without", bare, -0.286, -0.256, -0.164, 0.01)
-	task := reliability.Task{Work: 18 * 3600, Checkpoint: 120, Restart: 300, MTBF: 12 * 3600}
-	none := task.Complete().Mean / task.Work
-	task.Every = math.Sqrt(2*task.Checkpoint*task.MTBF) - task.Checkpoint
-	checkNear(t, "time held for an hour of work, with", with, task.Complete().Mean/task.Work, 0.01)
+	const work, checkpoint, restart, mtbf = 18 * 3600, 120, 300, 12 * 3600
+	every := math.Sqrt(2*checkpoint*mtbf) - checkpoint // Young's, as Daly corrects it
+	full := math.Ceil(work/every) - 1
+	failing := math.Exp(restart/float64(mtbf)) * mtbf / work // of Daly's equation 20 (FGCS 2006), by piece
+	none := failing * math.Expm1(work/float64(mtbf))
+	held := failing * (full*math.Expm1((every+checkpoint)/mtbf) + math.Expm1((work-full*every)/mtbf))
+	checkNear(t, "time held for an hour of work, with", with, held, 0.01)
 	checkNear(t, "time held for an hour of work, without", without, none, 0.1)
 }
 

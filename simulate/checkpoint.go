@@ -97,7 +97,7 @@ const onNoticeOnly = capcli.Seconds(1) << 40
 
 // workOut fills in the cost of a checkpoint and the interval between two. The gang fails as often as
 // all its nodes together. Losses that are announced early enough for a last checkpoint destroy no work, so
-// they do not count. The interval is the exact one for the pause (see reliability.Interval),
+// they do not count. The interval is the exact one for the pause (see reliability.BestInterval),
 // but no shorter than the write in the background, because one checkpoint is written at a time. In
 // a pool whose nodes never fail there are no checkpoints; where each loss is announced early enough there are
 // none but those on notice.
@@ -117,7 +117,7 @@ func (sv *savings) workOut(key savingKey) *saving {
 	w.noticed = w.mtbf > 0 && pool.Notice > 0 && pool.Notice >= w.Cost+w.Write
 	switch destroying := pool.gangMTBF(key.nodes, w.noticed); {
 	case destroying > 0:
-		best := reliability.BestInterval(max(1e-3, float64(w.Cost)), float64(destroying)).Exact
+		best := reliability.BestInterval(max(1e-3, float64(w.Cost)), float64(destroying))
 		w.Interval = max(1, w.Write, capcli.Seconds(math.Round(best)))
 	case w.noticed:
 		w.Interval = onNoticeOnly

@@ -12,8 +12,23 @@ import (
 	"capcli/simulate/supply"
 )
 
+// tried is a job whose node fails: how much work it has, how much of it lies between two checkpoints and
+// how long those, a restart, a repair and the mean time between failures are, all in seconds.
+type tried struct{ Work, Every, Checkpoint, Restart, Down, MTBF float64 }
+
+// meanLength returns how long the job takes in the mean (Daly, FGCS 2006, equation 20, with the downtime apart).
+func (t tried) meanLength() float64 {
+	pieces, last := 1.0, t.Work
+	if t.Every > 0 && t.Work > t.Every {
+		pieces = math.Ceil(t.Work / t.Every)
+		last -= (pieces - 1) * t.Every
+	}
+	tries := (pieces-1)*math.Expm1((t.Every+t.Checkpoint)/t.MTBF) + math.Expm1(last/t.MTBF)
+	return math.Exp(t.Restart/t.MTBF) * (t.MTBF + t.Down) * tries
+}
+
 // lengths plays a job alone on one node that fails, so many times, and returns how long it took.
-func lengths(t *testing.T, runs int, task reliability.Task, class simulate.RestartClass) (out []float64) {
+func lengths(t *testing.T, runs int, task tried, class simulate.RestartClass) (out []float64) {
 	t.Helper()
 	for k := range runs {
 		r, err := simulate.Run(context.Background(), simulate.Config{
@@ -47,7 +62,7 @@ func moments(x []float64) (mean, se float64) {
 // TestCompletionAsTheory: a job under failures takes as long as theory says, within three standard
 // errors of 1,500 runs.
 func TestCompletionAsTheory(t *testing.T) {
-	for _, task := range []reliability.Task{
+	for _, task := range []tried{
 		{Work: 14400, Every: 3600, Checkpoint: 60, Restart: 300, Down: 1800, MTBF: 21600},
 		{Work: 43200, Every: 1800, Checkpoint: 300, Restart: 60, Down: 600, MTBF: 14400},
 		{Work: 14400, Restart: 60, Down: 60, MTBF: 10800},
@@ -56,7 +71,7 @@ func TestCompletionAsTheory(t *testing.T) {
 		x := lengths(t, 1500, task, simulate.RestartClass{
 			Interval: capcli.Seconds(task.Every), Cost: capcli.Seconds(task.Checkpoint), Restart: capcli.Seconds(task.Restart),
 		})
-		want := task.Complete().Mean
+		want := task.meanLength()
 		if mean, se := moments(x); math.Abs(mean-want) > 3*se {
 			t.Errorf("%+v: took %.0f s on average, standard error %.0f; theory says %.0f", task, mean, se, want)
 		}
@@ -65,8 +80,8 @@ func TestCompletionAsTheory(t *testing.T) {
 
 // TestAutoCheckpointsAreBest: the chosen interval ends a long job sooner than half or twice of it.
 func TestAutoCheckpointsAreBest(t *testing.T) {
-	task := reliability.Task{Work: 400_000, Checkpoint: 300, Restart: 60, Down: 1, MTBF: 20_000}
-	best := capcli.Seconds(math.Round(reliability.BestInterval(300, 20_000).Exact))
+	task := tried{Work: 400_000, Checkpoint: 300, Restart: 60, Down: 1, MTBF: 20_000}
+	best := capcli.Seconds(math.Round(reliability.BestInterval(300, 20_000)))
 	run := func(c simulate.RestartClass) float64 {
 		c.Cost, c.Restart = 300, 60
 		mean, _ := moments(lengths(t, 150, task, c))

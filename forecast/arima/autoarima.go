@@ -15,9 +15,7 @@ import (
 // moves from the best model so far to its neighbours. Models with a root within one percent of
 // the unit circle, or without a proper maximum, are passed over.
 type AutoARIMA struct {
-	Period     int      // m; 1 or 0 means no season
-	Lambda     *float64 // of the Box-Cox transformation; nil means none
-	Exhaustive bool     // tries all orders whose sum is at most 5 instead of neighbours
+	Period int // m; 1 or 0 means no season
 	// Exact searches by exact likelihood even where the series is longer than 150 values or the
 	// season longer than 12 steps.
 	Exact bool
@@ -25,9 +23,9 @@ type AutoARIMA struct {
 
 // Limits of the search.
 const (
-	autoMost         = 5     // highest p and q, and highest sum in an exhaustive search
+	autoMost         = 5     // highest p and q
 	autoMostSeasonal = 2     // highest P and Q
-	autoMostModels   = 94    // most models in a stepwise search
+	autoMostModels   = 94    // most models
 	autoLongest      = 350   // longest season, in steps
 	nearUnit         = 1.01  // a root must be at least this far from the origin
 	autoValues       = 10000 // of a longer series the search uses the last values
@@ -45,13 +43,13 @@ func (a AutoARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 
 // FitARIMA is Fit with the concrete type of the fit.
 func (a AutoARIMA) FitARIMA(y capcli.Series) (*Fit, error) {
-	if err := (ARIMA{}).check(y.Values); err != nil {
+	if err := checkValues(y.Values); err != nil {
 		return nil, err
 	}
 	if len(model.Observed(y.Values)) < 3 {
 		return nil, fmt.Errorf("arima: %d values, want 3 or more: %w", len(model.Observed(y.Values)), model.ErrTooShort)
 	}
-	s, err := newArimaSeries(y.Values, a.Lambda)
+	s, err := newArimaSeries(y.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +67,6 @@ type autoSearch struct {
 	most       arimaForm    // highest orders
 	constant   bool         // a mean or drift makes sense: at most one difference
 	method     Method
-	exhaustive bool
 	tried      map[autoTry]bool
 	order      []autoTried // models tried, in the order of trial
 	best       autoTry
@@ -96,7 +93,7 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 	if n <= m {
 		m = 1
 	}
-	q := &autoSearch{s: s, look: s.lastValues(max(autoValues, 20*m)), m: m, method: CSSML, exhaustive: a.Exhaustive, tried: map[autoTry]bool{}, bestIC: math.Inf(1)}
+	q := &autoSearch{s: s, look: s.lastValues(max(autoValues, 20*m)), m: m, method: CSSML, tried: map[autoTry]bool{}, bestIC: math.Inf(1)}
 	x := q.look.remainder()
 	q.bigD = nsdiffs(x, m)
 	if q.bigD > 0 {
@@ -172,11 +169,7 @@ func (a *autoSearch) run() (*Fit, error) {
 	if a.degenerate() {
 		return a.fit(autoTry{constant: a.constant})
 	}
-	if a.exhaustive {
-		a.tryAllOrders()
-	} else {
-		a.stepwise()
-	}
+	a.stepwise()
 	return a.finish()
 }
 

@@ -61,32 +61,13 @@ func (a *autoSearch) improve() bool {
 	return a.constant && a.try(at)
 }
 
-// tryAllOrders fits every order whose sum is at most autoMost.
-func (a *autoSearch) tryAllOrders() {
-	for p := range a.most.p + 1 {
-		for q := range a.most.q + 1 {
-			for bigP := range a.most.bigP + 1 {
-				for bigQ := range a.most.bigQ + 1 {
-					if p+q+bigP+bigQ > autoMost {
-						continue
-					}
-					a.try(autoTry{p, q, bigP, bigQ, false})
-					if a.constant {
-						a.try(autoTry{p, q, bigP, bigQ, true})
-					}
-				}
-			}
-		}
-	}
-}
-
 // try fits a model not tried before and reports whether it is the best so far.
 func (a *autoSearch) try(t autoTry) bool {
 	inside := func(v, most int) bool { return v >= 0 && v <= most }
 	if !inside(t.p, a.most.p) || !inside(t.q, a.most.q) || !inside(t.bigP, a.most.bigP) || !inside(t.bigQ, a.most.bigQ) {
 		return false
 	}
-	if a.tried[t] || (!a.exhaustive && len(a.order) >= autoMostModels) {
+	if a.tried[t] || len(a.order) >= autoMostModels {
 		return false
 	}
 	a.tried[t] = true

@@ -1,7 +1,6 @@
 package arima
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -26,8 +25,6 @@ import (
 // treat the two as independent, as they are in large samples (Pierce 1971).
 type DHR struct {
 	Seasons []float64 // lengths in steps, not necessarily whole
-	K       []int     // number of harmonics of each season; nil chooses
-	Lambda  *float64  // of the Box-Cox transformation; nil means none
 }
 
 var _ model.Model = DHR{}
@@ -69,23 +66,20 @@ func (h harmonic) valueAt(column int, t float64) float64 {
 
 // Fit implements model.Model. A season without more than two cycles in the series is left out;
 // without any season the model is AutoARIMA without season. It fails with ErrTooShort below
-// three values and with ErrUnfit where K does not have one number for each season.
+// three values.
 func (m DHR) Fit(y capcli.Series) (model.Fitted, error) {
-	m, err := m.sortSeasons()
-	if err != nil {
-		return nil, err
-	}
-	if err := (ARIMA{}).check(y.Values); err != nil {
+	if err := checkValues(y.Values); err != nil {
 		return nil, err
 	}
 	if n := len(model.Observed(y.Values)); n < 3 {
 		return nil, fmt.Errorf("dhr: %d values, want 3 or more: %w", n, model.ErrTooShort)
 	}
-	s, err := newArimaSeries(y.Values, m.Lambda)
+	s, err := newArimaSeries(y.Values)
 	if err != nil {
 		return nil, err
 	}
-	waves := m.waves(s)
+	seasons := slices.Sorted(slices.Values(m.Seasons))
+	waves := s.waves(seasons)
 	if len(waves) == 0 {
 		fit, err := newAutoSearch(AutoARIMA{}, s).run()
 		if err != nil {
@@ -94,44 +88,21 @@ func (m DHR) Fit(y capcli.Series) (model.Fitted, error) {
 		fit.info.Notes = append(fit.info.Notes, "no season of which there are two cycles: no harmonics")
 		return fit, nil
 	}
-	return s.regress(waves, m.K, m.Seasons)
+	return s.regress(waves, seasons)
 }
 
-// sortSeasons returns m with its seasons in ascending order of length.
-func (m DHR) sortSeasons() (DHR, error) {
-	if m.K != nil && len(m.K) != len(m.Seasons) {
-		return m, fmt.Errorf("dhr: %d numbers of harmonics for %d seasons: %w", len(m.K), len(m.Seasons), model.ErrUnfit)
-	}
-	order := make([]int, len(m.Seasons))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Seasons[a], m.Seasons[b]) })
-	out := DHR{Lambda: m.Lambda}
-	for _, i := range order {
-		out.Seasons = append(out.Seasons, m.Seasons[i])
-		if m.K != nil {
-			out.K = append(out.K, m.K[i])
-		}
-	}
-	return out, nil
-}
-
-// waves returns the harmonics to use or, where K is nil, to choose from.
-func (m DHR) waves(s *arimaSeries) (waves []harmonic) {
+// waves returns the harmonics to choose from. Seasons are in ascending order of length.
+func (s *arimaSeries) waves(seasons []float64) (waves []harmonic) {
 	n, columns := len(model.Observed(s.y)), 0
-	for i, length := range m.Seasons {
+	for i, length := range seasons {
 		most := min(int(length/2), dhrMost)
-		if m.K != nil {
-			most = min(int(length/2), m.K[i])
-		}
 		if !(length >= 2) || 2*length >= float64(n) {
 			continue
 		}
 		for j := 1; j <= most; j++ {
 			h := harmonic{season: i, number: j, turns: float64(j) / length, single: 2*float64(j) == length}
 			same := func(o harmonic) bool { return math.Abs(o.turns-h.turns) < 1e-12 }
-			if slices.ContainsFunc(waves, same) || (m.K == nil && columns+h.columns() > n/dhrShare) {
+			if slices.ContainsFunc(waves, same) || columns+h.columns() > n/dhrShare {
 				continue
 			}
 			waves = append(waves, h)
@@ -141,17 +112,13 @@ func (m DHR) waves(s *arimaSeries) (waves []harmonic) {
 	return waves
 }
 
-// regress fits the model. Where k is nil it chooses the harmonics, and compares the choice with
+// regress chooses the harmonics and fits the model. It compares the choice with
 // its neighbours and with the shorter seasons alone: what a long season seems to add may belong
 // to the errors.
-func (s *arimaSeries) regress(waves []harmonic, k []int, seasons []float64) (*Fit, error) {
+func (s *arimaSeries) regress(waves []harmonic, seasons []float64) (*Fit, error) {
 	search := newHarmonicSearch(waves, s)
 	trial := dhrTrial{s: s, search: search, tried: map[string]bool{}}
-	if k != nil {
-		trial.try(search.waveCounts())
-	} else {
-		trial.searchAround(search.choose())
-	}
+	trial.searchAround(search.choose())
 	if trial.best == nil {
 		return nil, trial.failure
 	}

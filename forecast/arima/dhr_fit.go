@@ -87,7 +87,7 @@ func (s *arimaSeries) subtractRegressors(b, length []float64, x [][]float64) *ar
 			out.y[t] -= by * v
 		}
 	}
-	out.raw, out.given, out.further, out.lambda, out.lead, out.spent = out.y, nil, nil, nil, 0, len(s.given)
+	out.raw, out.given, out.further, out.lead, out.spent = out.y, nil, nil, 0, len(s.given)
 	return &out
 }
 

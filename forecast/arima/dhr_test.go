@@ -31,7 +31,7 @@ func TestDHRIsTheJointFit(t *testing.T) {
 		"gaps":  func(i int) bool { return i%37 == 5 || i == 2 },
 	} {
 		y := capcli.Series{Values: waved(600, gap)}
-		got, err := DHR{Seasons: []float64{24, 168}, K: []int{2, 1}}.Fit(y)
+		got, err := DHR{Seasons: []float64{24, 168}}.Fit(y)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -89,11 +89,5 @@ func TestDHRFindsTheWaves(t *testing.T) {
 				break
 			}
 		}
-	}
-}
-
-func TestDHRRefusesNumbersThatDoNotMatch(t *testing.T) {
-	if _, err := (DHR{Seasons: []float64{24}, K: []int{1, 2}}).Fit(capcli.Series{Values: waved(100, func(int) bool { return false })}); err == nil {
-		t.Error("two numbers of harmonics for one season are taken")
 	}
 }

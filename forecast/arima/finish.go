@@ -202,9 +202,6 @@ func (fit *Fit) describe(fitted []float64) {
 		Method: fit.title(), Params: slices.Clone(fit.Coef), LogLik: fit.loglik, AIC: aic, AICc: aicc, BIC: bic,
 		Sigma2: fit.sigma2 * s.unit * s.unit, Fitted: full, Notes: slices.Clone(s.notes),
 	}
-	if s.lambda != nil {
-		fit.info.Params = append(fit.info.Params, model.Param{Name: "lambda", Value: *s.lambda})
-	}
 }
 
 // title returns R's name of the model.
@@ -223,14 +220,5 @@ func (fit *Fit) title() string {
 	return name
 }
 
-// untransform returns a value of the model on the series' own scale. Where the
-// transformation has no inverse, the result is at most a hundred times the largest
-// observed value.
-func (fit *Fit) untransform(v float64) float64 {
-	v *= fit.src.unit
-	if fit.src.lambda == nil {
-		return v
-	}
-	top := 100 * fit.src.top
-	return math.Max(-top, math.Min(top, unBoxCox(v, *fit.src.lambda)))
-}
+// untransform returns a value of the model on the series' own scale.
+func (fit *Fit) untransform(v float64) float64 { return v * fit.src.unit }

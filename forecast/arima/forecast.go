@@ -70,12 +70,6 @@ func (fit *Fit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	}
 	for t, m := range mean {
 		mean[t] = fit.untransform(m)
-		if lambda := fit.src.lambda; lambda != nil && fit.src.biasAdjust {
-			unit := fit.src.unit
-			if v := unBoxCoxMean(m*unit, sd[t]*sd[t]*unit*unit, *lambda); !math.IsNaN(v) && !math.IsInf(v, 0) {
-				mean[t] = v
-			}
-		}
 	}
 	for _, v := range mean {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -156,9 +156,8 @@ func TestARIMAMissingValuesAgree(t *testing.T) {
 }
 
 func TestARIMAPathsFillTheIntervals(t *testing.T) {
-	y := golden.Series(t, "AirPassengers")
-	zero := 0.0
-	fit, err := ARIMA{Order: Order{0, 1, 1}, Seasonal: Order{0, 1, 1}, Period: 12, Lambda: &zero}.FitARIMA(capcli.Series{Values: y})
+	y := logs(t, golden.Series(t, "AirPassengers"), 0)
+	fit, err := ARIMA{Order: Order{0, 1, 1}, Seasonal: Order{0, 1, 1}, Period: 12}.FitARIMA(capcli.Series{Values: y})
 	if err != nil {
 		t.Fatal(err)
 	}

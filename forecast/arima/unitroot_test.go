@@ -77,12 +77,6 @@ func TestTestsOfTextbookSeriesAsR(t *testing.T) {
 	names, facts := golden.ReadFacts(t)
 	for _, name := range names {
 		s := facts.Series[name]
-		if s.Lambda != nil {
-			got, err := LikelihoodLambda(s.Y, s.M)
-			if err != nil || math.Abs(got-s.Lambda.LogLik) > 1e-9 {
-				t.Errorf("%s: lambda by likelihood %.4f (%v), R's %.4f", name, got, err, s.Lambda.LogLik)
-			}
-		}
 		if level, trend := ndiffs(s.Y, false), ndiffs(s.Y, true); level != s.NDiffs.Level || trend != s.NDiffs.Trend {
 			t.Errorf("%s: %d differences about a level and %d about a trend, R's %d and %d", name, level, trend, s.NDiffs.Level, s.NDiffs.Trend)
 		}

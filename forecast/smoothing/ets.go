@@ -21,7 +21,6 @@ import (
 type ETS struct {
 	Form   string // such as "AAdM"; "" chooses the form with the least AICc
 	Period int    // season in steps; below 2 is without season
-	Long   bool   // allows a Period up to 168; otherwise one above 24 is ignored, as in R
 	// DampedOnly leaves the undamped trends out of the choice. The likelihood is a little lower,
 	// and forecasts far ahead are better (Gardner and McKenzie 1985).
 	DampedOnly bool
@@ -33,11 +32,10 @@ type ETS struct {
 }
 
 const (
-	etsLongest     = 24   // longest season in steps, as in R
-	etsLongestLong = 168  // longest season in steps with Long: the hours of a week
-	etsPaths       = 2000 // most futures of a simulated interval
-	etsDraws       = 4e6  // most values in all futures together, but at least 200 futures
-	etsStream      = "forecast/ets"
+	etsLongest = 24   // longest season in steps, as in R
+	etsPaths   = 2000 // most futures of a simulated interval
+	etsDraws   = 4e6  // most values in all futures together, but at least 200 futures
+	etsStream  = "forecast/ets"
 )
 
 // Fit fits the form named, or the form with the least AICc. A constant series gets ETS(A,N,N)
@@ -94,13 +92,9 @@ func (e ETS) forms(y []float64) ([]etsForm, int, error) {
 	if n < 3 {
 		return nil, 0, fmt.Errorf("fit exponential smoothing: expected at least 3 values, found %d: %w", n, model.ErrTooShort)
 	}
-	longest := etsLongest
-	if e.Long {
-		longest = etsLongestLong
-	}
 	low, _ := etsExtremes(y)
 	m := e.Period
-	if m < 2 || m > longest || n < m+5 {
+	if m < 2 || m > etsLongest || n < m+5 {
 		m = 1
 	}
 	if e.Form == "" {
@@ -112,8 +106,8 @@ func (e ETS) forms(y []float64) ([]etsForm, int, error) {
 		return nil, 0, errors.Join(err, model.ErrUnfit)
 	case (f.Error == etsMul || f.Season == etsMul) && low <= 0:
 		return nil, 0, fmt.Errorf("fit %s: expected positive values, found %g: %w", f, low, model.ErrUnfit)
-	case f.Season != etsNone && (e.Period < 2 || e.Period > longest):
-		return nil, 0, fmt.Errorf("fit %s: expected a season of 2 to %d steps, found %d: %w", f, longest, e.Period, model.ErrUnfit)
+	case f.Season != etsNone && (e.Period < 2 || e.Period > etsLongest):
+		return nil, 0, fmt.Errorf("fit %s: expected a season of 2 to %d steps, found %d: %w", f, etsLongest, e.Period, model.ErrUnfit)
 	case f.Season != etsNone && m == 1:
 		return nil, 0, fmt.Errorf("fit %s: expected more than a season of %d values, found %d: %w", f, e.Period, n, model.ErrTooShort)
 	case f.Season == etsNone:

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"capcli"
 	"capcli/profile/logs/series"
@@ -27,8 +26,7 @@ type Request struct {
 	Match   string   // further conditions on labels, for Address: model_name="llama"
 	Token   string   // file with the bearer token for the server; "" is none
 
-	From, To string // dates or times
-	Zone     *time.Location
+	From, To string         // dates or times
 	Step     capcli.Seconds // 0 is five minutes of a server, and the gap between values of files
 }
 
@@ -202,12 +200,12 @@ func (q *Request) steps(now capcli.Time) (*grid, error) {
 		return nil, &capcli.RequestError{Field: "from", Text: "is missing: when the traffic begins", Hint: "--prom from=2027-01-01, and to= where it ends before now"}
 	}
 	var err error
-	if g.from, err = capcli.ParseTime(q.From, q.Zone, false); err != nil {
+	if g.from, err = capcli.ParseTime(q.From, nil, false); err != nil {
 		return nil, &capcli.RequestError{Field: "from", Text: err.Error()}
 	}
 	to := now
 	if q.To != "" {
-		if to, err = capcli.ParseTime(q.To, q.Zone, false); err != nil {
+		if to, err = capcli.ParseTime(q.To, nil, false); err != nil {
 			return nil, &capcli.RequestError{Field: "to", Text: err.Error()}
 		}
 	}

@@ -51,7 +51,7 @@ func Compact(ctx context.Context, disk Disk, root string, o CompactOptions) (Com
 }
 
 func compactHost(ctx context.Context, disk Disk, root, host string, o CompactOptions, done *Compacted) (err error) {
-	unlock, err := lockHost(disk, root, host, o.Holder)
+	unlock, err := LockHost(disk, root, host, o.Holder)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func compactHost(ctx context.Context, disk Disk, root, host string, o CompactOpt
 			}
 		}
 		from = to
-		if o.Before != 0 && day >= datePrefix+dateOf(o.Before) {
+		if o.Before != 0 && day >= datePrefix+DateOf(o.Before) {
 			continue
 		}
 		if err := l.merge(ctx, some, o.Program, done); err != nil {
@@ -94,8 +94,9 @@ func compactHost(ctx context.Context, disk Disk, root, host string, o CompactOpt
 	return rollUps(ctx, disk, root, host, o, done)
 }
 
-// lockHost takes the lock of the program that compacts, uploads or prunes a host.
-func lockHost(disk Disk, root, host, holder string) (unlock func() error, err error) {
+// LockHost takes the lock of the program that compacts, uploads or prunes a host. It fails where another
+// program has it; holder names this one.
+func LockHost(disk Disk, root, host, holder string) (unlock func() error, err error) {
 	dir := path.Join(root, logFolder, hostFolder(host))
 	if err := disk.MakeDir(dir); err != nil {
 		return nil, diskFault("creating", dir, err)

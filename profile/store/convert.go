@@ -81,7 +81,7 @@ func (l *listing) convert(seq int64, program string, rows *rower) (saved, error)
 			continue
 		}
 		// A segment has the ticks of one day only.
-		dir := path.Join(datePrefix+dateOf(profile.Instant(rows.blocks[t].keys()[0])), hostFolder(l.host))
+		dir := path.Join(datePrefix+DateOf(profile.Instant(rows.blocks[t].keys()[0])), hostFolder(l.host))
 		if err := l.part(t, dir, seq, rows.blocks[t], program); err != nil {
 			return s, err
 		}

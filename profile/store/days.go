@@ -71,7 +71,7 @@ func (l *listing) days(logs []segmentRows) ([]day, error) {
 		if b.n == 0 {
 			continue
 		}
-		date := datePrefix + dateOf(profile.Instant(b.keys()[0])) // a segment has the ticks of one day only
+		date := datePrefix + DateOf(profile.Instant(b.keys()[0])) // a segment has the ticks of one day only
 		d := at(path.Join(date, hostFolder(l.host)))
 		d.in, d.open = d.in.union(numbers{log.seq}), true
 	}

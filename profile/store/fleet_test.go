@@ -112,7 +112,7 @@ func readFleetDays(t *testing.T, root, host string) (out []fleetDay) {
 func writeFleetDay(root, host string, f *fleetDay, d, round int) error {
 	const first = profile.Instant(1_793_491_200_000_000) // 2026-11-01T00:00:00Z
 	begin := first + profile.Instant(d)*oneDay
-	dir := path.Join(datePrefix+dateOf(begin), hostFolder(host))
+	dir := path.Join(datePrefix+DateOf(begin), hostFolder(host))
 	seen := profile.Instant(f.hours.cols[hourTS].Ints[0])
 	by := begin - seen + seen%oneDay
 	b := newBlock(hours)

@@ -41,7 +41,7 @@ func days(disk Disk, root string, want span) ([]string, error) {
 		if !ok || !e.Dir || len(date) != len(time.DateOnly) {
 			continue
 		}
-		if want.from != math.MinInt64 && date < dateOf(profile.Instant(want.from)) || want.to != math.MaxInt64 && date > dateOf(profile.Instant(want.to)) {
+		if want.from != math.MinInt64 && date < DateOf(profile.Instant(want.from)) || want.to != math.MaxInt64 && date > DateOf(profile.Instant(want.to)) {
 			continue
 		}
 		all = append(all, e.Name)

@@ -43,8 +43,8 @@ func hostOf(folder string) (host string, ok bool) {
 	return host, err == nil && hostFolder(host) == folder
 }
 
-// dateOf returns the UTC date of an instant, such as 2026-11-20.
-func dateOf(at profile.Instant) string { return at.Std().Format(time.DateOnly) }
+// DateOf returns the UTC date of an instant, such as 2026-11-20.
+func DateOf(at profile.Instant) string { return at.Std().Format(time.DateOnly) }
 
 // dayOf returns the number of days from 1970-01-01 UTC to an instant, which must not be before
 // that.

@@ -48,7 +48,7 @@ func (w *hoursWriter) write() error {
 		next[0] += w.seq[0]
 	}
 	w.seq = next
-	d := &day{dir: path.Join(datePrefix+dateOf(w.day), hostFolder(w.l.host)), in: next}
+	d := &day{dir: path.Join(datePrefix+DateOf(w.day), hostFolder(w.l.host)), in: next}
 	meta := map[string]string{metaProgram: w.program, metaLead: lead, metaTicks: ticksText(&w.ticks), metaTold: strconv.Itoa(0)}
 	if _, err := w.l.writeRollUp(d, hours, w.rows.block, meta); err != nil {
 		return err

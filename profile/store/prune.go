@@ -108,7 +108,7 @@ type hostDay struct {
 func (p *pruning) logDir() string { return path.Join(p.root, logFolder, hostFolder(p.host)) }
 
 func (p *pruning) run() (err error) {
-	unlock, err := lockHost(p.disk, p.root, p.host, p.o.Holder)
+	unlock, err := LockHost(p.disk, p.root, p.host, p.o.Holder)
 	if err != nil {
 		return err
 	}

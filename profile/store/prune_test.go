@@ -173,7 +173,7 @@ func recordUploads(t *testing.T, d Disk, host string, days ...int) {
 	t.Helper()
 	u := &Upload{Host: host, Box: "b0", To: "s3://bucket/x", Days: map[string][]UploadedFile{}}
 	for _, day := range days {
-		date := dateOf(noon.Add(time.Duration(day) * aDay))
+		date := DateOf(noon.Add(time.Duration(day) * aDay))
 		files, err := d.List(path.Join("dir", datePrefix+date, hostFolder(host)))
 		if err != nil {
 			t.Fatal(err)

@@ -3,8 +3,6 @@ package store
 import (
 	"path"
 	"strings"
-
-	"capcli/profile"
 )
 
 // StoredFile is a Parquet file of a folder.
@@ -48,9 +46,6 @@ func HostFiles(disk Disk, root, host string) ([]StoredFile, error) {
 	return all, nil
 }
 
-// DateOf returns the UTC date of an instant, such as 2026-11-20.
-func DateOf(at profile.Instant) string { return dateOf(at) }
-
 // Segments checks all bytes of the file and returns the numbers of its segments, as ranges. It
 // fails with *capcli.InputError for a damaged file.
 func (f *StoredFile) Segments() (string, error) {
@@ -60,12 +55,6 @@ func (f *StoredFile) Segments() (string, error) {
 
 // Hosts returns the hosts of a folder, sorted.
 func Hosts(disk Disk, root string) ([]string, error) { return hosts(disk, root, spanOf(0, 0)) }
-
-// LockHost takes the lock that Compact and Prune take for a host. It fails where another program
-// has it; holder names this one.
-func LockHost(disk Disk, root, host, holder string) (unlock func() error, err error) {
-	return lockHost(disk, root, host, holder)
-}
 
 // IsReplaced reports whether the file called old, of segments oldSegments, is of the same table as
 // the file called name and all of its segments are among that file's.

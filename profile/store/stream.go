@@ -43,7 +43,7 @@ func newStream(l *listing, t table, pieces []*piece, want span) *stream {
 	s := &stream{l: l, t: t, want: want, acc: newBlock(t), rest: newBlock(t), live: map[*opened]int{}}
 	earliest := ""
 	if want.from != math.MinInt64 {
-		earliest = datePrefix + dateOf(profile.Instant(want.from))
+		earliest = datePrefix + DateOf(profile.Instant(want.from))
 	}
 	for _, p := range pieces {
 		if int64(p.first) <= want.to && p.dir >= earliest {

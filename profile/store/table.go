@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"slices"
 
 	"capcli/profile"
 	"capcli/profile/logs/parquet"
@@ -357,25 +358,24 @@ func (b *block) allRows() []int32 {
 	return rows
 }
 
-// ColumnDoc describes one column of a table of the recorded files: its type in SQL
-// and what it holds.
-type ColumnDoc struct {
-	Table, Name, Type, Doc string
-	Nullable               bool
+// sortByTime sorts rows by time, then by the order columns of the table.
+func (b *block) sortByTime(rows []int32) {
+	keys := b.keys()
+	slices.SortStableFunc(rows, func(i, j int32) int {
+		if c := cmp.Compare(keys[i], keys[j]); c != 0 {
+			return c
+		}
+		return b.compareKind(i, j)
+	})
 }
 
-// Columns describes all columns of all tables, in the order of the files. It is for
-// readers of the files in other programs.
-func Columns() []ColumnDoc {
-	names := map[parquet.Kind]string{
-		parquet.Text: "VARCHAR", parquet.Int32: "INTEGER", parquet.Int64: "BIGINT", parquet.Float32: "FLOAT",
-		parquet.Float64: "DOUBLE", parquet.Instant: "TIMESTAMP WITH TIME ZONE",
-	}
-	var docs []ColumnDoc
-	for i := range specs {
-		for k, c := range specs[i].columns {
-			docs = append(docs, ColumnDoc{specs[i].name, c.Name, names[c.Kind], specs[i].docs[k], c.Nullable})
+// sortByKind sorts rows in the order of a file: by the order columns of the table, then by time.
+func (b *block) sortByKind(rows []int32) {
+	keys := b.keys()
+	slices.SortStableFunc(rows, func(i, j int32) int {
+		if c := b.compareKind(i, j); c != 0 {
+			return c
 		}
-	}
-	return docs
+		return cmp.Compare(keys[i], keys[j])
+	})
 }

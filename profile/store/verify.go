@@ -203,7 +203,7 @@ func checkGroup(b *block, stretch [2]int64, day string) error {
 		if keys[k] < stretch[0] || keys[k] > stretch[1] {
 			return fmt.Errorf("row %d: tick of %v, outside what the metadata says", k, at.Std())
 		}
-		if date := datePrefix + dateOf(at); day != "." && date != day {
+		if date := datePrefix + DateOf(at); day != "." && date != day {
 			return fmt.Errorf("row %d: tick of %v in folder %s", k, at.Std(), day)
 		}
 		if k == 0 {

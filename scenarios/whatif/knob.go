@@ -2,7 +2,10 @@
 // what becomes of the run with other values. Its answers are those of capcli simulate with --set.
 //
 //	knobs := whatif.Knobs(scenario)
-//	answer, err := whatif.Ask(ctx, maker, question, whatif.Request{Changes: []whatif.Change{{"capacity.base.gpus", "48"}}})
+//	request := whatif.Request{Changes: []whatif.Change{{"capacity.base.gpus", "48"}}}
+//	request.Apply(&question)
+//	c, err := maker.Case(ctx, &question)
+//	answer, err := request.Answer(ctx, c)
 package whatif
 
 import (

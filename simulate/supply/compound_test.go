@@ -7,7 +7,6 @@ import (
 
 	"capcli"
 	"capcli/simulate"
-	"capcli/simulate/reliability"
 	"capcli/simulate/supply"
 )
 
@@ -50,11 +49,11 @@ func TestFailuresAsTheory(t *testing.T) {
 	node := supply.Part{MTBF: 10_000, Repair: 2_500}
 	rack := supply.Part{MTBF: 30_000, Repair: 5_000}
 	repair := func(crews int) (float64, float64) {
-		r := reliability.Repair{Nodes: 6, Needed: 5, MeanUp: 10_000, MeanDown: 2_500, Crews: crews}.Availability()
+		r := Repair{Nodes: 6, Needed: 5, MeanUp: 10_000, MeanDown: 2_500, Crews: crews}.Availability()
 		return r.Enough, r.MeanUp
 	}
 	racks := func(perRack int) (float64, float64) {
-		r := reliability.Racks{
+		r := Racks{
 			Racks: 3, NodesPerRack: perRack, NodeMeanUp: 10_000, NodeMeanDown: 2_500, RackMeanUp: 30_000, RackMeanDown: 5_000,
 			Needed: 3*perRack - 2, GangNodes: 1, GangRacks: 1,
 		}.Availability()

@@ -7,10 +7,8 @@
 package topology
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Tree is levels of domains from wide to narrow. The domains of the last level are the nodes. The domains
@@ -20,40 +18,6 @@ type Tree struct {
 	sizes  []int     // number of domains, by level
 	first  [][]int32 // by level but the last: the first child of each domain and, at the end, the number of children of all
 	parent [][]int32 // by level but the first: the domain above
-}
-
-// NewTree returns the tree of nodes by their paths, one name for each level. order has the index in paths of
-// each node of the tree, because nodes are numbered by their paths, as bytes. It fails where a path has
-// not one name for each level, or two nodes have the same path.
-func NewTree(levels []string, paths [][]string) (t *Tree, order []int, err error) {
-	if len(levels) == 0 {
-		return nil, nil, fmt.Errorf("a topology has no levels: the last is the node")
-	}
-	order = make([]int, len(paths))
-	for i, p := range paths {
-		if order[i] = i; len(p) != len(levels) {
-			return nil, nil, fmt.Errorf("node %s has %d names, the topology %d levels", strings.Join(p, "/"), len(p), len(levels))
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(slices.Compare(paths[a], paths[b]), cmp.Compare(a, b)) })
-	starts := make([][]int32, len(levels))
-	for n, i := range order {
-		same := 0 // levels down to which the node is in the domain of its predecessor
-		if n > 0 {
-			before := paths[order[n-1]]
-			for same < len(levels) && paths[i][same] == before[same] {
-				same++
-			}
-		}
-		if same == len(levels) {
-			return nil, nil, fmt.Errorf("node %s is there twice", strings.Join(paths[i], "/"))
-		}
-		for l := same; l < len(levels)-1; l++ {
-			starts[l] = append(starts[l], int32(n))
-		}
-	}
-	t, err = NewConsecutive(levels, len(paths), starts[:len(levels)-1])
-	return t, order, err
 }
 
 // NewConsecutive returns the tree of nodes that are numbered so that those of a domain are consecutive. starts has

@@ -208,3 +208,16 @@ func (o *forecastOptions) read(ctx context.Context, e *shell.Env, args []string)
 	o.history.Ask.Inputs = args
 	return demand.Read(ctx, o.history.Ask, e.Sources())
 }
+
+func newForecastModels(e *shell.Env) *cobra.Command {
+	var o shell.OutputOptions
+	cmd := &cobra.Command{
+		Use:     "models",
+		Short:   "List the models that forecast can use",
+		Example: "  capcli forecast models",
+		Args:    shell.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return shell.Emit(e, o, tables.ModelsDoc()) },
+	}
+	shell.AddOutputFlags(cmd, &o)
+	return cmd
+}

@@ -18,12 +18,11 @@ import (
 type Options struct {
 	// Picture returns the file with the picture of a figure; "" or nil draws a line of blocks.
 	Picture func(id string) string
-	Rows    int // rows of each table; 0 is 40
 }
 
 const (
-	defaultRows = 40
-	sparkWidth  = 60
+	mostRows   = 40
+	sparkWidth = 60
 )
 
 // Write writes p as Markdown. Names that users gave cannot start markup.
@@ -103,7 +102,7 @@ func writeSparks(b *bytes.Buffer, f *figure.Figure) {
 		for _, c := range t.Columns {
 			heads, units = append(heads, c.Name+c.Unit.Suffix()), append(units, c.Unit)
 		}
-		writeGrid(b, heads, units, t.Rows, defaultRows)
+		writeGrid(b, heads, units, t.Rows, mostRows)
 		return
 	}
 	b.WriteString("```text\n")
@@ -174,11 +173,7 @@ func writeTable(b *bytes.Buffer, t *paper.Table, o *Options) {
 	for _, c := range t.Columns {
 		heads, units = append(heads, c.Name+c.Unit.Suffix()), append(units, c.Unit)
 	}
-	rows := o.Rows
-	if rows <= 0 {
-		rows = defaultRows
-	}
-	writeGrid(b, heads, units, t.Rows, rows)
+	writeGrid(b, heads, units, t.Rows, mostRows)
 }
 
 // writeGrid writes a table. Of more than most rows it writes the first and the last, which may be the

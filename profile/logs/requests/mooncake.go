@@ -30,7 +30,7 @@ func sniffMooncake(head []byte) bool {
 
 // readMooncake reads the published traces of Mooncake.
 func readMooncake(r *Reader) error {
-	r.noteCache()
+	r.Note(endlessCache)
 	seen := blocks{label: map[int64]int32{}}
 	for {
 		line, n, ok := r.nextLine()
@@ -89,12 +89,6 @@ func (r *Reader) mooncakeRow(line int, at string, row *Row, hit hit) error {
 	return r.pass(line, row, dated)
 }
 
-func (r *Reader) noteCache() {
-	if !r.o.NoCache {
-		r.Note(endlessCache)
-	}
-}
-
 // blocks remembers which blocks an earlier request had. Requests share a prefix label where more than
 // half of the blocks of the later one were seen.
 type blocks struct {
@@ -132,7 +126,7 @@ func (b *blocks) add(ids []int64) hit {
 
 // readMooncakeTable reads a table derived from a trace of Mooncake.
 func readMooncakeTable(r *Reader) error {
-	r.noteCache()
+	r.Note(endlessCache)
 	var p Places
 	seen := -1
 	var c Record
@@ -143,7 +137,7 @@ func readMooncakeTable(r *Reader) error {
 		}
 		p, err = r.FindColumns(line, header)
 		r.rep.Notes = []string{}
-		r.noteCache()
+		r.Note(endlessCache)
 		return err
 	}, func(line int, cells [][]byte) error {
 		for _, i := range []int{colArrival, colIn, colOut, colUser, colModel} {

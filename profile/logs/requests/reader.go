@@ -250,13 +250,7 @@ func (r *Reader) Keep(line int, row *Row, dated bool) error {
 	}
 	r.rep.Rows++
 	if r.rep.Kept > 0 && row.Arrival < r.last {
-		if r.o.InOrder {
-			return r.fault(line, Columns[colArrival], "the request came before the one above it", "sort the trace by arrival, or let it be sorted")
-		}
 		r.rep.Unordered++
-	}
-	if r.o.NoCache {
-		row.Cached = 0
 	}
 	if row.Cached > row.In {
 		row.Cached = row.In

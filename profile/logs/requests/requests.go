@@ -60,15 +60,12 @@ type Options struct {
 	TZ       *time.Location    // zone of times without one; nil is UTC
 	Unit     int64             // units of times that are numbers, per second; 0 tells them from column and size
 	Map      map[string]string // our column -> their column
-	NoCache  bool              // take no token as cached
-	InOrder  bool              // refuse a trace that is not in order of arrival; else Read sorts it
 	SkipBad  bool              // leave out rows that are not valid, and count them; else the first is an error
-	MaxRows  int64             // most rows that Read holds; 0 is DefaultMaxRows
 	Progress func(rows int64)  `json:"-"` // called now and then; nil reports nothing
 }
 
-// DefaultMaxRows is the most rows that Read holds: some 2.5 GB.
-const DefaultMaxRows = 50_000_000
+// MaxRows is the most rows that Read holds: some 2.5 GB.
+const MaxRows = 50_000_000
 
 // Format is one format of request traces.
 type Format struct {
@@ -122,14 +119,10 @@ func Read(ctx context.Context, in trace.Input, o Options) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := o.MaxRows
-	if limit <= 0 {
-		limit = DefaultMaxRows
-	}
 	t := &Trace{Input: in.Name, Start: NoStart}
 	err = r.EachRow(ctx, func(row *Row) error {
-		if int64(len(t.Rows)) >= limit {
-			return r.fault(0, "", fmt.Sprintf("there are over %s requests, the most that are held at once", capcli.Grouped(limit)),
+		if len(t.Rows) >= MaxRows {
+			return r.fault(0, "", fmt.Sprintf("there are over %s requests, the most that are held at once", capcli.Grouped(MaxRows)),
 				"take a part of the trace, or describe it and give its rates and lengths")
 		}
 		t.Rows = append(t.Rows, *row)
@@ -184,8 +177,8 @@ func ReadLengths(ctx context.Context, in trace.Input, o Options) ([]Row, Report,
 		return nil, Report{}, err
 	}
 	err = r.EachRow(ctx, func(row *Row) error {
-		if len(rows) >= DefaultMaxRows {
-			return r.fault(0, "", fmt.Sprintf("there are over %s requests", capcli.Grouped(DefaultMaxRows)), "take a part of them")
+		if len(rows) >= MaxRows {
+			return r.fault(0, "", fmt.Sprintf("there are over %s requests", capcli.Grouped(MaxRows)), "take a part of them")
 		}
 		rows = append(rows, *row)
 		return nil

@@ -97,10 +97,6 @@ func conform(t *testing.T, format string, s sample) {
 	if _, err := readText(t, z.String()[:z.Len()-9], Options{}); err == nil {
 		t.Error("a gzip file that is cut short was read as whole")
 	}
-	wide, err := readText(t, s.data, Options{NoCache: true})
-	if err != nil || slices.ContainsFunc(wide.Rows, func(r Row) bool { return r.Cached > 0 }) {
-		t.Errorf("without a cache: %+v, %v", wide, err)
-	}
 }
 
 // fuzz feeds any bytes to a format: it must not panic, what it keeps is within bounds, every row is
@@ -152,12 +148,10 @@ func TestRefusals(t *testing.T) {
 		{"a column short", head + "0,1,2\n7,1\n", Options{}, "line 3: expected 3 columns as in the header, found 2", "cut short"},
 		{"all failed", head + "0,1,0\n7,1,\n", Options{}, "none of 2 rows has tokens out", "rates and lengths"},
 		{"no unit", "arrival,tokens_in,tokens_out\n17,1,2\n", Options{}, "unit is not known", "--times"},
-		{"not in order", head + "9,1,2\n7,1,3\n", Options{InOrder: true}, "line 3: arrival_us: the request came before", "sort"},
 		{"two kinds of times", "time,tokens_in,tokens_out\n2024-01-01T00:00:00Z,1,2\n0.5,1,2\n", Options{}, "some times are dates", ""},
 		{"unknown", "hello\n", Options{}, "the format is not recognised", "csv"},
 		{"binary", "PAR\x00\x01\x02", Options{}, "binary", ""},
 		{"a wrong map", head + "0,1,2\n", Options{Map: map[string]string{"cached": "hits"}}, `the header has no column "hits"`, ""},
-		{"too many rows", head + "0,1,2\n1,1,2\n2,1,2\n", Options{MaxRows: 2}, "over 2 requests", ""},
 		{"a list without an end", `[{"arrival_us":1,"tokens_in":2,"tokens_out":3}`, Options{}, "does not end", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

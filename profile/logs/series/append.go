@@ -75,12 +75,12 @@ func (p *putter) row(line int, id []byte, stamp, value string) error {
 	if err != nil {
 		return err
 	}
-	v, wrong := figure(value)
+	v, wrong := Figure(value)
 	if wrong != "" {
 		return p.t.fault(line, p.value, wrong, "leave it empty where it is missing")
 	}
 	for k, more := range p.t.More {
-		if p.beside[k], wrong = figure(p.more[k]); wrong != "" {
+		if p.beside[k], wrong = Figure(p.more[k]); wrong != "" {
 			return p.t.fault(line, more.value, wrong, "leave it empty where it is missing")
 		}
 	}

@@ -97,10 +97,6 @@ func (b *Builder) add(row int, id []byte, r reading, v float64) error {
 	return b.put.take(row, id, r, v)
 }
 
-// Figure parses the text of one value. A missing value is NaN. wrong says what is wrong with
-// the text, or is "".
-func Figure(text string) (v float64, wrong string) { return figure(text) }
-
 // Fault returns an InputError about a row of the table.
 func (b *Builder) Fault(row int, field, text, hint string) error {
 	return b.put.t.fault(row, field, text, hint)

@@ -57,12 +57,12 @@ func isPlain(first, rest []byte) bool {
 	if bytes.ContainsAny(first, ",;\t|\x1f") {
 		return false
 	}
-	if _, wrong := figure(string(first)); wrong == "" {
+	if _, wrong := Figure(string(first)); wrong == "" {
 		return true
 	}
 	second, _, _ := bytes.Cut(bytes.TrimLeft(rest, "\r\n"), []byte{'\n'})
 	second = bytes.TrimSpace(second)
-	_, wrong := figure(string(second))
+	_, wrong := Figure(string(second))
 	return wrong == "" && len(second) > 0 || strings.HasPrefix(wrong, "expected a finite") || strings.HasPrefix(wrong, "expected a number under")
 }
 

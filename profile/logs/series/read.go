@@ -98,7 +98,7 @@ func readPlain(text *capcli.LineReader, o Options) (*Table, error) {
 		if bytes.TrimSpace(line)[0] == '#' {
 			return nil
 		}
-		v, wrong := figure(cell)
+		v, wrong := Figure(cell)
 		if wrong != "" && !begun && strings.HasPrefix(wrong, "expected a number, ") {
 			name, begun = cell, true
 			return nil

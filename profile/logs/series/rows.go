@@ -118,9 +118,9 @@ func isMissing(text string) bool {
 	return false
 }
 
-// figure parses one value; a missing value is NaN. wrong says what is wrong with the text, or is
+// Figure parses one value; a missing value is NaN. wrong says what is wrong with the text, or is
 // "".
-func figure(text string) (v float64, wrong string) {
+func Figure(text string) (v float64, wrong string) {
 	if isMissing(text) {
 		return math.NaN(), ""
 	}

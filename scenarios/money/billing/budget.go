@@ -195,7 +195,7 @@ func (s *Spend) upTo(t capcli.Time) capcli.USD {
 	if s.End <= s.Start || t >= s.End {
 		return s.Cost
 	}
-	part := scale(max(s.Cost, -s.Cost), int64(max(t, s.Start)-s.Start), int64(s.End-s.Start))
+	part := Share(max(s.Cost, -s.Cost), int64(max(t, s.Start)-s.Start), int64(s.End-s.Start))
 	if s.Cost < 0 {
 		return -part
 	}

@@ -30,7 +30,7 @@ func (c *Commitment) Terminate(at capcli.Time, share int64, flat capcli.USD) (Co
 		return Commitment{}, &EscapeError{fmt.Sprintf("the fee for leaving commitment %s is negative or over all that is left to pay", c.ID)}
 	}
 	var t tally
-	fee := scale(unpaid, share, 1_000_000)
+	fee := Share(unpaid, share, 1_000_000)
 	if t.add(&fee, flat); t.err != nil {
 		return Commitment{}, t.err
 	}
@@ -57,7 +57,7 @@ func (c *Commitment) Resell(at capcli.Time, haircut int64, flat capcli.USD) (Com
 	if haircut < 0 || haircut > 1_000_000 || flat < 0 {
 		return Commitment{}, &EscapeError{fmt.Sprintf("the haircut at which commitment %s is sold is not from 0%% to 100%%", c.ID)}
 	}
-	return c.leftAt(at, unpaid-(value-scale(value, haircut, 1_000_000))+flat)
+	return c.leftAt(at, unpaid-(value-Share(value, haircut, 1_000_000))+flat)
 }
 
 // remainder returns the cost of a commitment for the time from an instant on, and the payments
@@ -142,7 +142,7 @@ func (p *Portfolio) Rebalance(id string, at capcli.Time, with *Commitment, past 
 	if err != nil {
 		return nil, Refund{}, err
 	}
-	back := max(0, scale(unexpired, c.Escape.Refund, 1000)-c.Escape.Fee)
+	back := max(0, Share(unexpired, c.Escape.Refund, 1000)-c.Escape.Fee)
 	refund := Refund{At: at, Owner: c.Owner, Provider: c.Scope.Provider, Amount: back, Cancelled: unexpired, Exchanged: with != nil}
 	if err := c.withinLimit(refund, past); err != nil {
 		return nil, Refund{}, err

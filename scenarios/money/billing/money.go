@@ -65,9 +65,9 @@ func mulDiv(a, b, c int64) (int64, error) {
 	return v, nil
 }
 
-// scale returns u x part / whole, rounded half up, for part <= whole and none negative. It
+// Share returns u x part / whole, rounded half up, for part <= whole and none negative. It
 // cannot overflow.
-func scale(u capcli.USD, part, whole int64) capcli.USD {
+func Share(u capcli.USD, part, whole int64) capcli.USD {
 	v, err := mulDiv(int64(u), part, whole)
 	if err != nil {
 		panic(err)
@@ -113,9 +113,6 @@ func Spread(amount capcli.USD, seconds int64) (capcli.Rate, error) {
 	v, err := mulDiv(int64(max(amount, 0)), int64(capcli.Hour), max(seconds, 1))
 	return capcli.Rate(v), err
 }
-
-// Share returns amount x part / whole, rounded half up; part must not exceed whole.
-func Share(amount capcli.USD, part, whole int64) capcli.USD { return scale(amount, part, whole) }
 
 // Year is the length of a mean year, 365.25 days. Amounts over different lengths of time are
 // compared per Year.

@@ -252,7 +252,7 @@ func (c *Commitment) amortised(total capcli.USD, t capcli.Time) capcli.USD {
 
 // straight is amortised without the loss of leaving the commitment early.
 func (c *Commitment) straight(total capcli.USD, t capcli.Time) capcli.USD {
-	return scale(total-c.Exit.Loss, int64(max(c.Start, min(t, c.End))-c.Start), int64(c.End-c.Start))
+	return Share(total-c.Exit.Loss, int64(max(c.Start, min(t, c.End))-c.Start), int64(c.End-c.Start))
 }
 
 // lossIn returns the loss of leaving the commitment early in (from, to]. An end at to counts in

@@ -96,7 +96,7 @@ func (p MinimumSpend) amountOwed(from, to, start, end capcli.Time) capcli.USD {
 	if part <= 0 {
 		return 0
 	}
-	return scale(p.Minimum, int64(part), int64(whole-from))
+	return Share(p.Minimum, int64(part), int64(whole-from))
 }
 
 // total returns the least that must be paid over the whole term.

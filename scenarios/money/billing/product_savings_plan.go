@@ -115,5 +115,5 @@ func (r *PlanRate) rateFor(list capcli.Rate) capcli.Rate {
 	if r.Rate > 0 {
 		return r.Rate
 	}
-	return list - scale(list, r.Discount, 1_000_000)
+	return list - Share(list, r.Discount, 1_000_000)
 }

@@ -316,7 +316,7 @@ func (s *settled) lay(l *Line) (part Line) {
 	if l.Unlisted > 0 {
 		part.Unlisted = part.Billed
 	} else if l.Billed > 0 {
-		part.Equivalent = scale(l.Equivalent, int64(part.Billed), int64(l.Billed))
+		part.Equivalent = Share(l.Equivalent, int64(part.Billed), int64(l.Billed))
 	}
 	return part
 }

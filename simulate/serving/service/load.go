@@ -94,7 +94,7 @@ func requestsFields(q *Requests) []strict.Field {
 		{"curve", "file of rates by time, such as capcli forecast writes", strict.Text(&q.Curve, maxFile)},
 		{"curve_values", "what its values count: per_second or per_step; default: per_second, or per_step in a column requests, count or load", strict.Choice(&q.Within, "unit", "per_second", "per_step")},
 
-		{"tz", "zone of the hours, and of times of files that state none: Europe/Berlin", readZone(&c.Zone)},
+		{"tz", "zone of the hours, and of times of files that state none: Europe/Berlin", ReadZone(&c.Zone)},
 		{"scale", "so many times as many requests as the file has", strict.Number(&q.Scale, 1e-6, 1e6)},
 		{"repeat", "true begins the file anew at its end; or after how long: 24h", readRepeat(&q.Repeat)},
 		{"start", "when its first request comes: own (its own dates), a date, or how long after the start of the run; default: at the start", readBegin(&q.Start)},

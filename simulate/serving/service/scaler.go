@@ -127,8 +127,8 @@ func readClock(dst *capcli.Seconds) strict.Reader {
 	})
 }
 
-// readZone reads a time zone.
-func readZone(dst **time.Location) strict.Reader {
+// ReadZone returns a reader of a time zone.
+func ReadZone(dst **time.Location) strict.Reader {
 	const form = "a time zone such as Europe/Berlin or UTC"
 	return strict.Value(dst, form, form, func(text string) (*time.Location, bool) {
 		zone, err := time.LoadLocation(text)

@@ -178,7 +178,7 @@ func scalerFields(s *scale.Settings) []strict.Field {
 	}
 	return append(fields, []strict.Field{
 		{"schedule", "limits, or for scheduled the units, by time of day and week; the first window that holds counts", windowSection(s).List(&s.Schedule, 1000, "windows")},
-		{"tz", "zone of the schedule: Europe/Berlin; default: UTC", readZone(&s.Zone)},
+		{"tz", "zone of the schedule: Europe/Berlin; default: UTC", ReadZone(&s.Zone)},
 		{"budget", "what happens once the units have cost so much", budgetSection.Pointer(&s.Budget)},
 	}...)
 }

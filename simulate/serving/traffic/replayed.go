@@ -132,8 +132,8 @@ func usersOf(rows []requests.Row) int {
 
 // scale makes the requests so many times as many.
 func (s *Replayed) scale(times float64, length int64, seed capcli.Seed, name string) error {
-	if want := times * float64(len(s.rows)); want > requests.DefaultMaxRows {
-		return &capcli.RequestError{Field: "scale", Text: fmt.Sprintf("%v makes %s requests of the trace, over %s", times, capcli.Grouped(int64(want)), capcli.Grouped(requests.DefaultMaxRows)), Hint: "give a curve of demand with the lengths of the trace: requests: {rate: …, tokens_in: {from: FILE}}"}
+	if want := times * float64(len(s.rows)); want > requests.MaxRows {
+		return &capcli.RequestError{Field: "scale", Text: fmt.Sprintf("%v makes %s requests of the trace, over %s", times, capcli.Grouped(int64(want)), capcli.Grouped(requests.MaxRows)), Hint: "give a curve of demand with the lengths of the trace: requests: {rate: …, tokens_in: {from: FILE}}"}
 	}
 	rng := seed.Stream("service/" + name + "/scale")
 	phase := rng.Float64()

@@ -163,7 +163,7 @@ func (f *Files) fillOwn(ctx context.Context, open trace.Opener, s *service.Spec,
 		until = capcli.Day * capcli.Seconds(max(1, f.Days))
 	}
 	r.Input = s.Requests.From
-	r.Load, err = traffic.Collect(src, until, requests.DefaultMaxRows)
+	r.Load, err = traffic.Collect(src, until, requests.MaxRows)
 	return err
 }
 

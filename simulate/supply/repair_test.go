@@ -1,4 +1,4 @@
-package reliability
+package supply_test
 
 // Repair is a set of nodes that fail independently and that a limited number of crews repairs.
 type Repair struct {

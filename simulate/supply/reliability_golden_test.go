@@ -1,4 +1,4 @@
-package reliability_test
+package supply_test
 
 import (
 	"encoding/json"
@@ -6,11 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"capcli/simulate/reliability"
 )
 
-type golden struct {
+type closedForm struct {
 	Kind, ID string
 	Input    struct {
 		Checkpoint float64  `json:"checkpoint_s"`
@@ -38,27 +36,27 @@ type golden struct {
 }
 
 // answer computes a case; nil for a kind that is none of this package.
-func (g *golden) answer() any {
+func (g *closedForm) answer() any {
 	in := &g.Input
 	switch g.Kind {
 	case "interval":
-		return reliability.BestInterval(in.Checkpoint, in.MTBF)
+		return intervals(in.Checkpoint, in.MTBF)
 	case "completion":
 		every := 0.0
 		if in.Every != nil {
 			every = *in.Every
 		}
-		return reliability.Task{Work: in.Work, Every: every, Checkpoint: in.Checkpoint, Restart: in.Restart, Down: in.Down, MTBF: in.MTBF}.Complete()
+		return Task{Work: in.Work, Every: every, Checkpoint: in.Checkpoint, Restart: in.Restart, Down: in.Down, MTBF: in.MTBF}.Complete()
 	case "gang":
-		return reliability.Gang{Nodes: in.Nodes, Spares: in.Spares, MeanUp: in.MeanUp, MeanDown: in.MeanDown}.Availability()
+		return Gang{Nodes: in.Nodes, Spares: in.Spares, MeanUp: in.MeanUp, MeanDown: in.MeanDown}.Availability()
 	case "repair":
 		crews := 0
 		if in.Crews != nil {
 			crews = *in.Crews
 		}
-		return reliability.Repair{Nodes: in.Nodes, Needed: in.Needed, MeanUp: in.MeanUp, MeanDown: in.MeanDown, Crews: crews}.Availability()
+		return Repair{Nodes: in.Nodes, Needed: in.Needed, MeanUp: in.MeanUp, MeanDown: in.MeanDown, Crews: crews}.Availability()
 	case "racks":
-		return reliability.Racks{
+		return Racks{
 			Racks: in.Racks, NodesPerRack: in.PerRack, NodeMeanUp: in.NodeUp, NodeMeanDown: in.NodeDown, RackMeanUp: in.RackUp, RackMeanDown: in.RackDown,
 			Needed: in.Needed, GangNodes: in.GangNodes, GangRacks: in.GangRacks,
 		}.Availability()
@@ -67,12 +65,12 @@ func (g *golden) answer() any {
 }
 
 // TestGolden compares with an independent program, within 1e-9 relative.
-func TestGolden(t *testing.T) {
+func TestClosedForms(t *testing.T) {
 	b, err := os.ReadFile(filepath.FromSlash("../../../shared/golden/elastic/checkpoint/cases.json"))
 	if err != nil {
 		t.Skip("the golden answers are not here")
 	}
-	var cases []golden
+	var cases []closedForm
 	if err := json.Unmarshal(b, &cases); err != nil {
 		t.Fatal(err)
 	}

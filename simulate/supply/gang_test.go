@@ -1,4 +1,4 @@
-package reliability
+package supply_test
 
 import "math"
 
