@@ -10,7 +10,7 @@ import (
 
 // RunPool says how the use of one pool of a run is billed.
 type RunPool struct {
-	SKU        SKU
+	SKU      SKU
 	Price    capcli.Rate // public on-demand price of a GPU-hour
 	Path     []Step      // later values of Price; each applies to the clock hours that begin at or after it
 	Capacity string      // name of the pool
