@@ -166,16 +166,12 @@ func (s *plainSource) isOpen() bool                    { return false }
 // *capcli.InputError when a job comes too late to be counted, and with an *AccountError
 // when the accounts do not balance.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
-	r, err := run(ctx, cfg)
-	if _, depend := errors.AsType[*StagesError](err); depend && cfg.Jobs == nil && cfg.Stages == nil {
-		if cfg.Stages, err = NewStages(cfg.List); err == nil {
-			r, err = run(ctx, cfg)
+	if cfg.Jobs == nil && cfg.Stages == nil && anyNeedsStages(cfg.List) {
+		var err error
+		if cfg.Stages, err = NewStages(cfg.List); err != nil {
+			return nil, err
 		}
 	}
-	return r, err
-}
-
-func run(ctx context.Context, cfg Config) (*Result, error) {
 	e, err := newEngine(cfg)
 	if err != nil {
 		return nil, err

@@ -69,6 +69,16 @@ func needsStages(j *capcli.Job) bool {
 	return j.Stage != nil && (len(j.Stage.After) > 0 || j.Stage.Sweep != nil || j.Stage.FailTries > 0 || j.Stage.Fails)
 }
 
+// anyNeedsStages reports whether one of the jobs does.
+func anyNeedsStages(jobs []capcli.Job) bool {
+	for i := range jobs {
+		if needsStages(&jobs[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // stageState is how far a job of a run with stages has come.
 type stageState uint8
 
