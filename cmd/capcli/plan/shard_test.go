@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
@@ -360,8 +361,8 @@ func TestMergeNamesWhatIsMissingOrDamaged(t *testing.T) {
 			t.Errorf("%q is not in %v", part, err)
 		}
 	}
-	if hint := shell.HintOf(err); !strings.Contains(hint, "--array=3,5,7-9,11") {
-		t.Errorf("the hint is %q", hint)
+	if wrong, ok := errors.AsType[*capcli.InputError](err); !ok || !strings.Contains(wrong.Hint, "--array=3,5,7-9,11") {
+		t.Errorf("the hint is that of %v", err)
 	}
 	e, _, _ := shelltest.NewEnv()
 	if err := shardCall(t, e, &squares{pieces: 30, killed: -1}, input, "--shards=8", "--shard=0", "--out", dir); err != nil {

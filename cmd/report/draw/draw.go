@@ -59,14 +59,6 @@ type Plot struct {
 // layoutWidth is the width of a picture in pixels; a PNG has its Scale times as many.
 const layoutWidth = 760
 
-// Check reports options out of range.
-func (o Options) Check() error {
-	if o.Scale != 0 && (o.Scale < 0.5 || o.Scale > 4) {
-		return fmt.Errorf("the scale of a picture is 0.5 to 4, not %g", o.Scale)
-	}
-	return nil
-}
-
 func (o Options) scale() float64 {
 	if o.Scale == 0 {
 		return 2
@@ -79,8 +71,8 @@ func prepared(f *figure.Figure, o Options) (*sketch, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	if err := o.Check(); err != nil {
-		return nil, err
+	if o.Scale != 0 && (o.Scale < 0.5 || o.Scale > 4) {
+		return nil, fmt.Errorf("the scale of a picture is 0.5 to 4, not %g", o.Scale)
 	}
 	return &sketch{f: f, width: layoutWidth}, nil
 }
