@@ -64,8 +64,8 @@ func TestPlaceOfAShard(t *testing.T) {
 		{"of how many?", 0, 3, "dir", nil, "shard 3 of how many? --shards is missing"},
 		{"too many", 100_001, 3, "dir", nil, "--shards, --shard: expected 1 to 100000 shards, found 100001"},
 		{"below none", -4, 0, "dir", nil, "--shards, --shard: expected 1 to 100000 shards, found -4"},
-		{"into a file", 8, 3, "plan.json", nil, "a shard needs --out DIR: the folder for its file"},
-		{"to nowhere", 8, 3, "", nil, "a shard needs --out DIR: the folder for its file"},
+		{"into a file", 8, 3, "plan.json", nil, "out DIR is missing: a shard needs the folder for its file"},
+		{"to nowhere", 8, 3, "", nil, "out DIR is missing: a shard needs the folder for its file"},
 	} {
 		e, _, stderr := shelltest.NewEnv()
 		e.Getenv = func(name string) string { return c.env[name] }
