@@ -62,8 +62,8 @@ func TestPlaceOfAShard(t *testing.T) {
 		{"a whole plan in a task, to stdout", 0, -1, "", slurm("5", "8", "0", "7"), ""},
 		{"which shard?", 8, -1, "dir", nil, "--shards 8 needs --shard: the number of the shard"},
 		{"of how many?", 0, 3, "dir", nil, "shard 3 of how many? --shards is missing"},
-		{"too many", 100_001, 3, "dir", nil, "--shards, --shard: expected 1 to 100000 shards, found 100001"},
-		{"below none", -4, 0, "dir", nil, "--shards, --shard: expected 1 to 100000 shards, found -4"},
+		{"too many", 100_001, 3, "dir", nil, "shards: expected 1 to 100000 shards, found 100001"},
+		{"below none", -4, 0, "dir", nil, "shards: expected 1 to 100000 shards, found -4"},
 		{"into a file", 8, 3, "plan.json", nil, "out DIR is missing: a shard needs the folder for its file"},
 		{"to nowhere", 8, 3, "", nil, "out DIR is missing: a shard needs the folder for its file"},
 	} {

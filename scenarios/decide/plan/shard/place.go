@@ -53,7 +53,7 @@ func (r *PlaceRequest) Place() (s Shard, source string, err error) {
 		}
 	}
 	if err := s.Check(); err != nil {
-		return s, "", &capcli.RequestError{Field: "shard", Text: ": " + err.Error()}
+		return s, "", &capcli.RequestError{Field: "shards", Text: ": " + err.Error()}
 	}
 	switch {
 	case r.Stdin:
