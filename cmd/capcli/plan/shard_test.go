@@ -54,7 +54,7 @@ func TestPlaceOfAShard(t *testing.T) {
 		{"an array in steps", 0, -1, "dir", slurm("4", "4", "0", "6"), "this is task 4 of an array of 4 whose numbers do not run from 0 or 1 without gaps, so the number of shards is unknown"},
 		{"an array without its size", 0, -1, "dir", slurm("4", "", "", ""), "this is task 4 of an array of 0 whose numbers do not run from 0 or 1 without gaps, so the number of shards is unknown"},
 		{"no number", 0, -1, "dir", slurm("x", "4", "0", "3"), `SLURM_ARRAY_TASK_ID: expected a whole number from 0, found "x"`},
-		{"beyond the last", 4, -1, "dir", slurm("7", "1", "7", "7"), "--shards, --shard: of 4 shards expected one from 0 to 3, found 7"},
+		{"beyond the last", 4, -1, "dir", slurm("7", "1", "7", "7"), "shards: of 4 shards expected one from 0 to 3, found 7"},
 		{"an indexed job", 0, -1, "dir", map[string]string{"JOB_COMPLETION_INDEX": "3", "CAPCLI_SHARDS": "8"}, "3 of 8"},
 		{"an indexed job of unknown size", 0, -1, "dir", map[string]string{"JOB_COMPLETION_INDEX": "3"}, "JOB_COMPLETION_INDEX says that this is pod 3, but the number of pods is unknown"},
 		{"the number alone", 0, -1, "dir", map[string]string{"CAPCLI_SHARDS": "8"}, ""},
