@@ -51,7 +51,7 @@ func NameFile(err error, file string) error {
 type RequestError struct {
 	Field string // the field, named like its flag: "level"; "" is the whole request
 	Text  string // "wants percents between 0 and 100, found 120"; it may begin with a colon
-	Hint  string // what to do
+	Hint  string // what to do; fields are written as field=value, "level=95"
 }
 
 func (e *RequestError) Error() string {

@@ -118,8 +118,8 @@ type engine struct {
 // stream is the jobs that are still to come.
 type stream struct {
 	e           *engine
-	seq, number uint64     // of the last job
-	next        capcli.Job // the next job to arrive, already read
+	seq, number uint64      // of the last job
+	next        *capcli.Job // the next job to arrive, already read; it is not kept
 	nextAt      capcli.Seconds
 	more        bool
 	source      source
@@ -128,31 +128,31 @@ type stream struct {
 
 // source is where the jobs of a run come from: a list or a stream, or Stages.
 type source interface {
-	pull() (capcli.Job, error, bool) // reads the next job
-	submit()                         // the job that was read last arrives now
-	seed() *Live                     // the same, of a job that runs already; nil where it never can
-	come() bool                      // lets jobs arrive that others have let in, and reports whether there was one
-	retry(l *Live) bool              // puts l, whose work is done, back into its queue if this try of it failed
-	earliest(l *Live) capcli.Seconds // when l could have started at the earliest
-	isOpen() bool                    // something is to come that no live job stands for
+	pull() (*capcli.Job, error, bool) // reads the next job, which holds until the next call
+	submit()                          // the job that was read last arrives now
+	seed() *Live                      // the same, of a job that runs already; nil where it never can
+	come() bool                       // lets jobs arrive that others have let in, and reports whether there was one
+	retry(l *Live) bool               // puts l, whose work is done, back into its queue if this try of it failed
+	earliest(l *Live) capcli.Seconds  // when l could have started at the earliest
+	isOpen() bool                     // something is to come that no live job stands for
 }
 
 // plainSource is a source of jobs that do not depend on each other.
 type plainSource struct {
 	e    *engine
-	next func() (capcli.Job, error, bool)
+	next func() (*capcli.Job, error, bool)
 }
 
-func (s *plainSource) pull() (capcli.Job, error, bool) {
+func (s *plainSource) pull() (*capcli.Job, error, bool) {
 	j, err, ok := s.next()
-	if ok && err == nil && j.Stage != nil && needsStages(&j) {
+	if ok && err == nil && j.Stage != nil && needsStages(j) {
 		err = &StagesError{ID: j.ID}
 	}
 	return j, err, ok
 }
 
-func (s *plainSource) submit()                         { s.e.arrive() }
-func (s *plainSource) seed() *Live                     { return s.e.arrive() }
+func (s *plainSource) submit()                         { s.e.arrive(s.e.in.next) }
+func (s *plainSource) seed() *Live                     { return s.e.arrive(s.e.in.next) }
 func (s *plainSource) come() bool                      { return false }
 func (s *plainSource) retry(*Live) bool                { return false }
 func (s *plainSource) earliest(l *Live) capcli.Seconds { return l.Submitted }
@@ -166,16 +166,12 @@ func (s *plainSource) isOpen() bool                    { return false }
 // *capcli.InputError when a job comes too late to be counted, and with an *AccountError
 // when the accounts do not balance.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
-	r, err := run(ctx, cfg)
-	if _, depend := errors.AsType[*StagesError](err); depend && cfg.Jobs == nil && cfg.Stages == nil {
-		if cfg.Stages, err = NewStages(cfg.List); err == nil {
-			r, err = run(ctx, cfg)
+	if cfg.Jobs == nil && cfg.Stages == nil && anyNeedsStages(cfg.List) {
+		var err error
+		if cfg.Stages, err = NewStages(cfg.List); err != nil {
+			return nil, err
 		}
 	}
-	return r, err
-}
-
-func run(ctx context.Context, cfg Config) (*Result, error) {
 	e, err := newEngine(cfg)
 	if err != nil {
 		return nil, err
@@ -189,7 +185,7 @@ func run(ctx context.Context, cfg Config) (*Result, error) {
 	default:
 		pull, stop := iter.Pull2(cfg.Jobs)
 		defer stop()
-		e.in.source = &plainSource{e, pull}
+		e.in.source = &plainSource{e, pullStream(pull)}
 	}
 	if err := e.pullFirst(); err != nil {
 		return nil, err
@@ -202,14 +198,25 @@ func run(ctx context.Context, cfg Config) (*Result, error) {
 
 // pullSlice returns a function that returns the jobs of a list one by one. It avoids a coroutine,
 // which matters when a search runs the same jobs thousands of times.
-func pullSlice(list []capcli.Job) func() (capcli.Job, error, bool) {
+func pullSlice(list []capcli.Job) func() (*capcli.Job, error, bool) {
 	i := 0
-	return func() (capcli.Job, error, bool) {
+	return func() (*capcli.Job, error, bool) {
 		if i >= len(list) {
-			return capcli.Job{}, nil, false
+			return nil, nil, false
 		}
 		i++
-		return list[i-1], nil, true
+		return &list[i-1], nil, true
+	}
+}
+
+// pullStream returns pull with each job at one place in memory.
+func pullStream(pull func() (capcli.Job, error, bool)) func() (*capcli.Job, error, bool) {
+	var j capcli.Job
+	return func() (*capcli.Job, error, bool) {
+		var err error
+		var ok bool
+		j, err, ok = pull()
+		return &j, err, ok
 	}
 }
 
@@ -420,6 +427,7 @@ func (e *engine) instant(at capcli.Seconds) error {
 
 // advance reads the next job of the stream.
 func (in *stream) advance() error {
+	last := in.next.Submit
 	j, err, ok := in.source.pull()
 	if err != nil {
 		return err
@@ -429,7 +437,7 @@ func (in *stream) advance() error {
 	}
 	at := capcli.Seconds(j.Submit - in.e.ledger.rec.Start)
 	if at < in.nextAt {
-		return &OrderError{ID: j.ID, Submit: j.Submit, After: in.next.Submit}
+		return &OrderError{ID: j.ID, Submit: j.Submit, After: last}
 	}
 	in.next, in.nextAt = j, at
 	return in.reach()

@@ -8,12 +8,12 @@ import (
 
 // arrive puts the next job of the stream into its queue and returns it, or refuses it when it can
 // never run and returns nil.
-func (e *engine) arrive() *Live {
-	if e.in.next.GPUs == 0 && !e.cfg.CPUJobs {
+func (e *engine) arrive(j *capcli.Job) *Live {
+	if j.GPUs == 0 && !e.cfg.CPUJobs {
 		e.meter.cpuOnly++
 		return nil
 	}
-	l := e.live()
+	l := e.live(j)
 	if l.GPUMilli > 0 && e.c.shares == nil {
 		e.gpus.mendAll()
 		e.c.shareDevices(e.allRunning())
@@ -45,9 +45,8 @@ func (e *engine) admit(l *Live) {
 	e.planPatience(l)
 }
 
-// live makes a Live of the next job.
-func (e *engine) live() *Live {
-	j := &e.in.next
+// live makes a Live of a job.
+func (e *engine) live(j *capcli.Job) *Live {
 	l := e.slab.get()
 	e.in.seq++
 	e.in.number++

@@ -232,7 +232,10 @@ func (s *slab) get() *Live {
 	l := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	s.live++
-	*l = Live{slot: l.slot, slices: l.slices[:0], holds: l.holds[:0], run: l.run + 1, FirstStart: -1, Ended: -1}
+	slot, slices, holds, run := l.slot, l.slices[:0], l.holds[:0], l.run+1
+	*l = Live{} // cleared in place: a composite of the kept fields would be built apart and copied
+	l.slot, l.slices, l.holds, l.run = slot, slices, holds, run
+	l.FirstStart, l.Ended = -1, -1
 	return l
 }
 

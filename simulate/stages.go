@@ -69,6 +69,16 @@ func needsStages(j *capcli.Job) bool {
 	return j.Stage != nil && (len(j.Stage.After) > 0 || j.Stage.Sweep != nil || j.Stage.FailTries > 0 || j.Stage.Fails)
 }
 
+// anyNeedsStages reports whether one of the jobs does.
+func anyNeedsStages(jobs []capcli.Job) bool {
+	for i := range jobs {
+		if needsStages(&jobs[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // stageState is how far a job of a run with stages has come.
 type stageState uint8
 
@@ -129,12 +139,12 @@ func newStageRun(e *engine, s *Stages) *stageRun {
 }
 
 // pull returns the jobs in order of submission.
-func (r *stageRun) pull() (capcli.Job, error, bool) {
+func (r *stageRun) pull() (*capcli.Job, error, bool) {
 	if r.at >= len(r.list) {
-		return capcli.Job{}, nil, false
+		return nil, nil, false
 	}
 	r.at++
-	return r.list[r.lastIndex()], nil, true
+	return &r.list[r.lastIndex()], nil, true
 }
 
 // lastIndex returns the index of the job that pull returned last.
@@ -224,10 +234,8 @@ func (r *stageRun) arrive(i int32) *Live {
 	if r.Graph.Waits(int(i)) {
 		r.held.add(e.c.now - capcli.Seconds(j.Submit-e.ledger.rec.Start))
 	}
-	next := e.in.next
-	e.in.next, e.in.seq = *j, uint64(i)
-	l := e.arrive()
-	e.in.next = next
+	e.in.seq = uint64(i)
+	l := e.arrive(j)
 	switch {
 	case j.GPUs == 0 && !e.cfg.CPUJobs:
 		r.res.Steps++
@@ -334,10 +342,8 @@ func (r *stageRun) cancel(i int32) {
 	r.res.Undone += r.list[i].Work()
 	e.meter.cancelled(e, &r.list[i])
 	if len(e.cfg.Observers) > 0 {
-		next := e.in.next
-		e.in.next, e.in.seq = r.list[i], uint64(i)
-		l := e.live()
-		e.in.next = next
+		e.in.seq = uint64(i)
+		l := e.live(&r.list[i])
 		l.state = waiting
 		e.tell(Arrive, l, 0, 0)
 		l.state = dropped

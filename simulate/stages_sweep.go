@@ -161,10 +161,8 @@ func (r *stageRun) earliest(l *Live) capcli.Seconds {
 
 // leftHeld counts j, job i of the list, which is held at the end of the run, as unserved.
 func (e *engine) leftHeld(j *capcli.Job, i int) {
-	next := e.in.next
-	e.in.next, e.in.seq = *j, uint64(i)
-	l := e.live()
-	e.in.next = next
+	e.in.seq = uint64(i)
+	l := e.live(j)
 	l.state = waiting
 	for len(e.meter.byTenant) <= l.tenant.index {
 		e.meter.byTenant = append(e.meter.byTenant, group{})

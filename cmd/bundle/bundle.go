@@ -61,6 +61,24 @@ func NewSpelling(cmd *cobra.Command, text string) string {
 	return strings.Join(calls, "capcli ")
 }
 
+// NameFlags returns a hint about fields of a request with each field=value as --field value, where
+// field is a flag of cmd. A hint that has flags is returned as it is.
+func NameFlags(cmd *cobra.Command, hint string) string {
+	if cmd == nil || strings.Contains(hint, "--") {
+		return hint
+	}
+	return fieldInHint.ReplaceAllStringFunc(hint, func(found string) string {
+		part := fieldInHint.FindStringSubmatch(found)
+		if cmd.Flags().Lookup(part[2]) == nil {
+			return found
+		}
+		return part[1] + "--" + part[2] + " " + part[3]
+	})
+}
+
+// fieldInHint matches what is before a field, the field and its value.
+var fieldInHint = regexp.MustCompile(`(^|\s)([a-z][a-z-]*)=('[^']*'|\S+)`)
+
 // inNewSpelling writes a flag's new spelling followed by word. word begins with a space, or is
 // empty; it becomes the value where the spelling takes one and word is no word of the sentence.
 func inNewSpelling(spelling, word string) string {

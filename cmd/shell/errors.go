@@ -71,8 +71,8 @@ func HasType[E error](err error) bool {
 	return ok
 }
 
-// HintOf returns a hint on how to mend err, or "".
-func HintOf(err error) string {
+// hintOf returns a hint on how to mend err, or "". It names fields of a request by their flags.
+func hintOf(e *Env, err error) string {
 	var (
 		usage   *UsageError
 		input   *capcli.InputError
@@ -95,7 +95,7 @@ func HintOf(err error) string {
 	case errors.As(err, &missing):
 		return missing.Hint
 	case errors.As(err, &request):
-		return request.Hint
+		return bundle.NameFlags(e.Cmd, request.Hint)
 	case errors.As(err, &gone):
 		return gone.Hint
 	case errors.As(err, &far):
@@ -114,7 +114,7 @@ func Conclude(e *Env, err error) int {
 		return ExitDone
 	}
 	code := ExitCode(err)
-	text, hint := e.redact(messageOf(e, err)), e.redact(bundle.NewSpelling(e.Cmd, HintOf(err)))
+	text, hint := e.redact(messageOf(e, err)), e.redact(bundle.NewSpelling(e.Cmd, hintOf(e, err)))
 	if errors.Is(err, context.Canceled) {
 		text = "stopped"
 	}
@@ -162,7 +162,7 @@ func Printable(text string) string {
 }
 
 func writeErrorJSON(e *Env, err error, code int) {
-	b := report.Problem{Text: e.redact(messageOf(e, err)), Hint: e.redact(bundle.NewSpelling(e.Cmd, HintOf(err))), Exit: code}
+	b := report.Problem{Text: e.redact(messageOf(e, err)), Hint: e.redact(bundle.NewSpelling(e.Cmd, hintOf(e, err))), Exit: code}
 	if in, ok := errors.AsType[*capcli.InputError](err); ok {
 		b.File, b.Line, b.Field = e.redact(in.File), in.Line, in.Field
 	}

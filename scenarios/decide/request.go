@@ -112,18 +112,18 @@ func (q *Request) Check() error {
 func (q *Request) settle() (*settled, error) {
 	switch {
 	case q.Trace == "":
-		return nil, &capcli.RequestError{Field: "trace", Text: "is missing: the job log or recording to decide for", Hint: "--trace sacct.psv.gz --gpu H100"}
+		return nil, &capcli.RequestError{Field: "trace", Text: "is missing: the job log or recording to decide for", Hint: "trace=sacct.psv.gz gpu=H100"}
 	case q.Trace == "-":
 		return nil, &capcli.RequestError{Field: "trace", Text: "is read several times and cannot be stdin", Hint: "capcli import slurm - --out jobs.parquet, then --trace jobs.parquet"}
 	case q.GPU == "":
 		return nil, &capcli.RequestError{Field: "gpu", Text: "is missing: the GPU model to plan for", Hint: "--gpu H100; capcli prices list has the models"}
 	case q.Horizon == "" || strings.Contains(q.Horizon, ","):
-		return nil, &capcli.RequestError{Field: "horizon", Text: fmt.Sprintf("wants one length of time or date, found %q", q.Horizon), Hint: "--horizon 1y"}
+		return nil, &capcli.RequestError{Field: "horizon", Text: fmt.Sprintf("wants one length of time or date, found %q", q.Horizon), Hint: "horizon=1y"}
 	case q.Futures < 2 || q.Futures > futuresMost:
-		return nil, &capcli.RequestError{Field: "paths", Text: fmt.Sprintf("wants 2 to %d futures, found %d", futuresMost, q.Futures), Hint: fmt.Sprintf("--paths %d", futuresDefault)}
+		return nil, &capcli.RequestError{Field: "paths", Text: fmt.Sprintf("wants 2 to %d futures, found %d", futuresMost, q.Futures), Hint: fmt.Sprintf("paths=%d", futuresDefault)}
 	}
 	if q.Origins < 0 || q.Origins > originsMost {
-		return nil, &capcli.RequestError{Field: "backtest", Text: fmt.Sprintf("wants 0 to %d earlier dates, found %d", originsMost, q.Origins), Hint: fmt.Sprintf("--backtest %d", originsDefault)}
+		return nil, &capcli.RequestError{Field: "backtest", Text: fmt.Sprintf("wants 0 to %d earlier dates, found %d", originsMost, q.Origins), Hint: fmt.Sprintf("backtest=%d", originsDefault)}
 	}
 	if err := inputs.CheckJoined(q.Joined); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (q *Request) settle() (*settled, error) {
 		return nil, err
 	}
 	if s.hold == 0 {
-		return nil, &capcli.RequestError{Field: "hold", Text: "wants a share over 0", Hint: "--hold 95%"}
+		return nil, &capcli.RequestError{Field: "hold", Text: "wants a share over 0", Hint: "hold=95%"}
 	}
 	return s, s.settleLimits()
 }
@@ -189,7 +189,7 @@ func (s *settled) settleLimits() error {
 	}
 	c, err := outcome.ParseCheck("cost<=" + s.Budget)
 	if err != nil {
-		return &capcli.RequestError{Field: "budget", Text: ": " + err.Error(), Hint: "--budget 4M"}
+		return &capcli.RequestError{Field: "budget", Text: ": " + err.Error(), Hint: "budget=4M"}
 	}
 	s.limits, s.checks = append(s.limits, "cost="+s.Budget), append(s.checks, c)
 	return nil
@@ -206,7 +206,7 @@ func parseLimit(field, op, text string) (c outcome.Check, err error) {
 		}
 	}
 	if !ok || err != nil {
-		return c, &capcli.RequestError{Field: field, Text: fmt.Sprintf("%q: %s", text, why), Hint: "--max wait_p95=30m"}
+		return c, &capcli.RequestError{Field: field, Text: fmt.Sprintf("%q: %s", text, why), Hint: "max=wait_p95=30m"}
 	}
 	if !slices.Contains(limitedMetrics, c.Metric.Name) {
 		return c, &capcli.RequestError{

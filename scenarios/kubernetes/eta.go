@@ -57,7 +57,7 @@ func (q *Ask) Check() error {
 	case q.GPUs < 1 || q.GPUs > 1_000_000:
 		return &capcli.RequestError{Field: "gpus", Text: fmt.Sprintf("wants 1 to 1000000, found %d", q.GPUs)}
 	case q.Queue == "":
-		return &capcli.RequestError{Field: "queue", Text: "wants a LocalQueue", Hint: "for example --queue team-a/main"}
+		return &capcli.RequestError{Field: "queue", Text: "wants a LocalQueue", Hint: "for example queue=team-a/main"}
 	}
 	return q.Request.Check()
 }

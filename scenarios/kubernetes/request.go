@@ -39,10 +39,10 @@ func (q *Request) Check() error {
 // Settle reads the lengths of time as flags write them, "" for none, and checks the request.
 func (q *Request) Settle(evictTime, lasting string) (err error) {
 	if q.EvictTime, err = capcli.ParseSeconds(cmp.Or(evictTime, "0s")); err != nil {
-		return &capcli.RequestError{Field: "evict-time", Text: err.Error(), Hint: "for example --evict-time 5s"}
+		return &capcli.RequestError{Field: "evict-time", Text: err.Error(), Hint: "for example evict-time=5s"}
 	}
 	if q.Default, err = capcli.ParseSeconds(cmp.Or(lasting, "0s")); err != nil {
-		return &capcli.RequestError{Field: "duration", Text: err.Error(), Hint: "for example --duration 2h"}
+		return &capcli.RequestError{Field: "duration", Text: err.Error(), Hint: "for example duration=2h"}
 	}
 	return q.Check()
 }

@@ -73,7 +73,7 @@ func atMost(s play.Source, most int) play.Source {
 			n := 0
 			for j, err := range jobs {
 				if n++; n > most {
-					err = &capcli.RequestError{Field: "max-jobs", Text: fmt.Sprintf("is %d, but %s has more jobs", most, s.Name), Hint: "--limits jobs=N allows more; each takes about 250 bytes"}
+					err = &capcli.RequestError{Field: "max-jobs", Text: fmt.Sprintf("is %d, but %s has more jobs", most, s.Name), Hint: "limits=jobs=N allows more; each takes about 250 bytes"}
 				}
 				if !yield(j, err) || err != nil {
 					return

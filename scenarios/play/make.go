@@ -48,11 +48,11 @@ func (q *Question) Settle() error {
 	case "any":
 		q.Sets, q.Models = append(q.Sets, "jobs.any_model=true"), ""
 	default:
-		return &capcli.RequestError{Field: "models", Text: "wants any, found " + q.Models, Hint: "--models any runs jobs on GPUs of any model"}
+		return &capcli.RequestError{Field: "models", Text: "wants any, found " + q.Models, Hint: "models=any runs jobs on GPUs of any model"}
 	}
 	if q.Period != "" && q.Period != tracePeriod {
 		if _, err := scenarios.ParsePeriod(q.Period); err != nil {
-			return &capcli.RequestError{Field: "period", Text: ": " + err.Error(), Hint: "--period '2027-01-01 to 2027-01-28', or --period trace for the days of the log"}
+			return &capcli.RequestError{Field: "period", Text: ": " + err.Error(), Hint: "period='2027-01-01 to 2027-01-28', or period=trace for the days of the log"}
 		}
 		q.setPeriod(q.Period)
 	}
@@ -117,7 +117,7 @@ func (m *Maker) settlePeriod(ctx context.Context, q *Question) error {
 		return err
 	}
 	if q.Trace == "" {
-		return &capcli.RequestError{Field: "period", Text: "trace takes the days of the log that --trace names, but there is no --trace", Hint: "--trace jobs.parquet --period trace"}
+		return &capcli.RequestError{Field: "period", Text: "trace takes the days of the log that --trace names, but there is no --trace", Hint: "trace=jobs.parquet period=trace"}
 	}
 	survey, err := m.Survey(ctx, q)
 	if err != nil {

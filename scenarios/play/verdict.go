@@ -39,7 +39,7 @@ type Conditions struct {
 func (q *Conditions) Check() error {
 	for _, text := range q.FailIf {
 		if _, err := outcome.ParseCheck(text); err != nil {
-			return &capcli.RequestError{Field: "fail-if", Text: ": " + err.Error(), Hint: "for example --fail-if 'wait_p95>30m'"}
+			return &capcli.RequestError{Field: "fail-if", Text: ": " + err.Error(), Hint: "for example fail-if='wait_p95>30m'"}
 		}
 	}
 	return nil

@@ -56,14 +56,14 @@ func (v *validation) fit(ctx context.Context) error {
 		return nil
 	}
 	if len(v.log.Jobs) < 200 {
-		return &capcli.RequestError{Field: "fit", Text: "wants 200 jobs or more: an earlier half to choose on and a later one to judge", Hint: "leave --fit out"}
+		return &capcli.RequestError{Field: "fit", Text: "wants 200 jobs or more: an earlier half to choose on and a later one to judge", Hint: "leave fit out"}
 	}
 	f := &fitting{log: v.log, cut: v.log.middle(), from: v.from, least: v.r.Floor.Distance + v.r.Floor.Error}
 	if f.earlier = v.log.earlierPart(f.cut); len(f.earlier.Jobs) == 0 {
-		return &capcli.RequestError{Field: "fit", Text: "wants jobs queued at different times, found all of the earlier half at one", Hint: "leave --fit out"}
+		return &capcli.RequestError{Field: "fit", Text: "wants jobs queued at different times, found all of the earlier half at one", Hint: "leave fit out"}
 	}
 	if countBefore(f.earlier, max(f.from, f.earlier.begin())) > len(f.earlier.Jobs)-50 {
-		return &capcli.RequestError{Field: "fit", Text: "wants 50 jobs or more to measure on the earlier half", Hint: "give a shorter --warm-up, or leave --fit out"}
+		return &capcli.RequestError{Field: "fit", Text: "wants 50 jobs or more to measure on the earlier half", Hint: "give a shorter warm-up, or leave fit out"}
 	}
 	asked := Choice{Policy: v.r.Policy, Perfect: v.req.Perfect, Capacity: v.log.Capacity, rules: v.rules}
 	if err := f.search(ctx, asked); err != nil {

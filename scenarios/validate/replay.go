@@ -70,7 +70,7 @@ func (l *Log) replay(ctx context.Context, rules Rules, runs []capcli.Seconds, st
 		watch.starts[i] = l.Jobs[i].Start
 	}
 	if i := slices.Index(watch.starts, capcli.NoTime); i >= 0 {
-		return nil, &capcli.RequestError{Field: "policy", Text: "never starts job " + l.Jobs[i].ID + ", so its wait cannot be compared", Hint: "take a policy that starts every job: --policy easy"}
+		return nil, &capcli.RequestError{Field: "policy", Text: "never starts job " + l.Jobs[i].ID + ", so its wait cannot be compared", Hint: "take a policy that starts every job: policy=easy"}
 	}
 	return watch.starts, nil
 }

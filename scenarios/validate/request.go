@@ -67,7 +67,7 @@ func (r *Request) cut(first capcli.Time) (capcli.Time, error) {
 	}
 	at, err := capcli.ParseTime(r.From, r.Read.TZ, false)
 	if err != nil {
-		return 0, &capcli.RequestError{Field: "from", Text: "wants a date, a time or a length of time after the first submission, found " + capcli.Quoted(r.From), Hint: "for example --from 2026-03-01 or --from 14d"}
+		return 0, &capcli.RequestError{Field: "from", Text: "wants a date, a time or a length of time after the first submission, found " + capcli.Quoted(r.From), Hint: "for example from=2026-03-01 or from=14d"}
 	}
 	return at, nil
 }
@@ -124,7 +124,7 @@ func (r *Request) read(ctx context.Context, open trace.Opener, note func(string)
 	if len(l.Jobs) == 0 {
 		return nil, nil, "", &capcli.InputError{
 			File: r.Log, Text: fmt.Sprintf("each of the %s jobs is larger than the capacity of %s", capcli.Grouped(int64(len(l.TooLarge))), unitText(most, past)),
-			Hint: "give the capacity in what the log counts: --capacity",
+			Hint: "give the capacity in what the log counts",
 		}
 	}
 	if r.From != "" {
@@ -175,9 +175,9 @@ func (r *Request) emptyError(p *Past) error {
 	e := &capcli.InputError{File: r.Log, Text: "no job has a recorded start", Hint: "a log can be held against a simulation if it has the columns submit, start and end"}
 	switch {
 	case r.Partition != "" && !slices.ContainsFunc(p.Partitions, func(q NamedJobs) bool { return q.Name == r.Partition }):
-		e.Text, e.Hint = fmt.Sprintf("no job with a recorded start is in partition %s", capcli.Quoted(r.Partition)), "leave --partition out, or name one of the log: capcli trace describe "+r.Log
+		e.Text, e.Hint = fmt.Sprintf("no job with a recorded start is in partition %s", capcli.Quoted(r.Partition)), "leave partition out, or name one of the log: capcli trace describe "+r.Log
 	case r.GPUModel != "" && !slices.ContainsFunc(p.Models, func(q NamedJobs) bool { return q.Name == r.GPUModel }):
-		e.Text, e.Hint = fmt.Sprintf("no job with a recorded start wants GPU model %s", capcli.Quoted(r.GPUModel)), "leave --gpu-model out, or name one of the log: capcli trace describe "+r.Log
+		e.Text, e.Hint = fmt.Sprintf("no job with a recorded start wants GPU model %s", capcli.Quoted(r.GPUModel)), "leave gpu-model out, or name one of the log: capcli trace describe "+r.Log
 	case p.WithoutUnits > 0:
 		e.Text, e.Hint = "no job with a recorded start says what it held", "name the column: --read gpus=THEIRS"
 	}

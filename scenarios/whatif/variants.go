@@ -61,7 +61,7 @@ func speedVariants(s *scenarios.Scenario) ([]Variant, error) {
 		}
 	}
 	if len(on) == 0 {
-		return nil, &capcli.RequestError{Text: fmt.Sprintf("%s has no speed block, or all of it is off, and no change is given", s.Name), Hint: "give a change, such as capacity[0].gpus=72 or --set 'speed=[{busy: 60% -> 90%, because: input fixed}]'"}
+		return nil, &capcli.RequestError{Text: fmt.Sprintf("%s has no speed block, or all of it is off, and no change is given", s.Name), Hint: "give a change, such as capacity[0].gpus=72 or set='speed=[{busy: 60% -> 90%, because: input fixed}]'"}
 	}
 	except := func(keep int) (sets []string) {
 		for _, i := range on {

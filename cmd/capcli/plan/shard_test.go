@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
@@ -53,18 +54,18 @@ func TestPlaceOfAShard(t *testing.T) {
 		{"an array in steps", 0, -1, "dir", slurm("4", "4", "0", "6"), "this is task 4 of an array of 4 whose numbers do not run from 0 or 1 without gaps, so the number of shards is unknown"},
 		{"an array without its size", 0, -1, "dir", slurm("4", "", "", ""), "this is task 4 of an array of 0 whose numbers do not run from 0 or 1 without gaps, so the number of shards is unknown"},
 		{"no number", 0, -1, "dir", slurm("x", "4", "0", "3"), `SLURM_ARRAY_TASK_ID: expected a whole number from 0, found "x"`},
-		{"beyond the last", 4, -1, "dir", slurm("7", "1", "7", "7"), "--shards, --shard: of 4 shards expected one from 0 to 3, found 7"},
+		{"beyond the last", 4, -1, "dir", slurm("7", "1", "7", "7"), "shards: of 4 shards expected one from 0 to 3, found 7"},
 		{"an indexed job", 0, -1, "dir", map[string]string{"JOB_COMPLETION_INDEX": "3", "CAPCLI_SHARDS": "8"}, "3 of 8"},
 		{"an indexed job of unknown size", 0, -1, "dir", map[string]string{"JOB_COMPLETION_INDEX": "3"}, "JOB_COMPLETION_INDEX says that this is pod 3, but the number of pods is unknown"},
 		{"the number alone", 0, -1, "dir", map[string]string{"CAPCLI_SHARDS": "8"}, ""},
 		{"a whole plan in a task", 0, -1, "plan.json", slurm("5", "8", "0", "7"), ""},
 		{"a whole plan in a task, to stdout", 0, -1, "", slurm("5", "8", "0", "7"), ""},
-		{"which shard?", 8, -1, "dir", nil, "--shards 8 needs --shard: the number of the shard"},
-		{"of how many?", 0, 3, "dir", nil, "shard 3 of how many? --shards is missing"},
-		{"too many", 100_001, 3, "dir", nil, "--shards, --shard: expected 1 to 100000 shards, found 100001"},
-		{"below none", -4, 0, "dir", nil, "--shards, --shard: expected 1 to 100000 shards, found -4"},
-		{"into a file", 8, 3, "plan.json", nil, "a shard needs --out DIR: the folder for its file"},
-		{"to nowhere", 8, 3, "", nil, "a shard needs --out DIR: the folder for its file"},
+		{"which shard?", 8, -1, "dir", nil, "shards 8 needs shard: the number of the shard"},
+		{"of how many?", 0, 3, "dir", nil, "shards is missing: shard 3 of how many?"},
+		{"too many", 100_001, 3, "dir", nil, "shards: expected 1 to 100000 shards, found 100001"},
+		{"below none", -4, 0, "dir", nil, "shards: expected 1 to 100000 shards, found -4"},
+		{"into a file", 8, 3, "plan.json", nil, "out DIR is missing: a shard needs the folder for its file"},
+		{"to nowhere", 8, 3, "", nil, "out DIR is missing: a shard needs the folder for its file"},
 	} {
 		e, _, stderr := shelltest.NewEnv()
 		e.Getenv = func(name string) string { return c.env[name] }
@@ -360,8 +361,8 @@ func TestMergeNamesWhatIsMissingOrDamaged(t *testing.T) {
 			t.Errorf("%q is not in %v", part, err)
 		}
 	}
-	if hint := shell.HintOf(err); !strings.Contains(hint, "--array=3,5,7-9,11") {
-		t.Errorf("the hint is %q", hint)
+	if wrong, ok := errors.AsType[*capcli.InputError](err); !ok || !strings.Contains(wrong.Hint, "--array=3,5,7-9,11") {
+		t.Errorf("the hint is that of %v", err)
 	}
 	e, _, _ := shelltest.NewEnv()
 	if err := shardCall(t, e, &squares{pieces: 30, killed: -1}, input, "--shards=8", "--shard=0", "--out", dir); err != nil {

@@ -73,9 +73,7 @@ func (s *sketch) paintSpans() {
 	if slices.ContainsFunc(s.f.Marks, func(m figure.Mark) bool { return m.Axis == "x" }) {
 		top = 24 // for the labels of marks
 	}
-	if s.height == 0 {
-		s.height = top + tickSpace + lineHeight + float64(total)*laneHeight + float64(rows)*4
-	}
+	s.height = top + tickSpace + lineHeight + float64(total)*laneHeight + float64(rows)*4
 	s.inner = rect{widest + 12, top, s.width - rightSpace, s.height - tickSpace - lineHeight}
 	s.x = scale{x.lo, x.hi, s.inner.x0, s.inner.x1}
 	s.plot.X = [2]float64{x.lo, x.hi}

@@ -84,9 +84,7 @@ func (s *sketch) newLedge(y span, lie bool) ledge {
 
 // standUp draws the frame of upright bars.
 func (s *sketch) standUp(l *ledge, y span) {
-	if s.height == 0 {
-		s.height = defaultHeight
-	}
+	s.height = defaultHeight
 	lines := 1
 	for _, n := range s.f.X.Names[:l.names] {
 		if l.names <= 12 && textWidth(shortened(n, lettering{}, 2*maxNameWidth), lettering{}) > (s.width-70)/float64(l.names)-6 {
@@ -128,9 +126,7 @@ func (s *sketch) lieDown(l *ledge, y span, widest float64) {
 			groups++
 		}
 	}
-	if s.height == 0 {
-		s.height = topSpace + tickSpace + 6 + float64(l.names)*math.Min(math.Max(26, float64(groups)*13+8), math.Max(26, math.Min(120, 1600/float64(l.names))))
-	}
+	s.height = topSpace + tickSpace + 6 + float64(l.names)*math.Min(math.Max(26, float64(groups)*13+8), math.Max(26, math.Min(120, 1600/float64(l.names))))
 	s.inner = rect{widest + 12, topSpace, s.width - 46, s.height - tickSpace - 6}
 	most := int((s.inner.x1 - s.inner.x0) / 90)
 	y = y.stepped(s.f.Y.Unit, most)

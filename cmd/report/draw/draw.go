@@ -10,13 +10,10 @@ import (
 	"capcli/scenarios/figure"
 )
 
-// Options are how large a picture is, and in which colours. The zero value is a light picture of 760
-// pixels.
+// Options are the colours of a picture and how fine it is. The zero value is a light picture.
 type Options struct {
-	Width  int     // in pixels, 320 to 4000; 0 is 760
-	Height int     // of the plot without its legend; 0 is as the kind needs
-	Dark   bool    // light on dark, in a picture file
-	Scale  float64 // pixels of a PNG for each pixel of the layout, 0.5 to 4; 0 is 2
+	Dark  bool    // light on dark, in a picture file
+	Scale float64 // pixels of a PNG for each pixel of the layout, 0.5 to 4; 0 is 2
 }
 
 // Drawing is a figure drawn for a page.
@@ -59,31 +56,8 @@ type Plot struct {
 	Rows   [][2]float64 `json:"rows,omitempty"` // top and bottom of each row of spans
 }
 
-const (
-	defaultWidth = 760
-	minWidth     = 320
-	maxWidth     = 4000
-)
-
-// Check reports options out of range.
-func (o Options) Check() error {
-	switch {
-	case o.Width != 0 && (o.Width < minWidth || o.Width > maxWidth):
-		return fmt.Errorf("a picture is %d to %d pixels wide, not %d", minWidth, maxWidth, o.Width)
-	case o.Height != 0 && (o.Height < 80 || o.Height > maxWidth):
-		return fmt.Errorf("a picture is 80 to %d pixels high, not %d", maxWidth, o.Height)
-	case o.Scale != 0 && (o.Scale < 0.5 || o.Scale > 4):
-		return fmt.Errorf("the scale of a picture is 0.5 to 4, not %g", o.Scale)
-	}
-	return nil
-}
-
-func (o Options) width() float64 {
-	if o.Width == 0 {
-		return defaultWidth
-	}
-	return float64(o.Width)
-}
+// layoutWidth is the width of a picture in pixels; a PNG has its Scale times as many.
+const layoutWidth = 760
 
 func (o Options) scale() float64 {
 	if o.Scale == 0 {
@@ -97,10 +71,10 @@ func prepared(f *figure.Figure, o Options) (*sketch, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	if err := o.Check(); err != nil {
-		return nil, err
+	if o.Scale != 0 && (o.Scale < 0.5 || o.Scale > 4) {
+		return nil, fmt.Errorf("the scale of a picture is 0.5 to 4, not %g", o.Scale)
 	}
-	return newSketch(f, o), nil
+	return &sketch{f: f, width: layoutWidth}, nil
 }
 
 // Inline draws f for a page, which has the rules of CSS.

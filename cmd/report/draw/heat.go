@@ -102,9 +102,7 @@ func (s *sketch) paintHeat() {
 		widest = math.Max(widest, textWidth(shortened(s.f.Series[i].Name, lettering{}, maxLabelWidth), lettering{}))
 	}
 	const top = 40
-	if s.height == 0 {
-		s.height = top + tickSpace + lineHeight + float64(rows)*math.Max(28, 100/float64(rows))
-	}
+	s.height = top + tickSpace + lineHeight + float64(rows)*math.Max(28, 100/float64(rows))
 	s.inner = rect{widest + 10, top, s.width, s.height - tickSpace - lineHeight}
 	s.x = scale{0, 1, s.inner.x0, s.inner.x0 + (s.inner.x1-s.inner.x0)/float64(columns)}
 	s.plot.Names = columns

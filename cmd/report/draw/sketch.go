@@ -11,7 +11,6 @@ import (
 // sketch lays a figure out and draws it. To draw it twice gives the same picture.
 type sketch struct {
 	f      *figure.Figure
-	o      Options
 	c      canvas
 	width  float64
 	height float64
@@ -31,14 +30,10 @@ type scale struct{ d0, d1, p0, p1 float64 }
 
 func (s scale) pixel(v float64) float64 { return s.p0 + (v-s.d0)/(s.d1-s.d0)*(s.p1-s.p0) }
 
-func newSketch(f *figure.Figure, o Options) *sketch {
-	return &sketch{f: f, o: o, width: o.width()}
-}
-
 // paint draws the figure on c, without its title and legend.
 func (s *sketch) paint(c canvas) {
 	s.c, s.legend, s.notes, s.placed, s.lines, s.left, s.plot = c, nil, nil, nil, nil, 0, Plot{}
-	s.height = float64(s.o.Height)
+	s.height = 0
 	switch s.f.Kind {
 	case figure.Lines:
 		s.paintLines()

@@ -45,7 +45,7 @@ func (q *Request) SetTimes(at, limit string, zone *time.Location) error {
 		return nil
 	}
 	if q.At, err = capcli.ParseTime(at, zone, false); err != nil {
-		return &capcli.RequestError{Field: "at", Text: err.Error(), Hint: "--at 2026-03-01T12:00, or seconds since 1970"}
+		return &capcli.RequestError{Field: "at", Text: err.Error(), Hint: "at=2026-03-01T12:00, or seconds since 1970"}
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (q *Request) CheckScore() error {
 	case q.Capacity < 0:
 		return &capcli.RequestError{Field: "capacity", Text: fmt.Sprintf("wants GPUs, found %d", q.Capacity)}
 	case q.GPUs != 0 || q.Limit != 0 || q.Tenant != "" || q.Policy != "" || q.Priority != 0 || q.At.IsKnown():
-		return &capcli.RequestError{Field: "score", Text: "estimates every job of the log; --at, --gpus, --limit, --tenant, --policy and --priority ask for one job"}
+		return &capcli.RequestError{Field: "score", Text: "estimates every job of the log; at, gpus, limit, tenant, policy and priority ask for one job"}
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (q *Request) Check() error {
 	case q.Capacity < 0:
 		return &capcli.RequestError{Field: "capacity", Text: fmt.Sprintf("wants GPUs, found %d", q.Capacity)}
 	case q.GPUs < 1:
-		return &capcli.RequestError{Field: "gpus", Text: fmt.Sprintf("wants a number of GPUs from 1, found %d", q.GPUs), Hint: "--gpus 8, the size of the job; or --score for all jobs of the log"}
+		return &capcli.RequestError{Field: "gpus", Text: fmt.Sprintf("wants a number of GPUs from 1, found %d", q.GPUs), Hint: "gpus=8, the size of the job; or score for all jobs of the log"}
 	case q.Limit < 0:
 		return &capcli.RequestError{Field: "limit", Text: "wants a time, found one below 0"}
 	case q.Capacity > 0 && q.GPUs > q.Capacity:

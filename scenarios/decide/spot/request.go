@@ -32,23 +32,23 @@ func (q *Request) Check() error {
 	}
 	switch {
 	case q.Work <= 0:
-		return bad("work", "is missing: how long the job runs", "for example --work 48h")
+		return bad("work", "is missing: how long the job runs", "for example work=48h")
 	case q.Deadline <= 0:
-		return bad("deadline", "is missing", "for example --deadline 60h")
+		return bad("deadline", "is missing", "for example deadline=60h")
 	case q.Delay < 0:
-		return bad("delay", "is below 0", "for example --delay 12m")
+		return bad("delay", "is below 0", "for example delay=12m")
 	case q.Work > longest || q.Deadline > longest || q.Delay > longest:
 		return bad("deadline", "and the other times may be ten years at most", "")
 	case q.Nodes < 1 || q.Nodes > 100_000:
 		return bad("nodes", fmt.Sprintf("is %d; want 1 to 100,000", q.Nodes), "")
 	case q.Price <= 0 || q.OnDemand <= 0:
-		return bad("price", "and --on-demand, what a node costs for an hour on spot and on demand, are needed", "for example --price 0.97 --on-demand 3.06")
+		return bad("price", "and on-demand, what a node costs for an hour on spot and on demand, are needed", "for example price=0.97 on-demand=3.06")
 	case q.Price > dearest || q.OnDemand > dearest:
-		return bad("price", "and --on-demand may be a million dollars an hour at most", "")
+		return bad("price", "and on-demand may be a million dollars an hour at most", "")
 	case q.Starts < 1 || q.Starts > mostStarts:
 		return bad("starts", fmt.Sprintf("is %d; want 1 to %s", q.Starts, capcli.Grouped(mostStarts)), "")
 	case q.File == "":
-		return bad("availability", "is missing: the recording", "for example --availability trace.json")
+		return bad("availability", "is missing: the recording", "for example availability=trace.json")
 	case q.Work+q.Delay > q.Deadline:
 		return bad("deadline", fmt.Sprintf("%s cannot be met even on demand: the work takes %s and its start %s", q.Deadline, q.Work, q.Delay), "give a later deadline")
 	}

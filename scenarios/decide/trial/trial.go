@@ -68,11 +68,11 @@ func (r *Request) Parse() (*Question, error) {
 		return nil, err
 	}
 	if q.Paths < 10 || q.Paths > pathsMost {
-		return nil, &capcli.RequestError{Field: "paths", Text: fmt.Sprintf("wants 10 to %d futures, found %d", pathsMost, q.Paths), Hint: fmt.Sprintf("--paths %d", pathsUsual)}
+		return nil, &capcli.RequestError{Field: "paths", Text: fmt.Sprintf("wants 10 to %d futures, found %d", pathsMost, q.Paths), Hint: fmt.Sprintf("paths=%d", pathsUsual)}
 	}
 	if n, err := strconv.Atoi(r.Origins); err == nil {
 		if q.count = n; n < 1 || n > originsMost {
-			return nil, &capcli.RequestError{Field: "origins", Text: fmt.Sprintf("wants 1 to %d origins, found %d", originsMost, n), Hint: "--origins 24"}
+			return nil, &capcli.RequestError{Field: "origins", Text: fmt.Sprintf("wants 1 to %d origins, found %d", originsMost, n), Hint: "origins=24"}
 		}
 	} else if r.Origins != "" {
 		q.dates = strings.Split(r.Origins, ",")
@@ -86,7 +86,7 @@ func (r *Request) Parse() (*Question, error) {
 		}
 		var err error
 		if *l.to, err = capcli.ParseStep(l.text); err != nil {
-			return nil, &capcli.RequestError{Field: l.field, Text: ": " + err.Error(), Hint: "--" + l.field + " 1y"}
+			return nil, &capcli.RequestError{Field: l.field, Text: ": " + err.Error(), Hint: l.field + "=1y"}
 		}
 	}
 	if r.Horizon != "" && r.Rolled != "" {
@@ -94,7 +94,7 @@ func (r *Request) Parse() (*Question, error) {
 	}
 	var err error
 	if q.sketch, err = r.Market.Parse(); err == nil && len(r.Market.Terms) == 0 {
-		err = &capcli.RequestError{Field: "term", Text: "is missing: what could be committed to", Hint: "--term 1mo=2.20"}
+		err = &capcli.RequestError{Field: "term", Text: "is missing: what could be committed to", Hint: "term=1mo=2.20"}
 	}
 	return q, err
 }
@@ -177,7 +177,7 @@ func (q *Question) origins(f *market.Frame, b *backtest.Question) ([]capcli.Seco
 	for _, text := range q.dates {
 		at, err := capcli.ParseTime(strings.TrimSpace(text), nil, false)
 		if err != nil || !f.Curve.Dated() {
-			return nil, &capcli.RequestError{Field: "origins", Text: fmt.Sprintf("wants a number, or dates of a demand that has dates, found %q", text), Hint: "--origins 24"}
+			return nil, &capcli.RequestError{Field: "origins", Text: fmt.Sprintf("wants a number, or dates of a demand that has dates, found %q", text), Hint: "origins=24"}
 		}
 		past := capcli.Seconds(at - f.Curve.Start)
 		if past < leastPast || b.EndOf(past) > f.Curve.Len() {
@@ -211,7 +211,7 @@ func tooShort(f *market.Frame, term int) error {
 	t := &f.Market.Terms[term]
 	return &capcli.RequestError{
 		Field: "term", Text: fmt.Sprintf("%s: expected a demand of two weeks and what counts of the term, found %s", t.Name, f.Curve.Len()),
-		Hint: "give a longer demand, or let less of the term count: --horizon 1w",
+		Hint: "give a longer demand, or let less of the term count: horizon=1w",
 	}
 }
 

@@ -10,15 +10,11 @@ import (
 
 // RunPool says how the use of one pool of a run is billed.
 type RunPool struct {
-	SKU        SKU
-	Kind       UseKind     // commitments may cover only on-demand use
-	Price      capcli.Rate // public on-demand price of a GPU-hour
-	Path       []Step      // later values of Price; each applies to the clock hours that begin at or after it
-	Contracted capcli.Rate // negotiated on-demand price; 0 means Price
-	Spot       capcli.Rate // price of a GPU-hour of spot use
-	Capacity   string      // name of the pool; for reserved use, ID of the commitment that brings the capacity
-	Account    string      // account that is billed
-	Skip       bool        // this pool is priced at its rate instead
+	SKU      SKU
+	Price    capcli.Rate // public on-demand price of a GPU-hour
+	Path     []Step      // later values of Price; each applies to the clock hours that begin at or after it
+	Capacity string      // name of the pool
+	Skip     bool        // this pool is priced at its rate instead
 
 	// Reserved is the size, in thousandths of a GPU, of the capacity reservation that the pool
 	// is from From to Until. Its unused part is billed too. 0 means that the pool is no
@@ -85,7 +81,7 @@ func (g *gatherer) hours(k *RunPool, u user, use *simulate.HourlyUse, first capc
 
 // bucketAt returns the bucket of the pool's use in the hour that begins at an instant.
 func (k *RunPool) bucketAt(at capcli.Time) bucket {
-	line := UseLine{SKU: k.SKU, Kind: k.Kind, Price: stepAt(k.Price, k.Path, at), Contracted: k.Contracted, Spot: k.Spot, Capacity: k.Capacity, Account: k.Account, inside: k.Reserved > 0}
+	line := UseLine{SKU: k.SKU, Price: stepAt(k.Price, k.Path, at), Capacity: k.Capacity, inside: k.Reserved > 0}
 	return line.bucket()
 }
 

@@ -188,7 +188,7 @@ func (f *FitRequest) fitGroup(g MeasuredOn, rows []Measurement) (*GroupFit, [2][
 	if q.Model == "" && q.Own == nil {
 		return nil, [2][]float64{}, &capcli.RequestError{
 			Field: "model", Text: "wants the model that was measured: a calibration corrects its time",
-			Hint: "for example --model llama-3.1-70b --gpu H100 --tp 4 --weights fp8",
+			Hint: "for example model=llama-3.1-70b gpu=H100 tp=4 weights=fp8",
 		}
 	}
 	e, err := q.Estimate()

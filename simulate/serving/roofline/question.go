@@ -41,7 +41,7 @@ func (q *Question) Request() (*Request, error) {
 		return nil, err
 	}
 	if q.GPU == "" {
-		return nil, &capcli.RequestError{Field: "gpu", Text: "wants the kind of GPU: " + strings.Join(GPUs.Names(), ", "), Hint: "for example --gpu H100"}
+		return nil, &capcli.RequestError{Field: "gpu", Text: "wants the kind of GPU: " + strings.Join(GPUs.Names(), ", "), Hint: "for example gpu=H100"}
 	}
 	if r.GPU, err = FindGPU(q.GPU); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (q *Question) rename(err error) error {
 	if wrong.Field == "tensor_parallel" {
 		renamed.Field = "tp"
 	}
-	renamed.Hint = strings.ReplaceAll(strings.ReplaceAll(wrong.Hint, "tensor_parallel: ", "--tp "), "weights of 8 bits", "--weights fp8")
-	renamed.Hint = strings.ReplaceAll(renamed.Hint, "weights of 4 bits", "--weights 4bit")
+	renamed.Hint = strings.ReplaceAll(strings.ReplaceAll(wrong.Hint, "tensor_parallel: ", "tp="), "weights of 8 bits", "weights=fp8")
+	renamed.Hint = strings.ReplaceAll(renamed.Hint, "weights of 4 bits", "weights=4bit")
 	return &renamed
 }

@@ -43,12 +43,12 @@ func (q *EstimateRequest) Check() error {
 	case ways != 1:
 		return &capcli.RequestError{
 			Field: "rate", Text: ": say once how many requests come",
-			Hint: "--rate 12, or --load F.csv with the rate of each step, or --for 1y of the requests that SPEC states",
+			Hint: "rate=12, or load=F.csv with the rate of each step, or for=1y of the requests that SPEC states",
 		}
 	case q.Replicas < 0 || q.Replicas > maxUnits:
 		return &capcli.RequestError{Field: "replicas", Text: fmt.Sprintf("wants 1 to %d, found %d", maxUnits, q.Replicas)}
 	case q.Rate != 0 && (q.In == 0 || q.Out == 0):
-		return &capcli.RequestError{Field: "tokens-in", Text: "and tokens-out: a rate needs the mean lengths of requests", Hint: "--tokens-in 512 --tokens-out 128"}
+		return &capcli.RequestError{Field: "tokens-in", Text: "and tokens-out: a rate needs the mean lengths of requests", Hint: "tokens-in=512 tokens-out=128"}
 	case q.Rate != 0 && !(q.Rate > 0 && q.Rate <= 1e9):
 		return &capcli.RequestError{Field: "rate", Text: fmt.Sprintf("wants requests a second, above 0 and up to 1e9, found %v", q.Rate)}
 	case q.In != 0 && !(q.In >= 1):
@@ -314,7 +314,7 @@ func (e *estimator) steps(ctx context.Context) ([]queueing.Step, error) {
 	}
 	n := int((e.For + e.step() - 1) / e.step())
 	if n > maxEstimateSteps {
-		return nil, &capcli.RequestError{Field: "for", Text: fmt.Sprintf("has %d steps of %s; at most %d are worked out", n, e.step(), maxEstimateSteps), Hint: "--step 5m"}
+		return nil, &capcli.RequestError{Field: "for", Text: fmt.Sprintf("has %d steps of %s; at most %d are worked out", n, e.step(), maxEstimateSteps), Hint: "step=5m"}
 	}
 	counts, err := t.Counts(e.step(), n)
 	if err != nil {

@@ -43,7 +43,7 @@ func (q *ReplayRequest) Check() error {
 	case len(q.Specs) == 0:
 		return &capcli.RequestError{Text: "no service is given", Hint: "capcli service init prints one to start from"}
 	case q.ByModel && q.Requests == "":
-		return &capcli.RequestError{Field: "by-model", Text: "divides the requests of a file by model; name it", Hint: "--requests requests.csv, with a column model"}
+		return &capcli.RequestError{Field: "by-model", Text: "divides the requests of a file by model; name it", Hint: "requests=requests.csv, with a column model"}
 	case q.For != "" && q.Requests != "":
 		return &capcli.RequestError{Field: "for", Text: "is for requests that a service describes; those of --requests have their own length"}
 	case q.Replicas < 0 || q.Replicas > serving.MaxReplicas:
@@ -274,7 +274,7 @@ func (q *ReplayRequest) drawRequests(ctx context.Context, s *Spec, open trace.Op
 	if s.Requests == nil {
 		return out, &capcli.RequestError{
 			Field: "requests", Text: "wants the file of requests to play: the service " + capcli.Quoted(s.Name) + " describes none",
-			Hint: "--requests requests.csv, with the columns arrival_us, tokens_in, tokens_out",
+			Hint: "requests=requests.csv, with the columns arrival_us, tokens_in, tokens_out",
 		}
 	}
 	until := capcli.Hour

@@ -33,7 +33,7 @@ func (s *Source) Read(ctx context.Context, from demand.Sources) (*Demand, error)
 		return ask.readDocument(in)
 	}
 	if s.Quantile > 0 {
-		return nil, &capcli.RequestError{Field: "quantile", Text: "is for what capcli forecast -o json wrote, and " + in.Name + " is not", Hint: "name a column of a table: --value-col hi-80"}
+		return nil, &capcli.RequestError{Field: "quantile", Text: "is for what capcli forecast -o json wrote, and " + in.Name + " is not", Hint: "name a column of a table: value-col=hi-80"}
 	}
 	hs, err := demand.ReadInput(ctx, ask.Request, from, in)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Source) Read(ctx context.Context, from demand.Sources) (*Demand, error)
 // Check returns a *capcli.RequestError where the source is wrong, before anything is read.
 func (s *Source) Check() error {
 	if s.Quantile < 0 || s.Quantile >= 1 {
-		return &capcli.RequestError{Field: "quantile", Text: fmt.Sprintf("wants a chance between 0 and 1, found %g", s.Quantile), Hint: "--quantile 0.8"}
+		return &capcli.RequestError{Field: "quantile", Text: fmt.Sprintf("wants a chance between 0 and 1, found %g", s.Quantile), Hint: "quantile=0.8"}
 	}
 	return s.Request.Check()
 }

@@ -61,8 +61,8 @@ func TestRequestNamesTheField(t *testing.T) {
 		text   string
 	}{
 		{func(r *futures.Request) { r.Risk = "x" }, "risk", "not a risk"},
-		{func(r *futures.Request) { r.File = "x" }, "", "both say what may come"},
-		{func(r *futures.Request) { r.Demand.Inputs = nil }, "", "--demand is missing"},
+		{func(r *futures.Request) { r.File = "x" }, "futures", "both say what may come"},
+		{func(r *futures.Request) { r.Demand.Inputs = nil }, "demand-error", "demand is missing"},
 		{func(r *futures.Request) { r.HalfLife = "0" }, "half-life", "wants a length of time"},
 		{func(r *futures.Request) { r.Paths = -1 }, "paths", "wants 1 to"},
 		{func(r *futures.Request) { r.SizedFor = []float64{1} }, "sized-for", "three quantiles"},

@@ -62,7 +62,7 @@ func parseLimits(most, least []string) ([]limit, error) {
 }
 
 func parseLimit(names *capcli.Catalog[*metric], field, op, text string) (limit, error) {
-	const hint = "--max cost=1.7M --min coverage=80%"
+	const hint = "max=cost=1.7M min=coverage=80%"
 	name, value, ok := strings.Cut(text, "=")
 	name, value = strings.TrimRight(strings.TrimSpace(name), "<> "), strings.TrimSpace(value)
 	if !ok {

@@ -94,7 +94,7 @@ func (s *Source) fromHistories(hs *demand.Histories) (*Set, error) {
 	}
 	n := len(paths[out.Series[0]])
 	if s.Paths > n {
-		return nil, &capcli.RequestError{Field: "paths", Text: fmt.Sprintf("%d: %s has %d futures", s.Paths, out.Input, n), Hint: "leave out --paths, or write more futures with capcli forecast"}
+		return nil, &capcli.RequestError{Field: "paths", Text: fmt.Sprintf("%d: %s has %d futures", s.Paths, out.Input, n), Hint: "leave out paths, or write more futures with capcli forecast"}
 	}
 	if s.Paths > 0 {
 		n = s.Paths

@@ -34,7 +34,7 @@ type Source struct {
 // Parse parses the text of the source. The error is a *capcli.RequestError.
 func (s *Source) Parse() error {
 	if s.File != "" && s.DemandError != "" {
-		return &capcli.RequestError{Text: "--futures and --demand-error both say what may come", Hint: "give one of them"}
+		return &capcli.RequestError{Field: "futures", Text: "and demand-error both say what may come", Hint: "give one of them"}
 	}
 	if err := s.parseSignals(); err != nil || s.DemandError == "" {
 		return err
@@ -44,7 +44,7 @@ func (s *Source) Parse() error {
 		return err
 	}
 	if s.wobble.HalfLife, err = capcli.ParseSeconds(s.HalfLife); err != nil || s.wobble.HalfLife < 1 {
-		return &capcli.RequestError{Field: "half-life", Text: fmt.Sprintf("wants a length of time, found %q", s.HalfLife), Hint: "--half-life 90d"}
+		return &capcli.RequestError{Field: "half-life", Text: fmt.Sprintf("wants a length of time, found %q", s.HalfLife), Hint: "half-life=90d"}
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (s *Source) Draw(input string, grid capcli.Grid, gpus []float64) (*Set, err
 func ParseRisk(text string) (plan.Risk, error) {
 	r, err := plan.ParseRisk(text)
 	if err != nil {
-		return r, &capcli.RequestError{Field: "risk", Text: ": " + err.Error(), Hint: "--risk cvar95"}
+		return r, &capcli.RequestError{Field: "risk", Text: ": " + err.Error(), Hint: "risk=cvar95"}
 	}
 	return r, nil
 }
@@ -114,21 +114,21 @@ func (r *Request) Parse() (*Question, error) {
 		return nil, err
 	}
 	if r.File == "" && len(r.Demand.Inputs) == 0 {
-		return nil, &capcli.RequestError{Text: "--demand-error is about a demand: --demand is missing", Hint: "--demand demand.csv --demand-error 10%"}
+		return nil, &capcli.RequestError{Field: "demand-error", Text: "is about a demand: demand is missing", Hint: "demand=demand.csv demand-error=10%"}
 	}
 	if err := r.checkNumbers(); err != nil {
 		return nil, err
 	}
 	if r.Wait != "" {
 		if q.wait, err = capcli.ParseStep(r.Wait); err != nil {
-			return nil, &capcli.RequestError{Field: "wait", Text: ": " + err.Error(), Hint: "--wait 3mo"}
+			return nil, &capcli.RequestError{Field: "wait", Text: ": " + err.Error(), Hint: "wait=3mo"}
 		}
 	}
 	if q.hold, err = market.ParseShare("hold", cmp.Or(r.Hold, holdDefault)); err != nil {
 		return nil, err
 	}
 	if q.hold <= 0 || q.hold > 1 {
-		return nil, &capcli.RequestError{Field: "hold", Text: "wants a share over 0% and up to 100%, found " + r.Hold, Hint: "--futures hold=95%"}
+		return nil, &capcli.RequestError{Field: "hold", Text: "wants a share over 0% and up to 100%, found " + r.Hold, Hint: "futures=hold=95%"}
 	}
 	q.limits, err = parseLimits(r.Most, r.Least)
 	return q, err
@@ -139,11 +139,11 @@ func (r *Request) checkNumbers() error {
 	case r.Paths < 0 || r.Paths > plan.MaxFutures:
 		return &capcli.RequestError{Field: "paths", Text: fmt.Sprintf("wants 1 to %d, found %d", plan.MaxFutures, r.Paths)}
 	case len(r.SizedFor) != 3:
-		return &capcli.RequestError{Field: "sized-for", Text: fmt.Sprintf("wants three quantiles, found %d", len(r.SizedFor)), Hint: "--sized-for 0.5,0.8,0.95"}
+		return &capcli.RequestError{Field: "sized-for", Text: fmt.Sprintf("wants three quantiles, found %d", len(r.SizedFor)), Hint: "sized-for=0.5,0.8,0.95"}
 	}
 	for _, v := range r.SizedFor {
 		if !(v > 0 && v < 1) {
-			return &capcli.RequestError{Field: "sized-for", Text: fmt.Sprintf("wants quantiles between 0 and 1, found %g", v), Hint: "--sized-for 0.5,0.8,0.95"}
+			return &capcli.RequestError{Field: "sized-for", Text: fmt.Sprintf("wants quantiles between 0 and 1, found %g", v), Hint: "sized-for=0.5,0.8,0.95"}
 		}
 	}
 	return nil

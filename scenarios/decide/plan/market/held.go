@@ -36,7 +36,7 @@ func parseHolding(text string) (holding, error) {
 	}
 	from, until, two := strings.Cut(span, "..")
 	if !two {
-		return holding{}, refuse("held", fmt.Sprintf(" wants GPUS@FROM..UNTIL, found %q", text), "--held 64@2026-01-01..2027-01-01")
+		return holding{}, refuse("held", fmt.Sprintf(" wants GPUS@FROM..UNTIL, found %q", text), "held=64@2026-01-01..2027-01-01")
 	}
 	milli, err := parseMilli("held", strings.TrimSpace(number))
 	return holding{text, milli, strings.TrimSpace(from), strings.TrimSpace(until)}, err
@@ -113,7 +113,7 @@ func (s *Sketch) Contracts(texts []string, c *plan.Curve) ([]Contract, error) {
 			return nil, err
 		}
 		if x.To <= x.From || x.Milli <= 0 {
-			return nil, refuse("held "+text, ": expected some GPUs from one instant to a later one", "--held 64@2026-01-01..2027-01-01=2.20")
+			return nil, refuse("held "+text, ": expected some GPUs from one instant to a later one", "held=64@2026-01-01..2027-01-01=2.20")
 		}
 		out = append(out, x)
 	}

@@ -75,7 +75,7 @@ type term struct {
 func (r *Request) Parse() (*Sketch, error) {
 	s := &Sketch{Keys: Keys{Prices: r.Prices}}
 	if r.OnDemand == "" {
-		return nil, &capcli.RequestError{Text: "plan wants the price of a GPU-hour on demand: --on-demand is missing", Hint: "--on-demand 2.10"}
+		return nil, &capcli.RequestError{Field: "on-demand", Text: "is missing: plan wants the price of a GPU-hour on demand", Hint: "on-demand=2.10"}
 	}
 	var err error
 	if s.onDemand, err = s.datedRates("on-demand", strings.Split(r.OnDemand, ",")); err != nil {
@@ -145,7 +145,7 @@ func (s *Sketch) datedRates(where string, parts []string) ([]datedRate, error) {
 func parseFall(text string) (change, error) {
 	from, share, ok := strings.Cut(text, "=")
 	if !ok {
-		return change{}, refuse("on-demand-fall", fmt.Sprintf(" wants DATE=SHARE, found %q", text), "--on-demand-fall 2026-06=44%")
+		return change{}, refuse("on-demand-fall", fmt.Sprintf(" wants DATE=SHARE, found %q", text), "on-demand-fall=2026-06=44%")
 	}
 	v, err := ParseShare("on-demand-fall", share)
 	if err != nil {
@@ -159,7 +159,7 @@ func parseFall(text string) (change, error) {
 
 // parseChanges parses changes of price such as "on_demand -44% from 2026-06".
 func (s *Sketch) parseChanges(texts []string) error {
-	const hint = "--what-if 'on_demand -44% from 2026-06'"
+	const hint = "what-if='on_demand -44% from 2026-06'"
 	for _, text := range texts {
 		words := strings.Fields(text)
 		if len(words) != 4 || words[2] != "from" {
@@ -173,7 +173,7 @@ func (s *Sketch) parseChanges(texts []string) error {
 		if c.term == "on_demand" || c.term == "on-demand" {
 			c.term = ""
 		} else if !s.hasTerm(c.term) {
-			return refuse("what-if", ": there is no term "+c.term, "name on_demand or a --term: "+hint)
+			return refuse("what-if", ": there is no term "+c.term, "name on_demand or a term: "+hint)
 		}
 		s.changes = append(s.changes, c)
 	}
@@ -192,7 +192,7 @@ func (s *Sketch) parseTerms(texts []string) error {
 			return err
 		}
 		if s.hasTerm(t.Name) {
-			return refuse("", "two terms are called "+t.Name, "name them: --term none=12mo@0.63 --term all=12mo@0.58,upfront=all")
+			return refuse("", "two terms are called "+t.Name, "name them: term=none=12mo@0.63 term=all=12mo@0.58,upfront=all")
 		}
 		s.terms = append(s.terms, t)
 	}
@@ -203,7 +203,7 @@ func (s *Sketch) parseTerms(texts []string) error {
 // lead=5mo (from the order to the start), on=2026-03-01 (the only days of purchase, each with its
 // own on), and prices from a date on.
 func (s *Sketch) parseTerm(text string) (term, error) {
-	const hint = "--term 12mo=0.61, or with a name --term all=12mo@0.58,upfront=all"
+	const hint = "term=12mo=0.61, or with a name term=all=12mo@0.58,upfront=all"
 	parts := strings.Split(text, ",")
 	left, right, ok := strings.Cut(parts[0], "=")
 	left, right = strings.TrimSpace(left), strings.TrimSpace(right)
@@ -229,7 +229,7 @@ func (s *Sketch) parseTerm(text string) (term, error) {
 			t.Max, err = parseMilli("term "+left+",max", strings.TrimSpace(value))
 		case "lead":
 			if t.Lead, err = capcli.ParseStep(value); err != nil {
-				err = refuse("term "+left, fmt.Sprintf(": %q is no length of time from the order to the start", value), "--term 1y=2.20,lead=5mo")
+				err = refuse("term "+left, fmt.Sprintf(": %q is no length of time from the order to the start", value), "term=1y=2.20,lead=5mo")
 			}
 		case "on":
 			t.on = append(t.on, strings.TrimSpace(value))
@@ -284,7 +284,7 @@ func ParseAfter(text string, overrun bool) (plan.After, error) {
 	}
 	a, err := plan.ParseAfter(text)
 	if err != nil {
-		return a, refuse("after", ": "+err.Error(), "--buy after=tail=64")
+		return a, refuse("after", ": "+err.Error(), "buy=after=tail=64")
 	}
 	return a, nil
 }
@@ -364,7 +364,7 @@ func secondsAt(where, text string, every capcli.Step, c *plan.Curve) (capcli.Sec
 		return c.AddSteps(0, step, 1), nil
 	}
 	if !c.Dated() {
-		return 0, refuse(where, fmt.Sprintf(": the curve has no dates: expected a time after its start, found %q", text), "write 6mo, 720h, or 24 for the start of period 24 (--every), from 0")
+		return 0, refuse(where, fmt.Sprintf(": the curve has no dates: expected a time after its start, found %q", text), "write 6mo, 720h, or 24 for the start of period 24 (every), from 0")
 	}
 	full := text
 	if len(text) == len("2026-06") {

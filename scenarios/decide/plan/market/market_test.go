@@ -57,7 +57,7 @@ func TestRequestNamesTheField(t *testing.T) {
 		field  string
 		text   string
 	}{
-		{func(r *Request) { r.OnDemand = "" }, "", "--on-demand is missing"},
+		{func(r *Request) { r.OnDemand = "" }, "on-demand", "is missing"},
 		{func(r *Request) { r.OnDemand = "0" }, "on-demand", "a price of 0 must be meant"},
 		{func(r *Request) { r.Falls = []string{"2026-06"} }, "on-demand-fall", "wants DATE=SHARE"},
 		{func(r *Request) { r.Falls = []string{"2026-06=200%"} }, "on-demand-fall", "more than 100%"},

@@ -44,7 +44,7 @@ func (p *Planner) lookAhead(ctx context.Context) (int, error) {
 	runs, count := p.req.Runs, len(x.set.Futures.Paths)
 	switch {
 	case runs > count:
-		return 0, &capcli.RequestError{Field: "runs", Text: fmt.Sprintf("%d: there are %d futures, and each run plays one", runs, count), Hint: fmt.Sprintf("--runs %d", count)}
+		return 0, &capcli.RequestError{Field: "runs", Text: fmt.Sprintf("%d: there are %d futures, and each run plays one", runs, count), Hint: fmt.Sprintf("runs=%d", count)}
 	case runs == 0:
 		runs = min(runsAhead, count)
 	}
@@ -75,7 +75,7 @@ func AroundPast(input string, past []capcli.Job, source *futures.Source) (*futur
 // AddFutures makes the jobs of cases the futures of the request, with these weights, "3:1"; "" counts all alike. It
 // fails with *capcli.RequestError where the weights are no whole numbers, or not as many as the cases.
 func (r *Request) AddFutures(cases []*play.Case, text string) error {
-	const hint = "--trace quiet.csv --trace busy.csv --search weights=3:1"
+	const hint = "trace=quiet.csv trace=busy.csv search=weights=3:1"
 	var weights []int64
 	if text != "" {
 		for part := range strings.SplitSeq(text, ":") {
@@ -107,12 +107,12 @@ func (r *Request) AddFutures(cases []*play.Case, text string) error {
 func (p *Planner) readFutures() (runs int, weights []int64, err error) {
 	list := p.req.Futures
 	if p.req.Runs > 0 && p.req.Runs != len(list) {
-		return 0, nil, &capcli.RequestError{Field: "runs", Text: fmt.Sprintf("%d: each of the %d job logs is one run", p.req.Runs, len(list)), Hint: "leave --runs out"}
+		return 0, nil, &capcli.RequestError{Field: "runs", Text: fmt.Sprintf("%d: each of the %d job logs is one run", p.req.Runs, len(list)), Hint: "leave runs out"}
 	}
 	alike := true
 	for i := range list {
 		if w := list[i].Weight; w <= 0 || w > 1_000_000 {
-			return 0, nil, &capcli.RequestError{Field: "weights", Text: fmt.Sprintf("%s: wants a whole number from 1 to 1,000,000, found %d", list[i].Name, w), Hint: "--search weights=3:1"}
+			return 0, nil, &capcli.RequestError{Field: "weights", Text: fmt.Sprintf("%s: wants a whole number from 1 to 1,000,000, found %d", list[i].Name, w), Hint: "search=weights=3:1"}
 		}
 		alike = alike && list[i].Weight == list[0].Weight
 		weights = append(weights, list[i].Weight)

@@ -64,7 +64,7 @@ func ParseAxis(text string) (Axis, error) {
 }
 
 func axisError(text, why string) error {
-	return &capcli.RequestError{Field: "vary", Text: fmt.Sprintf("%q: %s", text, why), Hint: "--vary capacity.base.gpus=0..128:8 or --vary overflow.patience=0,15m,1h"}
+	return &capcli.RequestError{Field: "vary", Text: fmt.Sprintf("%q: %s", text, why), Hint: "vary=capacity.base.gpus=0..128:8 or vary=overflow.patience=0,15m,1h"}
 }
 
 // splitTop splits a list at its commas, but not at those within [ ] or { }.

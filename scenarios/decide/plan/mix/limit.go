@@ -69,7 +69,7 @@ func (p *Planner) makeLimits() error {
 	}
 	for _, c := range p.limits {
 		if !isUpper(c) && !strings.HasPrefix(c.Op, ">") {
-			return &capcli.RequestError{Text: fmt.Sprintf("the limit %s cannot be planned for: want a bound from above or below", c), Hint: "--max wait_p95=30m"}
+			return &capcli.RequestError{Text: fmt.Sprintf("the limit %s cannot be planned for: want a bound from above or below", c), Hint: "max=wait_p95=30m"}
 		}
 	}
 	return nil
@@ -99,7 +99,7 @@ func (r *Request) limits() ([]outcome.Check, error) {
 		list      []string
 	}{{"max", "<=", r.Max}, {"min", ">=", r.Min}} {
 		for _, text := range side.list {
-			const hint = "--max wait_p95=30m --min availability=0.95"
+			const hint = "max=wait_p95=30m min=availability=0.95"
 			name, value, ok := strings.Cut(text, "=")
 			name = strings.TrimRight(strings.TrimSpace(name), "<>")
 			if !ok {

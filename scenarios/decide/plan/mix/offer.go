@@ -65,7 +65,7 @@ func (p *Planner) offers(start capcli.Time) ([]Offer, error) {
 	p.notes = append(p.notes, sketch.Notes()...)
 	unit := frame.Market.Lot / 1000
 	if frame.Market.Lot%1000 != 0 || unit < 1 {
-		return nil, &capcli.RequestError{Field: "lot", Text: "wants whole GPUs: a lot is a machine, the unit in which use is billed", Hint: "--lot 8"}
+		return nil, &capcli.RequestError{Field: "lot", Text: "wants whole GPUs: a lot is a machine, the unit in which use is billed", Hint: "lot=8"}
 	}
 	p.lot = int(unit)
 	if !p.req.ByGPU {

@@ -74,7 +74,7 @@ func NewPlanner(ctx context.Context, r *Request) (*Planner, error) {
 	var err error
 	switch {
 	case r.Ahead != nil && len(r.Futures) > 0:
-		return nil, &capcli.RequestError{Text: "futures are drawn from one log, and there are several", Hint: "give one --trace, or leave the futures out"}
+		return nil, &capcli.RequestError{Text: "futures are drawn from one log, and there are several", Hint: "give one trace, or leave the futures out"}
 	case r.Ahead != nil:
 		runs, err = p.lookAhead(ctx)
 	case len(r.Futures) > 0:

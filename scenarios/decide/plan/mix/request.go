@@ -87,9 +87,9 @@ func NewRequest(c *play.Case) *Request {
 func (r *Request) Check() error {
 	switch {
 	case !(r.Hold > 0 && r.Hold <= 1):
-		return &capcli.RequestError{Field: "hold", Text: "wants a share over 0", Hint: "--hold 95%"}
+		return &capcli.RequestError{Field: "hold", Text: "wants a share over 0", Hint: "hold=95%"}
 	case !(r.Confidence >= 0 && r.Confidence < 1):
-		return &capcli.RequestError{Field: "confidence", Text: "100% would drop nothing; 0 says so", Hint: "--confidence 99%"}
+		return &capcli.RequestError{Field: "confidence", Text: "100% would drop nothing; 0 says so", Hint: "confidence=99%"}
 	case r.Goal > cheapest:
 		return &capcli.RequestError{Field: "goal", Text: "wants frontier or cheapest"}
 	}
@@ -104,7 +104,7 @@ func ParseShare(field, text string) (float64, error) {
 		v /= 100
 	}
 	if err != nil || !(v >= 0 && v <= 1) {
-		return 0, &capcli.RequestError{Field: field, Text: fmt.Sprintf("%q is no share", text), Hint: "--" + field + " 95%"}
+		return 0, &capcli.RequestError{Field: field, Text: fmt.Sprintf("%q is no share", text), Hint: field + "=95%"}
 	}
 	return v, nil
 }
@@ -116,7 +116,7 @@ func ParseGoal(text string) (Goal, error) {
 			return g, nil
 		}
 	}
-	return 0, &capcli.RequestError{Text: fmt.Sprintf("unknown --goal %q: have cheapest, frontier", text)}
+	return 0, &capcli.RequestError{Field: "goal", Text: fmt.Sprintf("%q is unknown: have cheapest, frontier", text)}
 }
 
 func (r *Request) note(text string) {

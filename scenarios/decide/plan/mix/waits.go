@@ -20,7 +20,7 @@ func ParseWaitCost(text string) (capcli.Rate, error) {
 	}
 	v, err := capcli.ParseUSD(text)
 	if err != nil || v < 0 {
-		return 0, &capcli.RequestError{Field: "wait-cost", Text: fmt.Sprintf("wants dollars for an hour that a job waits, found %q", text), Hint: "--wait-cost 1"}
+		return 0, &capcli.RequestError{Field: "wait-cost", Text: fmt.Sprintf("wants dollars for an hour that a job waits, found %q", text), Hint: "wait-cost=1"}
 	}
 	return v, nil
 }

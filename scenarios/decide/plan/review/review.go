@@ -39,7 +39,7 @@ func (r *Request) Parse() (*Question, error) {
 	ask.Held = nil
 	var err error
 	if q.last, err = capcli.ParseSeconds(r.Last); err != nil || q.last < 1 {
-		return nil, &capcli.RequestError{Field: "last", Text: fmt.Sprintf("wants a length of time, found %q", r.Last), Hint: "--last 90d"}
+		return nil, &capcli.RequestError{Field: "last", Text: fmt.Sprintf("wants a length of time, found %q", r.Last), Hint: "last=90d"}
 	}
 	q.sketch, err = ask.Parse()
 	return q, err

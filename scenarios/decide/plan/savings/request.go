@@ -39,7 +39,7 @@ type Result struct {
 // Parse parses the request. The error is a *capcli.RequestError.
 func (r *Request) Parse() (*Question, error) {
 	if len(r.SKUs) == 0 {
-		return nil, &capcli.RequestError{Text: "plan savings wants prices: --sku is missing", Hint: "--sku h100=3.90:2.45"}
+		return nil, &capcli.RequestError{Field: "sku", Text: "is missing: plan savings wants prices", Hint: "sku=h100=3.90:2.45"}
 	}
 	q := &Question{}
 	for _, text := range r.SKUs {
@@ -57,7 +57,7 @@ func parseSKU(text string) (SKU, error) {
 	name, prices, ok := strings.Cut(text, "=")
 	list, under, two := strings.Cut(prices, ":")
 	if !ok || !two || strings.TrimSpace(name) == "" {
-		return SKU{}, &capcli.RequestError{Field: "sku", Text: fmt.Sprintf("wants NAME=ON_DEMAND:PLAN, found %q", text), Hint: "--sku h100=3.90:2.45"}
+		return SKU{}, &capcli.RequestError{Field: "sku", Text: fmt.Sprintf("wants NAME=ON_DEMAND:PLAN, found %q", text), Hint: "sku=h100=3.90:2.45"}
 	}
 	var k market.Keys
 	var err error

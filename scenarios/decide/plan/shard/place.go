@@ -43,23 +43,23 @@ func (r *PlaceRequest) Place() (s Shard, source string, err error) {
 		return s, "", nil // no task, or CAPCLI_SHARDS alone
 	case s.Index < 0:
 		return s, "", &capcli.RequestError{
-			Text: fmt.Sprintf("--shards %d needs --shard: the number of the shard", s.Count),
-			Hint: fmt.Sprintf("--shard 0 to %d; in a Slurm array or an indexed Job it is read by itself", s.Count-1),
+			Field: "shards", Text: fmt.Sprintf("%d needs shard: the number of the shard", s.Count),
+			Hint: fmt.Sprintf("shard=0 to %d; in a Slurm array or an indexed Job it is read by itself", s.Count-1),
 		}
 	case s.Count == 0:
 		return s, "", &capcli.RequestError{
-			Text: fmt.Sprintf("shard %d of how many? --shards is missing", s.Index),
-			Hint: "give --shards N, the same for every shard, or set " + envShards,
+			Field: "shards", Text: fmt.Sprintf("is missing: shard %d of how many?", s.Index),
+			Hint: "give shards=N, the same for every shard, or set " + envShards,
 		}
 	}
 	if err := s.Check(); err != nil {
-		return s, "", &capcli.RequestError{Text: "--shards, --shard: " + err.Error()}
+		return s, "", &capcli.RequestError{Field: "shards", Text: ": " + err.Error()}
 	}
 	switch {
 	case r.Stdin:
 		return s, "", &capcli.RequestError{Text: "a shard cannot read stdin: the other shards and the merge need the same", Hint: "write it to a file first"}
 	case !r.Folder:
-		return s, "", &capcli.RequestError{Text: "a shard needs --out DIR: the folder for its file", Hint: "the same folder for every shard; then capcli plan merge DIR"}
+		return s, "", &capcli.RequestError{Field: "out", Text: "DIR is missing: a shard needs the folder for its file", Hint: "the same folder for every shard; then capcli plan merge DIR"}
 	}
 	return s, source, nil
 }
@@ -80,7 +80,7 @@ func (r *PlaceRequest) task(s Shard) (Shard, string, error) {
 	if err == nil && s.Count == 0 {
 		err = &capcli.RequestError{
 			Text: fmt.Sprintf("%s says that this is pod %d, but the number of pods is unknown", envIndex, index),
-			Hint: "give --shards N or set " + envShards + ", the same as completions of the Job",
+			Hint: "give shards=N or set " + envShards + ", the same as completions of the Job",
 		}
 	}
 	s.Index = index
@@ -105,7 +105,7 @@ func (r *PlaceRequest) slurmTask(s Shard) (Shard, string, error) {
 	if s.Count == 0 && !whole {
 		return s, "", &capcli.RequestError{
 			Text: fmt.Sprintf("this is task %d of an array of %d whose numbers do not run from 0 or 1 without gaps, so the number of shards is unknown", id, count),
-			Hint: "give --shards N or set " + envShards + ": of how many shards are these some?",
+			Hint: "give shards=N or set " + envShards + ": of how many shards are these some?",
 		}
 	}
 	source := envSlurmTask

@@ -104,7 +104,7 @@ func (f *Files) Fill(ctx context.Context, open trace.Opener, r *Request) error {
 		return err
 	}
 	if f.Requests == "" && s.Requests == nil {
-		return &capcli.RequestError{Field: "requests", Text: "wants the file of requests to size for, and the service does not say which come", Hint: "--requests requests.csv, with the columns arrival_us, tokens_in, tokens_out"}
+		return &capcli.RequestError{Field: "requests", Text: "wants the file of requests to size for, and the service does not say which come", Hint: "requests=requests.csv, with the columns arrival_us, tokens_in, tokens_out"}
 	}
 	notes, err := f.fillChoices(s, r)
 	if err != nil {

@@ -113,7 +113,7 @@ type API struct {
 
 // parseAPI parses in=0.5,out=1.5 or one price for both.
 func parseAPI(text string) (*API, error) {
-	const hint = "--api-price in=0.50,out=1.50, dollars for a million tokens"
+	const hint = "api-price=in=0.50,out=1.50, dollars for a million tokens"
 	var a API
 	for i, part := range strings.Split(text, ",") {
 		key, value, named := strings.Cut(part, "=")

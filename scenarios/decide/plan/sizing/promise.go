@@ -55,7 +55,7 @@ func ParsePromises(most, least []string) ([]Promise, error) {
 		for _, text := range side.list {
 			p, err := parsePromise(side.op, text)
 			if err != nil {
-				return nil, &capcli.RequestError{Field: side.field, Text: ": " + err.Error(), Hint: "--max ttft_p99=200ms --max tpot_p99=50ms --min slo_share=99%"}
+				return nil, &capcli.RequestError{Field: side.field, Text: ": " + err.Error(), Hint: "max=ttft_p99=200ms max=tpot_p99=50ms min=slo_share=99%"}
 			}
 			if slices.ContainsFunc(out, func(q Promise) bool { return q.Metric == p.Metric && q.Op == p.Op }) {
 				return nil, &capcli.RequestError{Field: side.field, Text: fmt.Sprintf(": %s has two limits", p.Metric)}
@@ -78,7 +78,7 @@ func parsePromise(op, text string) (Promise, error) {
 		return p, err
 	}
 	if (p.of == sloShare) != (op == ">=") {
-		return p, fmt.Errorf("%s is limited from the other side: %s", name, map[bool]string{true: "--min", false: "--max"}[p.of == sloShare])
+		return p, fmt.Errorf("%s is limited from the other side: %s", name, map[bool]string{true: "min", false: "max"}[p.of == sloShare])
 	}
 	p.Unit = p.of.unit()
 	p.limit, p.Value, err = p.parseLimit(name, value)
@@ -142,7 +142,7 @@ func ParseShare(field, text string) (int64, error) {
 	}
 	ppm, err := parseParts(strings.TrimSpace(digits), of)
 	if err != nil || ppm > whole {
-		return 0, &capcli.RequestError{Field: field, Text: fmt.Sprintf("%s is no share", capcli.Quoted(text)), Hint: "--" + field + " 99%"}
+		return 0, &capcli.RequestError{Field: field, Text: fmt.Sprintf("%s is no share", capcli.Quoted(text)), Hint: field + "=99%"}
 	}
 	return ppm, nil
 }

@@ -121,7 +121,7 @@ func (r *Request) promised() ([]Promise, error) {
 	over := slices.ContainsFunc(out, func(p Promise) bool { return p.overRequests() })
 	switch {
 	case r.Share != "" && onSLO:
-		return nil, &capcli.RequestError{Field: "share", Text: "and --min slo_share say the same: give one of them"}
+		return nil, &capcli.RequestError{Field: "share", Text: "and the limit slo_share say the same: give one of them"}
 	case r.Share != "" || hasSLO && !over:
 		ppm := cmp.Or(r.Usual, 990_000)
 		if r.Share != "" {
@@ -131,10 +131,10 @@ func (r *Request) promised() ([]Promise, error) {
 		}
 		out, onSLO = append([]Promise{sloPromise(ppm, &r.Choices[0].Config.SLO)}, out...), true
 	case !over:
-		return nil, &capcli.RequestError{Field: "max", Text: ": the service has no slo and no promise is given: nothing says when there are enough replicas", Hint: "--max ttft_p99=200ms, or slo: {ttft: 200ms} in the service"}
+		return nil, &capcli.RequestError{Field: "max", Text: ": the service has no slo and no promise is given: nothing says when there are enough replicas", Hint: "max=ttft_p99=200ms, or slo: {ttft: 200ms} in the service"}
 	}
 	if onSLO && !hasSLO {
-		return nil, &capcli.RequestError{Field: "share", Text: "wants a service with slo limits, and this one has none", Hint: "slo: {ttft: 200ms, tpot: 50ms} in the service, or --max ttft_p99=200ms"}
+		return nil, &capcli.RequestError{Field: "share", Text: "wants a service with slo limits, and this one has none", Hint: "slo: {ttft: 200ms, tpot: 50ms} in the service, or max=ttft_p99=200ms"}
 	}
 	return out, nil
 }
@@ -155,7 +155,7 @@ func (r *Request) checkLoad() error {
 
 // parseGrowth parses a growth of the load into millionths of it: 20% and 1.2x are 1,200,000.
 func parseGrowth(text string) (int64, error) {
-	refuse := &capcli.RequestError{Field: "growth", Text: fmt.Sprintf("wants a growth of the load, found %s", capcli.Quoted(text)), Hint: "--growth 20%, or --growth 1.2x"}
+	refuse := &capcli.RequestError{Field: "growth", Text: fmt.Sprintf("wants a growth of the load, found %s", capcli.Quoted(text)), Hint: "growth=20%, or growth=1.2x"}
 	s, times := strings.CutSuffix(strings.TrimSpace(text), "x")
 	s, percent := strings.CutSuffix(s, "%")
 	if !times && !percent {

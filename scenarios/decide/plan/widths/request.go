@@ -66,7 +66,7 @@ func (r *Request) Plan(open trace.Opener) (*Result, error) {
 	case err != nil:
 		return nil, &capcli.RequestError{Text: "plan width: " + err.Error(), Hint: "give run times of less than 1000 years and prices that people pay"}
 	case len(options) == 0:
-		return nil, &capcli.RequestError{Field: "most", Text: ": every option takes more GPUs than there are", Hint: "give a narrower option, or a higher --most"}
+		return nil, &capcli.RequestError{Field: "most", Text: ": every option takes more GPUs than there are", Hint: "give a narrower option, or a higher most"}
 	case len(options) > optionsMost:
 		return nil, &capcli.RequestError{Text: fmt.Sprintf("plan width takes up to %d options, found %d", optionsMost, len(options)), Hint: "name fewer widths or models"}
 	}
@@ -95,13 +95,13 @@ func splitPairs(field, hint string, texts []string) ([][2]string, error) {
 
 // parsePrices reads the models and their prices.
 func (q *question) parsePrices() error {
-	const hint = "--price H100=2.50,A100=1.80"
+	const hint = "price=H100=2.50,A100=1.80"
 	pairs, err := splitPairs("price", hint, q.Price)
 	if err != nil {
 		return err
 	}
 	if len(pairs) == 0 {
-		return &capcli.RequestError{Text: "plan width wants the price of a GPU-hour of each model: --price is missing", Hint: hint}
+		return &capcli.RequestError{Field: "price", Text: "is missing: plan width wants the price of a GPU-hour of each model", Hint: hint}
 	}
 	keys := &market.Keys{Prices: q.Prices}
 	for _, p := range pairs {
@@ -132,7 +132,7 @@ func (q *question) find(name string) *width.Model {
 func (q *question) wantModel(field, name string) (*width.Model, error) {
 	m := q.find(name)
 	if m == nil {
-		return nil, refuse(field, "--price "+name+"=2.50", "names %s, which has no price: have %s", capcli.Quoted(name), strings.Join(q.names(), ", "))
+		return nil, refuse(field, "price="+name+"=2.50", "names %s, which has no price: have %s", capcli.Quoted(name), strings.Join(q.names(), ", "))
 	}
 	return m, nil
 }
@@ -147,7 +147,7 @@ func (q *question) names() []string {
 }
 
 func (q *question) parseMost() error {
-	pairs, err := splitPairs("most", "--most H100=64", q.Most)
+	pairs, err := splitPairs("most", "most=H100=64", q.Most)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (q *question) parseLimits() (err error) {
 	text, times := capcli.CutMagnitude(q.Budget)
 	usd, err := capcli.ParseUSD(text)
 	if err != nil || usd > capcli.USD(1<<62)/capcli.USD(times) {
-		return refuse("budget", "--budget 2000", "wants dollars, found %s", capcli.Quoted(q.Budget))
+		return refuse("budget", "budget=2000", "wants dollars, found %s", capcli.Quoted(q.Budget))
 	}
 	q.budget = big.NewRat(int64(usd)*times, int64(capcli.Dollar))
 	return nil
@@ -210,20 +210,20 @@ func (q *question) parseTimes(open trace.Opener) error {
 	for _, s := range []struct {
 		name string
 		on   bool
-	}{{"--times", len(q.Times) > 0}, {"--amdahl", q.Amdahl != ""}, {"--measured", q.Table != ""}} {
+	}{{"times", len(q.Times) > 0}, {"amdahl", q.Amdahl != ""}, {"measured", q.Table != ""}} {
 		if s.on {
 			given = append(given, s.name)
 		}
 	}
 	switch {
 	case len(given) == 0:
-		return &capcli.RequestError{Text: "plan width wants run times: give --times, --amdahl or --measured", Hint: "--times 64=8h,16=32h"}
+		return &capcli.RequestError{Text: "plan width wants run times: give times, amdahl or measured", Hint: "times=64=8h,16=32h"}
 	case len(given) > 1:
 		return &capcli.RequestError{Text: "plan width takes run times from one source, found " + strings.Join(given, " and "), Hint: "leave out all but one"}
 	case q.Amdahl == "" && (q.OneGPU != "" || q.Widths != "" || len(q.Speed) > 0):
-		return &capcli.RequestError{Text: "--one-gpu, --widths and --speed belong to --amdahl, which is missing", Hint: "--amdahl 0.05 --one-gpu 80h --widths 1,2,4,8"}
+		return &capcli.RequestError{Field: "amdahl", Text: "is missing: one-gpu, widths and speed belong to it", Hint: "amdahl=0.05 one-gpu=80h widths=1,2,4,8"}
 	case q.Table == "" && (q.JobType != "" || len(q.Where) > 0 || q.Steps != 0):
-		return &capcli.RequestError{Text: "--job-type, --where and --steps belong to --measured, which is missing", Hint: "--measured throughput.csv"}
+		return &capcli.RequestError{Field: "measured", Text: "is missing: job-type, where and steps belong to it", Hint: "measured=throughput.csv"}
 	case q.Amdahl != "":
 		return q.parseAmdahl()
 	case q.Table != "":
@@ -234,7 +234,7 @@ func (q *question) parseTimes(open trace.Opener) error {
 
 // parseStated reads run times that are stated for each GPU count.
 func (q *question) parseStated() error {
-	const hint = "--times H100:64=8h,16=32h"
+	const hint = "times=H100:64=8h,16=32h"
 	for _, text := range q.Times {
 		name, list, has := strings.Cut(text, ":")
 		if !has {
@@ -280,9 +280,9 @@ func (q *question) checkEveryModel(field, hint string) error {
 
 // parseAmdahl computes run times by Amdahl's law.
 func (q *question) parseAmdahl() error {
-	const hint = "--amdahl 0.05 --one-gpu 80h --widths 1,2,4,8"
+	const hint = "amdahl=0.05 one-gpu=80h widths=1,2,4,8"
 	if q.OneGPU == "" || q.Widths == "" {
-		return &capcli.RequestError{Text: "--amdahl wants --one-gpu, the run time on one GPU, and --widths, the GPU counts to try", Hint: hint}
+		return &capcli.RequestError{Field: "amdahl", Text: "wants one-gpu, the run time on one GPU, and widths, the GPU counts to try", Hint: hint}
 	}
 	a := width.Amdahl{}
 	var err error
@@ -353,7 +353,7 @@ func parseWidths(text string) ([]int, error) {
 			}
 		}
 		if b < a || (b-a)/by >= optionsMost {
-			return nil, refuse("widths", "--widths 1,2,4 or 8..64:8", "wants a rising range of at most %d counts, found %s", optionsMost, capcli.Quoted(part))
+			return nil, refuse("widths", "widths=1,2,4 or 8..64:8", "wants a rising range of at most %d counts, found %s", optionsMost, capcli.Quoted(part))
 		}
 		for n := a; n <= b; n += by {
 			if seen[n] {
@@ -372,7 +372,7 @@ func (q *question) parseSpeeds() ([]*big.Rat, error) {
 	for i := range out {
 		out[i] = big.NewRat(1, 1)
 	}
-	pairs, err := splitPairs("speed", "--speed H100=2.2", q.Speed)
+	pairs, err := splitPairs("speed", "speed=H100=2.2", q.Speed)
 	if err != nil {
 		return nil, err
 	}
@@ -383,7 +383,7 @@ func (q *question) parseSpeeds() ([]*big.Rat, error) {
 		}
 		v, err := width.ParseDecimal(p[1])
 		if err != nil || v.Sign() <= 0 {
-			return nil, refuse("speed", "--speed H100=2.2", "wants a number over 0, found %s", capcli.Quoted(p[1]))
+			return nil, refuse("speed", "speed=H100=2.2", "wants a number over 0, found %s", capcli.Quoted(p[1]))
 		}
 		for i := range q.models {
 			if &q.models[i] == m {

@@ -108,7 +108,7 @@ func (q *question) openTable(text io.Reader) (*table, error) {
 	}
 	switch {
 	case t.rate && q.Steps < 1:
-		return nil, refuse("steps", "--steps 2000000", "is missing: %s has rates in steps a second, so the steps of the job are needed", q.Table)
+		return nil, refuse("steps", "steps=2000000", "is missing: %s has rates in steps a second, so the steps of the job are needed", q.Table)
 	case !t.rate && q.Steps != 0:
 		return nil, refuse("steps", "leave it out", "is of no use: %s has run times, not rates", q.Table)
 	}
@@ -119,7 +119,7 @@ func (q *question) openTable(text io.Reader) (*table, error) {
 		}
 		t.filters = append(t.filters, filter{column: c, value: q.JobType, values: map[string]bool{}})
 	}
-	pairs, err := splitPairs("where", "--where batch_size=64", q.Where)
+	pairs, err := splitPairs("where", "where=batch_size=64", q.Where)
 	if err != nil {
 		return nil, err
 	}
