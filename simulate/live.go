@@ -10,7 +10,7 @@ const (
 	running
 	finished
 	refused // can never run
-	dropped // given up by the policy: see Turn.Drop
+	dropped // given up by the policy: see Preemption.Drop
 )
 
 // Live is a job during a run: its data from the trace and its current state. A policy reads it;
