@@ -142,19 +142,67 @@ func (r *Restarts) Lengthens() bool {
 // Delays returns why a job that wants no more GPUs than are free of p may not start there; "" where it always
 // may. until is the end of the run; 0 is none.
 func (p *Pool) Delays(until capcli.Seconds) string {
-	switch {
-	case p.Buy != nil:
-		return fmt.Sprintf("the nodes of %s are bought, and come when they can be had", p.Name)
-	case p.Supply != nil:
-		return fmt.Sprintf("the capacity of %s comes and goes", p.Name)
-	case p.From > 0 || p.Until > 0 && (until == 0 || p.Until < until):
-		return fmt.Sprintf("%s is not there all the time", p.Name)
-	case len(p.Windows) > 0 || len(p.Withheld) > 0:
-		return fmt.Sprintf("a part of %s is not there for all the time", p.Name)
-	case p.MIG != nil || p.Sharing != nil:
-		return fmt.Sprintf("the GPUs of %s are divided or shared", p.Name)
-	case p.Nodes != 1 || p.CPUMilli > 0 || p.MemMiB > 0:
-		return fmt.Sprintf("%s is of nodes, on which a job may not fit", p.Name)
+	for i := range poolAnswers {
+		if a := &poolAnswers[i]; a.When != nil && a.When(p, until) {
+			return fmt.Sprintf(a.Why, p.Name)
+		}
 	}
 	return ""
+}
+
+// poolAnswer is what a field of Pool says of starts: when it can put one off and why, with the name of the pool,
+// or why it never does.
+type poolAnswer struct {
+	Field string
+	When  func(p *Pool, until capcli.Seconds) bool
+	Why   string
+	Never string
+}
+
+const (
+	notAlways   = "%s is not there all the time"
+	notAll      = "a part of %s is not there for all the time"
+	dividedGPUs = "the GPUs of %s are divided or shared"
+	ofNodes     = "%s is of nodes, on which a job may not fit"
+
+	onceLost = "what it says of losses, Supply does"
+	toServe  = "which jobs a pool serves is asked before"
+	priced   = "it concerns what is billed"
+	placed   = "it concerns how fast a job runs, or jobs with shapes and data alone, which are looked at one by one"
+)
+
+// poolAnswers are what all fields of Pool say, in the order in which Delays asks them.
+var poolAnswers = []poolAnswer{
+	{Field: "Buy", When: func(p *Pool, _ capcli.Seconds) bool { return p.Buy != nil }, Why: "the nodes of %s are bought, and come when they can be had"},
+	{Field: "Supply", When: func(p *Pool, _ capcli.Seconds) bool { return p.Supply != nil }, Why: "the capacity of %s comes and goes"},
+	{Field: "From", When: func(p *Pool, _ capcli.Seconds) bool { return p.From > 0 }, Why: notAlways},
+	{Field: "Until", When: func(p *Pool, until capcli.Seconds) bool { return p.Until > 0 && (until == 0 || p.Until < until) }, Why: notAlways},
+	{Field: "Windows", When: func(p *Pool, _ capcli.Seconds) bool { return len(p.Windows) > 0 }, Why: notAll},
+	{Field: "Withheld", When: func(p *Pool, _ capcli.Seconds) bool { return len(p.Withheld) > 0 }, Why: notAll},
+	{Field: "MIG", When: func(p *Pool, _ capcli.Seconds) bool { return p.MIG != nil }, Why: dividedGPUs},
+	{Field: "Sharing", When: func(p *Pool, _ capcli.Seconds) bool { return p.Sharing != nil }, Why: dividedGPUs},
+	{Field: "Nodes", When: func(p *Pool, _ capcli.Seconds) bool { return p.Nodes != 1 }, Why: ofNodes},
+	{Field: "CPUMilli", When: func(p *Pool, _ capcli.Seconds) bool { return p.CPUMilli > 0 }, Why: ofNodes},
+	{Field: "MemMiB", When: func(p *Pool, _ capcli.Seconds) bool { return p.MemMiB > 0 }, Why: ofNodes},
+	{Field: "GPUsPerNode", Never: "free GPUs of one node can all be had"},
+	{Field: "Lead", Never: "the lead time is a stated bound"},
+	{Field: "Rank", Never: "patience is a stated bound: see Overflow"},
+	{Field: "Name", Never: toServe},
+	{Field: "GPUModel", Never: toServe},
+	{Field: "Partition", Never: toServe},
+	{Field: "GPUMemMiB", Never: toServe},
+	{Field: "Capability", Never: toServe},
+	{Field: "Interconnect", Never: toServe},
+	{Field: "Terms", Never: priced},
+	{Field: "MachineGPUs", Never: priced},
+	{Field: "MinBilling", Never: priced},
+	{Field: "PaidLead", Never: priced},
+	{Field: "MTBF", Never: onceLost},
+	{Field: "Notice", Never: onceLost},
+	{Field: "RackMTBF", Never: onceLost},
+	{Field: "RackNodes", Never: onceLost},
+	{Field: "Domains", Never: placed},
+	{Field: "Place", Never: placed},
+	{Field: "Shared", Never: placed},
+	{Field: "Scattered", Never: placed},
 }
