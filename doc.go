@@ -2,10 +2,10 @@
 // seed, a catalogue of named things and the error for invalid input.
 //
 // Around it stand small domain packages, one for each verb: profile watches
-// (profile/trace reads job logs), forecast expects, scenarios plans and
+// (profile/logs/trace reads job logs), forecast expects, scenarios plans and
 // simulate plays a plan out. Data flows one way:
 //
-//	profile/trace ── Job ──▶ simulate.Run ── Record ──▶ simulate/billing ──▶ cmd/report
+//	profile/logs/trace ── Job ──▶ simulate.Run ── Record ──▶ scenarios/money/billing ──▶ cmd/report
 //	scenarios ─── Config ──▶
 //
 // Start reading at job.go, then simulate/doc.go, which says in what order

@@ -48,20 +48,55 @@ var modules = map[string][]string{
 // Who may import whom, beside the standard library and the root. Data flows one
 // way: a folder that is not in this table fails the test.
 var layers = map[string][]string{
-	".": {},
+	// words
+	".":                           {},
+	"scenarios/figure":            {},
+	"scenarios/figure/figuretest": {"scenarios/figure"},
+	"scenarios/strict":            {"yaml"},
 
+	// logs
+	"profile/logs/jobfile":  {"profile/logs/parquet", "profile/logs/trace", "compress"},
+	"profile/logs/parquet":  {"profile/logs/requests", "profile/logs/trace", "parquet-go", "compress"},
+	"profile/logs/requests": {"profile/logs/trace", "compress"},
+	"profile/logs/series":   {},
+	"profile/logs/trace":    {"compress"},
+
+	// recording
+	"profile":             {"profile/accelerator", "profile/gang", "profile/judge", "profile/rhythm", "profile/timeline"},
+	"profile/accelerator": {},
+	"profile/anomaly":     {"profile"},
+	"profile/box":         {"profile"},
+	"profile/bucket":      {"profile", "profile/store", "minio-go"},
+	"profile/gang":        {},
+	"profile/heat":        {"profile", "profile/accelerator"},
+	"profile/inference":   {"profile/logs/series", "profile/logs/trace", "profile/web"},
+	"profile/judge":       {},
+	"profile/kubelet":     {"profile", "protobuf"},
+	"profile/measured":    {},
+	"profile/nvml":        {"profile", "profile/nvml/driver"},
+	"profile/nvml/driver": {"go-nvml"},
+	"profile/readings":    {"profile"},
+	"profile/rhythm":      {},
+	"profile/scaling":     {"profile", "profile/accelerator"},
+	"profile/store":       {"profile", "profile/logs/parquet", "profile/rhythm"},
+	"profile/timeline":    {},
+	"profile/upkeep":      {"profile", "profile/bucket", "profile/store"},
+	"profile/web":         {"profile", "profile/logs/series"},
+
+	// forecast
 	"forecast":             {"forecast/arima", "forecast/croston", "forecast/decompose", "forecast/mixture", "forecast/model", "forecast/prophet", "forecast/simple", "forecast/smoothing", "forecast/tbats", "forecast/theta", "forecast/unconstrain", "gonum"},
 	"forecast/arima":       {"forecast/decompose", "forecast/minimise", "forecast/model", "gonum"},
 	"forecast/change":      {"forecast/decompose", "forecast/model", "gonum"},
 	"forecast/croston":     {"forecast/model", "gonum"},
 	"forecast/decompose":   {"forecast/model", "gonum"},
+	"forecast/demand":      {"profile", "profile/inference", "profile/logs/parquet", "profile/logs/requests", "profile/logs/series", "profile/logs/trace", "profile/store", "profile/web"},
 	"forecast/hierarchy":   {"forecast/model", "gonum"},
 	"forecast/history":     {"forecast/change"},
 	"forecast/holidays":    {"forecast/model"},
 	"forecast/minimise":    {"gonum"},
 	"forecast/mixture":     {"forecast/model", "gonum"},
 	"forecast/model":       {"gonum"},
-	"forecast/outlook":     {"forecast", "forecast/change", "forecast/hierarchy", "forecast/history", "forecast/holidays", "forecast/model", "forecast/roadmap", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
+	"forecast/outlook":     {"forecast", "forecast/change", "forecast/demand", "forecast/hierarchy", "forecast/history", "forecast/holidays", "forecast/model", "forecast/roadmap", "forecast/unconstrain", "profile/logs/parquet", "profile/logs/series"},
 	"forecast/prophet":     {"forecast/model", "gonum"},
 	"forecast/roadmap":     {"forecast/holidays", "forecast/model"},
 	"forecast/simple":      {"forecast/decompose", "forecast/model", "gonum"},
@@ -70,152 +105,166 @@ var layers = map[string][]string{
 	"forecast/theta":       {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/unconstrain": {"forecast/model", "gonum"},
 
-	"simulate":            {"simulate/internal/exact", "simulate/mig", "simulate/internal/fluid", "simulate/internal/sorted", "simulate/reliability", "simulate/topology", "simulate/workflow"},
-	"simulate/workflow":   {},
-	"simulate/scale":      {"simulate", "simulate/internal/fluid", "simulate/serving"},
-	"simulate/serving":    {"gonum"},
-	"simulate/allocate":   {"simulate/plan/linear"},
-	"simulate/billing":    {"simulate", "simulate/billing/focus"},
-	"simulate/outcome":    {"simulate", "simulate/workflow", "simulate/validate", "simulate/billing", "scenarios/prices"},
-	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/online", "gonum"},
-	"simulate/plan/mix":   {"simulate/validate", "simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/resample", "scenarios", "scenarios/play", "gonum"},
-	"simulate/plan/shard": {},
-
-	"simulate/billing/focus":  {},
-	"simulate/internal/exact": {},
-	"simulate/internal/fluid": {},
-
-	"simulate/serving/agents":   {"simulate/serving"},
-	"simulate/serving/queueing": {"simulate/serving"},
-	"simulate/serving/roofline": {"profile/accelerator", "simulate/serving", "gonum"},
-	"simulate/plan/flow":        {"simulate/internal/exact"},
-	"simulate/plan/market":      {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
-	"simulate/plan/backtest":    {"simulate/internal/exact", "simulate/plan", "simulate/plan/online"},
-	"simulate/plan/curve":       {"simulate/plan/flow", "profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
-	"simulate/plan/futures":     {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
-	"simulate/plan/review":      {"simulate", "simulate/billing", "simulate/billing/focus", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
-	"simulate/plan/joint":       {"simulate/internal/exact", "profile/demand", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/market", "scenarios"},
-	"simulate/plan/linear":      {"gonum"},
-	"simulate/plan/online":      {"simulate/internal/exact"},
-	"simulate/plan/resample":    {"simulate/plan"},
-	"simulate/plan/sizing":      {"profile/requests", "profile/trace", "scenarios", "scenarios/prices", "scenarios/service", "scenarios/service/traffic", "scenarios/strict", "simulate", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "simulate/serving"},
-	"simulate/plan/widths":      {"simulate/width", "simulate/plan/market", "scenarios/prices", "profile/trace"},
-	"simulate/plan/savings":     {"simulate/internal/exact", "profile/demand", "simulate/plan/market"},
-
-	"simulate/eta":             {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
-	"simulate/internal/sorted": {},
+	// simulate
+	"simulate":                 {"simulate/exact", "simulate/internal/fluid", "simulate/internal/sorted", "simulate/mig", "simulate/reliability", "simulate/topology", "simulate/workflow"},
+	"simulate/allocate":        {"simulate/linear"},
 	"simulate/cause":           {"simulate", "simulate/placement"},
 	"simulate/choose":          {"simulate"},
-	"simulate/kueue":           {},
-	"simulate/pods":            {"simulate/kueue"},
+	"simulate/exact":           {},
+	"simulate/internal/fluid":  {},
+	"simulate/internal/sorted": {},
+	"simulate/linear":          {"gonum"},
 	"simulate/mig":             {},
 	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/allocate", "simulate/internal/sorted"},
-	"simulate/shift":           {"simulate"},
 	"simulate/reliability":     {},
-	"simulate/spot":            {"simulate/supply", "profile/trace"},
+	"simulate/shift":           {"simulate"},
 	"simulate/supply":          {"simulate", "simulate/internal/sorted"},
 	"simulate/topology":        {},
 	"simulate/width":           {},
-	"simulate/validate":        {"simulate", "simulate/placement", "simulate/policy", "profile/trace"},
+	"simulate/workflow":        {},
 
-	"profile":             {"profile/accelerator", "profile/gang", "profile/judge", "profile/rhythm", "profile/timeline"},
-	"profile/trace":       {"compress"},
-	"profile/series":      {},
-	"profile/inference":   {"profile/series", "profile/trace", "profile/web"},
-	"profile/demand":      {"profile/inference", "profile/requests", "profile", "profile/trace", "profile/series", "profile/parquet", "profile/store", "profile/web"},
-	"profile/box":         {"profile"},
-	"profile/nvml":        {"profile", "profile/nvml/driver"},
-	"profile/nvml/driver": {"go-nvml"},
-	"profile/kubelet":     {"profile", "protobuf"},
-	"profile/kubernetes":  {"profile/accelerator", "profile/trace", "yaml"},
-	"profile/parquet":     {"profile", "profile/requests", "profile/trace", "parquet-go", "compress"},
-	"profile/jobfile":     {"profile/trace", "profile/parquet", "compress"},
-	"profile/bucket":      {"profile", "profile/store", "minio-go"},
-	"profile/upkeep":      {"profile", "profile/bucket", "profile/store"},
-	"profile/store":       {"profile", "profile/parquet", "profile/rhythm"},
-	"profile/web":         {"profile", "profile/series"},
-	"profile/heat":        {"profile", "profile/accelerator"},
-	"profile/anomaly":     {"profile"},
+	// serving
+	"simulate/serving":          {"gonum"},
+	"simulate/serving/agents":   {"simulate/serving"},
+	"simulate/serving/queueing": {"simulate/serving"},
+	"simulate/serving/roofline": {"profile/accelerator", "simulate/serving", "gonum"},
+	"simulate/serving/scale":    {"simulate", "simulate/internal/fluid"},
+	"simulate/serving/service":  {"profile/logs/requests", "profile/logs/series", "profile/logs/trace", "scenarios/strict", "simulate", "simulate/serving", "simulate/serving/agents", "simulate/serving/queueing", "simulate/serving/roofline", "simulate/serving/scale", "simulate/serving/traffic", "yaml"},
+	"simulate/serving/traffic":  {"profile/logs/requests", "simulate/serving"},
 
-	"profile/accelerator": {},
-	"profile/readings":    {"profile"},
-	"profile/judge":       {},
-	"profile/gang":        {},
-	"profile/rhythm":      {},
-	"profile/scaling":     {"profile", "profile/accelerator"},
-	"profile/timeline":    {},
-	"profile/measured":    {},
+	// money
+	"scenarios/money/billing": {"scenarios/money/focus", "simulate"},
+	"scenarios/money/focus":   {},
+	"scenarios/money/prices":  {"scenarios/strict", "yaml"},
+	"scenarios/money/spend":   {"forecast", "forecast/model", "scenarios/money/billing", "scenarios/money/focus"},
 
-	"scenarios":                 {"scenarios/kinds", "simulate/shift", "profile/accelerator", "simulate/mig", "forecast/roadmap", "profile/measured", "scenarios/events", "simulate", "simulate/choose", "simulate/width", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "forecast/model", "scenarios/strict", "scenarios/prices", "scenarios/generate", "scenarios/service", "simulate/scale", "simulate/serving", "simulate/serving/queueing", "simulate/serving/roofline", "scenarios/service/traffic", "profile/trace", "yaml"},
-	"scenarios/play":            {"scenarios/events", "simulate/shift", "scenarios/generate", "simulate/workflow", "scenarios/service", "simulate/serving", "simulate/validate", "scenarios", "scenarios/kubernetes", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
-	"scenarios/prices":          {"scenarios/strict", "yaml"},
-	"scenarios/strict":          {"yaml"},
-	"scenarios/service":         {"profile/requests", "profile/series", "profile/trace", "scenarios/service/traffic", "scenarios/strict", "simulate", "simulate/scale", "simulate/serving", "simulate/serving/agents", "simulate/serving/queueing", "simulate/serving/roofline", "yaml"},
-	"scenarios/service/traffic": {"profile/requests", "simulate/serving"},
-	"profile/requests":          {"profile/trace", "profile/series", "profile/web", "compress"},
+	// results
+	"scenarios/outcome":  {"scenarios/money/billing", "scenarios/money/prices", "scenarios/validate", "simulate", "simulate/workflow"},
+	"scenarios/validate": {"profile/logs/trace", "simulate", "simulate/placement", "simulate/policy"},
 
+	// kubernetes
+	"scenarios/kubernetes":        {"profile/logs/trace", "scenarios/kubernetes/kueue", "scenarios/kubernetes/pods", "scenarios/outcome", "scenarios/strict", "simulate", "yaml"},
+	"scenarios/kubernetes/joblog": {"profile/accelerator", "profile/logs/trace", "yaml"},
+	"scenarios/kubernetes/kueue":  {},
+	"scenarios/kubernetes/pods":   {"scenarios/kubernetes/kueue"},
+
+	// playing
+	"scenarios":          {"forecast", "forecast/model", "forecast/roadmap", "profile/accelerator", "profile/logs/trace", "profile/measured", "scenarios/events", "scenarios/generate", "scenarios/kinds", "scenarios/money/billing", "scenarios/money/prices", "scenarios/outcome", "scenarios/strict", "simulate", "simulate/choose", "simulate/mig", "simulate/placement", "simulate/policy", "simulate/serving/roofline", "simulate/serving/scale", "simulate/serving/service", "simulate/serving/traffic", "simulate/shift", "simulate/supply", "simulate/width", "yaml"},
+	"scenarios/events":   {"forecast/holidays", "forecast/model", "forecast/roadmap", "profile/accelerator", "profile/measured", "scenarios/money/prices", "scenarios/strict", "yaml"},
 	"scenarios/generate": {},
+	"scenarios/kinds":    {"profile", "profile/judge", "profile/logs/trace", "scenarios/strict", "yaml"},
+	"scenarios/play":     {"profile/logs/trace", "scenarios", "scenarios/events", "scenarios/generate", "scenarios/kubernetes", "scenarios/money/billing", "scenarios/money/focus", "scenarios/money/prices", "scenarios/outcome", "scenarios/validate", "simulate", "simulate/serving", "simulate/serving/service", "simulate/shift", "simulate/workflow"},
 
-	"scenarios/kubernetes": {"scenarios/strict", "simulate", "simulate/kueue", "simulate/outcome", "simulate/pods", "profile/trace", "yaml"},
+	// deciding
+	"scenarios/decide":                {"forecast/demand", "forecast/history", "forecast/outlook", "profile/logs/jobfile", "profile/logs/trace", "profile/store", "scenarios", "scenarios/decide/plan", "scenarios/decide/plan/backtest", "scenarios/decide/plan/curve", "scenarios/decide/plan/futures", "scenarios/decide/plan/market", "scenarios/decide/plan/mix", "scenarios/decide/trial", "scenarios/inputs", "scenarios/kinds", "scenarios/money/billing", "scenarios/money/prices", "scenarios/outcome", "scenarios/play", "scenarios/vary", "scenarios/whatif"},
+	"scenarios/decide/emit":           {"scenarios", "scenarios/decide/plan/curve", "scenarios/decide/plan/futures", "scenarios/decide/plan/joint", "scenarios/decide/plan/market", "scenarios/decide/plan/mix", "scenarios/money/prices"},
+	"scenarios/decide/eta":            {"profile/logs/trace", "simulate", "simulate/placement", "simulate/policy"},
+	"scenarios/decide/explain":        {"scenarios", "scenarios/money/billing", "scenarios/outcome", "scenarios/play", "simulate", "simulate/cause", "simulate/policy"},
+	"scenarios/decide/plan":           {"scenarios/decide/plan/flow", "scenarios/decide/plan/online", "simulate/exact", "simulate/linear", "gonum"},
+	"scenarios/decide/plan/backtest":  {"scenarios/decide/plan", "scenarios/decide/plan/online", "simulate/exact"},
+	"scenarios/decide/plan/curve":     {"forecast/demand", "profile/logs/series", "profile/logs/trace", "scenarios/decide/plan", "scenarios/decide/plan/flow", "scenarios/decide/plan/market", "scenarios/money/billing", "scenarios/money/prices", "gonum"},
+	"scenarios/decide/plan/flow":      {"simulate/exact"},
+	"scenarios/decide/plan/futures":   {"forecast/demand", "scenarios/decide/plan", "scenarios/decide/plan/curve", "scenarios/decide/plan/market", "scenarios/money/billing", "scenarios/outcome"},
+	"scenarios/decide/plan/joint":     {"forecast/demand", "scenarios", "scenarios/decide/plan", "scenarios/decide/plan/curve", "scenarios/decide/plan/flow", "scenarios/decide/plan/market", "scenarios/money/billing", "simulate/exact", "simulate/linear"},
+	"scenarios/decide/plan/market":    {"scenarios", "scenarios/decide/plan", "scenarios/money/billing", "scenarios/money/prices"},
+	"scenarios/decide/plan/mix":       {"scenarios", "scenarios/decide/plan", "scenarios/decide/plan/futures", "scenarios/decide/plan/market", "scenarios/decide/plan/resample", "scenarios/money/billing", "scenarios/outcome", "scenarios/play", "scenarios/validate", "simulate", "gonum"},
+	"scenarios/decide/plan/online":    {"simulate/exact"},
+	"scenarios/decide/plan/rationale": {"scenarios/decide/plan", "scenarios/decide/plan/curve", "scenarios/decide/plan/futures", "scenarios/decide/plan/market", "scenarios/decide/plan/mix", "scenarios/outcome"},
+	"scenarios/decide/plan/resample":  {"scenarios/decide/plan"},
+	"scenarios/decide/plan/review":    {"scenarios", "scenarios/decide/plan", "scenarios/decide/plan/curve", "scenarios/decide/plan/market", "scenarios/money/focus", "simulate"},
+	"scenarios/decide/plan/savings":   {"forecast/demand", "scenarios/decide/plan/market", "simulate/exact"},
+	"scenarios/decide/plan/shard":     {},
+	"scenarios/decide/plan/sizing":    {"profile/logs/requests", "profile/logs/trace", "scenarios", "scenarios/decide/plan", "scenarios/decide/plan/curve", "scenarios/decide/plan/market", "scenarios/money/billing", "scenarios/money/prices", "scenarios/strict", "simulate", "simulate/serving", "simulate/serving/service", "simulate/serving/traffic"},
+	"scenarios/decide/plan/widths":    {"profile/logs/trace", "scenarios/decide/plan/market", "scenarios/money/prices", "simulate/width"},
+	"scenarios/decide/spot":           {"profile/logs/trace", "simulate/supply"},
+	"scenarios/decide/trial":          {"forecast", "scenarios/decide/plan", "scenarios/decide/plan/backtest", "scenarios/decide/plan/curve", "scenarios/decide/plan/market", "scenarios/money/prices"},
+	"scenarios/demo":                  {"profile", "profile/logs/jobfile", "profile/store", "scenarios"},
+	"scenarios/explore":               {"scenarios/generate", "scenarios/live", "scenarios/play", "scenarios/whatif"},
+	"scenarios/inputs":                {"forecast/demand", "profile", "profile/logs/jobfile", "profile/logs/parquet", "profile/logs/requests", "profile/logs/series", "profile/logs/trace", "profile/store", "scenarios/decide/plan/sizing", "scenarios/money/billing", "scenarios/money/focus", "scenarios/money/prices", "simulate/serving/service"},
+	"scenarios/live":                  {"profile/logs/trace", "scenarios", "scenarios/money/prices", "scenarios/outcome", "scenarios/play", "scenarios/whatif"},
+	"scenarios/vary":                  {"scenarios/decide/plan", "scenarios/live", "scenarios/money/billing", "scenarios/outcome", "scenarios/whatif"},
+	"scenarios/whatif":                {"scenarios", "scenarios/figure", "scenarios/outcome", "scenarios/play", "simulate", "simulate/placement", "simulate/policy"},
 
-	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/policy", "simulate/billing", "simulate/outcome"},
-
-	"scenarios/explore": {"scenarios/generate", "scenarios/live", "scenarios/play", "scenarios/whatif"},
-	"scenarios/live":    {"profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "scenarios/whatif", "simulate/outcome"},
-	"scenarios/whatif":  {"scenarios", "scenarios/paper/figure", "scenarios/play", "simulate", "simulate/outcome", "simulate/placement", "simulate/policy"},
-
-	"scenarios/spend":  {"forecast", "forecast/model", "simulate/billing", "simulate/billing/focus"},
-	"scenarios/vary":   {"scenarios/live", "scenarios/whatif", "simulate/billing", "simulate/outcome", "simulate/plan"},
-	"scenarios/demo":   {"profile", "profile/jobfile", "profile/store", "scenarios"},
-	"scenarios/kinds":  {"profile", "profile/judge", "profile/trace", "scenarios/strict", "yaml"},
-	"scenarios/trial":  {"forecast", "scenarios/prices", "simulate/plan", "simulate/plan/backtest", "simulate/plan/curve", "simulate/plan/market"},
-	"scenarios/inputs": {"profile", "profile/demand", "profile/jobfile", "profile/parquet", "profile/requests", "profile/series", "profile/store", "profile/trace", "scenarios/prices", "scenarios/service", "simulate/billing", "simulate/billing/focus", "simulate/plan/sizing"},
-	"scenarios/decide": {"profile/store", "scenarios/inputs", "scenarios/kinds", "scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/plan/backtest", "forecast/history", "forecast/outlook", "profile/demand", "profile/jobfile", "profile/trace", "scenarios", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
-
-	"scenarios/paper":        {"scenarios/decide", "scenarios/trial", "forecast/outlook", "profile/trace", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "simulate/billing", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/sizing", "simulate/validate"},
-	"scenarios/paper/figure": {},
-
-	"scenarios/paper/figure/figuretest": {"scenarios/paper/figure"},
-
-	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
-
-	"scenarios/emit": {"scenarios", "scenarios/prices", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix"},
-
-	"scenarios/events": {"profile/accelerator", "profile/measured", "scenarios/prices", "scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},
-
-	"cmd/report/memo":  {"cmd/report", "scenarios/paper", "scenarios/paper/figure"},
-	"cmd/report/sheet": {"cmd/report", "scenarios/paper", "scenarios/paper/figure", "excelize"},
-	"cmd/report/draw":  {"scenarios/paper/figure", "image"},
-	"cmd/report/page":  {"profile/trace", "cmd/report/draw", "scenarios/paper", "scenarios/paper/figure"},
-
-	"cmd/bundle":  {"cobra"},
-	"cmd/invoice": {"cmd/report", "scenarios/spend", "simulate/billing/focus"},
-	"cmd/files":   {"cmd/report", "profile/trace", "unix"},
-	"cmd/report":  {"tablewriter"},
-	"cmd/wasm":    {"cmd/panel/reply"},
-
-	"cmd/serve":        {"cmd/panel", "cmd/panel/reply", "cmd/report/page", "cmd/schema", "forecast/outlook", "profile/demand", "profile/trace", "scenarios/live", "scenarios/paper", "scenarios/play", "scenarios/strict", "scenarios/whatif", "simulate/outcome", "simulate/plan/mix", "netutil"},
-	"cmd/panel":        {"profile/trace", "scenarios/decide", "scenarios/vary", "cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "scenarios/live", "scenarios/play", "scenarios/whatif"},
+	// showing
+	"cmd/bundle":       {"cobra"},
+	"cmd/explore":      {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/outcome", "scenarios/whatif", "bubbletea", "tablewriter"},
+	"cmd/files":        {"cmd/report", "profile/logs/trace", "unix"},
+	"cmd/invoice":      {"cmd/report", "scenarios/money/focus", "scenarios/money/spend"},
+	"cmd/panel":        {"cmd/panel/engine", "cmd/panel/reply", "cmd/report/page", "profile/logs/trace", "scenarios/decide", "scenarios/live", "scenarios/play", "scenarios/vary", "scenarios/whatif"},
 	"cmd/panel/engine": {},
 	"cmd/panel/reply":  {"cmd/report/draw", "scenarios/live", "scenarios/vary", "scenarios/whatif"},
+	"cmd/report":       {"tablewriter"},
+	"cmd/report/draw":  {"scenarios/figure", "image"},
+	"cmd/report/memo":  {"cmd/report", "cmd/report/paper", "scenarios/figure"},
+	"cmd/report/page":  {"cmd/report/draw", "cmd/report/paper", "profile/logs/trace", "scenarios/figure"},
+	"cmd/report/paper": {"forecast/outlook", "profile/logs/trace", "scenarios/decide", "scenarios/decide/plan/curve", "scenarios/decide/plan/futures", "scenarios/decide/plan/joint", "scenarios/decide/plan/market", "scenarios/decide/plan/mix", "scenarios/decide/plan/sizing", "scenarios/decide/trial", "scenarios/figure", "scenarios/money/billing", "scenarios/money/prices", "scenarios/outcome", "scenarios/play", "scenarios/validate"},
+	"cmd/report/sheet": {"cmd/report", "cmd/report/paper", "scenarios/figure", "excelize"},
+	"cmd/schema":       {"cmd/panel/engine", "cmd/report", "cmd/report/paper", "forecast/demand", "forecast/outlook", "profile", "profile/anomaly", "profile/heat", "profile/inference", "profile/logs/jobfile", "profile/logs/requests", "profile/logs/trace", "profile/nvml", "profile/scaling", "profile/store", "profile/upkeep", "scenarios", "scenarios/decide", "scenarios/decide/eta", "scenarios/decide/explain", "scenarios/decide/plan/curve", "scenarios/decide/plan/futures", "scenarios/decide/plan/joint", "scenarios/decide/plan/market", "scenarios/decide/plan/mix", "scenarios/decide/plan/rationale", "scenarios/decide/plan/review", "scenarios/decide/plan/savings", "scenarios/decide/plan/shard", "scenarios/decide/plan/sizing", "scenarios/decide/plan/widths", "scenarios/decide/spot", "scenarios/decide/trial", "scenarios/events", "scenarios/kinds", "scenarios/kubernetes", "scenarios/live", "scenarios/money/billing", "scenarios/money/focus", "scenarios/money/prices", "scenarios/money/spend", "scenarios/outcome", "scenarios/play", "scenarios/strict", "scenarios/validate", "scenarios/vary", "scenarios/whatif", "simulate/mig", "simulate/serving/roofline", "simulate/serving/service"},
+	"cmd/serve":        {"cmd/panel", "cmd/panel/reply", "cmd/report/page", "cmd/report/paper", "cmd/schema", "forecast/demand", "forecast/outlook", "profile/logs/trace", "scenarios/decide/plan/mix", "scenarios/live", "scenarios/outcome", "scenarios/play", "scenarios/strict", "scenarios/whatif", "netutil"},
+	"cmd/tables":       {"cmd/invoice", "cmd/report", "cmd/report/paper", "cmd/schema", "forecast/demand", "forecast/outlook", "profile", "profile/anomaly", "profile/heat", "profile/inference", "profile/logs/jobfile", "profile/logs/requests", "profile/logs/trace", "profile/nvml", "profile/scaling", "profile/store", "profile/upkeep", "scenarios", "scenarios/decide", "scenarios/decide/eta", "scenarios/decide/explain", "scenarios/decide/plan", "scenarios/decide/plan/curve", "scenarios/decide/plan/futures", "scenarios/decide/plan/joint", "scenarios/decide/plan/market", "scenarios/decide/plan/mix", "scenarios/decide/plan/rationale", "scenarios/decide/plan/review", "scenarios/decide/plan/savings", "scenarios/decide/plan/sizing", "scenarios/decide/plan/widths", "scenarios/decide/spot", "scenarios/decide/trial", "scenarios/events", "scenarios/figure", "scenarios/kinds", "scenarios/kubernetes", "scenarios/money/billing", "scenarios/money/prices", "scenarios/outcome", "scenarios/play", "scenarios/validate", "simulate", "simulate/mig", "simulate/serving/queueing", "simulate/serving/roofline", "simulate/serving/service", "simulate/width", "simulate/workflow"},
+	"cmd/timeline":     {"cmd/report", "scenarios/outcome"},
+	"cmd/wasm":         {"cmd/panel/reply"},
 	"cmd/wasm/pack":    {},
 
-	"cmd/explore":  {"cmd/report", "cmd/timeline", "scenarios/explore", "scenarios/whatif", "simulate/outcome", "bubbletea", "tablewriter"},
-	"cmd/timeline": {"cmd/report", "simulate/outcome"},
-	"cmd/schema":   {"profile/upkeep", "profile/inference", "profile/requests", "cmd/panel/engine", "cmd/report", "scenarios/events", "scenarios/strict", "forecast/outlook", "profile", "profile/anomaly", "profile/demand", "profile/heat", "profile/jobfile", "profile/nvml", "profile/scaling", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/explain", "scenarios/kinds", "scenarios/kubernetes", "scenarios/live", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/spend", "scenarios/trial", "scenarios/vary", "scenarios/whatif", "simulate/billing", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/plan/sizing", "simulate/plan/widths"},
-
-	"cmd/shell":           {"cmd/bundle", "cmd/files", "cmd/report", "cmd/schema", "cobra", "forecast/outlook", "profile", "profile/bucket", "profile/demand", "profile/inference", "profile/parquet", "profile/store", "profile/trace", "profile/web", "scenarios", "scenarios/inputs", "scenarios/kubernetes", "scenarios/play", "scenarios/prices", "simulate/billing/focus", "simulate/outcome", "unix"},
-	"cmd/shell/shelltest": {"cmd/files", "cmd/shell"},
-	"cmd/tables":          {"cmd/invoice", "cmd/report", "cmd/schema", "forecast/outlook", "profile", "profile/anomaly", "profile/demand", "profile/heat", "profile/inference", "profile/jobfile", "profile/nvml", "profile/requests", "profile/scaling", "profile/store", "profile/trace", "profile/upkeep", "scenarios", "scenarios/decide", "scenarios/events", "scenarios/explain", "scenarios/kinds", "scenarios/kubernetes", "scenarios/paper", "scenarios/paper/figure", "scenarios/play", "scenarios/prices", "scenarios/service", "scenarios/trial", "simulate", "simulate/billing", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/rationale", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/sizing", "simulate/plan/widths", "simulate/serving/queueing", "simulate/serving/roofline", "simulate/spot", "simulate/validate", "simulate/width", "simulate/workflow"},
-	"cmd/capcli/data":     {"cmd/capcli/replay", "cmd/files", "cmd/invoice", "cmd/report", "cmd/schema", "cmd/shell", "cmd/tables", "cobra", "profile/bucket", "profile/jobfile", "profile/kubernetes", "profile/parquet", "profile/store", "profile/trace", "scenarios", "scenarios/inputs", "scenarios/kinds", "scenarios/play", "scenarios/prices", "scenarios/spend", "simulate/billing", "simulate/billing/focus", "simulate/plan/market"},
-	"cmd/capcli/forecast": {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "cobra", "forecast", "forecast/outlook", "profile/accelerator", "profile/demand", "profile/trace", "scenarios/events", "scenarios/play", "scenarios/prices"},
-	"cmd/capcli/pages":    {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/panel", "cmd/report/draw", "cmd/report/memo", "cmd/report/page", "cmd/report/sheet", "cmd/serve", "cmd/shell", "cmd/tables", "cobra", "scenarios/decide", "scenarios/paper", "scenarios/play"},
-	"cmd/capcli/plan":     {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/report", "cmd/report/page", "cmd/shell", "cmd/tables", "cobra", "profile/bucket", "profile/requests", "profile/store", "profile/trace", "scenarios", "scenarios/decide", "scenarios/demo", "scenarios/emit", "scenarios/explain", "scenarios/play", "scenarios/prices", "scenarios/trial", "simulate", "simulate/billing/focus", "simulate/placement", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/joint", "simulate/plan/market", "simulate/plan/mix", "simulate/plan/review", "simulate/plan/savings", "simulate/plan/shard", "simulate/plan/sizing", "simulate/plan/widths", "simulate/policy", "simulate/spot"},
-	"cmd/capcli/profile":  {"cmd/bundle", "cmd/files", "cmd/report", "cmd/report/draw", "cmd/shell", "cmd/tables", "cobra", "profile", "profile/anomaly", "profile/box", "profile/heat", "profile/jobfile", "profile/kubelet", "profile/nvml", "profile/readings", "profile/scaling", "profile/store", "profile/trace", "profile/upkeep", "profile/web", "unix"},
-	"cmd/capcli/replay":   {"cmd/bundle", "cmd/explore", "cmd/files", "cmd/report", "cmd/shell", "cmd/tables", "cmd/timeline", "cobra", "profile/trace", "scenarios/explain", "scenarios/explore", "scenarios/kubernetes", "scenarios/live", "scenarios/play", "scenarios/whatif", "simulate", "simulate/billing/focus", "simulate/eta", "simulate/mig", "simulate/outcome", "simulate/placement", "simulate/plan/rationale", "simulate/policy", "simulate/validate"},
-	"cmd/capcli/service":  {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "cobra", "profile/inference", "profile/requests", "scenarios", "scenarios/service", "simulate/scale", "simulate/serving/roofline"},
+	// commands
 	"cmd/capcli":          {"cmd/bundle", "cmd/capcli/data", "cmd/capcli/forecast", "cmd/capcli/pages", "cmd/capcli/plan", "cmd/capcli/profile", "cmd/capcli/replay", "cmd/capcli/service", "cmd/files", "cmd/report", "cmd/schema", "cmd/shell", "cobra"},
+	"cmd/capcli/data":     {"cmd/capcli/replay", "cmd/files", "cmd/invoice", "cmd/report", "cmd/schema", "cmd/shell", "cmd/tables", "profile/bucket", "profile/logs/jobfile", "profile/logs/parquet", "profile/logs/trace", "profile/store", "scenarios", "scenarios/decide/plan/market", "scenarios/inputs", "scenarios/kinds", "scenarios/kubernetes/joblog", "scenarios/money/billing", "scenarios/money/focus", "scenarios/money/prices", "scenarios/money/spend", "scenarios/play", "cobra"},
+	"cmd/capcli/forecast": {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "forecast", "forecast/demand", "forecast/outlook", "profile/accelerator", "profile/logs/trace", "scenarios/events", "scenarios/money/prices", "scenarios/play", "cobra"},
+	"cmd/capcli/pages":    {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/panel", "cmd/report/draw", "cmd/report/memo", "cmd/report/page", "cmd/report/paper", "cmd/report/sheet", "cmd/serve", "cmd/shell", "cmd/tables", "scenarios/decide", "scenarios/play", "cobra"},
+	"cmd/capcli/plan":     {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/report", "cmd/report/page", "cmd/shell", "cmd/tables", "profile/bucket", "profile/logs/requests", "profile/logs/trace", "profile/store", "scenarios", "scenarios/decide", "scenarios/decide/emit", "scenarios/decide/explain", "scenarios/decide/plan/curve", "scenarios/decide/plan/futures", "scenarios/decide/plan/joint", "scenarios/decide/plan/market", "scenarios/decide/plan/mix", "scenarios/decide/plan/review", "scenarios/decide/plan/savings", "scenarios/decide/plan/shard", "scenarios/decide/plan/sizing", "scenarios/decide/plan/widths", "scenarios/decide/spot", "scenarios/decide/trial", "scenarios/demo", "scenarios/money/focus", "scenarios/money/prices", "scenarios/play", "simulate", "simulate/placement", "simulate/policy", "cobra"},
+	"cmd/capcli/profile":  {"cmd/bundle", "cmd/files", "cmd/report", "cmd/report/draw", "cmd/shell", "cmd/tables", "profile", "profile/anomaly", "profile/box", "profile/heat", "profile/kubelet", "profile/logs/jobfile", "profile/logs/trace", "profile/nvml", "profile/readings", "profile/scaling", "profile/store", "profile/upkeep", "profile/web", "cobra", "unix"},
+	"cmd/capcli/replay":   {"cmd/bundle", "cmd/explore", "cmd/files", "cmd/report", "cmd/shell", "cmd/tables", "cmd/timeline", "profile/logs/trace", "scenarios/decide/eta", "scenarios/decide/explain", "scenarios/decide/plan/rationale", "scenarios/explore", "scenarios/kubernetes", "scenarios/live", "scenarios/money/focus", "scenarios/outcome", "scenarios/play", "scenarios/validate", "scenarios/whatif", "simulate", "simulate/mig", "simulate/placement", "simulate/policy", "cobra"},
+	"cmd/capcli/service":  {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "profile/inference", "profile/logs/requests", "scenarios", "simulate/serving/roofline", "simulate/serving/scale", "simulate/serving/service", "cobra"},
+	"cmd/shell":           {"cmd/bundle", "cmd/files", "cmd/report", "cmd/schema", "forecast/demand", "forecast/outlook", "profile", "profile/bucket", "profile/inference", "profile/logs/parquet", "profile/logs/trace", "profile/store", "profile/web", "scenarios", "scenarios/inputs", "scenarios/kubernetes", "scenarios/money/focus", "scenarios/money/prices", "scenarios/outcome", "scenarios/play", "cobra", "unix"},
+	"cmd/shell/shelltest": {"cmd/files", "cmd/shell"},
+}
+
+// The wings of ARCHITECTURE.md in their order: a package knows its own wing and those before it. The longest
+// folder that a package lies in says its wing.
+var wings = []struct {
+	name    string
+	folders []string
+}{
+	{"words", []string{".", "scenarios/strict", "scenarios/figure"}},
+	{"logs", []string{"profile/logs"}},
+	{"recording", []string{"profile"}},
+	{"forecast", []string{"forecast"}},
+	{"simulate", []string{"simulate"}},
+	{"serving", []string{"simulate/serving"}},
+	{"money", []string{"scenarios/money"}},
+	{"results", []string{"scenarios/outcome", "scenarios/validate"}},
+	{"Kubernetes", []string{"scenarios/kubernetes"}},
+	{"playing", []string{"scenarios"}},
+	{"deciding", []string{"scenarios/decide", "scenarios/inputs", "scenarios/demo", "scenarios/whatif", "scenarios/explore", "scenarios/live", "scenarios/vary"}},
+	{"showing", []string{"cmd"}},
+	{"commands", []string{"cmd/capcli", "cmd/shell"}},
+}
+
+// wingOf gives the place of a package's wing in wings.
+func wingOf(folder string) int {
+	wing, longest := -1, ""
+	for i, w := range wings {
+		for _, f := range w.folders {
+			if (folder == f || strings.HasPrefix(folder, f+"/")) && len(f) > len(longest) {
+				wing, longest = i, f
+			}
+		}
+	}
+	return wing
+}
+
+func TestWingsKnowThoseBeforeThem(t *testing.T) {
+	for folder, allowed := range layers {
+		for _, other := range allowed {
+			if _, ours := layers[other]; ours && wingOf(other) > wingOf(folder) {
+				t.Errorf("%s (%s) knows %s (%s)", folder, wings[wingOf(folder)].name, other, wings[wingOf(other)].name)
+			}
+		}
+		if wingOf(folder) < 0 {
+			t.Errorf("%s lies in no wing", folder)
+		}
+	}
 }
 
 const (
@@ -242,8 +291,8 @@ const maxCommandLinesInAll = 10_970
 
 // Packages that compute: commands must not import them.
 var computing = []string{
-	"math", "gonum.org", "forecast/", "profile/series", "simulate/cause", "simulate/supply",
-	"simulate/internal", "simulate/plan/flow", "scenarios/generate", "scenarios/strict",
+	"math", "gonum.org", "forecast/", "profile/logs/series", "simulate/cause", "simulate/supply",
+	"simulate/internal", "scenarios/decide/plan/flow", "scenarios/generate", "scenarios/strict",
 }
 
 // sources gives each Go file that is part of the module and not a test.
@@ -295,7 +344,7 @@ func mayImport(file, what string) string {
 }
 
 // TestCommandsAskTheLibrary holds that the packages of commands import nothing that computes, but for the
-// answers of package outlook, and that they do not grow.
+// histories of package demand and the answers of outlook, and that they do not grow.
 func TestCommandsAskTheLibrary(t *testing.T) {
 	lines, all := map[string]int{}, 0
 	for _, file := range sources(t) {
@@ -320,7 +369,7 @@ func TestCommandsAskTheLibrary(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range computing {
-				if strings.HasPrefix(strings.TrimPrefix(what, module+"/"), c) && what != module+"/forecast/outlook" {
+				if strings.HasPrefix(strings.TrimPrefix(what, module+"/"), c) && what != module+"/forecast/outlook" && what != module+"/forecast/demand" {
 					t.Errorf("%s imports %s: let a library compute, and show its result", file, what)
 				}
 			}
@@ -366,8 +415,8 @@ func TestLayersSeeAPlantedImport(t *testing.T) {
 		{"forecast/ets.go", "gonum.org/v1/gonum/optimize", ""},
 		{"forecast/ets.go", module + "/simulate", "forecast/ets.go must not import " + module + "/simulate"},
 		{"job.go", module + "/simulate", "job.go must not import " + module + "/simulate"},
-		{"scenarios/parse.go", module + "/simulate/billing", ""},
-		{"profile/trace/csv.go", module + "/profile/parquet", "profile/trace/csv.go must not import " + module + "/profile/parquet"},
+		{"scenarios/parse.go", module + "/scenarios/money/billing", ""},
+		{"profile/logs/trace/csv.go", module + "/profile/logs/parquet", "profile/logs/trace/csv.go must not import " + module + "/profile/logs/parquet"},
 		{"cmd/report/table.go", "github.com/olekukonko/tablewriter/tw", ""},
 		{"cmd/report/table.go", "github.com/spf13/cobra", "cmd/report/table.go must not import github.com/spf13/cobra"},
 		{"cmd/capcli/root.go", "github.com/spf13/cobra", ""},

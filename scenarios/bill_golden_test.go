@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/simulate/billing"
+	"capcli/scenarios/money/billing"
 )
 
 // settleCase is a case of golden/commitments: use and products, and what they come to. Money in the

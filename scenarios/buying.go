@@ -8,10 +8,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/scenarios/service"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/scale"
+	"capcli/simulate/serving/scale"
+	"capcli/simulate/serving/service"
 	"capcli/simulate/supply"
 )
 

@@ -3,8 +3,8 @@ package scenarios
 import (
 	"capcli"
 	"capcli/forecast/roadmap"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/strict"
-	"capcli/simulate/outcome"
 )
 
 // checkCampaigns refuses campaigns where Kueue decides, and campaigns that start outside the period.

@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 )
 
 // Capacity is one pool of GPUs in a scenario. Its size is a number of GPUs (GPUs), of

@@ -8,9 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 )
 
 // discounts reads the commitments of a scenario that make on-demand use cheaper.

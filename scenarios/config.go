@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 	"capcli/simulate/supply"

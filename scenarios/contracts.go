@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 )
 
 // HasContracts reports whether a commitment has more than an hourly price: payments at

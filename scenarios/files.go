@@ -15,8 +15,8 @@ import (
 	"capcli"
 	"capcli/forecast/roadmap"
 	"capcli/scenarios/events"
+	"capcli/scenarios/money/billing"
 	"capcli/scenarios/strict"
-	"capcli/simulate/billing"
 	"capcli/simulate/supply"
 )
 

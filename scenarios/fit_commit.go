@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
 )
 

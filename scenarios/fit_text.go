@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"capcli"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
 )
 

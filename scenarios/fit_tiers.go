@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"capcli/scenarios/kinds"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
 )
 

@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 )
 
 // A commitment is a bill, and capacity is a place. A pool that floats is no place in the cluster:

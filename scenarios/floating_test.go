@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/simulate/billing"
+	"capcli/scenarios/money/billing"
 )
 
 // floats returns the names of the pools that float.

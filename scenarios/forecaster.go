@@ -10,7 +10,7 @@ import (
 	"capcli"
 	"capcli/forecast"
 	"capcli/forecast/model"
-	"capcli/simulate/scale"
+	"capcli/simulate/serving/scale"
 )
 
 // Limits on what a Forecaster is fitted to and how often.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"capcli"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
 )

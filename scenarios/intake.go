@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/outcome"
 )
 
 // Intake counts the jobs that a run of a scenario admits. The zero value is ready to use. An Intake

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 )
 
 // played is a run of a scenario of the library, priced.

@@ -7,8 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/strict"
-	"capcli/simulate/outcome"
 )
 
 // limits reads bounds by metric. A bound without a sign is an upper bound, or a lower

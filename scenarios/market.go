@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
 	"capcli/scenarios/strict"
-	"capcli/simulate/billing"
 )
 
 // marketVersion is the version of the file format, in a market's first line: capcli: market/v1.

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
 	"capcli/scenarios/strict"
-	"capcli/simulate/billing"
 )
 
 // Energy is the energy section of a file.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/simulate/billing"
+	"capcli/scenarios/money/billing"
 )
 
 func TestBudgetApprovalsAndEnergy(t *testing.T) {

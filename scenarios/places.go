@@ -11,10 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 )
 
 // Places is what lies between the places of capacity: prices and times of moving data.

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
 	"capcli/scenarios/strict"
-	"capcli/simulate/billing"
 )
 
 // portfolioVersion is the version of the file format, in a portfolio's first line: capcli:

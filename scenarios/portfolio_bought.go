@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
 	"capcli/scenarios/strict"
-	"capcli/simulate/billing"
 )
 
 // bought is a commitment being read.

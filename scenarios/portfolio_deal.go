@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
 	"capcli/scenarios/strict"
-	"capcli/simulate/billing"
 )
 
 // rampStep is a change of a commitment from a day on: other units, commitment or price.

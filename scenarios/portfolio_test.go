@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/simulate/billing"
+	"capcli/scenarios/money/billing"
 )
 
 const portfolioHead = "capcli: portfolio/v1\ncommitments:\n"

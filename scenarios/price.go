@@ -15,9 +15,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
-	"capcli/simulate/billing"
 )
 
 // Price is the price of a GPU-hour.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 	"capcli/simulate"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/prices"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 )
 
 const priceListHead = "provider,region,machine,gpu,gpus,term,payment,usd_per_hour,usd_per_gpu_hour,free,currency,date,source\n"

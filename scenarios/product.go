@@ -8,10 +8,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 )
 
 // poolProducts are the kinds of pool under the rules of a provider: reserved capacity, and per_use.

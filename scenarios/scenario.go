@@ -19,13 +19,13 @@ import (
 	"capcli"
 	"capcli/forecast/roadmap"
 	"capcli/scenarios/generate"
-	"capcli/scenarios/prices"
-	"capcli/scenarios/service"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/prices"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 	"capcli/simulate/policy"
+	"capcli/simulate/serving/service"
 )
 
 // version is the version of the file format, in a scenario's first line: capcli: scenario/v1.

@@ -14,14 +14,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios/generate"
-	"capcli/scenarios/service"
-	"capcli/scenarios/service/traffic"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/scale"
 	"capcli/simulate/serving/roofline"
+	"capcli/simulate/serving/scale"
+	"capcli/simulate/serving/service"
+	"capcli/simulate/serving/traffic"
 )
 
 // maxServices is the most services of a scenario.

@@ -3,7 +3,7 @@ package scenarios
 import (
 	"go.yaml.in/yaml/v3"
 
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"capcli"
 	"capcli/profile/measured"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/strict"
-	"capcli/simulate/outcome"
 )
 
 // Speed makes jobs faster or slower than their log or generator states: input that keeps up, a compiled

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"capcli/scenarios/service"
 	"capcli/simulate"
+	"capcli/simulate/serving/service"
 )
 
 // agentService returns the service of agent-workflows, with its tasks for a number of workflows.

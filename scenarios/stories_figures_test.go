@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/scenarios/service/traffic"
 	"capcli/simulate/reliability"
 	"capcli/simulate/serving"
+	"capcli/simulate/serving/traffic"
 )
 
 // spread returns the lowest, the median and the highest value.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/simulate/scale"
+	"capcli/simulate/serving/scale"
 )
 
 // follow is what became of the services of a run.

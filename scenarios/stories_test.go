@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 )
 
 // storySeeds are the seeds over which the claims of the stories are made.

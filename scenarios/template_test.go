@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"capcli/scenarios/generate"
+	"capcli/scenarios/money/billing"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 	"capcli/simulate/policy"
 )
 

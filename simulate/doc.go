@@ -49,5 +49,5 @@
 // Turn, a placement nothing but the Cluster. What they do beyond their one method
 // is a small interface, found before the run begins: Keyed, Preemptor, Counting,
 // Observer and those beside it. TestConform holds each to the laws. Prices are
-// not known here: simulate/billing prices the Record of a run.
+// not known here: scenarios/money/billing prices the Record of a run.
 package simulate

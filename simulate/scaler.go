@@ -3,7 +3,7 @@ package simulate
 import "capcli"
 
 // Scaler decides how many units there should be: replicas of a service, or bought nodes of a pool. A run
-// makes one for each service and pool; it may remember what it saw. simulate/scale has the scalers.
+// makes one for each service and pool; it may remember what it saw. simulate/serving/scale has the scalers.
 type Scaler interface {
 	// Desired returns the wanted number of units, ready and loading together. It is called at the end
 	// of each step, in order of time, and must not keep s.

@@ -13,7 +13,7 @@ import (
 // At an instant the steps that end then are closed first, with the decisions of their scalers; what is
 // taken back frees its GPUs at once. Then the events of the instant follow. Then replicas that are wanted
 // get room, before any policy has a turn, and the next steps begin: see the order in a step in the package
-// simulate/scale.
+// simulate/serving/scale.
 type services struct {
 	takes   notes[*service] // which takes the GPUs of a job
 	e       *engine

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/simulate/internal/exact"
+	"capcli/simulate/exact"
 )
 
 // Nearness is over what the jobs of one shape were spread.

@@ -20,7 +20,7 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // The documents are tests. In README.md and docs/*.md

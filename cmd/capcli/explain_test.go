@@ -8,8 +8,8 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/scenarios/explain"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/decide/explain"
+	"capcli/scenarios/outcome"
 )
 
 // ran runs the program and gives its exit code.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode"
 
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // TestGlossaryMetrics holds that the glossary has every metric, as the table of the
@@ -73,7 +73,7 @@ func TestGlossaryHeads(t *testing.T) {
 		}
 	}
 	heads := 0
-	for _, folder := range []string{"../tables", "*", "../../scenarios/paper"} {
+	for _, folder := range []string{"../tables", "*", "../../cmd/report/paper"} {
 		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(folder), "*.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/cmd/shell/shelltest"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // goldenLogs are the schedules of the reference that the program must give from

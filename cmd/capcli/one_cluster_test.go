@@ -13,7 +13,7 @@ import (
 	"capcli/profile"
 	"capcli/scenarios/decide"
 	"capcli/scenarios/demo"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // oneCluster holds what docs/one-cluster.md says against the documents of its commands, in the folder in which they

@@ -16,9 +16,9 @@ import (
 	"capcli"
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/curve"
-	"capcli/simulate/plan/market"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/curve"
+	"capcli/scenarios/decide/plan/market"
 )
 
 // calendarCase is a case of terms and calendars: section 4 of golden/commitments.

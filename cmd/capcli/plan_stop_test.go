@@ -11,7 +11,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/simulate/plan/mix"
+	"capcli/scenarios/decide/plan/mix"
 )
 
 // TestStoppedPlanGivesTheBestSoFar stops a search between two of its batches: what it

@@ -14,7 +14,7 @@ import (
 	"capcli"
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/simulate/plan/mix"
+	"capcli/scenarios/decide/plan/mix"
 )
 
 // drawnWorld is a scenario with its job log, as a user could have written them.

@@ -12,8 +12,8 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/scenarios/explain"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/decide/explain"
+	"capcli/scenarios/outcome"
 )
 
 // drawnMix is a scenario of two days with pools of drawn kinds, sizes, models and

@@ -13,7 +13,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // TestStoppedRunsAreKept: a signal between two runs keeps those that were done,

@@ -12,7 +12,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 // manyTenants is a log with names long enough to need a wide terminal.

@@ -13,8 +13,8 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/cmd/timeline"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/whatif"
-	"capcli/simulate/outcome"
 )
 
 // View implements tea.Model.

@@ -9,7 +9,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 // MaxRejects is the largest size of a file of rejected rows, in bytes: a packed log of a few

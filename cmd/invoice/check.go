@@ -6,7 +6,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/billing/focus"
+	"capcli/scenarios/money/focus"
 )
 
 // Breach describes the first breach of FOCUS 1.2: a bad row, else the missing columns.

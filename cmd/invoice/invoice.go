@@ -4,7 +4,7 @@ package invoice
 import (
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/billing/focus"
+	"capcli/scenarios/money/focus"
 )
 
 // ShownGroups is how many tenants, services, accounts or tags a terminal shows.

@@ -5,7 +5,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/scenarios/spend"
+	"capcli/scenarios/money/spend"
 )
 
 // Spend presents what was spent by period and group.

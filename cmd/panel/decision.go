@@ -9,7 +9,7 @@ import (
 	"capcli"
 	"capcli/cmd/panel/engine"
 	"capcli/cmd/report/page"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios/decide"
 	"capcli/scenarios/vary"
 	"capcli/scenarios/whatif"

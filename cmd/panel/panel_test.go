@@ -11,12 +11,12 @@ import (
 	"capcli"
 	"capcli/cmd/panel/engine"
 	"capcli/cmd/report/page"
-	"capcli/profile/trace"
+	"capcli/cmd/report/paper"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/live"
-	"capcli/scenarios/paper"
 	"capcli/scenarios/play"
 	"capcli/scenarios/vary"
-	"capcli/simulate/plan"
 )
 
 // noFiles opens nothing.

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
 	"capcli/profile/store"
-	"capcli/simulate/billing"
-	"capcli/simulate/billing/focus"
-	"capcli/simulate/plan/market"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/focus"
 )
 
 const (

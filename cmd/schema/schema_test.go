@@ -17,10 +17,10 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli"
-	"capcli/profile/demand"
-	"capcli/simulate/billing"
-	"capcli/simulate/billing/focus"
-	"capcli/simulate/plan/market"
+	"capcli/forecast/demand"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/focus"
 )
 
 // compile returns a validator of s by an implementation that is not ours. It also holds s against the

@@ -9,9 +9,9 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/events"
 	"capcli/scenarios/kinds"
-	"capcli/scenarios/prices"
-	"capcli/scenarios/service"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
+	"capcli/simulate/serving/service"
 )
 
 // inputs are the YAML files that the program reads, by their first line.

@@ -16,8 +16,8 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/events"
 	"capcli/scenarios/kinds"
-	"capcli/scenarios/prices"
-	"capcli/scenarios/service"
+	"capcli/scenarios/money/prices"
+	"capcli/simulate/serving/service"
 )
 
 // readers are the strict readers of the YAML files, by the name of their schema.

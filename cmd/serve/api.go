@@ -14,14 +14,14 @@ import (
 
 	"capcli"
 	"capcli/cmd/panel/reply"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/live"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/strict"
 	"capcli/scenarios/whatif"
-	"capcli/simulate/outcome"
-	"capcli/simulate/plan/mix"
 )
 
 // operation is one operation of the API.

@@ -13,8 +13,8 @@ import (
 	"capcli"
 	"capcli/cmd/panel"
 	"capcli/cmd/report/page"
+	"capcli/cmd/report/paper"
 	"capcli/scenarios/live"
-	"capcli/scenarios/paper"
 	"capcli/scenarios/play"
 	"capcli/scenarios/whatif"
 )

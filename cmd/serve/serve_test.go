@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios/live"
 	"capcli/scenarios/play"
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/scenarios/prices"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/money/prices"
+	"capcli/scenarios/outcome"
 )
 
 // Complete registers the values of a flag for shell completion. A value may carry a description

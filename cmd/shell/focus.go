@@ -7,8 +7,8 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/profile/parquet"
-	"capcli/simulate/billing/focus"
+	"capcli/profile/logs/parquet"
+	"capcli/scenarios/money/focus"
 )
 
 // OpenText opens a bill or a file of use as CSV text. It unpacks gzip and zstd and converts Parquet

@@ -10,11 +10,11 @@ import (
 
 	"capcli"
 	"capcli/cmd/bundle"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
 	"capcli/profile/bucket"
-	"capcli/profile/demand"
 	"capcli/profile/inference"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 // HistoryOptions are the flags that say where the history is and how to read it.

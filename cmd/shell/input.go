@@ -14,7 +14,7 @@ import (
 	"capcli"
 	"capcli/cmd/bundle"
 	"capcli/cmd/files"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/inputs"
 	"capcli/scenarios/play"

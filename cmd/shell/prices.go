@@ -3,7 +3,7 @@ package shell
 import (
 	"github.com/spf13/cobra"
 
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 // AddPricesFlag adds --prices, the flag for a price file, which is the same in all commands.

@@ -2,7 +2,7 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/scenarios/service"
+	"capcli/simulate/serving/service"
 )
 
 // ServiceAgentsDoc is the report of tasks.

@@ -7,7 +7,7 @@ import (
 
 	"capcli/cmd/invoice"
 	"capcli/cmd/report"
-	"capcli/simulate/billing"
+	"capcli/scenarios/money/billing"
 )
 
 // BillDoc presents a statement of costs.

@@ -6,8 +6,8 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // outcomeCell is the table cell of a figure; of formats its value.

@@ -6,7 +6,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // comparedHeads are the row titles of the comparison, by metric.

@@ -9,10 +9,10 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/billing"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/curve"
-	"capcli/simulate/plan/market"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/curve"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/money/billing"
 )
 
 // CurveDoc is the report of the plan of a demand curve.

@@ -7,8 +7,8 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/scenarios/decide"
+	"capcli/scenarios/decide/plan/market"
 	"capcli/scenarios/kinds"
-	"capcli/simulate/plan/market"
 )
 
 // Decision is the report of a decision: the answer, its alternatives, what is bought when, the same at

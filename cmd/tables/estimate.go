@@ -2,8 +2,8 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/scenarios/service"
 	"capcli/simulate/serving/queueing"
+	"capcli/simulate/serving/service"
 )
 
 // ServiceEstimateDoc is the report of an estimate.

@@ -2,7 +2,7 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/simulate/eta"
+	"capcli/scenarios/decide/eta"
 )
 
 // ScoredDoc is the report of a log's estimates. Its first table has the estimate of each job.

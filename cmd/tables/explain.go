@@ -6,9 +6,9 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/scenarios/explain"
+	"capcli/scenarios/decide/explain"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // ExplainDoc is the report of an explanation: a lead, the parts of the figure, the effect of single

@@ -7,8 +7,8 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/plan/futures"
-	"capcli/simulate/plan/market"
+	"capcli/scenarios/decide/plan/futures"
+	"capcli/scenarios/decide/plan/market"
 )
 
 // FuturesDoc is the report of a plan for futures.

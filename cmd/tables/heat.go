@@ -6,7 +6,7 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/profile/heat"
-	pictures "capcli/scenarios/paper/figure"
+	pictures "capcli/scenarios/figure"
 )
 
 // HeatDoc is the report of a heatmap for a terminal of a width.

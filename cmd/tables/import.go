@@ -7,8 +7,8 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/profile/jobfile"
-	"capcli/profile/trace"
+	"capcli/profile/logs/jobfile"
+	"capcli/profile/logs/trace"
 )
 
 // ImportDoc is the report of the import as a table.

@@ -2,7 +2,7 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/simulate/plan/joint"
+	"capcli/scenarios/decide/plan/joint"
 )
 
 // JointDoc is the report of a joint plan.

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 )
 
 // leadOf answers in one sentence: the jobs done, the length of time, the cost and the waits.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"capcli/cmd/report"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
 	"capcli/simulate/mig"
-	"capcli/simulate/outcome"
 )
 
 // sliceTables shows what became of the slices of divided GPUs; none if there are none.

@@ -6,8 +6,8 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/outcome"
-	"capcli/simulate/plan/mix"
+	"capcli/scenarios/decide/plan/mix"
+	"capcli/scenarios/outcome"
 )
 
 // MixDoc is the report of a plan: a lead on the best mix, then tables.

@@ -3,9 +3,9 @@ package tables
 import (
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 )
 
 // moneyTables are the tables of budgets and energy of several runs; none where the runs have

@@ -2,8 +2,8 @@ package tables
 
 import (
 	"capcli/cmd/report"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // nearTables show contention, over what jobs were spread and the room in domains; none where a run has none.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"capcli/cmd/report"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
 )
 
 // shownCharts is how many series are drawn, and shownSeries how many rows a table of series shows.

@@ -2,7 +2,7 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/scenarios/trial"
+	"capcli/scenarios/decide/trial"
 )
 
 // PastDoc is the report of rules tried on the past.

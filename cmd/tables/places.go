@@ -2,10 +2,10 @@ package tables
 
 import (
 	"capcli/cmd/report"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 )
 
 // placeTables shows where jobs ran, what moved, what they were kept out of, and starts that were put off;

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"capcli/cmd/report"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // limitTable shows which limits of the scenario the run held.

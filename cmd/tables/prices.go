@@ -6,7 +6,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/scenarios"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 // termsLead describes the machine, and the utilisation from which each term pays off.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"capcli"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // unservedText describes the work left undone: "38.2% of the work (1,204 GPU-hours; 446 jobs wait

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"capcli/cmd/report"
-	"capcli/simulate/plan/mix"
-	"capcli/simulate/plan/rationale"
+	"capcli/scenarios/decide/plan/mix"
+	"capcli/scenarios/decide/plan/rationale"
 )
 
 // RationaleDoc is the report of the explanation of a plan.

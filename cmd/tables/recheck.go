@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"capcli/cmd/report"
-	"capcli/scenarios/paper"
+	"capcli/cmd/report/paper"
 )
 
 // CheckDoc is the report of a check.

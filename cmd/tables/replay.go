@@ -2,7 +2,7 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/scenarios/service"
+	"capcli/simulate/serving/service"
 )
 
 // ServiceReplayDoc is the report of requests that were played: a column for each service.

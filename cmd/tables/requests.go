@@ -2,7 +2,7 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/profile/requests"
+	"capcli/profile/logs/requests"
 )
 
 // RequestsDoc is the report of a trace.

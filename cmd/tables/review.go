@@ -5,7 +5,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/plan/review"
+	"capcli/scenarios/decide/plan/review"
 )
 
 // ReviewDoc is the report of commitments against use.

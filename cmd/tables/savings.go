@@ -5,7 +5,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/plan/savings"
+	"capcli/scenarios/decide/plan/savings"
 )
 
 // SavingsDoc is the report of a plan of savings plans.

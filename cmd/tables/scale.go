@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"capcli/cmd/report"
-	"capcli/scenarios/service"
+	"capcli/simulate/serving/service"
 )
 
 // ServiceScaleDoc is the report of the runs.

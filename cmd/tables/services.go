@@ -2,8 +2,8 @@ package tables
 
 import (
 	"capcli/cmd/report"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // serviceTables show what became of the requests of each service, and what they cost; none without

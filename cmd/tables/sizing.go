@@ -2,7 +2,7 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/simulate/plan/sizing"
+	"capcli/scenarios/decide/plan/sizing"
 )
 
 // PlanServiceDoc is the report of the size of a service.

@@ -2,7 +2,7 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/simulate/spot"
+	"capcli/scenarios/decide/spot"
 )
 
 // SpotDoc is the report of policies for spot capacity under a deadline.

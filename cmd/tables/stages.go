@@ -2,8 +2,8 @@ package tables
 
 import (
 	"capcli/cmd/report"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 	"capcli/simulate/workflow"
 )
 

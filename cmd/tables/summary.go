@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"capcli/cmd/report"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // summaryFigure is a column of the summary.

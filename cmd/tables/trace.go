@@ -8,7 +8,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 // shownShares is the most tenants, partitions or models shown on a terminal.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"capcli/cmd/report"
-	"capcli/simulate/validate"
+	"capcli/scenarios/validate"
 )
 
 // ValidateDoc is the report of a log held against its simulation.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 
 	"capcli/cmd/report"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // wayTable shows in which ways the jobs with shapes ran; nil if there are none.

@@ -2,7 +2,7 @@ package tables
 
 import (
 	"capcli/cmd/report"
-	"capcli/simulate/plan/widths"
+	"capcli/scenarios/decide/plan/widths"
 	"capcli/simulate/width"
 )
 

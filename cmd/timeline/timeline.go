@@ -9,7 +9,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // MaxJobs is the most jobs that a chart shows one by one where it was not asked for.

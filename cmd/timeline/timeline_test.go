@@ -9,8 +9,8 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // played returns the timeline of a scenario of the library.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/decide"
 	"capcli/scenarios/live"

@@ -7,7 +7,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/history"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 // Real logs that are in use to their end are counted whole; Philly's, which was taken down, is not.

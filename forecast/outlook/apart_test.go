@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/roadmap"
-	"capcli/profile/demand"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 // Futures without an event are those of a forecast that does not know it, bit by bit, with what follows it left out too:

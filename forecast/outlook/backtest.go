@@ -9,8 +9,8 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/demand"
 	"capcli/forecast/roadmap"
-	"capcli/profile/demand"
 )
 
 // BacktestResult holds the trials of each model of a request on the past of every history. Its

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/holidays"
 	"capcli/forecast/roadmap"
-	"capcli/profile/demand"
 )
 
 // eventPlan maps planned events to the series that they change.

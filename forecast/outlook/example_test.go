@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 // How many GPUs are enough on each of the next days with a chance of 95 percent.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/demand"
+	"capcli/forecast/demand"
 )
 
 // Forecast forecasts every history of hs as r requests. It calls progress, which may be nil,

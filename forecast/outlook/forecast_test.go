@@ -10,9 +10,9 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
-	"capcli/profile/series"
+	"capcli/profile/logs/series"
 )
 
 // historiesOf are series of values at the stamps 0, 1, 2 and so on.

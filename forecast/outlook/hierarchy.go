@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/hierarchy"
 	"capcli/forecast/model"
-	"capcli/profile/demand"
 )
 
 // agreement reconciles the forecasts of the series of a hierarchy.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/profile/demand"
+	"capcli/forecast/demand"
 )
 
 // period is one entry of a list of horizons: n whole units such as weeks, or one stretch of n

@@ -6,9 +6,9 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/demand"
 	"capcli/forecast/unconstrain"
-	"capcli/profile/demand"
-	"capcli/profile/series"
+	"capcli/profile/logs/series"
 )
 
 // unconstrainer estimates the demand behind the usage of one history.

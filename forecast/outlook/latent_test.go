@@ -8,9 +8,9 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/demand"
 	"capcli/forecast/unconstrain"
-	"capcli/profile/demand"
-	"capcli/profile/series"
+	"capcli/profile/logs/series"
 )
 
 // TestABacktestTellsDemandFromThePastAlone changes what comes after the first

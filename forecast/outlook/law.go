@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/model"
-	"capcli/profile/demand"
 )
 
 // Suffices is the capacity that the demand exceeds in no step of the whole horizon, with a

@@ -9,8 +9,8 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/demand"
 	"capcli/forecast/model"
-	"capcli/profile/demand"
 )
 
 // Period is the forecast of one stretch of time, from joint futures: its mean level or, for

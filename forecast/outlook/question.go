@@ -9,8 +9,8 @@ import (
 	"capcli"
 	"capcli/forecast"
 	"capcli/forecast/change"
+	"capcli/forecast/demand"
 	"capcli/forecast/holidays"
-	"capcli/profile/demand"
 )
 
 // question is a request together with its histories: the input of every stage of the

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/holidays"
 	"capcli/forecast/model"
 	"capcli/forecast/roadmap"
-	"capcli/profile/demand"
 )
 
 // Result is a forecast of every history of a call. Its JSON is the document

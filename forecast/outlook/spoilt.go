@@ -7,7 +7,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/change"
-	"capcli/profile/series"
+	"capcli/profile/logs/series"
 )
 
 // KeepOutliers is the choice of Request.Outliers that takes every history as it is.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
 )
 
 // pool draws hourly or daily levels about 108 with a daily or weekly season.

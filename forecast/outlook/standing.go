@@ -9,9 +9,9 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/demand"
 	"capcli/forecast/history"
 	"capcli/forecast/model"
-	"capcli/profile/demand"
 )
 
 // Ended is a series that has ended beside others that go on. It is not forecast.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
-	"capcli/profile/series"
+	"capcli/profile/logs/series"
 )
 
 // daysOf are series of days that begin on one day.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/demand"
+	"capcli/forecast/demand"
 )
 
 // Lead returns a sentence on what was forecast.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"capcli"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // CheckFutures returns an error where a value of a future is not finite.

@@ -18,8 +18,8 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli"
-	"capcli/profile/series"
-	"capcli/profile/trace"
+	"capcli/profile/logs/series"
+	"capcli/profile/logs/trace"
 )
 
 // fake is a Prometheus server with counters that rise evenly and gauges that stay, by name and value of le.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/series"
+	"capcli/profile/logs/series"
 	"capcli/profile/web"
 )
 

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/profile/series"
-	"capcli/profile/trace"
+	"capcli/profile/logs/series"
+	"capcli/profile/logs/trace"
 	"capcli/profile/web"
 )
 

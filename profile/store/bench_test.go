@@ -15,7 +15,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // fakeTicks gives ticks of the made-up box.

@@ -10,7 +10,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // smallDisk is a store of a few ticks in files, in memory.

@@ -10,7 +10,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 	"capcli/profile/rhythm"
 )
 

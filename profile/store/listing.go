@@ -13,7 +13,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // listing is the files and segments of one host in a store.

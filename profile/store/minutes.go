@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // Indexes of the columns of the table minutes; those of the device are as in the table samples.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // Keys of the metadata of a file.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // table is the kind of a file.

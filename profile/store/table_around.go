@@ -2,7 +2,7 @@ package store
 
 import (
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // tickInstant is the column of the instant of a row's tick.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // Indexes of the columns of the table told.

@@ -8,7 +8,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 )
 
 // Verified is the result of Verify.

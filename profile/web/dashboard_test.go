@@ -18,8 +18,8 @@ import (
 	"capcli/cmd/invoice"
 	"capcli/cmd/report"
 	"capcli/profile"
-	"capcli/scenarios/spend"
-	"capcli/simulate/billing/focus"
+	"capcli/scenarios/money/focus"
+	"capcli/scenarios/money/spend"
 )
 
 // panel is a panel of a Grafana dashboard.

@@ -14,7 +14,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
-	"capcli/profile/series"
+	"capcli/profile/logs/series"
 )
 
 // Limits on requests to a Prometheus server.

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/scenarios/prices"
-	"capcli/simulate/billing"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/market"
-	"capcli/simulate/plan/mix"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/decide/plan/mix"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/prices"
 )
 
 // decide finds the plan: what covers is solved exactly, fenced GPUs are searched with jobs where any can

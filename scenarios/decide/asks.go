@@ -11,9 +11,9 @@ import (
 
 	"capcli"
 	"capcli/forecast/outlook"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/futures"
 	"capcli/scenarios/vary"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/futures"
 )
 
 // Ask is a planned event, a request for capacity: what it takes of the plan, and what it adds to its cost. Amounts are

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
 	"capcli/forecast/roadmap"
-	"capcli/profile/demand"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/curve"
-	"capcli/simulate/plan/futures"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/curve"
+	"capcli/scenarios/decide/plan/futures"
 )
 
 // Of the worlds that are made by hand: 92 days of ten GPUs from 1 March to 1 June 2026, by the hour, $4 on demand, and a

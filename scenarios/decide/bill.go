@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/market"
 	"capcli/scenarios/vary"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/market"
 )
 
 // desk prices purchases that cover: commitments that lower the bill hour by hour, whatever runs where.

@@ -13,17 +13,17 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/forecast/demand"
 	"capcli/forecast/history"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/decide/plan/curve"
+	"capcli/scenarios/decide/plan/futures"
 	"capcli/scenarios/inputs"
 	"capcli/scenarios/kinds"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/play"
-	"capcli/scenarios/prices"
-	"capcli/simulate/plan/curve"
-	"capcli/simulate/plan/futures"
 )
 
 // The documents of the chain.

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/profile/demand"
-	"capcli/profile/trace"
+	"capcli/forecast/demand"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/resample"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/prices"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/resample"
 )
 
 // made is a small world: a log of some weeks and prices.

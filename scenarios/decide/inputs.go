@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/demand"
+	"capcli/forecast/demand"
 	"capcli/scenarios/inputs"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 // readInputs finds out what there is, and reads all but a job log that stands alone.

@@ -15,11 +15,11 @@ import (
 
 	"capcli"
 	"capcli/profile"
-	"capcli/profile/jobfile"
+	"capcli/profile/logs/jobfile"
+	"capcli/profile/logs/trace"
 	"capcli/profile/store"
-	"capcli/profile/trace"
 	"capcli/scenarios/inputs"
-	"capcli/simulate/billing/focus"
+	"capcli/scenarios/money/focus"
 )
 
 // Jobs of a box that is sampled each half an hour, from a Sunday on.

@@ -9,15 +9,15 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/demand"
-	"capcli/profile/trace"
-	"capcli/scenarios/prices"
+	"capcli/forecast/demand"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/futures"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/decide/plan/mix"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/vary"
 	"capcli/scenarios/whatif"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/futures"
-	"capcli/simulate/plan/market"
-	"capcli/simulate/plan/mix"
 )
 
 // maxDocument is the most bytes of a document of a decision.

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/profile/demand"
+	"capcli/forecast/demand"
+	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/vary"
 	"capcli/scenarios/whatif"
-	"capcli/simulate/plan"
 )
 
 // carried returns the decision about a small world, its world for a page, and its documents.

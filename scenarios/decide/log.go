@@ -11,9 +11,9 @@ import (
 
 	"capcli"
 	"capcli/forecast/history"
-	"capcli/profile/jobfile"
-	"capcli/profile/trace"
-	"capcli/scenarios/prices"
+	"capcli/profile/logs/jobfile"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/money/prices"
 )
 
 // leastDays is the shortest log from which futures are made, two of each weekday, and leastPart the shortest

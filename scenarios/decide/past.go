@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/scenarios/trial"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/backtest"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/backtest"
+	"capcli/scenarios/decide/trial"
 )
 
 // rule returns the purchases of the rule of thumb: the break-even level of the last 30 days, on the term

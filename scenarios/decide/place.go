@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/futures"
+	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/play"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/futures"
-	"capcli/simulate/plan/mix"
 )
 
 // point is a mix of the search: committed GPUs, and how long jobs wait for them before they go on

@@ -16,14 +16,14 @@ import (
 
 	"capcli"
 	"capcli/forecast/history"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/decide/plan/futures"
+	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/inputs"
 	"capcli/scenarios/kinds"
-	"capcli/scenarios/prices"
-	"capcli/simulate/outcome"
-	"capcli/simulate/plan/futures"
-	"capcli/simulate/plan/mix"
+	"capcli/scenarios/money/prices"
+	"capcli/scenarios/outcome"
 )
 
 // Request is a question about a job log.

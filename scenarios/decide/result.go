@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/decide/plan/mix"
+	"capcli/scenarios/decide/trial"
 	"capcli/scenarios/inputs"
-	"capcli/scenarios/trial"
-	"capcli/simulate/plan/market"
-	"capcli/simulate/plan/mix"
 )
 
 // schema names the JSON form of a Result. Fields are added, never renamed.

@@ -7,10 +7,10 @@ import (
 	"strconv"
 
 	"capcli"
-	"capcli/scenarios/prices"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/futures"
-	"capcli/simulate/plan/market"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/futures"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/money/prices"
 )
 
 // Seller is the same work bought from another seller: the cheapest plan at its prices.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/scenarios/prices"
-	"capcli/simulate/plan/market"
-	"capcli/simulate/plan/mix"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/decide/plan/mix"
+	"capcli/scenarios/money/prices"
 )
 
 // A place and a bill can be had together: jobs run on fenced GPUs where they find some, and commitments that cover lower

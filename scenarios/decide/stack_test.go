@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/simulate/plan"
+	"capcli/scenarios/decide/plan"
 )
 
 // Where fenced GPUs and commitments that cover can both be had, the answer is never dearer than the best of all sizes of

@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"sync"
 
+	"capcli/profile/logs/trace"
 	"capcli/profile/store"
-	"capcli/profile/trace"
 )
 
 // Folder is where files are kept by name.

@@ -9,15 +9,15 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/jobfile"
-	"capcli/profile/trace"
+	"capcli/profile/logs/jobfile"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/decide/plan/futures"
+	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/inputs"
 	"capcli/scenarios/kinds"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/play"
-	"capcli/scenarios/prices"
-	"capcli/simulate/plan/futures"
-	"capcli/simulate/plan/mix"
 )
 
 // With Request.Tiers the chain tells jobs apart by kind of work after the import, plans for those that are needed, and

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/kinds"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/mix"
 )
 
 // LossCase is what the tiers would be if machines on spot were taken away more or less often. The jobs stay where the rules

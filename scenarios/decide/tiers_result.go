@@ -9,10 +9,10 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/kinds"
-	"capcli/scenarios/prices"
-	"capcli/simulate/plan"
-	"capcli/simulate/plan/mix"
+	"capcli/scenarios/money/prices"
 )
 
 // Tiers is the plan of three tiers: a committed base, GPUs on demand, and spot GPUs for the work that may lose them.

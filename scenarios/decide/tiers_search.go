@@ -12,8 +12,8 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/kinds"
-	"capcli/simulate/plan/mix"
 )
 
 // tierPoint is a mix of the tiers.

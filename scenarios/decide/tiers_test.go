@@ -13,17 +13,17 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/profile/demand"
-	"capcli/profile/jobfile"
-	"capcli/profile/trace"
+	"capcli/forecast/demand"
+	"capcli/profile/logs/jobfile"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/decide/plan/resample"
 	"capcli/scenarios/demo"
 	"capcli/scenarios/generate"
 	"capcli/scenarios/kinds"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/prices"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/plan/resample"
 )
 
 // tierWorlds are a small cluster like that of the demo and three others, with known kinds of work.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/simulate/outcome"
-	"capcli/simulate/plan/mix"
+	"capcli/scenarios/decide/plan/mix"
+	"capcli/scenarios/outcome"
 )
 
 // sentence is the answer of a plan that holds the limits. What is not served comes first.

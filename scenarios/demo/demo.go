@@ -10,7 +10,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
-	"capcli/profile/jobfile"
+	"capcli/profile/logs/jobfile"
 	"capcli/profile/store"
 	"capcli/scenarios"
 )

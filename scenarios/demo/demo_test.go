@@ -10,8 +10,8 @@ import (
 
 	"capcli"
 	"capcli/profile"
+	"capcli/profile/logs/trace"
 	"capcli/profile/store"
-	"capcli/profile/trace"
 )
 
 // The recording has the jobs of the log: the same ids, GPUs, starts and ends to the minute, and all of their time; no

@@ -13,7 +13,7 @@ import (
 	"capcli/forecast/roadmap"
 	"capcli/profile/accelerator"
 	"capcli/profile/measured"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/strict"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 const campaignBase = "capcli: events/v1\nevents:\n  - {name: a, kind: campaign, from: 2027-03-01, gpus: 512, parameters: 13B, tokens: 2T, "

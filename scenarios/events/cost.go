@@ -10,7 +10,7 @@ import (
 	"capcli"
 	"capcli/forecast/roadmap"
 	"capcli/profile/accelerator"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 // CostList is the document of what campaigns cost.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios/explore"
 	"capcli/scenarios/play"
 	"capcli/scenarios/whatif"

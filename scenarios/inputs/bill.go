@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/trace"
-	"capcli/scenarios/prices"
-	"capcli/simulate/billing"
-	"capcli/simulate/billing/focus"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/focus"
+	"capcli/scenarios/money/prices"
 )
 
 // Billed is what bills say of the GPUs that count.

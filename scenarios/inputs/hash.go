@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 func (r *reading) hash(name string) (string, error) { return Hash(r.Sources.Open, name) }

@@ -15,10 +15,10 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/demand"
-	"capcli/profile/jobfile"
-	"capcli/profile/trace"
-	"capcli/scenarios/prices"
+	"capcli/forecast/demand"
+	"capcli/profile/logs/jobfile"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/money/prices"
 )
 
 // Kind is what an input is.

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/profile/demand"
-	"capcli/profile/jobfile"
-	_ "capcli/profile/kubernetes" // a format of logs
-	"capcli/profile/trace"
-	"capcli/simulate/billing/focus"
+	"capcli/forecast/demand"
+	"capcli/profile/logs/jobfile"
+	"capcli/profile/logs/trace"
+	_ "capcli/scenarios/kubernetes/joblog" // a format of logs
+	"capcli/scenarios/money/focus"
 )
 
 // opened opens texts by name.

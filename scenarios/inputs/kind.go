@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/parquet"
-	"capcli/profile/requests"
-	"capcli/profile/series"
-	"capcli/profile/trace"
+	"capcli/profile/logs/parquet"
+	"capcli/profile/logs/requests"
+	"capcli/profile/logs/series"
+	"capcli/profile/logs/trace"
 )
 
 // kindOf finds out what an input is. What no kind claims is a job log, whose reader says what it expected.

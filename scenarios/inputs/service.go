@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/trace"
-	"capcli/scenarios/service"
-	"capcli/simulate/plan/sizing"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/decide/plan/sizing"
+	"capcli/simulate/serving/service"
 )
 
 // ServiceClass is the class of the jobs that services become: work that must be there always.

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"capcli"
-	"capcli/profile/demand"
+	"capcli/forecast/demand"
 )
 
 // readTables reads tables of GPUs by time, such as an answer of Prometheus that was stored. Each series becomes jobs

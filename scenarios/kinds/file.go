@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios/strict"
 )
 

@@ -4,8 +4,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
 	"capcli/scenarios/strict"
-	"capcli/simulate/kueue"
 )
 
 // configuration is Kueue's Configuration.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"capcli/simulate/kueue"
+	"capcli/scenarios/kubernetes/kueue"
 )
 
 // WriteDecisions writes the decisions as CSV, in their order: t_s, cycle, event, workload, flavors, by,

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/trace"
-	"capcli/simulate/kueue"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/kubernetes/kueue"
 )
 
 // Ask asks when one more workload would start, if it came now.

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
 	"capcli/scenarios/strict"
-	"capcli/simulate/kueue"
 )
 
 func field(name string, read strict.Reader) strict.Field { return strict.Field{Name: name, Read: read} }

@@ -18,8 +18,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
 	"capcli/simulate"
-	"capcli/simulate/kueue"
 )
 
 // goldenQuota, goldenGroup and goldenCase are a world as the golden files write it.

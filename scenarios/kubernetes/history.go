@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
 	"capcli/simulate"
-	"capcli/simulate/kueue"
 )
 
 // History is the study as a history of GPUs: a pool is the flavor of its name, a tenant a ClusterQueue.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/simulate/kueue"
+	"capcli/scenarios/kubernetes/kueue"
 )
 
 // gpuResources are whole GPUs, and what counts like them, besides all that end in "/gpu".

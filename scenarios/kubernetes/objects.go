@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
 	"capcli/scenarios/strict"
-	"capcli/simulate/kueue"
 )
 
 // Objects are the objects of a cluster that Read has read. Read may be called for several files.

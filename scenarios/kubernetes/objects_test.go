@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/simulate/kueue"
+	"capcli/scenarios/kubernetes/kueue"
 )
 
 func readFile(t *testing.T, name string) *Objects {

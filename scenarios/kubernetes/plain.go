@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
+	"capcli/scenarios/kubernetes/pods"
 	"capcli/scenarios/strict"
-	"capcli/simulate/kueue"
-	"capcli/simulate/pods"
 )
 
 // The values of preemptionPolicy.

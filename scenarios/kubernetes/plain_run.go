@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/simulate/kueue"
-	"capcli/simulate/pods"
+	"capcli/scenarios/kubernetes/kueue"
+	"capcli/scenarios/kubernetes/pods"
 )
 
 // JobRow is what came of what creates pods, without Kueue. Its pods start one by one.

@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
 	"capcli/scenarios/strict"
-	"capcli/simulate/kueue"
 )
 
 // container is what a container asks for.

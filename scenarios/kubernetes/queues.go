@@ -8,9 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
+	"capcli/scenarios/kubernetes/pods"
 	"capcli/scenarios/strict"
-	"capcli/simulate/kueue"
-	"capcli/simulate/pods"
 )
 
 // clusterQueue is a ClusterQueue.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/trace"
-	"capcli/simulate/kueue"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/kubernetes/kueue"
 )
 
 // Request asks what Kueue decides with the objects of some files.

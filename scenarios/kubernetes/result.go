@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/kueue"
-	"capcli/simulate/outcome"
 )
 
 // resultSchema is the schema of a Result. Fields may be added to it but never renamed.

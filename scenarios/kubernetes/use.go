@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/simulate/kueue"
+	"capcli/scenarios/kubernetes/kueue"
 )
 
 // meter integrates an amount over time.

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/kubernetes/kueue"
 	"capcli/scenarios/strict"
-	"capcli/simulate/kueue"
 )
 
 // workload is a Workload, or the one that Kueue would make of a Job.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/simulate/kueue"
-	"capcli/simulate/pods"
+	"capcli/scenarios/kubernetes/kueue"
+	"capcli/scenarios/kubernetes/pods"
 )
 
 // Options say how workloads come and how long they last.

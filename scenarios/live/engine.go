@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
 	"capcli/scenarios/whatif"
-	"capcli/simulate/outcome"
 )
 
 // Engine answers requests about one scenario and its jobs. It may serve several requests at once.

@@ -17,10 +17,10 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/play"
-	"capcli/scenarios/prices"
 )
 
 // Schema is the schema of a World.

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/live"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/play"
-	"capcli/scenarios/prices"
 )
 
 const ownPrices = "provider,region,machine,gpu,gpus,term,payment,usd_per_hour,usd_per_gpu_hour,date,source\nacme,x,m,A100,1,1y,,1.75,1.75,2026-01-01,a letter\n"

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/kubernetes"
+	"capcli/scenarios/money/billing"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 )
 
 // Case is a scenario under one policy and one placement, with its seed and its jobs: the unit that

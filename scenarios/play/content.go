@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/scenarios/service"
+	"capcli/simulate/serving/service"
 )
 
 // ResultFile is the name of the file, in a folder of runs, with their outcomes.

@@ -5,9 +5,9 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
-	"capcli/simulate/billing"
-	"capcli/simulate/billing/focus"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/focus"
+	"capcli/scenarios/outcome"
 )
 
 // contract computes the figures of the scenario's commitments in the run, if they have more than an

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // Document returns the document of the runs of several cases, without notes.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios/events"
 )
 

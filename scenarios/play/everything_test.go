@@ -15,9 +15,9 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
 	"capcli/simulate"
-	"capcli/simulate/outcome"
 )
 
 // everything draws scenarios with all that hardware and jobs can be, as YAML: shapes and who chooses, memory,

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/play"
 	"capcli/simulate"

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 )
 

@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 // inputsSchema is the schema of Inputs.

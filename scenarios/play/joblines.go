@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/outcome"
 )
 
 // jobLines is an observer of a run that follows each job over time, as long as the run has at most

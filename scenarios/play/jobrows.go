@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
 	"capcli/simulate"
-	"capcli/simulate/billing"
 )
 
 // JobRows is an observer of a run that writes one CSV row a job, in order of submission. A row

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 )
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/kubernetes"
 	"capcli/simulate"

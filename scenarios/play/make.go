@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 // Question describes the case to make: a scenario, changes to it, and jobs.

@@ -10,7 +10,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
-	"capcli/simulate/validate"
+	"capcli/scenarios/validate"
 )
 
 // pastMost is the most jobs of a log that are held against its past beside another question: the

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/play"
 )

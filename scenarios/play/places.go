@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"capcli"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/outcome"
 	"capcli/simulate/shift"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 )
 

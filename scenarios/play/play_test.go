@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
 	"capcli/simulate"
-	"capcli/simulate/outcome"
 )
 
 const small = `capcli: scenario/v1

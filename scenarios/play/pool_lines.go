@@ -2,7 +2,7 @@ package play
 
 import (
 	"capcli"
-	"capcli/simulate/billing"
+	"capcli/scenarios/money/billing"
 )
 
 // PoolLine is a pool's line of the invoice.

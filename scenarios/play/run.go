@@ -9,10 +9,10 @@ import (
 	"capcli"
 	"capcli/scenarios"
 	"capcli/scenarios/kubernetes"
-	"capcli/scenarios/service"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
+	"capcli/simulate/serving/service"
 )
 
 // Run is one finished run of a case: its outcome, and the records behind it.

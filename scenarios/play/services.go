@@ -5,11 +5,11 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
-	"capcli/scenarios/service"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 	"capcli/simulate/serving"
+	"capcli/simulate/serving/service"
 )
 
 // serviceFigures works out the figures of the services of the run.

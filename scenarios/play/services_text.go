@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/scenarios/service"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
+	"capcli/simulate/serving/service"
 )
 
 // mostLeads is the number of services up to which each has its own sentence.

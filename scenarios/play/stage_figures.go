@@ -6,9 +6,9 @@ import (
 
 	"capcli"
 	"capcli/scenarios/generate"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 	"capcli/simulate/workflow"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // workflowOf plays a scenario of the library and returns its only workflow.

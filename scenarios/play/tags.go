@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 )
 
 // tagBills returns the jobs and the costs of the run by tag. It fails if the values of a tag do not

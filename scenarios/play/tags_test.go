@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/simulate/billing/focus"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/money/focus"
+	"capcli/scenarios/outcome"
 )
 
 // tagged has jobs with tags and without, of tenants with tags and without, on capacity of every tier

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // TenantsByCost returns the tenants of several runs, highest cost first, each with its figures in

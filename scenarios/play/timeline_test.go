@@ -10,7 +10,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // timelineOf plays a library scenario once with a timeline.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // CheckStarted refuses cases in which no job of a log started in any run: their result would be a

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // Warnings returns what a reader must know about the runs of one case in addition to the figures.

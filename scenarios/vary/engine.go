@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/live"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/whatif"
-	"capcli/simulate/outcome"
-	"capcli/simulate/plan"
 )
 
 // Engine answers requests about one decision.

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
-	"capcli/simulate/plan"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/outcome"
 )
 
 // Figures are what purchases that cover come to over some futures. Amounts are means over the futures unless named

@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"capcli"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/whatif"
-	"capcli/simulate/outcome"
-	"capcli/simulate/plan"
 )
 
 // Paths of the numbers that can be changed.

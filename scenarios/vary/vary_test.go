@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/whatif"
-	"capcli/simulate/plan"
 )
 
 // smallWorld returns a world of two futures of three hours with one GPU of two bought.

@@ -12,8 +12,8 @@ import (
 	"io"
 
 	"capcli"
-	"capcli/simulate/outcome"
-	"capcli/simulate/plan"
+	"capcli/scenarios/decide/plan"
+	"capcli/scenarios/outcome"
 )
 
 // Schema is the schema of a World.

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // Schema is the schema of an Answer.

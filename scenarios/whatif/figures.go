@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/scenarios/paper/figure"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/figure"
+	"capcli/scenarios/outcome"
 )
 
 // figures returns the pictures of an answer: use by tier, and the queue, over time.

@@ -9,8 +9,8 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // SpeedWord asks Variants for the entries of the scenario's speed block, one by one.

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"capcli"
+	figures "capcli/scenarios/outcome"
 	"capcli/scenarios/play"
 	"capcli/scenarios/whatif"
-	figures "capcli/simulate/outcome"
 )
 
 // changeOf returns the difference of a metric between a plan of a comparison and the first.

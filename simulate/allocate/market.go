@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"capcli/simulate/plan/linear"
+	"capcli/simulate/linear"
 )
 
 // market is the program that all objectives share: bidders divide types among them. It is decomposed

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"capcli/simulate/plan/linear"
+	"capcli/simulate/linear"
 
 	"pgregory.net/rapid"
 )

@@ -15,8 +15,8 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
-	"capcli/scenarios/emit"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/decide/emit"
+	"capcli/scenarios/money/prices"
 )
 
 const plan = `{"schema":"capcli/plan_mix/v1","scenario":"lab","best":{"choices":[],"unserved_share":0.1},

@@ -11,8 +11,8 @@ import (
 	"github.com/xitongsys/parquet-go/writer"
 
 	"capcli"
-	ours "capcli/profile/parquet"
-	"capcli/profile/trace"
+	ours "capcli/profile/logs/parquet"
+	"capcli/profile/logs/trace"
 )
 
 // tally is what a column comes to: enough to notice a value lost, moved to

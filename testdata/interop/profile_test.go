@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"capcli/profile"
-	ours "capcli/profile/parquet"
+	ours "capcli/profile/logs/parquet"
 	"capcli/profile/store"
 )
 

@@ -15,11 +15,11 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/scenarios"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/money/billing"
+	"capcli/scenarios/money/focus"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/play"
-	"capcli/scenarios/prices"
-	"capcli/simulate/billing"
-	"capcli/simulate/billing/focus"
-	"capcli/simulate/plan/market"
 )
 
 // billOptions are the flags of capcli bill.

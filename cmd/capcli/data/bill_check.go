@@ -9,7 +9,7 @@ import (
 	"capcli"
 	"capcli/cmd/invoice"
 	"capcli/cmd/shell"
-	"capcli/simulate/billing/focus"
+	"capcli/scenarios/money/focus"
 )
 
 // billCheckOptions are the flags of capcli bill check.

@@ -9,7 +9,7 @@ import (
 	"capcli"
 	"capcli/cmd/invoice"
 	"capcli/cmd/shell"
-	"capcli/scenarios/spend"
+	"capcli/scenarios/money/spend"
 )
 
 // billSpendOptions are the flags of capcli bill spend.

@@ -14,12 +14,12 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/profile/jobfile"
-	"capcli/profile/kubernetes"
-	"capcli/profile/trace"
+	"capcli/profile/logs/jobfile"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios/inputs"
 	"capcli/scenarios/kinds"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/kubernetes/joblog"
+	"capcli/scenarios/money/prices"
 )
 
 // importOptions are the flags of capcli import.
@@ -36,8 +36,8 @@ type importOptions struct {
 
 // importTables are the tables that some formats have beside the jobs: the flag --NAME-out writes them.
 var importTables = [3]struct{ name, usage, hint string }{
-	{kubernetes.HistoryTable, "kubernetes: one row per job, with everything the cluster records of it", "kubernetes has it"},
-	{kubernetes.RunsTable, "kubernetes: one row per run, with the reason why it stopped", "kubernetes has it"},
+	{joblog.HistoryTable, "kubernetes: one row per job, with everything the cluster records of it", "kubernetes has it"},
+	{joblog.RunsTable, "kubernetes: one row per run, with the reason why it stopped", "kubernetes has it"},
 	{trace.NodesTable, "squeue, kubernetes: the nodes that accept jobs, for nodes_file and --capacity", "give squeue a file of sinfo too, or kubernetes one of kubectl get nodes"},
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 func newPrices(e *shell.Env) *cobra.Command {

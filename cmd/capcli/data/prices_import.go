@@ -13,8 +13,8 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
-	"capcli/profile/trace"
-	"capcli/scenarios/prices"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/money/prices"
 )
 
 // pricesImportOptions are the flags of capcli prices import.

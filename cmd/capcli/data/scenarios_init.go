@@ -12,7 +12,7 @@ import (
 	"capcli/cmd/shell"
 	"capcli/scenarios"
 	"capcli/scenarios/kinds"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 // initOptions are the flags of scenarios init.

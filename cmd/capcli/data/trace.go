@@ -8,7 +8,7 @@ import (
 	"capcli"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 )
 
 func newTrace(e *shell.Env) *cobra.Command {

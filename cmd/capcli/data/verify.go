@@ -11,7 +11,7 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
 	"capcli/profile/bucket"
-	"capcli/profile/parquet"
+	"capcli/profile/logs/parquet"
 	"capcli/profile/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/forecast/outlook"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
 	"capcli/scenarios/events"
 	"capcli/scenarios/play"
 )

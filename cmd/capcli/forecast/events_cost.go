@@ -7,7 +7,7 @@ import (
 	"capcli/cmd/tables"
 	"capcli/profile/accelerator"
 	"capcli/scenarios/events"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 func newEventsCost(e *shell.Env) *cobra.Command {

@@ -15,8 +15,8 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/forecast"
+	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
 	"capcli/scenarios/play"
 )
 

@@ -13,9 +13,9 @@ import (
 	"capcli"
 	"capcli/cmd/panel"
 	"capcli/cmd/report/page"
+	"capcli/cmd/report/paper"
 	"capcli/cmd/shell"
 	"capcli/scenarios/decide"
-	"capcli/scenarios/paper"
 )
 
 // reportOptions are the flags of report.

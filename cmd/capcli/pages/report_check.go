@@ -8,9 +8,9 @@ import (
 	"capcli/cmd/capcli/replay"
 	"capcli/cmd/files"
 	"capcli/cmd/report/page"
+	"capcli/cmd/report/paper"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/scenarios/paper"
 )
 
 // checkReport makes the paper in the file of --check again, and says what differs.

@@ -12,9 +12,9 @@ import (
 	"capcli/cmd/report/draw"
 	"capcli/cmd/report/memo"
 	"capcli/cmd/report/page"
+	"capcli/cmd/report/paper"
 	"capcli/cmd/report/sheet"
 	"capcli/cmd/shell"
-	"capcli/scenarios/paper"
 )
 
 // paperWriters write a paper by -o.

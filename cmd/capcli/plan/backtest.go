@@ -7,7 +7,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/scenarios/trial"
+	"capcli/scenarios/decide/trial"
 )
 
 // planBacktestOptions are the flags of capcli plan backtest.

@@ -12,7 +12,7 @@ import (
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/simulate/plan/curve"
+	"capcli/scenarios/decide/plan/curve"
 )
 
 // planCurveOptions are the flags of capcli plan curve.

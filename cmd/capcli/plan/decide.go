@@ -13,10 +13,10 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/profile/bucket"
+	"capcli/profile/logs/trace"
 	"capcli/profile/store"
-	"capcli/profile/trace"
 	"capcli/scenarios/decide"
-	"capcli/scenarios/prices"
+	"capcli/scenarios/money/prices"
 )
 
 // decideOptions are the flags of capcli decide.

@@ -9,9 +9,9 @@ import (
 	"capcli/cmd/capcli/replay"
 	"capcli/cmd/shell"
 	"capcli/scenarios"
-	systems "capcli/scenarios/emit"
+	systems "capcli/scenarios/decide/emit"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/play"
-	"capcli/scenarios/prices"
 )
 
 // emitOptions are the flags of capcli emit.

@@ -9,7 +9,7 @@ import (
 	"capcli/cmd/bundle"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/simulate/plan/futures"
+	"capcli/scenarios/decide/plan/futures"
 )
 
 // futuresOptions are the flags of a plan for uncertain demand.

@@ -8,8 +8,8 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/scenarios"
+	"capcli/scenarios/decide/plan/joint"
 	"capcli/scenarios/play"
-	"capcli/simulate/plan/joint"
 )
 
 // jointOptions are the flags of capcli plan joint.

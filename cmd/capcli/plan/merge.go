@@ -8,7 +8,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/shell"
-	"capcli/simulate/plan/shard"
+	"capcli/scenarios/decide/plan/shard"
 )
 
 // mergeOptions are the flags of capcli plan merge.

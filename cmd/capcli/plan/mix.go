@@ -15,10 +15,10 @@ import (
 	"capcli/cmd/capcli/replay"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
+	"capcli/scenarios/decide/plan/futures"
+	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/play"
 	"capcli/simulate/placement"
-	"capcli/simulate/plan/futures"
-	"capcli/simulate/plan/mix"
 	"capcli/simulate/policy"
 )
 

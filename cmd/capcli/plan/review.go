@@ -10,13 +10,13 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/scenarios"
-	"capcli/scenarios/explain"
+	"capcli/scenarios/decide/explain"
+	"capcli/scenarios/decide/plan/curve"
+	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/decide/plan/review"
+	"capcli/scenarios/money/focus"
 	"capcli/scenarios/play"
 	"capcli/simulate"
-	"capcli/simulate/billing/focus"
-	"capcli/simulate/plan/curve"
-	"capcli/simulate/plan/market"
-	"capcli/simulate/plan/review"
 )
 
 // reviewOptions are the flags of capcli plan review.

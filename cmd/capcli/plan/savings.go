@@ -8,7 +8,7 @@ import (
 	"capcli/cmd/bundle"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/simulate/plan/savings"
+	"capcli/scenarios/decide/plan/savings"
 )
 
 // savingsOptions are the flags of capcli plan savings.

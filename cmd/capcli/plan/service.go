@@ -10,8 +10,8 @@ import (
 	"capcli/cmd/bundle"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/profile/requests"
-	"capcli/simulate/plan/sizing"
+	"capcli/profile/logs/requests"
+	"capcli/scenarios/decide/plan/sizing"
 )
 
 // planServiceOptions are the flags of capcli plan service.

@@ -17,7 +17,7 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
-	"capcli/simulate/plan/shard"
+	"capcli/scenarios/decide/plan/shard"
 )
 
 // shardOptions are the flags that cut a sweep into shards, and the shard that settle chose.

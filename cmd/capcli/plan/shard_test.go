@@ -17,7 +17,7 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
-	"capcli/simulate/plan/shard"
+	"capcli/scenarios/decide/plan/shard"
 )
 
 func TestPlaceOfAShard(t *testing.T) {

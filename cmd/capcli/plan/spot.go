@@ -7,7 +7,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/simulate/spot"
+	"capcli/scenarios/decide/spot"
 )
 
 func newPlanSpot(e *shell.Env) *cobra.Command {

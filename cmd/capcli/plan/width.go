@@ -5,7 +5,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/simulate/plan/widths"
+	"capcli/scenarios/decide/plan/widths"
 )
 
 func newPlanWidth(e *shell.Env) *cobra.Command {

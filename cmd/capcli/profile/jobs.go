@@ -10,7 +10,7 @@ import (
 	"capcli"
 	"capcli/cmd/shell"
 	"capcli/profile"
-	"capcli/profile/jobfile"
+	"capcli/profile/logs/jobfile"
 )
 
 // profileJobsOptions are the flags of profile jobs.

@@ -13,8 +13,8 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/profile"
+	"capcli/profile/logs/trace"
 	"capcli/profile/store"
-	"capcli/profile/trace"
 	"capcli/profile/upkeep"
 )
 

@@ -12,8 +12,8 @@ import (
 	"capcli/profile"
 	"capcli/profile/box"
 	"capcli/profile/kubelet"
+	"capcli/profile/logs/trace"
 	"capcli/profile/nvml"
-	"capcli/profile/trace"
 	"capcli/profile/web"
 )
 

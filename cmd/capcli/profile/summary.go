@@ -11,8 +11,8 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/profile"
+	"capcli/profile/logs/trace"
 	"capcli/profile/store"
-	"capcli/profile/trace"
 )
 
 // queryOptions are the flags that choose which part of recorded profiles is read.

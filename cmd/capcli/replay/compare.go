@@ -12,7 +12,7 @@ import (
 	"capcli"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 func newCompare(e *shell.Env) *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/profile/trace"
-	"capcli/simulate/eta"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/decide/eta"
 	"capcli/simulate/policy"
 )
 

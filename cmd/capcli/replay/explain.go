@@ -14,7 +14,7 @@ import (
 	"capcli"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )

@@ -5,8 +5,8 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
+	"capcli/scenarios/decide/plan/rationale"
 	"capcli/scenarios/play"
-	"capcli/simulate/plan/rationale"
 )
 
 // explainPlan explains why a plan written by capcli plan is the chosen one.

@@ -9,9 +9,9 @@ import (
 
 	"capcli"
 	"capcli/cmd/shell"
-	"capcli/scenarios/explain"
+	"capcli/scenarios/decide/explain"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // Explaining is the work of explaining one figure of one plan by replaying it.

@@ -5,7 +5,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
-	"capcli/scenarios/explain"
+	"capcli/scenarios/decide/explain"
 	"capcli/scenarios/play"
 )
 

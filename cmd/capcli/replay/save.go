@@ -9,8 +9,8 @@ import (
 
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // save writes each plan's runs into a folder of --out: result.json, which capcli compare reads,

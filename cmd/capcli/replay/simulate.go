@@ -14,9 +14,9 @@ import (
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
+	"capcli/scenarios/money/focus"
+	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
-	"capcli/simulate/billing/focus"
-	"capcli/simulate/outcome"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )

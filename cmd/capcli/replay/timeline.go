@@ -5,7 +5,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/cmd/timeline"
-	"capcli/simulate/outcome"
+	"capcli/scenarios/outcome"
 )
 
 // The values of --timeline.

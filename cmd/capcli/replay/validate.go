@@ -11,9 +11,9 @@ import (
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/profile/trace"
+	"capcli/profile/logs/trace"
+	"capcli/scenarios/validate"
 	"capcli/simulate/policy"
-	"capcli/simulate/validate"
 )
 
 // validateOptions are the flags of capcli validate.

@@ -10,7 +10,7 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/profile/inference"
-	"capcli/profile/requests"
+	"capcli/profile/logs/requests"
 )
 
 // serviceDescribeOptions are the flags of capcli service describe.

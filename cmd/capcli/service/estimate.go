@@ -8,7 +8,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/scenarios/service"
+	"capcli/simulate/serving/service"
 )
 
 // serviceEstimateOptions are the flags of capcli service estimate.

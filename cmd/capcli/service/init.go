@@ -5,7 +5,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/shell"
-	"capcli/scenarios/service"
+	"capcli/simulate/serving/service"
 )
 
 func newServiceInit(e *shell.Env) *cobra.Command {

@@ -8,8 +8,8 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
-	"capcli/profile/requests"
-	"capcli/scenarios/service"
+	"capcli/profile/logs/requests"
+	"capcli/simulate/serving/service"
 )
 
 // serviceReplayOptions are the flags of capcli service replay.

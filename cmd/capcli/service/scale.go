@@ -10,8 +10,8 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
 	"capcli/scenarios"
-	"capcli/scenarios/service"
-	"capcli/simulate/scale"
+	"capcli/simulate/serving/scale"
+	"capcli/simulate/serving/service"
 )
 
 // serviceScaleOptions are the flags of capcli service scale.

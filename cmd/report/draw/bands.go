@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 const (

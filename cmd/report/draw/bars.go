@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // ledge is a frame with names along one axis and values along the other.

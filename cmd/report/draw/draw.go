@@ -7,7 +7,7 @@ import (
 	"image/png"
 	"io"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // Options are how large a picture is, and in which colours. The zero value is a light picture of 760

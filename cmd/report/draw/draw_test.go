@@ -22,8 +22,8 @@ import (
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
 
-	"capcli/scenarios/paper/figure"
-	"capcli/scenarios/paper/figure/figuretest"
+	"capcli/scenarios/figure"
+	"capcli/scenarios/figure/figuretest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

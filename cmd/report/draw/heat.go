@@ -3,7 +3,7 @@ package draw
 import (
 	"math"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 const (

@@ -3,7 +3,7 @@ package draw
 import (
 	"math"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // place writes a label at a point where it covers no other label and stays in the picture: above,

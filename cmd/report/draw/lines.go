@@ -3,7 +3,7 @@ package draw
 import (
 	"slices"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // maxDots is how many points a line may have to get a dot on each, which tells its value.

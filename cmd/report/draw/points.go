@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // maxPoints is how many points a picture shows before those upon each other are left out.

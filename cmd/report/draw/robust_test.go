@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/scenarios/paper/figure"
-	"capcli/scenarios/paper/figure/figuretest"
+	"capcli/scenarios/figure"
+	"capcli/scenarios/figure/figuretest"
 )
 
 // shaped returns a figure of a kind with rows series of n points.

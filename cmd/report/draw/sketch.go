@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // sketch lays a figure out and draws it. To draw it twice gives the same picture.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // pile holds the areas of a Stack over the values of X that they have in common.

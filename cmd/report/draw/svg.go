@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // svg is a canvas that writes SVG.

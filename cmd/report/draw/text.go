@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // Advances of the signs from space to ~ in Go Regular and Go Bold, in thousandths of the size. They

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // column is the width in pixels within which a thinned line keeps four points.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"capcli/scenarios/paper/figure"
+	"capcli/scenarios/figure"
 )
 
 // tick is a marked value of an axis. Sub is a second line, such as the year below a month.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"capcli/cmd/report"
-	"capcli/scenarios/paper"
-	"capcli/scenarios/paper/figure"
+	"capcli/cmd/report/paper"
+	"capcli/scenarios/figure"
 )
 
 // Options are what a memo has beside its paper.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/scenarios/paper"
-	"capcli/scenarios/paper/figure"
-	"capcli/scenarios/paper/figure/figuretest"
+	"capcli/cmd/report/paper"
+	"capcli/scenarios/figure"
+	"capcli/scenarios/figure/figuretest"
 )
 
 // wholePaper returns a paper with a figure of each kind and something in each of its parts.

@@ -3,8 +3,8 @@ package page
 import (
 	"bytes"
 
-	"capcli/profile/trace"
-	"capcli/scenarios/paper"
+	"capcli/cmd/report/paper"
+	"capcli/profile/logs/trace"
 )
 
 // Maker returns a function that makes the page of a paper from documents, which open opens, as capcli report does.

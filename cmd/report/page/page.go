@@ -14,7 +14,7 @@ import (
 	"io"
 	"strings"
 
-	"capcli/scenarios/paper"
+	"capcli/cmd/report/paper"
 )
 
 // Options are what a page has beside its paper.

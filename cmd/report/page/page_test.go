@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/scenarios/paper"
-	"capcli/scenarios/paper/figure"
+	"capcli/cmd/report/paper"
+	"capcli/scenarios/figure"
 )
 
 func samplePaper() *paper.Paper {

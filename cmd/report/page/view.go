@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"capcli/cmd/report/draw"
-	"capcli/scenarios/paper"
-	"capcli/scenarios/paper/figure"
+	"capcli/cmd/report/paper"
+	"capcli/scenarios/figure"
 )
 
 // Rows of a table that a page shows, and of those the rows that it prints.

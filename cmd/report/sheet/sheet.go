@@ -13,8 +13,8 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"capcli/cmd/report"
-	"capcli/scenarios/paper"
-	"capcli/scenarios/paper/figure"
+	"capcli/cmd/report/paper"
+	"capcli/scenarios/figure"
 )
 
 // Limits of the format.

@@ -1,0 +1,131 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+
+	"capcli"
+	"capcli/profile/logs/requests"
+)
+
+func init() {
+	requests.Formats.Add("parquet", "the columns of csv as Parquet, from DuckDB, pandas or Spark", requests.Format{
+		Sniff: IsParquet, Read: readRequests, General: true, Binary: true,
+	})
+}
+
+// requestRows reads the requests of a file.
+type requestRows struct {
+	r      *requests.Reader
+	rows   *Rows
+	places requests.Places // in the header
+	picked []int           // indexes of Columns, in the order picked
+	heads  []Header
+	text   [][]byte // buffers of the cells, in the order picked
+}
+
+// readRequests is Read of the format parquet of requests.
+func readRequests(r *requests.Reader) (err error) {
+	defer func() { err = capcli.NameFile(err, r.Input().Name) }()
+	at, size, err := requestFile(r)
+	if err != nil {
+		return err
+	}
+	q := &requestRows{r: r}
+	if q.rows, err = NewRows(at, size); err != nil {
+		return err
+	}
+	if err := q.pick(); err != nil {
+		return err
+	}
+	for line := 1; ; {
+		cells, err := q.rows.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for k := range cells[0].Null {
+			if err := q.add(line, cells, k); err != nil {
+				return err
+			}
+			line++
+		}
+	}
+}
+
+// requestFile returns the file with random access, and its size: itself, or a copy in memory of a pipe or
+// a packed file.
+func requestFile(r *requests.Reader) (io.ReaderAt, int64, error) {
+	in := r.Input()
+	if in.At != nil {
+		var head [4]byte
+		if n, _ := in.At.ReadAt(head[:], 0); n == 4 && IsParquet(head[:]) {
+			return in.At, in.Size, nil
+		}
+	}
+	b, err := io.ReadAll(io.LimitReader(r.Body(), maxPiped+1))
+	switch {
+	case err != nil:
+		return nil, 0, &capcli.InputError{File: in.Name, Text: "expected a whole file, plain or packed; found " + err.Error(), Hint: "check the copy", Err: err}
+	case len(b) > maxPiped:
+		return nil, 0, refused("give the name of a file that is not packed", "parquet from a pipe or a packed file is held in memory, at most %d MiB of it", maxPiped>>20)
+	}
+	return bytes.NewReader(b), int64(len(b)), nil
+}
+
+// pick finds the columns and picks them.
+func (q *requestRows) pick() error {
+	var header []string
+	all := q.rows.Headers()
+	for _, h := range all {
+		header = append(header, h.Name)
+	}
+	var err error
+	if q.places, err = q.r.FindColumns(0, header); err != nil {
+		return err
+	}
+	var at []int
+	for i, place := range q.places {
+		if place < 0 {
+			continue
+		}
+		at, q.picked, q.heads = append(at, place), append(q.picked, i), append(q.heads, all[place])
+		if t := all[place].Type; i == 0 && (t == Instants || t == Locals || t == Dates) {
+			q.r.SetUnit(1_000_000)
+			if t == Locals {
+				q.r.Note("times without a zone were read as UTC")
+			}
+		}
+	}
+	q.text = make([][]byte, len(at))
+	q.rows.KeepMicros()
+	return q.rows.Pick(at...)
+}
+
+// add adds row k of a batch.
+func (q *requestRows) add(line int, cells []Vector, k int) error {
+	var c requests.Record
+	for i, column := range q.picked {
+		v := &cells[i]
+		if v.Null[k] {
+			continue
+		}
+		b := q.text[i][:0]
+		switch q.heads[i].Type {
+		case Texts:
+			b = append(b, v.Texts[k]...)
+		case Fractions:
+			b = strconv.AppendFloat(b, v.Floats[k], 'f', -1, 64)
+		case Dates:
+			b = strconv.AppendInt(b, v.Ints[k]*1_000_000, 10)
+		default:
+			b = strconv.AppendInt(b, v.Ints[k], 10)
+		}
+		q.text[i], c[column] = b, b
+	}
+	return q.r.AddRecord(line, &c)
+}

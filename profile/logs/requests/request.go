@@ -1,0 +1,56 @@
+package requests
+
+import (
+	"fmt"
+	"strings"
+
+	"capcli"
+	"capcli/profile/logs/trace"
+)
+
+// Request says how to read a trace, in the words of flags. Parse converts it to Options.
+type Request struct {
+	Format  string   // name in Formats; "" and auto find it
+	TZ      string   // zone of times without one, such as Europe/Berlin; "" is UTC
+	Times   string   // unit of times that are numbers: s, ms, us or ns; "" tells it from column and size
+	Map     []string // pairs of our column=their column
+	SkipBad bool     // leave out rows that are not valid
+}
+
+// units are the units of times, by how many make a second.
+var units = map[string]int64{"": 0, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
+
+// Parse returns the options that the request asks for. It fails with a *capcli.RequestError or a
+// *capcli.UnknownError.
+func (q *Request) Parse() (Options, error) {
+	out := Options{Format: q.Format, SkipBad: q.SkipBad}
+	if q.Format == "auto" {
+		out.Format = ""
+	}
+	if out.Format != "" {
+		if _, err := Formats.Get(out.Format); err != nil {
+			return out, err
+		}
+	}
+	var known bool
+	if out.Unit, known = units[q.Times]; !known {
+		return out, &capcli.RequestError{Field: "times", Text: fmt.Sprintf("wants s, ms, us or ns, found %q", q.Times)}
+	}
+	var err error
+	if out.TZ, err = trace.ParseZone(q.TZ); err != nil || len(q.Map) == 0 {
+		return out, err
+	}
+	out.Map = map[string]string{}
+	for pair := range strings.SplitSeq(strings.Join(q.Map, ","), ",") {
+		ours, theirs, ok := strings.Cut(pair, "=")
+		ours, theirs = strings.TrimSpace(ours), strings.TrimSpace(theirs)
+		if !ok || ours == "" || theirs == "" {
+			return out, &capcli.RequestError{Field: "map", Text: fmt.Sprintf("wants ours=theirs, found %q", pair), Hint: "for example --map tokens_in=prompt"}
+		}
+		if err := capcli.CheckChoice("column for --map", ours, Columns); err != nil {
+			return out, err
+		}
+		out.Map[ours] = theirs
+	}
+	return out, nil
+}
