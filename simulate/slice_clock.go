@@ -94,12 +94,16 @@ func (c *Cluster) sliceUses(now capcli.Seconds) (all []MIGUse) {
 // awaitLayout makes l, which starts in pool p with MIG, wait with its GPUs held until they have changed
 // their layout.
 func (e *engine) awaitLayout(l *Live, p int) {
-	l.resliced = 0
+	if wait := l.resliced(); wait > 0 {
+		l.overhead += wait
+		e.c.dev.pools[p].clock.use.Paused += capcli.GPUTime(int64(wait) * l.Milli())
+	}
+}
+
+// resliced returns the part of l's overhead in which its GPUs change their layout.
+func (l *Live) resliced() (wait capcli.Seconds) {
 	for i := range l.slices {
-		l.resliced = max(l.resliced, capcli.Seconds(l.slices[i].wait))
+		wait = max(wait, capcli.Seconds(l.slices[i].wait))
 	}
-	if l.resliced > 0 {
-		l.overhead += l.resliced
-		e.c.dev.pools[p].clock.use.Paused += capcli.GPUTime(int64(l.resliced) * l.Milli())
-	}
+	return wait
 }
