@@ -567,11 +567,3 @@ func (sh *shapes) planLook(l *Live) {
 		sh.e.agenda.wake(max(at, sh.e.c.now+1), lookAgain, l)
 	}
 }
-
-// LastWay returns the way in which the job runs, or ran last, as an index of Shape.Ways; -1 if it has none.
-func (l *Live) LastWay() int {
-	if l.mould == nil {
-		return -1
-	}
-	return int(l.mould.way)
-}

@@ -66,7 +66,9 @@ func TestDelaysAnswers(t *testing.T) {
 		config[a.Field] = (a.Why == nil) != (a.Never == "") && !config[a.Field]
 	}
 	for _, a := range poolAnswers {
-		pool[a.Field] = (a.When == nil) != (a.Never == "") && (a.When == nil) == (a.Why == "") && !pool[a.Field]
+		for name := range strings.FieldsSeq(a.Fields) {
+			pool[name] = (a.When == nil) != (a.Never == "") && (a.When == nil) == (a.Why == "") && !pool[name]
+		}
 	}
 	checkAnswers(t, reflect.TypeFor[Config](), config)
 	checkAnswers(t, reflect.TypeFor[Pool](), pool)
@@ -91,26 +93,33 @@ func TestDelaysOfPools(t *testing.T) {
 		t.Errorf("a plain pool delays starts: %s", why)
 	}
 	for _, a := range poolAnswers {
-		p := plain
-		f := reflect.ValueOf(&p).Elem().FieldByName(a.Field)
-		switch f.Kind() {
-		case reflect.Int, reflect.Int64:
-			f.SetInt(f.Int() + 2)
-		case reflect.Slice:
-			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
-		case reflect.Pointer:
-			f.Set(reflect.New(f.Type().Elem()))
-		case reflect.Bool:
-			f.SetBool(true)
-		case reflect.String:
-			f.SetString("p")
-		default:
-			if a.Field == "Supply" {
-				p.Supply = noChange{}
+		for name := range strings.FieldsSeq(a.Fields) {
+			p := plain
+			setField(&p, name)
+			if why := p.Delays(0); (why != "") != (a.When != nil) {
+				t.Errorf("%s set: got %q, but its answer says delays %t", name, why, a.When != nil)
 			}
 		}
-		if why := p.Delays(0); (why != "") != (a.When != nil) {
-			t.Errorf("%s set: got %q, but its answer says delays %t", a.Field, why, a.When != nil)
+	}
+}
+
+// setField gives a field of p a value that is not its zero.
+func setField(p *Pool, name string) {
+	f := reflect.ValueOf(p).Elem().FieldByName(name)
+	switch f.Kind() {
+	case reflect.Int, reflect.Int64:
+		f.SetInt(f.Int() + 2)
+	case reflect.Slice:
+		f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+	case reflect.Pointer:
+		f.Set(reflect.New(f.Type().Elem()))
+	case reflect.Bool:
+		f.SetBool(true)
+	case reflect.String:
+		f.SetString("p")
+	default:
+		if name == "Supply" {
+			p.Supply = noChange{}
 		}
 	}
 }
@@ -119,3 +128,11 @@ func TestDelaysOfPools(t *testing.T) {
 type noChange struct{}
 
 func (noChange) Next() (c Change, ok bool) { return c, false }
+
+// LastWay returns the way in which the job runs, or ran last, as an index of Shape.Ways; -1 if it has none.
+func (l *Live) LastWay() int {
+	if l.mould == nil {
+		return -1
+	}
+	return int(l.mould.way)
+}

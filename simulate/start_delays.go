@@ -32,7 +32,7 @@ func (cfg *Config) Delays() string {
 
 // answers are what all fields of Config say, in the order in which Delays asks them.
 var answers = []startAnswer{
-	{Field: "Delayer", Why: whyIf((*Config).puts, "starts may be put off within the slack of jobs")},
+	{Field: "Delayer", Why: whyIf(func(cfg *Config) bool { return cfg.Delayer != nil }, "starts may be put off within the slack of jobs")},
 	{Field: "Stages", Why: whyIf(func(cfg *Config) bool { return cfg.Stages != nil }, "some jobs wait for other jobs")},
 	{Field: "Services", Why: servicesDelay},
 	{Field: "Policy", Why: policyDrops},
@@ -75,8 +75,6 @@ func whyIf(has func(cfg *Config) bool, why string) func(cfg *Config) string {
 		return ""
 	}
 }
-
-func (cfg *Config) puts() bool { return cfg.Delayer != nil }
 
 // servicesDelay says whether replicas of services take what jobs could start on. Replicas that are taken
 // back beside those that follow them hold more than Most.
@@ -150,59 +148,28 @@ func (p *Pool) Delays(until capcli.Seconds) string {
 	return ""
 }
 
-// poolAnswer is what a field of Pool says of starts: when it can put one off and why, with the name of the pool,
-// or why it never does.
+// poolAnswer is what fields of Pool, by name, say of starts: when they can put one off and why, with the name of the
+// pool, or why they never do.
 type poolAnswer struct {
-	Field string
-	When  func(p *Pool, until capcli.Seconds) bool
-	Why   string
-	Never string
+	Fields string
+	When   func(p *Pool, until capcli.Seconds) bool
+	Why    string
+	Never  string
 }
-
-const (
-	notAlways   = "%s is not there all the time"
-	notAll      = "a part of %s is not there for all the time"
-	dividedGPUs = "the GPUs of %s are divided or shared"
-	ofNodes     = "%s is of nodes, on which a job may not fit"
-
-	onceLost = "what it says of losses, Supply does"
-	toServe  = "which jobs a pool serves is asked before"
-	priced   = "it concerns what is billed"
-	placed   = "it concerns how fast a job runs, or jobs with shapes and data alone, which are looked at one by one"
-)
 
 // poolAnswers are what all fields of Pool say, in the order in which Delays asks them.
 var poolAnswers = []poolAnswer{
-	{Field: "Buy", When: func(p *Pool, _ capcli.Seconds) bool { return p.Buy != nil }, Why: "the nodes of %s are bought, and come when they can be had"},
-	{Field: "Supply", When: func(p *Pool, _ capcli.Seconds) bool { return p.Supply != nil }, Why: "the capacity of %s comes and goes"},
-	{Field: "From", When: func(p *Pool, _ capcli.Seconds) bool { return p.From > 0 }, Why: notAlways},
-	{Field: "Until", When: func(p *Pool, until capcli.Seconds) bool { return p.Until > 0 && (until == 0 || p.Until < until) }, Why: notAlways},
-	{Field: "Windows", When: func(p *Pool, _ capcli.Seconds) bool { return len(p.Windows) > 0 }, Why: notAll},
-	{Field: "Withheld", When: func(p *Pool, _ capcli.Seconds) bool { return len(p.Withheld) > 0 }, Why: notAll},
-	{Field: "MIG", When: func(p *Pool, _ capcli.Seconds) bool { return p.MIG != nil }, Why: dividedGPUs},
-	{Field: "Sharing", When: func(p *Pool, _ capcli.Seconds) bool { return p.Sharing != nil }, Why: dividedGPUs},
-	{Field: "Nodes", When: func(p *Pool, _ capcli.Seconds) bool { return p.Nodes != 1 }, Why: ofNodes},
-	{Field: "CPUMilli", When: func(p *Pool, _ capcli.Seconds) bool { return p.CPUMilli > 0 }, Why: ofNodes},
-	{Field: "MemMiB", When: func(p *Pool, _ capcli.Seconds) bool { return p.MemMiB > 0 }, Why: ofNodes},
-	{Field: "GPUsPerNode", Never: "free GPUs of one node can all be had"},
-	{Field: "Lead", Never: "the lead time is a stated bound"},
-	{Field: "Rank", Never: "patience is a stated bound: see Overflow"},
-	{Field: "Name", Never: toServe},
-	{Field: "GPUModel", Never: toServe},
-	{Field: "Partition", Never: toServe},
-	{Field: "GPUMemMiB", Never: toServe},
-	{Field: "Capability", Never: toServe},
-	{Field: "Interconnect", Never: toServe},
-	{Field: "Terms", Never: priced},
-	{Field: "MachineGPUs", Never: priced},
-	{Field: "MinBilling", Never: priced},
-	{Field: "PaidLead", Never: priced},
-	{Field: "MTBF", Never: onceLost},
-	{Field: "Notice", Never: onceLost},
-	{Field: "RackMTBF", Never: onceLost},
-	{Field: "RackNodes", Never: onceLost},
-	{Field: "Domains", Never: placed},
-	{Field: "Place", Never: placed},
-	{Field: "Shared", Never: placed},
-	{Field: "Scattered", Never: placed},
+	{Fields: "Buy", When: func(p *Pool, _ capcli.Seconds) bool { return p.Buy != nil }, Why: "the nodes of %s are bought, and come when they can be had"},
+	{Fields: "Supply", When: func(p *Pool, _ capcli.Seconds) bool { return p.Supply != nil }, Why: "the capacity of %s comes and goes"},
+	{Fields: "From Until", When: func(p *Pool, until capcli.Seconds) bool {
+		return p.From > 0 || p.Until > 0 && (until == 0 || p.Until < until)
+	}, Why: "%s is not there all the time"},
+	{Fields: "Windows Withheld", When: func(p *Pool, _ capcli.Seconds) bool { return len(p.Windows)+len(p.Withheld) > 0 }, Why: "a part of %s is not there for all the time"},
+	{Fields: "MIG Sharing", When: func(p *Pool, _ capcli.Seconds) bool { return p.MIG != nil || p.Sharing != nil }, Why: "the GPUs of %s are divided or shared"},
+	{Fields: "Nodes CPUMilli MemMiB", When: func(p *Pool, _ capcli.Seconds) bool { return p.Nodes != 1 || p.CPUMilli+p.MemMiB > 0 }, Why: "%s is of nodes, on which a job may not fit"},
+	{Fields: "GPUsPerNode Lead Rank", Never: "free GPUs of one node can all be had; the lead time and patience are stated bounds"},
+	{Fields: "Name GPUModel Partition GPUMemMiB Capability Interconnect", Never: "which jobs a pool serves is asked before"},
+	{Fields: "Terms MachineGPUs MinBilling PaidLead", Never: "it concerns what is billed"},
+	{Fields: "MTBF Notice RackMTBF RackNodes", Never: "what it says of losses, Supply does"},
+	{Fields: "Domains Place Shared Scattered", Never: "it concerns how fast a job runs, or jobs with shapes and data alone, which are looked at one by one"},
 }

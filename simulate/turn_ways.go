@@ -66,11 +66,8 @@ func (t *Ways) WouldTake(l *Live, c Choice) (milli int64, est capcli.Seconds) {
 	if c.Way < 0 {
 		return l.Milli(), l.LeftBelieved(t.e.c.now)
 	}
-	w := &l.Shape.Ways[c.Way]
-	if milli = int64(w.GPUs) * 1000; l.GPUMilli > 0 {
-		milli = l.Milli()
-	}
-	return milli, l.leftIn(w, t.e.c.now)
+	d := demandIn(l, &l.Shape.Ways[c.Way])
+	return d.milli, d.left
 }
 
 // FindIf is Find for a job with ways, where only room will do that allow reports true for; FoundAs tells it
@@ -198,8 +195,8 @@ type Reassignment struct {
 
 // Reassign stops all running jobs of moves, then starts all in order, each in the first of its choices with
 // room. So jobs change places without a GPU that is free, and wide jobs that come first find whole nodes.
-// What a job that ran loses is as of Resize. If it finds no room after all, it waits and counts as
-// preempted. Jobs that Resize would refuse go on as they are. Reassign reports in how many moves the job
+// What a job that ran loses is as of a preemption, and it counts as a resize. If it finds no room after all, it
+// waits and counts as preempted. Jobs that may not change go on as they are. Reassign reports in how many moves the job
 // runs as asked. It panics if the policy is no Resizer.
 func (t *Ways) Reassign(moves []Reassignment) (done int) {
 	e := t.e

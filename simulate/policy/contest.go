@@ -38,8 +38,7 @@ type runner struct {
 // rankAt returns the rank of a running job at a time, smaller first.
 type rankAt func(l *simulate.Live, now capcli.Seconds) int64
 
-// rank holds a contest. Waiting jobs rank by the key with which they joined the
-// queue, running jobs by key. Running jobs win ties unless yield is set.
+// rank holds a contest. Waiting jobs rank by their Key, running jobs by key, and win ties unless yield is set.
 func (c *contest) rank(t *simulate.Turn, key rankAt) {
 	if t.Freed() || c.unmet {
 		c.enterAll(t, key)

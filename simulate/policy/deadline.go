@@ -80,7 +80,6 @@ func (p *deadline) Drops() string {
 // Key orders the jobs by deadline or by laxity.
 func (p *deadline) Key(l *simulate.Live) int64 { return p.order(l, l.Since) }
 
-// order returns the key of l at a time.
 func (p *deadline) order(l *simulate.Live, now capcli.Seconds) int64 {
 	due, has := l.DueTime()
 	key := noDeadline

@@ -134,7 +134,6 @@ func (p *slurm) user(l *simulate.Live) *shareNode {
 // Key is the order of tiers, then of priorities, in thousandths.
 func (p *slurm) Key(l *simulate.Live) int64 { return p.order(l, l.Since) }
 
-// order returns the key of l at a time.
 func (p *slurm) order(l *simulate.Live, now capcli.Seconds) int64 {
 	const perTier = int64(1) << 48
 	priority := math.Round(1000 * p.priority(l, now))

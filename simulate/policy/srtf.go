@@ -29,7 +29,6 @@ func (*srtf) Believes() {}
 
 func (p *srtf) Schedule(t *simulate.Turn) { p.rank(t, p.remaining) }
 
-// Key returns what is left of l when it joins the queue.
 func (p *srtf) Key(l *simulate.Live) int64 { return p.remaining(l, l.Since) }
 
 // remaining returns what is left of l at a time, with its restart.
