@@ -5,7 +5,7 @@ FUZZTIME ?= 10s
 # Tests of the commands that run goroutines of their own; the others ask the library once.
 CONCURRENT ?= Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-mix|plan-shards|plan-futures|profile-feed|forecast$$|simulate$$|first-hour)
 
-.PHONY: help build engine check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check kubernetes-check objects-check browser-check prometheus-check grafana-check openapi-check packaged-check cross dist module
+.PHONY: help build engine check fmt lint test race fuzz bench golden golden-check accuracy speed-r full nightly long soak gpu-check slurm-check kubernetes-check objects-check browser-check prometheus-check grafana-check openapi-check packaged-check cross dist module
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -19,7 +19,7 @@ check: fmt lint race
 fmt: ; go run $(GOFUMPT) -w .
 ## lint: vet, staticcheck and house rules
 lint: ; go vet ./... && CGO_ENABLED=0 go vet ./profile/nvml ./cmd/capcli && go run $(GOLANGCI) run ./...
-## test: fast tests
+## test: fast tests, which take a part of the cases of long ones
 test: ; go test ./...
 ## race: tests under the race detector (needs a C compiler), of what runs goroutines of its own; RACE_SKIP leaves packages out
 race:
@@ -38,16 +38,25 @@ golden-check: ; .ci/golden
 accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run 'TestAccuracy|TestDemandAccuracy|TestDailyAccuracy|TestNeverExplodes' -v -timeout 10h
 ## speed-r: the time of models against R's forecast package, in one run (needs Rscript, ../shared)
 speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout 3h
-## long: queues against their formulas, and every policy with every placement, with as many draws as before a release
+## full: all tests with all their cases, as .ci/run has them
+full: ; CAPCLI_FULL=1 go test -timeout 30m ./...
+## nightly: what takes hours: long draws, soak, all packages under the race detector, 200,000 tries of each fuzz target
+nightly: long soak
+	$(MAKE) race RACE_SKIP=none
+	FUZZTIME=200000x .ci/fuzz
+## long: each test that draws more with CAPCLI_LONG=1, in LONG, and the default search against 16 exhaustive ones
+LONG ?= $$(grep -rlE --include='*_test.go' 'CAPCLI_LONG' . | grep -v /testdata/ | xargs -n1 dirname | sort -u)
+WORLDS ?= 16
 long:
-	CAPCLI_LONG=1 go test ./simulate -run 'Erlang|Patience|TestConform' -count 1
-	CAPCLI_LONG=1 go test ./cmd/wasm -count 1
-	CAPCLI_LONG=1 go test ./forecast -run TestConformDrawn -count 1
-	CAPCLI_WORLDS=16 go test ./cmd/capcli -run TestDefaultSearchAgainstExhaustive -count 1
-## soak: kill the writer of profiles a thousand times; a day of ticks of eight GPUs
+	CAPCLI_LONG=1 go test -count 1 -timeout 6h $(LONG)
+	CAPCLI_FULL=1 CAPCLI_WORLDS=$(WORLDS) go test ./cmd/capcli -run TestDefaultSearchAgainstExhaustive -count 1 -timeout 6h
+## soak: kill the writer of profiles KILLS times, a thousand by default; a day of ticks of eight GPUs and of looks at a box
+KILLS ?= 1000
+DAY ?= 1
 soak:
-	CAPCLI_KILLS=1000 go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h
-	CAPCLI_DAY=1 CGO_ENABLED=1 go test ./profile/nvml -run 'TestFakeDayOfTicks$$' -v -count 1
+	CAPCLI_FULL=1 CAPCLI_KILLS=$(KILLS) go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h
+	CAPCLI_DAY=$(DAY) CGO_ENABLED=1 go test ./profile/nvml -run 'TestFakeDayOfTicks$$' -v -count 1
+	CAPCLI_DAY=$(DAY) go test ./profile/box -run 'Day' -v -count 1
 ## gpu-check: loads of its own on a GPU, and every figure held against them and against nvidia-smi, in six minutes (Linux, a GPU, a C compiler)
 gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test ./profile/nvml -run 'TestGPU$$' -count 1 -v -timeout 15m
 ## slurm-check: a plan as an array of a real Slurm, brought up from Debian's packages and taken away again (Debian, root)

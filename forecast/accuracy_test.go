@@ -176,7 +176,7 @@ var slow = map[string]struct{ long, short int }{
 // thinned are the series of a contest that a model is tried on.
 func thinned(c contest, name string, all [][]float64) [][]float64 {
 	n := len(all)
-	if s, ok := slow[name]; ok && os.Getenv("CAPCLI_ALL_SERIES") == "" {
+	if s, ok := slow[name]; ok && os.Getenv("CAPCLI_ACCURACY") != "all" {
 		n = min(n, s.short)
 		if c.period >= day {
 			n = min(n, s.long)
@@ -206,7 +206,7 @@ func endsOf(train, test [][]float64) (before, ends [][]float64) {
 
 // TestAccuracy prints the table of every model on every set. CAPCLI_ACCURACY=1
 // runs it in some minutes; CAPCLI_SETS and CAPCLI_MODELS choose by name, and
-// CAPCLI_ALL_SERIES=1 gives slow models every series, which takes hours.
+// CAPCLI_ACCURACY=all gives slow models every series, which takes hours.
 // CAPCLI_EARLY=1 takes the ends of the training parts for test parts.
 func TestAccuracy(t *testing.T) {
 	if os.Getenv("CAPCLI_ACCURACY") == "" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/testdata/golden"
 )
 
 // months are levels from 100 on that grow by a share each month, with noise and a season as shares.
@@ -68,6 +69,7 @@ func TestGrowthByShares(t *testing.T) {
 // forecast a year ahead within a tenth of the truth in the mean of 20 draws, and the 80 % ranges hold at least seven tenths of the values
 // to come.
 func TestGrowthUnderNoise(t *testing.T) {
+	golden.SkipLong(t)
 	for _, growth := range []float64{0.03, 0.06, 0.12} {
 		for _, noise := range []float64{0.05, 0.1} {
 			for _, season := range []float64{0, 0.2} {

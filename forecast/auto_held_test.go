@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // The errors of the plain forecast as their definition has them, one by one.
@@ -51,6 +52,7 @@ func TestPlainErrors(t *testing.T) {
 // Where demand returns to its level, ranges of the second day are nearly as narrow as the law that
 // drew it allows, and hold as much as they say; those of a walk are as before.
 func TestHeldRanges(t *testing.T) {
+	golden.SkipLong(t)
 	const n, h, each = 24 * 28, 48, 12
 	widths := [][2]float64{{0.95, 1.12}, {0.95, 1.15}, {0.95, 1.15}, {0.95, 1.15}, {0.95, 1.25}, {0.85, 1.15}} // over the best possible
 	for at, law := range drawnLaws {

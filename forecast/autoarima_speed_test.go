@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/arima"
+	"capcli/testdata/golden"
 )
 
 // TestAutoARIMAHourly reports time and accuracy on the hourly series of M4
@@ -18,7 +19,7 @@ func TestAutoARIMAHourly(t *testing.T) {
 	if os.Getenv("CAPCLI_ACCURACY") != "" {
 		step = 6
 	}
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("takes seconds")
 	}
 	train, test := table(t, "m4/Hourly-train"), table(t, "m4/Hourly-test")

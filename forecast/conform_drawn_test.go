@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/model"
+	"capcli/testdata/golden"
 )
 
 // drawnSeries is a series of a drawn kind, with what must hold of its forecasts.
@@ -56,17 +57,17 @@ func drawSeries(rng *rand.Rand) drawnSeries {
 	return d
 }
 
-// TestConformDrawn holds every model to two laws on drawn series: a range contains
-// the mean, and beside noise no range is without width.
 // drawsOf is how many series a model is fitted to: 200, and of the models that
-// search among many forms 60 unless CAPCLI_LONG=1 asks for all.
+// search among many forms 60 unless CAPCLI_LONG=1 asks for all; and a quarter of that but for a full run.
 func drawsOf(model string) int {
 	if slices.Contains([]string{"tbats", "auto", "dhr"}, model) && os.Getenv("CAPCLI_LONG") != "1" {
-		return 60
+		return golden.Draws(60)
 	}
-	return 200
+	return golden.Draws(200)
 }
 
+// TestConformDrawn holds every model to two laws on drawn series: a range contains
+// the mean, and beside noise no range is without width.
 func TestConformDrawn(t *testing.T) {
 	const h = 12
 	for _, entry := range Models.All() {

@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/testdata/golden"
 )
 
 // wave is a load with a day of 24 values.
@@ -143,7 +144,7 @@ func TestForecasterFaults(t *testing.T) {
 
 // A year that is looked at every 15 minutes costs seconds, whatever the model.
 func TestForecasterOfAYearIsQuick(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("long")
 	}
 	y := wave(35_040/8, 3)

@@ -10,6 +10,7 @@ import (
 	"capcli/scenarios/money/billing"
 	"capcli/scenarios/outcome"
 	"capcli/simulate"
+	"capcli/testdata/golden"
 )
 
 // played is a run of a scenario of the library, priced.
@@ -83,11 +84,14 @@ func TestLibrary(t *testing.T) {
 	if len(Names()) < 10 {
 		t.Errorf("got %v, want all the stories", Names())
 	}
-	for _, name := range Names() {
+	for i, name := range Names() {
 		b, _ := Library(name)
 		text := string(b)
 		if !strings.HasPrefix(text, "# ") || strings.Index(text, "\ncapcli: ") < 100 {
 			t.Errorf("%s does not begin with a comment on what it shows", name)
+		}
+		if i%4 != 0 && !golden.Full() {
+			continue
 		}
 		x := play(t, name)
 		if x.s.Name != name || x.s.Description == "" {

@@ -6,6 +6,7 @@ import (
 
 	"capcli/simulate"
 	"capcli/simulate/serving/service"
+	"capcli/testdata/golden"
 )
 
 // agentService returns the service of agent-workflows, with its tasks for a number of workflows.
@@ -37,6 +38,7 @@ func playAgents(t *testing.T, v *service.Spec, replicas int) *service.Play {
 // From 10 to 1,000 workflows: GPUs grow far less than workflows, because agents wait for tools and for each
 // other; without a prefix cache the promise cannot be kept, and tasks take twice as long.
 func TestAgentWorkflows(t *testing.T) {
+	golden.SkipLong(t)
 	t.Parallel()
 	for _, seed := range []uint64{1, 2001, 5001} {
 		few, some := playAgents(t, agentService(t, 10, seed), 0), playAgents(t, agentService(t, 100, seed), 0)

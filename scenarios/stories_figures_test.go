@@ -12,6 +12,7 @@ import (
 	"capcli/simulate/reliability"
 	"capcli/simulate/serving"
 	"capcli/simulate/serving/traffic"
+	"capcli/testdata/golden"
 )
 
 // spread returns the lowest, the median and the highest value.
@@ -96,6 +97,7 @@ func TestAvailable95(t *testing.T) {
 
 // Teams that share: waits -60 %. Held against the approximation of Allen and Cunneen for Poisson arrivals.
 func TestTeamsTogether(t *testing.T) {
+	golden.SkipLong(t)
 	const run, cv2 = 7200 * 1.4262, 1.0341 // of a log-normal law with a median of 2 h and a 95th percentile of 8 h
 	loads := []float64{14, 13, 12, 9}
 	law := func(load float64, gpus int) float64 { // Erlang's formula B by recursion, C of it, and the wait of M/G/k

@@ -2,11 +2,14 @@ package scenarios
 
 import (
 	"testing"
+
+	"capcli/testdata/golden"
 )
 
 // H100s and A100s for language and vision models: a scheduler that knows how fast jobs are on each, against
 // one that does not. The claim is completion times up to 3.5 times shorter.
 func TestH100OrA100(t *testing.T) {
+	golden.SkipLong(t)
 	const light, heavy = "jobs.generate.classes[0].mean_gpus=60", "jobs.generate.classes[0].mean_gpus=125"
 	ratio := map[string]float64{}
 	for _, load := range []string{light, "", heavy} {

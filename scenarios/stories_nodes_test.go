@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"capcli/simulate"
+	"capcli/testdata/golden"
 )
 
 // A training cluster on bought nodes: a scaler that foresees, with 70 % on spot, against three that react.
 // The claim is waits -70 %, on-demand use -40 %, cost -35 %. The mean over the seeds says what it is.
 func TestNodesAhead(t *testing.T) {
+	golden.SkipLong(t)
 	type figures struct{ cost, demand, wait, used, billed float64 }
 	mean := map[string]figures{}
 	for seed := range storySeeds {

@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/simulate/serving/scale"
+	"capcli/testdata/golden"
 )
 
 // follow is what became of the services of a run.
@@ -116,6 +117,7 @@ func TestLaunchDay(t *testing.T) {
 
 // Fifty models that go to zero: GPU-hours against requests that wait for a start.
 func TestFiftyModels(t *testing.T) {
+	golden.SkipLong(t)
 	b, ok := Library("fifty-models")
 	if !ok {
 		t.Fatal("no scenario fifty-models")
@@ -136,6 +138,7 @@ func TestFiftyModels(t *testing.T) {
 
 // A budget on the pool on demand degrades to the spot pool beside it: cheaper, and jobs wait.
 func TestBudgetDegradesToSpot(t *testing.T) {
+	golden.SkipLong(t)
 	const guard = "capacity.on-demand.buy.scaler={kind: blend, rest: 1, cap: 64, max: 60, model: seasonal-ar, budget: {hours: 200, then: stop}}"
 	for seed := range 2 {
 		free, held := play(t, "nodes-ahead", seedSet(seed)), play(t, "nodes-ahead", seedSet(seed), guard)

@@ -11,6 +11,7 @@ import (
 	"capcli/scenarios/money/billing"
 	"capcli/scenarios/outcome"
 	"capcli/simulate"
+	"capcli/testdata/golden"
 )
 
 // storySeeds are the seeds over which the claims of the stories are made.
@@ -82,6 +83,7 @@ func seedSet(seed int) string { return fmt.Sprintf("seed=%d", seed+1) }
 // Half a year at the same load: first come, first served works until jobs grow and teams hoard.
 // Nobody's capacity changes, only the rules.
 func TestQueueCollapse(t *testing.T) {
+	golden.SkipLong(t)
 	var growth, before []float64
 	after := map[string]float64{} // mean turnaround of May and June, by rule, over the seeds
 	rules := []struct {
@@ -204,6 +206,7 @@ func TestBoardDecisionMix(t *testing.T) {
 // A year in which the need is 3 to 5 times the commitment: what it cost, what waited, what an option
 // would have been worth.
 func TestFailedReservation(t *testing.T) {
+	golden.SkipLong(t)
 	for seed := range 2 {
 		set := seedSet(seed)
 		failed, demand, option := play(t, "failed-reservation", set), play(t, "failed-reservation-ondemand", set), play(t, "failed-reservation-option", set)

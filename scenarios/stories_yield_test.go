@@ -3,11 +3,14 @@ package scenarios
 import (
 	"fmt"
 	"testing"
+
+	"capcli/testdata/golden"
 )
 
 // Training that yields its GPUs at the daily peak keeps the promise of the service beside it, and pays with
 // little work done again; training that does not yield breaks the promise in half of the draws.
 func TestYieldAtPeak(t *testing.T) {
+	golden.SkipLong(t)
 	t.Parallel()
 	broken := 0
 	for seed := range storySeeds {

@@ -15,6 +15,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
+	"capcli/testdata/golden"
 
 	"pgregory.net/rapid"
 )
@@ -327,7 +328,7 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// limitDraws makes property tests draw only n cases, unless CAPCLI_LONG=1 or a flag asks
+// limitDraws makes property tests draw only golden.Draws(n) cases, unless CAPCLI_LONG=1 or a flag asks
 // for another number.
 func limitDraws(t *testing.T, n int) {
 	checks := flag.Lookup("rapid.checks")
@@ -339,7 +340,7 @@ func limitDraws(t *testing.T, n int) {
 			t.Fatal(err)
 		}
 	}
-	set(strconv.Itoa(n))
+	set(strconv.Itoa(golden.Draws(n)))
 	t.Cleanup(func() { set(checks.DefValue) })
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/testdata/golden"
 )
 
 var deadlineDir = filepath.Join("..", "..", "shared", "golden", "elastic", "deadlines")
@@ -86,6 +87,7 @@ func playDeadlines(t testing.TB, name string, gpus int, jobs []capcli.Job) (*sim
 
 // TestDeadlinesSmall compares every end of every rule with the golden answers.
 func TestDeadlinesSmall(t *testing.T) {
+	golden.SkipLong(t)
 	b, err := os.ReadFile(filepath.Join(deadlineDir, "small.json"))
 	if err != nil {
 		t.Skipf("golden answers are not here: %v", err)
@@ -171,7 +173,7 @@ func gzipRows(t testing.TB, name string) [][]string {
 
 // TestDeadlinesPhilly compares 30,735 jobs with the rows of figures and the schedules.
 func TestDeadlinesPhilly(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("long")
 	}
 	jobs := phillySLO(t)
@@ -184,8 +186,9 @@ func TestDeadlinesPhilly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range rows[1:] {
+	for i, want := range rows[1:] {
 		t.Run(want[0]+"/"+want[1], func(t *testing.T) {
+			golden.SkipPart(t, i, 5)
 			if testing.Verbose() {
 				t.Parallel()
 			}

@@ -8,6 +8,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/policy"
+	"capcli/testdata/golden"
 
 	"pgregory.net/rapid"
 )
@@ -54,6 +55,7 @@ func TestGuardEndsStarvation(t *testing.T) {
 // TestNoStarvation draws jobs with true limits on one pool. With a guard each starts, under every
 // policy, when all have ended at the latest that were there when its time had come.
 func TestNoStarvation(t *testing.T) {
+	golden.SkipLong(t)
 	limitDraws(t, 60)
 	for _, pol := range policy.Catalog.All() {
 		t.Run(pol.Name, rapid.MakeCheck(func(rt *rapid.T) {

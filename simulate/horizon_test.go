@@ -9,12 +9,14 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/supply"
+	"capcli/testdata/golden"
 )
 
 // TestLongRuns: no job is lost in silence, however late it comes. GPU time that
 // cannot be counted is refused, and work that is lost as often as it is done
 // comes to an end.
 func TestLongRuns(t *testing.T) {
+	golden.SkipLong(t)
 	const year = 366 * capcli.Day
 	run := func(nodes int, until capcli.Seconds, supply simulate.Supply, jobs ...capcli.Job) (*simulate.Result, error) {
 		return simulate.Run(context.Background(), simulate.Config{

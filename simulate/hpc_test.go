@@ -16,6 +16,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
+	"capcli/testdata/golden"
 )
 
 var goldenDir = filepath.Join("..", "..", "shared", "golden", "hpc")
@@ -103,7 +104,7 @@ func TestBatchLogs(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(goldenDir, "schedules", file)); err != nil {
 				continue
 			}
-			if testing.Short() && log == "hpc2n" {
+			if golden.Short() && log == "hpc2n" {
 				continue
 			}
 			t.Run(log+"/"+pol, func(t *testing.T) {

@@ -94,12 +94,12 @@ func tryDecideSteps(t *testing.T, left int, flags string) {
 		weekdayInputs(t)
 	}
 	for i, name := range []string{"a.yaml", "b.yaml"} {
-		text := fmt.Sprintf("capcli: events/v1\nevents:\n  - {name: launch %d, kind: step, from: 2026-0%d-15, gpus: 6, probability: 60%%, late: 9d}\n", i, 5+i)
+		text := fmt.Sprintf("capcli: events/v1\nevents:\n  - {name: launch %d, kind: step, from: 2026-0%d-15, gpus: 6, probability: 60%%, late: 9d}\n", i, 4+i)
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	runIn(t, "capcli decide --trace log.csv --gpu H100 --horizon 26w --paths 6 --prices prices.csv --max wait_p95=1h --risk cvar95 --backtest 2 --seed 7 --out all -o json"+flags)
+	runIn(t, "capcli decide --trace log.csv --gpu H100 --horizon 13w --paths 4 --prices prices.csv --max wait_p95=1h --risk cvar95 --backtest 2 --seed 7 --out all -o json"+flags)
 	text, err := os.ReadFile("all/" + decide.DecisionFile)
 	if err != nil {
 		t.Fatal(err)

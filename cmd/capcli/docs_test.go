@@ -21,6 +21,7 @@ import (
 	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios"
 	"capcli/scenarios/outcome"
+	"capcli/testdata/golden"
 )
 
 // The documents are tests. In README.md and docs/*.md
@@ -84,6 +85,9 @@ type docRun struct {
 	next    map[string][]string // what commands propose, by command
 }
 
+// longDocuments take seconds each.
+var longDocuments = []string{"heatmaps.md", "one-cluster.md", "stories.md"}
+
 // TestDocuments runs the documents; see above.
 func TestDocuments(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
@@ -93,6 +97,9 @@ func TestDocuments(t *testing.T) {
 	played, parsed, ran := 0, 0, 0
 	for _, file := range documents(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
+			if slices.Contains(longDocuments, filepath.Base(file)) && !*update && golden.Short() {
+				t.Skip("long: CAPCLI_FULL=1 runs it")
+			}
 			file, err := filepath.Abs(file)
 			if err != nil {
 				t.Fatal(err)

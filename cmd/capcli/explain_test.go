@@ -10,6 +10,7 @@ import (
 	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/explain"
 	"capcli/scenarios/outcome"
+	"capcli/testdata/golden"
 )
 
 // ran runs the program and gives its exit code.
@@ -39,6 +40,7 @@ func explainOf(t *testing.T, args ...string) *explain.Result {
 
 // A change is what simulate --set gives, and nothing else changes.
 func TestExplainChangesAreRuns(t *testing.T) {
+	golden.SkipLong(t)
 	x := explainOf(t, "queue-collapse", "wait_p95", "--seed", "7")
 	tried := 0
 	for _, c := range x.Changes {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"capcli/testdata/golden"
 )
 
 // censoredDoc is what a reader outside takes from the JSON.
@@ -113,7 +115,7 @@ func earthTable(t *testing.T) (file string, used, latent float64) {
 // TestEarthFromTheCommandLine tells the demand of 16 real virtual clusters from
 // their usage: with the queue all of it, with the capacity alone within 5 %.
 func TestEarthFromTheCommandLine(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("tells the demand of 16 clusters")
 	}
 	file, used, latent := earthTable(t)
@@ -185,7 +187,7 @@ func average(v []float64) float64 {
 // TestCutCurvesFromTheCommandLine cuts curves whose demand is known, and asks
 // for the demand of their past and for a week of their future.
 func TestCutCurvesFromTheCommandLine(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("tells the demand of many curves")
 	}
 	const weeks, curves = 7, 4
@@ -236,7 +238,7 @@ func TestCutCurvesFromTheCommandLine(t *testing.T) {
 // TestDemandOfADayIsToldFromItsHours cuts single hours: the mean of a day hides
 // them, its hours show them.
 func TestDemandOfADayIsToldFromItsHours(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("tells the demand of many hours")
 	}
 	demand, usage, capacity := cutCurve(3, 60*24, 0.25)
@@ -261,7 +263,7 @@ func TestDemandOfADayIsToldFromItsHours(t *testing.T) {
 // TestRangesOfToldDemandHold forecasts the week after curves that were cut: the
 // ranges hold what came about as often as those made from the full demand.
 func TestRangesOfToldDemandHold(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("tells the demand of many curves")
 	}
 	const curves = 4
@@ -306,7 +308,7 @@ func TestRangesOfToldDemandHold(t *testing.T) {
 // much more is wanted there is not in the data. The forecast stays near what was
 // seen, its ranges and its futures carry what is not known, and it says so.
 func TestHoursThatAreAlwaysFull(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("tells the demand of many hours")
 	}
 	rng := rand.New(rand.NewPCG(3, 9))

@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"capcli/testdata/golden"
 )
 
 // TestForecastKeepsWithinReach: no model's ranges leave the past behind, go below
 // zero or above the capacity, and where they would, that is said.
 func TestForecastKeepsWithinReach(t *testing.T) {
+	golden.SkipLong(t)
 	var b strings.Builder
 	b.WriteString("unique_id,ds,y\n")
 	const n, top = 96, 5000

@@ -15,6 +15,7 @@ import (
 	"capcli/cmd/report"
 	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/outcome"
+	"capcli/testdata/golden"
 )
 
 // goldenLogs are the schedules of the reference that the program must give from
@@ -37,13 +38,14 @@ func TestGolden(t *testing.T) {
 		t.Skipf("golden answers are not here: %v", err)
 	}
 	rows := [][]any{}
-	for _, log := range goldenLogs {
-		for _, pol := range goldenPolicies {
+	for i, log := range goldenLogs {
+		for k, pol := range goldenPolicies {
 			file := filepath.Join(dir, "schedules", fmt.Sprintf("ref-batch-%s-%s.csv.gz", log.name, pol[0]))
 			if _, err := os.Stat(file); err != nil {
 				continue
 			}
 			t.Run(log.name+"/"+pol[1], func(t *testing.T) {
+				golden.SkipPart(t, i+k, 4)
 				want := startsOf(t, file, "job_id", "start")
 				got, wait := replayed(t, filepath.Join(dir, "inputs", log.name+".swf.gz"), log.procs, pol[1])
 				differ := 0

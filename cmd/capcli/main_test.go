@@ -34,35 +34,6 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"capcli": recorded})
 }
 
-// TestScript runs each transcript in testdata/script: the program as a user
-// types it, its output and its exit code.
-func TestScript(t *testing.T) {
-	seen := &seenDocuments{ids: map[string]int{}}
-	t.Cleanup(func() { seen.report(t) })
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testdata", "script"),
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup: func(s *testscript.Env) error {
-			s.Setenv(tryNext, "1")
-			s.Setenv("GORACE", "atexit_sleep_ms=0") // else each call under -race takes a second
-			logs, err := filepath.Abs(filepath.Join("..", "..", "testdata", "logs"))
-			s.Setenv("LOGS", logs)
-			return errors.Join(err, seen.watch(s))
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":    exits,
-			"pack":     pack,
-			"repeat":   repeat,
-			"jsonline": jsonLine,
-			"onlyfile": onlyFile,
-
-			"openmetrics": openMetrics,
-		},
-	})
-}
-
 // exits CODE PROGRAM ARGS… runs a program and demands its exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {

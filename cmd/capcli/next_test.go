@@ -19,19 +19,25 @@ const tryNext = "CAPCLI_TEST_NEXT"
 // exitNext is the exit code of a script's command whose `next:` does not run.
 const exitNext = 99
 
-// runAndNext runs the program in the scripts of TestScript and returns its exit code. What it
-// proposes with `next:` it runs at once, in the state of the script; each must exit with 0.
+// runAndNext runs the program in a process of the scripts of TestScript and returns its exit code: see playNext.
 func runAndNext() int {
 	if os.Getenv(tryNext) == "" {
 		return runProgram()
 	}
-	e := newWorld()
+	return playNext(newWorld, runWorld)
+}
+
+// playNext plays a command in a world and returns its exit code. What it proposes with `next:` it runs at once, in
+// the state of the script; each must exit with 0.
+func playNext(world func() *shell.Env, play func(*shell.Env) int) int {
+	e := world()
 	var said bytes.Buffer
+	stderr := e.Stderr
 	e.Stdout, e.Stderr = io.MultiWriter(e.Stdout, &said), io.MultiWriter(e.Stderr, &said)
-	code := runWorld(e)
+	code := play(e)
 	for _, next := range proposed(said.String()) {
-		if why := failsNext(next); why != "" {
-			fmt.Fprintf(os.Stderr, "next: capcli %s: %s\n", strings.Join(next, " "), why)
+		if why := failsNext(world(), next); why != "" {
+			_, _ = fmt.Fprintf(stderr, "next: capcli %s: %s\n", strings.Join(next, " "), why)
 			code = exitNext
 		}
 	}
@@ -55,9 +61,8 @@ func proposed(output string) [][]string {
 	return out
 }
 
-// failsNext runs a proposed command and says how it fails; "" where it does not.
-func failsNext(args []string) string {
-	e := newWorld()
+// failsNext runs a proposed command in a world and says how it fails; "" where it does not.
+func failsNext(e *shell.Env, args []string) string {
 	var said bytes.Buffer
 	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(""), &said, &said
 	e.Screen = shell.Screen{}

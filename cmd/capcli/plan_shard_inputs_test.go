@@ -9,6 +9,7 @@ import (
 
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/golden"
 )
 
 // shardInputs are the files of a small sweep, each of which its shards depend on.
@@ -38,6 +39,7 @@ capacity:
 // reads. The shard that is there is no longer taken for whole, and a merge with it
 // is refused.
 func TestEachInputOfAShardIsInItsDigest(t *testing.T) {
+	golden.SkipLong(t)
 	for _, c := range []struct {
 		name, add string
 		flags     []string

@@ -12,12 +12,14 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/plan/mix"
+	"capcli/testdata/golden"
 )
 
 // TestStoppedPlanGivesTheBestSoFar stops a search between two of its batches: what it
 // found until then is written, marked as partial, and the exit code is that of the
 // signal.
 func TestStoppedPlanGivesTheBestSoFar(t *testing.T) {
+	golden.SkipLong(t)
 	w := drawWorld(3)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"w.yaml": w.scenario, "jobs.csv": w.jobs} {

@@ -15,6 +15,7 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/plan/mix"
+	"capcli/testdata/golden"
 )
 
 // drawnWorld is a scenario with its job log, as a user could have written them.
@@ -137,8 +138,9 @@ func (w *drawnWorld) planOf(t *testing.T, more ...string) (*mix.Result, string, 
 // price, a best mix that leaves more undone than another says so in its sentence, and
 // pays for it.
 func TestPlansDoTheWork(t *testing.T) {
+	golden.SkipLong(t)
 	worlds := 12
-	if testing.Short() {
+	if golden.Short() {
 		worlds = 5
 	}
 	found, none, undone, paid := 0, 0, 0, 0
@@ -196,7 +198,7 @@ func TestPlansDoTheWork(t *testing.T) {
 		}
 	}
 	t.Logf("%d worlds with a plan, %d without; %d leave work undone without the limit, %d pay for some", found, none, undone, paid)
-	if !testing.Short() && (found < worlds/3 || undone == 0 || paid == 0) {
+	if !golden.Short() && (found < worlds/3 || undone == 0 || paid == 0) {
 		t.Error("the worlds show too little")
 	}
 }
@@ -215,7 +217,7 @@ func (w *drawnWorld) saysWhatIsUndone(t *testing.T, p *mix.Result, line string) 
 // the same space, over drawn worlds: CAPCLI_WORLDS of them, or a few. What it misses is
 // within the loss that it says is possible.
 func TestDefaultSearchAgainstExhaustive(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("some thousand mixes of each world")
 	}
 	worlds := 1

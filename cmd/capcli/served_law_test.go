@@ -14,6 +14,7 @@ import (
 	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/explain"
 	"capcli/scenarios/outcome"
+	"capcli/testdata/golden"
 )
 
 // drawnMix is a scenario of two days with pools of drawn kinds, sizes, models and
@@ -89,6 +90,7 @@ func sentence(text string) string { line, _, _ := strings.Cut(text, "\n"); retur
 // never called the cheaper, the better or the one with the least waiting unless the
 // same sentence says so.
 func TestWorkNotDoneIsNeverASaving(t *testing.T) {
+	golden.SkipLong(t)
 	told, worse := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		w := &lawWorld{t: t, rt: rt, dir: t.TempDir()}

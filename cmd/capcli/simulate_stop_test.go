@@ -14,12 +14,14 @@ import (
 	"capcli/cmd/shell"
 	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/outcome"
+	"capcli/testdata/golden"
 )
 
 // TestStoppedRunsAreKept: a signal between two runs keeps those that were done,
 // marked partial, in the result and in the folder, and the exit code is that of
 // the signal; with none done nothing is written.
 func TestStoppedRunsAreKept(t *testing.T) {
+	golden.SkipLong(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // runs go one after another, so it is known which are done
 	dir := t.TempDir()
 	file := filepath.Join(dir, "small.yaml")

@@ -173,7 +173,7 @@ func TestTBATSOfALongSeries(t *testing.T) {
 }
 
 func TestTBATSOfTextbookSeriesNoWorseThanR(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("takes seconds")
 	}
 	names, facts := golden.ReadFacts(t)

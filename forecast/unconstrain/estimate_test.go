@@ -125,7 +125,7 @@ func earth(t *testing.T) (names []string, used, queued, room map[string][]float6
 // TestEarth takes the demand of 16 real virtual clusters as usage and queue, and
 // asks for its total of less and less.
 func TestEarth(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("reads 700,000 rows")
 	}
 	names, used, queued, room := earth(t)

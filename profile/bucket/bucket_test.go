@@ -461,17 +461,19 @@ func TestDamagedBytes(t *testing.T) {
 	s.setFault(nil)
 	mustUpload(t, b, dir)
 	var name string
-	for key := range s.objects {
+	for _, key := range s.keys() {
 		if strings.Contains(key, "2026-11-24") && strings.Contains(key, "samples-") {
 			name = key
 		}
 	}
-	o := s.objects[name]
-	s.objects[name] = kept{slices.Clone(o.data), "other", o.meta}
+	o := s.object(name)
+	s.setObject(name, kept{slices.Clone(o.data), "other", o.meta})
 	if got := prune(); len(got.Days) > 0 || len(got.Kept) != 1 || !strings.Contains(got.Kept[0].Why.Error(), "gone or was changed") {
 		t.Errorf("%+v", got)
 	}
-	s.objects[name].data[len(o.data)/3] ^= 1
+	bad := slices.Clone(o.data)
+	bad[len(bad)/3] ^= 1
+	s.setObject(name, kept{bad, "other", o.meta})
 	_, err = trySum(s.open(t, "s3://fleet").Disk(), "", store.Query{})
 	checkFault(t, err, "not match its", "samples-")
 	// The object changes while it is read.
@@ -480,7 +482,7 @@ func TestDamagedBytes(t *testing.T) {
 	if _, err := d.List("date=2026-11-24/host=gpu-01"); err != nil {
 		t.Fatal(err)
 	}
-	s.objects[name] = kept{o.data, "third", o.meta}
+	s.setObject(name, kept{o.data, "third", o.meta})
 	if _, err := trySum(d, "", store.Query{}); !errors.Is(err, store.ErrChanged) {
 		t.Errorf("%v", err)
 	}

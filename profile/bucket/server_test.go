@@ -76,6 +76,21 @@ func (s *server) keys() []string {
 	return slices.Sorted(maps.Keys(s.objects))
 }
 
+// object gives what the bucket has under a key.
+func (s *server) object(key string) kept {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.objects[key]
+}
+
+// setObject changes what the bucket has under a key. What was read ahead for a reader that failed may still be under
+// way, and sees the one or the other.
+func (s *server) setObject(key string, o kept) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects[key] = o
+}
+
 func (s *server) refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)

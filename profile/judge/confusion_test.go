@@ -3,7 +3,6 @@ package judge
 import (
 	"fmt"
 	"math"
-	"os"
 	"sort"
 	"strings"
 	"testing"
@@ -58,7 +57,7 @@ func (c confusion) String() string {
 }
 
 // Each kind of minute and of hour is told in its ranges: 95 % of it is found, and 95 % of what is found
-// is it. CAPCLI_CONFUSION=1 prints the matrices.
+// is it. -v prints the matrices.
 func TestConfusion(t *testing.T) {
 	minutes, hours := confusion{}, confusion{}
 	draws := 40
@@ -93,7 +92,7 @@ func TestConfusion(t *testing.T) {
 				t.Errorf("%s, %s: recall %.3f, precision %.3f, want 0.95 each", name, k, recall, precision)
 			}
 		}
-		if os.Getenv("CAPCLI_CONFUSION") != "" || t.Failed() {
+		if testing.Verbose() || t.Failed() {
 			t.Logf("%s\n%s", name, c)
 		}
 	}

@@ -3,7 +3,6 @@ package judge
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 )
@@ -157,7 +156,7 @@ func TestOrder(t *testing.T) {
 
 // An independent model: a step computes for a while, then waits for a collective, for a copy or for
 // input, each with a share of the step. A wait of over half of the step is the verdict, a wait of under a
-// third of it is none. CAPCLI_CONFUSION=1 prints the shares between.
+// third of it is none. -v prints the shares between.
 func TestSteps(t *testing.T) {
 	kinds := []Kind{CommInNode, CommBetween, HostTransfer, Starved}
 	found := map[Kind]*[10][2]int{}
@@ -177,7 +176,7 @@ func TestSteps(t *testing.T) {
 	for _, k := range kinds {
 		low, high := [2]int{}, [2]int{}
 		for i, b := range found[k] {
-			if os.Getenv("CAPCLI_CONFUSION") != "" {
+			if testing.Verbose() {
 				t.Logf("%s waits %d%% of a step: found in %d of %d", k, 10*i+5, b[0], b[1])
 			}
 			if i >= 5 {

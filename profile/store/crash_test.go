@@ -16,6 +16,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
+	"capcli/testdata/golden"
 )
 
 // child writes ticks from number CAPCLI_STORE_CHILD on into the directory of its
@@ -121,7 +122,7 @@ func (t *tail) String() string {
 // nothing is there twice. CAPCLI_KILLS sets how often; make soak has 1,000.
 func TestKilled(t *testing.T) {
 	kills := 100
-	if testing.Short() {
+	if golden.Short() {
 		kills = 40
 	}
 	if s := os.Getenv("CAPCLI_KILLS"); s != "" {

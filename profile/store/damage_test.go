@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/profile"
 	"capcli/profile/logs/parquet"
+	"capcli/testdata/golden"
 )
 
 // smallDisk is a store of a few ticks in files, in memory.
@@ -74,7 +75,7 @@ func TestEveryByteOfFiles(t *testing.T) {
 			}
 		}
 		step := 1
-		if testing.Short() {
+		if golden.Short() {
 			step = 13
 		}
 		flips := []byte{0x01, 0x20, 0xff}

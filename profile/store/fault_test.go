@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/testdata/golden"
 )
 
 // tale writes ticks on a disk that may fail, compacts now and then, and tells
@@ -97,7 +98,7 @@ func readMem(t *testing.T, d Disk) map[profile.Instant]int {
 
 // stride tries each call, or in short runs every third.
 func stride() int {
-	if testing.Short() {
+	if golden.Short() {
 		return 3
 	}
 	return 1
@@ -115,6 +116,7 @@ func calls(t *testing.T, n int) int {
 // Whichever call fails, once or from then on, by a full disk: every tick that was
 // acknowledged is there, once; and the failure was told.
 func TestEveryCallThatFails(t *testing.T) {
+	golden.SkipLong(t)
 	t.Parallel()
 	const n = 24
 	all := calls(t, n)
@@ -153,6 +155,7 @@ func checkWithin(t *testing.T, what string, d *memDisk, acked []profile.Instant)
 
 // Whichever call is the last before the program is killed: the same.
 func TestKilledAtEveryCall(t *testing.T) {
+	golden.SkipLong(t)
 	t.Parallel()
 	const n = 24
 	for at, all := 1, calls(t, n); at <= all; at += stride() {
@@ -166,6 +169,7 @@ func TestKilledAtEveryCall(t *testing.T) {
 // Whichever call is the last before the power goes: all that was synced is
 // there. Here each tick is, before the next one comes.
 func TestPowerLostAtEveryCall(t *testing.T) {
+	golden.SkipLong(t)
 	t.Parallel()
 	const n = 24
 	for at, all := 1, calls(t, n); at <= all; at += stride() {

@@ -9,12 +9,13 @@ import (
 
 	"capcli"
 	"capcli/profile"
+	"capcli/testdata/golden"
 )
 
 // A summary that forgets the jobs that it does not list says the same as one of all jobs, also where
 // jobs run on several boxes.
 func TestForgottenJobs(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("40 boxes")
 	}
 	disk := newMemDisk()

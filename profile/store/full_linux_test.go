@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/testdata/golden"
 )
 
 // On a disk of 32 sizes, a page of memory apart, that fills up: a clear error, nothing that was there
@@ -21,7 +22,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	sizes := 32
-	if testing.Short() {
+	if golden.Short() {
 		sizes = 8
 	}
 	for i := range sizes {

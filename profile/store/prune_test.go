@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/testdata/golden"
 )
 
 const aDay = 24 * time.Hour
@@ -255,7 +256,7 @@ func TestPruneRefusesASecondProgram(t *testing.T) {
 // Whichever call fails, or is the last before the program is killed or the power goes: a day is
 // there whole or not at all, nothing is gone that had to stay, and the next run removes the rest.
 func TestPruneKilledAtEveryCall(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("hundreds of kills, of one goroutine")
 	}
 	setup := func() *memDisk {

@@ -12,6 +12,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
+	"capcli/testdata/golden"
 )
 
 // drawnBox makes up a recording of a box with all that befalls one: gaps, times when processes are
@@ -186,7 +187,7 @@ func checkSameDocument(t *testing.T, f *Folders, r SummaryRequest) {
 func TestRollUpsTellWhatSamplesTell(t *testing.T) {
 	tokyo := time.FixedZone("+05:45", 345*60)
 	seeds := testSeeds
-	if testing.Short() {
+	if golden.Short() {
 		seeds = 1
 	}
 	for seed := range uint64(seeds) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/testdata/golden"
 )
 
 // bytesOn gives the bytes of all files of a directory, by the first word of their names.
@@ -31,7 +32,7 @@ func bytesOn(t testing.TB, dir string) (all int64) {
 // with all that belongs to it: ticks, processes, events, footers.
 func TestBytesPerSample(t *testing.T) {
 	hours := 6
-	if testing.Short() {
+	if golden.Short() {
 		hours = 2
 	}
 	dir := t.TempDir()

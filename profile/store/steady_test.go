@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/testdata/golden"
 )
 
 // A day of eight GPUs takes no more memory at its end than at its beginning, and
 // not a tick is missing.
 func TestSteadyDay(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("a whole day")
 	}
 	dir := t.TempDir()

@@ -16,6 +16,7 @@ import (
 	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/decide/plan/curve"
 	"capcli/scenarios/decide/plan/futures"
+	"capcli/testdata/golden"
 )
 
 // Of the worlds that are made by hand: 92 days of ten GPUs from 1 March to 1 June 2026, by the hour, $4 on demand, and a
@@ -206,6 +207,7 @@ func TestBudgetNamesWhatDoesNotFit(t *testing.T) {
 // The marginal cost of a request is that of two decisions: one with its file, and one without, to the millionth. The
 // order of the files does not change a byte of the decision.
 func TestMarginalCostIsThatOfTwoDecisions(t *testing.T) {
+	golden.SkipLong(t)
 	files := made{days: 30}.files()
 	files["log.csv"] = logOf(levelLog(35, 5, func(day int) int { return 6 + 2*(day%2) }))
 	files["a.yaml"] = []byte("capcli: events/v1\nevents:\n  - {name: launch, kind: step, from: 2026-03-02, gpus: 7, low: 4, high: 12, probability: 60%, late: 5d, team: chat, without: later}\n  - {name: off, kind: holiday, dates: 03-20, share: -50%}\n")

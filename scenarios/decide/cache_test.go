@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"sync"
 	"testing"
+
+	"capcli/testdata/golden"
 )
 
 // counted is a Folder in memory that counts, and may damage what it returns.
@@ -41,6 +43,7 @@ func (c *counted) Write(name string, text []byte) error {
 // TestCacheChangesNothing asks with an empty cache, a full one, a damaged one, after the log changed,
 // and as another build: each answer is that without a cache. The same question again misses nothing.
 func TestCacheChangesNothing(t *testing.T) {
+	golden.SkipLong(t)
 	cache := &counted{files: map[string][]byte{}}
 	ask := func(m made, c Folder, build string) []byte {
 		t.Helper()

@@ -8,12 +8,14 @@ import (
 
 	"capcli"
 	"capcli/scenarios/decide/plan"
+	"capcli/testdata/golden"
 )
 
 // Where fenced GPUs and commitments that cover can both be had, the answer is never dearer than the best of all sizes of
 // both with all values of patience, each of which is played with the jobs of all futures and paid by its invoice.
 // Questions of four weeks have one date of purchase, and the two are the same.
 func TestStackEnumerated(t *testing.T) {
+	golden.SkipLong(t)
 	found := map[string]int{}
 	for seed, x := range []struct {
 		place         string
@@ -105,6 +107,7 @@ func checkWays(t *testing.T, r *Result) {
 // are the cheapest, by more than a tenth against either alone. No size of the place with any level of bills throughout,
 // by hand, is cheaper.
 func TestCampaignStacked(t *testing.T) {
+	golden.SkipLong(t)
 	m := made{seed: 5, days: 35, fenced: true, rate: "1.20", bill: "2.20"}
 	files, q := m.files(), m.request()
 	files["log.csv"] = logOf(levelLog(35, 5, func(int) int { return 6 }))

@@ -24,6 +24,7 @@ import (
 	"capcli/scenarios/money/billing"
 	"capcli/scenarios/money/prices"
 	"capcli/simulate"
+	"capcli/testdata/golden"
 )
 
 // tierWorlds are a small cluster like that of the demo and three others, with known kinds of work.
@@ -204,6 +205,7 @@ func demoRequest(t *testing.T, seed capcli.Seed) (*Request, map[string][]byte) {
 // most 3% more than the least, no less than the bound, and the answer adds up. The seeds are others than those of the search's
 // making.
 func TestTiersOfEveryWorld(t *testing.T) {
+	golden.SkipLong(t)
 	seeds := []capcli.Seed{11}
 	if os.Getenv("CAPCLI_LONG") == "1" {
 		seeds = []capcli.Seed{11, 21, 22, 23, 24, 25}
@@ -387,6 +389,7 @@ func TestTiersOfRecordings(t *testing.T) {
 // What is held serves first and costs nothing: the tiers are what is bought beside it, at most 3% over the least of all
 // sizes. Where it ends within the horizon, work goes on elsewhere and nothing is done again but on spot.
 func TestTiersWithWhatIsHeld(t *testing.T) {
+	golden.SkipLong(t)
 	for _, tt := range []struct {
 		bill, held string
 		least      float64 // mean in use

@@ -92,3 +92,34 @@ func open(t testing.TB, path string) *os.File {
 	t.Skip("no reference here: ", path)
 	return nil
 }
+
+// Full reports whether tests take all their cases: with CAPCLI_FULL=1, as .ci/run has it, and with CAPCLI_LONG=1, which
+// draws more on top. Without them a test of many cases takes a part of them.
+func Full() bool { return os.Getenv("CAPCLI_FULL") != "" || os.Getenv("CAPCLI_LONG") != "" }
+
+// Short reports whether a test takes less than all its cases: with -short, and where Full does not report true.
+func Short() bool { return testing.Short() || !Full() }
+
+// SkipLong skips a test that takes a second of CPU and more, where Short reports true.
+func SkipLong(t testing.TB) {
+	t.Helper()
+	if Short() {
+		t.Skip("long: CAPCLI_FULL=1 runs it")
+	}
+}
+
+// Draws returns n where tests take all their cases, else a quarter of it, rounded up.
+func Draws(n int) int {
+	if Full() {
+		return n
+	}
+	return (n + 3) / 4
+}
+
+// SkipPart skips case i of a table, from 0, where tests do not take all their cases, unless it is one in so many.
+func SkipPart(t testing.TB, i, of int) {
+	t.Helper()
+	if i%of != 0 && !Full() {
+		t.Skipf("one case in %d: CAPCLI_FULL=1 takes all", of)
+	}
+}

@@ -163,7 +163,12 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 		r.keeper.Sink, w = r.health.WatchSink(w), r.keeper
 		r.sinks[r.host] = w
 	}
-	r.limitResources()
+	if r.e.Getenv("GOGC") == "" { // memory and cores are for the work on the box
+		defer debug.SetGCPercent(debug.SetGCPercent(agentGC))
+	}
+	if r.e.Getenv("GOMAXPROCS") == "" {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	}
 	_, r.begun = r.clock.Now()
 	clock := r.clock
 	if r.o.length > 0 {
@@ -176,16 +181,6 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	got, err := s.Run(ctx)
 	_, now := r.clock.Now()
 	return got.Missed, r.summaryLine(got, now-r.begun), err
-}
-
-// limitResources leaves memory and cores to the work on the box, unless GOGC or GOMAXPROCS is set.
-func (r *recording) limitResources() {
-	if r.e.Getenv("GOGC") == "" {
-		debug.SetGCPercent(agentGC)
-	}
-	if r.e.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(1)
-	}
 }
 
 // play copies a recording into the store, with its own times. It fails if the recording has no

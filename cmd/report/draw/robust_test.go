@@ -10,6 +10,7 @@ import (
 
 	"capcli/scenarios/figure"
 	"capcli/scenarios/figure/figuretest"
+	"capcli/testdata/golden"
 )
 
 // shaped returns a figure of a kind with rows series of n points.
@@ -145,7 +146,7 @@ func TestRobust(t *testing.T) {
 				if err := f.Check(); err != nil && tt.n > 0 {
 					t.Fatalf("%s: %v", kind, err)
 				}
-				draws(t, f, !testing.Short() && tt.rows < 10 && tt.n < 100)
+				draws(t, f, !golden.Short() && tt.rows < 10 && tt.n < 100)
 				for _, u := range []figure.Unit{figure.Time, figure.Seconds, figure.Share} {
 					if tt.n*tt.rows > 500 {
 						continue

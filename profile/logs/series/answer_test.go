@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"capcli/testdata/golden"
 )
 
 // plainAnswer is an answer of query_range as encoding/json reads it, all at once.
@@ -131,7 +133,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // However long the answer is, what is held of it stays within bounds: three million
 // values in less than 256 MiB.
 func TestAnswerNeedsBoundedMemory(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("reads 20 MB twice")
 	}
 	for name, readAll := range map[string]func(io.Reader) error{

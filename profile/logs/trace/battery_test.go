@@ -144,7 +144,7 @@ func conform(t *testing.T, format, name string, data []byte) {
 		}
 		return
 	}
-	golden(t, filepath.Join("..", "..", "..", "testdata", "traces", "want", name+".txt"), out.Bytes())
+	compareGolden(t, filepath.Join("..", "..", "..", "testdata", "traces", "want", name+".txt"), out.Bytes())
 }
 
 // machine is the size of the machine that a log names, 0 where it names none.
@@ -155,7 +155,7 @@ func machine(rep *Report) int64 {
 	return *rep.MachineGPUs
 }
 
-func golden(t *testing.T, path string, got []byte) {
+func compareGolden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

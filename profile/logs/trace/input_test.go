@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"capcli"
+	"capcli/testdata/golden"
 )
 
 // TestBadInput: an input that is broken as a whole is refused with its file,
@@ -183,7 +184,7 @@ func TestDamagedIsNotCut(t *testing.T) {
 
 // TestBomb: text that decompresses to far more than it was is refused.
 func TestBomb(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("makes 70 MB")
 	}
 	var b bytes.Buffer

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/testdata/golden"
 )
 
 // shared is the folder of real logs and reference answers that is beside the module where it is
@@ -194,7 +195,7 @@ var goldenMethods = map[string]string{
 
 // TestScoresGolden holds the scores of the simple methods against a second program.
 func TestScoresGolden(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("whole logs take long under the race detector")
 	}
 	for _, name := range []string{"curie-a", "kth"} {
@@ -256,7 +257,7 @@ func scoreMap(t testing.TB, s Score) map[string]float64 {
 // TestPredictBeatsTheSimpleMethods holds our own estimates against the best of the simple methods
 // on each reference log, for all jobs and for those that waited over a minute.
 func TestPredictBeatsTheSimpleMethods(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("whole logs take long under the race detector")
 	}
 	for _, c := range []struct {
@@ -269,7 +270,7 @@ func TestPredictBeatsTheSimpleMethods(t *testing.T) {
 		{"kth", 0.731425, 0.166376, 2.828473, 0.226219, 3.156634, 0.75, 0.85, 0.75},
 	} {
 		t.Run(c.log, func(t *testing.T) {
-			if testing.Short() {
+			if golden.Short() {
 				t.Skip("half a minute")
 			}
 			l := goldenLog(t, c.log)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/testdata/golden"
 )
 
 // grahamFeatures are the columns of the listing that are magnitudes; they enter as logarithms.
@@ -39,7 +40,7 @@ func grahamRows(t testing.TB) []Row {
 // reference. Our mean error is larger than the regression's (0.53 for 0.47); the ranges and the
 // chances are better.
 func TestRowsBeatTheRegression(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("whole logs take long under the race detector")
 	}
 	rows := grahamRows(t)

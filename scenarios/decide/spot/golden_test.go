@@ -17,10 +17,11 @@ import (
 	"capcli"
 	"capcli/scenarios/decide/spot"
 	"capcli/simulate/supply"
+	"capcli/testdata/golden"
 )
 
 // golden opens a file of the answers, or skips the test.
-func golden(t *testing.T, name string) io.Reader {
+func openGolden(t *testing.T, name string) io.Reader {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "golden", "elastic", "spot", name))
 	if err != nil {
@@ -110,7 +111,7 @@ func TestSmallGolden(t *testing.T) {
 			CostToEnd      string `json:"cost_to_end_usd"`
 		}
 	}
-	if err := json.NewDecoder(golden(t, "small.json")).Decode(&cases); err != nil {
+	if err := json.NewDecoder(openGolden(t, "small.json")).Decode(&cases); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
@@ -139,7 +140,7 @@ func TestSmallGolden(t *testing.T) {
 // rows reads a table by column.
 func rows(t *testing.T, name string) (out []map[string]string) {
 	t.Helper()
-	all, err := csv.NewReader(golden(t, name)).ReadAll()
+	all, err := csv.NewReader(openGolden(t, name)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func number(t *testing.T, text string) int64 {
 
 // TestTracesGolden plays all recorded cases: each column must be equal.
 func TestTracesGolden(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("whole logs take long under the race detector")
 	}
 	known := recordings{}
@@ -241,7 +242,7 @@ func isNear(a, b capcli.USD) bool { return a-b <= 1 && b-a <= 1 }
 // TestMeansGolden plays the 300 published windows of the eight recordings of 2022: mean costs,
 // savings and hours on spot and on demand.
 func TestMeansGolden(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("whole logs take long under the race detector")
 	}
 	var starts []int

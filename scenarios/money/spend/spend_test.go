@@ -16,6 +16,7 @@ import (
 	"capcli"
 	"capcli/scenarios/money/billing"
 	"capcli/scenarios/money/focus"
+	"capcli/testdata/golden"
 )
 
 // midnight returns the start of a day.
@@ -260,7 +261,7 @@ func TestSums(t *testing.T) {
 
 // Ranges of 80 % hold about 80 % of months that were drawn: a level, a weekly rhythm and noise.
 func TestRange(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("many fits")
 	}
 	const tries = 120

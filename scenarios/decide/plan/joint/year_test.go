@@ -7,6 +7,7 @@ import (
 	"capcli"
 	"capcli/scenarios"
 	"capcli/scenarios/decide/plan"
+	"capcli/testdata/golden"
 )
 
 // yearOfThree is a year by three hours of three models that swing by the day, the
@@ -44,7 +45,7 @@ func yearOfThree(t interface{ Fatal(...any) }) (*scenarios.Market, []*plan.Curve
 }
 
 func TestJointPlanOfAYear(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("a year by three hours")
 	}
 	m, curves := yearOfThree(t)
@@ -58,7 +59,7 @@ func TestJointPlanOfAYear(t *testing.T) {
 // Four months of that year, with work that may move: each way between the first two models, and
 // from the third to the first.
 func TestJointPlanOfMonthsWithMoves(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("four months by three hours")
 	}
 	m, curves := yearOfThree(t)

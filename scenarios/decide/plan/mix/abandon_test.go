@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/testdata/golden"
 )
 
 // A search that gives up runs which have lost finds the same best mix and the same
 // frontier as one that runs every mix to its end, and gives up the same ones
 // whether it stops them or looks at the end.
 func TestAbandonedRunsHadLost(t *testing.T) {
+	golden.SkipLong(t)
 	ctx := context.Background()
 	stopped := 0
 	for seed := capcli.Seed(1); seed <= 4; seed++ {

@@ -10,6 +10,7 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/play"
+	"capcli/testdata/golden"
 )
 
 // drawPlan plans a drawn world of some tens of jobs in three days.
@@ -72,7 +73,7 @@ overflow: {patience: 30m}
 // limits and costs less than the plan is explained, and the reason is true.
 func TestTheCheapestIsThePlan(t *testing.T) {
 	none, cheaper, waits, noChoice := 0, 0, 0, 0
-	worlds := uint64(60)
+	worlds := uint64(golden.Draws(60))
 	if os.Getenv("CAPCLI_LONG") != "" {
 		worlds = 312
 	}
@@ -136,7 +137,7 @@ func TestTheCheapestIsThePlan(t *testing.T) {
 		}
 	}
 	t.Logf("%d worlds without a plan; %d cheaper rows: %d for their waits, %d no choice", none, cheaper, waits, noChoice)
-	if none == 0 || waits == 0 || noChoice == 0 {
+	if golden.Full() && (none == 0 || waits == 0 || noChoice == 0) {
 		t.Error("the worlds show too little")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/decide/plan/mix"
+	"capcli/testdata/golden"
 )
 
 // floatingWorld is a scenario with a fenced place, pools that float and an on-demand pool, and two job logs.
@@ -52,8 +53,9 @@ capacity:
 // The pools of a scenario that float are offers: the plan costs what the best of all sizes does, each of which is
 // played and settled by its invoice, by every figure of the cost. So is one that an axis names beside another.
 func TestFloatingPoolsEnumerated(t *testing.T) {
+	golden.SkipLong(t)
 	seeds, bills := 9, 0
-	if testing.Short() {
+	if golden.Short() {
 		seeds = 6
 	}
 	for seed := range seeds {

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"capcli/testdata/golden"
 )
 
 func piecesProblem(runs int) *Problem {
@@ -32,7 +34,7 @@ func TestPiecesGiveTheSameSearch(t *testing.T) {
 		{"with a limit on cost", cheapest, 0.99, 1, []Limit{{Metric: "cost", Op: "<=", Value: 600}, {Metric: "wait_p95", Op: "<=", Value: 600}}},
 		{"coarse, then finer", frontier, 0.99, 4, nil},
 	} {
-		if testing.Short() && c.stride == 1 && c.confidence > 0.95 {
+		if golden.Short() && c.stride == 1 && c.confidence > 0.95 {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
+	"capcli/testdata/golden"
 )
 
 // poissonJobs are jobs of one GPU that come at random: rate an hour, with a mean
@@ -113,6 +114,7 @@ func someSizing(seed capcli.Seed, runs int) *sizing {
 // TestBoundsNeverLoseTheWinner holds a search that drops by bounds against one
 // that tries everything.
 func TestBoundsNeverLoseTheWinner(t *testing.T) {
+	golden.SkipLong(t)
 	dropped := 0
 	for seed := capcli.Seed(1); seed <= 5; seed++ {
 		z := someSizing(seed, 2)

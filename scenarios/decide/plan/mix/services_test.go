@@ -9,6 +9,7 @@ import (
 	"capcli/scenarios"
 	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
+	"capcli/testdata/golden"
 )
 
 // servedWorld is a small world of training and a service on the same GPUs. Requests take a second of a
@@ -61,6 +62,7 @@ func servedCase(t *testing.T, seed, burst int, displaces bool, sets ...string) *
 // is played as capcli simulate does, and the cheapest that holds the limits must be the plan's. No mix
 // costs less than the lower bound, whoever holds its GPUs.
 func TestServicesEnumerated(t *testing.T) {
+	golden.SkipLong(t)
 	none, found := 0, 0
 	for seed := 1; seed <= 3; seed++ {
 		for _, limits := range [][]string{{"ttft_p99=8s"}, {"ttft_p99=8s", "wait_p95=40m"}, nil} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/testdata/golden"
 )
 
 // TestPlannerFindsTheKnownOptimum sizes a queue whose best number of GPUs is
@@ -14,7 +15,7 @@ import (
 // on to on-demand when their patience has ended (golden cases E13 and E15). The
 // price of a committed GPU is told apart by pricing alone.
 func TestPlannerFindsTheKnownOptimum(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("two million jobs")
 	}
 	const load, runs, perRun = 10.0, 6, 12_000

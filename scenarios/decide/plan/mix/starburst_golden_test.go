@@ -17,6 +17,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
+	"capcli/testdata/golden"
 )
 
 // starburstPoint is a policy's place in the trade-off: GPU-hours bought on
@@ -120,7 +121,7 @@ func starburstProblem(jobs []capcli.Job, policies, perGPUHour, queues []string) 
 // half of the cloud for two hundredths of the time. The search finds a mix that
 // buys less than that policy and takes no longer.
 func TestStarburstFrontierGolden(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("a search over weeks of 24,134 jobs")
 	}
 	theirs := map[string]starburstPoint{}

@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/play"
+	"capcli/testdata/golden"
 )
 
 // twiceAsMany plans the story of its name at a price of the H100, with on demand at 1.6 times as much.
@@ -35,6 +36,7 @@ func twiceAsMany(t *testing.T, seed int, price float64, hSizes, aSizes string) *
 // TestTwiceAsMany holds the story: H100s, or twice as many A100s? A job costs the same on both at 1 / 0.4 = 2.5 times
 // the price. Well below it the plan is H100s alone, well above it A100s alone, on every seed.
 func TestTwiceAsMany(t *testing.T) {
+	golden.SkipLong(t)
 	for seed := 1; seed <= 3; seed++ {
 		for _, x := range []struct {
 			price float64

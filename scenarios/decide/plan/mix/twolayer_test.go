@@ -19,6 +19,7 @@ import (
 	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/play"
+	"capcli/testdata/golden"
 )
 
 // goldenWorld is a case of golden/commitments/twolayer.jsonl.gz: places, caps, patience and commitments, all
@@ -229,7 +230,9 @@ func TestTwoLayers(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &w); err != nil {
 			t.Fatal(err)
 		}
-		worlds++
+		if worlds++; worlds%10 != 0 && !golden.Full() {
+			continue
+		}
 		for _, measure := range []string{"mean", "q80", "cvar95"} {
 			if _, has := w.Expected.Optimum[measure]; has && (measure == "mean" || worlds%10 == 0 || os.Getenv("CAPCLI_LONG") != "") {
 				plays += w.check(t, measure, false)

@@ -10,6 +10,7 @@ import (
 	"capcli/scenarios/money/billing"
 	"capcli/scenarios/validate"
 	"capcli/simulate"
+	"capcli/testdata/golden"
 )
 
 // waitCounter adds up the waits for the first start of each job.
@@ -53,6 +54,7 @@ func playOf(t *testing.T, p *Problem, i, run int, most capcli.Seconds) (cost cap
 // TestThePlanCountsWaits holds the plan against every mix in every run: of those that hold the limits it has the least sum
 // of the cost and of the waits of all jobs at their price, to the millionth of a dollar.
 func TestThePlanCountsWaits(t *testing.T) {
+	golden.SkipLong(t)
 	const runs, most = 4, 3000
 	dropped, moved := 0, 0
 	limits := []Limit{{Metric: "wait_p95", Op: "<=", Value: most}}

@@ -14,6 +14,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
+	"capcli/testdata/golden"
 )
 
 // anyFit is a Chooser that offers every way, in the order of the file.
@@ -192,6 +193,7 @@ func drawTwoModels(t *rapid.T) *twoModels {
 // less undone; no mix that starts every job within its patience costs less than the bound over every mix; and none
 // that ends no job later than the plan costs less than the bound over those.
 func TestNoMixOfTwoModelsIsBelowItsBounds(t *testing.T) {
+	golden.SkipLong(t)
 	every, service, weighed := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		z := drawTwoModels(t)

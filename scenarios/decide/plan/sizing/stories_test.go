@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli/profile/logs/trace"
+	"capcli/testdata/golden"
 )
 
 // sized sizes a service of a text or of the library.
@@ -25,7 +26,7 @@ func sized(t *testing.T, name, text string, search string) *Result {
 // 1,000 requests a second at the peak, the first token of 99 % within 200 ms: 18 GPUs, and 17 are far
 // from it, for then the queue grows. No fewer than 14 can do it.
 func TestThousandRequests(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("five times 60,000 requests")
 	}
 	r := sized(t, "thousand-requests", "", "bound")
@@ -62,7 +63,7 @@ requests:
 // other, and makes each answer slower. Weights of 8 bits save a third at the smallest fleet. A kernel
 // stated to take 0.7 of the time saves no whole GPU here, and more than its own share of the latency.
 func TestClaimedFactors(t *testing.T) {
-	if testing.Short() {
+	if golden.Short() {
 		t.Skip("fleets of up to 140 replicas")
 	}
 	type figures struct {
