@@ -241,15 +241,15 @@ func (a *allowance) needInPeriod(l *Live, rate int64, now capcli.Seconds) int64 
 	return need
 }
 
-// neverAffords returns why no period's budget is enough for l; "" if one may be. A period is taken
+// neverAffords returns why no period's budget is enough for d; "" if one may be. A period is taken
 // as the longest of its kind. spot reports whether l may use a spot pool. Prices may change, so that
 // it says nothing of money.
-func (a *allowance) neverAffords(l *Live, spot bool) string {
+func (a *allowance) neverAffords(d demand, spot bool) string {
 	if !a.budget.Reserve || a.budget.Then == UseSpot && spot || a.budget.Then == AskApproval || a.budget.Money > 0 {
 		return ""
 	}
 	longest := [...]capcli.Seconds{1, 7, 31, 92, 366}[a.budget.Every] * capcli.Day
-	need := capcli.GPUTime(int64(min(l.LeftBelieved(0), longest)) * l.Milli())
+	need := capcli.GPUTime(int64(min(d.left, longest)) * d.milli)
 	if need <= a.budget.GPUTime {
 		return ""
 	}

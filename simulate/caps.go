@@ -276,26 +276,26 @@ func (a *allowance) hold(l *Live, sign, p int, now capcli.Seconds) {
 	}
 }
 
-// neverAllows returns why a cap or a budget forbids l for ever; "" if none does.
-func (a *allowance) neverAllows(l *Live, spot bool) string {
-	switch need := l.ahead(0); {
-	case a.caps.GPUs > 0 && l.GPUs > a.caps.GPUs:
-		return fmt.Sprintf("wants %d GPUs, the cap of %s is %d", l.GPUs, a.name, a.caps.GPUs)
+// neverAllows returns why a cap or a budget forbids d for ever; "" if none does.
+func (a *allowance) neverAllows(d demand, spot bool) string {
+	switch need := capcli.GPUTime(int64(d.left) * d.milli); {
+	case a.caps.GPUs > 0 && d.gpus > a.caps.GPUs:
+		return fmt.Sprintf("wants %d GPUs, the cap of %s is %d", d.gpus, a.name, a.caps.GPUs)
 	case a.caps.GPUTime > 0 && need > a.caps.GPUTime:
 		return fmt.Sprintf("needs %.1f GPU-hours by its limit, the running jobs of %s may need %.1f", need.Hours(), a.name, a.caps.GPUTime.Hours())
 	case a.budget != nil:
-		return a.neverAffords(l, spot)
+		return a.neverAffords(d, spot)
 	}
 	return ""
 }
 
-// whyHeld returns why the caps or the budget of a tenant forbid l for ever; "" if they do not.
-func (cs *classes) whyHeld(l *Live) string {
+// whyHeld returns why the caps or the budget of a tenant forbid a demand of l for ever; "" if they do not.
+func (cs *classes) whyHeld(l *Live, d demand) string {
 	spot := slices.ContainsFunc(l.class.ranks, func(pools []int) bool {
 		return slices.ContainsFunc(pools, func(p int) bool { return cs.e.c.pools[p].Terms == Spot })
 	})
 	for _, a := range l.allowances {
-		if why := a.neverAllows(l, spot); why != "" {
+		if why := a.neverAllows(d, spot); why != "" {
 			return why
 		}
 	}

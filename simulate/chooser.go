@@ -34,7 +34,7 @@ type Ranker interface {
 	BestChoice(c *Cluster, l *Live, choices []Choice) int
 }
 
-// Resizer is a Policy that picks ways itself: with Turn.StartAs, and with Turn.Resize for running jobs.
+// Resizer is a Policy that picks ways itself: with Ways.StartAs, and with Ways.Reassign for running jobs.
 // Its jobs may use the pools of all of their ways even where Config.Chooser is nil.
 type Resizer interface {
 	Resizes()

@@ -221,7 +221,7 @@ func (cs *classes) join(q *queue, p int) {
 // their nodes are up. A job with endless patience uses only its first rank.
 func (cs *classes) canEver(l *Live) bool {
 	c := l.class
-	if len(c.ranks) == 0 || l.GPUs > c.most || cs.e.neverMay(l) {
+	if len(c.ranks) == 0 || l.GPUs > c.most || cs.e.neverMay(l, demandOf(l)) {
 		return false
 	}
 	if c.hasWays() {

@@ -167,8 +167,8 @@ func (*resizing) Resizes() {}
 
 func (p *resizing) Schedule(t *simulate.Turn) {
 	for l := range t.Queue() {
-		p.ways = t.Ways(l, p.ways[:0])
-		if !slices.ContainsFunc(p.ways, func(c simulate.Choice) bool { return t.StartAs(l, c) }) {
+		p.ways = t.Ways().All(l, p.ways[:0])
+		if !slices.ContainsFunc(p.ways, func(c simulate.Choice) bool { return t.Ways().StartAs(l, c) }) {
 			break
 		}
 	}
@@ -177,10 +177,10 @@ func (p *resizing) Schedule(t *simulate.Turn) {
 		if l.Mark > 3 || l.Since == t.Now() {
 			continue
 		}
-		p.ways = t.Ways(l, p.ways[:0])
+		p.ways = t.Ways().All(l, p.ways[:0])
 		for k := range p.ways {
 			c := p.ways[(k+i+int(t.Now()))%len(p.ways)]
-			if (c.Way != l.Way() || c.Pool != l.Pool()) && t.Resize(l, c) {
+			if (c.Way != l.Way() || c.Pool != l.Pool()) && t.Ways().Reassign([]simulate.Reassignment{{Job: l, To: []simulate.Choice{c, {Way: l.Way(), Pool: l.Pool()}}}}) > 0 {
 				l.Mark++
 				break
 			}

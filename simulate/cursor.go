@@ -17,7 +17,7 @@ type Cursor struct {
 func (t *Turn) Scan() Cursor { return Cursor{list: &t.q.list} }
 
 // CursorFrom returns a cursor at the first job whose Key is not below key.
-func (t *Turn) CursorFrom(key int64) Cursor {
+func (t *Planning) CursorFrom(key int64) Cursor {
 	chunk, i := t.q.list.Find(key, 0)
 	return Cursor{&t.q.list, int32(chunk), int32(i)}
 }

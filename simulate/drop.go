@@ -8,7 +8,7 @@ import (
 
 // Drop gives up l, which waits or runs: it never runs again. A running job loses its GPUs and all
 // that it did counts as lost. A dropped job is counted in Counts.Dropped, and its work as unserved.
-func (t *Turn) Drop(l *Live) {
+func (t *Preemption) Drop(l *Live) {
 	if _, ok := t.q.policy.(Dropper); !ok {
 		panic("simulate: a policy dropped a job and is no Dropper")
 	}
@@ -40,7 +40,7 @@ func (e *engine) abandon(l *Live) {
 }
 
 // leave takes the waiting job l out of its queue.
-func (t *Turn) leave(l *Live) {
+func (t *Preemption) leave(l *Live) {
 	if i := slices.Index(t.preempted, l); i >= 0 { // it has not rejoined its queue yet
 		l.wait(-1)
 		t.preempted = slices.Delete(t.preempted, i, i+1)
@@ -84,14 +84,13 @@ func (m *meter) dropped(l *Live) {
 	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), l.payer, l.dueAt != noDue, l.waited, l.opens - l.Submitted})
 }
 
-// Rekey asks the policy for l's key again and moves l, which waits, to its new place in the queue.
-// Call it before the queue is read, not in a loop over it.
-func (t *Turn) Rekey(l *Live) {
+// Rekey gives l, which waits, a new key and moves it to its new place in the queue. Call it before the queue is
+// read, not in a loop over it.
+func (t *Turn) Rekey(l *Live, key int64) {
 	q := l.queue
 	if l.state != waiting || q.keyed == nil {
 		panic("simulate: a policy gave a new key to a job that does not wait, or has no keys")
 	}
-	key := q.keyed.Key(l, t.e.c.now)
 	if key == l.Key {
 		return
 	}

@@ -104,7 +104,7 @@ type engine struct {
 	view     View
 	hooks    hooks
 	watchers watchers
-	whatIf   WhatIf  // see Turn.WhatIf
+	whatIf   WhatIf  // see Planning.WhatIf
 	counts   bool    // whether the placement is Counting
 	others   []int   // buffer of pools
 	due      []*Live // see goOn

@@ -88,7 +88,7 @@ func (e *engine) enqueue(l *Live) {
 	q := l.queue
 	l.state, l.ripe, l.due = waiting, false, false
 	if l.Key = int64(l.Submitted); q.keyed != nil {
-		l.Key = q.keyed.Key(l, e.c.now)
+		l.Key = q.keyed.Key(l)
 	}
 	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: l.figures(e.c.now)})
 	q.fresh = append(q.fresh, l)

@@ -10,7 +10,7 @@ const (
 	running
 	finished
 	refused // can never run
-	dropped // given up by the policy: see Turn.Drop
+	dropped // given up by the policy: see Preemption.Drop
 )
 
 // Live is a job during a run: its data from the trace and its current state. A policy reads it;
@@ -20,7 +20,15 @@ type Live struct {
 	// What a policy asks of each waiting job comes first, together in memory.
 	state      state
 	ripe       bool // waits, and its patience has ended
+	due        bool // became ripe since the queue's last turn
 	resting    bool // waits for the end of a back-off
+	putOff     bool // is in no queue, until its start or its next part
+	heldBack   bool // over its tenant's cap of pending jobs
+	over       bool // whether its run time exceeds its limit
+	cut        bool // whether the current stay ends at its limit, before its work is done
+	starting   bool // holds GPUs that are ordered but not delivered
+	waited     bool // whether the wait for the first start has been counted
+	spoilt     bool // see Spoilt; set at its end
 	class      *Reach
 	tenant     *Tenant
 	layout     *layout        // what its Shape asks of the place where it runs; nil if nothing
@@ -42,34 +50,25 @@ type Live struct {
 	Mark       int64          // free for the policy
 
 	queue    *queue
-	payer    int32 // number of its tags: see Record.Payers; 0 is none
+	rc       *RestartClass  // how the job saves its work in the current stay, or in the last
+	priority *PriorityClass // nil if none matches
+	bucket   *bucket        // the queue's bucket for its demand; nil if it is in none
+	pace     *pace          // how fast its stay goes; nil before it shares anything
 	slices   []Slice
 	holds    []Hold
-	run      uint32         // number of the current stay; an old Finish carries an old number
 	seq      uint64         // order of arrival, the last tie-breaker; with Config.Stages the place in the list
 	number   uint64         // order of arrival, from 1
 	saved    capcli.Seconds // work safe in a checkpoint or in memory
 	overhead capcli.Seconds // restart time at the start of the current stay
 	spent    capcli.Seconds // part of its limit used by suspended stays
-	over     bool           // whether its run time exceeds its limit
-	cut      bool           // whether the current stay ends at its limit, before its work is done
 	dueAt    capcli.Seconds // see DueTime
-	starting bool           // holds GPUs that are ordered but not delivered
-	waited   bool           // whether the wait for the first start has been counted
 	believes capcli.Seconds // estimated end of the current stay
-	tries    int32          // see Retried
-	spoilt   bool           // see Spoilt; set at its end
 	leaves   capcli.Seconds // end of its grace; 0 if it was not preempted in this stay
-	rc       *RestartClass  // how the job saves its work in the current stay, or in the last
+	run      uint32         // number of the current stay; an old Finish carries an old number
 	slot     int32          // see Slot
-	priority *PriorityClass // nil if none matches
-	heldBack bool           // over its tenant's cap of pending jobs
+	payer    int32          // number of its tags: see Record.Payers; 0 is none
 	profile  int32          // number of the MIG profile that it wants: see Cluster.profileNumber; 0 is none
-	resliced capcli.Seconds // time at the start of the current stay in which its GPUs change their layout; part of overhead
-	due      bool           // became ripe since the queue's last turn
-	bucket   *bucket        // the queue's bucket for its demand; nil if it is in none
-	putOff   bool           // is in no queue, until its start or its next part
-	pace     *pace          // how fast its stay goes; nil before it shares anything
+	tries    int32          // see Retried
 }
 
 // Hold is the GPU time that a job had in one pool.
@@ -232,10 +231,9 @@ func (s *slab) get() *Live {
 	l := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	s.live++
-	slot, slices, holds, run := l.slot, l.slices[:0], l.holds[:0], l.run+1
-	*l = Live{} // cleared in place: a composite of the kept fields would be built apart and copied
-	l.slot, l.slices, l.holds, l.run = slot, slices, holds, run
-	l.FirstStart, l.Ended = -1, -1
+	slot, run, slices, holds := l.slot, l.run, l.slices[:0], l.holds[:0]
+	*l = Live{} // this alone clears it in place
+	l.slot, l.run, l.slices, l.holds, l.FirstStart, l.Ended = slot, run+1, slices, holds, -1, -1
 	return l
 }
 

@@ -17,7 +17,7 @@ type pledge struct {
 
 // Pledges returns what the running jobs hold, valid until the next call; nil if no tenant has caps
 // or a budget.
-func (t *Turn) Pledges() *Pledges {
+func (t *Preemption) Pledges() *Pledges {
 	g := &t.e.gate
 	if !g.on {
 		return nil

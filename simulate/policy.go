@@ -9,19 +9,19 @@ type Policy interface {
 	Schedule(t *Turn)
 }
 
-// Keyed is a Policy with its own order: smaller keys first, ties by arrival. The engine asks for
-// the key each time a job joins the queue, also after a preemption.
+// Keyed is a Policy with its own order: smaller keys first, ties by arrival. The engine asks for the key once
+// each time that a job joins the queue, which is at its Since, also after a preemption. Turn.Rekey changes it.
 type Keyed interface {
-	Key(l *Live, now capcli.Seconds) int64
+	Key(l *Live) int64
 }
 
-// Preemptor is a Policy that takes GPUs away from running jobs. Turn.Preempt panics for
+// Preemptor is a Policy that takes GPUs away from running jobs. Preemption.Preempt panics for
 // other policies, so that a caller can rely on Preempts.
 type Preemptor interface {
 	Preempts()
 }
 
-// Dropper is a Policy that gives jobs up: see Turn.Drop. Turn.Drop panics for other policies.
+// Dropper is a Policy that gives jobs up: see Preemption.Drop. Preemption.Drop panics for other policies.
 type Dropper interface {
 	// Drops returns which jobs it gives up, as text; "" where it gives up none with its settings.
 	Drops() string

@@ -6,8 +6,14 @@ import (
 	"capcli"
 )
 
-// PreemptRules bound what policies may take away. They hold for every policy: Turn.Preemptible is
-// false where they forbid it, and Turn.Preempt then does nothing.
+// Preemption is the Turn of a policy that takes GPUs away, or gives jobs up.
+type Preemption Turn
+
+// Preemption returns what a policy that takes GPUs away may ask.
+func (t *Turn) Preemption() *Preemption { return (*Preemption)(t) }
+
+// PreemptRules bound what policies may take away. They hold for every policy: Preemption.Preemptible is
+// false where they forbid it, and Preemption.Preempt then does nothing.
 type PreemptRules struct {
 	Grace     capcli.Seconds // a preempted job keeps its GPUs for so long, and may save its work in that time
 	Spare     capcli.Seconds // a job believed to end within this is left alone
@@ -115,4 +121,49 @@ func renewBudget(e *engine, _ planned) {
 	for _, q := range e.queues {
 		q.dirty, q.freed = true, true
 	}
+}
+
+// Restarts returns what a job loses when it is preempted.
+func (t *Preemption) Restarts() *Restarts { return &t.e.cfg.Restarts }
+
+// Preemptible reports whether preempting the running job l would free GPUs for this queue: the job
+// belongs to the queue, runs in a pool of its first rank, did not go first by the
+// guard against starvation, is in no pool that it has closed, and has no part on a draining node. The
+// run's PreemptRules must allow it.
+func (t *Preemption) Preemptible(l *Live) bool {
+	if l.queue != t.q || l.GPUs == 0 || t.e.guard.letsFirst(l) || t.e.guard.shut > 0 && t.e.guard.until[l.slices[0].Pool] >= 0 || !t.e.preempts.mayPreempt(l) ||
+		!slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
+		return false
+	}
+	for i := range l.slices {
+		if t.e.c.nodes[l.slices[i].Node].draining {
+			return false
+		}
+	}
+	return true
+}
+
+// Preempt takes l's GPUs away, after the grace of the run's PreemptRules, if they allow it. The job
+// rejoins its queue at the end of the turn or of its grace. The run's Restarts decide how much of its
+// work is kept. Preempt panics if the policy is no Preemptor.
+func (t *Preemption) Preempt(l *Live) {
+	if !t.q.preempts {
+		panic("simulate: a policy preempted a job and is no Preemptor")
+	}
+	if l.state != running || slices.Contains(l.queue.started, l) {
+		panic("simulate: a policy preempted a job that did not run before this turn")
+	}
+	if t.e.preempts.preempt(l) {
+		t.preempted = append(t.preempted, l)
+	}
+}
+
+// LostIfStopped returns the time of the current stay that l would have to repeat if it were preempted
+// now: since its last checkpoint, whatever the mode of the run's Restarts.
+func (t *Preemption) LostIfStopped(l *Live) capcli.Seconds {
+	_, loose := l.rc.progress(l.ran(t.e.c.now))
+	if l.rc.Interval == 0 {
+		loose += l.saved
+	}
+	return loose
 }

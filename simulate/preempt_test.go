@@ -21,7 +21,7 @@ func (newest) Schedule(t *simulate.Turn) {
 		return
 	}
 	for _, l := range running {
-		t.Preempt(l)
+		t.Preemption().Preempt(l)
 	}
 	for l := range t.Queue() {
 		if l.Preempted == 0 {

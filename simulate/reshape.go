@@ -37,14 +37,12 @@ type shapes struct {
 	wayUse  map[wayKey]*WayUse // what the ways of shapes did
 	onTime  bool               // findWay passes over choices that miss the deadline
 	asks    bool               // jobs run in the width and the model that they asked for: see Config.Chooser
-	seeding bool               // jobs start as they ask: the first of Config.Seeded, and those of Turn.StartAsked
-	accept  func([]Slice) bool // what room will do: see Turn.FindIf; nil is any
+	seeding bool               // jobs start as they ask: the first of Config.Seeded, and those of Ways.StartAsked
+	accept  func([]Slice) bool // what room will do: see Ways.FindIf; nil is any
 	choices []Choice           // buffer of findWay
 	tried   []int              // buffer of findWay
-	planned []int              // buffer of Turn.Pools
+	planned []int              // buffer of Planning.Pools
 	one     [1]int             // buffer of FindAs
-	room    []Slice            // buffer of Resize
-	resized *Cluster           // buffer of Resize
 }
 
 // joined plans the next look at the choices for l.
@@ -99,11 +97,9 @@ func (sh *shapes) settleForm(l *Live) {
 	m.least = 0
 	for i, o := range m.open {
 		w := &l.Shape.Ways[o.Way]
-		if m.put(l, w, w.Num, w.Den); sh.e.neverMay(l) {
-			m.back(l)
+		if sh.e.neverMay(l, demandIn(l, w)) {
 			continue
 		}
-		m.back(l)
 		if w.GPUs == m.gpus {
 			asked = true
 		}
@@ -129,9 +125,25 @@ func (sh *shapes) settleForm(l *Live) {
 	}
 }
 
-// neverMay reports whether the quota, a cap or a budget forbids l for ever, as it is now.
-func (e *engine) neverMay(l *Live) bool {
-	return l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota || len(l.allowances) > 0 && e.classes.whyHeld(l) != ""
+// demand is what a quota, a cap or a budget counts of a job that waits.
+type demand struct {
+	gpus  int
+	milli int64
+	left  capcli.Seconds // by the estimate
+}
+
+// demandOf returns the demand of l as it is.
+func demandOf(l *Live) demand { return demand{l.GPUs, l.Milli(), l.LeftBelieved(0)} }
+
+// demandIn returns the demand of l in a way.
+func demandIn(l *Live, w *capcli.Way) demand {
+	j := capcli.Job{GPUs: w.GPUs, GPUMilli: l.GPUMilli}
+	return demand{w.GPUs, j.Milli(), l.leftIn(w, 0)}
+}
+
+// neverMay reports whether the quota, a cap or a budget forbids a demand of l for ever.
+func (e *engine) neverMay(l *Live, d demand) bool {
+	return l.tenant.Quota > 0 && d.gpus > l.tenant.Quota || len(l.allowances) > 0 && e.classes.whyHeld(l, d) != ""
 }
 
 // share returns the CPUs and the memory of a way: as submitted, in proportion to the GPUs, rounded up.
@@ -554,12 +566,4 @@ func (sh *shapes) planLook(l *Live) {
 	if at, some := sh.looks.NextLook(sh.e.c, l, slices.Concat(l.class.ranks...)); some {
 		sh.e.agenda.wake(max(at, sh.e.c.now+1), lookAgain, l)
 	}
-}
-
-// LastWay returns the way in which the job runs, or ran last, as an index of Shape.Ways; -1 if it has none.
-func (l *Live) LastWay() int {
-	if l.mould == nil {
-		return -1
-	}
-	return int(l.mould.way)
 }

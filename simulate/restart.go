@@ -122,8 +122,7 @@ func (e *engine) setDown(l *Live, lost bool) {
 	} else { // it restarts, and so does its limit
 		l.spent = 0
 	}
-	l.overhead = max(0, l.overhead-stay-max(0, l.resliced-stay)) + rc.Restart
-	l.resliced = 0
+	l.overhead = max(0, l.overhead-stay-max(0, l.resliced()-stay)) + rc.Restart
 	e.moving.unstage(l, stay)
 	l.run++
 	l.Queued -= max(0, l.Since-now)

@@ -330,8 +330,8 @@ func (cs *classes) whyNot(l *Live) string {
 		return cs.e.shapes.whyNoWay(l)
 	case l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota:
 		return fmt.Sprintf("wants %d GPUs, its tenant may hold %d", l.GPUs, l.tenant.Quota)
-	case cs.whyHeld(l) != "":
-		return cs.whyHeld(l)
+	case cs.whyHeld(l, demandOf(l)) != "":
+		return cs.whyHeld(l, demandOf(l))
 	case l.layout != nil && cs.e.topo.whyNever(l) != "":
 		return cs.e.topo.whyNever(l)
 	case l.GPUs > c.most:

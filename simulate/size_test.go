@@ -18,7 +18,8 @@ func TestKernelStaysSmall(t *testing.T) {
 		have, may int
 	}{
 		{"fields of engine", reflect.TypeFor[engine]().NumField(), 24},
-		{"fields of Live", reflect.TypeFor[Live]().NumField(), 50},
+		{"fields of Live", reflect.TypeFor[Live]().NumField(), 49},
+		{"bytes of Live", int(reflect.TypeFor[Live]().Size()), 584},
 		{"methods of engine", methodsOf(t, "engine"), 82},
 		{"names of events in the agenda's entry", reflect.TypeFor[planned]().NumField(), 5},
 	} {
@@ -57,23 +58,81 @@ func methodsOf(t *testing.T, name string) (n int) {
 	return n
 }
 
-// TestDelaysAnswers fails when a field of a configuration says nothing of starts, so that a search would take
-// it for one that never delays any.
+// TestDelaysAnswers fails when a field of a configuration or of a pool says nothing of starts, so that a search
+// would take it for one that never delays any.
 func TestDelaysAnswers(t *testing.T) {
-	have := map[string]int{}
+	config, pool := map[string]bool{}, map[string]bool{}
 	for _, a := range answers {
-		have[a.Field]++
-		if (a.Why == nil) == (a.Never == "") {
-			t.Errorf("%s: give an answer, or why it never delays a start", a.Field)
+		config[a.Field] = (a.Why == nil) != (a.Never == "") && !config[a.Field]
+	}
+	for _, a := range poolAnswers {
+		for name := range strings.FieldsSeq(a.Fields) {
+			pool[name] = (a.When == nil) != (a.Never == "") && (a.When == nil) == (a.Why == "") && !pool[name]
 		}
 	}
-	cfg := reflect.TypeFor[Config]()
-	for i := range cfg.NumField() {
-		if name := cfg.Field(i).Name; have[name] != 1 {
-			t.Errorf("field %s of Config has %d answers", name, have[name])
+	checkAnswers(t, reflect.TypeFor[Config](), config)
+	checkAnswers(t, reflect.TypeFor[Pool](), pool)
+}
+
+// checkAnswers checks that each field of a type has one answer.
+func checkAnswers(t *testing.T, of reflect.Type, answered map[string]bool) {
+	for i := range of.NumField() {
+		if name := of.Field(i).Name; !answered[name] {
+			t.Errorf("field %s of %s: give one answer, or why it never delays a start", name, of.Name())
 		}
 	}
-	if len(have) != cfg.NumField() {
-		t.Errorf("%d answers for %d fields", len(have), cfg.NumField())
+	if len(answered) != of.NumField() {
+		t.Errorf("%s: %d answers for %d fields", of.Name(), len(answered), of.NumField())
 	}
+}
+
+// TestDelaysOfPools sets each field of a plain pool that can delay a start, and holds what the pool says to it.
+func TestDelaysOfPools(t *testing.T) {
+	plain := Pool{Name: "p", Nodes: 1, GPUsPerNode: 8}
+	if why := plain.Delays(0); why != "" {
+		t.Errorf("a plain pool delays starts: %s", why)
+	}
+	for _, a := range poolAnswers {
+		for name := range strings.FieldsSeq(a.Fields) {
+			p := plain
+			setField(&p, name)
+			if why := p.Delays(0); (why != "") != (a.When != nil) {
+				t.Errorf("%s set: got %q, but its answer says delays %t", name, why, a.When != nil)
+			}
+		}
+	}
+}
+
+// setField gives a field of p a value that is not its zero.
+func setField(p *Pool, name string) {
+	f := reflect.ValueOf(p).Elem().FieldByName(name)
+	switch f.Kind() {
+	case reflect.Int, reflect.Int64:
+		f.SetInt(f.Int() + 2)
+	case reflect.Slice:
+		f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+	case reflect.Pointer:
+		f.Set(reflect.New(f.Type().Elem()))
+	case reflect.Bool:
+		f.SetBool(true)
+	case reflect.String:
+		f.SetString("p")
+	default:
+		if name == "Supply" {
+			p.Supply = noChange{}
+		}
+	}
+}
+
+// noChange is a supply that never changes.
+type noChange struct{}
+
+func (noChange) Next() (c Change, ok bool) { return c, false }
+
+// LastWay returns the way in which the job runs, or ran last, as an index of Shape.Ways; -1 if it has none.
+func (l *Live) LastWay() int {
+	if l.mould == nil {
+		return -1
+	}
+	return int(l.mould.way)
 }

@@ -19,14 +19,14 @@ type sliceClock struct {
 type MIGUse struct {
 	Pool     int
 	Compute  int // compute slices of a GPU
-	Profiles []ProfileUse
+	Profiles []profileUse
 	Stranded int64          // compute-slice seconds that were free and that no instance could take beside those held
 	Changes  int64          // changes of a GPU's layout
 	Paused   capcli.GPUTime // that jobs waited for these changes with their instances held
 }
 
-// ProfileUse is the use of instances of one profile.
-type ProfileUse struct {
+// profileUse is the use of instances of one profile.
+type profileUse struct {
 	Profile string
 	Starts  int64 // stays of jobs
 	Held    int64 // instance seconds
@@ -37,7 +37,7 @@ func newSliceClock(gpu *mig.GPU) *sliceClock {
 	k := &sliceClock{gpu: gpu, held: make([]int, len(gpu.Profiles))}
 	k.use.Compute = gpu.Compute
 	for i := range gpu.Profiles {
-		k.use.Profiles = append(k.use.Profiles, ProfileUse{Profile: gpu.Profiles[i].Name})
+		k.use.Profiles = append(k.use.Profiles, profileUse{Profile: gpu.Profiles[i].Name})
 	}
 	return k
 }
@@ -94,12 +94,16 @@ func (c *Cluster) sliceUses(now capcli.Seconds) (all []MIGUse) {
 // awaitLayout makes l, which starts in pool p with MIG, wait with its GPUs held until they have changed
 // their layout.
 func (e *engine) awaitLayout(l *Live, p int) {
-	l.resliced = 0
+	if wait := l.resliced(); wait > 0 {
+		l.overhead += wait
+		e.c.dev.pools[p].clock.use.Paused += capcli.GPUTime(int64(wait) * l.Milli())
+	}
+}
+
+// resliced returns the part of l's overhead in which its GPUs change their layout.
+func (l *Live) resliced() (wait capcli.Seconds) {
 	for i := range l.slices {
-		l.resliced = max(l.resliced, capcli.Seconds(l.slices[i].wait))
+		wait = max(wait, capcli.Seconds(l.slices[i].wait))
 	}
-	if l.resliced > 0 {
-		l.overhead += l.resliced
-		e.c.dev.pools[p].clock.use.Paused += capcli.GPUTime(int64(l.resliced) * l.Milli())
-	}
+	return wait
 }

@@ -32,7 +32,7 @@ func (cfg *Config) Delays() string {
 
 // answers are what all fields of Config say, in the order in which Delays asks them.
 var answers = []startAnswer{
-	{Field: "Delayer", Why: whyIf((*Config).puts, "starts may be put off within the slack of jobs")},
+	{Field: "Delayer", Why: whyIf(func(cfg *Config) bool { return cfg.Delayer != nil }, "starts may be put off within the slack of jobs")},
 	{Field: "Stages", Why: whyIf(func(cfg *Config) bool { return cfg.Stages != nil }, "some jobs wait for other jobs")},
 	{Field: "Services", Why: servicesDelay},
 	{Field: "Policy", Why: policyDrops},
@@ -75,8 +75,6 @@ func whyIf(has func(cfg *Config) bool, why string) func(cfg *Config) string {
 		return ""
 	}
 }
-
-func (cfg *Config) puts() bool { return cfg.Delayer != nil }
 
 // servicesDelay says whether replicas of services take what jobs could start on. Replicas that are taken
 // back beside those that follow them hold more than Most.
@@ -142,19 +140,36 @@ func (r *Restarts) Lengthens() bool {
 // Delays returns why a job that wants no more GPUs than are free of p may not start there; "" where it always
 // may. until is the end of the run; 0 is none.
 func (p *Pool) Delays(until capcli.Seconds) string {
-	switch {
-	case p.Buy != nil:
-		return fmt.Sprintf("the nodes of %s are bought, and come when they can be had", p.Name)
-	case p.Supply != nil:
-		return fmt.Sprintf("the capacity of %s comes and goes", p.Name)
-	case p.From > 0 || p.Until > 0 && (until == 0 || p.Until < until):
-		return fmt.Sprintf("%s is not there all the time", p.Name)
-	case len(p.Windows) > 0 || len(p.Withheld) > 0:
-		return fmt.Sprintf("a part of %s is not there for all the time", p.Name)
-	case p.MIG != nil || p.Sharing != nil:
-		return fmt.Sprintf("the GPUs of %s are divided or shared", p.Name)
-	case p.Nodes != 1 || p.CPUMilli > 0 || p.MemMiB > 0:
-		return fmt.Sprintf("%s is of nodes, on which a job may not fit", p.Name)
+	for i := range poolAnswers {
+		if a := &poolAnswers[i]; a.When != nil && a.When(p, until) {
+			return fmt.Sprintf(a.Why, p.Name)
+		}
 	}
 	return ""
+}
+
+// poolAnswer is what fields of Pool, by name, say of starts: when they can put one off and why, with the name of the
+// pool, or why they never do.
+type poolAnswer struct {
+	Fields string
+	When   func(p *Pool, until capcli.Seconds) bool
+	Why    string
+	Never  string
+}
+
+// poolAnswers are what all fields of Pool say, in the order in which Delays asks them.
+var poolAnswers = []poolAnswer{
+	{Fields: "Buy", When: func(p *Pool, _ capcli.Seconds) bool { return p.Buy != nil }, Why: "the nodes of %s are bought, and come when they can be had"},
+	{Fields: "Supply", When: func(p *Pool, _ capcli.Seconds) bool { return p.Supply != nil }, Why: "the capacity of %s comes and goes"},
+	{Fields: "From Until", When: func(p *Pool, until capcli.Seconds) bool {
+		return p.From > 0 || p.Until > 0 && (until == 0 || p.Until < until)
+	}, Why: "%s is not there all the time"},
+	{Fields: "Windows Withheld", When: func(p *Pool, _ capcli.Seconds) bool { return len(p.Windows)+len(p.Withheld) > 0 }, Why: "a part of %s is not there for all the time"},
+	{Fields: "MIG Sharing", When: func(p *Pool, _ capcli.Seconds) bool { return p.MIG != nil || p.Sharing != nil }, Why: "the GPUs of %s are divided or shared"},
+	{Fields: "Nodes CPUMilli MemMiB", When: func(p *Pool, _ capcli.Seconds) bool { return p.Nodes != 1 || p.CPUMilli+p.MemMiB > 0 }, Why: "%s is of nodes, on which a job may not fit"},
+	{Fields: "GPUsPerNode Lead Rank", Never: "free GPUs of one node can all be had; the lead time and patience are stated bounds"},
+	{Fields: "Name GPUModel Partition GPUMemMiB Capability Interconnect", Never: "which jobs a pool serves is asked before"},
+	{Fields: "Terms MachineGPUs MinBilling PaidLead", Never: "it concerns what is billed"},
+	{Fields: "MTBF Notice RackMTBF RackNodes", Never: "what it says of losses, Supply does"},
+	{Fields: "Domains Place Shared Scattered", Never: "it concerns how fast a job runs, or jobs with shapes and data alone, which are looked at one by one"},
 }

@@ -7,22 +7,28 @@ import (
 	"capcli"
 )
 
-// Ways appends all ways of l to dst in the pools that it may use now. A job without ways has one for each
+// Ways is the Turn of a policy that chooses the ways of jobs with a Shape, and as a Resizer those of running jobs.
+type Ways Turn
+
+// Ways returns what a policy that chooses ways may ask.
+func (t *Turn) Ways() *Ways { return (*Ways)(t) }
+
+// All appends all ways of l to dst in the pools that it may use now. A job without ways has one for each
 // pool, with Way -1. Left tells how long the rest takes, by the estimate.
-func (t *Turn) Ways(l *Live, dst []Choice) []Choice {
+func (t *Ways) All(l *Live, dst []Choice) []Choice {
 	e := t.e
 	for r, pools := range l.class.ranks {
 		if r > 0 && !e.opened(l) {
 			break
 		}
-		dst = l.waysAt(pools, t.Now(), dst)
+		dst = l.waysAt(pools, t.e.c.now, dst)
 	}
 	return dst
 }
 
 // BestChoice returns the index of the choice that the run's Chooser would plan for l: each starts at its From. If
 // the Chooser is no Ranker it is the one that ends first, of equal ones the first. The list must not be empty.
-func (t *Turn) BestChoice(l *Live, choices []Choice) int {
+func (t *Ways) BestChoice(l *Live, choices []Choice) int {
 	if r, ok := t.e.cfg.Chooser.(Ranker); ok {
 		return r.BestChoice(t.e.c, l, choices)
 	}
@@ -35,10 +41,9 @@ func (t *Turn) BestChoice(l *Live, choices []Choice) int {
 	return best
 }
 
-// FindAs returns where l, which waits, would go in a way if it started now; nil if it does not fit, or may not use the
-// pool yet. The
-// slices are valid until the next search. StartFound starts it there.
-func (t *Turn) FindAs(l *Live, to Choice) []Slice {
+// findAs returns where l, which waits, would go in a way if it started now; nil if it does not fit, or may not use the
+// pool yet. The slices are valid until the next search.
+func (t *Ways) findAs(l *Live, to Choice) []Slice {
 	e := t.e
 	t.found = l
 	e.c.found = e.c.found[:0]
@@ -50,41 +55,37 @@ func (t *Turn) FindAs(l *Live, to Choice) []Slice {
 		if l.OverQuota() || !e.guard.admits(l, to.Pool) {
 			return nil
 		}
-		return e.keep(t, l, e.findIn(e.c, l, e.shapes.one[:]))
+		return (*Turn)(t).keep(l, e.findIn(e.c, l, e.shapes.one[:]))
 	}
-	return e.keep(t, l, e.shapes.tryWay(e.c, l, to.Way, e.shapes.one[:]))
+	return (*Turn)(t).keep(l, e.shapes.tryWay(e.c, l, to.Way, e.shapes.one[:]))
 }
 
 // WouldTake returns what l, which waits, would hold in a choice, in thousandths of GPUs, and for how long by
 // its estimate, without restart and checkpoints.
-func (t *Turn) WouldTake(l *Live, c Choice) (milli int64, est capcli.Seconds) {
+func (t *Ways) WouldTake(l *Live, c Choice) (milli int64, est capcli.Seconds) {
 	if c.Way < 0 {
-		return l.Milli(), l.LeftBelieved(t.Now())
+		return l.Milli(), l.LeftBelieved(t.e.c.now)
 	}
-	w := &l.Shape.Ways[c.Way]
-	if milli = int64(w.GPUs) * 1000; l.GPUMilli > 0 {
-		milli = l.Milli()
-	}
-	return milli, l.leftIn(w, t.Now())
+	d := demandIn(l, &l.Shape.Ways[c.Way])
+	return d.milli, d.left
 }
 
 // FindIf is Find for a job with ways, where only room will do that allow reports true for; FoundAs tells it
 // of the room. The ways are tried in the order of the run's Chooser.
-func (t *Turn) FindIf(l *Live, allow func(s []Slice) bool) []Slice {
+func (t *Ways) FindIf(l *Live, allow func(s []Slice) bool) []Slice {
 	e := t.e
 	e.shapes.accept = func(s []Slice) bool {
-		e.keep(t, l, s)
+		(*Turn)(t).keep(l, s)
 		return allow(s)
 	}
-	t.found = l
-	s := e.keep(t, l, e.findBut(l, -1))
+	s := (*Turn)(t).keep(l, e.findBut(l, -1))
 	e.shapes.accept = nil
 	return s
 }
 
 // SortByCost puts the choices of each way of l, which follow each other, in the order of the run's Coster: the
 // cheapest pool first. Without one they keep their order.
-func (t *Turn) SortByCost(l *Live, choices []Choice) {
+func (t *Ways) SortByCost(l *Live, choices []Choice) {
 	by := t.e.cfg.Coster
 	if by == nil {
 		return
@@ -101,9 +102,9 @@ func (t *Turn) SortByCost(l *Live, choices []Choice) {
 	}
 }
 
-// keep notes the way of the room that a turn found.
-func (e *engine) keep(t *Turn, l *Live, s []Slice) []Slice {
-	if l.mould != nil {
+// keep notes the way of the room that was found for l, and returns the room.
+func (t *Turn) keep(l *Live, s []Slice) []Slice {
+	if t.found = l; l.mould != nil {
 		t.foundWay = l.mould.found
 	}
 	return s
@@ -111,11 +112,11 @@ func (e *engine) keep(t *Turn, l *Live, s []Slice) []Slice {
 
 // StartAs starts l, which waits, in a way. It reports false when l does not fit so, or its tenant may not
 // hold so much.
-func (t *Turn) StartAs(l *Live, to Choice) bool {
+func (t *Ways) StartAs(l *Live, to Choice) bool {
 	if l.state != waiting {
 		panic("simulate: a policy started a job that does not wait")
 	}
-	s := t.FindAs(l, to)
+	s := t.findAs(l, to)
 	if len(s) == 0 {
 		return false
 	}
@@ -125,17 +126,17 @@ func (t *Turn) StartAs(l *Live, to Choice) bool {
 
 // StartAsked starts l, which waits, with the GPUs that it asks for, whatever the run's Chooser. It reports
 // false if it does not fit.
-func (t *Turn) StartAsked(l *Live) bool {
+func (t *Ways) StartAsked(l *Live) bool {
 	t.e.shapes.seeding = true
-	started := t.Start(l)
+	started := (*Turn)(t).Start(l)
 	t.e.shapes.seeding = false
 	return started
 }
 
 // FoundAs returns what l, for which the last Find found room, would hold there, in thousandths of GPUs, and
 // for how long by its estimate, without restart and checkpoints.
-func (t *Turn) FoundAs(l *Live) (milli int64, est capcli.Seconds) {
-	now := t.Now()
+func (t *Ways) FoundAs(l *Live) (milli int64, est capcli.Seconds) {
+	now := t.e.c.now
 	if !l.HasWays() || len(t.e.c.found) == 0 {
 		return l.Milli(), l.LeftBelieved(now)
 	}
@@ -148,43 +149,6 @@ func (t *Turn) FoundAs(l *Live) (milli int64, est capcli.Seconds) {
 	milli, est = l.Milli(), l.LeftBelieved(now)
 	m.back(l)
 	return milli, est
-}
-
-// Resize stops l, which runs, and starts it at once in another way or pool. What it loses is as the
-// run's Restarts say of a preemption; it counts as a resize, and not as a preemption. It reports false, and
-// changes nothing, if there is no room for it so, or its tenant may not hold so much. Resize panics if the
-// policy is no Resizer.
-func (t *Turn) Resize(l *Live, to Choice) bool {
-	e := t.e
-	if _, ok := t.q.policy.(Resizer); !ok {
-		panic("simulate: a policy resized a job and is no Resizer")
-	}
-	if l.state != running || slices.Contains(l.queue.started, l) {
-		panic("simulate: a policy resized a job that did not run before this turn")
-	}
-	if l.queue != t.q || l.Leaves() || l.Since > e.c.now || e.guard.letsFirst(l) || !e.mayGo(l, to) {
-		return false
-	}
-	w := e.c.copyTo(e.shapes.resized)
-	e.shapes.resized = w
-	w.release(l.slices)
-	s := e.findResized(w, l, to)
-	if len(s) == 0 {
-		return false
-	}
-	s = append(e.shapes.room[:0], s...)
-	e.shapes.room = s
-	e.setDown(l, false)
-	e.comeBack(l)
-	e.wanted(l, 1)
-	e.meter.queued(e.c.now, 1, l.Milli())
-	if m := l.mould; m != nil {
-		m.found = int32(to.Way)
-	}
-	e.start(l, s)
-	l.queue.started = l.queue.started[:len(l.queue.started)-1] // it was never in the list
-	e.meter.resizes++
-	return true
 }
 
 // mayGo reports whether l, which runs, may go to a choice by its pools and by what its tenant may hold.
@@ -223,20 +187,72 @@ func (e *engine) mayUse(l *Live, pool int) bool {
 	return false
 }
 
-// findResized returns room for l in a way on a copy of the cluster.
-func (e *engine) findResized(w *Cluster, l *Live, to Choice) []Slice {
-	e.shapes.one[0] = to.Pool
-	if to.Way < 0 {
-		return w.Find(e.cfg.Placement, l, e.shapes.one[:])
-	}
-	m, way := l.mould, &l.Shape.Ways[to.Way]
-	gpus, cpu, mem := l.GPUs, l.CPUMilli, l.MemMiB
-	l.GPUs = way.GPUs
-	l.CPUMilli, l.MemMiB = m.share(way)
-	s := w.Find(e.cfg.Placement, l, e.shapes.one[:])
-	l.GPUs, l.CPUMilli, l.MemMiB = gpus, cpu, mem
-	return s
+// Reassignment is a job and the choices at which it goes on, best first.
+type Reassignment struct {
+	Job *Live
+	To  []Choice
 }
 
-// Resizes counts how often running jobs were given another way.
-func (t *Turn) Resizes() int64 { return t.e.meter.resizes }
+// Reassign stops all running jobs of moves, then starts all in order, each in the first of its choices with
+// room. So jobs change places without a GPU that is free, and wide jobs that come first find whole nodes.
+// What a job that ran loses is as of a preemption, and it counts as a resize. If it finds no room after all, it
+// waits and counts as preempted. Jobs that may not change go on as they are. Reassign reports in how many moves the job
+// runs as asked. It panics if the policy is no Resizer.
+func (t *Ways) Reassign(moves []Reassignment) (done int) {
+	e := t.e
+	if _, ok := t.q.policy.(Resizer); !ok {
+		panic("simulate: a policy resized a job and is no Resizer")
+	}
+	stopped := make([]bool, len(moves))
+	for i := range moves {
+		m := &moves[i]
+		if l := m.Job; l.state == running {
+			if m.To = slices.DeleteFunc(m.To, func(c Choice) bool { return !t.mayMove(l, c) }); len(m.To) == 0 {
+				m.Job = nil
+				continue
+			}
+			e.setDown(l, false)
+			e.comeBack(l)
+			stopped[i] = true
+		}
+	}
+	for i := range moves {
+		if l := moves[i].Job; l != nil && t.land(l, moves[i].To, stopped[i]) {
+			done++
+		}
+	}
+	return done
+}
+
+// mayMove reports whether running job l may be resized to a choice, but for room.
+func (t *Ways) mayMove(l *Live, to Choice) bool {
+	return l.queue == t.q && !l.Leaves() && l.Since <= t.e.c.now && !t.e.guard.letsFirst(l) && !slices.Contains(t.q.started, l) && t.e.mayGo(l, to)
+}
+
+// land starts l, which waits or was stopped by Reassign (moved), in the first choice with room.
+func (t *Ways) land(l *Live, to []Choice, moved bool) bool {
+	e := t.e
+	for _, c := range to {
+		s := t.findAs(l, c)
+		if len(s) == 0 {
+			continue
+		}
+		if moved {
+			e.wanted(l, 1)
+			e.meter.queued(e.c.now, 1, l.Milli())
+		}
+		e.start(l, s)
+		if moved { // it was never in the list
+			l.queue.started = l.queue.started[:len(l.queue.started)-1]
+			e.meter.resizes++
+		}
+		return true
+	}
+	if moved {
+		l.Preempted++
+		l.Yielded++
+		e.meter.preempted(l, false)
+		t.preempted = append(t.preempted, l)
+	}
+	return false
+}

@@ -6,13 +6,6 @@ type WhatIf struct {
 	c *Cluster
 }
 
-// WhatIf returns a copy of the current cluster, valid until the next call.
-func (t *Turn) WhatIf() *WhatIf {
-	w := &t.e.whatIf
-	w.e, w.c = t.e, t.e.c.copyTo(w.c)
-	return w
-}
-
 // Release frees what running job l holds.
 func (w *WhatIf) Release(l *Live) { w.c.release(l.slices) }
 

@@ -397,7 +397,7 @@ func (ws *windows) heldBeyond(p int, at capcli.Seconds, w *window) (milli int64)
 	return milli
 }
 
-// afterWindows is Turn.AfterWindows.
+// afterWindows is Planning.AfterWindows.
 func (ws *windows) afterWindows(l *Live, p int, at capcli.Seconds) capcli.Seconds {
 	list, now := ws.byPool[p], ws.e.c.now
 	stay := ws.e.stayBelieved(l, p)

@@ -14,17 +14,17 @@ import (
 // state.
 var Catalog = capcli.Catalog[func() simulate.Placement]{Kind: "placement"}
 
-// Prober is a placement that finds room where others do not, or the other way
+// prober is a placement that finds room where others do not, or the other way
 // round: Probe returns one that finds room in the same cases.
-type Prober interface {
+type prober interface {
 	Probe() simulate.Placement
 }
 
 // Probe returns a placement that finds room for a job exactly when p does, though
 // maybe elsewhere, and that remembers nothing: to ask what would fit. Without a
-// Prober that is consolidate, which like most splits no gang that fits on a node.
+// prober that is consolidate, which like most splits no gang that fits on a node.
 func Probe(p simulate.Placement) simulate.Placement {
-	if other, declared := p.(Prober); declared {
+	if other, declared := p.(prober); declared {
 		return other.Probe()
 	}
 	return consolidate

@@ -208,7 +208,7 @@ func (p *conservative) changed(t *simulate.Turn) bool {
 		}
 	}
 	// The plans do not know which jobs other queues start.
-	return !same || t.Shared()
+	return !same || t.Planning().Shared()
 }
 
 // replan makes all promises again in order of arrival.
@@ -228,7 +228,7 @@ func (p *conservative) forgetAll(t *simulate.Turn) {
 	p.again = false
 	for _, q := range p.pools {
 		p.plans[q].reset(now, p.room[q])
-		for c := range t.Closures(q) {
+		for c := range t.Planning().Closures(q) {
 			p.plans[q].close(now, c)
 		}
 	}
@@ -294,10 +294,10 @@ func (p *conservative) choose(t *simulate.Turn, l *simulate.Live, b *booking) {
 
 // chooseWay finds for each way of l the earliest start that the plans leave, and takes the best of them.
 func (p *conservative) chooseWay(t *simulate.Turn, l *simulate.Live, b *booking) {
-	p.ways = t.Ways(l, p.ways[:0])
+	p.ways = t.Ways().All(l, p.ways[:0])
 	kept := p.ways[:0]
 	for _, w := range p.ways {
-		milli, est := t.WouldTake(l, w)
+		milli, est := t.Ways().WouldTake(l, w)
 		if at, ok := p.plans[w.Pool].earliest(t.Now(), est, milli); ok {
 			w.From = at
 			kept = append(kept, w)
@@ -306,9 +306,9 @@ func (p *conservative) chooseWay(t *simulate.Turn, l *simulate.Live, b *booking)
 	if b.pool = -1; len(kept) == 0 {
 		return
 	}
-	w := kept[t.BestChoice(l, kept)]
+	w := kept[t.Ways().BestChoice(l, kept)]
 	b.at, b.pool, b.way = w.From, w.Pool, w.Way
-	b.milli, b.est = t.WouldTake(l, w)
+	b.milli, b.est = t.Ways().WouldTake(l, w)
 }
 
 // candidateOf returns what the search for earlier starts reads of l: of a job with ways the least that it may
@@ -324,7 +324,7 @@ func (p *conservative) candidateOf(l *simulate.Live, b *booking) candidate {
 // first pool. The pool is -1 if there is none.
 func (p *conservative) earliest(t *simulate.Turn, l *simulate.Live, est capcli.Seconds) (start capcli.Seconds, pool int) {
 	pool = -1
-	for _, q := range t.Pools(l) {
+	for _, q := range t.Planning().Pools(l) {
 		if at, ok := p.plans[q].earliest(t.Now(), est, l.Milli()); ok && (pool < 0 || at < start) {
 			start, pool = at, q
 		}
@@ -416,20 +416,20 @@ func (p *conservative) startPromised(t *simulate.Turn, l *simulate.Live) bool {
 	if b.way < 0 {
 		return t.Start(l)
 	}
-	if t.StartAs(l, simulate.Choice{Way: b.way, Pool: b.pool}) {
+	if t.Ways().StartAs(l, simulate.Choice{Way: b.way, Pool: b.pool}) {
 		return true
 	}
 	// The nodes have no room for it so: any way that delays no other promise will do.
 	now := t.Now()
 	p.plans[b.pool].add(b.at, b.at+b.est, b.milli)
-	s := t.FindIf(l, func(s []simulate.Slice) bool {
-		milli, est := t.FoundAs(l)
+	s := t.Ways().FindIf(l, func(s []simulate.Slice) bool {
+		milli, est := t.Ways().FoundAs(l)
 		return p.plans[s[0].Pool].isFree(now, est, milli)
 	})
 	p.plans[b.pool].add(b.at, b.at+b.est, -b.milli)
 	if len(s) == 0 {
-		return t.StartAsked(l)
+		return t.Ways().StartAsked(l)
 	}
-	t.StartFound(l)
+	t.Planning().StartFound(l)
 	return true
 }

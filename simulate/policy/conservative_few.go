@@ -111,25 +111,25 @@ func (p *conservative) keep(t *simulate.Turn, l *simulate.Live, est capcli.Secon
 func (p *conservative) startHarmless(t *simulate.Turn, l *simulate.Live, est capcli.Seconds) bool {
 	now, milli := t.Now(), l.Milli()
 	if l.HasWays() {
-		s := t.FindIf(l, func(s []simulate.Slice) bool {
-			milli, est := t.FoundAs(l)
+		s := t.Ways().FindIf(l, func(s []simulate.Slice) bool {
+			milli, est := t.Ways().FoundAs(l)
 			return p.plans[s[0].Pool].isFree(now, est, milli)
 		})
 		if len(s) == 0 {
 			return false
 		}
-		t.StartFound(l)
+		t.Planning().StartFound(l)
 		p.occupy(l, now)
 		return true
 	}
-	s := t.Find(l)
+	s := t.Planning().Find(l)
 	if len(s) > 0 && !p.plans[s[0].Pool].isFree(now, est, milli) {
-		s = t.FindOutside(l, int(s[0].Pool))
+		s = t.Planning().FindOutside(l, int(s[0].Pool))
 	}
 	if len(s) == 0 || !p.plans[s[0].Pool].isFree(now, est, milli) {
 		return false
 	}
-	t.StartFound(l)
+	t.Planning().StartFound(l)
 	p.occupy(l, now)
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"capcli"
 	"capcli/simulate"
 )
 
@@ -34,22 +35,24 @@ type runner struct {
 	job  *simulate.Live
 }
 
-// rank holds a contest in the order of k. Waiting jobs rank by the key with which they joined the
-// queue, running jobs by their current key. Running jobs win ties unless yield is set.
-func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
+// rankAt returns the rank of a running job at a time, smaller first.
+type rankAt func(l *simulate.Live, now capcli.Seconds) int64
+
+// rank holds a contest. Waiting jobs rank by their Key, running jobs by key, and win ties unless yield is set.
+func (c *contest) rank(t *simulate.Turn, key rankAt) {
 	if t.Freed() || c.unmet {
-		c.enterAll(t, k)
+		c.enterAll(t, key)
 		return
 	}
 	worst := int64(-1 << 63)
 	for l := range t.Running() {
-		if t.Preemptible(l) {
-			worst = max(worst, k.Key(l, t.Now()))
+		if t.Preemption().Preemptible(l) {
+			worst = max(worst, key(l, t.Now()))
 		}
 	}
 	for l := range t.Fresh() {
 		if l.Key < worst || (l.Key == worst && (c.yield || c.byIndex)) { // it may take the place of a running job
-			c.enterAll(t, k)
+			c.enterAll(t, key)
 			return
 		}
 	}
@@ -59,12 +62,12 @@ func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
 }
 
 // enterAll holds a contest of all jobs.
-func (c *contest) enterAll(t *simulate.Turn, k simulate.Keyed) {
+func (c *contest) enterAll(t *simulate.Turn, key rankAt) {
 	c.open(t)
 	c.field = c.field[:0]
 	for l := range t.Running() {
-		if t.Preemptible(l) {
-			c.field = append(c.field, runner{k.Key(l, t.Now()), l})
+		if t.Preemption().Preemptible(l) {
+			c.field = append(c.field, runner{key(l, t.Now()), l})
 		}
 	}
 	slices.SortFunc(c.field, func(a, b runner) int {
@@ -122,9 +125,9 @@ func (c *contest) open(t *simulate.Turn) {
 	for _, holder := range t.Tenants() {
 		c.promise = append(c.promise, holder.GPUs())
 	}
-	c.pledges = t.Pledges()
+	c.pledges = t.Preemption().Pledges()
 	for l := range t.Running() {
-		if t.Preemptible(l) || l.Leaves() {
+		if t.Preemption().Preemptible(l) || l.Leaves() {
 			c.left[l.Pool()] += l.Milli()
 			c.later[l.Pool()] += l.Milli()
 			c.promise[l.Holder().Index()] -= l.GPUs
@@ -167,11 +170,11 @@ func (c *contest) keep(l *simulate.Live) {
 
 // admit promises a waiting job GPUs of its first pools, if enough are left.
 func (c *contest) admit(t *simulate.Turn, l *simulate.Live) {
-	for _, p := range t.Pools(l) {
+	for _, p := range t.Planning().Pools(l) {
 		if l.NeverPreempts() && c.left[p]-c.later[p] < l.Milli() {
 			continue // it would take GPUs away
 		}
-		if t.FitsWindows(l, p) && c.grant(l, p) {
+		if t.Planning().FitsWindows(l, p) && c.grant(l, p) {
 			c.winners = append(c.winners, l)
 			return
 		}
@@ -181,7 +184,7 @@ func (c *contest) admit(t *simulate.Turn, l *simulate.Live) {
 // settle preempts the losers and starts the winners.
 func (c *contest) settle(t *simulate.Turn) {
 	for _, l := range c.losers {
-		t.Preempt(l)
+		t.Preemption().Preempt(l)
 	}
 	c.unmet = false
 	for _, l := range c.winners {
@@ -198,13 +201,13 @@ func startWithin(t *simulate.Turn, l *simulate.Live) bool {
 		return t.Start(l)
 	}
 	most := l.Milli()
-	s := t.FindIf(l, func([]simulate.Slice) bool {
-		milli, _ := t.FoundAs(l)
+	s := t.Ways().FindIf(l, func([]simulate.Slice) bool {
+		milli, _ := t.Ways().FoundAs(l)
 		return milli <= most
 	})
 	if len(s) == 0 {
-		return t.StartAsked(l)
+		return t.Ways().StartAsked(l)
 	}
-	t.StartFound(l)
+	t.Planning().StartFound(l)
 	return true
 }

@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"capcli"
-	"capcli/simulate"
-)
+import "capcli/simulate"
 
 func init() {
 	Catalog.Add("critical", "longest path first: the job with the most work ahead of it in its workflow; jobs that do not fit are passed over", func(s simulate.Settings) simulate.Policy {
@@ -26,4 +23,4 @@ func (critical) Believes() {}
 
 func (p critical) Schedule(t *simulate.Turn) { startInOrder(t, !p.strict) }
 
-func (critical) Key(l *simulate.Live, _ capcli.Seconds) int64 { return -int64(l.LongestPath()) }
+func (critical) Key(l *simulate.Live) int64 { return -int64(l.LongestPath()) }

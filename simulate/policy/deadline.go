@@ -78,7 +78,9 @@ func (p *deadline) Drops() string {
 }
 
 // Key orders the jobs by deadline or by laxity.
-func (p *deadline) Key(l *simulate.Live, now capcli.Seconds) int64 {
+func (p *deadline) Key(l *simulate.Live) int64 { return p.order(l, l.Since) }
+
+func (p *deadline) order(l *simulate.Live, now capcli.Seconds) int64 {
 	due, has := l.DueTime()
 	key := noDeadline
 	if has {
@@ -131,9 +133,9 @@ func (p *deadline) turnLate(t *simulate.Turn) (any bool) {
 		}
 		any = true
 		if p.late == dropLate {
-			t.Drop(x.job)
+			t.Preemption().Drop(x.job)
 		} else {
-			t.Rekey(x.job)
+			t.Rekey(x.job, p.order(x.job, t.Now()))
 		}
 	}
 	return any
@@ -190,9 +192,9 @@ func (p *deadlinePreempt) Schedule(t *simulate.Turn) {
 		late = p.dropRunning(t) || late
 	}
 	if p.laxity || late { // the order has changed
-		p.enterAll(t, p)
+		p.enterAll(t, p.order)
 	} else {
-		p.rank(t, p)
+		p.rank(t, p.order)
 	}
 	for _, l := range p.losers {
 		if p.late != keepLate {
@@ -208,12 +210,12 @@ func (p *deadlinePreempt) Schedule(t *simulate.Turn) {
 func (p *deadlinePreempt) dropRunning(t *simulate.Turn) bool {
 	p.losers = p.losers[:0]
 	for l := range t.Running() {
-		if due, has := l.DueTime(); has && t.Preemptible(l) && t.Now()+timeLeft(l, t.Now()) > due {
+		if due, has := l.DueTime(); has && t.Preemption().Preemptible(l) && t.Now()+timeLeft(l, t.Now()) > due {
 			p.losers = append(p.losers, l)
 		}
 	}
 	for _, l := range p.losers {
-		t.Drop(l)
+		t.Preemption().Drop(l)
 	}
 	n := len(p.losers)
 	p.losers = p.losers[:0]

@@ -66,11 +66,11 @@ func (p *easy) Schedule(t *simulate.Turn) {
 		return
 	}
 	pr := p.promise(t, head)
-	if !t.CountsGPUs() && pr.pool >= 0 {
+	if !t.Planning().CountsGPUs() && pr.pool >= 0 {
 		pr = p.promiseNodes(t, head)
 	}
 	if pr.pool >= 0 {
-		pr.shadow = t.AfterWindows(head, pr.pool, pr.shadow)
+		pr.shadow = t.Planning().AfterWindows(head, pr.pool, pr.shadow)
 	}
 	all := t.Freed() || pr.wider(&p.last, t.Now())
 	if p.shortest {
@@ -91,7 +91,7 @@ func (pr *promise) wider(last *promise, now capcli.Seconds) bool {
 // promise finds the pool that has enough capacity for head soonest. A job past its estimated end is
 // assumed to end in the next second.
 func (p *easy) promise(t *simulate.Turn, head *simulate.Live) promise {
-	pools := t.Pools(head)
+	pools := t.Planning().Pools(head)
 	c, need := t.Cluster(), head.Milli()
 	p.freed = slices.Grow(p.freed[:0], c.Pools())[:c.Pools()]
 	clear(p.freed)
@@ -126,7 +126,7 @@ func promisable(c *simulate.Cluster, pool int, need int64) int64 {
 // promiseNodes is promise for placements that consider nodes: the head is promised the first
 // estimated end after which its placement finds room.
 func (p *easy) promiseNodes(t *simulate.Turn, head *simulate.Live) promise {
-	w, pools := t.WhatIf(), t.Pools(head)
+	w, pools := t.Planning().WhatIf(), t.Planning().Pools(head)
 	for _, p := range pools {
 		if promisable(t.Cluster(), p, head.Milli()) > t.Cluster().Usable(p) {
 			w.GiveBack(p)
@@ -168,8 +168,8 @@ func (pr *promise) allows(now, est capcli.Seconds, milli int64, s []simulate.Sli
 // It works on a copy, so that promises of jobs without ways stay off the heap.
 func (pr *promise) findAllowed(t *simulate.Turn, l *simulate.Live) (s []simulate.Slice, milli int64, est capcli.Seconds) {
 	own := *pr
-	s = t.FindIf(l, func(s []simulate.Slice) bool {
-		milli, est = t.FoundAs(l)
+	s = t.Ways().FindIf(l, func(s []simulate.Slice) bool {
+		milli, est = t.Ways().FoundAs(l)
 		return own.allows(t.Now(), est, milli, s)
 	})
 	return s, milli, est
@@ -178,18 +178,18 @@ func (pr *promise) findAllowed(t *simulate.Turn, l *simulate.Live) (s []simulate
 // try starts l if it fits and does not delay the head. A job that would delay the head
 // in the promised pool may go to another pool.
 func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capcli.Seconds) {
-	s := t.Find(l)
+	s := t.Planning().Find(l)
 	if len(s) == 0 {
 		return
 	}
 	if l.HasWays() {
-		milli, est = t.FoundAs(l)
+		milli, est = t.Ways().FoundAs(l)
 	}
 	if !pr.allows(t.Now(), est, milli, s) {
 		if l.HasWays() {
 			s, milli, est = pr.findAllowed(t, l)
 		} else {
-			s = t.FindOutside(l, pr.pool)
+			s = t.Planning().FindOutside(l, pr.pool)
 		}
 		if len(s) == 0 {
 			return
@@ -201,7 +201,7 @@ func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capc
 			pr.then.Take(s)
 		}
 	}
-	t.StartFound(l)
+	t.Planning().StartFound(l)
 }
 
 // backfill tries the later jobs in the queue's order: all of them, or only new ones.
@@ -238,7 +238,7 @@ func (pr *promise) worth(t *simulate.Turn, milli int64, est capcli.Seconds, room
 	if milli > room {
 		return false
 	}
-	return pr.pool < 0 || len(t.OpenPools()) > 1 || milli <= pr.extra || t.Now()+est <= pr.shadow
+	return pr.pool < 0 || len(t.Planning().OpenPools()) > 1 || milli <= pr.extra || t.Now()+est <= pr.shadow
 }
 
 // backfillShortest tries the later jobs in order of estimated run time, ties by

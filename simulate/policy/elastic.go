@@ -104,13 +104,26 @@ func (p *elastic) startAll(t *simulate.Turn) {
 	p.lend(t)
 	for l := range t.Queue() {
 		p.ways.note(l)
-		switch {
-		case l.LeastMilli() > room && len(p.held) == 0:
-		case t.Waiting() == 1 && t.Now() >= p.next && p.startFastest(t, l):
-		case p.startWithin(t, l, l.AskedGPUs(), l.AskedGPUs()), p.reclaim(t, l) && p.startWithin(t, l, l.AskedGPUs(), l.AskedGPUs()), p.startWithin(t, l, l.LeastGPUs(), l.AskedGPUs()-1):
+		if (l.LeastMilli() <= room || len(p.held) > 0) && p.start(t, l) {
 			room = t.Room()
 		}
 	}
+}
+
+// start starts l: alone in the queue in its fastest way, else as it asks, on GPUs that were lent if need be, or
+// narrower. It reports whether there was room.
+func (p *elastic) start(t *simulate.Turn, l *simulate.Live) bool {
+	asked := l.AskedGPUs()
+	if t.Waiting() == 1 && t.Now() >= p.next && p.startFastest(t, l) {
+		return true
+	}
+	if p.startWithin(t, l, asked, asked) {
+		return true
+	}
+	if p.reclaim(t, l) && p.startWithin(t, l, asked, asked) {
+		return true
+	}
+	return p.startWithin(t, l, l.LeastGPUs(), asked-1)
 }
 
 // lend lists the jobs that hold more than they asked for, those with most of it first.
@@ -120,7 +133,7 @@ func (p *elastic) lend(t *simulate.Turn) {
 		return
 	}
 	for l := range t.Running() {
-		if more := l.GPUs - l.AskedGPUs(); more > 0 && t.Preemptible(l) {
+		if more := l.GPUs - l.AskedGPUs(); more > 0 && t.Preemption().Preemptible(l) {
 			p.held = append(p.held, loan{l, more})
 		}
 	}
@@ -136,7 +149,7 @@ func (p *elastic) startFastest(t *simulate.Turn, l *simulate.Live) bool {
 		return false
 	}
 	ways := l.Shape.Ways
-	p.buffer = slices.DeleteFunc(t.Ways(l, p.buffer[:0]), func(c simulate.Choice) bool {
+	p.buffer = slices.DeleteFunc(t.Ways().All(l, p.buffer[:0]), func(c simulate.Choice) bool {
 		n := ways[c.Way].GPUs
 		return n < l.AskedGPUs() || int64(n)*1000 > t.Cluster().Usable(c.Pool)
 	})
@@ -144,7 +157,7 @@ func (p *elastic) startFastest(t *simulate.Turn, l *simulate.Live) bool {
 		return cmp.Or(cmp.Compare(a.Left, b.Left), ways[a.Way].GPUs-ways[b.Way].GPUs)
 	})
 	for _, c := range p.buffer {
-		if t.StartAs(l, c) {
+		if t.Ways().StartAs(l, c) {
 			return true
 		}
 	}
@@ -157,14 +170,14 @@ func (p *elastic) startWithin(t *simulate.Turn, l *simulate.Live, least, most in
 	if !l.HasWays() {
 		return most == l.AskedGPUs() && t.Start(l)
 	}
-	p.buffer = t.Ways(l, p.buffer[:0])
+	p.buffer = t.Ways().All(l, p.buffer[:0])
 	ways := l.Shape.Ways
 	p.buffer = slices.DeleteFunc(p.buffer, func(c simulate.Choice) bool { return ways[c.Way].GPUs < least || ways[c.Way].GPUs > most })
 	slices.SortStableFunc(p.buffer, func(a, b simulate.Choice) int {
 		return cmp.Or(ways[b.Way].GPUs-ways[a.Way].GPUs, cmp.Compare(a.Left, b.Left))
 	})
 	for _, c := range p.buffer {
-		if int64(ways[c.Way].GPUs)*1000 <= t.Cluster().Usable(c.Pool) && t.StartAs(l, c) {
+		if int64(ways[c.Way].GPUs)*1000 <= t.Cluster().Usable(c.Pool) && t.Ways().StartAs(l, c) {
 			return true
 		}
 	}
@@ -178,7 +191,7 @@ func (p *elastic) reclaim(t *simulate.Turn, l *simulate.Live) bool {
 		return false
 	}
 	best, fewest := -1, 0
-	for _, pool := range t.Pools(l) {
+	for _, pool := range t.Planning().Pools(l) {
 		lack, n := int64(l.AskedGPUs())*1000-t.Cluster().Usable(pool), 0
 		for _, h := range p.held {
 			if lack > 0 && h.job.Pool() == pool && p.mayChange(t, h.job) {
@@ -209,7 +222,7 @@ func (p *elastic) reclaim(t *simulate.Turn, l *simulate.Live) bool {
 		}
 		return true
 	})
-	done := t.Reassign(p.moves)
+	done := t.Ways().Reassign(p.moves)
 	if done < len(p.moves) {
 		p.wakeBy(t.Now() + 1) // a job that found no room waits
 	}
@@ -223,12 +236,12 @@ func (p *elastic) mayChange(t *simulate.Turn, l *simulate.Live) bool {
 		return false
 	}
 	c := l.Saves()
-	switch mode := t.Restarts().Mode; {
+	switch mode := t.Preemption().Restarts().Mode; {
 	case mode == simulate.Suspend:
 		return l.Restarting(t.Now()) == 0
 	case mode == simulate.Scratch || c.Interval <= 0:
 		return false
-	case t.LostIfStopped(l) == 0 && l.Restarting(t.Now()) == 0:
+	case t.Preemption().LostIfStopped(l) == 0 && l.Restarting(t.Now()) == 0:
 		return true
 	default:
 		cycle := c.Interval + c.Cost
@@ -249,7 +262,7 @@ func (p *elastic) grow(t *simulate.Turn) {
 	p.grown = p.grown[:0]
 	if spare > 0 {
 		for l := range t.Running() {
-			if l.HasWays() && t.Preemptible(l) && p.mayChange(t, l) {
+			if l.HasWays() && t.Preemption().Preemptible(l) && p.mayChange(t, l) {
 				p.grown = append(p.grown, growth{job: l, now: l.GPUs, pool: l.Pool(), left: l.EndBelieved() - t.Now()})
 			}
 		}
@@ -275,7 +288,7 @@ func (p *elastic) grow(t *simulate.Turn) {
 		}
 	}
 	if len(p.moves) > 0 {
-		if t.Reassign(p.moves) < len(p.moves) {
+		if t.Ways().Reassign(p.moves) < len(p.moves) {
 			p.wakeBy(t.Now() + 1) // a job that found no room waits
 		}
 		p.next = t.Now() + p.every
@@ -298,7 +311,7 @@ func (g *growth) perGPU() (saves, gpus int64) { return int64(g.saves), int64(max
 func (p *elastic) step(t *simulate.Turn, g *growth) {
 	l := g.job
 	g.saves = 0
-	p.buffer = t.Ways(l, p.buffer[:0])
+	p.buffer = t.Ways().All(l, p.buffer[:0])
 	for _, c := range p.buffer {
 		n, saves := l.Shape.Ways[c.Way].GPUs, g.left-c.Left
 		if n < g.now || n == g.now && c.Pool == g.pool || saves <= 0 || !p.fits(g, n, c.Pool) {
@@ -336,7 +349,7 @@ func (p *elastic) bestStep(t *simulate.Turn) (best *growth) {
 func (p *elastic) wayBack(t *simulate.Turn, g *growth) []simulate.Choice {
 	l := g.job
 	var to []simulate.Choice
-	p.buffer = t.Ways(l, p.buffer[:0])
+	p.buffer = t.Ways().All(l, p.buffer[:0])
 	for _, c := range p.buffer {
 		switch {
 		case c == g.to:
@@ -350,5 +363,5 @@ func (p *elastic) wayBack(t *simulate.Turn, g *growth) []simulate.Choice {
 
 // listWays lists the ways of running job l in its pool.
 func (p *elastic) listWays(t *simulate.Turn, l *simulate.Live) {
-	p.buffer = slices.DeleteFunc(t.Ways(l, p.buffer[:0]), func(c simulate.Choice) bool { return c.Pool != l.Pool() })
+	p.buffer = slices.DeleteFunc(t.Ways().All(l, p.buffer[:0]), func(c simulate.Choice) bool { return c.Pool != l.Pool() })
 }

@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"capcli"
-	"capcli/simulate"
-)
+import "capcli/simulate"
 
 func init() {
 	OwnChoices.Add("line", "fifo: a job that waits for others joins the line when it is ready, or keeps the place of its submission", []string{"ready", "submitted"})
@@ -28,7 +25,7 @@ func (p fifo) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
 type listed struct{ fifo }
 
 // Key is the same for all jobs: ties are in the order of submission.
-func (listed) Key(*simulate.Live, capcli.Seconds) int64 { return 0 }
+func (listed) Key(*simulate.Live) int64 { return 0 }
 
 // startInOrder starts jobs in the queue's order up to the first that does not fit, or all that fit
 // if skip is true.

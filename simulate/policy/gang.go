@@ -34,18 +34,18 @@ type timeSlices struct {
 func (*timeSlices) Preempts() {}
 
 func (p *timeSlices) Schedule(t *simulate.Turn) {
-	p.restarts = t.Restarts()
+	p.restarts = t.Preemption().Restarts()
 	if t.Now() >= p.next {
-		p.enterAll(t, p)
+		p.enterAll(t, p.joined)
 	} else {
-		p.rank(t, p)
+		p.rank(t, p.joined)
 	}
 	p.next = noBorder
 	if t.Waiting() == 0 && len(p.losers) == 0 {
 		return
 	}
 	for l := range t.Running() {
-		if t.Preemptible(l) {
+		if t.Preemption().Preemptible(l) {
 			p.next = min(p.next, p.ends(l, t.Now()))
 		}
 	}
@@ -54,11 +54,11 @@ func (p *timeSlices) Schedule(t *simulate.Turn) {
 	}
 }
 
-// Key returns the time at which l last joined the line, in seconds.
-func (p *timeSlices) Key(l *simulate.Live, now capcli.Seconds) int64 {
-	if !l.Running() {
-		return int64(now)
-	}
+// Key returns the time at which l joins the line, in seconds.
+func (p *timeSlices) Key(l *simulate.Live) int64 { return int64(l.Since) }
+
+// joined returns the time at which running job l last joined the line, in seconds.
+func (p *timeSlices) joined(l *simulate.Live, now capcli.Seconds) int64 {
 	q := p.quantumOf(l)
 	if q == 0 || now-l.Since < q {
 		return l.Key

@@ -133,7 +133,7 @@ func (p *gavel) rowOf(t *simulate.Turn, l *simulate.Live) *speedRow {
 		return row
 	}
 	row := &speedRow{make([]float64, len(p.list)), make([][]simulate.Choice, len(p.list))}
-	p.buffer = l.Ways(t.Pools(l), p.buffer[:0])
+	p.buffer = l.Ways(t.Planning().Pools(l), p.buffer[:0])
 	for _, c := range p.buffer {
 		k, speed := p.of[c.Pool], 1.0
 		if c.Way >= 0 {
@@ -250,12 +250,12 @@ func (p *gavel) settle(t *simulate.Turn) {
 		}
 		switch l := f.job; {
 		case e.Type < 0:
-			t.Preempt(l)
+			t.Preemption().Preempt(l)
 		case e.Type != p.of[l.Pool()]:
 			p.moves = append(p.moves, simulate.Reassignment{Job: l, To: slices.Clone(p.rowOf(t, l).choices[e.Type])})
 		}
 	}
-	t.Reassign(p.moves)
+	t.Ways().Reassign(p.moves)
 	short := uint64(0) // kinds without room for a job that was to start
 	for i := range p.field {
 		f, e := &p.field[i], &p.entrants[i]
@@ -277,9 +277,9 @@ func (p *gavel) settle(t *simulate.Turn) {
 // start starts a waiting job on a kind of pool.
 func (p *gavel) start(t *simulate.Turn, l *simulate.Live, kind int) bool {
 	p.buffer = append(p.buffer[:0], p.rowOf(t, l).choices[kind]...)
-	t.SortByCost(l, p.buffer)
+	t.Ways().SortByCost(l, p.buffer)
 	for _, c := range p.buffer {
-		if t.StartAs(l, c) {
+		if t.Ways().StartAs(l, c) {
 			return true
 		}
 	}
@@ -290,7 +290,7 @@ func (p *gavel) start(t *simulate.Turn, l *simulate.Live, kind int) bool {
 // anew, wide ones first. What is free then goes to others with a share, in order of arrival.
 func (p *gavel) repack(t *simulate.Turn, kind int) {
 	p.moves = p.moves[:0]
-	if !t.CountsGPUs() {
+	if !t.Planning().CountsGPUs() {
 		for i := range p.field {
 			f, e := &p.field[i], &p.entrants[i]
 			if e.Type != kind || f.stays || f.running && !f.job.Running() || !f.running && f.job.Running() {
@@ -303,7 +303,7 @@ func (p *gavel) repack(t *simulate.Turn, kind int) {
 			p.moves = append(p.moves, simulate.Reassignment{Job: f.job, To: choices})
 		}
 		slices.SortStableFunc(p.moves, func(a, b simulate.Reassignment) int { return int(b.Job.Milli() - a.Job.Milli()) })
-		t.Reassign(p.moves)
+		t.Ways().Reassign(p.moves)
 	}
 	for i := range p.field {
 		f, e := &p.field[i], &p.entrants[i]

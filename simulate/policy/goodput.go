@@ -124,7 +124,7 @@ func (p *goodput) milli(i, k int) int64 {
 // listWays lists the ways of a player in a kind of pool, narrow first: of each width the fastest.
 func (p *goodput) listWays(t *simulate.Turn, i, kind int) {
 	l := p.field[i].job
-	p.buffer = t.Ways(l, p.buffer[:0])
+	p.buffer = t.Ways().All(l, p.buffer[:0])
 	p.buffer = slices.DeleteFunc(p.buffer, func(c simulate.Choice) bool { return p.of[c.Pool] != kind })
 	width := func(c simulate.Choice) int {
 		if c.Way < 0 {
@@ -229,19 +229,19 @@ func (p *goodput) settle(t *simulate.Turn) {
 		switch {
 		case !f.running || f.stays:
 		case len(p.target[i]) == 0:
-			t.Preempt(f.job)
+			t.Preemption().Preempt(f.job)
 		case p.target[i][0].Way != f.job.Way():
 			p.moves = append(p.moves, p.moveOf(i))
 		}
 	}
-	t.Reassign(p.moves)
+	t.Ways().Reassign(p.moves)
 	short := false
 	for i := range p.field {
 		if f := &p.field[i]; len(p.target[i]) > 0 && !f.stays && f.job.Waiting() && !p.isDown(f) && !p.start(t, i) {
 			short = true
 		}
 	}
-	if !short || t.CountsGPUs() {
+	if !short || t.Planning().CountsGPUs() {
 		return
 	}
 	p.moves = p.moves[:0]
@@ -253,7 +253,7 @@ func (p *goodput) settle(t *simulate.Turn) {
 	slices.SortStableFunc(p.moves, func(a, b simulate.Reassignment) int {
 		return bits.Len64(uint64(b.Job.Milli())) - bits.Len64(uint64(a.Job.Milli()))
 	})
-	t.Reassign(p.moves)
+	t.Ways().Reassign(p.moves)
 }
 
 // isDown reports whether a job ran at the start of the turn and waits now: it starts in a later turn.
@@ -266,9 +266,9 @@ func (p *goodput) moveOf(i int) simulate.Reassignment {
 
 // start starts a waiting player in its way, or in the widest narrower one for which there is room.
 func (p *goodput) start(t *simulate.Turn, i int) bool {
-	t.SortByCost(p.field[i].job, p.target[i])
+	t.Ways().SortByCost(p.field[i].job, p.target[i])
 	for _, c := range p.target[i] {
-		if t.StartAs(p.field[i].job, c) {
+		if t.Ways().StartAs(p.field[i].job, c) {
 			return true
 		}
 	}

@@ -99,7 +99,7 @@ func (p *las) contestAll(t *simulate.Turn) {
 			case l.IsPutOff():
 			case l.Waiting():
 				p.admit(t, l)
-			case t.Preemptible(l):
+			case t.Preemption().Preemptible(l):
 				p.keep(l)
 			}
 		}
@@ -112,7 +112,7 @@ func (p *las) contestAll(t *simulate.Turn) {
 			if !s.job.Running() {
 				break
 			}
-			p.lower = p.lower || (i > 0 && t.Preemptible(s.job))
+			p.lower = p.lower || (i > 0 && t.Preemption().Preemptible(s.job))
 			p.cross = min(p.cross, p.border(s.job, i, t.Now()))
 		}
 	}

@@ -31,7 +31,7 @@ type priority struct {
 
 func (p priority) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
 
-func (p priority) Key(l *simulate.Live, _ capcli.Seconds) int64 {
+func (p priority) Key(l *simulate.Live) int64 {
 	if p.aging > 0 {
 		return int64(l.Submitted) - int64(l.Priority)*int64(p.aging)
 	}
@@ -45,6 +45,8 @@ type priorityPreempt struct{ contest }
 // Preempts declares that it takes GPUs away from running jobs.
 func (*priorityPreempt) Preempts() {}
 
-func (p *priorityPreempt) Schedule(t *simulate.Turn) { p.rank(t, p) }
+func (p *priorityPreempt) Schedule(t *simulate.Turn) {
+	p.rank(t, func(l *simulate.Live, _ capcli.Seconds) int64 { return p.Key(l) })
+}
 
-func (*priorityPreempt) Key(l *simulate.Live, _ capcli.Seconds) int64 { return -int64(l.Priority) }
+func (*priorityPreempt) Key(l *simulate.Live) int64 { return -int64(l.Priority) }

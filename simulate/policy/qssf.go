@@ -74,7 +74,7 @@ func (p *qssf) Schedule(t *simulate.Turn) {
 	}
 }
 
-func (p *qssf) Key(l *simulate.Live, _ capcli.Seconds) int64 {
+func (p *qssf) Key(l *simulate.Live) int64 {
 	return service(l, p.predict(l), true)
 }
 

@@ -18,9 +18,9 @@ func (*swapper) Resizes()  {}
 
 func (p *swapper) Schedule(t *simulate.Turn) {
 	for l := range t.Queue() {
-		ways := t.Ways(l, nil)
+		ways := t.Ways().All(l, nil)
 		for _, c := range ways {
-			if t.StartAs(l, c) {
+			if t.Ways().StartAs(l, c) {
 				break
 			}
 		}
@@ -31,13 +31,13 @@ func (p *swapper) Schedule(t *simulate.Turn) {
 	case p.done == 0:
 		var moves []simulate.Reassignment
 		for l := range t.Running() {
-			for _, c := range t.Ways(l, nil) {
+			for _, c := range t.Ways().All(l, nil) {
 				if c.Pool != l.Pool() {
 					moves = append(moves, simulate.Reassignment{Job: l, To: []simulate.Choice{c}})
 				}
 			}
 		}
-		p.done = t.Reassign(moves)
+		p.done = t.Ways().Reassign(moves)
 	}
 }
 

@@ -113,7 +113,7 @@ func (r *rounds) gather(t *simulate.Turn) {
 		}
 	}
 	for l := range t.Running() {
-		if t.Preemptible(l) {
+		if t.Preemption().Preemptible(l) {
 			r.field = append(r.field, player{l, true, r.mustStay(t, l)})
 			r.left[l.Pool()] += l.Milli()
 		}
@@ -132,7 +132,7 @@ func (r *rounds) gather(t *simulate.Turn) {
 // mustStay reports whether running job l would make no progress that stands if it stopped now: it has not
 // yet had a round of work after its restart, or no checkpoint in this stay.
 func (r *rounds) mustStay(t *simulate.Turn, l *simulate.Live) bool {
-	c, mode := l.Saves(), t.Restarts().Mode
+	c, mode := l.Saves(), t.Preemption().Restarts().Mode
 	least := r.length
 	switch {
 	case mode == simulate.Scratch || mode == simulate.Checkpoint && c.Interval <= 0:

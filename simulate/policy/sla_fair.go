@@ -53,7 +53,7 @@ type slaFair struct {
 func (*slaFair) Believes() {}
 
 // Key orders jobs with deadlines by these, before all others.
-func (p *slaFair) Key(l *simulate.Live, _ capcli.Seconds) int64 {
+func (p *slaFair) Key(l *simulate.Live) int64 {
 	if due, has := l.DueTime(); has {
 		return int64(due)
 	}
@@ -98,7 +98,7 @@ func (p *slaFair) Schedule(t *simulate.Turn) {
 	}
 	pr := promise{pool: -1}
 	if p.promises && head != nil {
-		if pr = p.easy.promise(t, head); !t.CountsGPUs() && pr.pool >= 0 {
+		if pr = p.easy.promise(t, head); !t.Planning().CountsGPUs() && pr.pool >= 0 {
 			pr = p.easy.promiseNodes(t, head)
 		}
 	}

@@ -132,7 +132,9 @@ func (p *slurm) user(l *simulate.Live) *shareNode {
 }
 
 // Key is the order of tiers, then of priorities, in thousandths.
-func (p *slurm) Key(l *simulate.Live, now capcli.Seconds) int64 {
+func (p *slurm) Key(l *simulate.Live) int64 { return p.order(l, l.Since) }
+
+func (p *slurm) order(l *simulate.Live, now capcli.Seconds) int64 {
 	const perTier = int64(1) << 48
 	priority := math.Round(1000 * p.priority(l, now))
 	return -int64(p.partition(l).Tier)*perTier - int64(max(-(1<<47), min(priority, 1<<47-1)))
@@ -208,7 +210,7 @@ func (p *slurm) prepare(t *simulate.Turn) {
 		p.user(l)
 	}
 	for _, l := range p.jobs {
-		t.Drop(l)
+		t.Preemption().Drop(l)
 	}
 	if now < p.next && p.next < noBorder && !first && p.users == p.tree.count {
 		return
@@ -221,7 +223,7 @@ func (p *slurm) prepare(t *simulate.Turn) {
 	}
 	for _, l := range p.jobs {
 		if l.Waiting() {
-			t.Rekey(l)
+			t.Rekey(l, p.order(l, now))
 		}
 	}
 }
@@ -262,7 +264,7 @@ func (p *slurmPreempt) Schedule(t *simulate.Turn) {
 func (p *slurmPreempt) makeRoom(t *simulate.Turn, l *simulate.Live) bool {
 	p.victims = p.victims[:0]
 	for v := range t.Running() {
-		if t.Preemptible(v) && v.Since < t.Now() && t.Now()-v.Since >= p.rules.Preempt.Exempt && p.mayPreempt(l, v) {
+		if t.Preemption().Preemptible(v) && v.Since < t.Now() && t.Now()-v.Since >= p.rules.Preempt.Exempt && p.mayPreempt(l, v) {
 			p.victims = append(p.victims, v)
 		}
 	}
@@ -270,17 +272,17 @@ func (p *slurmPreempt) makeRoom(t *simulate.Turn, l *simulate.Live) bool {
 		return cmp.Or(cmp.Compare(p.partition(a).Tier, p.partition(b).Tier), cmp.Compare(a.Priority, b.Priority),
 			cmp.Compare(b.Since, a.Since), cmp.Compare(b.Index(), a.Index()))
 	})
-	w := t.WhatIf()
+	w := t.Planning().WhatIf()
 	for i, v := range p.victims {
 		w.Release(v)
-		if !slices.ContainsFunc(t.Pools(l), func(pool int) bool { return t.FitsWindows(l, pool) && len(w.Find(l, []int{pool})) > 0 }) {
+		if !slices.ContainsFunc(t.Planning().Pools(l), func(pool int) bool { return t.Planning().FitsWindows(l, pool) && len(w.Find(l, []int{pool})) > 0 }) {
 			continue
 		}
 		for _, v := range p.victims[:i+1] {
 			if p.rules.Preempt.Cancel {
-				t.Drop(v)
+				t.Preemption().Drop(v)
 			} else {
-				t.Preempt(v)
+				t.Preemption().Preempt(v)
 			}
 		}
 		return true

@@ -104,7 +104,7 @@ func TestSlurmPriority(t *testing.T) {
 	if got, want := s.priority(l, 100+8*capcli.Day), 1000+75+5+2+5.0; math.Abs(got-want) > 1e-9 {
 		t.Errorf("priority of small jobs first is %v, want %v", got, want)
 	}
-	if got, want := s.Key(l, 100+8*capcli.Day), -(int64(2)<<48)-1_087_000; got != want {
+	if got, want := s.order(l, 100+8*capcli.Day), -(int64(2)<<48)-1_087_000; got != want {
 		t.Errorf("key is %d, want %d", got, want)
 	}
 }

@@ -27,8 +27,11 @@ func (*srtf) Preempts() {}
 // Believes declares that it uses estimates of run times.
 func (*srtf) Believes() {}
 
-func (p *srtf) Schedule(t *simulate.Turn) { p.rank(t, p) }
+func (p *srtf) Schedule(t *simulate.Turn) { p.rank(t, p.remaining) }
 
-func (p *srtf) Key(l *simulate.Live, now capcli.Seconds) int64 {
+func (p *srtf) Key(l *simulate.Live) int64 { return p.remaining(l, l.Since) }
+
+// remaining returns what is left of l at a time, with its restart.
+func (p *srtf) remaining(l *simulate.Live, now capcli.Seconds) int64 {
 	return service(l, l.LeftBelieved(now)+l.Restarting(now), p.byGPUs)
 }

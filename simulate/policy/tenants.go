@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"capcli/simulate"
-
-	"capcli"
 )
 
 // tenants serves a queue tenant by tenant: the next job is the first of the tenant that has the
@@ -25,7 +23,7 @@ type line struct {
 }
 
 // Key groups the jobs by tenant; within a tenant they are in order of arrival.
-func (p *tenants) Key(l *simulate.Live, _ capcli.Seconds) int64 { return int64(l.Holder().Index()) }
+func (p *tenants) Key(l *simulate.Live) int64 { return int64(l.Holder().Index()) }
 
 // serve starts jobs until none fits, each time for the tenant that has the least.
 func (p *tenants) serve(t *simulate.Turn) {
@@ -56,7 +54,7 @@ func (p *tenants) gather(t *simulate.Turn) {
 	if !t.Freed() {
 		for l := range t.Fresh() {
 			if n := len(p.lines); n == 0 || p.lines[n-1].tenant != l.Holder() {
-				p.lines = append(p.lines, line{l.Holder(), p.has(l.Holder()), t.CursorFrom(l.Key)})
+				p.lines = append(p.lines, line{l.Holder(), p.has(l.Holder()), t.Planning().CursorFrom(l.Key)})
 			}
 		}
 		return
@@ -64,7 +62,7 @@ func (p *tenants) gather(t *simulate.Turn) {
 	for at := t.Scan(); at.HasMore(); {
 		l := at.Job()
 		p.lines = append(p.lines, line{l.Holder(), p.has(l.Holder()), at})
-		at = t.CursorFrom(l.Key + 1)
+		at = t.Planning().CursorFrom(l.Key + 1)
 	}
 }
 

@@ -19,8 +19,8 @@ func init() {
 // preempt the lowest priority first.
 var VictimRules = []string{"youngest", "oldest", "smallest", "least_lost"}
 
-// Victim is a running job that may be preempted.
-type Victim struct {
+// victim is a running job that may be preempted.
+type victim struct {
 	Priority int
 	GPUs     int64
 	Start    capcli.Seconds
@@ -28,10 +28,10 @@ type Victim struct {
 	ID       int64 // order of arrival
 }
 
-// Compare orders victims by a rule, whom to take first: youngest (later start, then higher id),
+// compare orders victims by a rule, whom to take first: youngest (later start, then higher id),
 // oldest (earlier start, then lower id), smallest (fewer GPUs, then as youngest), each within
 // priority; least_lost (less lost work, then lower id).
-func (a *Victim) Compare(b *Victim, rule string) int {
+func (a *victim) compare(b *victim, rule string) int {
 	if rule == "least_lost" {
 		return cmp.Or(cmp.Compare(a.Lost, b.Lost), cmp.Compare(a.ID, b.ID))
 	}
@@ -80,16 +80,16 @@ type victims struct {
 	leaving []*simulate.Live // jobs in their grace
 }
 
-// loser is a Victim with its job.
+// loser is a victim with its job.
 type loser struct {
-	Victim
+	victim
 	job *simulate.Live
 }
 
 // Preempts declares that it takes GPUs away from running jobs.
 func (*victims) Preempts() {}
 
-func (*victims) Key(l *simulate.Live, _ capcli.Seconds) int64 { return -int64(l.Priority) }
+func (*victims) Key(l *simulate.Live) int64 { return -int64(l.Priority) }
 
 func (p *victims) Schedule(t *simulate.Turn) {
 	for l := range t.Queue() {
@@ -102,8 +102,8 @@ func (p *victims) Schedule(t *simulate.Turn) {
 // makeRoom preempts jobs so that l fits in one of its pools, and starts it unless it must wait for
 // the grace. It reports whether l started.
 func (p *victims) makeRoom(t *simulate.Turn, l *simulate.Live) bool {
-	for i, pool := range t.Pools(l) {
-		if !t.FitsWindows(l, pool) {
+	for i, pool := range t.Planning().Pools(l) {
+		if !t.Planning().FitsWindows(l, pool) {
 			continue
 		}
 		p.list, p.leaving = p.list[:0], p.leaving[:0]
@@ -112,26 +112,26 @@ func (p *victims) makeRoom(t *simulate.Turn, l *simulate.Live) bool {
 			case r.Pool() != pool:
 			case r.Leaves():
 				p.leaving = append(p.leaving, r)
-			case r.Priority < l.Priority && t.Preemptible(r):
+			case r.Priority < l.Priority && t.Preemption().Preemptible(r):
 				p.list = append(p.list, p.describe(t, r))
 			}
 		}
-		slices.SortFunc(p.list, func(a, b loser) int { return a.Compare(&b.Victim, p.rule) })
+		slices.SortFunc(p.list, func(a, b loser) int { return a.compare(&b.victim, p.rule) })
 		chosen, ok := chooseVictims(len(p.list), func(stopped []int) bool {
-			w := t.WhatIf()
+			w := t.Planning().WhatIf()
 			for _, r := range p.leaving {
 				w.Release(r)
 			}
 			for _, i := range stopped {
 				w.Release(p.list[i].job)
 			}
-			return len(w.Find(l, t.Pools(l)[i:i+1])) > 0
+			return len(w.Find(l, t.Planning().Pools(l)[i:i+1])) > 0
 		})
 		if ok && len(chosen) == 0 { // it waits for jobs in their grace
 			return false
 		}
 		for _, i := range chosen {
-			t.Preempt(p.list[i].job)
+			t.Preemption().Preempt(p.list[i].job)
 		}
 		if len(chosen) > 0 {
 			return startWithin(t, l)
@@ -142,5 +142,5 @@ func (p *victims) makeRoom(t *simulate.Turn, l *simulate.Live) bool {
 
 // describe returns running job r.
 func (p *victims) describe(t *simulate.Turn, r *simulate.Live) loser {
-	return loser{Victim{r.Priority, int64(r.GPUs), r.Since, int64(t.LostIfStopped(r)) * r.Milli(), r.Index()}, r}
+	return loser{victim{r.Priority, int64(r.GPUs), r.Since, int64(t.Preemption().LostIfStopped(r)) * r.Milli(), r.Index()}, r}
 }

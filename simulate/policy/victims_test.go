@@ -50,13 +50,13 @@ func TestVictimsGolden(t *testing.T) {
 		}
 		for _, rule := range VictimRules {
 			tried++
-			var list []Victim
+			var list []victim
 			for _, r := range c.Running {
 				if r.Priority < c.Newcomer.Priority {
-					list = append(list, Victim{r.Priority, r.GPUs, r.Start, int64(c.Now-max(r.Start, r.Checkpoint)) * r.GPUs, r.ID})
+					list = append(list, victim{r.Priority, r.GPUs, r.Start, int64(c.Now-max(r.Start, r.Checkpoint)) * r.GPUs, r.ID})
 				}
 			}
-			slices.SortFunc(list, func(a, b Victim) int { return a.Compare(&b, rule) })
+			slices.SortFunc(list, func(a, b victim) int { return a.compare(&b, rule) })
 			chosen, ok := chooseVictims(len(list), func(stopped []int) bool {
 				free := c.Free
 				for _, i := range stopped {

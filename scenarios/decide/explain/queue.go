@@ -205,7 +205,7 @@ func (w *queueWatch) arrive(l *simulate.Live, c *simulate.Cluster) {
 	w.target, w.at, w.before = l, w.run.Start()+capcli.Time(now), map[*simulate.Live]capcli.Seconds{}
 	key := int64(l.Submitted) // the order where a policy has none of its own
 	if w.keyed != nil {
-		key = w.keyed.Key(l, now)
+		key = w.keyed.Key(l)
 	}
 	for _, o := range w.inOrder() {
 		meets := sharesPool(o, l)
