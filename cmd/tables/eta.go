@@ -53,5 +53,11 @@ func AnswerDoc(a *eta.Answer) report.Doc {
 		{Name: "believed_end", Head: "expected end"},
 		{Name: "ends_in_s", Head: "in"},
 	})
-	return report.Doc{Lead: a.Lead(), Notes: a.Notes, Data: a, Tables: []report.Table{figures, ends}}
+	tables := []report.Table{figures, ends}
+	if len(a.Held) > 0 {
+		tables = append(tables, report.Fill(report.Table{Name: "held", Title: "Waiting jobs that free GPUs would not start, by Slurm's reason: not in the line", Most: 10}, a.Held, []report.Field[eta.Held]{
+			{Name: "reason", Align: report.Left}, {Name: "jobs"}, {Name: "gpus", Head: "GPUs"},
+		}))
+	}
+	return report.Doc{Lead: a.Lead(), Notes: a.Notes, Data: a, Tables: tables}
 }

@@ -37,6 +37,7 @@ func newETA(e *shell.Env) *cobra.Command {
 			"first, and the size that would start at once. It uses only what was known at that time.\n" +
 			"--score does this for every job of the log and says how good the estimates were, beside simpler methods.",
 		Example: "  capcli eta log.swf.gz --gpus 8 --limit 4h\n" +
+			"  capcli eta sacct.txt --now squeue.txt,sinfo.txt --gpus 8 --limit 4h\n" +
 			"  capcli eta jobs.parquet --at 2026-03-01T12:00 --gpus 8 --limit 4h --partition a100 --tenant lab\n" +
 			"  capcli eta jobs.parquet --score -o csv --out estimates.csv\n" +
 			"  capcli eta --kueue objects.json --queue team-a/main --gpus 8 --limit 4h",
@@ -46,6 +47,7 @@ func newETA(e *shell.Env) *cobra.Command {
 	f, q := cmd.Flags(), &o.ask
 	f.BoolVar(&o.score, "score", false, "estimate every job of the log at its submission, and score the estimates")
 	f.StringVar(&o.at, "at", "", "when the job is submitted, a date or a `TIME` (default: the log's last submission)")
+	f.StringSliceVar(&q.Now, "now", nil, "the queue of this moment, beside the log: `FILE` of squeue, and of sinfo for the capacity")
 	f.IntVar(&q.GPUs, "gpus", 0, "GPUs of the job: `N`")
 	f.StringVar(&o.limit, "limit", "", "its time limit: `TIME`, 4h (default: unknown)")
 	f.StringVar(&q.Partition, "partition", "", "use only the jobs of this partition, as a pool of its own: `NAME`")

@@ -49,7 +49,7 @@ type Reader struct {
 func newReader(in Input, o Options) *Reader {
 	return &Reader{
 		in: in, o: o,
-		rep:     Report{First: capcli.NoTime, Last: capcli.NoTime, Notes: []string{}},
+		rep:     Report{First: capcli.NoTime, Last: capcli.NoTime, AsOf: capcli.NoTime, Notes: []string{}},
 		reasons: map[string]int64{}, assumed: map[string]int64{},
 		seen: newIDTable(),
 	}

@@ -19,7 +19,7 @@ func init() {
 }
 
 // squeueHint is how to print what readQueue reads.
-const squeueHint = "print it with: SLURM_TIME_FORMAT=%s squeue -o '%i|%T|%u|%a|%P|%V|%S|%l|%M|%D|%C|%b|%Q|%N', or squeue --json"
+const squeueHint = "print it with: SLURM_TIME_FORMAT=%s squeue -o '%i|%T|%u|%a|%P|%V|%S|%l|%M|%D|%C|%b|%Q|%N|%r', or squeue --json"
 
 func sniffNow(head []byte) bool { return sniffSqueue(head) || sniffSinfo(head) }
 
@@ -116,7 +116,7 @@ var queueFields = []string{
 // queuedJob is a job of squeue. Texts are as squeue prints them.
 type queuedJob struct {
 	id, user, account, partition, state, submit, eligible, start, end, used, limit, priority string
-	nodes, nodeList, cpus, tres, perNode, perJob, perTask, tasks, mem                        string
+	nodes, nodeList, cpus, tres, perNode, perJob, perTask, tasks, mem, reason                string
 }
 
 // queue reads jobs of squeue.
@@ -207,7 +207,7 @@ func (q *queue) line(names []string, sep byte, line []byte, n int) (bool, error)
 		submit: cell("SUBMIT_TIME"), eligible: cell("ELIGIBLE_TIME"), start: cell("START_TIME"), end: cell("END_TIME"), used: cell("TIME", "TIME_USED"),
 		limit: cell("TIME_LIMIT", "TIMELIMIT"), priority: cell("PRIORITY"), nodes: cell("NODES"), nodeList: cell("NODELIST", "NODELIST(REASON)"),
 		cpus: cell("CPUS"), tres: cell("TRES_ALLOC", "TRES"), perNode: cell("TRES_PER_NODE", "GRES"), perJob: cell("TRES_PER_JOB"),
-		perTask: cell("TRES_PER_TASK"), tasks: cell("TASKS", "NTASKS"), mem: cell("MIN_MEMORY"),
+		perTask: cell("TRES_PER_TASK"), tasks: cell("TASKS", "NTASKS"), mem: cell("MIN_MEMORY"), reason: cell("REASON", "NODELIST(REASON)"),
 	}, n, line)
 }
 
@@ -252,8 +252,12 @@ func (q *queue) add(j queuedJob, line int, raw []byte) (bool, error) {
 			j.limit = fmt.Sprintf("0:%02d:%02d", (to.at-from.at)/60, (to.at-from.at)%60)
 		}
 	}
+	q.tellMoment(&j)
 	cells := j.cells(q.r)
 	for _, id := range ids {
+		if q.r.o.Waits != nil && j.state == "PENDING" {
+			q.r.o.Waits(id, strings.Trim(j.reason, "()"))
+		}
 		cells[0] = []byte(id)
 		q.t.line, q.t.Raw, q.t.Row = line, raw, cells
 		if more, err := q.s.row(); err != nil || !more {
@@ -261,6 +265,16 @@ func (q *queue) add(j queuedJob, line int, raw []byte) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// tellMoment notes when the listing was printed: a job that runs has started so long ago as it has run. squeue counts
+// no time in which a job was suspended, so the latest of all jobs is taken.
+func (q *queue) tellMoment(j *queuedJob) {
+	start, bad := q.s.clock.read([]byte(j.start))
+	used, worse := slurmLength([]byte(j.used))
+	if j.state == "RUNNING" && bad == flawless && worse == flawless && start.at.IsKnown() {
+		q.r.rep.AsOf = max(q.r.rep.AsOf, start.at+capcli.Time(used))
+	}
 }
 
 // cells returns the values of queueFields.
@@ -366,6 +380,7 @@ type liveJob struct {
 	Tasks     string      `json:"array_task_string"`
 	HetID     slurmNumber `json:"het_job_id"`
 	HetOffset slurmNumber `json:"het_job_offset"`
+	Reason    string      `json:"state_reason"`
 }
 
 // queued returns j in the texts of squeue.
@@ -379,7 +394,7 @@ func (j *liveJob) queued() queuedJob {
 	out := queuedJob{
 		id: text(j.ID), user: j.User, account: j.Account, partition: j.Partition, state: string(j.State), submit: text(j.Submit),
 		eligible: text(j.Eligible), start: text(j.Start), priority: text(j.Priority), nodes: text(j.Nodes), nodeList: j.NodeList,
-		cpus: text(j.CPUs), tres: j.Alloc, perNode: j.PerNode,
+		cpus: text(j.CPUs), tres: j.Alloc, perNode: j.PerNode, reason: j.Reason,
 	}
 	if out.tres == "" {
 		out.tres = j.Req

@@ -57,6 +57,9 @@ type Options struct {
 	More       []Input           // inputs that are read together with the first, for a format that is Several
 	Tables     func(Table)       // called for each further table that a format derives; may be nil
 	TablesOnly bool              // the jobs are not wanted: an input with tables needs none
+
+	// Waits is called for each waiting job of squeue with Slurm's reason, "" where it tells none; may be nil.
+	Waits func(job, reason string)
 }
 
 // Table is a table that a format derives beside its jobs. The first row is the header.
@@ -104,6 +107,7 @@ type Report struct {
 	Notes       []string    `json:"notes"`        // further remarks for the user
 	First, Last capcli.Time `json:"-"`            // earliest and latest submit of the kept jobs; NoTime when no job was kept
 	Unsorted    bool        `json:"-"`            // some job was submitted before the job that precedes it in the log
+	AsOf        capcli.Time `json:"-"`            // when squeue printed it, by the jobs that run; NoTime for another log
 }
 
 // Remarks returns sentences for the reader of a result: the rejected rows with their

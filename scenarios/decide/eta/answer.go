@@ -34,6 +34,7 @@ type Answer struct {
 	RunningJobs int     `json:"running_jobs"`
 	RunningGPUs float64 `json:"running_gpus"`
 	FreeGPUs    float64 `json:"free_gpus"`
+	Held        []Held  `json:"held,omitempty"` // waiting jobs that no free GPU would start; they are not in the line
 
 	Estimate   capcli.Seconds `json:"estimate_s"`
 	Lo         capcli.Seconds `json:"lo_s"`
@@ -117,6 +118,13 @@ func (h *History) Answer(ctx context.Context, q Request, progress func(done, tot
 	if !q.At.IsKnown() {
 		q.At = h.Last
 	}
+	capacityIs := capacityFrom(q.Capacity)
+	if q.Capacity == 0 && h.nodeGPUs > 0 {
+		q.Capacity, capacityIs = h.nodeGPUs, "the nodes that take jobs now"
+		if err := q.Check(); err != nil {
+			return nil, err
+		}
+	}
 	if q.At < h.First || q.At > h.End {
 		return nil, &capcli.RequestError{
 			Field: "at", Text: fmt.Sprintf("wants a time of the log, %s to %s, found %s", h.First, h.End, q.At),
@@ -129,7 +137,7 @@ func (h *History) Answer(ctx context.Context, q Request, progress func(done, tot
 	l := h.logAt(&q)
 	out := &Answer{
 		Schema: "capcli/eta/v1", Source: q.Input, At: q.At, GPUs: q.GPUs, Limit: q.Limit, Partition: q.Partition, Tenant: q.Tenant,
-		MustEnd: []Blocker{}, Preempts: Names{}, CapacityIs: capacityFrom(q.Capacity), Notes: h.notes(),
+		MustEnd: []Blocker{}, Preempts: Names{}, CapacityIs: capacityIs, Held: h.Held, Notes: h.notes(),
 	}
 	last := len(l.Jobs) - 1
 	var failed error
@@ -221,7 +229,7 @@ func (a *Answer) remark(h *History) {
 	if a.LearntFrom < learnFirst {
 		a.Notes = append(a.Notes, fmt.Sprintf("only %d jobs had started, too few to learn from: the estimate is that of the replay", a.LearntFrom))
 	}
-	if a.At >= h.Last {
+	if a.At >= h.Last && !h.isNow {
 		a.Notes = append(a.Notes, "the log ends here: jobs that ran or waited and are not in it count as gone")
 	}
 	if a.UnderRule == nil {

@@ -18,12 +18,15 @@ type History struct {
 	Last       capcli.Time // the last submission
 	End        capcli.Time // the latest time in the log
 
-	CPUOnly   int // jobs without a GPU, left out
-	Elsewhere int // jobs of other partitions, left out
-	Unknown   int // jobs that ran at a time that the log does not tell, left out
-	TooLarge  int // jobs over the capacity given, left out
+	CPUOnly   int    // jobs without a GPU, left out
+	Elsewhere int    // jobs of other partitions, left out
+	Unknown   int    // jobs that ran at a time that the log does not tell, left out
+	TooLarge  int    // jobs over the capacity given, left out
+	Held      []Held // jobs of the queue of now that no free GPU would start, left out; the most first
 	started   int
 	remarks   []string // what the reader of the log says
+	isNow     bool     // the queue is that of a listing of now
+	nodeGPUs  int      // GPUs of the nodes of that listing; 0 is unknown
 }
 
 // Read reads the log called name. It fails as readHistory does, and where the log cannot be read.
@@ -45,6 +48,15 @@ func (q *Request) Read(ctx context.Context, open trace.Opener, name string, o tr
 	}
 	report := r.Report()
 	h.remarks = report.Remarks()
+	if len(q.Now) > 0 {
+		now, err := readListing(ctx, open, q.Now, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.setNow(q, now); err != nil {
+			return nil, err
+		}
+	}
 	return h, nil
 }
 

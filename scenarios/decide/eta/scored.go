@@ -12,9 +12,10 @@ import (
 
 // Request asks for estimates from a log.
 type Request struct {
-	Input     string // name of the log, for the answer
-	Capacity  int    // GPUs that there are; 0 takes the highest use so far at each moment
-	Partition string // only jobs of this partition; "" is all
+	Input     string   // name of the log, for the answer
+	Now       []string // names of what squeue and sinfo print now: the queue of this moment; none is as the log ends
+	Capacity  int      // GPUs that there are; 0 takes the highest use so far at each moment
+	Partition string   // only jobs of this partition; "" is all
 	Seed      capcli.Seed
 
 	At     capcli.Time    // when the job is submitted; NoTime is the log's last submission
@@ -55,8 +56,8 @@ func (q *Request) CheckScore() error {
 	switch {
 	case q.Capacity < 0:
 		return &capcli.RequestError{Field: "capacity", Text: fmt.Sprintf("wants GPUs, found %d", q.Capacity)}
-	case q.GPUs != 0 || q.Limit != 0 || q.Tenant != "" || q.Policy != "" || q.Priority != 0 || q.At.IsKnown():
-		return &capcli.RequestError{Field: "score", Text: "estimates every job of the log; at, gpus, limit, tenant, policy and priority ask for one job"}
+	case q.GPUs != 0 || q.Limit != 0 || q.Tenant != "" || q.Policy != "" || q.Priority != 0 || q.At.IsKnown() || len(q.Now) > 0:
+		return &capcli.RequestError{Field: "score", Text: "estimates every job of the log; at, now, gpus, limit, tenant, policy and priority ask for one job"}
 	}
 	return nil
 }
