@@ -20,7 +20,6 @@ type etaOptions struct {
 	output    shell.OutputOptions
 	trace     trace.Request
 	ask       eta.Request
-	score     bool
 	at, limit string
 	seed      uint64
 	kueue     shell.KueueOptions
@@ -45,7 +44,7 @@ func newETA(e *shell.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runETA(cmd.Context(), e, &o, args[0]) },
 	}
 	f, q := cmd.Flags(), &o.ask
-	f.BoolVar(&o.score, "score", false, "estimate every job of the log at its submission, and score the estimates")
+	f.BoolVar(&q.Every, "score", false, "estimate every job of the log at its submission, and score the estimates")
 	f.StringVar(&o.at, "at", "", "when the job is submitted, a date or a `TIME` (default: the log's last submission)")
 	f.StringSliceVar(&q.Now, "now", nil, "the queue of this moment, beside the log: `FILE` of squeue, and of sinfo for the capacity")
 	f.IntVar(&q.GPUs, "gpus", 0, "GPUs of the job: `N`")
@@ -74,9 +73,6 @@ func (o *etaOptions) request(input string) (trace.Options, error) {
 	if err := o.ask.SetTimes(o.at, o.limit, opts.TZ); err != nil {
 		return opts, err
 	}
-	if o.score {
-		return opts, o.ask.CheckScore()
-	}
 	return opts, o.ask.Check()
 }
 
@@ -100,7 +96,7 @@ func (o *etaOptions) answer(ctx context.Context, e *shell.Env, name string, opts
 		return report.Doc{}, err
 	}
 	defer p.End(int64(len(h.Jobs)))
-	if o.score {
+	if o.ask.Every {
 		scored, err := h.Score(ctx, o.ask, p.Report)
 		if err != nil {
 			return report.Doc{}, err

@@ -17,6 +17,7 @@ type Request struct {
 	Capacity  int      // GPUs that there are; 0 takes the highest use so far at each moment
 	Partition string   // only jobs of this partition; "" is all
 	Seed      capcli.Seed
+	Every     bool // asks for every job of the log, to score the estimates; what follows asks for one job
 
 	At     capcli.Time    // when the job is submitted; NoTime is the log's last submission
 	GPUs   int            // GPUs of the job
@@ -51,22 +52,22 @@ func (q *Request) SetTimes(at, limit string, zone *time.Location) error {
 	return nil
 }
 
-// CheckScore refuses a request for the estimates of a log's jobs that is wrong in itself.
-func (q *Request) CheckScore() error {
+// Check refuses a request that is wrong in itself.
+func (q *Request) Check() error {
 	switch {
 	case q.Capacity < 0:
 		return &capcli.RequestError{Field: "capacity", Text: fmt.Sprintf("wants GPUs, found %d", q.Capacity)}
+	case !q.Every:
+		return q.checkJob()
 	case q.GPUs != 0 || q.Limit != 0 || q.Tenant != "" || q.Policy != "" || q.Priority != 0 || q.At.IsKnown() || len(q.Now) > 0:
 		return &capcli.RequestError{Field: "score", Text: "estimates every job of the log; at, now, gpus, limit, tenant, policy and priority ask for one job"}
 	}
 	return nil
 }
 
-// Check refuses a request for one job's start that is wrong in itself.
-func (q *Request) Check() error {
+// checkJob refuses a request for one job's start that is wrong in itself.
+func (q *Request) checkJob() error {
 	switch {
-	case q.Capacity < 0:
-		return &capcli.RequestError{Field: "capacity", Text: fmt.Sprintf("wants GPUs, found %d", q.Capacity)}
 	case q.GPUs < 1:
 		return &capcli.RequestError{Field: "gpus", Text: fmt.Sprintf("wants a number of GPUs from 1, found %d", q.GPUs), Hint: "gpus=8, the size of the job; or score for all jobs of the log"}
 	case q.Limit < 0:
@@ -118,7 +119,7 @@ type Scored struct {
 // Score estimates each job of a history as of its submission, and scores that. It fails where the
 // history is too short to score any.
 func (h *History) Score(ctx context.Context, q Request, progress func(done, total int64)) (*Scored, error) {
-	if err := q.CheckScore(); err != nil {
+	if err := q.Check(); err != nil {
 		return nil, err
 	}
 	if err := h.dropLarge(int64(q.Capacity) * milli); err != nil {
