@@ -94,8 +94,8 @@ func TestJointFutures(t *testing.T) {
 		model model.Model
 		psi   func(j int) float64 // response of a step to the shock j steps before
 	}{
-		{"white", arima.ARIMA{Order: arima.Order{}, Mean: true}, func(j int) float64 { return max(0, 1-float64(j)) }},
-		{"ar", arima.ARIMA{Order: arima.Order{AR: 1}, Mean: true}, func(j int) float64 { return math.Pow(0.8, float64(j)) }},
+		{"white", arima.AutoARIMA{}, func(j int) float64 { return max(0, 1-float64(j)) }},
+		{"ar", arima.AutoARIMA{}, func(j int) float64 { return math.Pow(0.8, float64(j)) }},
 		{"walk", simple.Walk{Name: "naive", Lag: 1}, func(int) float64 { return 1 }},
 	} {
 		fits, joint, alone := jointPaths(t, row.model, pairOf(row.kind, 1500, r), nil, draws, h)
@@ -170,7 +170,7 @@ func deviations(paths [][]float64, at int) []float64 {
 // walk and a mean does not take the series apart.
 func TestJointFuturesOfCombinations(t *testing.T) {
 	series := pairOf("ar", 300, 0.9)
-	model := combination{Members: []model.Model{simple.Walk{Name: "naive", Lag: 1}, arima.ARIMA{Order: arima.Order{AR: 1}, Mean: true}, arima.ARIMA{Mean: true}}, Mean: true}
+	model := combination{Members: []model.Model{simple.Walk{Name: "naive", Lag: 1}, arima.AutoARIMA{}, simple.Mean{}}, Mean: true}
 	_, joint, _ := jointPaths(t, model, series, nil, 1500, 10)
 	for _, at := range []int{0, 9} {
 		if got := correlation(deviations(joint[0], at), deviations(joint[1], at)); math.Abs(got-0.9) > 0.08 {
