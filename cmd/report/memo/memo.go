@@ -44,7 +44,7 @@ func Write(w io.Writer, p *paper.Paper, o Options) error {
 		writeFigure(&b, &p.Figures[i], &o)
 	}
 	for i := range p.Tables {
-		writeTable(&b, &p.Tables[i], &o)
+		writeTable(&b, &p.Tables[i])
 	}
 	list := func(title string, n int, line func(i int) string) {
 		if n > 0 {
@@ -163,7 +163,7 @@ func Sparks(values []figure.Number, width int) (text string, least, most figure.
 	return out.String(), least, most
 }
 
-func writeTable(b *bytes.Buffer, t *paper.Table, o *Options) {
+func writeTable(b *bytes.Buffer, t *paper.Table) {
 	text := report.EscapeMarkdown
 	fmt.Fprintf(b, "\n## %s\n\n", text(t.Title))
 	if t.Sentence != "" {
