@@ -7,10 +7,10 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli"
-	"capcli/testdata/golden"
 	"capcli/simulate"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
+	"capcli/testdata/golden"
 )
 
 // stageAuditor follows jobs by id, and knows nothing of how the engine holds them.
