@@ -45,6 +45,28 @@ func TestGraceAndBudgets(t *testing.T) {
 	}
 }
 
+// TestGraceIsOfOneStay: a job that was preempted after a grace, and runs again, may be preempted again.
+func TestGraceIsOfOneStay(t *testing.T) {
+	got := &stays{start: map[string]capcli.Seconds{}, end: map[string]capcli.Seconds{}}
+	_, err := simulate.Run(context.Background(), simulate.Config{
+		Start: 0, List: []capcli.Job{
+			{ID: "low", GPUs: 4, Run: 1000, Deadline: capcli.NoTime},
+			{ID: "high", GPUs: 4, Run: 10, Submit: 100, Priority: 1, Deadline: capcli.NoTime},
+			{ID: "next", GPUs: 4, Run: 10, Submit: 200, Priority: 1, Deadline: capcli.NoTime},
+		},
+		Pools:  []simulate.Pool{{Name: "p", Nodes: 1, GPUsPerNode: 4}},
+		Policy: mustPolicy(t, "priority-victims"), Placement: mustPlacement(t, "count"), Preempts: simulate.PreemptRules{Grace: 30},
+		Restarts:  simulate.Restarts{Mode: simulate.Suspend},
+		Observers: []simulate.Observer{got},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.start["high"] != 130 || got.start["next"] != 230 || got.end["low"] != 1020 {
+		t.Errorf("high starts at %d, next at %d and low ends at %d, want 130, 230 and 1020", got.start["high"], got.start["next"], got.end["low"])
+	}
+}
+
 // TestBudgetComesBack: one preemption an hour is allowed. The second newcomer waits for the budget,
 // not for a GPU.
 func TestBudgetComesBack(t *testing.T) {

@@ -124,7 +124,7 @@ func (e *engine) setDown(l *Live, lost bool) {
 	}
 	l.overhead = max(0, l.overhead-stay-max(0, l.resliced()-stay)) + rc.Restart
 	e.moving.unstage(l, stay)
-	l.run++
+	l.run, l.leaves = l.run+1, 0
 	l.Queued -= max(0, l.Since-now)
 	l.Since = now
 }
