@@ -276,7 +276,7 @@ func (s *sacct) lose(job *capcli.Job) {
 func (s *sacct) release(h *slurmJob) bool {
 	h.job.State = h.state
 	switch {
-	case !h.started && s.now && h.job.Limit > 0:
+	case !h.started && s.now && (h.job.Limit > 0 || s.r.o.Waits != nil):
 		h.job.Run = h.job.Limit
 		s.r.Assume("waiting now: run time taken as its limit")
 		return s.r.Keep(h.line, h.raw, &h.job)

@@ -167,6 +167,9 @@ func (q *queue) read(in *Reader, head []byte) error {
 			if capcli.FindColumn(names, "SUBMIT_TIME") < 0 {
 				return in.fault(n, "", "the listing of squeue lacks SUBMIT_TIME; it has "+strings.Join(capcli.Abridge(names, 20), ", "), squeueHint)
 			}
+			if q.r.o.Waits != nil && capcli.FindColumn(names, "TRES_ALLOC", "TRES", "TRES_PER_NODE", "GRES", "TRES_PER_JOB", "TRES_PER_TASK") < 0 {
+				return in.fault(n, "", "the listing of squeue has no column of GPUs; it has "+strings.Join(capcli.Abridge(names, 20), ", "), squeueHint)
+			}
 			continue
 		}
 		more, err := q.line(names, sep, line, n)

@@ -58,7 +58,8 @@ type Options struct {
 	Tables     func(Table)       // called for each further table that a format derives; may be nil
 	TablesOnly bool              // the jobs are not wanted: an input with tables needs none
 
-	// Waits is called for each waiting job of squeue with Slurm's reason, "" where it tells none; may be nil.
+	// Waits is called for each waiting job of squeue with Slurm's reason, "" where it tells none. nil leaves out the
+	// waiting jobs without a limit, whose run time is unknown.
 	Waits func(job, reason string)
 }
 

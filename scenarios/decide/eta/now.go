@@ -122,19 +122,11 @@ func (h *History) setNow(q *Request, now *listing) error {
 		h.remarks = append(h.remarks, "queue of now: "+line)
 	}
 	if gone > 0 {
-		h.remarks = append(h.remarks, fmt.Sprintf("%d %s of the log %s no end and %s not in the queue of now: left out",
-			gone, capcli.Plural(int64(gone), "job"), verb(gone, "has", "have"), verb(gone, "is", "are")))
+		h.remarks = append(h.remarks, fmt.Sprintf("%d %s without an end in the log, gone from the queue of now: left out", gone, capcli.Plural(int64(gone), "job")))
 	}
 	h.isNow, h.Last, h.End = true, at, max(h.End, at)
 	if q.Partition == "" {
 		h.nodeGPUs = now.gpus
 	}
 	return nil
-}
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
