@@ -12,7 +12,7 @@ import (
 // The size of the program, without tests and testdata. These numbers are lowered to what is reached and never
 // raised: what a change adds, it pays for by making something simpler.
 const (
-	mostLines    = 254247 // of all Go files
+	mostLines    = 254236 // of all Go files
 	mostExported = 3485   // types, functions, constants and variables of packages, without methods and fields
 )
 

@@ -1,11 +1,11 @@
 package eta
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"capcli"
 	"capcli/profile/logs/trace"
@@ -84,14 +84,10 @@ func (h *History) setNow(q *Request, now *listing) error {
 	case q.At.IsKnown() && q.At < now.asOf:
 		return &capcli.RequestError{Field: "at", Text: fmt.Sprintf("wants a time from the listing on, which was printed %s, found %s", now.asOf, q.At), Hint: "leave it out: the job is submitted when the listing was printed"}
 	}
-	gone := 0
-	h.Jobs = slices.DeleteFunc(h.Jobs, func(j Job) bool {
-		open := !j.End.IsKnown() && !listed[j.ID]
-		if open {
-			gone++
-		}
-		return open || listed[j.ID]
-	})
+	h.Jobs = slices.DeleteFunc(h.Jobs, func(j Job) bool { return listed[j.ID] })
+	logged := len(h.Jobs)
+	h.Jobs = slices.DeleteFunc(h.Jobs, func(j Job) bool { return !j.End.IsKnown() })
+	gone := logged - len(h.Jobs)
 	held := map[string]*Held{}
 	for i := range now.jobs {
 		j := &now.jobs[i]
@@ -113,10 +109,7 @@ func (h *History) setNow(q *Request, now *listing) error {
 		h.Held = append(h.Held, *k)
 	}
 	slices.SortFunc(h.Held, func(a, b Held) int {
-		if a.Jobs != b.Jobs {
-			return b.Jobs - a.Jobs
-		}
-		return strings.Compare(a.Reason, b.Reason)
+		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Reason, b.Reason))
 	})
 	for _, line := range now.remarks {
 		h.remarks = append(h.remarks, "queue of now: "+line)
