@@ -118,16 +118,19 @@ func (s *sketch) paintTornado() {
 		from, to := l.slot(i)
 		a, z := from+4, to-4
 		lo, hi := one.Lo[i], one.Hi[i]
-		center := base
+		center, both := base, drawable(lo) && drawable(hi)
 		if !known {
-			center = float64(lo+hi) / 2
+			center = (y.lo + y.hi) / 2
+			if both {
+				center = float64(lo+hi) / 2
+			}
 		}
 		for _, end := range []struct {
 			v    figure.Number
 			r    role
 			name string
 		}{{lo, downRole, "low"}, {hi, upRole, "high"}} {
-			if !drawable(end.v) || !drawable(figure.Number(center)) {
+			if !both && !(known && drawable(end.v)) {
 				s.labelEnd(l, "n/a", (a+z)/2, z-a, center)
 				continue
 			}

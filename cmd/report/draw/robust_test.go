@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"image/png"
 	"math"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,7 +85,7 @@ func draws(t *testing.T, f *figure.Figure, pixels bool) {
 		for _, e := range all {
 			for _, a := range []string{"x", "y", "width", "height", "cx", "cy", "points"} {
 				if v := e.attrs[a]; strings.Contains(v, "NaN") || strings.Contains(v, "Inf") || strings.Contains(v, "e+") {
-					t.Fatalf("%s: %s of a %s is %.60s", f.Kind, a, e.name, v)
+					t.Errorf("%s: %s of a %s is %.60s", f.Kind, a, e.name, v)
 				}
 			}
 			if e.name == "script" {
@@ -197,6 +199,34 @@ func TestNotesSayWhatIsLeftOut(t *testing.T) {
 	}
 	if notes := strings.Join(d.Notes, "\n"); !strings.Contains(notes, "lies outside the picture") || !strings.Contains(notes, "is unknown and not drawn") {
 		t.Errorf("notes %q", d.Notes)
+	}
+}
+
+// TestExtremesTogether draws figures of a few extreme values and units: each has a picture.
+func TestExtremesTogether(t *testing.T) {
+	extremes := []float64{
+		0, math.Copysign(0, -1), 1, -1, 5e-324, -5e-324, 1e-310, 1e-100, 1e15, -1e15, 1e47, 1e100, -1e130, 1e300, -1e300,
+		math.MaxFloat64, -math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1),
+	}
+	for i := range uint64(6000) {
+		r := rand.New(rand.NewPCG(i, 7))
+		values := make([]float64, 1+r.IntN(4))
+		for j := range values {
+			values[j] = math.Float64frombits(r.Uint64())
+			if r.IntN(3) > 0 {
+				values[j] = extremes[r.IntN(len(extremes))]
+			}
+		}
+		value := func(int, int, int) float64 { return values[r.IntN(len(values))] }
+		f := shaped(figure.Kinds[r.IntN(len(figure.Kinds))], 1+r.IntN(4), 1+r.IntN(9), value, strconv.Itoa)
+		if r.IntN(2) == 0 {
+			f.X.Unit = figure.Units[r.IntN(len(figure.Units))]
+		}
+		f.Y.Unit = figure.Units[r.IntN(len(figure.Units))]
+		draws(t, f, false)
+		if t.Failed() {
+			t.Fatalf("draw %d, values %v, units %v and %v", i, values, f.X.Unit, f.Y.Unit)
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func (s span) opened(u figure.Unit) span {
 	half := math.Max(math.Abs(s.lo)*0.1, 0.5)
 	switch u {
 	case figure.Time:
-		half = 43200
+		half = math.Max(43200, 2*least)
 	case figure.Share:
 		half = math.Max(math.Abs(s.lo)*0.1, 0.05)
 	default:
