@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/forecast/model"
 	"capcli/forecast/simple"
+	"capcli/testdata/golden"
 )
 
 // TestCandidatesBySeason: the season decides which members are tried, not how many
@@ -114,6 +115,7 @@ func TestNearStepsAreJudgedByNearErrors(t *testing.T) {
 // from earlier hours, auto is no worse than the last value over the first hours, and
 // better over two days.
 func TestShortStepsOfDemand(t *testing.T) {
+	golden.SkipLong(t)
 	train := table(t, "gpu-demand/bench-train")
 	const h = 48
 	var auto, naive [h]float64

@@ -10,6 +10,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/reliability"
 	"capcli/simulate/supply"
+	"capcli/testdata/golden"
 )
 
 // tried is a job whose node fails: how much work it has, how much of it lies between two checkpoints and
@@ -62,6 +63,7 @@ func moments(x []float64) (mean, se float64) {
 // TestCompletionAsTheory: a job under failures takes as long as theory says, within three standard
 // errors of 1,500 runs.
 func TestCompletionAsTheory(t *testing.T) {
+	golden.SkipLong(t)
 	for _, task := range []tried{
 		{Work: 14400, Every: 3600, Checkpoint: 60, Restart: 300, Down: 1800, MTBF: 21600},
 		{Work: 43200, Every: 1800, Checkpoint: 300, Restart: 60, Down: 600, MTBF: 14400},

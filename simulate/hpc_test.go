@@ -96,6 +96,7 @@ func mustPlacement(t testing.TB, name string) simulate.Placement {
 }
 
 func TestBatchLogs(t *testing.T) {
+	golden.SkipLong(t)
 	names := map[string]string{"fcfs": "fifo", "sjf": "sjf", "easy": "easy", "easysjbf": "easy-sjbf", "cons": "conservative"}
 	for _, log := range []string{"kth5000", "kth5000p", "hpc2n10k", "kth", "hpc2n"} {
 		jobs, procs := swfJobs(t, log)

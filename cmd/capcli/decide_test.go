@@ -12,6 +12,7 @@ import (
 	"capcli"
 	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide"
+	"capcli/testdata/golden"
 )
 
 // weekdayLog writes a log of eight weeks in which the same jobs come each workday: with a price that
@@ -59,6 +60,9 @@ func runIn(t *testing.T, line string) []byte {
 func TestDecideIsItsSteps(t *testing.T) {
 	t.Run("the whole log", func(t *testing.T) { tryDecideSteps(t, 56, "") })
 	t.Run("three tiers", func(t *testing.T) { tryDecideSteps(t, 56, " --tiers rules") })
+	if golden.Short() {
+		return
+	}
 	t.Run("without a tenant", func(t *testing.T) { tryDecideSteps(t, 30, " --as-if level-now") })
 	t.Run("of several inputs", func(t *testing.T) {
 		tryDecideSteps(t, 56, " --trace rec --trace chat.yaml --trace requests.csv --read joined=apart")

@@ -86,7 +86,7 @@ type docRun struct {
 }
 
 // longDocuments take seconds each.
-var longDocuments = []string{"heatmaps.md", "one-cluster.md", "stories.md"}
+var longDocuments = []string{"best-mix.md", "explain.md", "heatmaps.md", "one-cluster.md", "plan.md", "stories.md"}
 
 // TestDocuments runs the documents; see above.
 func TestDocuments(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"capcli/testdata/golden"
 )
 
 // noiseCSV writes n values of white noise around 100, sd 10, at stamps.
@@ -152,6 +154,7 @@ func TestPeakByPeriod(t *testing.T) {
 // TestPeriodsAddUp: parts and the whole agree in periods too, the JSON has what
 // the table has, and nothing depends on the number of cores.
 func TestPeriodsAddUp(t *testing.T) {
+	golden.SkipLong(t)
 	file := teamsCSV(t, 24*15, 0.5, "/")
 	args := []string{"forecast", file, "--total", "--model", "theta", "--horizon", "1w,48", "--peak", "-o", "json", "-q"}
 	text, _ := capcliRun(t, 0, args...)

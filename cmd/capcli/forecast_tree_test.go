@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"capcli/testdata/golden"
 )
 
 // teamsCSV writes hourly series of teams and models whose shocks go together by
@@ -203,6 +205,7 @@ func TestForecastTotalOfATable(t *testing.T) {
 // TestTotalOfCensoredParts: the demand behind the whole's usage is that of its
 // parts, where nothing but a capacity of each is known.
 func TestTotalOfCensoredParts(t *testing.T) {
+	golden.SkipLong(t)
 	rng := rand.New(rand.NewPCG(8, 3))
 	var b strings.Builder
 	b.WriteString("unique_id,ds,y\n")

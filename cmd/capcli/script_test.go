@@ -79,7 +79,7 @@ func (t serial) Run(name string, f func(testscript.T)) {
 var ownProcess = regexp.MustCompile(`(?m)^env `)
 
 // longScripts take seconds each.
-var longScripts = []string{"compare", "demo", "kinds", "plan-mix-futures", "profile-feed", "profile-show", "profile-worth"}
+var longScripts = []string{"compare", "demo", "explain", "kinds", "plan-futures", "plan-mix-futures", "plan-shards", "profile-feed", "profile-heat", "profile-show", "profile-worth"}
 
 // commandOfScript matches a command of a script: what is before it, its exit code if not 0, and its arguments.
 var commandOfScript = regexp.MustCompile(`^((?:\[[^]]*\] )?(?:! )?)(?:exec|exits ([0-9]+)) capcli( .*)?$`)

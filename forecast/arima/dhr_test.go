@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/testdata/golden"
 )
 
 // waved is a series of a day with two harmonics, a week with one, and errors.
@@ -26,6 +27,7 @@ func wave(x float64) float64 {
 // TestDHRIsTheJointFit: regression and errors in turn come to what their joint
 // likelihood says, errors of the coefficients included.
 func TestDHRIsTheJointFit(t *testing.T) {
+	golden.SkipLong(t)
 	for name, gap := range map[string]func(i int) bool{
 		"whole": func(int) bool { return false },
 		"gaps":  func(i int) bool { return i%37 == 5 || i == 2 },
@@ -53,6 +55,7 @@ func TestDHRIsTheJointFit(t *testing.T) {
 }
 
 func TestDHRFindsTheWaves(t *testing.T) {
+	golden.SkipLong(t)
 	e := simulatedARMA(1500, []float64{0.5}, nil, 9)
 	none := func(int) bool { return false }
 	for name, c := range map[string]struct {

@@ -177,6 +177,7 @@ func (r rARIMA) ahead(t *testing.T, label string, fit *Fit, m int) {
 
 // TestAutoARIMAOfTextbookSeriesNoWorseThanR: the order is R's, or has a better AICc.
 func TestAutoARIMAOfTextbookSeriesNoWorseThanR(t *testing.T) {
+	golden.SkipLong(t)
 	_, facts := golden.ReadFacts(t)
 	all := rARIMAs(t)
 	same, better := 0, 0

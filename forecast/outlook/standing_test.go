@@ -9,6 +9,7 @@ import (
 	"capcli/forecast/demand"
 	"capcli/forecast/outlook"
 	"capcli/profile/logs/series"
+	"capcli/testdata/golden"
 )
 
 // daysOf are series of days that begin on one day.
@@ -26,6 +27,7 @@ func daysOf(list ...[]float64) *demand.Histories {
 // TestEndedSeries: a pool whose last value is months old is named and left out beside live ones, with
 // missing values at its end too. Where ends are scattered, or a pause is usual, all are forecast.
 func TestEndedSeries(t *testing.T) {
+	golden.SkipLong(t)
 	long := func(k uint64) []float64 { return pool(240, 7, k) }
 	r := outlook.Request{Horizon: "14", Model: "ets"}
 	holed := long(4)
@@ -57,6 +59,7 @@ func TestEndedSeries(t *testing.T) {
 // TestFlatTop: usage that stands exactly at its top in many steps is said to be as at a capacity, and
 // the answer for that case is nearer to the demand behind it.
 func TestFlatTop(t *testing.T) {
+	golden.SkipLong(t)
 	truth, cut := pool(1440, 24, 3), pool(1440, 24, 3)
 	const top = 110
 	steps := 0

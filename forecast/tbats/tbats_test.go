@@ -143,6 +143,7 @@ func TestTBATSGradient(t *testing.T) {
 
 // Of a long series the last values alone are used, and that is said.
 func TestTBATSOfALongSeries(t *testing.T) {
+	golden.SkipLong(t)
 	y := make([]float64, tbatsLong+500)
 	for i := range y {
 		y[i] = 50 + 10*math.Sin(float64(i)*math.Pi/6) + float64(i*7919%13)/13

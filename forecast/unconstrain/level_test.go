@@ -54,6 +54,7 @@ func capped(demand []float64, share float64) (usage []float64, limit float64) {
 // at 70 % cut, 26 % at 90 %), whatever its shape; and what stays unknown of its level
 // is of the size of the errors made.
 func TestDemandCutMostOfTheTime(t *testing.T) {
+	golden.SkipLong(t)
 	const curves = 4
 	for _, shape := range []string{"Gaussian", "log-normal", "heavy-tailed"} {
 		for _, row := range []struct{ share, bias float64 }{{0.3, 0.015}, {0.5, 0.025}, {0.7, 0.045}, {0.9, 0.09}} {
@@ -88,6 +89,7 @@ func TestDemandCutMostOfTheTime(t *testing.T) {
 // all the time, what is told there stays near what was seen (a regression on Fourier
 // terms told a mean of 409 for 196), the range holds the truth, and it is said.
 func TestAlwaysFullPhases(t *testing.T) {
+	golden.SkipLong(t)
 	type row struct {
 		name        string
 		full        func(i int) bool

@@ -16,6 +16,7 @@ import (
 
 	"capcli/profile"
 	"capcli/profile/store"
+	"capcli/testdata/golden"
 )
 
 const noon = profile.Instant(1_795_521_600_000_000) // 2026-11-24T12:00:00Z
@@ -151,6 +152,7 @@ func TestBucketReadsAsTheFolder(t *testing.T) {
 
 // A question about one day of one host asks for little.
 func TestBucketReadsLittle(t *testing.T) {
+	golden.SkipLong(t)
 	s := newServer(t)
 	dir := t.TempDir()
 	for i := range 8 {
@@ -185,6 +187,7 @@ func TestBucketReadsLittle(t *testing.T) {
 // Two boxes, one bucket: each uploads, compacts, uploads again and removes what it has uploaded.
 // Everything of both is in the bucket, once. The way with "sync --delete" lost one of them.
 func TestTwoBoxesInOneBucket(t *testing.T) {
+	golden.SkipLong(t)
 	s := newServer(t)
 	b := s.open(t, "s3://fleet")
 	dirs := map[string]string{"gpu-01": t.TempDir(), "gpu-02": t.TempDir()}
@@ -290,7 +293,11 @@ func TestUploadStoppedAtEveryRequest(t *testing.T) {
 	for k, o := range s.objects {
 		start[k] = o
 	}
-	for at := 1; ; at++ {
+	step := 1
+	if golden.Short() {
+		step = 5
+	}
+	for at := 1; ; at += step {
 		dir := t.TempDir()
 		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
 			t.Fatal(err)

@@ -185,6 +185,7 @@ func checkSameDocument(t *testing.T, f *Folders, r SummaryRequest) {
 // A summary of roll-ups is that of samples, byte for byte, whatever part of a recording it is of, when
 // days changed after their roll-ups were made, and where two folders have the same box.
 func TestRollUpsTellWhatSamplesTell(t *testing.T) {
+	golden.SkipLong(t)
 	tokyo := time.FixedZone("+05:45", 345*60)
 	seeds := testSeeds
 	if golden.Short() {

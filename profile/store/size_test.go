@@ -31,6 +31,7 @@ func bytesOn(t testing.TB, dir string) (all int64) {
 // Twelve bytes are the most that a GPU-sample may take on disk once compacted,
 // with all that belongs to it: ticks, processes, events, footers.
 func TestBytesPerSample(t *testing.T) {
+	golden.SkipLong(t)
 	hours := 6
 	if golden.Short() {
 		hours = 2

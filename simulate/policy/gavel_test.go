@@ -16,6 +16,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
+	"capcli/testdata/golden"
 )
 
 const shared = "../../../shared/"
@@ -160,6 +161,7 @@ func streamOf(jobs []capcli.Job) func(func(capcli.Job, error) bool) {
 // TestGavelTraces plays the reference traces: the mean completion time is within 1 % where the policy knows
 // the models, and within 0.1 % where it does not.
 func TestGavelTraces(t *testing.T) {
+	golden.SkipLong(t)
 	rows := readTable(t, "golden/elastic/gavel/trace.csv")
 	for _, r := range rows {
 		name := fmt.Sprintf("jobs-%s-%s.csv.gz", r["mean_gap_s"], r["seed"])

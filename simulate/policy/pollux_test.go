@@ -11,6 +11,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/testdata/golden"
 )
 
 // polluxTables are the measurements of Pollux's artifact (OSDI 2021): seconds per step by placement, and
@@ -158,6 +159,7 @@ func playPollux(t testing.TB, p *polluxTables, rows []map[string]string, name st
 // TestPollux compares mean completion times with those that the paper's simulator gave. Its authors ask for
 // 5 %. Run times here are those of packed placements, and the paper's Tiresias places worse than las does.
 func TestPollux(t *testing.T) {
+	golden.SkipLong(t)
 	p := readPollux(t)
 	published := map[string][2]float64{}
 	for _, r := range readTable(t, "data/throughput/pollux_results.csv.gz") {

@@ -19,6 +19,7 @@ import (
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 	"capcli/simulate/shift"
+	"capcli/testdata/golden"
 )
 
 // GAIA's world (Hanafy et al., ASPLOS 2024; the simulator umassos/GAIA, MIT): its clock ticks every five
@@ -271,6 +272,7 @@ func play(t testing.TB, v *variant, jobs []capcli.Job, d *shift.Delayer) (*sched
 // TestGAIAGolden plays each variant of GAIA whose answer is there: every start, and the dollars to the
 // cent.
 func TestGAIAGolden(t *testing.T) {
+	golden.SkipLong(t)
 	files, _ := filepath.Glob(filepath.Join(shared, "golden", "dl", "gaia-*.csv.gz"))
 	if len(files) == 0 {
 		t.Skip("golden answers are not here")

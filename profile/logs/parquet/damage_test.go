@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/profile/logs/trace"
+	"capcli/testdata/golden"
 )
 
 // readColumns reads every column of a file without what trace adds to it.
@@ -46,6 +47,7 @@ func readColumns(b []byte) error {
 
 // Any one-byte change is seen, by Verify and by reading (three values each).
 func TestEveryByteCounts(t *testing.T) {
+	golden.SkipLong(t)
 	good := encode(t, someJobs(100), map[string]string{"origin": "test"})
 	b := bytes.Clone(good)
 	for at := range good {

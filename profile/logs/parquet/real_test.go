@@ -7,10 +7,12 @@ import (
 
 	"capcli"
 	"capcli/profile/logs/trace"
+	"capcli/testdata/golden"
 )
 
 // Real logs, written and read back, are the same jobs.
 func TestRealLogs(t *testing.T) {
+	golden.SkipLong(t)
 	for _, name := range []string{"philly/philly_sia.csv.gz", "swf/*.gz"} {
 		files, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "data", name))
 		if len(files) == 0 {

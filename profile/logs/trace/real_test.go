@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/testdata/golden"
 )
 
 // TestRealLogs reads the public logs whole and compares counts and sums with
 // what their columns say when added up by other means (awk, and the published
 // tables).
 func TestRealLogs(t *testing.T) {
+	golden.SkipLong(t)
 	for _, c := range []struct {
 		dir, file, format    string
 		rows, kept, rejected int64

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/testdata/golden"
 )
 
 // TestDecidingMoreOftenIsNeverWorthLess revises a plan for two years at several intervals: the mean
@@ -89,6 +90,7 @@ func TestDecidingMoreOftenIsNeverWorthLess(t *testing.T) {
 // more than int64 holds: a year of 100,000 GPUs at prices whose smallest unit is a millionth of a dollar.
 // Its costs are those of a thousandth of the demand, times a thousand.
 func TestWaitingWithLargeAmounts(t *testing.T) {
+	golden.SkipLong(t)
 	ctx := context.Background()
 	cost := func(gpus float64) *Waiting {
 		futures, err := Wobble{Error: 0.3, HalfLife: 60 * capcli.Day}.Futures(capcli.Grid{Origin: 1_798_761_600, Step: capcli.Step{Days: 1}}, slices.Repeat([]float64{100}, 365), 200, 7)

@@ -22,6 +22,7 @@ import (
 	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/decide/plan/backtest"
 	"capcli/scenarios/decide/plan/curve"
+	"capcli/testdata/golden"
 )
 
 // shared is the folder of real logs and golden answers, beside the checkout.
@@ -149,6 +150,7 @@ func summed(t testing.TB, questions []*backtest.Question) []backtest.Summary {
 // against the 28 days before it, in months one after another up to the end of each log. The law was
 // tuned on them among other series, with parameters that are the same for all.
 func TestRegretOfJobLogs(t *testing.T) {
+	golden.SkipLong(t)
 	month := capcli.Step{Days: 30}
 	rule28 := backtest.Rule{Name: "break-even-28", Decide: func(p *backtest.Past) (backtest.Decision, error) {
 		return backtest.Decision{Lots: p.BreakEven(28)}, nil
@@ -185,6 +187,7 @@ type goldenCase struct {
 // thumb, in summed dollars. The short test takes a part of the cases, and the 30-day rule alone: the
 // best of many rules on few cases is luck.
 func TestRegretOfSnowflake(t *testing.T) {
+	golden.SkipLong(t)
 	z, err := gzip.NewReader(openShared(t, "golden", "commitments", "regret.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"capcli/simulate/serving"
+	"capcli/testdata/golden"
 )
 
 var update = flag.Bool("update", false, "rewrite measured.json from the tables of operations")
@@ -83,6 +84,7 @@ func layouts(t testing.TB, tables *Tables) []Layout {
 }
 
 func TestMeasured(t *testing.T) {
+	golden.SkipLong(t)
 	made := map[string]*Measured{}
 	for gpu, tables := range readTables(t) {
 		made[gpu] = Measure(tables, layouts(t, tables))

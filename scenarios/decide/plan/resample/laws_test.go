@@ -14,6 +14,7 @@ import (
 	"capcli/profile/logs/trace"
 	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/decide/plan/resample"
+	"capcli/testdata/golden"
 )
 
 // past is a log of the tests.
@@ -265,6 +266,7 @@ func TestFuturesHaveTheLevelsOfTheLog(t *testing.T) {
 // Jobs that run at the log's end are in flight at the start of a future that wants them, with what is left of
 // their run.
 func TestWhatRunsAtTheLogsEndGoesOn(t *testing.T) {
+	golden.SkipLong(t)
 	for _, p := range madeLogs() {
 		r, err := resample.NewResampler(p.jobs, nil)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"capcli"
 	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/decide/plan/resample"
+	"capcli/testdata/golden"
 )
 
 // pastJobs makes weeks of jobs with a rhythm: days are busier than nights, workdays
@@ -120,6 +121,7 @@ func TestResampleKeepsWhatJobsAre(t *testing.T) {
 // Every job drawn is one of the past but for its day, at its own time of day and
 // on its own weekday, and no id comes twice.
 func TestResampledJobsAreThoseOfThePast(t *testing.T) {
+	golden.SkipLong(t)
 	history := pastJobs(3, 5)
 	byID := map[string]*capcli.Job{}
 	for i := range history {
