@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -102,8 +103,22 @@ func replayed(t *testing.T, log string, procs int, policy string) (starts map[st
 	return startsOf(t, out, "job_id", "start_s"), result.Runs[0].WaitMean
 }
 
-// startsOf reads one whole-number column of a CSV file, packed or not, by another.
+// startsOf reads one whole-number column of a CSV file by another: see textsOf.
 func startsOf(t *testing.T, file, id, start string) map[string]int64 {
+	t.Helper()
+	out := map[string]int64{}
+	for job, text := range textsOf(t, file, id, start) {
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: job %s: %v", file, job, err)
+		}
+		out[job] = v
+	}
+	return out
+}
+
+// textsOf reads one column of a CSV file, packed or not, by another.
+func textsOf(t *testing.T, file, id, column string) map[string]string {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -122,17 +137,10 @@ func startsOf(t *testing.T, file, id, start string) map[string]int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := map[string]int{}
-	for i, name := range rows[0] {
-		at[name] = i
-	}
-	out := make(map[string]int64, len(rows))
+	a, b := slices.Index(rows[0], id), slices.Index(rows[0], column)
+	out := make(map[string]string, len(rows))
 	for _, r := range rows[1:] {
-		v, err := strconv.ParseInt(r[at[start]], 10, 64)
-		if err != nil {
-			t.Fatalf("%s: job %s: %v", file, r[at[id]], err)
-		}
-		out[r[at[id]]] = v
+		out[r[a]] = r[b]
 	}
 	return out
 }
