@@ -7,7 +7,7 @@ import "container/heap"
 // changes before its submission are known.
 type peaks struct {
 	d       *Demand
-	changes changeHeap
+	changes Heap[change]
 	level   int64
 	since   Time // start of the current level
 	begun   bool
@@ -21,17 +21,7 @@ type change struct {
 	milli int64
 }
 
-type changeHeap []change
-
-func (h changeHeap) Len() int           { return len(h) }
-func (h changeHeap) Less(i, j int) bool { return h[i].at < h[j].at }
-func (h changeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *changeHeap) Push(x any)        { *h = append(*h, x.(change)) }
-func (h *changeHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
+func (c change) Precedes(d change) bool { return c.at < d.at }
 
 // peak returns l's peaks; the first call makes them.
 func (l *levels) peak(d *Demand) *peaks {

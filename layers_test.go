@@ -32,7 +32,7 @@ var modules = map[string][]string{
 	"gonum":       {"gonum.org/v1/gonum"},
 	"go-nvml":     {"github.com/NVIDIA/go-nvml"},
 	"parquet-go":  {"github.com/parquet-go/parquet-go"},
-	"compress":    {"github.com/klauspost/compress"},
+	"compress":    {"github.com/klauspost/compress", "github.com/pierrec/lz4"},
 	"yaml":        {"github.com/goccy/go-yaml", "gopkg.in/yaml.v3", "go.yaml.in/yaml/v3"},
 	"unix":        {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"tablewriter": {"github.com/olekukonko/tablewriter"},
@@ -49,10 +49,9 @@ var modules = map[string][]string{
 // way: a folder that is not in this table fails the test.
 var layers = map[string][]string{
 	// words
-	".":                           {},
-	"scenarios/figure":            {},
-	"scenarios/figure/figuretest": {"scenarios/figure"},
-	"scenarios/strict":            {"yaml"},
+	".":                {},
+	"scenarios/figure": {},
+	"scenarios/strict": {"yaml"},
 
 	// logs
 	"profile/logs/jobfile":  {"profile/logs/parquet", "profile/logs/trace", "compress"},
@@ -217,7 +216,6 @@ var layers = map[string][]string{
 	"cmd/capcli/replay":   {"cmd/bundle", "cmd/explore", "cmd/files", "cmd/report", "cmd/shell", "cmd/tables", "cmd/timeline", "profile/logs/trace", "scenarios/decide/eta", "scenarios/decide/explain", "scenarios/decide/plan/rationale", "scenarios/explore", "scenarios/kubernetes", "scenarios/live", "scenarios/money/focus", "scenarios/outcome", "scenarios/play", "scenarios/validate", "scenarios/whatif", "simulate", "simulate/mig", "simulate/placement", "simulate/policy", "cobra"},
 	"cmd/capcli/service":  {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "profile/inference", "profile/logs/requests", "scenarios", "simulate/serving/roofline", "simulate/serving/scale", "simulate/serving/service", "cobra"},
 	"cmd/shell":           {"cmd/bundle", "cmd/files", "cmd/report", "cmd/schema", "forecast/demand", "forecast/outlook", "profile", "profile/bucket", "profile/inference", "profile/logs/parquet", "profile/logs/trace", "profile/store", "profile/web", "scenarios", "scenarios/inputs", "scenarios/kubernetes", "scenarios/money/focus", "scenarios/money/prices", "scenarios/outcome", "scenarios/play", "cobra", "unix"},
-	"cmd/shell/shelltest": {"cmd/files", "cmd/shell"},
 }
 
 // The wings of ARCHITECTURE.md in their order: a package knows its own wing and those before it. The longest
@@ -275,19 +273,19 @@ const (
 // The most lines, without tests, of each package of commands and of what they share. Commands hold flags
 // and words: what they answer is library, how it is shown is cmd/tables. Lowered, never raised.
 var maxCommandLines = map[string]int{
-	"cmd/capcli":          370,
-	"cmd/capcli/data":     1620,
-	"cmd/capcli/forecast": 440,
-	"cmd/capcli/pages":    420,
-	"cmd/capcli/plan":     1960,
-	"cmd/capcli/profile":  1910,
-	"cmd/capcli/replay":   1560,
-	"cmd/capcli/service":  660,
-	"cmd/shell":           2070,
+	"cmd/capcli":          363,
+	"cmd/capcli/data":     1603,
+	"cmd/capcli/forecast": 422,
+	"cmd/capcli/pages":    401,
+	"cmd/capcli/plan":     1941,
+	"cmd/capcli/profile":  1875,
+	"cmd/capcli/replay":   1480,
+	"cmd/capcli/service":  647,
+	"cmd/shell":           2004,
 }
 
 // maxCommandLinesInAll is the most lines of all of them together: lowered, never raised.
-const maxCommandLinesInAll = 10_970
+const maxCommandLinesInAll = 10_736
 
 // Packages that compute: commands must not import them.
 var computing = []string{

@@ -13,7 +13,7 @@ import (
 // raised: what a change adds, it pays for by making something simpler.
 const (
 	mostLines    = 254236 // of all Go files
-	mostExported = 3485   // types, functions, constants and variables of packages, without methods and fields
+	mostExported = 3470   // types, functions, constants and variables of packages, without methods and fields
 )
 
 // TestProgramIsNoLarger holds the lines and the exported names of the program.

@@ -99,11 +99,7 @@ func slope(v []float64) float64 {
 
 // logarithms returns the natural logarithms of v.
 func logarithms(v []float64) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = math.Log(x)
-	}
-	return out
+	return capcli.Map(v, math.Log)
 }
 
 // growing fits the combination to the logarithms of y, where the past of y bears that out: from the

@@ -238,10 +238,7 @@ func (s *dcgmSource) sort() {
 		return
 	}
 	slices.SortFunc(s.order, func(a, b *dcgmRow) int {
-		if a.device.Index != b.device.Index {
-			return cmp.Compare(a.device.Index, b.device.Index)
-		}
-		return strings.Compare(a.device.UUID, b.device.UUID)
+		return cmp.Or(cmp.Compare(a.device.Index, b.device.Index), strings.Compare(a.device.UUID, b.device.UUID))
 	})
 	s.sorted = true
 }

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,12 +25,8 @@ func (r *dcgmRow) hold(l *dcgmLabels) {
 func addHolder(all []dcgmHolder, h *dcgmHolder) []dcgmHolder {
 	for i := range all {
 		if o := &all[i]; o.isSame(h) {
-			if o.container == "" {
-				o.container = h.container
-			}
-			if o.job == "" {
-				o.job = h.job
-			}
+			o.container = cmp.Or(o.container, h.container)
+			o.job = cmp.Or(o.job, h.job)
 			return all
 		}
 	}

@@ -21,10 +21,7 @@ func (d *Distribution) Add(v float64, micros int64) {
 	if d.Top > 0 {
 		i = min(int(v/d.Top*distributionBins), distributionBins-1)
 	}
-	if d.Bins == nil {
-		d.Bins = make([]int64, distributionBins)
-	}
-	d.Bins[i] += micros
+	d.Make()[i] += micros
 	d.Micros += micros
 	d.Sum.AddProduct(eighths(v), uint64(micros))
 	d.Max = max(d.Max, v)
@@ -35,10 +32,7 @@ func (d *Distribution) Merge(o *Distribution) {
 	if o.Micros == 0 {
 		return
 	}
-	if d.Bins == nil {
-		d.Bins = make([]int64, distributionBins)
-	}
-	into := d.Bins[:len(o.Bins)]
+	into := d.Make()[:len(o.Bins)]
 	for i, n := range o.Bins {
 		into[i] += n
 	}
@@ -68,9 +62,6 @@ func (d *Distribution) Reset() {
 	clear(d.Bins)
 	d.Micros, d.Sum, d.Max = 0, Sum{}, 0
 }
-
-// Time returns the time with values, in microseconds.
-func (d *Distribution) Time() int64 { return d.Micros }
 
 // Mean returns the mean over time, or NaN without values.
 func (d *Distribution) Mean() float64 { return d.Sum.Float() / 8 / float64(d.Micros) }

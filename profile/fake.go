@@ -43,17 +43,16 @@ type Fake struct {
 
 // fakeGPU is the slowly changing state of one GPU.
 type fakeGPU struct {
-	job     *fakeJob
-	load    fakeLoad // of the last sample
-	free    Instant  // time until which the GPU stays free
-	watts   float64
-	temp    float64
-	energy  float64
-	noise   float64 // of the load, an AR(1) process
-	ecc     float64
-	capped  float64 // ms under the power limit
-	rank    int     // in its job
-	started Instant
+	job    *fakeJob
+	load   fakeLoad // of the last sample
+	free   Instant  // time until which the GPU stays free
+	watts  float64
+	temp   float64
+	energy float64
+	noise  float64 // of the load, an AR(1) process
+	ecc    float64
+	capped float64 // ms under the power limit
+	rank   int     // in its job
 }
 
 // NewFake returns a simulated box.

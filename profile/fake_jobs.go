@@ -122,7 +122,7 @@ func (f *Fake) start(from, to Instant, kind *fakeKind, gpus ...int) {
 	}
 	j.pod = fmt.Sprintf("%s-%05x", kind.name, f.rng.Uint32()>>12)
 	for rank, i := range gpus {
-		f.gpus[i].job, f.gpus[i].rank, f.gpus[i].started = j, rank, from
+		f.gpus[i].job, f.gpus[i].rank = j, rank
 	}
 	f.jobs = append(f.jobs, j)
 }

@@ -11,7 +11,7 @@ import (
 
 // FindingResult is the time in which held GPUs did, or waited for, one thing.
 type FindingResult struct {
-	Kind       VerdictKind              `json:"kind"`
+	Kind       judge.Kind               `json:"kind"`
 	Words      string                   `json:"words"` // shares in it are of the finding's own time
 	Share      capcli.Figure            `json:"share"` // of the time held, 0 to 1
 	Held       capcli.Figure            `json:"held_gpu_hours"`
@@ -51,7 +51,7 @@ func (r *Result) findings(u *Use, v *Verdict) []FindingResult {
 			burst = math.NaN() // it is that of other findings
 		}
 		one := FindingResult{
-			Kind: VerdictKind(f.Kind), Words: f.Words(f.Time, burst), Share: capcli.Figure(float64(f.Time) / float64(held)),
+			Kind: f.Kind, Words: f.Words(f.Time, burst), Share: capcli.Figure(float64(f.Time) / float64(held)),
 			Held: capcli.Figure(hours(float64(f.Time))), Lost: capcli.Figure(hours(float64(f.Lost))),
 			Confidence: f.Confidence().String(), Evidence: map[string]capcli.Figure{}, Do: f.Kind.Describe().Do,
 		}

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -78,7 +79,7 @@ var reservers = []string{"vllm", "sglang", "tensorflow", "jax", "xla"}
 func (j *JobUse) need() (n Need, why string) {
 	u := j.Use
 	n = Need{Bytes: u.MemoryBytes, Whole: u.MemoryTotal, SM: u.SM.Quantile(0.95) / 100, DRAM: u.DRAM.Quantile(0.95) / 100}
-	if u.SM.Time() == 0 {
+	if u.SM.Micros == 0 {
 		n.SM, n.ByUtil = u.Util.Quantile(0.95)/100, true
 	}
 	command := strings.ToLower(j.Command)
@@ -163,9 +164,7 @@ func (j *JobUse) Fits() Fitting {
 			break
 		}
 	}
-	if out.Binds == "" {
-		out.Binds = search.binds
-	}
+	out.Binds = cmp.Or(out.Binds, search.binds)
 	return out
 }
 

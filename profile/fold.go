@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
@@ -128,9 +129,5 @@ func (f *folding) sums() (out []*TenantUse) {
 	if f == nil {
 		return nil
 	}
-	for _, t := range f.tenants {
-		out = append(out, t)
-	}
-	slices.SortFunc(out, func(a, b *TenantUse) int { return cmp.Compare(a.Tenant, b.Tenant) })
-	return out
+	return slices.SortedFunc(maps.Values(f.tenants), func(a, b *TenantUse) int { return cmp.Compare(a.Tenant, b.Tenant) })
 }

@@ -364,9 +364,7 @@ func (l *Levels) reach(h *levelHost, i int) error {
 		return nil
 	}
 	most := l.MaxCells
-	if most == 0 {
-		most = defaultLevelCells
-	}
+	most = cmp.Or(most, defaultLevelCells)
 	if l.cells += (before + after) * (3 + 2*len(h.groups)); l.cells > most {
 		return ErrTooManySteps
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -44,10 +45,7 @@ func (s *Summary) meetMachine(host, machine string) {
 // machineNotes says which boxes have one name and which box has several, three of each.
 func (s *Summary) machineNotes() (out []string) {
 	const most = 3
-	all := make([]hostMachine, 0, len(s.machines))
-	for m := range s.machines {
-		all = append(all, m)
-	}
+	all := slices.Collect(maps.Keys(s.machines))
 	each := func(key, value func(hostMachine) string, text func(key string, values []string) string) {
 		slices.SortFunc(all, func(a, b hostMachine) int {
 			return cmp.Or(strings.Compare(key(a), key(b)), strings.Compare(value(a), value(b)))

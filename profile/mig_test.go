@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
+	"capcli/profile/judge"
 )
 
 // migBox is a box with a whole H100 and one that MIG divides into 3g.40gb, 1g.10gb and 1g.20gb: a half,
@@ -105,12 +106,12 @@ func TestInstancesAreSharesOfGPUs(t *testing.T) {
 		near("share of the rest", float64(rest.Share), 9./84)
 		near("rest held", float64(rest.Held), 0)
 		near("rest energy", float64(rest.Energy), 0.3)
-		if !rest.Divided || rest.Verdict != profile.Free || len(rest.Jobs) != 0 {
+		if !rest.Divided || rest.Verdict != judge.Free || len(rest.Jobs) != 0 {
 			t.Errorf("the divided GPU: %+v", rest)
 		}
 		near("half held", float64(rows["MIG-a"].Held), 0.5)
 		near("SM of the half", float64(rows["MIG-a"].SM), 80)
-		if v := rows["MIG-b"].Verdict; v != profile.NeverBusy {
+		if v := rows["MIG-b"].Verdict; v != judge.NeverBusy {
 			t.Errorf("the seventh is %s", v)
 		}
 		if rows["MIG-a"].Energy.IsKnown() {

@@ -218,10 +218,7 @@ func (s *promSource) query(name string) string {
 	if s.o.Host == "" {
 		return fmt.Sprintf("%s(%s[%ds])", over, name, s.step)
 	}
-	var any []string
-	for _, sel := range s.selectors() {
-		any = append(any, fmt.Sprintf("%s(%s{%s}[%ds])", over, name, sel, s.step))
-	}
+	any := capcli.Map(s.selectors(), func(sel string) string { return fmt.Sprintf("%s(%s{%s}[%ds])", over, name, sel, s.step) })
 	return strings.Join(any, " or ")
 }
 
@@ -240,13 +237,20 @@ func isAveraged(name string) bool {
 	}
 }
 
+// labelsOf returns labels in order of their names.
+func labelsOf(labels map[string]string) (out []label) {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		out = append(out, label{name, labels[name]})
+	}
+	return out
+}
+
 // newPromSeries returns a series, and nil where it is not a GPU's or a box's.
 func newPromSeries(name string, r *Range) *promSeries {
 	p := &promSeries{of: *r}
-	p.point.name = name
-	for _, l := range slices.Sorted(maps.Keys(r.Labels)) {
-		p.point.labels = append(p.point.labels, label{l, r.Labels[l]})
-		p.text += l + "=" + r.Labels[l] + ","
+	p.point.name, p.point.labels = name, labelsOf(r.Labels)
+	for _, l := range p.point.labels {
+		p.text += l.name + "=" + l.value + ","
 	}
 	p.text = name + "{" + p.text
 	if _, p.own = ownFields[name]; p.own {

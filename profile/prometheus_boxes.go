@@ -122,13 +122,10 @@ func (s *promSource) askTargets(ctx context.Context, jobs map[string]*promJob, f
 	}
 	targets := map[string]bool{}
 	for i := range all {
-		r := promSeries{point: point{}}
-		for _, name := range slices.Sorted(maps.Keys(all[i].Labels)) {
-			r.point.labels = append(r.point.labels, label{name, all[i].Labels[name]})
-		}
-		r.labels.read(&r.point)
-		if pod := r.labels.plain.pod; pod != "" {
-			targets[r.labels.target()+pod] = true
+		var l dcgmLabels
+		l.read(&point{labels: labelsOf(all[i].Labels)})
+		if pod := l.plain.pod; pod != "" {
+			targets[l.target()+pod] = true
 			s.places.exporters[pod] = true
 		}
 	}
@@ -171,9 +168,7 @@ func (s *promSource) placeGroups(groups map[string][]*promSeries) {
 		}
 		home = cmp.Or(home, name)
 		for _, p := range groups[name] {
-			if s.places.homes[p.labels.uuid] == "" {
-				s.places.homes[p.labels.uuid] = home
-			}
+			s.places.homes[p.labels.uuid] = cmp.Or(s.places.homes[p.labels.uuid], home)
 			s.add(s.box(s.places.homes[p.labels.uuid]), p)
 		}
 	}
@@ -202,10 +197,7 @@ var hostLabels = []string{"hostname", "Hostname", "node", "kubernetes_node", "ex
 // selectors returns the label matchers of the box in the options: its GPUs, where they are known.
 func (s *promSource) selectors() (all []string) {
 	if len(s.gpus) > 0 {
-		var quoted []string
-		for _, uuid := range s.gpus {
-			quoted = append(quoted, regexp.QuoteMeta(uuid))
-		}
+		quoted := capcli.Map(s.gpus, regexp.QuoteMeta)
 		for _, l := range []string{"UUID", "uuid", "gpu_uuid"} {
 			all = append(all, l+"=~"+strconv.Quote(strings.Join(quoted, "|")))
 		}
@@ -252,11 +244,7 @@ func (s *promSource) ask(ctx context.Context) (series []*promSeries, err error) 
 	for _, name := range findBy {
 		query := name
 		if s.o.Host != "" {
-			var any []string
-			for _, sel := range s.selectors() {
-				any = append(any, name+"{"+sel+"}")
-			}
-			query = strings.Join(any, " or ")
+			query = strings.Join(capcli.Map(s.selectors(), func(sel string) string { return name + "{" + sel + "}" }), " or ")
 		}
 		all, err := s.o.Range(ctx, query, s.next, s.to+step, capcli.Seconds(step))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/profile/judge"
 )
 
 // recordedDuty is the GPU duty cycle of each pod of a service that generates pictures, about once a
@@ -49,9 +50,9 @@ func readDuty(t *testing.T) map[string][]duty {
 // none is said to lack input, to hang or to wait on a link. Known as a server, a pod with few requests is
 // lightly loaded and not idle.
 func TestRecordedServing(t *testing.T) {
-	unnamed, named := map[profile.VerdictKind]int{}, map[profile.VerdictKind]int{}
+	unnamed, named := map[judge.Kind]int{}, map[judge.Kind]int{}
 	for pod, d := range readDuty(t) {
-		for command, count := range map[string]map[profile.VerdictKind]int{"python app.py": unnamed, "vllm serve m": named} {
+		for command, count := range map[string]map[judge.Kind]int{"python app.py": unnamed, "vllm serve m": named} {
 			z := profile.NewSummarizer(nil)
 			dev := &profile.Device{UUID: "GPU-" + pod, Model: "NVIDIA A10", GI: -1, CI: -1}
 			for _, x := range d {
@@ -64,13 +65,13 @@ func TestRecordedServing(t *testing.T) {
 			count[z.Summary().Jobs[0].Judge().Kind]++
 		}
 	}
-	for _, k := range []profile.VerdictKind{profile.Starved, profile.Stuck, profile.CommBound, profile.CommBetween, profile.CommInNode, profile.HostTransfer, profile.PowerCap, profile.MemoryBound} {
+	for _, k := range []judge.Kind{judge.Starved, judge.Stuck, judge.CommBound, judge.CommBetween, judge.CommInNode, judge.HostTransfer, judge.PowerCap, judge.MemoryBound} {
 		if unnamed[k]+named[k] > 0 {
 			t.Errorf("%d pods are %s", unnamed[k]+named[k], k)
 		}
 	}
-	if named[profile.MostlyIdle] > 0 {
-		t.Errorf("%d servers are mostly idle", named[profile.MostlyIdle])
+	if named[judge.MostlyIdle] > 0 {
+		t.Errorf("%d servers are mostly idle", named[judge.MostlyIdle])
 	}
 	t.Logf("unnamed %v, named as a server %v", unnamed, named)
 }

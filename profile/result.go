@@ -44,7 +44,7 @@ type Result struct {
 
 // UseResult is the use of GPUs, or the use by a job or a tenant.
 type UseResult struct {
-	Verdict     VerdictKind   `json:"verdict"`
+	Verdict     judge.Kind    `json:"verdict"`
 	Words       string        `json:"verdict_words"`
 	Confidence  string        `json:"verdict_confidence"` // "high", "medium" or "low"
 	Work        *WorkResult   `json:"work,omitempty"`     // kind of work; nil where several jobs are summed
@@ -170,7 +170,7 @@ func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location)
 			Share: shareFigure(d.Share), Divided: d.Divided, Jobs: append([]string{}, d.Jobs...), UseResult: r.use(d.Use, &v.Devices[i]), Device: d.Device,
 		}
 		if d.Divided {
-			g.Verdict, g.Words = Free, fmt.Sprintf("divided by MIG, %.0f%% of it in no instance", 100*float64(g.Share))
+			g.Verdict, g.Words = judge.Free, fmt.Sprintf("divided by MIG, %.0f%% of it in no instance", 100*float64(g.Share))
 		}
 		r.GPUs = append(r.GPUs, g)
 	}
@@ -284,7 +284,7 @@ func (j *JobUse) recordTags(v *Verdict) *capcli.Tags {
 	if w := v.Work; w != nil && w.Confidence > judge.Low && w.Kind != judge.UnknownWork {
 		list = append(list, capcli.Tag{Name: WorkTag, Value: string(w.Kind)})
 	}
-	if u := j.Use; v.Kind == Starved && u.Held > 0 {
+	if u := j.Use; v.Kind == judge.Starved && u.Held > 0 {
 		list = append(list, capcli.Tag{Name: InputWaitTag, Value: strconv.FormatInt((100*u.Starved+u.Held/2)/u.Held, 10)})
 	}
 	return capcli.NewTags(list...)

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"slices"
 	"time"
 
 	"capcli"
@@ -175,12 +176,7 @@ type Tick struct {
 
 // hasAnswer reports whether any device answered.
 func (t *Tick) hasAnswer() bool {
-	for i := range t.Samples {
-		if t.Samples[i].Answered() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Samples, func(s Sample) bool { return s.Answered() })
 }
 
 // Reset empties the tick, keeping its memory.
@@ -191,12 +187,7 @@ func (t *Tick) Reset() {
 // NextSample returns memory for the tick's next sample of d. All its metrics are
 // NotAsked.
 func (t *Tick) NextSample(d *Device) *Sample {
-	if n := len(t.Samples); n < cap(t.Samples) {
-		t.Samples = t.Samples[:n+1]
-	} else {
-		t.Samples = append(t.Samples, Sample{})
-	}
-	s := &t.Samples[len(t.Samples)-1]
+	s := next(&t.Samples)
 	s.Device = d
 	s.Clear(NotAsked)
 	return s
@@ -204,13 +195,15 @@ func (t *Tick) NextSample(d *Device) *Sample {
 
 // NextGroup returns memory for the tick's next figures of a job's processes. All are NotAsked.
 func (t *Tick) NextGroup(o Owner) *GroupSample {
-	if n := len(t.Groups); n < cap(t.Groups) {
-		t.Groups = t.Groups[:n+1]
-	} else {
-		t.Groups = append(t.Groups, GroupSample{})
-	}
-	s := &t.Groups[len(t.Groups)-1]
+	s := next(&t.Groups)
 	s.Owner = o
 	s.Clear(NotAsked)
 	return s
+}
+
+// next adds an entry to a list and returns it; where the list has memory to spare it holds what was there before.
+func next[T any](list *[]T) *T {
+	n := len(*list)
+	*list = slices.Grow(*list, 1)[:n+1]
+	return &(*list)[n]
 }

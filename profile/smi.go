@@ -2,6 +2,7 @@ package profile
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -122,7 +123,7 @@ func (s *smiSource) openFile() error {
 	if s.file, err = newSMITable(s.o.Where, in); err != nil {
 		return errors.Join(err, in.Close())
 	}
-	if s.file.column("timestamp") < 0 {
+	if !slices.Contains(s.file.names, "timestamp") {
 		err := &capcli.InputError{File: s.o.Where, Line: 1, Text: "expected a column timestamp, found none", Hint: "record with nvidia-smi --query-gpu=timestamp,uuid,utilization.gpu,… --format=csv -l 1"}
 		return errors.Join(err, in.Close())
 	}
@@ -148,19 +149,7 @@ func (s *smiSource) Read(ctx context.Context, t *Tick) error {
 	if s.file != nil {
 		return s.readFile(t)
 	}
-	err := s.table(ctx, s.query, func(table *smiTable) error {
-		for {
-			switch err := table.nextRow(); {
-			case errors.Is(err, io.EOF):
-				return nil
-			case err != nil:
-				return err
-			}
-			if err := s.sample(table, t); err != nil {
-				return err
-			}
-		}
-	})
+	err := s.eachRow(ctx, s.query, func(row *smiTable) error { return s.sample(row, t) })
 	if err == nil && len(t.Samples) == 0 {
 		err = errors.New("nvidia-smi lists no GPU")
 	}
@@ -171,13 +160,13 @@ func (s *smiSource) Read(ctx context.Context, t *Tick) error {
 		return err
 	}
 	s.looked, t.LookedAtProcesses = t.At, true
-	return s.table(ctx, smiApps, func(table *smiTable) error { return s.apps(table, t) })
+	return s.eachRow(ctx, smiApps, func(row *smiTable) error { return s.app(row, t) })
 }
 
 // tellChanges adds events of the GPUs that came and went since the last answer.
 func (s *smiSource) tellChanges(t *Tick) {
 	for _, d := range s.there {
-		if !answers(t.Samples, d) {
+		if !slices.ContainsFunc(t.Samples, func(x Sample) bool { return x.Device == d && x.Answered() }) {
 			t.Events = append(t.Events, Event{At: t.At, Kind: GPULost, Device: d.UUID, Text: "nvidia-smi does not tell of the GPU any more"})
 		}
 	}
@@ -204,23 +193,20 @@ func (s *smiSource) tellChanges(t *Tick) {
 	}
 }
 
-func answers(samples []Sample, d *Device) bool {
-	for i := range samples {
-		if samples[i].Device == d && samples[i].Answered() {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *smiSource) table(ctx context.Context, what string, use func(*smiTable) error) error {
+// eachRow asks nvidia-smi and calls use with the table at each row.
+func (s *smiSource) eachRow(ctx context.Context, what string, use func(*smiTable) error) error {
 	in, err := s.o.Fetch(ctx, what)
 	if err != nil {
 		return err
 	}
 	table, err := newSMITable("nvidia-smi", in)
-	if err == nil {
-		err = use(table)
+	for err == nil {
+		if err = table.nextRow(); err == nil {
+			err = use(table)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
 	return errors.Join(err, in.Close())
 }
@@ -266,7 +252,7 @@ func (s *smiSource) readRows(t *Tick) error {
 		}
 		if len(t.Samples) == 0 {
 			t.At = at
-		} else if at.Sub(t.At) > 500*time.Millisecond || hasSample(t.Samples, s.ahead.Samples[0].Device) {
+		} else if d := s.ahead.Samples[0].Device; at.Sub(t.At) > 500*time.Millisecond || slices.ContainsFunc(t.Samples, func(x Sample) bool { return x.Device == d }) {
 			s.have = true
 			return nil
 		}
@@ -274,24 +260,9 @@ func (s *smiSource) readRows(t *Tick) error {
 	}
 }
 
-func hasSample(samples []Sample, d *Device) bool {
-	for i := range samples {
-		if samples[i].Device == d {
-			return true
-		}
-	}
-	return false
-}
-
 // sample enters the row that the table stands at.
 func (s *smiSource) sample(table *smiTable, t *Tick) error {
-	uuid := table.text("uuid")
-	if uuid == "" {
-		uuid = table.text("gpu_uuid")
-	}
-	if uuid == "" {
-		uuid = "index-" + table.text("index")
-	}
+	uuid := cmp.Or(table.text("uuid"), table.text("gpu_uuid"), "index-"+table.text("index"))
 	d := s.devices[uuid]
 	if d == nil {
 		d = &Device{UUID: uuid, Model: table.text("name"), Bus: table.text("pci.bus_id"), Driver: table.text("driver_version"), GI: -1, CI: -1}
@@ -335,32 +306,21 @@ func (s *smiSource) sample(table *smiTable, t *Tick) error {
 	return nil
 }
 
-// apps enters the processes.
-func (s *smiSource) apps(table *smiTable, t *Tick) error {
-	for {
-		switch err := table.nextRow(); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		d := s.devices[table.text("gpu_uuid")]
-		pid, err := strconv.ParseInt(table.text("pid"), 10, 64)
-		if d == nil || err != nil {
-			continue // a GPU that came since, or "[N/A]"
-		}
-		p := Process{Device: d, PID: pid, Command: table.text("process_name"), Kind: "compute", SMWhy: Unsupported, Start: capcli.NoTime}
-		memory := table.text("used_gpu_memory")
-		if memory == "" {
-			memory = table.text("used_memory")
-		}
-		v, why, err := smiValue(memory)
-		if err != nil {
-			return table.fault("used_gpu_memory", err.Error())
-		}
-		p.MemBytes, p.MemWhy = v*mib, why
-		t.Processes = append(t.Processes, p)
+// app enters the process that the table stands at.
+func (s *smiSource) app(table *smiTable, t *Tick) error {
+	d := s.devices[table.text("gpu_uuid")]
+	pid, err := strconv.ParseInt(table.text("pid"), 10, 64)
+	if d == nil || err != nil {
+		return nil // a GPU that came since, or "[N/A]"
 	}
+	p := Process{Device: d, PID: pid, Command: table.text("process_name"), Kind: "compute", SMWhy: Unsupported, Start: capcli.NoTime}
+	v, why, err := smiValue(cmp.Or(table.text("used_gpu_memory"), table.text("used_memory")))
+	if err != nil {
+		return table.fault("used_gpu_memory", err.Error())
+	}
+	p.MemBytes, p.MemWhy = v*mib, why
+	t.Processes = append(t.Processes, p)
+	return nil
 }
 
 // smiValue reads a value, with or without its unit.
@@ -442,18 +402,9 @@ func (t *smiTable) fault(field, text string) error {
 	return &capcli.InputError{File: t.name, Line: line, Field: field, Text: text, Hint: "expected CSV as nvidia-smi --query-gpu=… --format=csv gives it"}
 }
 
-func (t *smiTable) column(name string) int {
-	for i, n := range t.names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
-}
-
 // text gives a cell, "" where there is none.
 func (t *smiTable) text(name string) string {
-	i := t.column(name)
+	i := slices.Index(t.names, name)
 	if i < 0 {
 		return ""
 	}

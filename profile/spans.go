@@ -88,6 +88,8 @@ func (h *Holder) ID() string {
 	return h.Name
 }
 
+func (h *Holder) ref() jobRef { return jobRef{h.Kind, h.Namespace, h.Name, h.PID} }
+
 // Everywhere tells whether the job is the same on every box.
 func (h *Holder) Everywhere() bool { return h.Kind == "slurm" || h.Kind == "pod" }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"capcli"
 )
 
 // mostSpeeds is the most jobs that WriteSpeed writes one by one: whatif plays a scenario once for each entry. Of more, each
@@ -42,10 +44,7 @@ func (s *Summary) WriteSpeed(w io.Writer) (jobs, left int, err error) {
 		if x.tenant != "" {
 			whose = "tenants: [" + strconv.Quote(x.tenant) + "], "
 		}
-		var ids []string
-		for _, id := range x.ids[:min(len(x.ids), mostSpeedJobs)] {
-			ids = append(ids, strconv.Quote(id))
-		}
+		ids := capcli.Map(x.ids[:min(len(x.ids), mostSpeedJobs)], strconv.Quote)
 		jobs, left = jobs+len(ids), left+len(x.ids)-len(ids)
 		fmt.Fprintf(&out, "  - {%sjobs: [%s], factor: %s, because: input kept up}\n", whose, strings.Join(ids, ", "), strconv.FormatFloat(math.Round(x.factor()*1e6)/1e6, 'f', -1, 64))
 	}

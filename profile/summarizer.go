@@ -37,9 +37,7 @@ type Summarizer struct {
 
 // NewSummarizer starts a summary whose hours and weekdays are those of a zone.
 func NewSummarizer(zone *time.Location) *Summarizer {
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone = cmp.Or(zone, time.UTC)
 	z := &Summarizer{zone: zone, devices: map[hostDevice]*deviceSum{}, jobs: map[jobKey]*JobUse{}, told: map[jobKey][]*ToldUse{}}
 	z.out.From = math.MaxInt64
 	z.spans.Span, z.spans.Told = z.AddSpan, z.AddTold

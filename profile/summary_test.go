@@ -8,6 +8,7 @@ import (
 
 	"capcli/profile"
 	"capcli/profile/accelerator"
+	"capcli/profile/judge"
 )
 
 // script is a box of one device whose every second a test writes down.
@@ -48,28 +49,28 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		play func(s *script)
-		want profile.VerdictKind
+		want judge.Kind
 	}{
-		{"free", func(s *script) { s.run(100, 0) }, profile.Free},
-		{"held, never busy", func(s *script) { s.jobs = []profile.Process{job("1")}; s.run(100, 0) }, profile.NeverBusy},
-		{"works", func(s *script) { s.jobs = []profile.Process{job("1")}; s.run(100, 80) }, profile.Working},
-		{"light", func(s *script) { s.jobs = []profile.Process{job("1")}; s.run(100, 10) }, profile.Light},
+		{"free", func(s *script) { s.run(100, 0) }, judge.Free},
+		{"held, never busy", func(s *script) { s.jobs = []profile.Process{job("1")}; s.run(100, 0) }, judge.NeverBusy},
+		{"works", func(s *script) { s.jobs = []profile.Process{job("1")}; s.run(100, 80) }, judge.Working},
+		{"light", func(s *script) { s.jobs = []profile.Process{job("1")}; s.run(100, 10) }, judge.Light},
 		{"starved", func(s *script) {
 			s.jobs = []profile.Process{job("1")}
 			for range 20 {
 				s.run(2, 80)
 				s.run(5, 0)
 			}
-		}, profile.Starved},
-		{"left alone after work", func(s *script) { s.jobs = []profile.Process{job("1")}; s.run(60, 80); s.run(700, 0) }, profile.MostlyIdle},
+		}, judge.Starved},
+		{"left alone after work", func(s *script) { s.jobs = []profile.Process{job("1")}; s.run(60, 80); s.run(700, 0) }, judge.MostlyIdle},
 		{"long pauses are no starvation", func(s *script) {
 			s.jobs = []profile.Process{job("1")}
 			for range 3 {
 				s.run(60, 80)
 				s.run(900, 0)
 			}
-		}, profile.MostlyIdle},
-		{"too short", func(s *script) { s.run(5, 80) }, profile.TooShortSeen},
+		}, judge.MostlyIdle},
+		{"too short", func(s *script) { s.run(5, 80) }, judge.TooShort},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScript()
@@ -218,7 +219,7 @@ func TestSummaryOfFake(t *testing.T) {
 	if joules > total.Joules() || total.Joules() < 8*70*n {
 		t.Errorf("jobs used %.0f J of %.0f J", joules, total.Joules())
 	}
-	for i, want := range []profile.VerdictKind{profile.Working, profile.Working, profile.Working, profile.Working, profile.Starved, profile.Starved, profile.MostlyIdle} {
+	for i, want := range []judge.Kind{judge.Working, judge.Working, judge.Working, judge.Working, judge.Starved, judge.Starved, judge.MostlyIdle} {
 		if got := sum.Devices[i].Use.Judge(); got.Kind != want {
 			t.Errorf("GPU %d: got %s (%s), want %s", i, got.Kind, got.Words, want)
 		}

@@ -94,9 +94,8 @@ type ToldSpan struct {
 
 // toldKey tells the figures of a box apart.
 type toldKey struct {
-	kind, space, name string // of the holder
-	pid               int64
-	device, figure    string
+	jobRef         // of the holder
+	device, figure string
 }
 
 // toldState is a figure and its span that is under way.
@@ -126,7 +125,7 @@ func (p *Spanner) countTold(h *spanHost, t *Tick) {
 			continue
 		}
 		x := h.holderOf(r)
-		key := toldKey{kind: x.Kind, space: x.Namespace, name: x.Name, pid: x.PID, figure: r.Name}
+		key := toldKey{jobRef: x.ref(), figure: r.Name}
 		if r.Device != nil {
 			key.device = r.Device.UUID
 		}

@@ -55,7 +55,7 @@ func (h *Holder) key(host string) jobKey {
 	if h.Everywhere() {
 		host = ""
 	}
-	return jobKey{host, jobRef{h.Kind, h.Namespace, h.Name, h.PID}}
+	return jobKey{host, h.ref()}
 }
 
 // mostTellersOfJob is the most tellers and names of one job that are kept.

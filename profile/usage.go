@@ -94,7 +94,7 @@ func (u *Use) Reset() {
 		d.Reset()
 	}
 	u.Signs = old.Signs
-	u.Signs.Reset()
+	clear(u.Signs)
 }
 
 func (u *Use) distributions() [6]*Distribution {
@@ -143,29 +143,15 @@ const unitsPerJoule = 8_000_000
 // add counts a sample that stands for some microseconds.
 func (u *Use) add(s *Sample, micros int64, energy spent) {
 	u.addWhole(s, micros, energy)
-	if v, ok := s.Get(UtilGPU); ok {
-		u.Util.Add(v, micros)
+	for i, d := range [...]*Distribution{&u.Util, &u.SM, &u.Tensor, &u.DRAM} {
+		if v, ok := s.Get([...]Metric{UtilGPU, SMActive, TensorActive, DRAMActive}[i]); ok {
+			d.Add(v, micros)
+		}
 	}
-	if v, ok := s.Get(SMActive); ok {
-		u.SM.Add(v, micros)
-	}
-	if v, ok := s.Get(TensorActive); ok {
-		u.Tensor.Add(v, micros)
-	}
-	if v, ok := s.Get(DRAMActive); ok {
-		u.DRAM.Add(v, micros)
-	}
-	if v, ok := s.Get(SMOccupancy); ok {
-		u.Occupancy.Add(v, micros)
-	}
-	if v, ok := s.Get(FP64Active); ok {
-		u.FP64.Add(v, micros)
-	}
-	if v, ok := s.Get(FP32Active); ok {
-		u.FP32.Add(v, micros)
-	}
-	if v, ok := s.Get(ClockSM); ok {
-		u.Clock.Add(v, micros)
+	for i, a := range [...]*Average{&u.Occupancy, &u.FP64, &u.FP32, &u.Clock} {
+		if v, ok := s.Get([...]Metric{SMOccupancy, FP64Active, FP32Active, ClockSM}[i]); ok {
+			a.Add(v, micros)
+		}
 	}
 	if v, ok := s.Get(Throttle); ok && v < math.MaxUint32 {
 		if uint64(v)&throttledByHeat != 0 {

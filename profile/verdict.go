@@ -7,33 +7,6 @@ import (
 	"capcli/profile/judge"
 )
 
-// VerdictKind is a judgement on the use of a GPU, or on the use of GPUs by a job.
-type VerdictKind string
-
-// The verdicts, from the worst use of money to the best; package judge says when each is given.
-const (
-	NeverBusy    = VerdictKind(judge.NeverBusy)    // held, and never computed
-	MostlyIdle   = VerdictKind(judge.MostlyIdle)   // held, and nobody at work for most of the time
-	IdleHeld     = VerdictKind(judge.Idle)         // of a finding: nobody at work
-	Stuck        = VerdictKind(judge.Stuck)        // a kernel runs and does nothing
-	Starved      = VerdictKind(judge.Starved)      // computes in bursts and waits between them
-	HostTransfer = VerdictKind(judge.HostTransfer) // waits on copies from and to the host
-	CommBetween  = VerdictKind(judge.CommBetween)  // waits on GPUs of other boxes
-	CommInNode   = VerdictKind(judge.CommInNode)   // waits on GPUs of its box
-	CommBound    = VerdictKind(judge.CommBound)    // waits on transfers; over which link cannot be told
-	SmallKernels = VerdictKind(judge.SmallKernels) // kernels too small for the GPU
-	ThermalCap   = VerdictKind(judge.ThermalCap)   // held back by heat
-	PowerCap     = VerdictKind(judge.PowerCap)     // held back by the power limit
-	Light        = VerdictKind(judge.Light)        // kernels run, but fill little of the GPU
-	MemoryBound  = VerdictKind(judge.MemoryBound)  // as fast as device memory is
-	ComputeBound = VerdictKind(judge.ComputeBound) // as fast as the GPU computes
-	Working      = VerdictKind(judge.Working)
-	NotMeasured  = VerdictKind(judge.Unknown) // cannot be told
-	MixedUse     = VerdictKind(judge.Mixed)   // no finding has the majority
-	Free         = VerdictKind(judge.Free)    // nobody held it
-	TooShortSeen = VerdictKind(judge.TooShort)
-)
-
 // Thresholds of what is judged before the findings.
 const (
 	leastSeen      = 10_000_000 // microseconds: less is no base for a verdict
@@ -43,7 +16,7 @@ const (
 
 // Verdict is a judgement, the words for it and what it rests on.
 type Verdict struct {
-	Kind       VerdictKind
+	Kind       judge.Kind
 	Words      string
 	Confidence judge.Confidence
 	Found      []judge.Found      // time by kind while held, the worst first
@@ -63,16 +36,16 @@ func (u *Use) judge(j *judge.Job) Verdict {
 // verdict returns the verdict on findings.
 func (u *Use) verdict(found []judge.Found) Verdict {
 	if u.Watched < leastSeen {
-		return Verdict{Kind: TooShortSeen, Words: "observed for too short a time", Confidence: judge.Low}
+		return Verdict{Kind: judge.TooShort, Words: "observed for too short a time", Confidence: judge.Low}
 	}
-	if u.Util.Time() == 0 && u.SM.Time() == 0 {
-		return Verdict{Kind: NotMeasured, Words: "activity is not reported here", Confidence: judge.Low, Found: found}
+	if u.Util.Micros == 0 && u.SM.Micros == 0 {
+		return Verdict{Kind: judge.Unknown, Words: "activity is not reported here", Confidence: judge.Low, Found: found}
 	}
 	if float64(u.Held) < freeShare*float64(u.Seen) {
 		return u.unheld(found)
 	}
 	v := judge.Overall(found, u.Burst())
-	return Verdict{Kind: VerdictKind(v.Kind), Words: v.Words, Confidence: v.Confidence, Found: found}
+	return Verdict{Kind: v.Kind, Words: v.Words, Confidence: v.Confidence, Found: found}
 }
 
 // unheld is the verdict on a device that nobody held. Utilisation without a process and without
@@ -81,11 +54,11 @@ func (u *Use) unheld(found []judge.Found) Verdict {
 	busy := u.BusyShare()
 	switch {
 	case !(busy > freeShare):
-		return Verdict{Kind: Free, Words: "free", Confidence: judge.High, Found: found}
-	case u.SM.Time() > 0 && u.SM.Mean() < 1:
-		return Verdict{Kind: Free, Words: fmt.Sprintf("free; its counter shows %.0f%% busy without a process", percentOfWhole*busy), Confidence: judge.Medium, Found: found}
+		return Verdict{Kind: judge.Free, Words: "free", Confidence: judge.High, Found: found}
+	case u.SM.Micros > 0 && u.SM.Mean() < 1:
+		return Verdict{Kind: judge.Free, Words: fmt.Sprintf("free; its counter shows %.0f%% busy without a process", percentOfWhole*busy), Confidence: judge.Medium, Found: found}
 	}
-	return Verdict{Kind: Working, Words: fmt.Sprintf("busy %.0f%% of the time, by an unknown process", percentOfWhole*busy), Confidence: judge.Low, Found: found}
+	return Verdict{Kind: judge.Working, Words: fmt.Sprintf("busy %.0f%% of the time, by an unknown process", percentOfWhole*busy), Confidence: judge.Low, Found: found}
 }
 
 // Judge returns the verdict on the job.
@@ -179,8 +152,8 @@ func agreedCount(a, b int) int {
 }
 
 // Finding returns the finding of a kind, or nil.
-func (v *Verdict) Finding(k VerdictKind) *judge.Found {
-	if i := slices.IndexFunc(v.Found, func(f judge.Found) bool { return VerdictKind(f.Kind) == k }); i >= 0 {
+func (v *Verdict) Finding(k judge.Kind) *judge.Found {
+	if i := slices.IndexFunc(v.Found, func(f judge.Found) bool { return f.Kind == k }); i >= 0 {
 		return &v.Found[i]
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/profile/judge"
 )
 
 // scene is a job on some GPUs whose every second a test makes up.
@@ -189,79 +190,79 @@ const gib = mibPerGiB
 // the means alone said of them.
 var signatures = []struct {
 	name    string
-	was     profile.VerdictKind
+	was     judge.Kind
 	scene   scene
 	minutes int
 	load    func(*scene) func(int) gpu
-	want    profile.VerdictKind
+	want    judge.Kind
 	sure    string // the highest confidence that it may have, "" for any
 }{
 	// The misjudged ones.
-	{"inter-node all-reduce", profile.Working, scene{gpus: 8, hosts: 2, told: true, box: network(11*gib, 11*gib)}, 10, steady(gpu{util: 100, sm: 35, tensor: 8, dram: 15, tx: 4 * gib, rx: 4 * gib, watts: 330, memory: 80}), profile.CommBetween, ""},
-	{"inter-node all-reduce, network not sampled", profile.Working, scene{gpus: 8, hosts: 2, told: true}, 10, steady(gpu{util: 100, sm: 35, tensor: 8, dram: 15, tx: 4 * gib, rx: 11 * gib, watts: 330, memory: 80}), profile.CommBetween, "medium"},
-	{"offload over PCIe", profile.CommBound, scene{gpus: 1, told: true}, 10, steady(gpu{util: 97, sm: 30, tensor: 9, dram: 14, tx: 21 * gib, rx: 23 * gib, watts: 260, memory: 95}), profile.HostTransfer, ""},
-	{"one small block all the time", profile.NeverBusy, scene{gpus: 1, told: true}, 10, func(c *scene) func(int) gpu {
+	{"inter-node all-reduce", judge.Working, scene{gpus: 8, hosts: 2, told: true, box: network(11*gib, 11*gib)}, 10, steady(gpu{util: 100, sm: 35, tensor: 8, dram: 15, tx: 4 * gib, rx: 4 * gib, watts: 330, memory: 80}), judge.CommBetween, ""},
+	{"inter-node all-reduce, network not sampled", judge.Working, scene{gpus: 8, hosts: 2, told: true}, 10, steady(gpu{util: 100, sm: 35, tensor: 8, dram: 15, tx: 4 * gib, rx: 11 * gib, watts: 330, memory: 80}), judge.CommBetween, "medium"},
+	{"offload over PCIe", judge.CommBound, scene{gpus: 1, told: true}, 10, steady(gpu{util: 97, sm: 30, tensor: 9, dram: 14, tx: 21 * gib, rx: 23 * gib, watts: 260, memory: 95}), judge.HostTransfer, ""},
+	{"one small block all the time", judge.NeverBusy, scene{gpus: 1, told: true}, 10, func(c *scene) func(int) gpu {
 		return func(int) gpu {
 			return gpu{util: 100, sm: 0.8, dram: 0.4, rx: 20, watts: 118 + 6*c.rng.NormFloat64(), clock: 1980, memory: 3}
 		}
-	}, profile.SmallKernels, ""},
-	{"a collective that hangs", profile.Light, scene{gpus: 8, hosts: 2, told: true, box: network(1, 1)}, 30, func(c *scene) func(int) gpu {
+	}, judge.SmallKernels, ""},
+	{"a collective that hangs", judge.Light, scene{gpus: 8, hosts: 2, told: true, box: network(1, 1)}, 30, func(c *scene) func(int) gpu {
 		return func(int) gpu {
 			return gpu{util: 100, sm: 1.5, watts: 118 + 0.5*c.rng.NormFloat64(), clock: 1980, memory: 90}
 		}
-	}, profile.Stuck, ""},
-	{"a power cap", profile.Working, scene{gpus: 8, told: true}, 10, steady(gpu{util: 100, sm: 92, tensor: 44, dram: 40, nvlink: 50_000, watts: 400, clock: 1300, reasons: 0x4, memory: 90}), profile.PowerCap, ""},
-	{"a slow stream of requests", profile.Starved, scene{gpus: 1, told: true, command: "python app.py"}, 60, requests(9, gpu{util: 90, sm: 60, tensor: 15, dram: 50, watts: 320, clock: 1950, memory: 92}), profile.Light, ""},
-	{"heat", profile.Working, scene{gpus: 8, told: true}, 10, steady(gpu{util: 100, sm: 92, tensor: 44, dram: 40, watts: 420, clock: 1100, reasons: 0x20, temp: 88, memory: 90}), profile.ThermalCap, ""},
+	}, judge.Stuck, ""},
+	{"a power cap", judge.Working, scene{gpus: 8, told: true}, 10, steady(gpu{util: 100, sm: 92, tensor: 44, dram: 40, nvlink: 50_000, watts: 400, clock: 1300, reasons: 0x4, memory: 90}), judge.PowerCap, ""},
+	{"a slow stream of requests", judge.Starved, scene{gpus: 1, told: true, command: "python app.py"}, 60, requests(9, gpu{util: 90, sm: 60, tensor: 15, dram: 50, watts: 320, clock: 1950, memory: 92}), judge.Light, ""},
+	{"heat", judge.Working, scene{gpus: 8, told: true}, 10, steady(gpu{util: 100, sm: 92, tensor: 44, dram: 40, watts: 420, clock: 1100, reasons: 0x20, temp: 88, memory: 90}), judge.ThermalCap, ""},
 
 	// Work as it should be, and what binds it.
-	{"trains well", profile.Working, scene{gpus: 8, told: true, command: "torchrun train.py"}, 10, steady(gpu{util: 98, sm: 85, tensor: 42, dram: 40, nvlink: 90_000, rx: 200, watts: 560, memory: 90}), profile.Working, ""},
-	{"large products", profile.Working, scene{gpus: 8, told: true}, 10, steady(gpu{util: 99, sm: 95, tensor: 68, dram: 35, nvlink: 60_000, watts: 640, memory: 90}), profile.ComputeBound, ""},
-	{"decoding", profile.MemoryBound, scene{gpus: 1, told: true, command: "vllm serve m"}, 10, steady(gpu{util: 99, sm: 85, tensor: 9, dram: 82, watts: 460, memory: 92}), profile.MemoryBound, ""},
-	{"tensor-parallel all-reduce", profile.CommBound, scene{gpus: 8, told: true}, 10, steady(gpu{util: 99, sm: 34, tensor: 14, dram: 19, nvlink: 241_000, watts: 330, memory: 62}), profile.CommInNode, ""},
-	{"little NVLink, much waiting", profile.CommBound, scene{gpus: 4, told: true}, 10, steady(gpu{util: 99, sm: 40, tensor: 10, dram: 12, nvlink: 30_000, watts: 280, memory: 70}), profile.CommInNode, ""},
-	{"peers over PCIe", profile.Working, scene{gpus: 4, hosts: 1, told: true, hidden: []profile.Metric{profile.NVLinkTx, profile.NVLinkRx}}, 10, steady(gpu{util: 99, sm: 38, tensor: 10, dram: 12, tx: 9 * gib, rx: 10 * gib, watts: 200, memory: 70}), profile.CommInNode, "low"},
-	{"another job's network traffic", profile.Working, scene{gpus: 1, hosts: 1, told: true, box: network(20*gib, 20*gib)}, 10, steady(gpu{util: 95, sm: 28, tensor: 9, dram: 14, tx: 6 * gib, rx: 9 * gib, watts: 260, memory: 95}), profile.HostTransfer, ""},
-	{"copies, on who knows how many GPUs", profile.Working, scene{gpus: 1}, 10, steady(gpu{util: 99, sm: 30, tensor: 8, dram: 12, tx: 4 * gib, rx: 5 * gib, watts: 220, memory: 70}), profile.CommBound, "low"},
-	{"many small kernels", profile.Light, scene{gpus: 1, told: true}, 10, steady(gpu{util: 97, sm: 12, tensor: 1, dram: 6, rx: 90, watts: 150, memory: 20}), profile.SmallKernels, ""},
+	{"trains well", judge.Working, scene{gpus: 8, told: true, command: "torchrun train.py"}, 10, steady(gpu{util: 98, sm: 85, tensor: 42, dram: 40, nvlink: 90_000, rx: 200, watts: 560, memory: 90}), judge.Working, ""},
+	{"large products", judge.Working, scene{gpus: 8, told: true}, 10, steady(gpu{util: 99, sm: 95, tensor: 68, dram: 35, nvlink: 60_000, watts: 640, memory: 90}), judge.ComputeBound, ""},
+	{"decoding", judge.MemoryBound, scene{gpus: 1, told: true, command: "vllm serve m"}, 10, steady(gpu{util: 99, sm: 85, tensor: 9, dram: 82, watts: 460, memory: 92}), judge.MemoryBound, ""},
+	{"tensor-parallel all-reduce", judge.CommBound, scene{gpus: 8, told: true}, 10, steady(gpu{util: 99, sm: 34, tensor: 14, dram: 19, nvlink: 241_000, watts: 330, memory: 62}), judge.CommInNode, ""},
+	{"little NVLink, much waiting", judge.CommBound, scene{gpus: 4, told: true}, 10, steady(gpu{util: 99, sm: 40, tensor: 10, dram: 12, nvlink: 30_000, watts: 280, memory: 70}), judge.CommInNode, ""},
+	{"peers over PCIe", judge.Working, scene{gpus: 4, hosts: 1, told: true, hidden: []profile.Metric{profile.NVLinkTx, profile.NVLinkRx}}, 10, steady(gpu{util: 99, sm: 38, tensor: 10, dram: 12, tx: 9 * gib, rx: 10 * gib, watts: 200, memory: 70}), judge.CommInNode, "low"},
+	{"another job's network traffic", judge.Working, scene{gpus: 1, hosts: 1, told: true, box: network(20*gib, 20*gib)}, 10, steady(gpu{util: 95, sm: 28, tensor: 9, dram: 14, tx: 6 * gib, rx: 9 * gib, watts: 260, memory: 95}), judge.HostTransfer, ""},
+	{"copies, on who knows how many GPUs", judge.Working, scene{gpus: 1}, 10, steady(gpu{util: 99, sm: 30, tensor: 8, dram: 12, tx: 4 * gib, rx: 5 * gib, watts: 220, memory: 70}), judge.CommBound, "low"},
+	{"many small kernels", judge.Light, scene{gpus: 1, told: true}, 10, steady(gpu{util: 97, sm: 12, tensor: 1, dram: 6, rx: 90, watts: 150, memory: 20}), judge.SmallKernels, ""},
 
 	// Waiting for input.
-	{"loader too slow", profile.Starved, scene{gpus: 2, told: true, command: "python train.py"}, 10, bursts(2, 5, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), profile.Starved, ""},
-	{"loader too slow, of an unknown program", profile.Starved, scene{gpus: 2, told: true}, 10, bursts(3, 6, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), profile.Starved, "medium"},
-	{"waits for the disk", profile.Starved, scene{gpus: 2, told: true, group: func(s *profile.GroupSample, _ int) {
+	{"loader too slow", judge.Starved, scene{gpus: 2, told: true, command: "python train.py"}, 10, bursts(2, 5, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), judge.Starved, ""},
+	{"loader too slow, of an unknown program", judge.Starved, scene{gpus: 2, told: true}, 10, bursts(3, 6, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), judge.Starved, "medium"},
+	{"waits for the disk", judge.Starved, scene{gpus: 2, told: true, group: func(s *profile.GroupSample, _ int) {
 		s.Values[profile.GroupIOWait], s.Why[profile.GroupIOWait] = 35, profile.Known
-	}}, 10, bursts(4, 4, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), profile.Starved, ""},
-	{"a batch each minute and a half", profile.Starved, scene{gpus: 1, told: true, command: "python train.py"}, 60, bursts(40, 50, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), profile.Starved, ""},
-	{"a server named as one", profile.Starved, scene{gpus: 1, told: true, command: "vllm serve m"}, 10, bursts(2, 5, gpu{util: 90, sm: 60, tensor: 12, dram: 50, watts: 320, clock: 1950, memory: 92}), profile.Light, ""},
+	}}, 10, bursts(4, 4, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), judge.Starved, ""},
+	{"a batch each minute and a half", judge.Starved, scene{gpus: 1, told: true, command: "python train.py"}, 60, bursts(40, 50, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), judge.Starved, ""},
+	{"a server named as one", judge.Starved, scene{gpus: 1, told: true, command: "vllm serve m"}, 10, bursts(2, 5, gpu{util: 90, sm: 60, tensor: 12, dram: 50, watts: 320, clock: 1950, memory: 92}), judge.Light, ""},
 
 	// Nobody at work.
-	{"a notebook left open", profile.NeverBusy, scene{gpus: 1, told: true, command: "jupyter-lab"}, 10, steady(gpu{watts: 72, clock: 345, memory: 40}), profile.NeverBusy, ""},
-	{"a notebook now and then", profile.Starved, scene{gpus: 1, told: true, command: "jupyter-lab"}, 60, bursts(30, 500, gpu{util: 50, sm: 22, tensor: 4, dram: 18, watts: 200, clock: 1950, memory: 40}), profile.MostlyIdle, ""},
-	{"a rank that waits for another node's data", profile.NeverBusy, scene{gpus: 1, hosts: 4, told: true, box: network(2*gib, 3*gib)}, 10, steady(gpu{watts: 85, clock: 1400, memory: 60}), profile.CommBetween, "low"},
+	{"a notebook left open", judge.NeverBusy, scene{gpus: 1, told: true, command: "jupyter-lab"}, 10, steady(gpu{watts: 72, clock: 345, memory: 40}), judge.NeverBusy, ""},
+	{"a notebook now and then", judge.Starved, scene{gpus: 1, told: true, command: "jupyter-lab"}, 60, bursts(30, 500, gpu{util: 50, sm: 22, tensor: 4, dram: 18, watts: 200, clock: 1950, memory: 40}), judge.MostlyIdle, ""},
+	{"a rank that waits for another node's data", judge.NeverBusy, scene{gpus: 1, hosts: 4, told: true, box: network(2*gib, 3*gib)}, 10, steady(gpu{watts: 85, clock: 1400, memory: 60}), judge.CommBetween, "low"},
 
 	// Without the metrics that it needs.
-	{"A100, busy at middling power", profile.Working, scene{gpus: 1, told: true, hidden: noGPM}, 10, steady(gpu{util: 100, watts: 350, memory: 60}), profile.NotMeasured, "low"},
-	{"A100, busy at full power", profile.Working, scene{gpus: 1, told: true, hidden: noGPM}, 10, steady(gpu{util: 100, watts: 620, memory: 60}), profile.Working, "low"},
-	{"A100, hung", profile.Working, scene{gpus: 8, told: true, hidden: noGPM}, 30, func(c *scene) func(int) gpu {
+	{"A100, busy at middling power", judge.Working, scene{gpus: 1, told: true, hidden: noGPM}, 10, steady(gpu{util: 100, watts: 350, memory: 60}), judge.Unknown, "low"},
+	{"A100, busy at full power", judge.Working, scene{gpus: 1, told: true, hidden: noGPM}, 10, steady(gpu{util: 100, watts: 620, memory: 60}), judge.Working, "low"},
+	{"A100, hung", judge.Working, scene{gpus: 8, told: true, hidden: noGPM}, 30, func(c *scene) func(int) gpu {
 		return func(int) gpu {
 			return gpu{util: 100, watts: 90 + 0.4*c.rng.NormFloat64(), clock: 1410, memory: 80}
 		}
-	}, profile.Stuck, "low"},
-	{"A100, power cap", profile.Working, scene{gpus: 1, told: true, hidden: noGPM}, 10, steady(gpu{util: 100, watts: 695, clock: 1100, reasons: 0x4, memory: 60}), profile.PowerCap, ""},
-	{"A100, short of input", profile.Starved, scene{gpus: 1, told: true, hidden: noGPM, command: "python train.py"}, 10, bursts(2, 4, gpu{util: 80, watts: 300, clock: 1410, memory: 60}), profile.Starved, ""},
-	{"MIG slice at work", profile.Working, scene{gpus: 1, told: true, mig: true, hidden: onMIG}, 10, steady(gpu{sm: 80, tensor: 30, dram: 40, memory: 60}), profile.Working, ""},
-	{"MIG slice bound by memory", profile.MemoryBound, scene{gpus: 1, told: true, mig: true, hidden: onMIG}, 10, steady(gpu{sm: 80, tensor: 10, dram: 77, memory: 60}), profile.MemoryBound, ""},
-	{"MIG slice hardly used", profile.Light, scene{gpus: 1, told: true, mig: true, hidden: onMIG}, 10, steady(gpu{sm: 9, tensor: 1, dram: 6, memory: 60}), profile.Light, ""},
-	{"a GPU of two jobs", profile.Working, scene{gpus: 1, told: true, shared: true}, 10, steady(gpu{util: 95, sm: 90, tensor: 60, dram: 30, watts: 500, memory: 60}), profile.ComputeBound, "low"},
+	}, judge.Stuck, "low"},
+	{"A100, power cap", judge.Working, scene{gpus: 1, told: true, hidden: noGPM}, 10, steady(gpu{util: 100, watts: 695, clock: 1100, reasons: 0x4, memory: 60}), judge.PowerCap, ""},
+	{"A100, short of input", judge.Starved, scene{gpus: 1, told: true, hidden: noGPM, command: "python train.py"}, 10, bursts(2, 4, gpu{util: 80, watts: 300, clock: 1410, memory: 60}), judge.Starved, ""},
+	{"MIG slice at work", judge.Working, scene{gpus: 1, told: true, mig: true, hidden: onMIG}, 10, steady(gpu{sm: 80, tensor: 30, dram: 40, memory: 60}), judge.Working, ""},
+	{"MIG slice bound by memory", judge.MemoryBound, scene{gpus: 1, told: true, mig: true, hidden: onMIG}, 10, steady(gpu{sm: 80, tensor: 10, dram: 77, memory: 60}), judge.MemoryBound, ""},
+	{"MIG slice hardly used", judge.Light, scene{gpus: 1, told: true, mig: true, hidden: onMIG}, 10, steady(gpu{sm: 9, tensor: 1, dram: 6, memory: 60}), judge.Light, ""},
+	{"a GPU of two jobs", judge.Working, scene{gpus: 1, told: true, shared: true}, 10, steady(gpu{util: 95, sm: 90, tensor: 60, dram: 30, watts: 500, memory: 60}), judge.ComputeBound, "low"},
 
 	// Samples too far apart for a shape.
-	{"a minute between samples, at work", profile.Working, scene{gpus: 8, told: true, every: 60}, 60, steady(gpu{util: 98, sm: 85, tensor: 42, dram: 40, nvlink: 90_000, watts: 560, memory: 90}), profile.Working, "medium"},
-	{"a minute between samples, all-reduce", profile.CommBound, scene{gpus: 8, told: true, every: 60}, 60, steady(gpu{util: 99, sm: 34, tensor: 14, dram: 19, nvlink: 241_000, watts: 330, memory: 62}), profile.CommInNode, "medium"},
-	{"a minute between samples, bursts", profile.Light, scene{gpus: 2, told: true, every: 60}, 60, bursts(2, 5, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), profile.NotMeasured, "low"},
-	{"five seconds between samples, all-reduce", profile.CommBound, scene{gpus: 8, told: true, every: 5}, 60, steady(gpu{util: 99, sm: 34, tensor: 14, dram: 19, nvlink: 241_000, watts: 330, memory: 62}), profile.CommInNode, ""},
+	{"a minute between samples, at work", judge.Working, scene{gpus: 8, told: true, every: 60}, 60, steady(gpu{util: 98, sm: 85, tensor: 42, dram: 40, nvlink: 90_000, watts: 560, memory: 90}), judge.Working, "medium"},
+	{"a minute between samples, all-reduce", judge.CommBound, scene{gpus: 8, told: true, every: 60}, 60, steady(gpu{util: 99, sm: 34, tensor: 14, dram: 19, nvlink: 241_000, watts: 330, memory: 62}), judge.CommInNode, "medium"},
+	{"a minute between samples, bursts", judge.Light, scene{gpus: 2, told: true, every: 60}, 60, bursts(2, 5, gpu{util: 90, sm: 78, tensor: 38, dram: 44, watts: 400, clock: 1950, memory: 95}), judge.Unknown, "low"},
+	{"five seconds between samples, all-reduce", judge.CommBound, scene{gpus: 8, told: true, every: 5}, 60, steady(gpu{util: 99, sm: 34, tensor: 14, dram: 19, nvlink: 241_000, watts: 330, memory: 62}), judge.CommInNode, ""},
 
 	// Contradictions.
-	{"a counter that stands still", profile.Working, scene{gpus: 1, told: true}, 10, steady(gpu{util: 0, sm: 70, tensor: 20, dram: 30, watts: 300, memory: 60}), profile.NotMeasured, "low"},
+	{"a counter that stands still", judge.Working, scene{gpus: 1, told: true}, 10, steady(gpu{util: 0, sm: 70, tensor: 20, dram: 30, watts: 300, memory: 60}), judge.Unknown, "low"},
 }
 
 func TestSignatures(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 )
 
 // uncounted are the verdicts that the lead of a summary does not count.
-var uncounted = []VerdictKind{Working, ComputeBound, NotMeasured, TooShortSeen, IdleHeld}
+var uncounted = []judge.Kind{judge.Working, judge.ComputeBound, judge.Unknown, judge.TooShort, judge.Idle}
 
 // Lead returns the most important results in at most three sentences.
 func (r *Result) Lead() string {
@@ -22,7 +22,7 @@ func (r *Result) Lead() string {
 		return "No samples."
 	}
 	hosts, whole, divided, instances := map[string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}, int64(0)
-	verdicts := map[VerdictKind]int{}
+	verdicts := map[judge.Kind]int{}
 	for i := range r.GPUs {
 		g := &r.GPUs[i]
 		hosts[g.Host] = true
@@ -51,7 +51,7 @@ func (r *Result) Lead() string {
 	text += "."
 	var found []string
 	for _, d := range judge.Descriptions {
-		k := VerdictKind(d.Kind)
+		k := d.Kind
 		if n := verdicts[k]; n > 0 && !slices.Contains(uncounted, k) {
 			found = append(found, fmt.Sprintf("%d %s", n, d.Count))
 		}
@@ -75,10 +75,10 @@ var gravestKinds = []EventKind{Xid, ECCError, GPULost, Stalled, DriverGone, Gave
 func (r *Result) Notes() []string {
 	var out []string
 	total := r.Total.Use
-	if total.Util.Time() > 0 {
+	if total.Util.Micros > 0 {
 		out = append(out, `"busy" is NVML's GPU utilisation: a kernel was running. It does not say how much of the GPU worked; SM and tensor do.`)
 	}
-	if total.SM.Time() == 0 && total.Seen > 0 {
+	if total.SM.Micros == 0 && total.Seen > 0 {
 		out = append(out, "SM and tensor activity were not reported: they need a Hopper GPU or later, or a source such as dcgm with profiling fields (capcli doctor)")
 	}
 	if slices.ContainsFunc(r.GPUs, func(g GPUResult) bool { return g.Device.MIG() }) {

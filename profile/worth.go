@@ -166,7 +166,7 @@ func (j *JobUse) toldMFU() float64 {
 // InputFactor is how many times as fast the job would be if it never waited for input; NaN where that is not known.
 func (j *JobUse) InputFactor() float64 {
 	u := j.Use
-	if u.Held == 0 || u.SM.Time() == 0 && u.Util.Time() == 0 {
+	if u.Held == 0 || u.SM.Micros == 0 && u.Util.Micros == 0 {
 		return math.NaN()
 	}
 	return float64(u.Held) / float64(max(1, u.Held-u.Starved))

@@ -74,7 +74,7 @@ var shortageSection = strict.Section[Shortage]{Name: "shortage", Check: checkSho
 	return []strict.Field{
 		{"mean_had", "mean time in which nodes can be had", strict.Duration(&s.MeanHad, 1)},
 		{"mean_short", "mean time in which none can", strict.Duration(&s.MeanShort, 1)},
-		{"by_hour", "24 numbers: how likely it is in each hour of the day that none can be had", shares(&s.ByHour)},
+		{"by_hour", "24 numbers: how likely it is in each hour of the day that none can be had", numbers(&s.ByHour, 24, 0, 1)},
 		{"tz", "zone of by_hour: Europe/Berlin; default: UTC", service.ReadZone(&s.Zone)},
 		{"availability", "as recorded: {file: trace.json, polarity: available}; it limits the nodes, and takes none away", availabilitySection.Pointer(&s.Trace)},
 		{"retry", "a pool whose order was refused is left alone so long; default: 3m, as Karpenter does", strict.Duration(&s.Retry, 1)},
@@ -107,17 +107,6 @@ func checkShortage(o *strict.Object, s *Shortage) {
 	}
 }
 
-// shares reads numbers from 0 to 1.
-func shares(dst *[]float64) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, 24, "numbers", func(_ int, n *yaml.Node) {
-			x := 0.0
-			strict.Number(&x, 0, 1)(d, n)
-			*dst = append(*dst, x)
-		})
-	}
-}
-
 var leadSection = strict.Section[LeadTime]{Name: "lead_time", Needs: []string{"median", "p95"}, Fields: func(l *LeadTime) []strict.Field {
 	return []strict.Field{
 		{"median", "half of the orders come sooner", strict.Duration(&l.Median, 1)},
@@ -139,11 +128,7 @@ func leadTime(dst *LeadTime) strict.Reader {
 			if len(n.Content) == 0 && !d.IsDescribing(n) {
 				d.Fault(n, "the list of lead times is empty")
 			}
-			d.ReadList(n, maxList, "lead times", func(_ int, n *yaml.Node) {
-				var t capcli.Seconds
-				strict.Duration(&t, 0)(d, n)
-				dst.List = append(dst.List, t)
-			})
+			strict.List(&dst.List, maxList, "lead times", func(t *capcli.Seconds) strict.Reader { return strict.Duration(t, 0) })(d, n)
 		default:
 			strict.Duration(&dst.Fixed, 0)(d, n)
 		}

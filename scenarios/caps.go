@@ -14,7 +14,6 @@ import (
 // maxGPUHours is the largest amount of GPU time that a scenario may state.
 const maxGPUHours = 1e9
 
-// gpuHours reads GPU time in hours.
 func gpuHours(dst *capcli.GPUTime) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var hours float64
@@ -149,7 +148,6 @@ func priorityClasses(dst *[]simulate.PriorityClass) strict.Reader {
 	}
 }
 
-// spendsMoney reports whether a tenant has a budget of money.
 func (s *Scenario) spendsMoney() bool {
 	return slices.ContainsFunc(s.Tenants, func(t simulate.Tenant) bool { return t.Budget != nil && t.Budget.Money > 0 })
 }

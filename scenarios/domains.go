@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"slices"
 
 	"capcli"
@@ -67,9 +68,7 @@ func (c *Capacity) checkRack(o *strict.Object) {
 	}
 	r := c.Failures.Rack
 	level := r.Level
-	if level == "" {
-		level = rackLevel
-	}
+	level = cmp.Or(level, rackLevel)
 	i := slices.IndexFunc(c.Domains, func(d DomainSpec) bool { return d.Level == level })
 	switch {
 	case i < 0 && r.Level != "":
@@ -96,7 +95,6 @@ func (r *RackFailures) size(p *simulate.Pool) int {
 	return r.Nodes
 }
 
-// domains returns the domains of a group of nodes.
 func (c *Capacity) domains(g *group) []simulate.Domain {
 	var out []simulate.Domain
 	for i, d := range c.Domains {

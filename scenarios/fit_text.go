@@ -121,9 +121,7 @@ func (w *fitWriter) capacity() {
 	var unpriced []string
 	for i := range pools {
 		p := &pools[i]
-		if p.model == "" {
-			p.model = w.o.GPUModel
-		}
+		p.model = cmp.Or(p.model, w.o.GPUModel)
 		name := p.name(taken)
 		w.out.Pools++
 		w.out.GPUs += p.gpus

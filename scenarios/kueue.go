@@ -27,11 +27,7 @@ func kueueFields(k *Kueue) []strict.Field {
 				file(&k.Objects[0])(d, n)
 				return
 			}
-			d.ReadList(n, maxList, "files", func(_ int, n *yaml.Node) {
-				name := ""
-				file(&name)(d, n)
-				k.Objects = append(k.Objects, name)
-			})
+			strict.List(&k.Objects, maxList, "files", file)(d, n)
 		}},
 		{"evict_time", "from preemption until the pods are gone", strict.Duration(&k.EvictTime, 0)},
 		{"duration", "of workloads of which nothing says how long they last", strict.Duration(&k.Default, 1)},

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"capcli"
 	"capcli/scenarios/outcome"
 	"capcli/scenarios/strict"
 )
@@ -46,10 +47,7 @@ func limits(dst *[]outcome.Check) strict.Reader {
 
 // limitNames returns the regular expression of the names of bounds, which are those of metrics.
 func limitNames() string {
-	var names []string
-	for _, m := range outcome.Metrics {
-		names = append(names, regexp.QuoteMeta(m.Name))
-	}
+	names := capcli.Map(outcome.Metrics, func(m *outcome.Metric) string { return regexp.QuoteMeta(m.Name) })
 	return "^(.+[.])?(" + strings.Join(names, "|") + ")(_s|_usd)?$" // see outcome.FindMetric
 }
 

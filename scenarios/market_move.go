@@ -64,10 +64,7 @@ func (m *Market) AddMoves(texts []string) error {
 
 // addMove adds a move. It returns what is wrong with it; "" is nothing.
 func (m *Market) addMove(x MarketMove) string {
-	var names []string
-	for _, g := range m.GPUs {
-		names = append(names, g.Model)
-	}
+	names := capcli.Map(m.GPUs, func(g MarketGPU) string { return g.Model })
 	x.From, x.To = slices.Index(names, x.from), slices.Index(names, x.to)
 	switch {
 	case x.From < 0:

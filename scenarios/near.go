@@ -128,7 +128,6 @@ func (n *nearSpec) fromShare(o *strict.Object) {
 	}
 }
 
-// addSlowdown adds a factor.
 func (n *nearSpec) addSlowdown(o *strict.Object, field, level string, f *big.Rat) {
 	if !f.Num().IsInt64() || !f.Denom().IsInt64() || f.Sign() <= 0 {
 		o.Fault(field, "the factor for %s has too many digits", capcli.Quoted(level))
@@ -212,7 +211,6 @@ type namedLevel struct {
 	table        bool // a table by level, which may have the cluster too
 }
 
-// levelsOf returns the levels that n names.
 func levelsOf(n *capcli.Near) []namedLevel {
 	var out []namedLevel
 	for _, x := range []namedLevel{{"level", n.Level, false}, {"segment_level", n.SliceLevel, false}, {"apart", n.Apart, false}} {

@@ -170,7 +170,6 @@ func placeList(dst *[]string) strict.Reader {
 	}
 }
 
-// poolPlace reads where a pool is.
 func poolPlace(dst *simulate.Place) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var text string
@@ -214,7 +213,6 @@ var dataSection = strict.Section[capcli.Data]{Name: "shapes.data", Fields: func(
 // cheapest is the entry of overflow.order for pools by what they cost a job in all.
 const cheapest = "cheapest"
 
-// byCost reports whether pools are ordered by cost.
 func (s *Scenario) byCost() bool { return slices.Contains(s.Overflow.Order, cheapest) }
 
 // transfers returns the prices of moved data; nil where no pool has a place.

@@ -175,7 +175,6 @@ var rateSection = strict.Section[rateText]{Name: "rates", Fields: func(r *rateTe
 	r.Scope, r.Rate = scopeOf(r.sku, r.instance), r.price.Rate
 }}
 
-// planRates reads the rates of a plan.
 func planRates(dst *[]billing.PlanRate) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var rates []rateText

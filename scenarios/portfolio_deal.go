@@ -35,7 +35,6 @@ type deal struct {
 	resale    *exitTerms
 }
 
-// fields returns the fields of a deal.
 func (x *deal) fields() []strict.Field {
 	return []strict.Field{
 		{"ramp", "steps up or down within the term: [{from: 2027-04-01, units: 128, price: 2.10}], each until the next", rampSection.List(&x.ramp, maxList, "ramp")},

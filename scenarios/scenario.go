@@ -217,9 +217,7 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 		(given.Kind == yaml.ScalarNode || strict.Child(given, "from") != nil || strict.Child(given, "generate") != nil) {
 		o.FaultName("trace", "trace and jobs both say where the jobs come from; leave one out")
 	}
-	if s.Name == "" {
-		s.Name = strings.TrimSuffix(path.Base(filepath.ToSlash(s.File)), path.Ext(s.File))
-	}
+	s.Name = cmp.Or(s.Name, strings.TrimSuffix(path.Base(filepath.ToSlash(s.File)), path.Ext(s.File)))
 	s.settleFloating()
 	s.checkCapacity(o)
 	s.checkDiscounts(o)

@@ -163,14 +163,9 @@ func (s *Scenario) poolsFor(v *service.Spec) []string {
 		return s.rank(c)
 	}
 	slices.SortStableFunc(fit, func(a, b *Capacity) int { return cmp.Compare(rank(a), rank(b)) })
-	out := make([]string, len(fit))
-	for i, c := range fit {
-		out[i] = c.Name
-	}
-	return out
+	return capcli.Map(fit, func(c *Capacity) string { return c.Name })
 }
 
-// replicaGPUs returns the GPUs of a replica.
 func replicaGPUs(v *service.Spec) int { return int(max(1, v.Config.GPUs)) }
 
 // serviceTag is the tag that the use of a service has, so that bills show it apart.
@@ -354,7 +349,7 @@ func (s *Scenario) ServiceLoad(v *service.Spec, o Options) (*ServiceLoad, error)
 
 func (s *Scenario) makeLoad(v *service.Spec, o Options) (*ServiceLoad, error) {
 	out := &ServiceLoad{Counts: v.Arrivals}
-	steps := s.stepsOf(v)
+	steps := int((s.Period.Length() + v.StepLength() - 1) / v.StepLength())
 	src, err := s.Traffic(v, o, func(text string) { out.Notes = append(out.Notes, text) })
 	if err != nil {
 		return nil, err
@@ -418,9 +413,4 @@ func (s *Scenario) Traffic(v *service.Spec, o Options, note func(string)) (traff
 		return trace.Input{Name: name, R: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}, io.NopCloser(nil), err
 	}
 	return v.Traffic(context.Background(), service.Opening{Open: open, Start: s.Period.Start, Seed: o.seed(), Note: note})
-}
-
-// stepsOf returns the steps of a service in the period; 0 without a period.
-func (s *Scenario) stepsOf(v *service.Spec) int {
-	return int((s.Period.Length() + v.StepLength() - 1) / v.StepLength())
 }

@@ -105,7 +105,6 @@ func columnsOf(r *capcli.Sheet, s *Scaling) (c columns, err error) {
 	return c, nil
 }
 
-// add adds a row.
 func (t *rateTable) add(r *capcli.Sheet, c columns, s *Scaling) error {
 	for _, x := range c.choose {
 		if r.Cell(x.at) != x.want {

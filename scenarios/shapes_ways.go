@@ -81,7 +81,6 @@ func (b *shapeBook) ruleOf(j *capcli.Job) int {
 	return slices.IndexFunc(b.rules, func(r ShapeRule) bool { return r.fits(j) && (r.isBound() || !b.isNamed(&r)) })
 }
 
-// isNamed reports whether a class names the rule.
 func (b *shapeBook) isNamed(r *ShapeRule) bool {
 	for _, at := range b.named {
 		if b.rules[at].Name == r.Name {
@@ -96,7 +95,6 @@ func (r *ShapeRule) isBound() bool {
 	return len(r.Classes)+len(r.Tenants)+len(r.Partitions)+len(r.Asked) > 0
 }
 
-// fits reports whether the rule is for j.
 func (r *ShapeRule) fits(j *capcli.Job) bool {
 	has := func(list []string, v string) bool { return len(list) == 0 || slices.Contains(list, v) }
 	return has(r.Classes, j.Class) && has(r.Tenants, j.Tenant) && has(r.Partitions, j.Partition) &&
@@ -372,7 +370,6 @@ func (s *Scenario) withShapes(jobs capcli.Jobs) capcli.Jobs {
 	}
 }
 
-// giveShape gives j its shape and counts it.
 func (s *Scenario) giveShape(j *capcli.Job, in *Intake) error {
 	book, err := s.shapeBook()
 	if err != nil {

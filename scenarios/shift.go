@@ -184,18 +184,13 @@ var energyZoneSection = strict.Section[EnergyZone]{Name: "energy.zones", Needs: 
 	return []strict.Field{
 		{"place", "provider/region or a part of it", place(&z.Place)},
 		{"zone", "grid zone of the file of intensity", strict.Name(&z.Zone)},
-		{"intensity", "or grams of CO2e for a kilowatt-hour", flatIntensity(&z.Intensity)},
+		{"intensity", "or grams of CO2e for a kilowatt-hour", measure((*int64)(&z.Intensity), 1000, 0, 100_000)},
 	}
 }, Check: func(o *strict.Object, z *EnergyZone) {
 	if o.Has("zone") == o.Has("intensity") {
 		o.Fault("place", "want zone or intensity, one of them")
 	}
 }}
-
-// flatIntensity reads grams and stores milligrams.
-func flatIntensity(dst *billing.Carbon) strict.Reader {
-	return measure((*int64)(dst), 1000, 0, 100_000)
-}
 
 // loadZones returns the intensities of the places.
 func (e *Energy) loadZones(text []byte) ([]billing.PlaceIntensity, error) {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -105,9 +106,7 @@ func (c *Capacity) checkKind(o *strict.Object) {
 			o.Fault("mig", "mig goes with neither nodes_file nor sharing")
 			return
 		}
-		if m.GPU == "" {
-			m.GPU = c.GPUModel
-		}
+		m.GPU = cmp.Or(m.GPU, c.GPUModel)
 		if most := max(c.GPUsPerNode, c.GPUs); most > 64 && c.Nodes == 0 || c.GPUsPerNode > 64 || most == 0 {
 			o.Fault("mig", "mig needs nodes and gpus_per_node of up to 64, because single GPUs are tracked")
 			return
@@ -119,7 +118,6 @@ func (c *Capacity) checkKind(o *strict.Object) {
 	}
 }
 
-// faultText is the text of an error with its hint.
 func faultText(err error) string {
 	if r, is := errors.AsType[*capcli.RequestError](err); is && r.Hint != "" {
 		return strings.TrimPrefix(r.Error(), "gpu ") + "; " + r.Hint
@@ -178,12 +176,8 @@ func (c *Capacity) setKind(p *simulate.Pool) error {
 	if p.GPUMemMiB == 0 && isClear(p.GPUModel, model) {
 		p.GPUMemMiB = model.MemMiB()
 	}
-	if p.Capability == 0 {
-		p.Capability = model.Capability
-	}
-	if p.Interconnect == "" {
-		p.Interconnect = model.Link
-	}
+	p.Capability = cmp.Or(p.Capability, model.Capability)
+	p.Interconnect = cmp.Or(p.Interconnect, model.Link)
 	return nil
 }
 

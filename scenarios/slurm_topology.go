@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -126,9 +127,7 @@ func (t *slurmTopology) paths() (out [][]string, line int, err error) {
 		if len(s.nodes) == 0 {
 			continue
 		}
-		if depth == 0 {
-			depth = len(path)
-		}
+		depth = cmp.Or(depth, len(path))
 		if len(path) != depth || depth > maxLevels {
 			return nil, s.line, fmt.Errorf("%s is %d levels deep, others %d: all nodes must be equally deep, at most %d", capcli.Quoted(s.name), len(path), depth, maxLevels)
 		}

@@ -145,7 +145,6 @@ func parseDecimal(text string) (num, den int64, ok bool) {
 	return num, den, err == nil
 }
 
-// readFactor reads a factor: 1.5 or 150%.
 func readFactor(dst *Ratio) strict.Reader {
 	const form = "a factor from 0.001 to 1000, with at most six decimals, such as 1.5 or 150%"
 	return strict.Value(dst, form, form, func(text string) (Ratio, bool) {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -140,30 +141,18 @@ func sweepFields(s *generate.Sweep) []strict.Field {
 		{Name: "stop", Doc: "end trials that do badly: halving (ASHA) or median; default: none", Read: strict.Choice(&s.Stop, "rule", "halving", "median")},
 		{Name: "keep", Doc: "halving: one of so many trials goes on at each rung; default: 4", Read: strict.Integer(&s.Keep, 2, 1000)},
 		{Name: "grace", Doc: "median: trials that report before one is judged; default: 5", Read: strict.Integer(&s.Grace, 1, maxTrials)},
-		{Name: "rungs", Doc: "shares of a trial's run time at which losses are compared; default: [0.0625, 0.25, 0.5]", Read: numbers(&s.Rungs, 1e-6, 0.999999)},
+		{Name: "rungs", Doc: "shares of a trial's run time at which losses are compared; default: [0.0625, 0.25, 0.5]", Read: numbers(&s.Rungs, maxList, 1e-6, 0.999999)},
 		{Name: "losses", Doc: "losses of each trial at the rungs, smaller is better: [[0.9, 0.5, 0.4], …]; default: drawn", Read: lossList(&s.Losses)},
 	}
 }
 
-// numbers reads a list of numbers.
-func numbers(dst *[]float64, lo, hi float64) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxList, "numbers", func(_ int, n *yaml.Node) {
-			var v float64
-			strict.Number(&v, lo, hi)(d, n)
-			*dst = append(*dst, v)
-		})
-	}
+// numbers reads a list of numbers, most at the most.
+func numbers(dst *[]float64, most int, lo, hi float64) strict.Reader {
+	return strict.List(dst, most, "numbers", func(v *float64) strict.Reader { return strict.Number(v, lo, hi) })
 }
 
 func lossList(dst *[][]float64) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxTrials, "losses of trials", func(_ int, n *yaml.Node) {
-			var row []float64
-			numbers(&row, 0, 1e18)(d, n)
-			*dst = append(*dst, row)
-		})
-	}
+	return strict.List(dst, maxTrials, "losses of trials", func(row *[]float64) strict.Reader { return numbers(row, maxList, 0, 1e18) })
 }
 
 func checkSweep(o *strict.Object, s *generate.Sweep) {
@@ -178,9 +167,7 @@ func checkSweep(o *strict.Object, s *generate.Sweep) {
 		return
 	}
 	rungs := len(s.Rungs)
-	if rungs == 0 {
-		rungs = generate.RungsDefault
-	}
+	rungs = cmp.Or(rungs, generate.RungsDefault)
 	for k, row := range s.Losses {
 		if len(row) != rungs {
 			o.Fault("losses", "trial %d has %d losses, want one for each of %d rungs", k+1, len(row), rungs)
@@ -245,7 +232,6 @@ func checkOrder(objects []*strict.Object, stages []generate.Stage) {
 	}
 }
 
-// checkWorkflow checks one workflow.
 func checkWorkflow(o *strict.Object, w *generate.Workflow, have []generate.Workflow) {
 	checkTwice(o, w.Name, have)
 	if len(w.Stages) == 0 && o.IsClean("stages") && o.Has("stages") {

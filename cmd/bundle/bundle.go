@@ -103,11 +103,7 @@ func (k Key) flag() string { return k[1] }
 
 // SameKeys returns keys with the same names as their flags.
 func SameKeys(flags ...string) []Key {
-	var out []Key
-	for _, f := range flags {
-		out = append(out, Key{f, f})
-	}
-	return out
+	return capcli.Map(flags, func(f string) Key { return Key{f, f} })
 }
 
 // Bundle is a flag that takes KEY=VALUE pairs, or KEY alone for a switch. Each pair sets a hidden

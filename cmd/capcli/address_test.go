@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // What is secret in an address of --where comes into no message and no file,

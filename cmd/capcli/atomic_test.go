@@ -12,7 +12,7 @@ import (
 
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // failing makes the n-th step on the disk fail with err: each write, sync, close

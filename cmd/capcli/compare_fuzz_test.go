@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // FuzzCompare: whatever a saved result holds, it is compared or refused; nothing in

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
@@ -82,11 +83,7 @@ func completeResults(e *shell.Env, cmd *cobra.Command) {
 // table for --columns.
 func completeTables(e *shell.Env, cmd *cobra.Command) {
 	shell.CompleteWith(cmd, "table", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		var out []string
-		for _, t := range sampleTables(e, cmd.CommandPath()) {
-			out = append(out, t.Name+"\t"+t.Title)
-		}
-		return out, cobra.ShellCompDirectiveNoFileComp
+		return capcli.Map(sampleTables(e, cmd.CommandPath()), func(t report.Table) string { return t.Name + "\t" + t.Title }), cobra.ShellCompDirectiveNoFileComp
 	})
 	shell.CompleteWith(cmd, "columns", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		tables := sampleTables(e, cmd.CommandPath())

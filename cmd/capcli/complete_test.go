@@ -12,7 +12,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // offered is what the shell is offered after the words of a command line.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // weekdayLog writes a log of eight weeks in which the same jobs come each workday: with a price that

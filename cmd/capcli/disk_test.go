@@ -13,7 +13,7 @@ import (
 
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // silentPipe is the end of a pipe through which nothing comes.

@@ -18,10 +18,10 @@ import (
 	"capcli/cmd/bundle"
 	"capcli/cmd/capcli/plan"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios"
 	"capcli/scenarios/outcome"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // The documents are tests. In README.md and docs/*.md

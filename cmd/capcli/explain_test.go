@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/explain"
 	"capcli/scenarios/outcome"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // ran runs the program and gives its exit code.

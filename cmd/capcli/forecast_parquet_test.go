@@ -13,7 +13,7 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // parquetFile writes rows as somebody else would.

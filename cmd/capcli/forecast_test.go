@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"capcli/cmd/files"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 var pools = filepath.Join("..", "..", "testdata", "series", "pools.csv")

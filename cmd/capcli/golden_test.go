@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"capcli/cmd/report"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/outcome"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // goldenLogs are the schedules of the reference that the program must give from

@@ -24,8 +24,8 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/profile"
+	"capcli/testdata/shelltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files and the expected parts of scripts")

@@ -11,7 +11,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 func verdictDoc() report.Doc {

@@ -15,10 +15,10 @@ import (
 
 	"capcli"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/decide/plan/curve"
 	"capcli/scenarios/decide/plan/market"
+	"capcli/testdata/shelltest"
 )
 
 // calendarCase is a case of terms and calendars: section 4 of golden/commitments.

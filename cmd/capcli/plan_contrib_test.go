@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli/cmd/capcli/plan"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // kubernetesJob is what of a Job matters to a plan.

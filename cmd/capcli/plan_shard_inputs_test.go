@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // shardInputs are the files of a small sweep, each of which its shards depend on.

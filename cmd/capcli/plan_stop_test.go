@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/plan/mix"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // TestStoppedPlanGivesTheBestSoFar stops a search between two of its batches: what it

@@ -13,9 +13,9 @@ import (
 
 	"capcli"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/plan/mix"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // drawnWorld is a scenario with its job log, as a user could have written them.

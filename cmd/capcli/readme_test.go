@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // readmePath are the commands of the README's path from a log to an answer, as

@@ -10,7 +10,7 @@ import (
 
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // A log, however small when packed, cannot fill the disk with rejected rows: the file of them ends

@@ -20,8 +20,8 @@ import (
 
 	"capcli/cmd/schema"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // recordFolder is the environment variable with the folder in which recorded keeps what the program says.

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
+	"capcli/testdata/shelltest"
 )
 
 // serving starts capcli serve with args and returns its address and its token. The test ends it with

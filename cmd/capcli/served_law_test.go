@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/explain"
 	"capcli/scenarios/outcome"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // drawnMix is a scenario of two days with pools of drawn kinds, sizes, models and

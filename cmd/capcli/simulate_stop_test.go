@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/outcome"
 	"capcli/testdata/golden"
+	"capcli/testdata/shelltest"
 )
 
 // TestStoppedRunsAreKept: a signal between two runs keeps those that were done,

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/profile/logs/trace"
+	"capcli/testdata/shelltest"
 )
 
 // manyTenants is a log with names long enough to need a wide terminal.

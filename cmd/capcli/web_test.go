@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/profile"
 	"capcli/profile/web"
+	"capcli/testdata/shelltest"
 )
 
 // silentServer never begins to answer, or begins and never ends.

@@ -1,7 +1,10 @@
 package explore
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -284,4 +287,14 @@ var helpLines = []string{
 	"  Each change runs the engine again; a newer change stops the run before it.",
 	"  The numbers are those of the command that q prints, where jobs are not thinned.",
 	"  Any key goes back.",
+}
+
+// Run shows the model on a terminal until the user quits. It fails with the cause of ctx.
+func Run(ctx context.Context, m *Model, in io.Reader, out io.Writer) error {
+	defer func() { m.stop() }()
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()).Run()
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }

@@ -1,13 +1,23 @@
+// Package files reads and writes files: it writes a file whole or not at all, and stops reading a
+// pipe whose writer stalls when the command ends. Every operation is a field of Disk, so that a
+// test can make it fail.
 package files
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
+
+	"capcli"
 )
 
 // Disk holds every file operation of capcli as a field, so that a test can make any of them fail.
@@ -123,4 +133,169 @@ func waitFor[F io.Closer](ctx context.Context, open func() (F, error)) (F, error
 		var none F
 		return none, context.Cause(ctx)
 	}
+}
+
+// Folder is a folder for the files of one piece of work.
+type Folder struct {
+	Dir    string
+	To     *Target
+	Reader func(path string, most int64) ([]byte, error) // reads a whole file of at most most bytes
+	Hint   string                                        // hint of the error where a file of Create cannot be written
+}
+
+// Path returns the path of a file of the folder.
+func (f *Folder) Path(name string) string { return filepath.Join(f.Dir, name) }
+
+// Names returns the names of the entries of the folder, sorted. It fails with *capcli.InputError
+// where Dir is a file.
+func (f *Folder) Names() ([]string, error) {
+	opened, err := f.To.Disk.Open(f.Dir)
+	if err != nil {
+		return nil, OpenError(f.Dir, err)
+	}
+	defer func() { _ = opened.Close() }()
+	d, ok := opened.(fs.ReadDirFile)
+	if !ok {
+		return nil, &capcli.InputError{File: f.Dir, Text: "expected a folder, found a file"}
+	}
+	entries, err := d.ReadDir(-1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, OpenError(f.Dir, err)
+	}
+	names := capcli.Map(entries, fs.DirEntry.Name)
+	slices.Sort(names)
+	return names, nil
+}
+
+// Read returns the content of a file of the folder; most is passed to Reader.
+func (f *Folder) Read(name string, most int64) ([]byte, error) { return f.Reader(f.Path(name), most) }
+
+// Create creates a file that is visible under its name at once, before it is complete. It fails
+// where the file exists.
+func (f *Folder) Create(name string) (io.WriteCloser, error) {
+	to, err := f.To.Disk.Create(f.Path(name), 0o666)
+	if err != nil {
+		return nil, &WriteError{Path: f.Path(name), Err: err}
+	}
+	return &journal{to, f.Path(name), f.Hint}, nil
+}
+
+// Replace replaces a file by what write writes. Where it fails the file is unchanged.
+func (f *Folder) Replace(name string, write func(w io.Writer) error) error {
+	out, err := f.To.Create(f.Path(name))
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if err := write(out); err != nil {
+		return out.Failed(err)
+	}
+	return out.Commit()
+}
+
+// Remove removes a file of the folder.
+func (f *Folder) Remove(name string) error { return f.To.Disk.Remove(f.Path(name)) }
+
+// journal is a file of Create. After an error it keeps what was written before.
+type journal struct {
+	to         io.WriteCloser
+	path, hint string
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	n, err := j.to.Write(p)
+	return n, j.fault(err)
+}
+
+func (j *journal) Close() error { return j.fault(j.to.Close()) }
+
+func (j *journal) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &WriteError{Path: j.path, Err: err, Hint: j.hint}
+}
+
+// OpenError returns err as the error of opening the file called name.
+func OpenError(name string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err // the path error would repeat the name
+	}
+	return fmt.Errorf("cannot open %s: %w", name, err)
+}
+
+// WriteError is the error of a file that could not be written.
+type WriteError struct {
+	Path    string
+	Written int64
+	Err     error
+	Hint    string
+	Clean   bool // the attempt left no file behind
+}
+
+func (e *WriteError) Error() string {
+	why := e.Err.Error()
+	var at *fs.PathError
+	if errors.As(e.Err, &at) {
+		why = at.Err.Error() // the message names e.Path, not the temporary file
+	}
+	if errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT) {
+		why = "disk full (" + why + ")"
+	}
+	if e.Written > 0 {
+		why += fmt.Sprintf(" after %d bytes", e.Written)
+	}
+	if e.Clean {
+		why += "; nothing was left behind"
+	}
+	return fmt.Sprintf("cannot write %s: %s", e.Path, why)
+}
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// Opened records the names of the files that were opened.
+type Opened struct {
+	lock  sync.Mutex
+	names []string
+}
+
+// Watch makes o record every file that d opens from now on.
+func (o *Opened) Watch(d *Disk) {
+	open := d.Open
+	d.Open = func(name string) (fs.File, error) {
+		f, err := open(name)
+		if err == nil {
+			o.lock.Lock()
+			defer o.lock.Unlock()
+			o.names = append(o.names, name)
+		}
+		return f, err
+	}
+}
+
+// Sum is the name of a file and the SHA-256 of its content, in hexadecimal.
+type Sum struct{ Name, SHA256 string }
+
+// Sums returns the recorded files with the SHA-256 of their present content, sorted by name.
+func (o *Opened) Sums(d *Disk) ([]Sum, error) {
+	o.lock.Lock()
+	names := slices.Clone(o.names)
+	o.lock.Unlock()
+	slices.Sort(names)
+	var out []Sum
+	for _, name := range slices.Compact(names) {
+		f, err := d.Open(name)
+		if err != nil {
+			return nil, OpenError(name, err)
+		}
+		sum := sha256.New()
+		_, err = io.Copy(sum, f)
+		_ = f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		}
+		out = append(out, Sum{name, hex.EncodeToString(sum.Sum(nil))})
+	}
+	return out, nil
 }

@@ -40,10 +40,7 @@ func Fill[R any](t Table, rows []R, fields []Field[R]) Table {
 		t.Columns = append(t.Columns, Column{f.Name, f.Head, f.Align, f.Priority, f.Picture})
 	}
 	for _, row := range rows {
-		cells := make([]any, len(fields))
-		for i := range fields {
-			cells[i] = fields[i].Value(row)
-		}
+		cells := capcli.Map(fields, func(x Field[R]) any { return x.Value(row) })
 		t.Rows = append(t.Rows, cells)
 	}
 	return t

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 
 	"capcli"
 )
@@ -131,4 +132,124 @@ func jsonCell(v any) ([]byte, error) {
 		return nil, fmt.Errorf("no form can write a cell of type %T", v)
 	}
 	return json.Marshal(v)
+}
+
+// FillLists returns v with an empty slice in place of each nil one, so that its JSON has a list where its
+// schema promises one. A field tagged schema:"nullable" stays. What v points to is changed in place; the
+// insides of types that write their own JSON stay as they are where fields are not exported.
+func FillLists(v any) any {
+	if v == nil {
+		return nil
+	}
+	in := reflect.ValueOf(v)
+	if in.Kind() == reflect.Pointer {
+		fillLists(in)
+		return v
+	}
+	at := reflect.New(in.Type()).Elem()
+	at.Set(in)
+	fillLists(at)
+	return at.Interface()
+}
+
+// fillLists fills v, whose fields can be set.
+func fillLists(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fillLists(v.Elem())
+		}
+	case reflect.Interface:
+		if !v.IsNil() && v.CanSet() {
+			v.Set(reflect.ValueOf(FillLists(v.Interface())))
+		}
+	case reflect.Slice:
+		if v.IsNil() && v.CanSet() && v.Type().Elem().Kind() != reflect.Uint8 {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		fillElements(v)
+	case reflect.Array:
+		fillElements(v)
+	case reflect.Map:
+		fillMap(v)
+	case reflect.Struct:
+		t := v.Type()
+		for i := range t.NumField() {
+			if f := t.Field(i); (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && f.Tag.Get("schema") != "nullable" {
+				fillLists(v.Field(i))
+			}
+		}
+	default: // plain values hold no lists
+	}
+}
+
+// fillElements fills the elements of a list, unless they are plain values.
+func fillElements(v reflect.Value) {
+	if !holdsLists(v.Type().Elem()) {
+		return
+	}
+	for i := range v.Len() {
+		fillLists(v.Index(i))
+	}
+}
+
+// fillMap fills the values of a map. They cannot be set, so each is replaced by a filled copy.
+func fillMap(v reflect.Value) {
+	if !holdsLists(v.Type().Elem()) {
+		return
+	}
+	for _, key := range v.MapKeys() {
+		at := reflect.New(v.Type().Elem()).Elem()
+		at.Set(v.MapIndex(key))
+		fillLists(at)
+		v.SetMapIndex(key, at)
+	}
+}
+
+// holdsLists reports whether a value of type t may have a slice in it.
+func holdsLists(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Map, reflect.Struct, reflect.Pointer, reflect.Interface:
+		return true
+	default:
+		return false
+	}
+}
+
+// Failure is the document capcli/error/v1: why a command failed.
+type Failure struct {
+	Schema string  `json:"schema"`
+	Error  Problem `json:"error"`
+}
+
+// Problem is an error of a command.
+type Problem struct {
+	Text  string `json:"text"`
+	Hint  string `json:"hint,omitempty"`  // how to mend it
+	File  string `json:"file,omitempty"`  // input with the fault
+	Line  int    `json:"line,omitempty"`  // from 1
+	Field string `json:"field,omitempty"` // such as capacity[0].gpus
+	Exit  int    `json:"exit"`            // exit code of the program
+}
+
+// Progress is the document capcli/progress/v1: how far a command is.
+type Progress struct {
+	Schema  string  `json:"schema"`
+	Unit    string  `json:"unit"` // what is counted, such as runs
+	Done    int64   `json:"done"`
+	Total   *int64  `json:"total"` // null where it is unknown
+	AtMost  bool    `json:"total_is_at_most,omitempty"`
+	Elapsed float64 `json:"elapsed_s"` // seconds
+}
+
+// TableDocument is the document capcli/tables/v1: a result that has no document of its own.
+type TableDocument struct {
+	Schema string      `json:"schema"`
+	Tables []TableRows `json:"tables"`
+}
+
+// TableRows are the rows of a table as JSON objects, with the table's columns as members.
+type TableRows struct {
+	Name string            `json:"name"`
+	Rows []json.RawMessage `json:"rows"`
 }

@@ -143,10 +143,7 @@ func (t *Table) leftOutText(n int) string {
 // column.
 func (t *Table) pick(names []string) (Table, error) {
 	out := Table{Name: t.Name, Title: t.Title, Most: t.Most}
-	have := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		have[i] = c.Name
-	}
+	have := capcli.Map(t.Columns, func(c Column) string { return c.Name })
 	at := make([]int, len(names))
 	for i, name := range names {
 		var err error

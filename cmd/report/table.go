@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -117,10 +118,7 @@ func (t *Table) grid() (*grid, error) {
 	}
 	g := &grid{}
 	for i, c := range t.Columns {
-		head := c.Head
-		if head == "" {
-			head = c.Name
-		}
+		head := cmp.Or(c.Head, c.Name)
 		name := head
 		if strings.TrimSpace(head) == "" {
 			name = c.Name

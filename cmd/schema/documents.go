@@ -180,7 +180,7 @@ func Print(name string, closed bool) (*Schema, error) {
 	if err := m.Fault(); err != nil {
 		return nil, err
 	}
-	s.Dialect, s.ID = Dialect, "urn:capcli:"+strings.ReplaceAll(strings.TrimPrefix(d.ID, "capcli/"), "/", ":")
+	s.Dialect, s.ID = dialect, "urn:capcli:"+strings.ReplaceAll(strings.TrimPrefix(d.ID, "capcli/"), "/", ":")
 	s.Title = d.ID
 	for _, e := range Documents.All() {
 		if e.Name == name {

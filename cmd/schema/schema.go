@@ -3,10 +3,22 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"capcli"
+	"capcli/scenarios"
+	"capcli/scenarios/events"
+	"capcli/scenarios/kinds"
+	"capcli/scenarios/money/prices"
+	"capcli/scenarios/strict"
+	"capcli/simulate/serving/service"
 )
 
-// Dialect is the value of $schema.
-const Dialect = "https://json-schema.org/draft/2020-12/schema"
+// dialect is the value of $schema.
+const dialect = "https://json-schema.org/draft/2020-12/schema"
 
 // Schema is a JSON Schema. The zero value allows everything.
 type Schema struct {
@@ -112,4 +124,116 @@ func marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// inputs are the YAML files that the program reads, by their first line.
+var inputs = []struct {
+	id, doc string
+	shape   func() strict.Shape
+}{
+	{"scenario/v1", "a scenario: capacity, jobs, policy, prices (capcli scenarios init)", shapeOf("scenario/v1")},
+	{"portfolio/v1", "a portfolio of commitments (capcli bill, plan review)", shapeOf("portfolio/v1")},
+	{"market/v1", "GPU models and what can be bought (capcli plan joint)", shapeOf("market/v1")},
+	{"events/v1", "planned events and holidays (capcli forecast events init)", events.Shape},
+	{"kinds/v1", "kinds of work: what is known of jobs, and what is assumed of spot GPUs (capcli import --kinds)", kinds.Shape},
+	{"service/v1", "a service: its model, replicas, promise, requests and scaler (capcli service init)", service.Shape},
+	{"prices/v1", "prices of your own (capcli prices import)", prices.Shape},
+}
+
+func shapeOf(version string) func() strict.Shape {
+	return func() strict.Shape {
+		s, ok := scenarios.Shape(version)
+		if !ok {
+			panic("no shape of " + version)
+		}
+		return s
+	}
+}
+
+func init() {
+	for _, in := range inputs {
+		name := NameOf(in.id)
+		if slices.Contains(Documents.Names(), name) {
+			name += "_file" // prices is also a document
+		}
+		Documents.Add(name, in.doc, Document{ID: in.id, Make: func(*Maker) *Schema { return ofShape(in.shape()) }})
+	}
+}
+
+// ofShape returns the schema of what a strict reader accepts. A YAML file has no comments in its data
+// model, and a value in quotes is read like one without, so a number may be a string too.
+func ofShape(s strict.Shape) *Schema {
+	forms := capcli.Map(s.Values, ofSingle)
+	if s.List != nil {
+		forms = append(forms, &Schema{Type: Types{"array"}, Items: ofShape(*s.List), MaxItems: s.MaxLen})
+	}
+	for _, f := range s.Objects {
+		forms = append(forms, ofFields(f))
+	}
+	forms = slices.CompactFunc(forms, func(a, b *Schema) bool { return reflect.DeepEqual(a, b) })
+	switch len(forms) {
+	case 0:
+		return Nothing()
+	case 1:
+		return forms[0]
+	}
+	return &Schema{AnyOf: forms}
+}
+
+func ofFields(f strict.Fields) *Schema {
+	s := &Schema{Type: Types{"object"}, Required: f.Required, Properties: Properties{}, Additional: Nothing()}
+	for _, x := range f.Known {
+		p := *ofShape(x.Shape)
+		p.Description = x.Doc
+		s.Properties = append(s.Properties, Property{x.Name, &p})
+	}
+	if f.Any != nil {
+		s.Properties, s.PatternProperties = nil, Properties{{f.Names, ofShape(*f.Any)}}
+	}
+	return s
+}
+
+const (
+	wholePattern    = `^\s*[-+]?[0-9]+\s*$`
+	fractionPattern = `^\s*[-+]?([0-9][0-9_]*(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`
+	lengthPattern   = `^\s*([0-9]+|([0-9]+[smhdw])+)\s*$`
+)
+
+func ofSingle(v strict.Single) *Schema {
+	s := &Schema{Type: Types{"string", "number", "boolean"}, Comment: v.Want}
+	if v.Words != nil {
+		return &Schema{Enum: words(v.Words)}
+	}
+	switch v.Kind {
+	case strict.AnyText:
+	case strict.Line:
+		s.Pattern, s.MaxLength = `\S`, v.MaxLen
+	case strict.Whole:
+		s.Type, s.Pattern = Types{"integer", "string"}, wholePattern
+		s.Minimum, s.Maximum = float(v.Lo), float(v.Hi)
+	case strict.Fraction:
+		s.Type, s.Pattern = Types{"number", "string"}, fractionPattern
+		s.Minimum, s.Maximum = float(v.Lo), float(v.Hi)
+	case strict.Truth:
+		return &Schema{Enum: []any{true, false, "true", "false"}}
+	case strict.Length:
+		s.Type, s.Pattern = Types{"string", "integer"}, lengthPattern
+		s.Minimum, s.Maximum = float(v.Lo), float(float64(strict.Longest))
+	}
+	return s
+}
+
+// words returns the values that YAML may read a word as: 42 is a number, true a truth.
+func words(list []string) []any {
+	var out []any
+	for _, w := range list {
+		out = append(out, w)
+		if n, err := strconv.ParseInt(w, 10, 64); err == nil {
+			out = append(out, n)
+		}
+		if b, err := strconv.ParseBool(w); err == nil && strings.ToLower(w) == strconv.FormatBool(b) {
+			out = append(out, b)
+		}
+	}
+	return out
 }

@@ -14,9 +14,14 @@ import (
 // Complete registers the values of a flag for shell completion. A value may carry a description
 // after a tab.
 func Complete(cmd *cobra.Command, flag string, values func() []string) {
-	CompleteWith(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	CompleteWith(cmd, flag, CompleteArgs(values))
+}
+
+// CompleteArgs returns the function that completes the arguments of a command.
+func CompleteArgs(values func() []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return values(), cobra.ShellCompDirectiveNoFileComp
-	})
+	}
 }
 
 // CompleteList registers the values of a flag that takes a comma-separated list. Values already
@@ -31,11 +36,7 @@ func CompleteList(cmd *cobra.Command, flag string, values func() []string) {
 // the metrics.
 func CompleteSign(cmd *cobra.Command, flag, sign string) {
 	CompleteWith(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var out []string
-		for _, m := range outcome.Metrics {
-			out = append(out, m.Name+sign+"\t"+m.Doc)
-		}
-		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		return capcli.Map(outcome.Metrics, func(m *outcome.Metric) string { return m.Name + sign + "\t" + m.Doc }), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	})
 }
 
@@ -67,11 +68,7 @@ func AfterComma(typed string, values []string) []string {
 
 // Entries lists the names and descriptions of a catalogue for complete.
 func Entries[T any](c *capcli.Catalog[T]) []string {
-	var out []string
-	for _, e := range c.All() {
-		out = append(out, e.Name+"\t"+e.Doc)
-	}
-	return out
+	return capcli.Map(c.All(), func(e capcli.Entry[T]) string { return e.Name + "\t" + e.Doc })
 }
 
 // Zones are common time zones for completion; flags take any other Area/City too.
@@ -89,11 +86,7 @@ var Zones = strings.Fields(`UTC
 
 // PriceKeys lists the keys of the price catalogue with the given terms; "" selects all.
 func PriceKeys(terms string) []string {
-	var out []string
-	for _, c := range prices.Catalogue().Choices(terms) {
-		out = append(out, c.Key+"\t"+c.About)
-	}
-	return out
+	return capcli.Map(prices.Catalogue().Choices(terms), func(c prices.Choice) string { return c.Key + "\t" + c.About })
 }
 
 // TermKeys lists the purchase terms of the price catalogue as LENGTH=KEY.
@@ -109,10 +102,7 @@ func TermKeys() []string {
 
 // PriceParts lists the distinct values of one part of the prices in the catalogue.
 func PriceParts(of func(*prices.Quote) string) []string {
-	var out []string
-	for _, q := range prices.Catalogue().Quotes() {
-		out = append(out, of(&q))
-	}
+	out := capcli.Map(prices.Catalogue().Quotes(), func(q prices.Quote) string { return of(&q) })
 	slices.Sort(out)
 	return slices.Compact(out)
 }

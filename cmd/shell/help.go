@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -51,10 +52,7 @@ func helpText(cmd *cobra.Command, brief bool) []byte {
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "examples:\n%s\n\n", strings.TrimRight(cmd.Example, "\n"))
 	}
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
+	text := cmp.Or(cmd.Long, cmd.Short+".")
 	fmt.Fprintf(&b, "%s\n\nusage: %s\n", strings.TrimSpace(text), usageLine(cmd))
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(&b, "also called: %s\n", strings.Join(cmd.Aliases, ", "))

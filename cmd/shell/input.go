@@ -14,9 +14,11 @@ import (
 	"capcli"
 	"capcli/cmd/bundle"
 	"capcli/cmd/files"
+	"capcli/cmd/schema"
 	"capcli/profile/logs/trace"
 	"capcli/scenarios"
 	"capcli/scenarios/inputs"
+	"capcli/scenarios/money/prices"
 	"capcli/scenarios/play"
 )
 
@@ -192,4 +194,50 @@ func NewMaker(e *Env) *play.Maker {
 // CompleteScenarios offers the scenarios of the library, and files.
 func CompleteScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return scenarios.Names(), cobra.ShellCompDirectiveDefault
+}
+
+// AddPricesFlag adds --prices, the flag for a price file, which is the same in all commands.
+func AddPricesFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "prices", "", "your own prices, `FILE` (csv, yaml); they override the catalogue")
+}
+
+// ReadPrices returns the catalogue. Prices in file, if it is named, take precedence.
+func ReadPrices(e *Env, file string) (*prices.List, error) {
+	own, err := OwnPrices(e, file)
+	if err != nil {
+		return nil, err
+	}
+	return own.Override(prices.Catalogue()), nil
+}
+
+// OwnPrices reads a price file; nil where file is "".
+func OwnPrices(e *Env, file string) (*prices.List, error) {
+	if file == "" {
+		return nil, nil //nolint:nilnil // no price file is no error
+	}
+	b, err := ReadFile(e, file, prices.MaxBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	return prices.Parse(file, b)
+}
+
+// EditorHead is the line of a scenario by which editors find its schema.
+const EditorHead = "# yaml-language-server: $schema=" + editorSchema + "\n"
+
+// WriteSchema writes s to the file path.
+func WriteSchema(e *Env, path string, s *schema.Schema) error {
+	return WriteOutput(e, path, func(out io.Writer) error { return capcli.WriteJSON(out, s) })
+}
+
+// editorSchema is the file beside a scenario of scenarios init by which editors check it.
+const editorSchema = "capcli-scenario.schema.json"
+
+// WriteForEditors writes the schema of scenarios beside the scenario in file, whose first line names it.
+func WriteForEditors(e *Env, file string) error {
+	s, err := schema.Print("scenario", false)
+	if err != nil {
+		return err
+	}
+	return WriteSchema(e, filepath.Join(filepath.Dir(file), editorSchema), s)
 }

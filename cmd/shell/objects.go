@@ -35,7 +35,7 @@ func (o *KueueOptions) AddFlags(cmd *cobra.Command) {
 // KueueFlags are the flags that go with --kueue.
 var KueueFlags = []string{
 	"kueue", "evict-time", "duration", "current", "decisions-out", "trace", "format", "read", "tz", "dst", "map", "columns-in", "allow-cut",
-	"out", "output", "table", "columns", "wide", "excel", "prices", "set",
+	"out", "output", "table", "columns", "prices", "set",
 }
 
 // Asked reports whether --kueue is given, or a flag that wants it.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/bundle"
 	"capcli/cmd/report"
 )
@@ -19,8 +21,7 @@ type OutputOptions struct {
 	Out     string
 	table   string
 	Columns []string
-	wide    bool
-	excel   bool // --excel, the old spelling of -o excel
+	wide    bool // --columns all
 	focus   bool // whether -o focus is allowed
 }
 
@@ -45,10 +46,6 @@ func AddFormFlags(cmd *cobra.Command, o *OutputOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.table, "table", "", "only this table of the result, by `NAME`")
 	f.StringSliceVar(&o.Columns, "columns", nil, "only these columns of the table, in this order: `a,b,c`; all, however narrow the terminal")
-	f.BoolVar(&o.wide, "wide", false, "all columns, however narrow the terminal")
-	f.BoolVar(&o.excel, "excel", false, "csv that Excel opens as UTF-8")
-	bundle.Rename(cmd, "wide", "--columns all")
-	bundle.Rename(cmd, "excel", "--output excel")
 	ExplainedBy(cmd, "capcli trace describe", "table", "columns")
 }
 
@@ -70,19 +67,11 @@ func (o *OutputOptions) unknownForm(err error) error {
 // AllColumns is the value of --columns that shows every column, also on a narrow terminal.
 const AllColumns = "all"
 
-// settle resolves --columns all and --excel.
-func (o *OutputOptions) settle() {
+// Check refuses wrong output flags before any work is done.
+func (o *OutputOptions) Check() error {
 	if len(o.Columns) == 1 && o.Columns[0] == AllColumns {
 		o.Columns, o.wide = nil, true
 	}
-	if o.excel && o.Form == "csv" {
-		o.Form = "excel"
-	}
-}
-
-// Check refuses wrong output flags before any work is done.
-func (o *OutputOptions) Check() error {
-	o.settle()
 	if o.Form != "" && (o.Form != FocusForm || !o.focus) {
 		if _, err := report.Forms.Get(o.Form); err != nil {
 			return o.unknownForm(err)
@@ -109,9 +98,6 @@ func (o *OutputOptions) Shape(e *Env) string {
 	if o.Out != "" && o.Out != "-" {
 		ending := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.Out)), ".")
 		if _, err := report.Forms.Get(ending); err == nil {
-			if ending == "csv" && o.excel {
-				return "excel"
-			}
 			return ending
 		}
 		return "table"
@@ -136,10 +122,7 @@ func Emit(e *Env, o OutputOptions, d report.Doc) error {
 	if err != nil {
 		return err
 	}
-	path := o.Out
-	if path == "" {
-		path = "-"
-	}
+	path := cmp.Or(o.Out, "-")
 	out, err := e.Create(path)
 	if err != nil {
 		return err
@@ -186,10 +169,7 @@ func (o *OutputOptions) leftOut(e *Env, name string, d *report.Doc) {
 	case name != "csv" && name != "excel" && name != "tsv" && (name != "jsonl" || lines):
 		return
 	case o.table == "" && len(d.Tables) > 1:
-		var rest []string
-		for _, t := range d.Tables[1:] {
-			rest = append(rest, t.Name)
-		}
+		rest := capcli.Map(d.Tables[1:], func(t report.Table) string { return t.Name })
 		e.Note(fmt.Sprintf("%s holds the table %s; there is also %s (--table NAME)", name, d.Tables[0].Name, strings.Join(rest, ", ")))
 	}
 	for _, n := range d.Notes {

@@ -57,10 +57,7 @@ func fillRuns[R any](t report.Table, rows [][]R, fields []report.Field[R]) repor
 	var columns []report.Field[[]R]
 	for _, f := range fields {
 		columns = append(columns, report.Field[[]R]{Name: f.Name, Head: f.Head, Priority: f.Priority, Cell: func(parts []R) any {
-			cells := make([]any, len(parts))
-			for i, part := range parts {
-				cells[i] = f.Value(part)
-			}
+			cells := capcli.Map(parts, f.Value)
 			return joinCells(cells)
 		}})
 	}

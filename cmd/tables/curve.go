@@ -11,8 +11,15 @@ import (
 	"capcli/cmd/report"
 	"capcli/scenarios/decide/plan"
 	"capcli/scenarios/decide/plan/curve"
+	"capcli/scenarios/decide/plan/futures"
+	"capcli/scenarios/decide/plan/joint"
 	"capcli/scenarios/decide/plan/market"
+	"capcli/scenarios/decide/plan/review"
+	"capcli/scenarios/decide/plan/savings"
+	"capcli/scenarios/decide/plan/widths"
+	"capcli/scenarios/decide/spot"
 	"capcli/scenarios/money/billing"
+	"capcli/simulate/width"
 )
 
 // CurveDoc is the report of the plan of a demand curve.
@@ -198,3 +205,332 @@ func curveChart(r *curve.Result) report.Chart {
 
 // figureText formats a number in the fewest digits that identify it.
 func figureText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// FuturesDoc is the report of a plan for futures.
+func FuturesDoc(r *futures.Result) report.Doc {
+	return report.Doc{
+		Lead: futuresLead(r) + againText(r.Waiting), Notes: r.Notes, Data: r,
+		Tables: []report.Table{futurePlanTable(r), calendarTable(r.Calendar), cliffTable(r.Cliffs), stageTable(r), waitTable(r), regretTable(r)},
+	}
+}
+
+func futuresLead(r *futures.Result) string {
+	o := &r.Optimum
+	how := "the minimum at these prices (proven)"
+	if !o.Exact {
+		how = fmt.Sprintf("at most %s above the lower bound of %s", o.GapText(), o.Bound)
+	}
+	if r.Unheld != "" {
+		return "No plan: " + r.Unheld + "."
+	}
+	text := fmt.Sprintf("Buy %s first: over %d futures the %s of the cost is %s %s", firstPurchases(o.Purchases, r.Futures.Start), r.Futures.Count, r.RiskWords, o.Cost, overTime(o.Cost, r.Length))
+	for _, l := range r.Plans[0].Held {
+		text += fmt.Sprintf(", %s holds in %.1f%% of them", l.Limit, 100*l.Share)
+	}
+	return text + ", " + how + "."
+}
+
+func futurePlanTable(r *futures.Result) report.Table {
+	fields := []report.Field[futures.Plan]{
+		{Name: "plan", Align: report.Left},
+		{Name: "buys_at_start", Head: "buys first", Align: report.Left, Cell: func(p futures.Plan) any {
+			if p.First == nil {
+				return "step by step"
+			}
+			return firstPurchases(p.First, r.Futures.Start)
+		}},
+		{Name: "mean_cost_usd", Head: "mean cost"},
+		{Name: "cost_p80_usd", Head: "80th percentile", Priority: 2},
+		{Name: "cvar95_cost_usd", Head: "worst 5%", Priority: 1},
+		{Name: "regret_mean_usd", Head: "mean regret", Priority: 2},
+		{Name: "regret_max_usd", Head: "max regret"},
+		{Name: "unused_mean_usd", Head: "unused", Priority: 4},
+		{Name: "above_bound", Head: "above the bound", Priority: 1, As: report.AsPercent},
+	}
+	for i, l := range r.Plans[0].Held {
+		name, _, _ := strings.Cut(l.Limit, " ")
+		fields = append(fields, report.Field[futures.Plan]{Name: "held_" + name, Head: l.Limit, As: report.AsPercent, Cell: func(p futures.Plan) any { return p.Held[i].Share }})
+	}
+	return report.Fill(report.Table{Name: "plans", Title: "Plans, over all futures"}, r.Plans, fields)
+}
+
+// datedPurchase is a purchase of the calendar, with the payments up to and including it and the
+// commitment in its month.
+type datedPurchase struct {
+	market.Purchase
+	SoFar     capcli.USD `json:"so_far_usd"`
+	Committed float64    `json:"committed_gpus"`
+}
+
+func calendarTable(months []futures.Month) report.Table {
+	var rows []datedPurchase
+	for _, m := range months {
+		soFar := m.SoFar - m.Cost
+		for _, p := range m.Purchases {
+			soFar += p.Cost
+			rows = append(rows, datedPurchase{p, soFar, m.GPUs})
+		}
+	}
+	return report.Fill(report.Table{Name: "calendar", Title: "Purchase calendar"}, rows, []report.Field[datedPurchase]{
+		{Name: "start", Cell: func(p datedPurchase) any { return dayCell(p.Start) }},
+		{Name: "term", Align: report.Left},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "end", Priority: 1, Cell: func(p datedPurchase) any { return dayCell(p.End) }},
+		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour", Priority: 2},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "so_far_usd", Head: "so far", Priority: 2},
+		{Name: "committed_gpus", Head: "GPUs committed", Priority: 1},
+	})
+}
+
+func cliffTable(cliffs []futures.Cliff) report.Table {
+	return report.Fill(report.Table{Name: "cliffs", Title: "Expiry cliffs: when commitments end"}, cliffs, []report.Field[futures.Cliff]{
+		{Name: "date", Cell: func(c futures.Cliff) any { return dayCell(c.Date) }},
+		{Name: "ends_gpus", Head: "GPUs expiring"},
+		{Name: "before_gpus", Head: "before", Priority: 1},
+		{Name: "after_gpus", Head: "after"},
+		{Name: "wanted_mean_gpus", Head: "mean demand", As: report.AsRatio},
+		{Name: "wanted_p80_gpus", Head: "80th percentile", Priority: 1, As: report.AsRatio},
+	})
+}
+
+func regretTable(r *futures.Result) report.Table {
+	fields := []report.Field[int]{
+		{Name: "future", Cell: func(future int) any { return future }},
+		{Name: "best_cost_usd", Head: "best", Cell: func(future int) any { return r.Best[future] }},
+	}
+	for i := range r.Plans {
+		p := &r.Plans[i]
+		fields = append(fields, report.Field[int]{Name: p.Name + "_usd", Head: p.Name, Cell: func(future int) any { return p.Regrets[future] }})
+	}
+	all := make([]int, len(r.Best))
+	for future := range all {
+		all[future] = future
+	}
+	return report.Fill(report.Table{Name: "regret", Title: "Regret: cost above that of the best plan for each future", Aside: true}, all, fields)
+}
+
+// againText says what to buy now if the plan is revised at regular intervals, and what revising
+// saves; "" where it saves nothing.
+func againText(w *futures.Waiting) string {
+	if w == nil || w.Again >= w.Now {
+		return ""
+	}
+	first := &w.Decisions[0]
+	return fmt.Sprintf(" If the plan is revised every %s, buy %s now: the mean cost is then %s, %s (%.1f%%) less than with all decided now.",
+		w.For, firstPurchases(first.Purchases, first.Date), w.Again, w.Deciding, 100*float64(w.Deciding)/float64(w.Now))
+}
+
+// stageTable shows the purchases of the first decisions. Later decisions are in the JSON alone.
+func stageTable(r *futures.Result) report.Table {
+	fields := []report.Field[futures.Decision]{
+		{Name: "decide", Cell: func(d futures.Decision) any { return dayCell(d.Date) }},
+		{Name: "share_of_futures", Head: "futures", As: report.AsPercent, Cell: func(d futures.Decision) any { return float64(len(d.Futures)) / float64(r.Futures.Count) }},
+		{Name: "wanted_before_gpus", Head: "demand so far", Priority: 1, As: report.AsRatio},
+		{Name: "least_gpus", Head: "least", Priority: 2, As: report.AsRatio, Cell: func(d futures.Decision) any { return d.Least }},
+		{Name: "most_gpus", Head: "most", Priority: 2, As: report.AsRatio, Cell: func(d futures.Decision) any { return d.Most }},
+		{Name: "buy", Align: report.Left, Cell: func(d futures.Decision) any { return firstPurchases(d.Purchases, d.Date) }},
+	}
+	if len(r.Waiting.FirstDecisions()) > 0 && len(r.Waiting.Signals) > 0 {
+		fields = slices.Insert(fields, 1, report.Field[futures.Decision]{Name: "events", Align: report.Left, Cell: func(d futures.Decision) any { return d.KnownEvents() }})
+	}
+	return report.Fill(report.Table{Name: "again", Title: "What to buy if the plan is revised every " + r.Wait}, r.Waiting.FirstDecisions(), fields)
+}
+
+func waitTable(r *futures.Result) report.Table {
+	t := report.Table{Name: "waiting", Title: "Value of waiting " + r.Wait + "*", Columns: []report.Column{
+		{Name: "decide", Align: report.Left},
+		{Name: "mean_cost_usd", Head: "mean cost"},
+		{Name: "saves_usd", Head: "saves"},
+	}}
+	for _, p := range r.Waiting.Plans() {
+		t.Rows = append(t.Rows, []any{report.Label{Name: p.Name, Head: p.Doc}, p.Cost, report.Change{Of: r.Waiting.Now - p.Cost}})
+	}
+	return t
+}
+
+// SavingsDoc is the report of a plan of savings plans.
+func SavingsDoc(r *savings.Result) report.Doc {
+	figures := []report.Field[*savings.Result]{
+		{Name: "commitment_usd_per_hour", Head: "commit, an hour"},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "all_on_demand_cost_usd", Head: "all on demand"},
+		{Name: "unused_usd", Head: "of the commitment unused"},
+	}
+	if r.Utilisation != nil {
+		figures = append(figures, report.Field[*savings.Result]{Name: "utilisation", Head: "utilisation", As: report.AsPercent})
+	}
+	return report.Doc{
+		Lead:   fmt.Sprintf("Commit %s an hour: %s over %s hours, %s all on demand; no other commitment costs less.", r.Commit, r.Cost, capcli.Grouped(int64(r.Hours)), r.AllOnDemand),
+		Tables: []report.Table{report.Figures("savings", r, figures)}, Data: r, Notes: r.Notes,
+	}
+}
+
+// JointDoc is the report of a joint plan.
+func JointDoc(r *joint.Result) report.Doc {
+	return report.Doc{Lead: r.Lead(), Data: r, Notes: r.Notes, Tables: append(jointUse(r),
+		report.Figures("totals", r, []report.Field[*joint.Result]{
+			{Name: "cost_usd", Head: "cost"},
+			{Name: "cost_usd_per_year", Head: "a year"},
+			{Name: "commitments_usd", Head: "commitments"},
+			{Name: "on_demand_usd", Head: "on demand"},
+			{Name: "all_on_demand_cost_usd", Head: "all on demand"},
+			{Name: "bound_usd", Head: "lower bound"},
+			{Name: "gap", Head: "optimality gap, at most", As: report.AsPercent},
+		}),
+	)}
+}
+
+func jointPurchases(list []joint.Purchase) report.Table {
+	return report.Fill(report.Table{Name: "purchases", Title: "What to buy"}, list, []report.Field[joint.Purchase]{
+		{Name: "start"},
+		{Name: "end"},
+		{Name: "offer"},
+		{Name: "product", Priority: 2},
+		{Name: "gpu_model", Head: "model"},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "commitment_usd_per_hour", Head: "$/hour"},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "ended_early", Head: "ended early", Priority: 3},
+		{Name: "extended", Priority: 3},
+	})
+}
+
+// jointUse returns the tables of what is bought, what moves, and what serves each model.
+func jointUse(r *joint.Result) []report.Table {
+	fields, tables := []report.Field[joint.Model]{
+		{Name: "gpu_model", Head: "model"},
+		{Name: "wanted_gpu_hours", Head: "demand"},
+		{Name: "reserved_gpu_hours", Head: "reservations"},
+		{Name: "plan_gpu_hours", Head: "savings plans"},
+		{Name: "on_demand_gpu_hours", Head: "on demand"},
+	}, []report.Table{jointPurchases(r.Purchases)}
+	if len(r.Moves) > 0 {
+		fields = append(fields, []report.Field[joint.Model]{{Name: "moved_out_gpu_hours", Head: "moved out"}, {Name: "moved_in_gpu_hours", Head: "moved in"}}...)
+		tables = append(tables, report.Fill(report.Table{Name: "moves", Title: "GPU-hours that move, between changes of what is bought"}, r.Moves, []report.Field[joint.Moved]{
+			{Name: "start"},
+			{Name: "end"},
+			{Name: "from_gpu_model", Head: "from"},
+			{Name: "to_gpu_model", Head: "to"},
+			{Name: "may_move_gpu_hours", Head: "may move"},
+			{Name: "moved_gpu_hours", Head: "moved"},
+			{Name: "arrived_gpu_hours", Head: "as hours of to"},
+			{Name: "moving_hours", Head: "in hours"},
+		}))
+	}
+	return append(tables, report.Fill(report.Table{Name: "gpu_models", Title: "GPU-hours of each model, by what serves them"}, r.Models, fields))
+}
+
+// SpotDoc is the report of policies for spot capacity under a deadline.
+func SpotDoc(r *spot.Result) report.Doc {
+	t := report.Fill(report.Table{Name: "policies", Title: "By policy"}, r.Rows, []report.Field[spot.Row]{
+		{Name: "policy"},
+		{Name: "cost_mean_usd", Head: "cost"},
+		{Name: "cost_max_usd", Head: "at most"},
+		{Name: "saving", As: report.AsPercent},
+		{Name: "spot_share_of_work", Head: "on spot", As: report.AsPercent},
+		{Name: "changeovers_mean", Head: "changes", Priority: 2},
+		{Name: "met_deadline", Head: "met"},
+		{Name: "late"},
+		{Name: "unfinished", Priority: 3},
+		{Name: "late_max_s", Head: "late by", Priority: 1},
+	})
+	return report.Doc{Lead: r.Answer, Tables: []report.Table{t}, Notes: r.Notes, Data: r}
+}
+
+// PlanWidthDoc is the report of the options of a job.
+func PlanWidthDoc(r *widths.Result) report.Doc {
+	numbers := make([]int, len(r.Options))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	option := func(i int) *width.Option { return &r.Options[i] }
+	fields := []report.Field[int]{
+		{Name: "model", Head: "GPU model", Cell: func(i int) any { return option(i).Model }},
+		{Name: "gpus", Head: "GPUs", Cell: func(i int) any { return int64(option(i).GPUs) }},
+		{Name: "run_s", Head: "run time", Cell: func(i int) any { return option(i).Run }},
+		{Name: "cost_usd", Head: "cost", Cell: func(i int) any { return option(i).Cost }},
+	}
+	if r.Deadline != nil {
+		fields = append(fields, report.Field[int]{Name: "in_time", Head: "in time", Cell: func(i int) any { return yesNo(option(i).InTime) }})
+	}
+	fields = append(fields,
+		report.Field[int]{Name: "best", Cell: func(i int) any { return r.Marks(i) }},
+		report.Field[int]{Name: "dominated_by", Head: "dominated by", Cell: func(i int) any { return r.InsteadOf(i) }, Priority: 1},
+	)
+	d := report.Doc{Lead: r.Says, Notes: r.Notes, Data: r, Tables: []report.Table{
+		report.Fill(report.Table{Name: "options", Title: "Options", Most: 60}, numbers, fields),
+	}}
+	if len(r.Earlier) == 0 {
+		return d
+	}
+	d.Tables = append(d.Tables, report.Fill(report.Table{Name: "earlier", Title: "What being done earlier costs", Most: 30}, r.Earlier, []report.Field[width.Step]{
+		{Name: "from", Cell: func(s width.Step) any { return widths.NameOption(option(s.From)) }},
+		{Name: "to", Cell: func(s width.Step) any { return widths.NameOption(option(s.To)) }},
+		{Name: "saved_s", Head: "earlier"},
+		{Name: "more_usd", Head: "costs more"},
+		{Name: "usd_per_hour_saved", Head: "an hour"},
+	}))
+	costs, from, to := r.CostByTime(chartSteps)
+	d.Charts = []report.Chart{{
+		Title: "Least cost, in dollars, by the time allowed", Lines: []report.Line{{Name: "cost", Values: costs}}, From: from.String(), To: to.String(),
+	}}
+	return d
+}
+
+// ReviewDoc is the report of commitments against use.
+func ReviewDoc(r *review.Result) report.Doc {
+	return report.Doc{
+		Lead: reviewLead(r), Notes: r.Notes, Data: r,
+		Tables: []report.Table{commitmentTable(r.Commitments), adviceTable(r.Advice), reviewTotals(r)},
+	}
+}
+
+func reviewLead(r *review.Result) string {
+	text := fmt.Sprintf("%s GPU-hours were used in %s", capcli.Grouped(int64(r.Used.Hours()+0.5)), review.Span(r.Length))
+	if r.Committed > 0 {
+		text += fmt.Sprintf(", %.1f%% of them on commitments; %.1f%% of the commitments were used, %s unused", 100*float64(r.Covered)/float64(max(1, r.Used)), 100*float64(r.Covered)/float64(r.Committed), r.Unused)
+	}
+	if r.Costs > 0 {
+		return fmt.Sprintf("%s. Doing nothing costs %s more than the best* over %s.", text, r.Costs, review.Span(r.Ahead))
+	}
+	return text + ". No purchase would save anything."
+}
+
+func commitmentTable(list []review.Commitment) report.Table {
+	return report.Fill(report.Table{Name: "commitments", Title: "Current commitments"}, list, []report.Field[review.Commitment]{
+		{Name: "commitment", Align: report.Left},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "from", Priority: 3},
+		{Name: "until", Priority: 1},
+		{Name: "days_left", Head: "days left", As: report.AsRatio},
+		{Name: "utilisation", Head: "used", As: report.AsPercent},
+		{Name: "unused_gpu_hours", Head: "unused GPUh", Priority: 2},
+		{Name: "unused_usd", Head: "unused"},
+		{Name: "idle_gpus", Head: "GPUs not worth their price"},
+	})
+}
+
+func adviceTable(list []review.Advice) report.Table {
+	return report.Fill(report.Table{Name: "advice", Title: "What to change*"}, list, []report.Field[review.Advice]{
+		{Name: "date"},
+		{Name: "do", Align: report.Left},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "term", Align: report.Left},
+		{Name: "cost_usd", Head: "cost"},
+	})
+}
+
+func reviewTotals(r *review.Result) report.Table {
+	return report.Figures("totals", r, []report.Field[*review.Result]{
+		{Name: "used_gpu_hours", Head: "GPU-hours used"},
+		{Name: "committed_gpu_hours", Head: "GPU-hours committed"},
+		{Name: "coverage", Head: "coverage", As: report.AsPercent},
+		{Name: "utilisation", Head: "utilisation", As: report.AsPercent},
+		{Name: "unused_usd", Head: "unused"},
+		{Name: "on_demand_usd", Head: "on demand"},
+		{Name: "do_nothing_usd", Head: "cost of doing nothing*"},
+		{Name: "best_usd", Head: "cost of the best*"},
+		{Name: "doing_nothing_costs_usd", Head: "difference*"},
+	})
+}

@@ -2,9 +2,19 @@ package tables
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/profile"
+	"capcli/profile/anomaly"
+	"capcli/profile/heat"
+	"capcli/profile/nvml"
+	"capcli/profile/scaling"
+	"capcli/profile/store"
+	"capcli/profile/upkeep"
+	pictures "capcli/scenarios/figure"
 )
 
 // shownGPUs and shownJobs are the most rows shown to people.
@@ -53,7 +63,7 @@ func useFields[R any](r *profile.Result, use func(R) *profile.UseResult, first .
 
 // memoryCell is the cell of the peak memory in use, in GiB; nil where it was never measured.
 func memoryCell(u *profile.UseResult) any {
-	if u.MemMax == 0 && u.Use.Memory.Time() == 0 {
+	if u.MemMax == 0 && u.Use.Memory.Micros == 0 {
 		return nil
 	}
 	return u.MemMax / (1 << 30)
@@ -188,4 +198,258 @@ func busyChart(r *profile.Result) []report.Chart {
 		return nil
 	}
 	return []report.Chart{grid}
+}
+
+// worthTable shows what each job is worth knowing by.
+func worthTable(r *profile.Result) report.Table {
+	rate := func(r *profile.RateResult, get func(*profile.RateResult) any) any {
+		if r == nil {
+			return nil
+		}
+		return get(r)
+	}
+	return report.Fill(report.Table{Name: "worth", Aside: true}, r.JobsWorth(), []report.Field[profile.JobResult]{
+		{Name: "job_id", Head: "job", Align: report.Left},
+		{Name: "tenant", Align: report.Left, Priority: 3},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "tokens_per_s_p50", Head: "tok/s", Cell: func(j profile.JobResult) any {
+			return rate(j.Worth.Tokens, func(r *profile.RateResult) any { return r.P50 })
+		}},
+		{Name: "tokens_per_s_p5", Head: "tok/s p5", Priority: 2, Cell: func(j profile.JobResult) any {
+			return rate(j.Worth.Tokens, func(r *profile.RateResult) any { return r.P5 })
+		}},
+		{Name: "samples_per_s_p50", Head: "samples/s", Priority: 2, Cell: func(j profile.JobResult) any {
+			return rate(j.Worth.Samples, func(r *profile.RateResult) any { return r.P50 })
+		}},
+		{Name: "tokens_per_gpu_hour", Head: "tok/GPUh", Priority: 1, Cell: func(j profile.JobResult) any { return j.Worth.TokensPerGPUHour }},
+		{Name: "usd_per_million_tokens", Head: "$/Mtok", Priority: 1, Cell: func(j profile.JobResult) any { return j.Worth.USDPerMTokens }},
+		{Name: "mfu", Head: "MFU", As: Hundredths, Cell: func(j profile.JobResult) any { return j.Worth.MFU }},
+		{Name: "mfu_at_most", Head: "MFU ≤", As: Hundredths, Cell: func(j profile.JobResult) any { return j.Worth.MFUAtMost }},
+		{Name: "step_s", Head: "step s", Cell: func(j profile.JobResult) any { return j.Worth.Step.Seconds }},
+		{Name: "step_source", Head: "by", Align: report.Left, Priority: 2, Cell: func(j profile.JobResult) any { return TextCell(j.Worth.Step.Source) }},
+		{Name: "speed_if_input_kept_up", Head: "input ×", Priority: 1, Cell: func(j profile.JobResult) any { return j.Worth.InputKeptUp }},
+		{Name: "straggler", Align: report.Left, Cell: func(j profile.JobResult) any { return TextCell(j.Worth.Straggler.Label()) }},
+		{Name: "straggler_lost_gpu_hours", Head: "lost GPUh", Priority: 1, Cell: func(j profile.JobResult) any {
+			if j.Worth.Straggler == nil {
+				return nil
+			}
+			return j.Worth.Straggler.Lost
+		}},
+	})
+}
+
+// rankRow is a rank of a job.
+type rankRow struct {
+	job string
+	profile.RankResult
+}
+
+// rankTable shows what each job did on each of its GPUs.
+func rankTable(r *profile.Result) report.Table {
+	var rows []rankRow
+	for _, j := range r.Jobs {
+		for _, x := range j.Worth.Ranks {
+			rows = append(rows, rankRow{j.ID, x})
+		}
+	}
+	return report.Fill(report.Table{Name: "ranks", Aside: true}, rows, []report.Field[rankRow]{
+		{Name: "job_id", Head: "job", Align: report.Left, Cell: func(x rankRow) any { return x.job }},
+		{Name: "host", Align: report.Left, Cell: func(x rankRow) any { return x.Host }},
+		{Name: "gpu", Cell: func(x rankRow) any { return x.GPU }},
+		{Name: "held_hours", Head: "held h", Priority: 1, Cell: func(x rankRow) any { return x.Held }},
+		{Name: "mem_max_gib", Head: "mem max GiB", Cell: func(x rankRow) any { return x.MemMax / (1 << 30) }},
+		{Name: "util_gpu", Head: "busy", As: Hundredths, Cell: func(x rankRow) any { return x.Util }},
+		{Name: "sm_active", Head: "SM", As: Hundredths, Cell: func(x rankRow) any { return x.SM }},
+		{Name: "tensor_active", Head: "tensor", As: Hundredths, Priority: 1, Cell: func(x rankRow) any { return x.Tensor }},
+		{Name: "wait", As: Hundredths, Cell: func(x rankRow) any { return x.Wait }},
+	})
+}
+
+// AnomalyDoc is the report of what went wrong.
+func AnomalyDoc(r *anomaly.Result) report.Doc {
+	gpu := func(a *anomaly.Anomaly) any {
+		if a.GPU == nil {
+			return nil
+		}
+		return fmt.Sprint(*a.GPU)
+	}
+	return report.Doc{Lead: r.Lead(), Notes: r.Notes(), Data: r, Tables: []report.Table{report.Fill(report.Table{Name: "anomalies", Most: 40, Aside: len(r.Anomalies) == 0}, r.Anomalies, []report.Field[*anomaly.Anomaly]{
+		{Name: "since"},
+		{Name: "until", Priority: 2, Cell: func(a *anomaly.Anomaly) any { return TextCell(a.Until) }},
+		{Name: "severity", Align: report.Left, Priority: 1, Cell: func(a *anomaly.Anomaly) any { return string(a.Severity) }},
+		{Name: "host", Align: report.Left},
+		{Name: "gpu", Align: report.Left, Cell: gpu},
+		{Name: "job", Align: report.Left, Priority: 1, Cell: func(a *anomaly.Anomaly) any { return TextCell(a.Job) }},
+		{Name: "kind", Align: report.Left, Priority: 3},
+		{Name: "what", Align: report.Left},
+		{Name: "evidence", Align: report.Left},
+		{Name: "size", Priority: 4},
+		{Name: "unit", Align: report.Left, Priority: 4},
+		{Name: "confidence", Priority: 3, As: report.AsPercent},
+		{Name: "do", Head: "what to do", Align: report.Left, Priority: 4},
+	})}}
+}
+
+// DoctorDoc is the report of what can be read of GPUs here.
+func DoctorDoc(d *nvml.Document) report.Doc {
+	out := report.Doc{Lead: fmt.Sprintf("%s: GPUs can be sampled.", d.Host), Data: d}
+	if !d.OK {
+		out.Lead = fmt.Sprintf("%s: no GPU can be sampled.", d.Host)
+	}
+	out.Tables = []report.Table{report.Fill(report.Table{Name: "checks"}, d.Checks, []report.Field[nvml.Check]{
+		{Name: "name", Head: "", Align: report.Left},
+		{Name: "state", Head: "", Align: report.Left, Cell: func(c nvml.Check) any { return report.Verdict{Text: string(c.State), Good: c.State == nvml.Good} }},
+		{Name: "text", Head: "found", Align: report.Left},
+		{Name: "fix", Head: "what to do", Align: report.Left, Priority: 1},
+	})}
+	if len(d.GPUs) > 0 {
+		out.Tables = append(out.Tables, report.Fill(report.Table{Name: "gpus", Title: "metrics of each GPU", Most: shownGPUs}, d.GPUs, []report.Field[nvml.SeenGPU]{
+			{Name: "gpu", Align: report.Left, Cell: func(g nvml.SeenGPU) any { return strings.TrimSpace(fmt.Sprintf("%d %s", g.GPU, g.Profile)) }},
+			{Name: "gpu_model", Head: "model", Align: report.Left},
+			{Name: "measured", Head: "metrics", Cell: func(g nvml.SeenGPU) any { return len(g.Measured) }},
+			{Name: "missing", Align: report.Left, Cell: func(g nvml.SeenGPU) any { return TextCell(g.MissingText()) }},
+		}))
+	}
+	return out
+}
+
+// UpkeepDoc is the report of what was done.
+func UpkeepDoc(r *upkeep.Result) report.Doc {
+	return report.Doc{Lead: r.Lead(), Data: r, Tables: []report.Table{
+		report.Fill(report.Table{Name: "removed", Aside: true}, r.Removed, []report.Field[upkeep.RemovedDay]{
+			{Name: "host", Align: report.Left}, {Name: "day", Align: report.Left}, {Name: "files"}, {Name: "bytes"}, {Name: "why", Align: report.Left},
+		}),
+	}}
+}
+
+// HeatDoc is the report of a heatmap for a terminal of a width.
+func HeatDoc(r *heat.Result, width int) report.Doc {
+	p := r.Picture(max(width-r.NameWidth()-1, 10))
+	chart := report.Chart{Title: fmt.Sprintf("%s, %s a column, %s", r.Title, p.Hours(), r.Zone), Top: p.Top, Shades: &report.Shades{Labels: p.Labels, Legend: r.Text(p.Top)}}
+	for _, row := range p.Rows {
+		chart.Lines = append(chart.Lines, report.Line{Name: row.Name, Values: row.Values})
+	}
+	type hour struct {
+		row *heat.Row
+		at  int
+	}
+	var hours []hour
+	for _, row := range r.Rows {
+		for i := range row.Values {
+			hours = append(hours, hour{row, i})
+		}
+	}
+	cells := report.Fill(report.Table{Name: "cells", Aside: true}, hours, []report.Field[hour]{
+		{Name: "name", Align: report.Left, Cell: func(h hour) any { return h.row.Name }},
+		{Name: "from", Cell: func(h hour) any { return r.Columns[h.at].From }},
+		{Name: r.ColumnName(), Cell: func(h hour) any { return h.row.Values[h.at] }},
+	})
+	fields := []report.Field[*heat.Row]{
+		{Name: "name", Align: report.Left},
+		{Name: r.ColumnName(), Head: r.Title, Cell: func(h *heat.Row) any { return heatCell(r, h.Value) }},
+		{Name: "held_gpu_hours", Head: "held GPUh"},
+		{Name: "idle_held_gpu_hours", Head: "idle GPUh"},
+	}
+	if r.Price != nil {
+		fields = append(fields, report.Field[*heat.Row]{Name: "idle_cost_usd", Head: "idle $", Cell: func(h *heat.Row) any { return h.Cost }})
+	}
+	rows := report.Fill(report.Table{Name: "rows", Most: 10}, append(r.Rows[:len(r.Rows):len(r.Rows)], r.Total), fields)
+	return report.Doc{Lead: r.Lead(), Tables: []report.Table{cells, rows}, Charts: []report.Chart{chart}, Notes: r.Notes(), Data: r}
+}
+
+// heatCell is the cell of a value of a heatmap.
+func heatCell(r *heat.Result, v capcli.Figure) any {
+	if r.Unit == "%" {
+		return Hundredths(float64(v))
+	}
+	return v
+}
+
+// HeatFigure is a heatmap as a pictures.
+func HeatFigure(r *heat.Result) *pictures.Figure {
+	const mostColumns = 168 // that have room
+	p := r.Picture(mostColumns)
+	f := &pictures.Figure{
+		ID: "heat", Title: fmt.Sprintf("%s, %s a column, %s", r.Title, p.Hours(), r.Zone), Sentence: r.Lead(), Kind: pictures.Heat, Notes: r.Notes(),
+		X: pictures.Axis{Unit: pictures.Name, Names: p.Names}, Y: pictures.Axis{Label: r.Title + ", " + r.Unit, Unit: pictures.Count},
+	}
+	if r.Unit == "USD" {
+		f.Y.Unit = pictures.USD
+	}
+	for _, row := range p.Rows {
+		f.Series = append(f.Series, pictures.Series{Name: row.Name, Y: pictures.Numbers(row.Values)})
+	}
+	return f
+}
+
+// scalingRow is a point of a curve.
+type scalingRow struct {
+	*scaling.Curve
+	scaling.Point
+}
+
+// ScalingDoc is the report of how jobs scale over GPUs.
+func ScalingDoc(r *scaling.Result) report.Doc {
+	var rows []scalingRow
+	for i := range r.Curves {
+		for _, p := range r.Curves[i].Points {
+			rows = append(rows, scalingRow{&r.Curves[i], p})
+		}
+	}
+	share := func(v capcli.Figure) any { return report.Percent(float64(v)) }
+	points := report.Fill(report.Table{Name: "curves"}, rows, []report.Field[scalingRow]{
+		{Name: "job_type", Head: "job", Align: report.Left, Cell: func(x scalingRow) any { return x.Name }},
+		{Name: "gpu_model", Align: report.Left, Cell: func(x scalingRow) any { return x.Model }},
+		{Name: "gpus", Head: "GPUs", Cell: func(x scalingRow) any { return x.GPUs }},
+		{Name: "steps_per_s", Head: "a second", Cell: func(x scalingRow) any { return x.PerS }},
+		{Name: "unit", Align: report.Left, Cell: func(x scalingRow) any { return x.Unit }},
+		{Name: "low", Priority: 1, Cell: func(x scalingRow) any { return x.Low }},
+		{Name: "high", Priority: 1, Cell: func(x scalingRow) any { return x.High }},
+		{Name: "runs", Cell: func(x scalingRow) any { return x.Runs }},
+		{Name: "speedup", Cell: func(x scalingRow) any { return x.Speedup }},
+		{Name: "efficiency", Cell: func(x scalingRow) any { return share(x.Efficiency) }},
+	})
+	left := report.Fill(report.Table{Name: "left_out", Aside: true}, r.Left, []report.Field[scaling.LeftOut]{
+		{Name: "job_id", Head: "job", Align: report.Left},
+		{Name: "why", Align: report.Left},
+	})
+	return report.Doc{Lead: r.Lead(), Notes: r.Notes(), Data: r, Tables: []report.Table{points, left}}
+}
+
+// TrackDoc is the report of one GPU over time.
+func TrackDoc(t *store.Track, zone *time.Location) report.Doc {
+	text := func(at profile.Instant) string { return at.Std().In(zone).Format("2006-01-02 15:04:05") }
+	name := "GPU " + t.Device.Label()
+	samples := fmt.Sprintf(", %v samples", t.Every)
+	if t.Share > 1 {
+		samples += fmt.Sprintf(", %s in a column: their mean, and the highest", capcli.Grouped(t.Share))
+	}
+	d := report.Doc{Lead: fmt.Sprintf("%s of %s, %s: %s to %s.", name, t.Host, t.Device.Model, text(t.From), text(t.To)), Data: t}
+	for _, l := range t.Lines {
+		if !l.Known {
+			d.Notes = append(d.Notes, l.Title+" was not reported")
+			continue
+		}
+		lines := []report.Line{{Name: "mean", Values: l.Mean}}
+		if t.Share > 1 {
+			lines = append(lines, report.Line{Name: "highest", Values: l.Max})
+		}
+		d.Charts = append(d.Charts, report.Chart{Title: name + " " + l.Title + samples, Height: 5, Top: l.Top, From: text(t.From), To: text(t.To), Lines: lines})
+		samples = "" // the first chart alone says how samples are grouped
+	}
+	rows := make([]int, len(t.Starts))
+	fields := []report.Field[int]{
+		{Name: "from", Cell: func(i int) any { return t.Starts[i].Stamp() }},
+		{Name: "samples", Cell: func(i int) any { return t.Samples[i] }},
+	}
+	for _, l := range t.Lines {
+		fields = append(fields,
+			report.Field[int]{Name: l.Name + "_mean", Cell: func(i int) any { return Figure(l.Mean[i]) }},
+			report.Field[int]{Name: l.Name + "_max", Cell: func(i int) any { return Figure(l.Max[i]) }})
+	}
+	for i := range rows {
+		rows[i] = i
+	}
+	d.Tables = []report.Table{report.Fill(report.Table{Name: "samples", Aside: true}, rows, fields)}
+	return d
 }

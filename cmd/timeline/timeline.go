@@ -56,10 +56,7 @@ func ends(t *outcome.Timeline) (from, to string) {
 func useTitle(t *outcome.Timeline) string {
 	m, used := meanOf{t}, []float64(nil)
 	for i := range t.Demand {
-		sum := 0.0
-		for k := range t.Tiers {
-			sum += t.Tiers[k].Used[i]
-		}
+		sum := capcli.Sum(t.Tiers, func(x outcome.TierLine) float64 { return x.Used[i] })
 		used = append(used, sum)
 	}
 	return fmt.Sprintf("GPUs in use: %s on average, at most %s in a step of %s; demand %s on average, at most %s",
@@ -101,10 +98,7 @@ func gpus(v float64) string {
 
 // Queue returns the chart of waiting jobs, with their peak.
 func Queue(t *outcome.Timeline, rows int) report.Chart {
-	peaks := make([]float64, len(t.WaitingPeak))
-	for i, p := range t.WaitingPeak {
-		peaks[i] = float64(p)
-	}
+	peaks := capcli.Map(t.WaitingPeak, func(p int64) float64 { return float64(p) })
 	at := 0
 	for i := range peaks {
 		if peaks[i] > peaks[at] {

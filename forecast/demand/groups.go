@@ -127,9 +127,7 @@ func (g *grouper) keysOf(j *capcli.Job) []string {
 
 // partKeys returns the groups of the share of a device that a tenant holds; "" is nobody.
 func (g *grouper) partKeys(host string, d *profile.Device, tenant string) []string {
-	if tenant == "" {
-		tenant = "(nobody)"
-	}
+	tenant = cmp.Or(tenant, "(nobody)")
 	return g.keysOf(&capcli.Job{Partition: host, GPUModel: d.Model, Tenant: tenant})
 }
 

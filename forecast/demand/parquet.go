@@ -28,10 +28,7 @@ func (r *reader) parquetTable(in *trace.Input, plain bool, opts series.Options) 
 	if err != nil {
 		return nil, false, err
 	}
-	var names []string
-	for _, h := range rows.Headers() {
-		names = append(names, h.Name)
-	}
+	names := capcli.Map(rows.Headers(), func(h parquet.Header) string { return h.Name })
 	if r.isJobLog(names, opts) {
 		return nil, false, nil
 	}

@@ -1,6 +1,7 @@
 package demand
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -26,9 +27,7 @@ func newReader(r Request, s Sources) (*reader, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	if r.Measure == "" {
-		r.Measure = "demand"
-	}
+	r.Measure = cmp.Or(r.Measure, "demand")
 	return &reader{Request: r, src: s, past: levels{Level: r.Past}, cap: levels{Level: r.Cap}}, nil
 }
 
@@ -161,9 +160,7 @@ func (hs *Histories) join(more *Histories) error {
 		hs.Tree = nil
 		hs.Notes = append(hs.Notes, "series of several job logs: sums of each log alone, not reconciled")
 	}
-	if hs.Partial == "" {
-		hs.Partial = more.Partial
-	}
+	hs.Partial = cmp.Or(hs.Partial, more.Partial)
 	return nil
 }
 

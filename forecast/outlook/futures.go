@@ -141,11 +141,7 @@ func (q *question) settleTogether(ctx context.Context, list []*seriesForecast, a
 }
 
 func clonePaths(paths [][]float64) [][]float64 {
-	out := make([][]float64, len(paths))
-	for k, path := range paths {
-		out[k] = slices.Clone(path)
-	}
-	return out
+	return capcli.Map(paths, slices.Clone)
 }
 
 // drawOne draws the futures of one series. Where series are not reconciled, it computes the

@@ -163,11 +163,7 @@ func (a *agreement) bounds(origins []int, i, places int) hierarchy.Bounds {
 
 // historyEnds returns the lengths of the histories.
 func (q *question) historyEnds() []int {
-	var out []int
-	for _, v := range q.views {
-		out = append(out, len(v.Values))
-	}
-	return out
+	return capcli.Map(q.views, func(v *view) int { return len(v.Values) })
 }
 
 // largestFigure returns the largest absolute value of a list.

@@ -1,6 +1,7 @@
 package outlook
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -240,10 +241,7 @@ func (q *question) edge(h *demand.History, n int) capcli.Time {
 	if !h.Grid.MonthEnd {
 		return capcli.Time(h.Stamp(len(h.Values) + n))
 	}
-	zone := q.hs.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone := cmp.Or(q.hs.Zone, time.UTC)
 	return capcli.TimeOf(capcli.Time(h.Stamp(len(h.Values)-1+n)).Std().In(zone).AddDate(0, 0, 1))
 }
 

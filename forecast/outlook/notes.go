@@ -131,10 +131,7 @@ func (r *Result) periodNote() string {
 		return ""
 	}
 	text := fmt.Sprintf("periods: ranges of each period's %s from %s futures", r.PeriodFigure(), capcli.Grouped(int64(r.draws)))
-	tried := 0
-	for _, t := range r.PeriodTrials {
-		tried += t.Tried
-	}
+	tried := capcli.Sum(r.PeriodTrials, func(t PeriodTrial) int { return t.Tried })
 	if tried > 0 {
 		text += fmt.Sprintf(", as wide as the errors of %s past ones", capcli.Grouped(int64(tried)))
 	} else {

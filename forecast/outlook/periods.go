@@ -211,10 +211,7 @@ func spreadOf(paths, open [][]float64, levels []float64, figure func(path []floa
 
 // figuresOf returns a figure of each path, sorted.
 func figuresOf(paths [][]float64, figure func(path []float64) float64) []float64 {
-	out := make([]float64, len(paths))
-	for k, path := range paths {
-		out[k] = figure(path)
-	}
+	out := capcli.Map(paths, figure)
 	slices.Sort(out)
 	return out
 }
@@ -287,10 +284,7 @@ func (q *question) tryPeriods(tried []triedPeriods, name string, windows []windo
 }
 
 func appendError(list []float64, came float64, paths [][]float64, figure func([]float64) float64) []float64 {
-	v := make([]float64, len(paths))
-	for k, path := range paths {
-		v[k] = figure(path)
-	}
+	v := capcli.Map(paths, figure)
 	if e, ok := periodError(came, v); ok {
 		list = append(list, e)
 	}

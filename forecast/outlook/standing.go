@@ -86,10 +86,7 @@ func (v *view) lastKnownText() string {
 
 // endedNote names the series that have ended; "" where there are none.
 func (r *Result) endedNote() string {
-	var texts []string
-	for _, e := range r.Ended {
-		texts = append(texts, e.ID+" ("+e.Last+")")
-	}
+	texts := capcli.Map(r.Ended, func(e Ended) string { return e.ID + " (" + e.Last + ")" })
 	if texts == nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package roadmap
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -142,19 +143,13 @@ func (c *Campaign) dataGB() float64 {
 	if d := c.Prices.Data; d.TB > 0 {
 		return d.TB * 1000
 	}
-	per := c.Prices.Data.BytesPerToken
-	if per == 0 {
-		per = bytesPerToken
-	}
+	per := cmp.Or(c.Prices.Data.BytesPerToken, bytesPerToken)
 	return c.Tokens * per / 1e9
 }
 
 // checkpointGB returns the size of one checkpoint in 10^9 bytes.
 func (c *Campaign) checkpointGB() float64 {
-	per := c.Prices.Checkpoints.BytesPerParameter
-	if per == 0 {
-		per = adamBytes
-	}
+	per := cmp.Or(c.Prices.Checkpoints.BytesPerParameter, adamBytes)
 	return c.Parameters * per / 1e9
 }
 

@@ -142,10 +142,7 @@ func (r *Roadmap) ways() [][]eventDraw {
 // center shifts the sizes in the draws in which an event happens so that their mean is
 // the known one (moment matching, Barraquand 1995).
 func center(ways []eventDraw, happens []int, mean float64) {
-	off := 0.0
-	for _, k := range happens {
-		off += (mean - ways[k].size) / float64(len(happens))
-	}
+	off := capcli.Sum(happens, func(k int) float64 { return (mean - ways[k].size) / float64(len(happens)) })
 	for _, k := range happens {
 		ways[k].size += off
 	}
@@ -154,10 +151,7 @@ func center(ways []eventDraw, happens []int, mean float64) {
 // centerLengths shifts the extra durations so that their mean is 0: what an event is expected to add is then
 // its size times its length.
 func centerLengths(ways []eventDraw) {
-	mean := 0.0
-	for k := range ways {
-		mean += ways[k].longer / float64(len(ways))
-	}
+	mean := capcli.Sum(ways, func(x eventDraw) float64 { return x.longer / float64(len(ways)) })
 	for k := range ways {
 		ways[k].longer -= mean
 	}
@@ -246,4 +240,30 @@ func (r *Roadmap) ApplyPath(path []float64, bounds []capcli.Time, seed capcli.Se
 func TeamGrowth(name string, from, to int, start, end capcli.Time, gpus, sd float64) Event {
 	people := float64(to - from)
 	return Event{Name: name, Shape: Ramp, Start: start, End: end, Size: people * gpus, SizeSD: math.Sqrt(math.Abs(people)) * sd}
+}
+
+// The parametric loss of a language model with n parameters that has seen d tokens,
+// L = E + A/n^α + B/d^β (Hoffmann et al. 2022, "Training compute-optimal large language models"), with
+// the constants of the replication by Besiroglu et al. 2024, "Chinchilla scaling: a replication attempt",
+// which corrects those of the paper's third approach.
+const (
+	lossFloor      = 1.8172
+	lossParameters = 482.01
+	lossTokens     = 2085.43
+	lossAlpha      = 0.3478
+	lossBeta       = 0.3658
+)
+
+// Loss returns the loss that the scaling law expects, in nats a token. It is a law of one family of models
+// and one mix of data: differences between sizes are worth more than its value.
+func Loss(parameters, tokens float64) float64 {
+	return lossFloor + lossParameters/math.Pow(parameters, lossAlpha) + lossTokens/math.Pow(tokens, lossBeta)
+}
+
+// ComputeOptimal returns the size and the tokens that reach the least loss with so many operations, by the
+// closed form of the paper: n = G (C/6)^a with a = β/(α+β) and G = (αA/βB)^(1/(α+β)), and d = C / 6n.
+func ComputeOptimal(flops float64) (parameters, tokens float64) {
+	g := math.Pow(lossAlpha*lossParameters/(lossBeta*lossTokens), 1/(lossAlpha+lossBeta))
+	parameters = g * math.Pow(flops/6, lossBeta/(lossAlpha+lossBeta))
+	return parameters, flops / 6 / parameters
 }

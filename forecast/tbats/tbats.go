@@ -1,6 +1,7 @@
 package tbats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -69,10 +70,7 @@ func (m TBATS) fit(y capcli.Series) (model.Fitted, error) {
 	if n < tbatsLeast+4 {
 		return nil, fmt.Errorf("tbats: %d values, want %d or more: %w", n, tbatsLeast+4, model.ErrTooShort)
 	}
-	unit := model.Largest(y.Values)
-	if unit == 0 {
-		unit = 1
-	}
+	unit := cmp.Or(model.Largest(y.Values), 1)
 	v := model.Scaled(y.Values, 1/unit)
 	if slices.Max(v)-slices.Min(v) < 1e-12 {
 		return nil, fmt.Errorf("tbats: all values are %g: %w", y.Values[0], model.ErrUnfit)

@@ -1,6 +1,7 @@
 package unconstrain
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -191,10 +192,7 @@ func (c *cutChain) precision(a, sd float64) *mat.SymDense {
 		for k := j; k < p; k++ {
 			q.SetSym(j, k, s*(c.own.At(j, k)-a*c.cross.At(j, k)+a*a*c.before.At(j, k)+(1-a*a)*c.begin.At(j, k)))
 		}
-		prior := c.prior[j]
-		if prior == 0 {
-			prior = vague * c.seen
-		}
+		prior := cmp.Or(c.prior[j], vague*c.seen)
 		q.SetSym(j, j, q.At(j, j)+1/(prior*prior))
 	}
 	return q

@@ -59,9 +59,9 @@ func (m *Model) MemMiB() int64 { return m.MemGB << 10 }
 
 // Names returns the names of the models, in order of vendor and age.
 func Names() []string {
-	out := make([]string, len(models))
-	for i := range models {
-		out[i] = models[i].Name
+	out := make([]string, len(models()))
+	for i := range models() {
+		out[i] = models()[i].Name
 	}
 	return out
 }
@@ -72,7 +72,7 @@ func Find(name string) (*Model, bool) {
 	table := keys()
 	for _, k := range [...]string{key(name, false), key(name, true)} {
 		if i, ok := table[k]; ok && k != "" {
-			m := models[i]
+			m := models()[i]
 			return &m, true
 		}
 	}
@@ -82,8 +82,8 @@ func Find(name string) (*Model, bool) {
 // keys maps each key of a model to its index in models. Nothing changes it once it is made.
 var keys = sync.OnceValue(func() map[string]int {
 	out := map[string]int{}
-	for i := range models {
-		for _, k := range modelKeys(&models[i]) {
+	for i := range models() {
+		for _, k := range modelKeys(&models()[i]) {
 			out[k] = i
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // TestEveryModelMakesSense holds the table to what must be so of any data sheet.
 func TestEveryModelMakesSense(t *testing.T) {
 	links := []string{"nvlink", "pcie", "infinity_fabric", "ici", "neuronlink", "roce"}
-	for _, m := range models {
+	for _, m := range models() {
 		if m.MemGB < 1 || m.MemGBps < 1 || m.Source == "" || m.Vendor == "" || !slices.Contains(links, m.Link) {
 			t.Errorf("%s: %+v lacks a figure, a source or a known link", m.Name, m)
 		}
@@ -60,7 +60,7 @@ func TestFind(t *testing.T) {
 // TestEveryNameFindsItsModel also says that no two models share a name.
 func TestEveryNameFindsItsModel(t *testing.T) {
 	owner := map[string]string{}
-	for _, m := range models {
+	for _, m := range models() {
 		for _, k := range modelKeys(&m) {
 			if other := owner[k]; other != "" {
 				t.Errorf("%s and %s share the key %q", other, m.Name, k)

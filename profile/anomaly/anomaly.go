@@ -115,7 +115,7 @@ type Finder struct {
 func (f *Finder) Add(host string, t *profile.Tick) {
 	if f.host == nil || f.host.name != host {
 		f.finish()
-		f.host = newBox(host)
+		f.host = &box{name: host, devices: map[string]*device{}}
 	}
 	f.host.add(t)
 	f.any = f.any || len(t.Samples) > 0

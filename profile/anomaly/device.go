@@ -155,10 +155,3 @@ func riseOfPeers(all []*warmth, of int, begin, at, end profile.Instant) float64 
 	slices.Sort(rises)
 	return rises[len(rises)/4]
 }
-
-func abs(v float64) float64 {
-	if v < 0 {
-		return -v
-	}
-	return v
-}

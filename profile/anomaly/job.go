@@ -1,6 +1,7 @@
 package anomaly
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -127,7 +128,7 @@ func (b *box) levels(name string, shares []share) {
 				until = c.line.at[all[i+1].at]
 			}
 			size := (s.after - s.before) / c.per
-			b.report(c.kind, deviceOf(shares), name, since, until, size, c.unit, confidenceOf(abs(s.after-s.before)/max(c.t.sigmas*s.spread, c.t.size)),
+			b.report(c.kind, deviceOf(shares), name, since, until, size, c.unit, confidenceOf(math.Abs(s.after-s.before)/max(c.t.sigmas*s.spread, c.t.size)),
 				"%.1f before, %.1f since, spread %.1f %s", s.before/c.per, s.after/c.per, s.spread/c.per, c.unit)
 		}
 	}

@@ -1,6 +1,7 @@
 package anomaly
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -35,15 +36,7 @@ func ascending(values []float64) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case values[a] < values[b]:
-			return -1
-		case values[a] > values[b]:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	return order
 }
 
@@ -105,12 +98,7 @@ func rising(values []float64) float64 {
 	for i := range values {
 		for k := i + 1; k < len(values); k++ {
 			pairs++
-			switch {
-			case values[k] > values[i]:
-				sum++
-			case values[k] < values[i]:
-				sum--
-			}
+			sum += cmp.Compare(values[k], values[i])
 		}
 	}
 	if pairs == 0 {

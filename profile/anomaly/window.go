@@ -1,6 +1,7 @@
 package anomaly
 
 import (
+	"slices"
 	"time"
 
 	"capcli/profile"
@@ -13,7 +14,6 @@ type box struct {
 	order   []*device
 	first   profile.Instant
 	last    profile.Instant
-	every   time.Duration
 	any     bool
 	told    bool // who holds GPUs
 	silent  []silence
@@ -79,8 +79,6 @@ const (
 // mostStands is how many intervals a sample stands for at most, as in summaries.
 const mostStands = 3
 
-func newBox(name string) *box { return &box{name: name, devices: map[string]*device{}} }
-
 // add takes a tick.
 func (b *box) add(t *profile.Tick) {
 	for i := range t.Events {
@@ -101,7 +99,7 @@ func (b *box) add(t *profile.Tick) {
 	if !b.any {
 		b.first = t.At
 	}
-	b.last, b.any, b.every = max(b.last, t.At), true, every
+	b.last, b.any = max(b.last, t.At), true
 	for i := range t.Samples {
 		b.device(t.Samples[i].Device)
 	}
@@ -186,13 +184,7 @@ func (b *box) close() {
 		if d.open {
 			d.windows, d.open = append(d.windows, d.now), false
 		}
-		kept := d.windows[:0]
-		for _, w := range d.windows {
-			if w.seen*3 >= int64(windowMicros) {
-				kept = append(kept, w)
-			}
-		}
-		d.windows = kept
+		d.windows = slices.DeleteFunc(d.windows, func(w window) bool { return w.seen*3 < int64(windowMicros) })
 	}
 }
 

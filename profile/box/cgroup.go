@@ -1,6 +1,8 @@
 package box
 
 import (
+	"bytes"
+
 	"capcli/profile"
 )
 
@@ -107,7 +109,7 @@ func (b *box) readIO(c *cgroup) {
 
 // numberAfter returns the number that follows key in s, 0 where there is none.
 func numberAfter(s []byte, key string) uint64 {
-	rest, _ := textBehind(s, key)
+	_, rest, _ := bytes.Cut(s, []byte(key))
 	n, _, _ := number(rest)
 	return n
 }

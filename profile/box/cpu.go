@@ -1,6 +1,8 @@
 package box
 
 import (
+	"bytes"
+
 	"capcli/profile"
 )
 
@@ -91,7 +93,7 @@ func (b *box) share(s *stall) (float64, profile.Reason) {
 		return 0, why
 	}
 	first, _ := line(text)
-	rest, ok := textBehind(first, "total=")
+	_, rest, ok := bytes.Cut(first, []byte("total="))
 	us, _, whole := number(rest)
 	if !ok || !whole {
 		return 0, profile.Failed

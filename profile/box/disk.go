@@ -1,6 +1,9 @@
 package box
 
 import (
+	"fmt"
+	"maps"
+
 	"capcli/profile"
 )
 
@@ -68,7 +71,7 @@ func (b *box) readDisks(h *profile.HostSample) {
 		written.add(v, why, d.looked)
 		d.looked = true
 	}
-	b.dropDisks()
+	maps.DeleteFunc(b.disks.known, func(_ string, d *disk) bool { return d.round != b.round }) // those that are gone
 	v, why := read.rate()
 	set(h, profile.DiskRead, v, why)
 	v, why = written.rate()
@@ -76,18 +79,9 @@ func (b *box) readDisks(h *profile.HostSample) {
 }
 
 func (b *box) meetDisk(name string, major, minor uint64) *disk {
-	d := &disk{physical: b.has("sys/block/" + name + "/device"), number: decimal(major) + ":" + decimal(minor)}
+	d := &disk{physical: b.has("sys/block/" + name + "/device"), number: fmt.Sprintf("%d:%d", major, minor)}
 	b.disks.known[name] = d
 	return d
-}
-
-// dropDisks forgets the disks that are not there any more.
-func (b *box) dropDisks() {
-	for name, d := range b.disks.known {
-		if d.round != b.round {
-			delete(b.disks.known, name)
-		}
-	}
 }
 
 // isDisk reports whether a device number such as "259:0" is that of a physical disk.

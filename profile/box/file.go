@@ -1,6 +1,7 @@
 package box
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -101,10 +102,7 @@ func reasonOf(err error) profile.Reason {
 func (b *box) text(name string) string {
 	k := keep(name)
 	got, _ := b.read(&k)
-	for len(got) > 0 && (got[len(got)-1] == '\n' || got[len(got)-1] == 0) {
-		got = got[:len(got)-1]
-	}
-	s := string(got)
+	s := string(bytes.TrimRight(got, "\n\x00"))
 	k.close()
 	return s
 }
@@ -147,22 +145,8 @@ func word(s []byte) (w, rest []byte) {
 
 // line returns the first line of s, without its end, and the lines that follow.
 func line(s []byte) (first, rest []byte) {
-	for i, c := range s {
-		if c == '\n' {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, nil
-}
-
-// textBehind returns what follows key in s; ok is false where s does not contain it.
-func textBehind(s []byte, key string) (rest []byte, ok bool) {
-	for i := 0; i+len(key) <= len(s); i++ {
-		if string(s[i:i+len(key)]) == key {
-			return s[i+len(key):], true
-		}
-	}
-	return nil, false
+	first, rest, _ = bytes.Cut(s, []byte{'\n'})
+	return first, rest
 }
 
 // valueOf returns the number on the line of s that begins with the word key.

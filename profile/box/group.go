@@ -2,6 +2,8 @@ package box
 
 import (
 	"io/fs"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -95,11 +97,7 @@ func (b *box) lookAtGroups(processes []holder, out []profile.GroupSample) []prof
 		if len(o.cgroups) == 0 {
 			continue // another owner has its processes in the same control group, which counts once
 		}
-		if n := len(out); n < cap(out) {
-			out = out[:n+1]
-		} else {
-			out = append(out, profile.GroupSample{})
-		}
+		out = slices.Grow(out, 1)[:len(out)+1]
 		s := &out[len(out)-1]
 		s.Owner = o.owner
 		s.Clear(profile.Unsupported)
@@ -165,16 +163,8 @@ func (b *box) forgetGroups() {
 			delete(g.cgroups, key)
 		}
 	}
-	for key, at := range g.at {
-		if at.round != g.round {
-			delete(g.at, key)
-		}
-	}
-	for key, o := range g.owners {
-		if o.round != g.round {
-			delete(g.owners, key)
-		}
-	}
+	maps.DeleteFunc(g.at, func(_ process, at *placed) bool { return at.round != g.round })
+	maps.DeleteFunc(g.owners, func(_ profile.Owner, o *group) bool { return o.round != g.round })
 }
 
 // summed are the metrics that are summed over the control groups of an owner; of the others the highest

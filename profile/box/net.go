@@ -2,7 +2,7 @@ package box
 
 import (
 	"io/fs"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +16,6 @@ const (
 	errorsEvery = 5 * time.Second
 	mostDevices = 1024
 )
-
-func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // adapter is a network interface or a port of the fabric.
 type adapter struct {
@@ -67,32 +65,21 @@ func (l *links) scan(now time.Duration, names func() ([]string, profile.Reason),
 		if len(all) == mostDevices {
 			break
 		}
-		a := l.named(name)
-		if a == nil {
+		var a *adapter
+		if i := slices.IndexFunc(l.all, func(a *adapter) bool { return a.name == name }); i >= 0 {
+			a = l.all[i]
+		} else {
 			a = meet(name)
 		}
 		a.speed = speed(name)
 		all = append(all, a)
 	}
 	for _, a := range l.all {
-		gone := true
-		for _, b := range all {
-			gone = gone && a != b
-		}
-		if gone {
+		if !slices.Contains(all, a) {
 			a.close()
 		}
 	}
 	l.all = all
-}
-
-func (l *links) named(name string) *adapter {
-	for _, a := range l.all {
-		if a.name == name {
-			return a
-		}
-	}
-	return nil
 }
 
 // peak returns what the adapters that are up carry, in MiB/s.

@@ -57,12 +57,10 @@ func isOwn(name string) bool {
 	if err != nil {
 		return false
 	}
-	for _, a := range all {
-		if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(ip)
+	})
 }
 
 // Report says what can be measured of the box around the GPUs.

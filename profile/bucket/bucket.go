@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -61,12 +62,7 @@ const leastRate = 64 << 10
 // end when ctx does.
 func Open(ctx context.Context, name string, o Options) (*Bucket, error) {
 	b := &Bucket{ctx: ctx, o: o, slots: make(chan struct{}, mostAtOnce)}
-	if b.o.Retries <= 0 {
-		b.o.Retries = 6
-	}
-	if b.o.Wait <= 0 {
-		b.o.Wait = time.Minute
-	}
+	b.o.Retries, b.o.Wait = cmp.Or(b.o.Retries, 6), cmp.Or(b.o.Wait, time.Minute)
 	var err error
 	if b.name, b.prefix, err = parseName(name); err != nil {
 		return nil, err
@@ -93,10 +89,7 @@ func Open(ctx context.Context, name string, o Options) (*Bucket, error) {
 	if own {
 		lookup = minio.BucketLookupPath
 	}
-	region := o.Getenv("AWS_REGION")
-	if region == "" {
-		region = o.Getenv("AWS_DEFAULT_REGION")
-	}
+	region := cmp.Or(o.Getenv("AWS_REGION"), o.Getenv("AWS_DEFAULT_REGION"))
 	b.client, err = minio.New(host, &minio.Options{
 		Creds: b.creds, Secure: secure, Region: region, BucketLookup: lookup, MaxRetries: b.o.Retries,
 		Transport: &counting{transport, b},
@@ -130,10 +123,7 @@ func parseName(name string) (bucket, prefix string, err error) {
 
 // endpoint returns the server of the environment. own says that it is not Amazon's.
 func endpoint(getenv func(string) string) (host string, secure, own bool, err error) {
-	text := getenv("AWS_ENDPOINT_URL_S3")
-	if text == "" {
-		text = getenv("AWS_ENDPOINT_URL")
-	}
+	text := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"))
 	if text == "" {
 		return "s3.amazonaws.com", true, false, nil
 	}

@@ -32,7 +32,7 @@ type folder struct {
 
 // Disk returns the folder for reading. Everything that would change it fails.
 func (b *Bucket) Disk() store.FarDisk {
-	return &disk{Bucket: b, folders: map[string]*folder{}, files: newFileCache()}
+	return &disk{Bucket: b, folders: map[string]*folder{}, files: fileCache{files: map[string]*remote{}}}
 }
 
 // errReadOnly is the error of everything that would change a bucket.

@@ -33,6 +33,19 @@ func (b *Bucket) requestContext(n int64) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(b.ctx, b.o.Wait*time.Duration(b.o.Retries)+time.Duration(n/leastRate)*time.Second)
 }
 
+// request waits for a slot and returns the context of a request of n bytes, and what ends both.
+func (b *Bucket) request(n int64) (ctx context.Context, end func(), err error) {
+	free, err := b.slot()
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := b.requestContext(n)
+	return ctx, func() {
+		cancel()
+		free()
+	}, nil
+}
+
 // walk calls yield for all objects whose key begins with prefix, in order of key. Where deep is
 // false it groups those with a further slash under one name that ends in a slash. A page of an
 // answer holds a thousand.

@@ -38,13 +38,11 @@ func (b *Bucket) put(key string, at io.ReaderAt, size int64, s sums, box, segmen
 
 // send makes one request that puts an object.
 func (b *Bucket) send(key string, body io.ReadSeeker, size int64, s sums, o minio.PutObjectOptions) error {
-	free, err := b.slot()
+	ctx, end, err := b.request(size * int64(b.o.Retries))
 	if err != nil {
 		return err
 	}
-	defer free()
-	ctx, cancel := b.requestContext(size * int64(b.o.Retries))
-	defer cancel()
+	defer end()
 	_, err = minio.Core{Client: b.client}.PutObject(ctx, b.name, key, body, size, base64.StdEncoding.EncodeToString(s.md5), s.sha256, o)
 	return b.fault(key, err)
 }
@@ -81,12 +79,10 @@ func (b *Bucket) remove(key, tag string) error {
 	if err != nil {
 		return err
 	}
-	free, err := b.slot()
+	ctx, end, err := b.request(0)
 	if err != nil {
 		return err
 	}
-	defer free()
-	ctx, cancel := b.requestContext(0)
-	defer cancel()
+	defer end()
 	return b.fault(key, b.client.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{}))
 }

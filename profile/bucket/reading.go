@@ -77,8 +77,6 @@ type fileCache struct {
 	bytes int64
 }
 
-func newFileCache() fileCache { return fileCache{files: map[string]*remote{}} }
-
 // file returns the file of a name that is listed. It makes no request for it.
 func (d *disk) file(name string) (*remote, error) {
 	f := d.folder(path.Dir(name))

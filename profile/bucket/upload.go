@@ -172,9 +172,8 @@ func (u *uploading) folder(day string) string {
 
 // day uploads a day: first its files, then the record, and then what they replaced goes.
 func (u *uploading) day(day string, files []store.StoredFile) error {
-	there := map[string]object{}
-	folder := u.folder(day)
-	if err := u.b.walk(folder, false, func(key string, o object) { there[strings.TrimPrefix(key, folder)] = o }); err != nil {
+	there, err := u.b.objectsIn(u.folder(day))
+	if err != nil {
 		return err
 	}
 	if err := u.strangers(day, files, there); err != nil {
@@ -228,10 +227,9 @@ func (u *uploading) enter(day string, one store.UploadedFile) {
 
 // entryOf returns the entry of a file in the record.
 func (u *uploading) entryOf(day, name string) (store.UploadedFile, bool) {
-	for _, k := range u.record.Days[day] {
-		if k.Name == name {
-			return k, true
-		}
+	all := u.record.Days[day]
+	if i := slices.IndexFunc(all, func(k store.UploadedFile) bool { return k.Name == name }); i >= 0 {
+		return all[i], true
 	}
 	return store.UploadedFile{}, false
 }
@@ -385,8 +383,8 @@ func (u *uploading) claim() error {
 // that was uploaded.
 func (b *Bucket) Check(r *store.Upload, day string) error {
 	folder := b.prefix + store.HostFolder(day, r.Host) + "/"
-	there := map[string]object{}
-	if err := b.walk(folder, false, func(key string, o object) { there[strings.TrimPrefix(key, folder)] = o }); err != nil {
+	there, err := b.objectsIn(folder)
+	if err != nil {
 		return err
 	}
 	for _, f := range r.Days[day] {
@@ -395,6 +393,13 @@ func (b *Bucket) Check(r *store.Upload, day string) error {
 		}
 	}
 	return nil
+}
+
+// objectsIn returns the objects of a folder by their names in it.
+func (b *Bucket) objectsIn(folder string) (map[string]object, error) {
+	there := map[string]object{}
+	err := b.walk(folder, false, func(key string, o object) { there[strings.TrimPrefix(key, folder)] = o })
+	return there, err
 }
 
 // sums are the checksums of a file.
@@ -436,13 +441,11 @@ func (i *info) holds(size int64, s sums) bool {
 }
 
 func (b *Bucket) head(key string) (info, error) {
-	free, err := b.slot()
+	ctx, end, err := b.request(0)
 	if err != nil {
 		return info{}, err
 	}
-	defer free()
-	ctx, cancel := b.requestContext(0)
-	defer cancel()
+	defer end()
 	o, err := b.client.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
 	if err != nil {
 		return info{}, b.fault(key, err)

@@ -91,9 +91,7 @@ func NewBuilder(r Request) (*Builder, error) {
 		return nil, err
 	}
 	m, _ := Measures.Get(r.Measure)
-	if r.Zone == nil {
-		r.Zone = time.UTC
-	}
+	r.Zone = cmp.Or(r.Zone, time.UTC)
 	return &Builder{r: r, measure: m, lines: map[lineKey]*line{}}, nil
 }
 

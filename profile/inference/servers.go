@@ -6,6 +6,7 @@
 package inference
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,9 +62,7 @@ func metricOf(server []Metric, figure string) (Metric, bool) {
 		return Metric{}, false
 	}
 	m := server[i]
-	if m.Unit == 0 {
-		m.Unit = 1
-	}
+	m.Unit = cmp.Or(m.Unit, 1)
 	return m, true
 }
 

@@ -139,7 +139,7 @@ func readSaved(names []string, open func(name string) (io.Reader, io.Closer, err
 	}
 	s.from, s.step = capcli.Time(math.Floor(max(-1e15, min(t.lo, 1e15)))), step
 	if step == 0 {
-		s.step = t.usualGap()
+		s.step = capcli.Seconds(max(1, series.Mode(t.gaps)))
 	}
 	steps := math.Ceil((t.hi - float64(s.from)) / float64(s.step))
 	if !(steps >= 1 && steps <= maxUsageSteps) {
@@ -164,17 +164,6 @@ func (t *span) add(points []series.Point) {
 			t.gaps[int64(math.Round(p.At-points[i-1].At))]++
 		}
 	}
-}
-
-// usualGap returns the gap that occurs most, the least of equals.
-func (t *span) usualGap() capcli.Seconds {
-	usual, most := int64(0), 0
-	for gap, n := range t.gaps {
-		if n > most || n == most && gap < usual {
-			usual, most = gap, n
-		}
-	}
-	return capcli.Seconds(max(1, usual))
 }
 
 // increases implements source. A value below the one before is a reset: the counter began anew at 0. A

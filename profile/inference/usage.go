@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -193,9 +194,7 @@ func open(q *Request, s Sources) (source, *grid, error) {
 // steps returns the steps of a request to a server: whole ones from From on.
 func (q *Request) steps(now capcli.Time) (*grid, error) {
 	g := &grid{step: q.Step}
-	if g.step == 0 {
-		g.step = usualStep
-	}
+	g.step = cmp.Or(g.step, usualStep)
 	if q.From == "" {
 		return nil, &capcli.RequestError{Field: "from", Text: "is missing: when the traffic begins", Hint: "--prom from=2027-01-01, and to= where it ends before now"}
 	}
@@ -323,11 +322,7 @@ func sum(values []float64) float64 {
 }
 
 func counterNames(m Metric) []string {
-	var out []string
-	for _, n := range m.Names {
-		out = append(out, counterName(m, n))
-	}
-	return out
+	return capcli.Map(m.Names, func(name string) string { return counterName(m, name) })
 }
 
 // counter returns the increases of a figure by step; nil where there are none.

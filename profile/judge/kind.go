@@ -1,29 +1,31 @@
 package judge
 
+import "slices"
+
 // Kind is what a GPU or a job did, or what held it back.
 type Kind string
 
 // The kinds of findings, and the verdicts that name no single finding.
 const (
-	NeverBusy    Kind = "never_busy"
-	MostlyIdle   Kind = "mostly_idle"
-	Idle         Kind = "idle_held"
-	Stuck        Kind = "stuck"
-	Starved      Kind = "input_starved"
-	HostTransfer Kind = "host_transfer_bound"
-	CommBetween  Kind = "communication_between_nodes"
-	CommInNode   Kind = "communication_in_node"
-	CommBound    Kind = "communication_bound"
-	SmallKernels Kind = "small_kernels"
-	ThermalCap   Kind = "thermally_capped"
-	PowerCap     Kind = "power_capped"
-	Light        Kind = "light"
-	MemoryBound  Kind = "memory_bound"
-	ComputeBound Kind = "compute_bound"
+	NeverBusy    Kind = "never_busy"                  // held, and never computed
+	MostlyIdle   Kind = "mostly_idle"                 // held, and nobody at work for most of the time
+	Idle         Kind = "idle_held"                   // of a finding: nobody at work
+	Stuck        Kind = "stuck"                       // a kernel runs and does nothing
+	Starved      Kind = "input_starved"               // computes in bursts and waits between them
+	HostTransfer Kind = "host_transfer_bound"         // waits on copies from and to the host
+	CommBetween  Kind = "communication_between_nodes" // waits on GPUs of other boxes
+	CommInNode   Kind = "communication_in_node"       // waits on GPUs of its box
+	CommBound    Kind = "communication_bound"         // waits on transfers; over which link cannot be told
+	SmallKernels Kind = "small_kernels"               // kernels too small for the GPU
+	ThermalCap   Kind = "thermally_capped"            // held back by heat
+	PowerCap     Kind = "power_capped"                // held back by the power limit
+	Light        Kind = "light"                       // kernels run, but fill little of the GPU
+	MemoryBound  Kind = "memory_bound"                // as fast as device memory is
+	ComputeBound Kind = "compute_bound"               // as fast as the GPU computes
 	Working      Kind = "working"
-	Unknown      Kind = "unknown"
-	Mixed        Kind = "mixed"
-	Free         Kind = "free"
+	Unknown      Kind = "unknown" // cannot be told
+	Mixed        Kind = "mixed"   // no finding has the majority
+	Free         Kind = "free"    // nobody held it
 	TooShort     Kind = "too_short"
 )
 
@@ -61,20 +63,16 @@ var Descriptions = []Description{
 
 // Describe returns the description of k.
 func (k Kind) Describe() Description {
-	for _, d := range Descriptions {
-		if d.Kind == k {
-			return d
-		}
+	if i := k.rank(); i < len(Descriptions) {
+		return Descriptions[i]
 	}
 	return Description{Kind: k, Words: string(k), Count: string(k)}
 }
 
 // rank orders kinds, from the worst use of money to the best.
 func (k Kind) rank() int {
-	for i, d := range Descriptions {
-		if d.Kind == k {
-			return i
-		}
+	if i := slices.IndexFunc(Descriptions, func(d Description) bool { return d.Kind == k }); i >= 0 {
+		return i
 	}
 	return len(Descriptions)
 }
@@ -128,9 +126,3 @@ const (
 	SignUnknown                 // not measured, too coarse or contradictory
 	NumSigns
 )
-
-// SignNames are the names of signs in files.
-var SignNames = [NumSigns]string{
-	"idle", "idle_traffic", "stuck", "paused", "paused_input", "gaps", "nvlink", "network",
-	"pcie_even", "pcie_one_way", "small", "heat", "power", "memory", "compute", "light", "work", "unknown",
-}

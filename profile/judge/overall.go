@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -215,7 +216,7 @@ func (f *Found) values() string {
 		}
 		parts = []string{v(DatumSM, "SM %.0f%%"), link(DatumPCIeRx, "PCIe to it"), link(DatumPCIeTx, "PCIe from it")}
 	}
-	return strings.Join(drop(parts), ", ")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
 func decimals(x float64) int {
@@ -223,14 +224,4 @@ func decimals(x float64) int {
 		return 1
 	}
 	return 0
-}
-
-// drop removes empty texts.
-func drop(parts []string) (out []string) {
-	for _, p := range parts {
-		if p != "" {
-			out = append(out, p)
-		}
-	}
-	return out
 }

@@ -1,5 +1,7 @@
 package judge
 
+import "slices"
+
 // Job is what is known of the job that held a device.
 type Job struct {
 	Devices, Hosts int // at once; 0 is not known
@@ -54,14 +56,7 @@ func (j *Job) movePauses(out []Found) []Found {
 		p := findKind(&out, k)
 		p.Time, p.Lost, p.Points = p.Time+moved, p.Lost+moved, p.Points+min(points, int64(most)*moved)
 	}
-	if idle = findKind(&out, Idle); idle.Time == 0 {
-		for i := range out {
-			if out[i].Kind == Idle {
-				return append(out[:i], out[i+1:]...)
-			}
-		}
-	}
-	return out
+	return slices.DeleteFunc(out, func(f Found) bool { return f.Kind == Idle && f.Time == 0 })
 }
 
 // pauses says what pauses between bursts mean that show no reason. Training has a rhythm; requests

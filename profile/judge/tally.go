@@ -114,9 +114,6 @@ func (t Tally) Times(n, d int64) Tally {
 	return out
 }
 
-// Reset forgets all and keeps the memory.
-func (t Tally) Reset() { clear(t) }
-
 // Time returns the time of a sign in microseconds.
 func (t Tally) Time(s Sign) int64 {
 	if row := t.row(s); row != nil {

@@ -2,6 +2,7 @@ package nvml
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,12 +51,7 @@ func commandOf(cmdline, name string) string {
 
 func secret(key string) bool {
 	key = strings.ToLower(key)
-	for _, s := range secrets {
-		if strings.Contains(key, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(key, s) })
 }
 
 // printable replaces control characters and invalid UTF-8 by spaces.

@@ -33,7 +33,7 @@ func (l *library) find() ([]found, code) {
 	for i := range n {
 		f := found{device: profile.Device{Index: i, Driver: l.version, GI: -1, CI: -1}}
 		if f.handle, ret = l.lib.DeviceGetHandleByIndex(i); ret == driver.Success {
-			f.device.UUID, ret = f.handle.GetUUID()
+			f.device.UUID, ret = f.handle.Text(driver.SymUUID)
 		}
 		if f.code = code(ret); f.code.isDriverGone() {
 			return nil, f.code
@@ -52,34 +52,24 @@ func (l *library) find() ([]found, code) {
 // describe sets the model, address, clocks, bandwidth and SMs of d. A fact that cannot be read
 // stays zero.
 func (l *library) describe(h driver.Device, d *profile.Device) {
-	if l.lib.Has(driver.SymName) {
-		if name, ret := h.GetName(); ret == driver.Success {
-			d.Model = name
-		}
+	if name, ret := h.Text(driver.SymName); ret == driver.Success {
+		d.Model = name
 	}
-	if l.lib.Has(driver.SymPci) {
-		if pci, ret := h.GetPCIInfo(); ret == driver.Success {
-			d.Bus = busOf(pci)
-		}
+	if pci, ret := h.GetPCIInfo(); ret == driver.Success {
+		d.Bus = busOf(pci)
 	}
-	if l.lib.Has(driver.SymMaxClock) {
-		if mhz, ret := h.GetMaxClockInfo(driver.ClockSM); ret == driver.Success && mhz < 20_000 {
-			d.MaxSMClockMHz = float64(mhz)
-		}
-		if l.lib.Has(driver.SymBusWidth) {
-			mhz, r1 := h.GetMaxClockInfo(driver.ClockMem)
-			bits, r2 := h.GetMemoryBusWidth()
-			if r1 == driver.Success && r2 == driver.Success && mhz < 40_000 && bits < 1<<16 {
-				d.PeakMemBytesPerS = peakMemory(float64(mhz), float64(bits))
-			}
-		}
+	if mhz, ret := h.NumberOf(driver.SymMaxClock, driver.ClockSM); ret == driver.Success && mhz < 20_000 {
+		d.MaxSMClockMHz = float64(mhz)
 	}
-	if l.lib.Has(driver.SymCores) && l.lib.Has(driver.SymCapability) {
-		cores, r1 := h.GetNumGpuCores()
-		major, minor, r2 := h.GetCudaComputeCapability()
-		if r1 == driver.Success && r2 == driver.Success {
-			d.SMs = multiprocessors(cores, major, minor)
-		}
+	mhz, r1 := h.NumberOf(driver.SymMaxClock, driver.ClockMem)
+	bits, r2 := h.Number(driver.SymBusWidth)
+	if r1 == driver.Success && r2 == driver.Success && mhz < 40_000 && bits < 1<<16 {
+		d.PeakMemBytesPerS = peakMemory(float64(mhz), float64(bits))
+	}
+	cores, r1 := h.Number(driver.SymCores)
+	major, minor, r2 := h.Pair(driver.SymCapability)
+	if r1 == driver.Success && r2 == driver.Success {
+		d.SMs = multiprocessors(int(cores), int(major), int(minor))
 	}
 	d.PeakPCIeMiBPerS, d.PeakNVLinkMiBPerS = l.peakPCIe(h), l.peakNVLink(h)
 }
@@ -87,9 +77,6 @@ func (l *library) describe(h driver.Device, d *profile.Device) {
 // repairOf returns the state of the row remapping of the GPU; zero where the driver does not
 // report it, as for a GPU divided by MIG.
 func (l *library) repairOf(h driver.Device) repair {
-	if !l.lib.Has(driver.SymRemapped) {
-		return repair{}
-	}
 	corrected, not, pending, failed, ret := h.GetRemappedRows()
 	if ret != driver.Success {
 		return repair{}

@@ -1,6 +1,7 @@
 package nvml
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -49,9 +50,7 @@ func firstLines(root fs.FS, name string) string {
 // diagnose returns the trouble that return code c of setting up the library means on this box.
 // library is the name of its file; "" is the usual one.
 func diagnose(c code, root fs.FS, library string) *trouble {
-	if library == "" {
-		library = "libnvidia-ml.so.1"
-	}
+	library = cmp.Or(library, "libnvidia-ml.so.1")
 	module := moduleVersion(root)
 	switch c {
 	case libraryNotFound:

@@ -58,10 +58,8 @@ func startWatch(l *library, list []found, now func() (profile.Instant, time.Dura
 			continue
 		}
 		types := uint64(wanted)
-		if l.lib.Has(driver.SymEventTypes) {
-			if offered, ret := f.handle.GetSupportedEventTypes(); ret == driver.Success {
-				types &= offered
-			}
+		if offered, ret := f.handle.LongNumber(driver.SymEventTypes); ret == driver.Success {
+			types &= offered
 		}
 		if types != 0 && f.handle.RegisterEvents(types, set) == driver.Success {
 			w.name[f.handle] = f.device.UUID

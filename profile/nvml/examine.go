@@ -17,7 +17,8 @@ func Examine(o profile.SourceOptions) Report {
 	l, c := findLibrary(o.Where, out.root)
 	if c != success {
 		r := boxReport(out)
-		r.fail(diagnose(c, out.root, o.Where))
+		t := diagnose(c, out.root, o.Where)
+		r.add("driver", Bad, t.What, t.Fix)
 		return r
 	}
 	return examine(l, o, out)

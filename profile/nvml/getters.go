@@ -14,7 +14,7 @@ type getter struct {
 	sym    driver.Symbol
 	state  bool // rarely changes: asked every five seconds
 	slow   bool // slow in the driver: asked only with SourceOptions.Slow
-	get    func(driver.Device) (float64, driver.Return)
+	get    func(driver.Device, driver.Symbol) (float64, driver.Return)
 }
 
 // powerGetter is the index in getters of the getter of power.
@@ -26,52 +26,79 @@ const numGetters = 20
 // getters are the getters in the order they are called. Units of NVML: mW, mJ, MHz, KB/s. A KB is
 // taken as 1024 bytes, as other tools do; the manual does not say.
 var getters = [numGetters]getter{
-	powerGetter: {profile.Power, driver.SymPower, false, false, figure(driver.Device.GetPowerUsage, 1e3)},
-	{profile.Energy, driver.SymEnergy, false, false, figure(driver.Device.GetTotalEnergyConsumption, 1e3)},
-	{profile.Temp, driver.SymTemp, false, false, figure(driver.Device.GetTemperatureV, 1)},
-	{profile.Temp, driver.SymTempOld, false, false, figure(driver.Device.GetTemperature, 1)}, // for drivers before CUDA 13
-	{profile.ClockSM, driver.SymClock, false, false, figureOf(driver.Device.GetClockInfo, driver.ClockSM, 1)},
-	{profile.ClockMem, driver.SymClock, false, false, figureOf(driver.Device.GetClockInfo, driver.ClockMem, 1)},
-	{profile.PState, driver.SymPState, false, false, figure(driver.Device.GetPerformanceState, 1)},
-	{profile.Throttle, driver.SymReasons, false, false, figure(driver.Device.GetCurrentClocksEventReasons, 1)},
-	{profile.Throttle, driver.SymReasonsOld, false, false, figure(driver.Device.GetCurrentClocksThrottleReasons, 1)},
-	{profile.UtilEnc, driver.SymEncoder, false, false, figure(driver.Device.GetEncoderUtilization, 1)},
-	{profile.UtilDec, driver.SymDecoder, false, false, figure(driver.Device.GetDecoderUtilization, 1)},
-	{profile.Fan, driver.SymFan, true, false, figure(driver.Device.GetFanSpeed, 1)},
-	{profile.PowerLimit, driver.SymLimit, true, false, figure(driver.Device.GetEnforcedPowerLimit, 1e3)},
-	{profile.ECCCorrected, driver.SymECC, true, false, figureOf(driver.Device.GetTotalEccErrors, driver.MemoryErrorCorrected, 1)},
-	{profile.ECCUncorrected, driver.SymECC, true, false, figureOf(driver.Device.GetTotalEccErrors, driver.MemoryErrorUncorrected, 1)},
-	{profile.PCIeReplays, driver.SymReplays, true, false, figure(driver.Device.GetPcieReplayCounter, 1)},
-	{profile.RowsRemapped, driver.SymRemapped, true, false, func(d driver.Device) (float64, driver.Return) {
+	powerGetter: {profile.Power, driver.SymPower, false, false, numberPer(1e3)},
+	{profile.Energy, driver.SymEnergy, false, false, longNumberPer(1e3)},
+	{profile.Temp, driver.SymTemp, false, false, temperatureV},
+	{profile.Temp, driver.SymTempOld, false, false, numberOf(driver.TemperatureGPU, 1)}, // for drivers before CUDA 13
+	{profile.ClockSM, driver.SymClock, false, false, numberOf(driver.ClockSM, 1)},
+	{profile.ClockMem, driver.SymClock, false, false, numberOf(driver.ClockMem, 1)},
+	{profile.PState, driver.SymPState, false, false, numberPer(1)},
+	{profile.Throttle, driver.SymReasons, false, false, longNumberPer(1)},
+	{profile.Throttle, driver.SymReasonsOld, false, false, longNumberPer(1)},
+	{profile.UtilEnc, driver.SymEncoder, false, false, firstOfPair},
+	{profile.UtilDec, driver.SymDecoder, false, false, firstOfPair},
+	{profile.Fan, driver.SymFan, true, false, numberPer(1)},
+	{profile.PowerLimit, driver.SymLimit, true, false, numberPer(1e3)},
+	{profile.ECCCorrected, driver.SymECC, true, false, errorsOf(driver.MemoryErrorCorrected)},
+	{profile.ECCUncorrected, driver.SymECC, true, false, errorsOf(driver.MemoryErrorUncorrected)},
+	{profile.PCIeReplays, driver.SymReplays, true, false, numberPer(1)},
+	{profile.RowsRemapped, driver.SymRemapped, true, false, func(d driver.Device, _ driver.Symbol) (float64, driver.Return) {
 		corrected, not, _, _, ret := d.GetRemappedRows()
 		return float64(corrected + not), ret
 	}},
-	{profile.RowsPending, driver.SymRemapped, true, false, func(d driver.Device) (float64, driver.Return) {
+	{profile.RowsPending, driver.SymRemapped, true, false, func(d driver.Device, _ driver.Symbol) (float64, driver.Return) {
 		_, _, pending, _, ret := d.GetRemappedRows()
 		if pending {
 			return 1, ret
 		}
 		return 0, ret
 	}},
-	{profile.PCIeTx, driver.SymPCIe, false, true, figureOf(driver.Device.GetPcieThroughput, driver.PCIeTxBytes, 1024)},
-	{profile.PCIeRx, driver.SymPCIe, false, true, figureOf(driver.Device.GetPcieThroughput, driver.PCIeRxBytes, 1024)},
+	{profile.PCIeTx, driver.SymPCIe, false, true, numberOf(driver.PCIeTxBytes, 1024)},
+	{profile.PCIeRx, driver.SymPCIe, false, true, numberOf(driver.PCIeRxBytes, 1024)},
 }
 
-type integer interface {
-	~int32 | ~uint32 | ~uint64
-}
-
-// figure returns a getter of the result of get divided by per.
-func figure[N integer](get func(driver.Device) (N, driver.Return), per float64) func(driver.Device) (float64, driver.Return) {
-	return func(d driver.Device) (float64, driver.Return) {
-		n, ret := get(d)
+// numberPer returns a getter of a number divided by per.
+func numberPer(per float64) func(driver.Device, driver.Symbol) (float64, driver.Return) {
+	return func(d driver.Device, s driver.Symbol) (float64, driver.Return) {
+		n, ret := d.Number(s)
 		return float64(n) / per, ret
 	}
 }
 
-// figureOf returns a getter of the result of get for kind, divided by per.
-func figureOf[N integer](get func(driver.Device, uint32) (N, driver.Return), kind uint32, per float64) func(driver.Device) (float64, driver.Return) {
-	return figure(func(d driver.Device) (N, driver.Return) { return get(d, kind) }, per)
+// longNumberPer returns a getter of a number of 64 bits divided by per.
+func longNumberPer(per float64) func(driver.Device, driver.Symbol) (float64, driver.Return) {
+	return func(d driver.Device, s driver.Symbol) (float64, driver.Return) {
+		n, ret := d.LongNumber(s)
+		return float64(n) / per, ret
+	}
+}
+
+// numberOf returns a getter of the number of a kind divided by per.
+func numberOf(kind uint32, per float64) func(driver.Device, driver.Symbol) (float64, driver.Return) {
+	return func(d driver.Device, s driver.Symbol) (float64, driver.Return) {
+		n, ret := d.NumberOf(s, kind)
+		return float64(n) / per, ret
+	}
+}
+
+// firstOfPair is the getter of the first of two numbers.
+func firstOfPair(d driver.Device, s driver.Symbol) (float64, driver.Return) {
+	n, _, ret := d.Pair(s)
+	return float64(n), ret
+}
+
+// temperatureV is the getter of the temperature since CUDA 13.
+func temperatureV(d driver.Device, _ driver.Symbol) (float64, driver.Return) {
+	n, ret := d.GetTemperatureV()
+	return float64(n), ret
+}
+
+// errorsOf returns the getter of the memory errors of a kind.
+func errorsOf(kind uint32) func(driver.Device, driver.Symbol) (float64, driver.Return) {
+	return func(d driver.Device, _ driver.Symbol) (float64, driver.Return) {
+		n, ret := d.GetTotalEccErrors(kind)
+		return float64(n), ret
+	}
 }
 
 // callGetters calls the getters of the metrics that are not known yet.
@@ -88,7 +115,7 @@ func (g *gpu) callGetters(s *profile.Sample, o *order) {
 			g.miss(s, x.metric, profile.Unsupported)
 			continue
 		}
-		v, ret := x.get(g.handle)
+		v, ret := x.get(g.handle, x.sym)
 		switch c := g.note(code(ret)); c {
 		case success:
 			put(s, x.metric, v)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/profile/nvml/driver"
 )
 
 // libraryFile identifies the file of the loaded library; its zero value is one that is not known.
@@ -104,7 +105,7 @@ func (g *gpu) takeCensus(refused []int) {
 		if code(ret) != success {
 			continue
 		}
-		if _, ret := h.GetUUID(); code(ret) == success {
+		if _, ret := h.Text(driver.SymUUID); code(ret) == success {
 			g.census.usable = append(g.census.usable, i)
 		}
 	}

@@ -60,15 +60,15 @@ func (c *gpuCheck) latencies() {
 		{"utilisation", driver.SymUtil, func(g *gpu) { g.handle.GetUtilizationRates() }},
 		{"utilisation samples", driver.SymSamples, func(g *gpu) { g.handle.GetSamples(driver.SamplesUtilGPU, 0) }},
 		{"memory v2", driver.SymMemory2, func(g *gpu) { g.handle.GetMemoryInfo2() }},
-		{"power", driver.SymPower, func(g *gpu) { g.handle.GetPowerUsage() }},
-		{"power limit", driver.SymLimit, func(g *gpu) { g.handle.GetEnforcedPowerLimit() }},
-		{"energy", driver.SymEnergy, func(g *gpu) { g.handle.GetTotalEnergyConsumption() }},
+		{"power", driver.SymPower, func(g *gpu) { g.handle.Number(driver.SymPower) }},
+		{"power limit", driver.SymLimit, func(g *gpu) { g.handle.Number(driver.SymLimit) }},
+		{"energy", driver.SymEnergy, func(g *gpu) { g.handle.LongNumber(driver.SymEnergy) }},
 		{"temperature", driver.SymTemp, func(g *gpu) { g.handle.GetTemperatureV() }},
-		{"clock", driver.SymClock, func(g *gpu) { g.handle.GetClockInfo(driver.ClockSM) }},
-		{"performance state", driver.SymPState, func(g *gpu) { g.handle.GetPerformanceState() }},
-		{"throttle reasons", driver.SymReasons, func(g *gpu) { g.handle.GetCurrentClocksEventReasons() }},
-		{"fan", driver.SymFan, func(g *gpu) { g.handle.GetFanSpeed() }},
-		{"encoder", driver.SymEncoder, func(g *gpu) { g.handle.GetEncoderUtilization() }},
+		{"clock", driver.SymClock, func(g *gpu) { g.handle.NumberOf(driver.SymClock, driver.ClockSM) }},
+		{"performance state", driver.SymPState, func(g *gpu) { g.handle.Number(driver.SymPState) }},
+		{"throttle reasons", driver.SymReasons, func(g *gpu) { g.handle.LongNumber(driver.SymReasons) }},
+		{"fan", driver.SymFan, func(g *gpu) { g.handle.Number(driver.SymFan) }},
+		{"encoder", driver.SymEncoder, func(g *gpu) { g.handle.Pair(driver.SymEncoder) }},
 		{"ECC counter", driver.SymECC, func(g *gpu) {
 			g.handle.GetTotalEccErrors(driver.MemoryErrorCorrected)
 		}},
@@ -78,10 +78,10 @@ func (c *gpuCheck) latencies() {
 		{"field: NVLink bytes", driver.SymFields, func(g *gpu) {
 			g.handle.GetFieldValues([]driver.FieldValue{{FieldID: driver.FieldLinkTx, ScopeID: allLinks}})
 		}},
-		{"MIG mode", driver.SymMigMode, func(g *gpu) { g.handle.GetMigMode() }},
-		{"processes", driver.SymCompute, func(g *gpu) { g.handle.GetComputeRunningProcesses() }},
+		{"MIG mode", driver.SymMigMode, func(g *gpu) { g.handle.Pair(driver.SymMigMode) }},
+		{"processes", driver.SymCompute, func(g *gpu) { g.handle.Processes(driver.SymCompute) }},
 		{"process shares", driver.SymProcessUtil, func(g *gpu) { g.handle.GetProcessUtilization(1) }},
-		{"PCIe throughput", driver.SymPCIe, func(g *gpu) { g.handle.GetPcieThroughput(driver.PCIeTxBytes) }},
+		{"PCIe throughput", driver.SymPCIe, func(g *gpu) { g.handle.NumberOf(driver.SymPCIe, driver.PCIeTxBytes) }},
 	}
 	g := c.box.gpus[0]
 	for _, x := range calls {
@@ -220,7 +220,7 @@ func (c *gpuCheck) prove() {
 		c.Logf("%s: %s", one.load.name, one.words())
 		seen = append(seen, one)
 	}
-	j := judge(seen)
+	j := judgeLoad(seen)
 	r.finish(j, seen)
 	for _, wrong := range j.wrong {
 		c.Error(wrong)

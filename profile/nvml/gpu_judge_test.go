@@ -65,7 +65,7 @@ type judgement struct {
 }
 
 // judge holds all measurements against what the loads must give, against nvidia-smi and against each other.
-func judge(seen []loadSeen) *judgement {
+func judgeLoad(seen []loadSeen) *judgement {
 	j := &judgement{untried: map[string]bool{}, judged: map[profile.Metric]bool{}}
 	for i := range seen {
 		s := &seen[i]
@@ -330,7 +330,7 @@ func pretend(t *testing.T, f *fake) []loadSeen {
 func TestFakeGPUProof(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {
 		seen := pretend(t, f)
-		if j := judge(seen); len(j.wrong) > 0 {
+		if j := judgeLoad(seen); len(j.wrong) > 0 {
 			t.Fatalf("right figures are refused: %q", j.wrong)
 		}
 		moving := []profile.Metric{profile.MemUsed, profile.Power}
@@ -347,7 +347,7 @@ func TestFakeGPUProof(t *testing.T) {
 						frozen[k].joules = seen[i].mean[m] * 1.0
 					}
 				}
-				if j := judge(frozen); len(j.wrong) == 0 {
+				if j := judgeLoad(frozen); len(j.wrong) == 0 {
 					t.Errorf("%s stands still at %v, and the check passes", m, seen[i].mean[m])
 				}
 			}
@@ -356,7 +356,7 @@ func TestFakeGPUProof(t *testing.T) {
 		for k := range frozen {
 			frozen[k].rose = 0
 		}
-		if j := judge(frozen); len(j.wrong) < len(seen) {
+		if j := judgeLoad(frozen); len(j.wrong) < len(seen) {
 			t.Errorf("the counter of energy stands still, and only %q is said", j.wrong)
 		}
 		for m := range tolerances { // what nvidia-smi says moves, and ours does not
@@ -365,8 +365,8 @@ func TestFakeGPUProof(t *testing.T) {
 			other := *frozen[last].other
 			other.Set(m, other.Values[m]*2+100)
 			frozen[last].other = &other
-			if _, told := seen[last].other.Get(m); told && len(judge(frozen).wrong) != 1 {
-				t.Errorf("%s is far from what nvidia-smi says, and the check finds %q", m, judge(frozen).wrong)
+			if _, told := seen[last].other.Get(m); told && len(judgeLoad(frozen).wrong) != 1 {
+				t.Errorf("%s is far from what nvidia-smi says, and the check finds %q", m, judgeLoad(frozen).wrong)
 			}
 		}
 	})

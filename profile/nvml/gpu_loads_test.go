@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/profile/judge"
 )
 
 // facts is what a load says that it did: the JSON of testdata/load.c.
@@ -45,7 +46,7 @@ type gpuLoad struct {
 	// want gives what the load must show, from what it says that it did.
 	want func(f *facts, d *profile.Device) ranges
 	// verdicts are those that a recording of the load may have; none is any.
-	verdicts []profile.VerdictKind
+	verdicts []judge.Kind
 }
 
 const (
@@ -64,7 +65,7 @@ func quiet(r ranges, units ...profile.Metric) ranges {
 
 // arithmeticLoad keeps one kind of arithmetic busy on all multiprocessors. Least is the share of time in
 // which the pipe must work.
-func arithmeticLoad(kind string, pipe profile.Metric, least float64, verdicts ...profile.VerdictKind) gpuLoad {
+func arithmeticLoad(kind string, pipe profile.Metric, least float64, verdicts ...judge.Kind) gpuLoad {
 	return gpuLoad{name: kind + " arithmetic on every SM", kind: kind, verdicts: verdicts, want: func(*facts, *profile.Device) ranges {
 		r := ranges{profile.UtilGPU: {95, 100}, profile.SMActive: {95, 100}, profile.DRAMActive: {0, 3}}
 		quiet(r, profile.FP64Active, profile.FP32Active, profile.FP16Active, profile.TensorActive)
@@ -81,7 +82,7 @@ var gpuLoads = []gpuLoad{
 			return quiet(ranges{profile.MemUsed: {f.Held, f.Held + contextBytes}, profile.PCIeTx: {0, idleLink}, profile.PCIeRx: {0, idleLink}},
 				profile.UtilGPU, profile.SMActive, profile.SMOccupancy, profile.TensorActive, profile.DRAMActive, profile.FP64Active, profile.FP32Active, profile.FP16Active)
 		},
-		verdicts: []profile.VerdictKind{profile.NeverBusy, profile.MostlyIdle},
+		verdicts: []judge.Kind{judge.NeverBusy, judge.MostlyIdle},
 	},
 	spinLoad("half of the SMs", func(sms int) int64 { return int64(sms / 2) }),
 	spinLoad("one SM", func(int) int64 { return 1 }),
@@ -95,7 +96,7 @@ var gpuLoads = []gpuLoad{
 			v := 100 * f.MemoryBytes / f.Seconds / d.PeakMemBytesPerS
 			return quiet(ranges{profile.UtilGPU: {95, 100}, profile.SMActive: {80, 100}, profile.DRAMActive: {0.88*v - 2, min(100, 1.12*v+4)}}, profile.TensorActive, profile.FP64Active)
 		},
-		verdicts: []profile.VerdictKind{profile.MemoryBound},
+		verdicts: []judge.Kind{judge.MemoryBound},
 	},
 	{
 		name: "copies to the GPU", kind: "in",
@@ -114,7 +115,7 @@ var gpuLoads = []gpuLoad{
 }
 
 // spinLoad has threads on some multiprocessors that only look at the clock.
-func spinLoad(name string, amount func(sms int) int64, verdicts ...profile.VerdictKind) gpuLoad {
+func spinLoad(name string, amount func(sms int) int64, verdicts ...judge.Kind) gpuLoad {
 	return gpuLoad{name: "a loop on " + name, kind: "spin", amount: amount, verdicts: verdicts, want: func(f *facts, _ *profile.Device) ranges {
 		sm := 100 * f.share()
 		occupancy := sm * f.Threads / f.ThreadsPerSM

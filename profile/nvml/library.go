@@ -4,7 +4,6 @@ package nvml
 
 import (
 	"io/fs"
-	"strings"
 
 	"capcli/profile/nvml/driver"
 )
@@ -67,15 +66,11 @@ func (l *library) start() code {
 			return functionMissing
 		}
 	}
-	if l.lib.Has(driver.SymDriverVersion) {
-		if v, ret := l.lib.SystemGetDriverVersion(); ret == driver.Success {
-			l.version = strings.Clone(v)
-		}
+	if v, ret := l.lib.Text(driver.SymDriverVersion); ret == driver.Success {
+		l.version = v
 	}
-	if l.lib.Has(driver.SymNVMLVersion) {
-		if v, ret := l.lib.SystemGetNVMLVersion(); ret == driver.Success {
-			l.nvml = strings.Clone(v)
-		}
+	if v, ret := l.lib.Text(driver.SymNVMLVersion); ret == driver.Success {
+		l.nvml = v
 	}
 	return success
 }

@@ -10,15 +10,12 @@ import (
 // peakPCIe returns what the GPU and the slot it is in carry at most in one direction, MiB/s; 0 where it is
 // not known. The link is slower while the GPU is idle, so its state of the moment does not count.
 func (l *library) peakPCIe(h driver.Device) float64 {
-	if !l.lib.Has(driver.SymLinkGeneration) || !l.lib.Has(driver.SymLinkWidth) {
-		return 0
-	}
-	generation, r1 := h.GetMaxPcieLinkGeneration()
-	width, r2 := h.GetMaxPcieLinkWidth()
+	generation, r1 := h.Number(driver.SymLinkGeneration)
+	width, r2 := h.Number(driver.SymLinkWidth)
 	if r1 != driver.Success || r2 != driver.Success {
 		return 0
 	}
-	return profile.PCIeMiBPerS(generation, width)
+	return profile.PCIeMiBPerS(int(generation), int(width))
 }
 
 // peakNVLink returns what the links that are up now carry at most in one direction, MiB/s: their number
@@ -30,7 +27,7 @@ func (l *library) peakNVLink(h driver.Device) float64 {
 	}
 	up, first := 0, -1
 	for link := range driver.MaxLinks {
-		state, ret := h.GetNvLinkState(link)
+		state, ret := h.NumberOf(driver.SymLinkState, uint32(link)) //nolint:gosec // under MaxLinks
 		if c := code(ret); c.isGPULost() || c.isDriverGone() || c == notSupported && link == 0 {
 			return 0
 		}
@@ -45,15 +42,12 @@ func (l *library) peakNVLink(h driver.Device) float64 {
 	}
 	var common [1]driver.FieldValue
 	common[0].FieldID = driver.FieldLinkSpeed
-	if l.lib.Has(driver.SymFields) && h.GetFieldValues(common[:]) == driver.Success && common[0].Return == driver.Success {
+	if h.GetFieldValues(common[:]) == driver.Success && common[0].Return == driver.Success {
 		if v := number(&common[0]); v > 0 && v < 1<<20 {
 			return nvlinkMiBPerS(up, v)
 		}
 	}
-	if !l.lib.Has(driver.SymLinkVersion) {
-		return 0
-	}
-	version, ret := h.GetNvLinkVersion(first)
+	version, ret := h.NumberOf(driver.SymLinkVersion, uint32(first)) //nolint:gosec // under MaxLinks
 	if ret != driver.Success || int(version) >= len(nvlinkMBPerS) {
 		return 0
 	}

@@ -46,22 +46,20 @@ func (g *gpu) wholeMemory(s *profile.Sample, _ *order) { g.memory(g.handle, s) }
 // memory puts used, reserved and total device memory, in bytes. Version 1 of the call includes
 // reserved memory in used memory and does not give it separately.
 func (g *gpu) memory(h driver.Device, s *profile.Sample) {
-	c := functionMissing
-	if g.lib.lib.Has(driver.SymMemory2) {
-		v, ret := h.GetMemoryInfo2()
-		if c = g.note(code(ret)); c == success {
-			used := v.Used
-			if g.folded && used >= v.Reserved {
-				used -= v.Reserved
-			}
-			g.putMemory(s, used, v.Total)
-			if s.Why[profile.MemTotal] == profile.Known && v.Reserved <= v.Total {
-				put(s, profile.MemReserved, float64(v.Reserved))
-			} else {
-				g.miss(s, profile.MemReserved, profile.OutOfRange)
-			}
-			return
+	v, ret := h.GetMemoryInfo2()
+	c := g.note(code(ret))
+	if c == success {
+		used := v.Used
+		if g.folded && used >= v.Reserved {
+			used -= v.Reserved
 		}
+		g.putMemory(s, used, v.Total)
+		if s.Why[profile.MemTotal] == profile.Known && v.Reserved <= v.Total {
+			put(s, profile.MemReserved, float64(v.Reserved))
+		} else {
+			g.miss(s, profile.MemReserved, profile.OutOfRange)
+		}
+		return
 	}
 	if !g.failed() && g.lib.lib.Has(driver.SymMemory) && (c == functionMissing || c == wrongVersion || c == notSupported) {
 		v, ret := h.GetMemoryInfo()
@@ -96,18 +94,13 @@ func (g *gpu) putMemory(s *profile.Sample, used, total uint64) {
 // of the call includes reserved memory in used memory, contrary to its manual. Then used and free
 // alone add up to the total.
 func (l *library) memoryForm(h driver.Device) (total float64, folded bool) {
-	if l.lib.Has(driver.SymMemory2) {
-		v, ret := h.GetMemoryInfo2()
-		if ret == driver.Success && v.Total <= 1<<50 {
-			apart := math.Abs(float64(v.Used) + float64(v.Free) + float64(v.Reserved) - float64(v.Total))
-			together := math.Abs(float64(v.Used) + float64(v.Free) - float64(v.Total))
-			return float64(v.Total), v.Reserved > 0 && together < apart
-		}
+	if v, ret := h.GetMemoryInfo2(); ret == driver.Success && v.Total <= 1<<50 {
+		apart := math.Abs(float64(v.Used) + float64(v.Free) + float64(v.Reserved) - float64(v.Total))
+		together := math.Abs(float64(v.Used) + float64(v.Free) - float64(v.Total))
+		return float64(v.Total), v.Reserved > 0 && together < apart
 	}
-	if l.lib.Has(driver.SymMemory) {
-		if v, ret := h.GetMemoryInfo(); ret == driver.Success && v.Total <= 1<<50 {
-			return float64(v.Total), false
-		}
+	if v, ret := h.GetMemoryInfo(); ret == driver.Success && v.Total <= 1<<50 {
+		return float64(v.Total), false
 	}
 	return 0, false
 }

@@ -44,7 +44,7 @@ func (g *gpu) divide(_ *profile.Sample, o *order) {
 		return
 	}
 	g.migAt = o.at
-	mode, ret := g.handle.GetMigMode()
+	mode, _, ret := g.handle.Pair(driver.SymMigMode)
 	c := g.note(code(ret))
 	switch {
 	case c == notSupported:
@@ -70,12 +70,12 @@ func (g *gpu) scan(on bool) []driver.Device {
 	if !on {
 		return nil
 	}
-	most, ret := g.handle.GetMaxMigDeviceCount()
+	most, ret := g.handle.Number(driver.SymMigMax)
 	if g.note(code(ret)) != success {
 		return nil
 	}
 	handles := make([]driver.Device, 0, 8)
-	for i := range min(most, 64) {
+	for i := range int(min(most, 64)) {
 		h, ret := g.handle.GetMigDeviceHandleByIndex(i)
 		if g.note(code(ret)) != success {
 			if g.failed() {
@@ -91,20 +91,18 @@ func (g *gpu) scan(on bool) []driver.Device {
 }
 
 func (g *gpu) member(h driver.Device) (m member, ok bool) {
-	uuid, r1 := h.GetUUID()
-	gi, r2 := h.GetGpuInstanceID()
-	ci, r3 := h.GetComputeInstanceID()
+	uuid, r1 := h.Text(driver.SymUUID)
+	gi, r2 := h.Number(driver.SymMigGI)
+	ci, r3 := h.Number(driver.SymMigCI)
 	for _, ret := range [...]driver.Return{r1, r2, r3} {
 		if g.note(code(ret)) != success {
 			return m, false // it was destroyed meanwhile
 		}
 	}
-	m = member{uuid: uuid, gi: gi, ci: ci}
-	if g.lib.lib.Has(driver.SymAttributes) {
-		if a, ret := h.GetAttributes(); g.note(code(ret)) == success {
-			m.memory, m.sms = a.MemoryMiB, a.SMs
-			m.giSlices, m.ciSlices = a.GPUSlices, a.ComputeSlices
-		}
+	m = member{uuid: uuid, gi: int(gi), ci: int(ci)}
+	if a, ret := h.GetAttributes(); g.note(code(ret)) == success {
+		m.memory, m.sms = a.MemoryMiB, a.SMs
+		m.giSlices, m.ciSlices = a.GPUSlices, a.ComputeSlices
 	}
 	return m, true
 }
@@ -158,10 +156,8 @@ func (g *gpu) partOf(p *instance) *profile.Device {
 		eighths := math.Round(8 * float64(p.memory) * (1 << 20) / g.total)
 		d.PeakMemBytesPerS = g.dev.PeakMemBytesPerS * min(max(eighths, 1), 8) / 8
 	}
-	if g.lib.lib.Has(driver.SymName) {
-		if name, ret := p.handle.GetName(); ret == driver.Success {
-			_, d.Profile, _ = strings.Cut(name, " MIG ")
-		}
+	if name, ret := p.handle.Text(driver.SymName); ret == driver.Success {
+		_, d.Profile, _ = strings.Cut(name, " MIG ")
 	}
 	if d.Profile == "" && p.giSlices > 0 {
 		d.Profile = fmt.Sprintf("%dg.%dgb", p.giSlices, (p.memory+512)/1024)

@@ -1,6 +1,8 @@
 package nvml
 
 import (
+	"cmp"
+
 	"capcli"
 	"capcli/profile"
 )
@@ -72,9 +74,7 @@ func (p *people) fill(list []profile.Process) {
 			x.User, x.Command, x.Start = who.user, who.command, who.start
 			x.Container, x.Pod, x.Namespace, x.Job = who.container, who.pod, who.namespace, who.job
 		}
-		if x.Job == "" {
-			x.Job = p.jobs[x.Device.Index]
-		}
+		x.Job = cmp.Or(x.Job, p.jobs[x.Device.Index])
 	}
 }
 

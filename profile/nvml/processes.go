@@ -39,12 +39,7 @@ var kindNames = [...]string{mps: "mps", compute: "compute", graphics: "graphics"
 var lists = [...]struct {
 	kind kind
 	sym  driver.Symbol
-	get  func(driver.Device) ([]driver.Process, driver.Return)
-}{
-	{mps, driver.SymMPS, driver.Device.GetMPSComputeRunningProcesses},
-	{compute, driver.SymCompute, driver.Device.GetComputeRunningProcesses},
-	{graphics, driver.SymGraphics, driver.Device.GetGraphicsRunningProcesses},
-}
+}{{mps, driver.SymMPS}, {compute, driver.SymCompute}, {graphics, driver.SymGraphics}}
 
 // keepList is the time for which the last list of processes stands in for lists that fail.
 const keepList = time.Minute
@@ -96,7 +91,7 @@ func (g *gpu) list(h driver.Device, d *profile.Device, whole *profile.Sample) {
 		if !g.lib.lib.Has(l.sym) {
 			continue
 		}
-		infos, ret := l.get(h)
+		infos, ret := h.Processes(l.sym)
 		c := g.note(code(ret))
 		if g.failed() {
 			return

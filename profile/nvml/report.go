@@ -74,8 +74,6 @@ func (r *Report) add(name string, s State, text, fix string) {
 	r.Checks = append(r.Checks, Check{name, s, text, fix})
 }
 
-func (r *Report) fail(t *trouble) { r.add("driver", Bad, t.What, t.Fix) }
-
 // judge adds the checks that follow from the fields of the report.
 func (r *Report) judge(root fs.FS) {
 	r.add("driver", Good, "driver "+r.Driver+", library "+r.Library, "")

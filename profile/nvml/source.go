@@ -3,6 +3,7 @@
 package nvml
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -82,9 +83,7 @@ type source struct {
 var _ profile.Source = (*source)(nil)
 
 func open(l *library, o profile.SourceOptions, out outside) (*source, error) {
-	if o.Every == 0 {
-		o.Every = time.Second
-	}
+	o.Every = cmp.Or(o.Every, time.Second)
 	if o.Every < shortest {
 		return nil, errors.New("sample every " + o.Every.String() + ": the driver's figures are not fresher than every 100ms: give 100ms or more")
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"capcli/profile"
 )
 
 func fieldsOf(line string) string {
@@ -41,15 +43,15 @@ func TestNames(t *testing.T) {
 		name string
 		want string
 	}{
-		{"tokens_per_sec", TokensPerS},
-		{"tokens/s", TokensPerS},
-		{"throughput/tokens_per_sec", TokensPerS},
-		{"throughput/device/tokens_per_sec", TokensPerGPUS},
-		{"train_samples_per_second", SamplesPerS},
-		{"elapsed time per iteration (ms)", StepS},
-		{"throughput per GPU (TFLOP/s/GPU)", TFLOPSPerGPU},
-		{"vllm:generation_tokens_total", TokensPerS},
-		{"MFU", MFUPct},
+		{"tokens_per_sec", profile.ToldTokens},
+		{"tokens/s", profile.ToldTokens},
+		{"throughput/tokens_per_sec", profile.ToldTokens},
+		{"throughput/device/tokens_per_sec", profile.ToldGPUTokens},
+		{"train_samples_per_second", profile.ToldSamples},
+		{"elapsed time per iteration (ms)", profile.ToldStep},
+		{"throughput per GPU (TFLOP/s/GPU)", profile.ToldTFLOPS},
+		{"vllm:generation_tokens_total", profile.ToldTokens},
+		{"MFU", profile.ToldMFU},
 		{"loss", ""},
 		{"grad_norm", ""},
 	}

@@ -6,18 +6,6 @@ import (
 	"capcli/profile"
 )
 
-// The names of figures that a summary knows. The program's own names stay beside them.
-const (
-	TokensPerS       = profile.ToldTokens
-	TokensPerGPUS    = profile.ToldGPUTokens
-	SamplesPerS      = profile.ToldSamples
-	SamplesPerGPUS   = profile.ToldGPUSamples
-	StepS            = profile.ToldStep
-	MFUPct           = profile.ToldMFU
-	TFLOPSPerGPU     = profile.ToldTFLOPS
-	PromptTokensPerS = profile.ToldPromptsTokens
-)
-
 // rule says what a program's figure is.
 type rule struct {
 	name    string
@@ -38,20 +26,20 @@ var rules = func() map[string]rule {
 			out[n] = r
 		}
 	}
-	add(rule{name: TokensPerS, scale: 1, rank: 1}, "tokens_per_s", "tokens_s", "tok_s", "toks_s", "tok_per_s", "train_tokens_per_s", "throughput_tokens_per_s", "global_tokens_per_s", "generation_tokens_per_s")
-	add(rule{name: TokensPerGPUS, scale: 1, rank: 1}, "tokens_per_s_per_gpu", "tokens_per_s_per_device", "tokens_per_gpu_per_s", "tokens_per_gpu_s", "throughput_device_tokens_per_s", "throughput_tps", "tokens_s_gpu")
-	add(rule{name: SamplesPerS, scale: 1, rank: 1}, "samples_per_s", "samples_s", "images_per_s", "images_s", "imgs_s", "examples_per_s", "sequences_per_s", "train_samples_per_s", "throughput_samples_per_s", "requests_per_s")
-	add(rule{name: SamplesPerGPUS, scale: 1, rank: 1}, "samples_per_s_per_gpu", "samples_per_gpu_s", "throughput_device_samples_per_s")
-	add(rule{name: MFUPct, scale: 1, share: true}, "mfu", "mfu_pct", "mfu_percent", "throughput_device_mfu", "throughput_mfu", "model_flops_utilization")
-	add(rule{name: TFLOPSPerGPU, scale: 1}, "tflops_per_gpu", "throughput_per_gpu_tflop_s_gpu", "tflops_s_gpu", "throughput_device_tflops")
-	add(rule{name: StepS, scale: 1}, "step_s", "step_time", "step_time_s", "s_per_step", "s_per_it", "iteration_time", "iter_time", "iter_time_s", "time_per_step", "train_step_timing_in_s")
-	add(rule{name: StepS, scale: 1e-3}, "step_ms", "step_time_ms", "iter_time_ms", "iteration_time_ms", "elapsed_time_per_iteration_ms")
-	add(rule{name: StepS, scale: 1, inverse: true, rank: 1}, "steps_per_s", "it_s", "its_per_s", "iterations_per_s", "train_steps_per_s", "throughput_batches_per_s")
-	add(rule{name: StepS, scale: 1, inverse: true, counter: true, rank: 2}, "step", "steps", "steps_total", "global_step", "iteration", "iterations_total", "train_steps_total")
-	add(rule{name: TokensPerS, scale: 1, counter: true}, "tokens_total", "total_tokens", "tokens_seen", "num_tokens_seen", "num_input_tokens_seen", "consumed_tokens", "consumed_train_tokens", "train_tokens_total")
-	add(rule{name: SamplesPerS, scale: 1, counter: true}, "samples_total", "total_samples", "samples_seen", "consumed_samples", "consumed_train_samples", "train_samples_total", "images_total")
-	add(rule{name: TokensPerS, scale: 1, counter: true}, "vllm_generation_tokens_total", "vllm_generation_tokens", "sglang_generation_tokens_total", "tgi_request_generated_tokens_sum")
-	add(rule{name: PromptTokensPerS, scale: 1, counter: true}, "vllm_prompt_tokens_total", "vllm_prompt_tokens", "sglang_prompt_tokens_total", "tgi_request_input_length_sum")
+	add(rule{name: profile.ToldTokens, scale: 1, rank: 1}, "tokens_per_s", "tokens_s", "tok_s", "toks_s", "tok_per_s", "train_tokens_per_s", "throughput_tokens_per_s", "global_tokens_per_s", "generation_tokens_per_s")
+	add(rule{name: profile.ToldGPUTokens, scale: 1, rank: 1}, "tokens_per_s_per_gpu", "tokens_per_s_per_device", "tokens_per_gpu_per_s", "tokens_per_gpu_s", "throughput_device_tokens_per_s", "throughput_tps", "tokens_s_gpu")
+	add(rule{name: profile.ToldSamples, scale: 1, rank: 1}, "samples_per_s", "samples_s", "images_per_s", "images_s", "imgs_s", "examples_per_s", "sequences_per_s", "train_samples_per_s", "throughput_samples_per_s", "requests_per_s")
+	add(rule{name: profile.ToldGPUSamples, scale: 1, rank: 1}, "samples_per_s_per_gpu", "samples_per_gpu_s", "throughput_device_samples_per_s")
+	add(rule{name: profile.ToldMFU, scale: 1, share: true}, "mfu", "mfu_pct", "mfu_percent", "throughput_device_mfu", "throughput_mfu", "model_flops_utilization")
+	add(rule{name: profile.ToldTFLOPS, scale: 1}, "tflops_per_gpu", "throughput_per_gpu_tflop_s_gpu", "tflops_s_gpu", "throughput_device_tflops")
+	add(rule{name: profile.ToldStep, scale: 1}, "step_s", "step_time", "step_time_s", "s_per_step", "s_per_it", "iteration_time", "iter_time", "iter_time_s", "time_per_step", "train_step_timing_in_s")
+	add(rule{name: profile.ToldStep, scale: 1e-3}, "step_ms", "step_time_ms", "iter_time_ms", "iteration_time_ms", "elapsed_time_per_iteration_ms")
+	add(rule{name: profile.ToldStep, scale: 1, inverse: true, rank: 1}, "steps_per_s", "it_s", "its_per_s", "iterations_per_s", "train_steps_per_s", "throughput_batches_per_s")
+	add(rule{name: profile.ToldStep, scale: 1, inverse: true, counter: true, rank: 2}, "step", "steps", "steps_total", "global_step", "iteration", "iterations_total", "train_steps_total")
+	add(rule{name: profile.ToldTokens, scale: 1, counter: true}, "tokens_total", "total_tokens", "tokens_seen", "num_tokens_seen", "num_input_tokens_seen", "consumed_tokens", "consumed_train_tokens", "train_tokens_total")
+	add(rule{name: profile.ToldSamples, scale: 1, counter: true}, "samples_total", "total_samples", "samples_seen", "consumed_samples", "consumed_train_samples", "train_samples_total", "images_total")
+	add(rule{name: profile.ToldTokens, scale: 1, counter: true}, "vllm_generation_tokens_total", "vllm_generation_tokens", "sglang_generation_tokens_total", "tgi_request_generated_tokens_sum")
+	add(rule{name: profile.ToldPromptsTokens, scale: 1, counter: true}, "vllm_prompt_tokens_total", "vllm_prompt_tokens", "sglang_prompt_tokens_total", "tgi_request_input_length_sum")
 	return out
 }()
 

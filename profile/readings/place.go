@@ -68,7 +68,7 @@ func ParsePlace(text string) (Place, error) {
 }
 
 // ours are the names that a program's own may stand for.
-var ours = []string{TokensPerS, TokensPerGPUS, SamplesPerS, SamplesPerGPUS, StepS, MFUPct, TFLOPSPerGPU}
+var ours = []string{profile.ToldTokens, profile.ToldGPUTokens, profile.ToldSamples, profile.ToldGPUSamples, profile.ToldStep, profile.ToldMFU, profile.ToldTFLOPS}
 
 // numbersOf calls each with the whole numbers in a file's name that may be those of a process or a job.
 func numbersOf(name string, each func(n string) bool) {

@@ -1,6 +1,8 @@
 package readings
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,13 +36,7 @@ var labels = map[string]func(t *teller, v string){
 }
 
 // labelNames are the names of labels, for a page of metrics.
-var labelNames = func() []string {
-	var out []string
-	for n := range labels {
-		out = append(out, n)
-	}
-	return out
-}()
+var labelNames = slices.Sorted(maps.Keys(labels))
 
 // figure is one figure of one teller.
 type figure struct {
@@ -77,7 +73,7 @@ func newBook(own map[string]string) *book {
 func (b *book) find(name []byte) (rule, bool) {
 	b.buf = normalise(b.buf, name)
 	if as, ok := b.own[string(b.buf)]; ok {
-		return rule{name: as, scale: 1, share: as == MFUPct}, true
+		return rule{name: as, scale: 1, share: as == profile.ToldMFU}, true
 	}
 	r, ok := rules[string(b.buf)]
 	return r, ok

@@ -157,7 +157,7 @@ func (w *Watch) add(r *profile.Reading) {
 }
 
 // meansOnly reports whether 0 says nothing under a name.
-func meansOnly(name string) bool { return name == StepS || name == MFUPct }
+func meansOnly(name string) bool { return name == profile.ToldStep || name == profile.ToldMFU }
 
 // list finds the files of the places.
 func (w *Watch) list() {

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"capcli/profile"
 )
@@ -178,7 +178,9 @@ func TestReadingsOfFiles(t *testing.T) {
 	}
 }
 
-func TestReadingsOfPages(t *testing.T) {
+func TestReadingsOfPages(t *testing.T) { synctest.Test(t, readingsOfPages) }
+
+func readingsOfPages(t *testing.T) {
 	count := 0
 	fetch := func(context.Context, string) (io.ReadCloser, error) {
 		count++
@@ -194,7 +196,7 @@ func TestReadingsOfPages(t *testing.T) {
 		if text := readAt(t, w, i); text != "" {
 			got = append(got, text)
 		}
-		time.Sleep(3 * time.Millisecond) // the page is asked beside the sampling
+		synctest.Wait() // the page is asked beside the sampling
 	}
 	want := []string{"chat/vllm-0 queue_depth=3", "chat/vllm-0 tokens_per_s=150; chat/vllm-0 queue_depth=3", "chat/vllm-0 tokens_per_s=150; chat/vllm-0 queue_depth=3"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -204,7 +206,7 @@ func TestReadingsOfPages(t *testing.T) {
 
 func TestParsePlace(t *testing.T) {
 	p, err := ParsePlace("train.log#job=7&tokens_per_s=speed/tok")
-	if err != nil || p.Name != "train.log" || p.Owner.Job != "7" || p.Own["speed_tok"] != TokensPerS || p.Page {
+	if err != nil || p.Name != "train.log" || p.Owner.Job != "7" || p.Own["speed_tok"] != profile.ToldTokens || p.Page {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, bad := range []string{"", "#job=7", "a#colour=red", "a#%zz"} {

@@ -26,10 +26,10 @@ type replay struct {
 	hosts   numbering
 	groups  numbering
 	reasons []profile.Reason
-	last    []was
+	last    []last
 	texts   []string
 	idents  []profile.Process
-	host    was
+	host    last
 	owners  []ownerWas
 	told    []readingWas
 	when    profile.Instant
@@ -37,15 +37,6 @@ type replay struct {
 	every   int64
 	ticks   int
 }
-
-// was holds the last steps and reasons of a device, of the box or of a job's processes, by the
-// metric numbers of the file.
-type was struct {
-	steps []int64
-	why   []profile.Reason
-}
-
-func newWas(metrics int) was { return was{make([]int64, metrics), make([]profile.Reason, metrics)} }
 
 // numbering holds the metric and the grid of each metric number of the file.
 type numbering struct {
@@ -94,7 +85,7 @@ func newReplay(b []byte) (r *replay, ok bool) {
 	if sound != [3]bool{true, true, true} {
 		return nil, false
 	}
-	r.when, r.host = h.First, newWas(len(h.HostMetrics))
+	r.when, r.host = h.First, newLast(len(h.HostMetrics))
 	r.meet(h.Devices)
 	for _, words := range h.Reasons {
 		r.reasons = append(r.reasons, profile.ReasonNamed(words))
@@ -105,7 +96,7 @@ func newReplay(b []byte) (r *replay, ok bool) {
 func (r *replay) meet(devices []profile.Device) {
 	for i := range devices {
 		r.devices = append(r.devices, &devices[i])
-		r.last = append(r.last, newWas(len(r.head.Metrics)))
+		r.last = append(r.last, newLast(len(r.head.Metrics)))
 	}
 }
 
@@ -259,7 +250,7 @@ func (r *replay) sample(in *input, t *profile.Tick) {
 }
 
 // figures reads what appendFigures wrote, and changes w accordingly.
-func (r *replay) figures(in *input, w *was) {
+func (r *replay) figures(in *input, w *last) {
 	changed := in.uvarint()
 	if bits.Len64(changed) > len(w.steps) {
 		in.fail()

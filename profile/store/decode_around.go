@@ -10,7 +10,7 @@ import (
 // ownerWas is an owner of a segment and the last figures of its processes.
 type ownerWas struct {
 	owner profile.Owner
-	was   was
+	last  last
 }
 
 // readingWas is what readings of one number are of, and the bits of the last value.
@@ -32,9 +32,9 @@ func (r *replay) surroundings(in *input, t *profile.Tick) {
 			return
 		}
 		w := &r.owners[i]
-		r.figures(in, &w.was)
+		r.figures(in, &w.last)
 		g := t.NextGroup(w.owner)
-		setKnown(r.groups, &w.was, g.Values[:], g.Why[:])
+		setKnown(r.groups, &w.last, g.Values[:], g.Why[:])
 	}
 	for n := in.count(len(in.b)); n > 0 && in.err == nil; n-- {
 		r.reading(in, t)
@@ -43,7 +43,7 @@ func (r *replay) surroundings(in *input, t *profile.Tick) {
 
 // setKnown sets the values and reasons of a row to the figures w. A metric that the segment does not
 // have is NotAsked.
-func setKnown(n numbering, w *was, values []float64, why []profile.Reason) {
+func setKnown(n numbering, w *last, values []float64, why []profile.Reason) {
 	for m := range values {
 		values[m], why[m] = 0, profile.NotAsked
 	}
@@ -66,7 +66,7 @@ func (r *replay) owner(in *input) int {
 		for _, s := range [...]*string{&o.User, &o.Container, &o.Pod, &o.Namespace, &o.Job} {
 			*s = r.text(in)
 		}
-		r.owners = append(r.owners, ownerWas{o, newWas(len(r.head.GroupMetrics))})
+		r.owners = append(r.owners, ownerWas{o, newLast(len(r.head.GroupMetrics))})
 	}
 	return i
 }

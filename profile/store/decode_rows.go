@@ -54,15 +54,10 @@ func (r *Reader) device(d profile.Device) *profile.Device {
 	if !ok {
 		known = &d
 		r.devices[d] = known
-		r.owners[deviceOfProcess(d)] = known
+		r.owners[profile.Device{Index: d.Index, UUID: d.UUID, GI: d.GI, CI: d.CI}] = known // what rows of processes hold of it
 		r.uuids[d.UUID] = known
 	}
 	return known
-}
-
-// deviceOfProcess returns d with only the fields that rows of processes hold.
-func deviceOfProcess(d profile.Device) profile.Device {
-	return profile.Device{Index: d.Index, UUID: d.UUID, GI: d.GI, CI: d.CI}
 }
 
 // owner returns the device of a process: the device with these fields that the samples named
@@ -76,32 +71,20 @@ func (r *Reader) owner(d profile.Device) *profile.Device {
 	return known
 }
 
-func (b *block) instanceAt(col, row int) int {
-	if b.cols[col].Null[row] {
-		return -1
-	}
-	return int(b.cols[col].Ints[row])
-}
+func (b *block) instanceAt(col, row int) int { return int(cellAt(b.cols[col].Ints, b, col, row, -1)) }
 
-func (b *block) textAt(col, row int) string {
-	if b.cols[col].Null[row] {
-		return ""
-	}
-	return b.cols[col].Texts[row]
-}
+func (b *block) textAt(col, row int) string { return cellAt(b.cols[col].Texts, b, col, row, "") }
 
-func (b *block) floatAt(col, row int) float64 {
-	if b.cols[col].Null[row] {
-		return 0
-	}
-	return b.cols[col].Floats[row]
-}
+func (b *block) floatAt(col, row int) float64 { return cellAt(b.cols[col].Floats, b, col, row, 0) }
 
-func (b *block) intAt(col, row int) int64 {
+func (b *block) intAt(col, row int) int64 { return cellAt(b.cols[col].Ints, b, col, row, 0) }
+
+// cellAt returns the cell of a row of the column with these values, or null where it is null.
+func cellAt[T any](values []T, b *block, col, row int, null T) T {
 	if b.cols[col].Null[row] {
-		return 0
+		return null
 	}
-	return b.cols[col].Ints[row]
+	return values[row]
 }
 
 // deviceAt returns the device of a row, of whose columns the first is that numbered at.

@@ -19,11 +19,11 @@ const (
 )
 
 // last holds the figures of a device, of the box or of a job's processes in the last tick that had
-// them.
+// them, by the metric numbers of the segment.
 type last struct {
 	steps []int64
 	why   []profile.Reason
-	tick  int // number of that tick; -1 where there was none yet. Only devices use it
+	tick  int // number of that tick; -1 where there was none yet. Only encoded devices use it
 }
 
 func newLast(metrics int) last {
@@ -135,11 +135,7 @@ func (e *encoder) tick(b []byte, t *profile.Tick, more []profile.Event) ([]byte,
 			return b, err
 		}
 	}
-	looked := uint64(0)
-	if t.LookedAtProcesses {
-		looked = 1
-	}
-	b = binary.AppendUvarint(b, uint64(len(t.Processes))<<1|looked)
+	b = binary.AppendUvarint(b, uint64(len(t.Processes)<<1|capcli.Bit(t.LookedAtProcesses)))
 	for i := range t.Processes {
 		b = e.process(b, &t.Processes[i])
 	}
@@ -206,13 +202,9 @@ func appendFigures(b []byte, grids []grid, values []float64, why []profile.Reaso
 // appendFigure appends the change of one metric: by how many steps, and the reason where that changed
 // too. A missing figure counts as 0 steps.
 func appendFigure(b []byte, why, was profile.Reason, by int64) []byte {
-	turned := uint64(0)
-	if why != was {
-		turned = 1
-	}
 	zigzag := uint64(by<<1) ^ uint64(by>>63)
-	b = binary.AppendUvarint(b, zigzag<<1|turned)
-	if turned == 1 {
+	b = binary.AppendUvarint(b, zigzag<<1|uint64(capcli.Bit(why != was)))
+	if why != was {
 		b = append(b, byte(why))
 	}
 	return b

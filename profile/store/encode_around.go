@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 
+	"capcli"
+
 	"capcli/profile"
 )
 
@@ -37,11 +39,7 @@ func (e *encoder) surroundings(b []byte, t *profile.Tick) []byte {
 	if !t.LookedAtHost && len(t.Groups)+len(t.Readings) == 0 {
 		return b
 	}
-	looked := uint64(0)
-	if t.LookedAtHost {
-		looked = 1
-	}
-	b = binary.AppendUvarint(b, uint64(len(t.Groups))<<1|looked)
+	b = binary.AppendUvarint(b, uint64(len(t.Groups)<<1|capcli.Bit(t.LookedAtHost)))
 	if t.LookedAtHost {
 		b = appendFigures(b, hostGrids[:], t.Host.Values[:], t.Host.Why[:], &e.around.host)
 	}

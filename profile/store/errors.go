@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -53,9 +54,7 @@ type lockedError struct {
 
 func (e *lockedError) Error() string {
 	who := e.Holder
-	if who == "" {
-		who = "another program"
-	}
+	who = cmp.Or(who, "another program")
 	return fmt.Sprintf("%s is held by %s", e.Path, who)
 }
 

@@ -156,8 +156,8 @@ func (r *hourRows) row(s *profile.Span, holders string, part int, u *profile.Use
 	b.int(hourLast, int64(s.Last))
 	b.int(hourSamples, s.Samples)
 	b.int(hourShare, s.Share)
-	b.int(hourDivided, int64(b2i(s.Divided)))
-	b.int(hourGuessed, int64(b2i(s.Guessed)))
+	b.int(hourDivided, int64(capcli.Bit(s.Divided)))
+	b.int(hourGuessed, int64(capcli.Bit(s.Guessed)))
 	b.intOr(hourPart, int64(part), part >= 0)
 	b.text(hourHolders, holders)
 	col := hourUse
@@ -174,7 +174,7 @@ func (r *hourRows) use(col int, f *profile.UseField, u *profile.Use) int {
 	case f.Micros != nil:
 		b.int(col, *f.Micros(u))
 	case f.Flag != nil:
-		b.int(col, int64(b2i(*f.Flag(u))))
+		b.int(col, int64(capcli.Bit(*f.Flag(u))))
 	case f.Most != nil:
 		b.cols[col].AddFloat(*f.Most(u))
 	case f.Sum != nil:
@@ -229,32 +229,17 @@ var errBins = errors.New("expected index:number apart by blanks")
 // lacks.
 func parseBins(s string, all []int64) error {
 	last := -1
-	for i := 0; i < len(s); i++ {
-		at, from := 0, i
-		for ; i < len(s) && s[i] != ':'; i++ {
-			d := s[i] - '0'
-			if d > 9 || i-from > 5 {
-				return errBins
-			}
-			at = 10*at + int(d)
-		}
-		if i == from || i == len(s) || at >= len(all) || at <= last {
+	for s != "" {
+		var one string
+		one, s, _ = strings.Cut(s, " ")
+		place, number, _ := strings.Cut(one, ":")
+		at, err1 := strconv.ParseUint(place, 10, 16)
+		n, err2 := strconv.ParseUint(number, 10, 60)
+		if err1 != nil || err2 != nil || int(at) >= len(all) || int(at) <= last {
 			return errBins
 		}
-		last = at
-		i++
-		n := int64(0)
-		for from = i; i < len(s) && s[i] != ' '; i++ {
-			d := s[i] - '0'
-			if d > 9 || i-from > 17 {
-				return errBins
-			}
-			n = 10*n + int64(d)
-		}
-		if i == from {
-			return errBins
-		}
-		all[at] += n
+		last = int(at)
+		all[at] += int64(n)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -27,9 +28,7 @@ const (
 )
 
 func hostFolder(host string) string {
-	if host == "" {
-		host = "unknown"
-	}
+	host = cmp.Or(host, "unknown")
 	return hostPrefix + url.PathEscape(host)
 }
 

@@ -41,7 +41,7 @@ type Reader struct {
 	disk    Disk
 	root    string
 	devices map[profile.Device]*profile.Device
-	owners  map[profile.Device]*profile.Device // devices by deviceOfProcess
+	owners  map[profile.Device]*profile.Device // devices by what rows of processes hold of them
 	uuids   map[string]*profile.Device         // the device that the samples named last, by UUID
 	reasons map[string]*[profile.NumMetrics]profile.Reason
 }
@@ -63,9 +63,6 @@ type HostTick struct {
 	Host string
 	*profile.Tick
 }
-
-// Hosts returns the hosts that have files or segments in the directory, sorted.
-func (r *Reader) Hosts() ([]string, error) { return hosts(r.disk, r.root, spanOf(0, 0)) }
 
 // hosts returns the hosts of a query, sorted. It lists no folder where the query names them.
 func (r *Reader) hosts(q Query) ([]string, error) {

@@ -34,7 +34,7 @@ func replayJournal(disk Disk, o profile.SourceOptions) (profile.Source, error) {
 		return nil, &capcli.InputError{Field: "where", Text: "the source replay wants the folder that capcli profile wrote", Hint: "--where gpu-profile"}
 	}
 	r := OpenDir(disk, o.Where)
-	hosts, err := r.Hosts()
+	hosts, err := hosts(r.disk, r.root, spanOf(0, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -43,20 +43,19 @@ func replayJournal(disk Disk, o profile.SourceOptions) (profile.Source, error) {
 	case len(hosts) == 0:
 		return nil, &capcli.InputError{File: o.Where, Text: "expected a recording, found none", Hint: "is it a folder that capcli profile wrote?"}
 	case host == "" && len(hosts) > 1:
-		return nil, &capcli.InputError{File: o.Where, Field: "host", Text: fmt.Sprintf("expected one box, found %d: %s", len(hosts), names(hosts)), Hint: "choose one with --host"}
+		return nil, &capcli.InputError{File: o.Where, Field: "host", Text: fmt.Sprintf("expected one box, found %d: %s", len(hosts), names(hosts, 10)), Hint: "choose one with --host"}
 	case host == "":
 		host = hosts[0]
 	case !slices.Contains(hosts, host):
-		return nil, &capcli.InputError{File: o.Where, Field: "host", Text: fmt.Sprintf("there is no box %q, only %s", host, names(hosts))}
+		return nil, &capcli.InputError{File: o.Where, Field: "host", Text: fmt.Sprintf("there is no box %q, only %s", host, names(hosts, 10))}
 	}
 	s := &recorded{host: host}
 	s.next, s.stop = iter.Pull2(r.Ticks(Query{Hosts: []string{host}, From: o.From, To: o.To}))
 	return s, nil
 }
 
-// names joins the first ten names with commas and counts the rest.
-func names(all []string) string {
-	const most = 10
+// names joins the first most names with commas and counts the rest.
+func names(all []string, most int) string {
 	if len(all) > most {
 		return strings.Join(all[:most], ", ") + fmt.Sprintf(" and %d more", len(all)-most)
 	}

@@ -158,11 +158,7 @@ func (r *Reader) sumDay(ctx context.Context, l *listing, d *day) (*dayRows, erro
 
 // ticksText returns the numbers of ticks by hour, apart by blanks.
 func ticksText(all *[24]int64) string {
-	var b []string
-	for _, n := range all {
-		b = append(b, strconv.FormatInt(n, 10))
-	}
-	return strings.Join(b, " ")
+	return strings.Trim(fmt.Sprint(all[:]), "[]")
 }
 
 // parseTicks returns what ticksText wrote; ok is false for any other text.

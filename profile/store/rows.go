@@ -3,6 +3,8 @@ package store
 import (
 	"strings"
 
+	"capcli"
+
 	"capcli/profile"
 )
 
@@ -63,7 +65,7 @@ func (r *rower) tick(t *profile.Tick) {
 	b.int(tickEvery, micros(t.Every))
 	b.int(tickTook, micros(t.Took))
 	b.int(tickSamples, int64(len(t.Samples)))
-	b.int(tickLooked, int64(b2i(t.LookedAtProcesses)))
+	b.int(tickLooked, int64(capcli.Bit(t.LookedAtProcesses)))
 	b.n++
 	for i := range t.Samples {
 		r.sample(t.At, &t.Samples[i])

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"capcli"
+
 	"capcli/profile"
 	"capcli/profile/logs/parquet"
 )
@@ -323,20 +325,13 @@ func (b *block) compareCell(col int, i, j int32) int {
 	c := &b.cols[col]
 	switch {
 	case c.Null[i] || c.Null[j]:
-		return cmp.Compare(b2i(c.Null[j]), b2i(c.Null[i]))
+		return cmp.Compare(capcli.Bit(c.Null[j]), capcli.Bit(c.Null[i]))
 	case c.Texts != nil:
 		return cmp.Compare(c.Texts[i], c.Texts[j])
 	case c.Floats != nil:
 		return cmp.Compare(c.Floats[i], c.Floats[j])
 	}
 	return cmp.Compare(c.Ints[i], c.Ints[j])
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // compareKind compares two rows by the order columns of the table.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli"
+
 	"capcli/profile"
 	"capcli/profile/logs/parquet"
 )
@@ -53,10 +55,7 @@ func (r *toldRows) add(s *profile.ToldSpan) {
 	b.text(toldHolder, holder)
 	b.int(toldMicros, s.Told.Micros)
 	b.cols[toldSum].AddText(fmt.Sprintf("%x:%x", s.Told.Sum.Hi, s.Told.Sum.Lo))
-	var bins []string
-	for _, x := range s.Told.Bins {
-		bins = append(bins, fmt.Sprintf("%d:%d", x.At, x.Micros))
-	}
+	bins := capcli.Map(s.Told.Bins, func(x profile.ToldBin) string { return fmt.Sprintf("%d:%d", x.At, x.Micros) })
 	b.cols[toldBins].AddText(strings.Join(bins, " "))
 	b.n++
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"capcli"
@@ -115,12 +114,7 @@ func (t *Track) find(ctx context.Context, folders *Folders, r *TrackRequest) err
 	case len(found) == 0:
 		return &capcli.InputError{File: folders.all[0].Name, Field: "gpu", Text: fmt.Sprintf("expected samples of GPU %s, found none", r.GPU), Hint: "which there are: capcli profile summary " + folders.all[0].Name}
 	case len(found) > 1:
-		const most = 5
-		list := strings.Join(found[:min(len(found), most)], ", ")
-		if len(found) > most {
-			list += fmt.Sprintf(" and %d more", len(found)-most)
-		}
-		return &capcli.InputError{File: folders.all[0].Name, Field: "gpu", Text: fmt.Sprintf("expected one GPU, found %d: %s", len(found), list), Hint: "choose with --host, or a UUID with --gpu"}
+		return &capcli.InputError{File: folders.all[0].Name, Field: "gpu", Text: fmt.Sprintf("expected one GPU, found %d: %s", len(found), names(found, 5)), Hint: "choose with --host, or a UUID with --gpu"}
 	}
 	return nil
 }

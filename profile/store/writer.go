@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -40,21 +41,11 @@ func (o *Options) fill() {
 	if o.Disk == nil {
 		o.Disk = System{}
 	}
-	if o.Host == "" {
-		o.Host = "unknown"
-	}
-	if o.Sync <= 0 {
-		o.Sync = time.Second
-	}
-	if o.SegmentTime <= 0 {
-		o.SegmentTime = 10 * time.Minute
-	}
-	if o.SegmentBytes <= 0 {
-		o.SegmentBytes = 4 << 20
-	}
-	if o.SegmentRows <= 0 {
-		o.SegmentRows = groupRows
-	}
+	o.Host = cmp.Or(o.Host, "unknown")
+	o.Sync = cmp.Or(o.Sync, time.Second)
+	o.SegmentTime = cmp.Or(o.SegmentTime, 10*time.Minute)
+	o.SegmentBytes = cmp.Or(o.SegmentBytes, 4<<20)
+	o.SegmentRows = cmp.Or(o.SegmentRows, groupRows)
 	if o.Trouble == nil {
 		o.Trouble = func(error) {}
 	}

@@ -264,8 +264,8 @@ func (s *search) besides(ctx context.Context, chosen point) error {
 		name string
 		point
 	}{
-		{"fenced, 10% fewer", point{s.sizeBelow(chosen.gpus), chosen.patience}},
-		{"fenced, 10% more", point{s.sizeAbove(chosen.gpus), chosen.patience}},
+		{"fenced, 10% fewer", point{max(0, min(chosen.gpus-s.lot(), s.round(0.9*float64(chosen.gpus)))), chosen.patience}},
+		{"fenced, 10% more", point{max(chosen.gpus+s.lot(), s.round(1.1*float64(chosen.gpus))), chosen.patience}},
 		{"fenced, nobody waits", point{chosen.gpus, s.waits[0]}},
 	}
 	var fresh [][]string
@@ -334,7 +334,3 @@ func (s *search) choice(name string, p point, m *mix.Mix) Choice {
 	out.addBills(m.Commitments, s.out.Start)
 	return out
 }
-
-// sizeBelow and sizeAbove return sizes a tenth below and above a size, at least one lot.
-func (s *search) sizeBelow(n int) int { return max(0, min(n-s.lot(), s.round(0.9*float64(n)))) }
-func (s *search) sizeAbove(n int) int { return max(n+s.lot(), s.round(1.1*float64(n))) }

@@ -202,7 +202,6 @@ func (t *tender) take(ctx context.Context) error {
 	return err
 }
 
-// asks returns the requests.
 func (t *tender) asks() []*Ask {
 	var out []*Ask
 	for i := range t.out.Requests {

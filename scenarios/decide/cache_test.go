@@ -55,7 +55,7 @@ func TestCacheChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return append(text, r.Texts[PlanFile]...)
+		return append(text, r.Texts[planFile]...)
 	}
 	m, other := made{seed: 4, days: 30, fenced: true}, made{seed: 5, days: 30, fenced: true}
 	want := ask(m, nil, "1")

@@ -34,9 +34,9 @@ const (
 	FuturesFile   = "futures.parquet"
 	ScenarioFile  = "plan.yaml"
 	PurchasesFile = "purchases.json"
-	PlanFile      = "plan.json"
+	planFile      = "plan.json"
 	DecisionFile  = "decision.json"
-	MeetingFile   = "meeting.html"
+	meetingFile   = "meeting.html"
 )
 
 // Step is one step of the chain: a command of the program, and the documents that it writes.
@@ -82,7 +82,6 @@ type chain struct {
 	pricesSum string
 }
 
-// chainStep is a step of the chain.
 type chainStep struct {
 	name string
 	run  func(context.Context) error
@@ -151,10 +150,10 @@ func Decide(ctx context.Context, q *Request, w *World) (*Result, error) {
 
 // report writes the decision, and the page of the meeting where there is a plan.
 func (c *chain) report() error {
-	line := command("report", DecisionFile, PurchasesFile, ForecastFile, "--out", MeetingFile)
+	line := command("report", DecisionFile, PurchasesFile, ForecastFile, "--out", meetingFile)
 	page := c.out.Found && c.w.Paper != nil
 	if page {
-		c.out.Steps = append(c.out.Steps, Step{"report", line, []string{MeetingFile}})
+		c.out.Steps = append(c.out.Steps, Step{"report", line, []string{meetingFile}})
 	}
 	if err := c.saveAnswer(); err != nil || !page {
 		return err
@@ -163,7 +162,7 @@ func (c *chain) report() error {
 	if err != nil {
 		return err
 	}
-	return c.w.Documents.Write(MeetingFile, html)
+	return c.w.Documents.Write(meetingFile, html)
 }
 
 // saveAnswer writes the decision.
@@ -244,9 +243,7 @@ func (c *chain) readFlags() []string {
 			out = append(out, "--read", kv[0]+"="+kv[1])
 		}
 	}
-	for _, m := range r.Map {
-		out = append(out, "--read", m)
-	}
+	out = withFlag(out, "--read", r.Map)
 	if r.AllowCut {
 		out = append(out, "--read", "allow-cut")
 	}
@@ -386,12 +383,7 @@ func (c *chain) buy(ctx context.Context) error {
 	c.takeBill()
 	q := &futures.Request{Source: *c.source(), Risk: c.Risk, SizedFor: []float64{0.5, 0.8, 0.95}, Wait: "3mo", Market: c.marketFor(c.offer)}
 	words := []string{"plan", "futures", FuturesFile, "--on-demand", q.Market.OnDemand}
-	for _, t := range q.Market.Terms {
-		words = append(words, "--term", t)
-	}
-	for _, h := range c.Held {
-		words = append(words, "--held", h)
-	}
+	words = withFlag(withFlag(words, "--term", q.Market.Terms), "--held", c.Held)
 	if c.lot() > 1 {
 		words = append(words, "--buy", "lot="+q.Market.Lot)
 	}

@@ -51,10 +51,7 @@ func (c *chain) inputSum() string {
 	if !c.given.IsPlain() {
 		return c.given.Sum()
 	}
-	var all [][]byte
-	for _, in := range c.given.List {
-		all = append(all, []byte(in.SHA256))
-	}
+	all := capcli.Map(c.given.List, func(in inputs.Input) []byte { return []byte(in.SHA256) })
 	return hashOf(all...)
 }
 

@@ -80,7 +80,6 @@ func readDocument(open trace.Opener, name string, to any) error {
 	return nil
 }
 
-// tellMarket tells a world what is bought and at what prices.
 func (r *Result) tellMarket(w *vary.World, bought *futures.Result) error {
 	m := &bought.Market
 	if len(m.OnDemand) != 1 || m.Discount != 0 || m.After != (plan.After{}).String() {
@@ -128,7 +127,7 @@ func (r *Result) tellPlaces(w *vary.World, open trace.Opener, folder string) err
 		return nil
 	}
 	var played mix.Result
-	if err := readDocument(open, filepath.Join(folder, PlanFile), &played); err != nil {
+	if err := readDocument(open, filepath.Join(folder, planFile), &played); err != nil {
 		return err
 	}
 	for _, s := range r.Steps {

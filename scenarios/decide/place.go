@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,9 +11,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios/decide/plan"
-	"capcli/scenarios/decide/plan/futures"
 	"capcli/scenarios/decide/plan/mix"
-	"capcli/scenarios/play"
 )
 
 // point is a mix of the search: committed GPUs, and how long jobs wait for them before they go on
@@ -45,30 +44,19 @@ func (c *chain) searchPlaces(ctx context.Context) error {
 		s.alone = map[point]*mix.Mix{}
 	}
 	var err error
-	if s.planner, err = c.plan(ctx, []int{c.round(c.bought.Futures.Mean)}, s.waits); err != nil {
+	if s.planner, err = c.newPlanner(ctx, s.plan([]int{c.round(c.bought.Futures.Mean)})); err != nil {
 		return err
 	}
 	if err := s.explore(ctx); err != nil {
 		return err
 	}
-	drawn := s.planner
-	if s.planner, err = c.plan(ctx, s.sizes, s.waits); err != nil {
+	drawn, p := s.planner, s.plan(s.sizes)
+	if s.planner, err = c.newPlanner(ctx, p); err != nil {
 		return err
 	}
 	s.planner.TakeJobs(drawn)
-	found, err := s.planner.Find(ctx)
+	r, err := c.finishPlan(ctx, "plan", p, s.planner)
 	if err != nil {
-		return err
-	}
-	r, err := s.planner.Study(ctx, found)
-	if err != nil {
-		return err
-	}
-	text, err := encode(r)
-	if err != nil {
-		return err
-	}
-	if err := c.put("plan", c.planCommand(s.sizes, s.waits), &files{Texts: map[string][]byte{PlanFile: text}}, PlanFile); err != nil {
 		return err
 	}
 	return s.answer(ctx, r)
@@ -105,46 +93,22 @@ func secondsText(s capcli.Seconds) string {
 	return fmt.Sprintf("%ds", s)
 }
 
-// plan returns the planner for some sizes and values of patience: that of planCommand.
-func (c *chain) plan(ctx context.Context, sizes []int, waits []string) (*mix.Planner, error) {
-	maker := &play.Maker{Logs: &play.Logs{Open: c.open}, Note: func(string) {}}
-	ask := play.Question{Scenario: ScenarioFile, Seed: c.seed(), Prices: c.own}
-	kase, err := maker.Case(ctx, &ask)
-	if err != nil {
-		return nil, err
+// plan returns the plan for some sizes and the values of patience.
+func (s *search) plan(sizes []int) *mixPlan {
+	p := &mixPlan{
+		scenario: ScenarioFile, jobs: s.jobsFile(), out: planFile, waitCost: s.WaitCost,
+		axes: []string{"capacity.base.gpus=" + joined(sizes), "overflow.patience=" + strings.Join(s.waits, ",")},
 	}
-	q := mix.NewRequest(kase)
-	q.Vary = []string{"capacity.base.gpus=" + joined(sizes), "overflow.patience=" + strings.Join(waits, ",")}
-	q.Max, q.Min, q.Hold, q.Runs, q.Confidence, q.WaitCost = c.limits, c.Min, c.hold, c.played(), 0, c.WaitCost
-	if q.Risk, err = futures.ParseRisk(c.Risk); err != nil {
-		return nil, err
-	}
-	source := c.source()
-	if err := source.Parse(); err != nil {
-		return nil, err
-	}
-	q.Ahead = func([]capcli.Job) (*futures.Set, error) { return source.Read(ctx, c.sources()) }
-	if c.stacks() {
-		ask := c.marketFor(c.offer)
+	if s.stacks() {
+		ask := s.marketFor(s.offer)
 		ask.OnDemand = "" // it is that of the scenario
-		q.Market, q.ByGPU = &ask, c.lot() > 1
+		p.market = &ask
 	}
-	q.Memory, q.Inputs = c.memory, hashOf(c.docs[c.jobsFile()], c.docs[FuturesFile])
-	return mix.NewPlanner(ctx, q)
-}
-
-func (c *chain) seed() *capcli.Seed {
-	if c.Seed == 1 {
-		return nil
-	}
-	return &c.Seed
+	return p
 }
 
 func joined(sizes []int) string {
-	var out []string
-	for _, n := range sizes {
-		out = append(out, strconv.Itoa(n))
-	}
+	out := capcli.Map(sizes, strconv.Itoa)
 	return strings.Join(out, ",")
 }
 
@@ -154,47 +118,6 @@ const mostPlayed = 20
 // played returns the number of futures whose jobs are played.
 func (c *chain) played() int { return min(c.Futures, mostPlayed) }
 
-// planCommand is the command of the plan.
-func (c *chain) planCommand(sizes []int, waits []string) string {
-	words := []string{"plan", "mix", ScenarioFile, "--futures", FuturesFile, "--runs", strconv.Itoa(c.played())}
-	axes := []string{"capacity.base.gpus=" + joined(sizes), "overflow.patience=" + strings.Join(waits, ",")}
-	return command(c.mixWords(words, axes, c.stacks(), PlanFile)...)
-}
-
-// mixWords appends to the words of a plan of mixes its limits, its search over axes and its prices. covers says whether
-// commitments that cover are offered beside the scenario.
-func (c *chain) mixWords(words, axes []string, covers bool, out string) []string {
-	for _, l := range c.limits {
-		words = append(words, "--max", l)
-	}
-	for _, l := range c.Min {
-		words = append(words, "--min", l)
-	}
-	if c.Risk != "mean" {
-		words = append(words, "--risk", c.Risk)
-	}
-	search := "confidence=0,hold=" + c.Hold
-	if c.WaitCost != mix.WaitCostDefault {
-		search += ",wait-cost=" + c.WaitCost
-	}
-	if covers && c.lot() > 1 {
-		search += ",lot=" + strconv.Itoa(c.lot()) + ",by-gpu"
-	}
-	words = append(words, "--search", search)
-	for _, axis := range axes {
-		words = append(words, "--vary", axis)
-	}
-	if covers {
-		for _, t := range c.marketFor(c.offer).Terms {
-			words = append(words, "--term", t)
-		}
-	}
-	if c.Seed != 1 {
-		words = append(words, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
-	}
-	return append(append(words, c.priceFlags()...), "-o", "json", "--out", out)
-}
-
 // explore finds the sizes of the plan. It tries every patience at sizes spread around
 // the mean of the futures, then at the middles around the best, as long as that changes. Where what covers is offered
 // too, that is done for the best size beside it and for the best without it.
@@ -203,10 +126,7 @@ func (s *search) explore(ctx context.Context) error {
 	for _, share := range []float64{0.25, 0.5, 0.75, 1, 1.25} {
 		first = append(first, share*s.bought.Futures.Mean)
 	}
-	var fresh []int
-	for _, g := range first {
-		fresh = append(fresh, s.round(g))
-	}
+	fresh := capcli.Map(first, s.round)
 	for n := 0; s.stacks() && first[1] <= float64(fewLots*s.lot()) && n <= s.round(2*first[1])+s.lot(); n += s.lot() {
 		fresh = append(fresh, n)
 	}
@@ -222,7 +142,8 @@ func (s *search) explore(ctx context.Context) error {
 			break
 		}
 	}
-	s.sizes = slices.Concat(s.beside(s.bestOf(s.found).gpus), s.beside(s.bestOf(s.alone).gpus), []int{0})
+	beside := func(p point) []int { return neighbours(s.sizes, slices.Index(s.sizes, p.gpus)) }
+	s.sizes = slices.Concat(beside(s.bestOf(s.found)), beside(s.bestOf(s.alone)), []int{0})
 	slices.Sort(s.sizes)
 	s.sizes = slices.Compact(s.sizes)
 	return nil
@@ -231,12 +152,6 @@ func (s *search) explore(ctx context.Context) error {
 // fewLots is the most lots, at the highest mean of a future, of which every size is tried where bills are bought beside:
 // the cost of the two together has several lows.
 const fewLots = 16
-
-// beside returns a size and its neighbours of the sizes that were tried.
-func (s *search) beside(n int) []int {
-	i := slices.Index(s.sizes, n)
-	return slices.Clone(s.sizes[max(0, i-1):min(len(s.sizes), i+2)])
-}
 
 // rounds is the most rounds of refinement.
 const rounds = 8
@@ -265,33 +180,11 @@ func (s *search) try(ctx context.Context, sizes []int, waits []string) error {
 	return err
 }
 
-// bestOf returns the point of the least cost, waits priced, that holds the limits; where none does, that of the
-// least cost that does the work, else of the least cost.
+// bestOf returns the best of the points found: see bestPlayed.
 func (s *search) bestOf(found map[point]*mix.Mix) point {
-	var best point
-	rank := 3
-	keys := slices.SortedFunc(maps.Keys(found), func(a, b point) int {
-		if a.gpus != b.gpus {
-			return a.gpus - b.gpus
-		}
-		return slices.Index(s.waits, a.patience) - slices.Index(s.waits, b.patience)
-	})
-	for _, p := range keys {
-		m := found[p]
-		r := 2
-		switch {
-		case m.Cost == nil:
-			continue
-		case m.Holds(s.hold):
-			r = 0
-		case m.Entry.Serves():
-			r = 1
-		}
-		if r < rank || r == rank && m.Entry.CostWithWaits() < found[best].Entry.CostWithWaits() {
-			best, rank = p, r
-		}
-	}
-	return best
+	return bestPlayed(slices.SortedFunc(maps.Keys(found), func(a, b point) int {
+		return cmp.Or(a.gpus-b.gpus, slices.Index(s.waits, a.patience)-slices.Index(s.waits, b.patience))
+	}), found, s.hold)
 }
 
 // middles returns the sizes to try next around a point: the middles between it and its neighbours,
@@ -318,7 +211,6 @@ func (s *search) middles(p point) []int {
 	return out
 }
 
-// costs returns the cost of a mix in each future.
 func costs(m *mix.Mix) []capcli.USD {
 	out := make([]capcli.USD, len(m.Entry.Outcomes))
 	for i := range out {

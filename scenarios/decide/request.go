@@ -85,11 +85,7 @@ func NewRequest(log, gpu string) *Request {
 
 // WayNames returns the values of Request.AsIf, each with what it says after a tab, for completion.
 func WayNames() []string {
-	var out []string
-	for _, w := range history.Ways {
-		out = append(out, w.Name+"\t"+w.Text)
-	}
-	return out
+	return capcli.Map(history.Ways, func(w history.Choice) string { return w.Name + "\t" + w.Text })
 }
 
 // settled is a checked request.

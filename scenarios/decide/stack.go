@@ -89,12 +89,9 @@ func (s *search) besideWays() {
 	out.Notes = append(out.Notes, fmt.Sprintf("the ways to commit were compared with the jobs of the same %d futures: %s", s.played(), strings.Join(costs, ", ")))
 }
 
-// Stacks reports whether a plan commits to fenced GPUs and to a bill.
-func (c *Choice) Stacks() bool { return c.As == asBoth }
-
 // Stacks reports whether fenced GPUs and a bill together are a plan or beside it.
 func (r *Result) Stacks() bool {
-	return slices.ContainsFunc(r.Alternatives, func(c Choice) bool { return c.Stacks() })
+	return slices.ContainsFunc(r.Alternatives, func(c Choice) bool { return c.As == asBoth })
 }
 
 // addBills adds to a choice what it commits to as bills.

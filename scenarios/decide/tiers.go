@@ -5,14 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"capcli"
 	"capcli/profile/logs/jobfile"
 	"capcli/profile/logs/trace"
 	"capcli/scenarios"
-	"capcli/scenarios/decide/plan/futures"
 	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/inputs"
 	"capcli/scenarios/kinds"
@@ -28,7 +26,7 @@ const (
 	RulesFile = "rules.yaml"   // the file of kinds, with the GPUs of a machine and what is held
 	WorkFile  = "work.parquet" // the jobs with the class and the partition of their kind
 	TiersYAML = "tiers.yaml"
-	TiersFile = "tiers.json"
+	tiersFile = "tiers.json"
 )
 
 // jobsFile is the jobs file that the steps after the import read.
@@ -223,37 +221,16 @@ func (c *chain) covers() bool {
 	return slices.ContainsFunc(c.offer.Committed, func(q prices.Quote) bool { return floats(&q) })
 }
 
-// tierPlanner returns the planner over some axes: that of tierCommand.
-func (c *chain) tierPlanner(ctx context.Context, axes []string) (*mix.Planner, error) {
-	maker := &play.Maker{Logs: &play.Logs{Open: c.open}, Note: func(string) {}}
-	kase, err := maker.Case(ctx, &play.Question{Scenario: TiersYAML, Seed: c.seed(), Prices: c.own})
-	if err != nil {
-		return nil, err
-	}
-	q := mix.NewRequest(kase)
-	q.Vary, q.Max, q.Min, q.Hold, q.Runs, q.Confidence = axes, c.limits, c.Min, c.hold, c.played(), 0
+// tierPlan returns the plan of the tiers over some axes.
+func (c *chain) tierPlan(axes []string) *mixPlan {
+	p := &mixPlan{scenario: TiersYAML, jobs: WorkFile, out: tiersFile, axes: axes}
 	if c.WaitCost != mix.WaitCostDefault { // else as the command has it: nothing where nobody may wait
-		q.WaitCost = c.WaitCost
+		p.waitCost = c.WaitCost
 	}
-	if q.Risk, err = futures.ParseRisk(c.Risk); err != nil {
-		return nil, err
-	}
-	source := c.source()
-	if err := source.Parse(); err != nil {
-		return nil, err
-	}
-	q.Ahead = func([]capcli.Job) (*futures.Set, error) { return source.Read(ctx, c.sources()) }
 	if c.covers() {
 		ask := c.marketFor(c.offer)
 		ask.OnDemand, ask.Held = "", nil // both are pools of the scenario
-		q.Market, q.ByGPU = &ask, c.lot() > 1
+		p.market = &ask
 	}
-	q.Memory, q.Inputs = c.memory, hashOf(c.docs[WorkFile], c.docs[FuturesFile])
-	return mix.NewPlanner(ctx, q)
-}
-
-// tierCommand is the command of the plan of the tiers.
-func (c *chain) tierCommand(axes []string) string {
-	words := []string{"plan", "mix", TiersYAML, "--futures", FuturesFile, "--runs", strconv.Itoa(c.played())}
-	return command(c.mixWords(words, axes, c.covers(), TiersFile)...)
+	return p
 }

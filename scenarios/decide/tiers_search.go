@@ -72,34 +72,22 @@ func (s *tierSearch) run(ctx context.Context) error {
 	}
 	s.nodes = s.spotSizes()
 	var err error
-	if s.planner, err = s.tierPlanner(ctx, s.axes([]int{0}, s.nodes)); err != nil {
+	if s.planner, err = s.newPlanner(ctx, s.tierPlan(s.axes([]int{0}, s.nodes))); err != nil {
 		return err
 	}
 	if err := s.explore(ctx); err != nil {
 		return err
 	}
 	best := s.bestPoint(func(tierPoint) bool { return true })
-	at := slices.Index(s.sizes, best.gpus)
-	sizes := slices.Clone(s.sizes[max(0, at-1):min(len(s.sizes), at+2)])
+	sizes := neighbours(s.sizes, slices.Index(s.sizes, best.gpus))
 	nodes := slices.Compact(slices.Sorted(slices.Values([]int{0, best.nodes})))
-	axes, drawn := s.axes(sizes, nodes), s.planner
-	if s.planner, err = s.tierPlanner(ctx, axes); err != nil {
+	p, drawn := s.tierPlan(s.axes(sizes, nodes)), s.planner
+	if s.planner, err = s.newPlanner(ctx, p); err != nil {
 		return err
 	}
 	s.planner.TakeJobs(drawn)
-	found, err := s.planner.Find(ctx)
+	r, err := s.finishPlan(ctx, "tiers", p, s.planner)
 	if err != nil {
-		return err
-	}
-	r, err := s.planner.Study(ctx, found)
-	if err != nil {
-		return err
-	}
-	text, err := encode(r)
-	if err != nil {
-		return err
-	}
-	if err := s.put("tiers", s.tierCommand(axes), &files{Texts: map[string][]byte{TiersFile: text}}, TiersFile); err != nil {
 		return err
 	}
 	return s.answer(ctx, best, r)
@@ -174,8 +162,7 @@ func (s *tierSearch) nextPoints(p tierPoint) []tierPoint {
 			}
 		}
 	}
-	at := slices.Index(s.sizes, p.gpus)
-	for _, gpus := range s.sizes[max(0, at-1):min(len(s.sizes), at+2)] {
+	for _, gpus := range neighbours(s.sizes, slices.Index(s.sizes, p.gpus)) {
 		for _, n := range s.nodes {
 			for _, open := range []bool{true, false} {
 				for _, w := range s.waits {
@@ -236,39 +223,15 @@ func (s *tierSearch) try(ctx context.Context, points []tierPoint) (bool, error) 
 
 // compareTiers is a total order of points: by size, machines on spot, openness and patience.
 func (s *tierSearch) compareTiers(a, b tierPoint) int {
-	open := func(p tierPoint) int {
-		if p.open {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.nodes, b.nodes), cmp.Compare(open(a), open(b)), cmp.Compare(slices.Index(s.waits, a.wait), slices.Index(s.waits, b.wait)))
+	return cmp.Or(a.gpus-b.gpus, a.nodes-b.nodes, capcli.Bit(b.open)-capcli.Bit(a.open), slices.Index(s.waits, a.wait)-slices.Index(s.waits, b.wait))
 }
 
-// bestPoint returns the point of the least cost, waits priced, of some of those that hold the limits; where none does, that of
-// the least cost that does the work, else of the least cost.
+// bestPoint returns the best of some of the points found: see bestPlayed.
 func (s *tierSearch) bestPoint(some func(tierPoint) bool) tierPoint {
-	var best tierPoint
-	rank := 3
-	for _, p := range slices.SortedFunc(maps.Keys(s.found), s.compareTiers) {
-		m := s.found[p]
-		r := 2
-		switch {
-		case !some(p) || m.Cost == nil:
-			continue
-		case m.Holds(s.hold):
-			r = 0
-		case m.Entry.Serves():
-			r = 1
-		}
-		if r < rank || r == rank && m.Entry.CostWithWaits() < s.found[best].Entry.CostWithWaits() {
-			best, rank = p, r
-		}
-	}
-	return best
+	points := slices.SortedFunc(maps.Keys(s.found), s.compareTiers)
+	return bestPlayed(slices.DeleteFunc(points, func(p tierPoint) bool { return !some(p) }), s.found, s.hold)
 }
 
-// answer fills in the tiers of the best point.
 func (s *tierSearch) answer(ctx context.Context, best tierPoint, r *mix.Result) error {
 	m := s.found[best]
 	if m == nil || m.Cost == nil {

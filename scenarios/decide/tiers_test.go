@@ -344,7 +344,7 @@ func TestNoTiersUnlessAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Tiers != nil || r.Texts[WorkFile] != nil || r.Texts[TiersFile] != nil {
+	if r.Tiers != nil || r.Texts[WorkFile] != nil || r.Texts[tiersFile] != nil {
 		t.Errorf("tiers %v", r.Tiers)
 	}
 }

@@ -323,10 +323,7 @@ func (r *Result) Next(folder string) string {
 		}
 		words = append(words, "--prices", file)
 	}
-	for _, c := range changes {
-		words = append(words, "--set", c)
-	}
-	return command(append(words, "--out", folder+"/runs")...)
+	return command(append(withFlag(words, "--set", changes), "--out", folder+"/runs")...)
 }
 
 // changes returns the changes of the scenario that make the recommendation.
@@ -340,10 +337,7 @@ func (r *Result) changes() []string {
 
 // flags are the flags of capcli decide that ask the request.
 func (c *chain) flags() []string {
-	out := []string{"--trace", c.Trace}
-	for _, name := range c.More {
-		out = append(out, "--trace", name)
-	}
+	out := withFlag([]string{"--trace", c.Trace}, "--trace", c.More)
 	out = append(append(out, "--gpu", c.GPU, "--horizon", c.Horizon), c.readFlags()...)
 	if c.Read.Format != "" {
 		out = append(out, "--read", "format="+c.Read.Format)
@@ -351,18 +345,8 @@ func (c *chain) flags() []string {
 	if c.Joined != "" {
 		out = append(out, "--read", "joined="+c.Joined)
 	}
-	for _, l := range c.Max {
-		out = append(out, "--max", l)
-	}
-	for _, l := range c.Min {
-		out = append(out, "--min", l)
-	}
-	for _, h := range c.Held {
-		out = append(out, "--held", h)
-	}
-	for _, name := range c.Events {
-		out = append(out, "--events", name)
-	}
+	out = withFlag(withFlag(out, "--max", c.Max), "--min", c.Min)
+	out = withFlag(withFlag(out, "--held", c.Held), "--events", c.Events)
 	d := NewRequest("", "")
 	for _, f := range [][3]string{
 		{"--budget", c.Budget, ""},

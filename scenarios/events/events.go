@@ -9,7 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"capcli"
 	"capcli/forecast/roadmap"
 	"capcli/scenarios/strict"
 )
@@ -81,9 +80,4 @@ func Template(request bool) string {
 		return requestTemplate
 	}
 	return template
-}
-
-// noTime returns an event without dates.
-func noTime() roadmap.Event {
-	return roadmap.Event{Start: capcli.NoTime, End: capcli.NoTime}
 }

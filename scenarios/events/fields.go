@@ -51,7 +51,7 @@ type planning struct {
 }
 
 func newPlanning(kind string) *planning {
-	p := &planning{Entry: roadmap.Entry{Kind: kind, Event: noTime()}}
+	p := &planning{Entry: roadmap.Entry{Kind: kind, Event: roadmap.Event{Start: capcli.NoTime, End: capcli.NoTime}}}
 	switch kind {
 	case "campaign":
 		p.Campaign = &roadmap.Campaign{}
@@ -317,4 +317,9 @@ func (p *planning) readDay(d *strict.Decoder, n *yaml.Node) {
 		return
 	}
 	p.Holiday.Days = append(p.Holiday.Days, holidays.RuleDay{Date: holidays.Date{Year: year, Month: time.Month(month), Day: day}})
+}
+
+// Shape describes a file of events.
+func Shape() strict.Shape {
+	return strict.Describe(&form, nil, func(d *strict.Decoder, n *yaml.Node) { readEvents(d, n, &roadmap.Plan{}) })
 }

@@ -171,10 +171,7 @@ func overlapNote(list []roadmap.Entry) string {
 	if count == 0 {
 		return ""
 	}
-	var texts []string
-	for _, p := range nearest {
-		texts = append(texts, describe(p.a)+" and "+describe(p.b))
-	}
+	texts := capcli.Map(nearest, func(p pair) string { return describe(p.a) + " and " + describe(p.b) })
 	if more := count - len(nearest); more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more pairs", more))
 	}

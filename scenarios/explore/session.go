@@ -156,7 +156,6 @@ func (s *Session) read(ctx context.Context, c *play.Case) error {
 	return nil
 }
 
-// lendList makes c play the jobs of a list.
 func lendList(c *play.Case, list []capcli.Job) {
 	c.Source.Sorted = false
 	c.Source.Open = func(int) (*play.Reading, error) {

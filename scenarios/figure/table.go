@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -63,9 +64,7 @@ func (f *Figure) valueColumns() []Column {
 	for i := range f.Series {
 		s := &f.Series[i]
 		name := s.Name
-		if name == "" {
-			name = axisName(f.Y, "value")
-		}
+		name = cmp.Or(name, axisName(f.Y, "value"))
 		out = append(out, Column{name, f.Y.Unit})
 		if len(s.Lo) > 0 {
 			out = append(out, Column{name + ", low", f.Y.Unit}, Column{name + ", high", f.Y.Unit})
@@ -139,7 +138,6 @@ func (f *Figure) commonRows() Table {
 	return t
 }
 
-// hasAny reports whether a series has a list.
 func (f *Figure) hasAny(length func(s *Series) int) bool {
 	return slices.ContainsFunc(f.Series, func(s Series) bool { return length(&s) > 0 })
 }

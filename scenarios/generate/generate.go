@@ -257,5 +257,4 @@ func (t *recipe) job(at capcli.Seconds, gpus int, run capcli.Seconds) capcli.Job
 	}
 }
 
-// setTenant gives a job to tenant i of the class.
 func (t *recipe) setTenant(j *capcli.Job, i int) { j.Tenant, j.Tags = t.c.Tenants[i].Name, t.tags[i] }

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"math"
 
 	"capcli"
@@ -16,9 +17,7 @@ type rhythm struct {
 
 func (c *Class) rhythm() rhythm {
 	r := rhythm{max(1, c.DaySwing), c.PeakHour, c.Weekend}
-	if r.weekend == 0 {
-		r.weekend = 1
-	}
+	r.weekend = cmp.Or(r.weekend, 1)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"math"
 
 	"capcli"
@@ -41,9 +42,7 @@ type waves struct {
 // seconds of a cycle.
 func newSteady(t recipe) *waves {
 	share := t.c.BusyShare
-	if share == 0 {
-		share = 1
-	}
+	share = cmp.Or(share, 1)
 	w := &waves{run: capcli.Seconds(math.Round(share * float64(t.c.cycle())))}
 	w.wave = func(capcli.Seconds) int { return t.c.GPUs / t.c.gang() }
 	return w.begin(t)

@@ -58,11 +58,6 @@ type Sweep struct {
 // Whens are the words for what the end of an earlier stage must be: of all of its jobs, or of some.
 var Whens = []string{"ok", "any", "failed", "started", "some"}
 
-// dependencyOf returns the dependency that a word stands for.
-func dependencyOf(word string) capcli.AfterWhen {
-	return capcli.AfterWhen(max(0, slices.Index(Whens, word)))
-}
-
 // defaultRungs are the shares of a run at which trials are compared: a quarter of the run is one rung of a
 // sweep that keeps one of four.
 var defaultRungs = []float64{1.0 / 16, 1.0 / 4, 1.0 / 2}
@@ -109,7 +104,7 @@ func (w *Workflow) play(n int, at capcli.Time, seed capcli.Seed) (jobs []capcli.
 				j.Stage.Scores = s.Sweep.scores(k, sweep.Rungs, seed.Stream(fmt.Sprintf("workflow/%s/%s/loss/%d", id, s.Name, k)))
 			}
 			due := s.Deadline
-			if due == 0 && w.isLast(s) {
+			if due == 0 && !slices.ContainsFunc(w.Stages, func(o Stage) bool { return slices.Contains(o.After, s.Name) }) {
 				due = w.Deadline
 			}
 			if due > 0 {
@@ -129,11 +124,6 @@ func (s *Stage) width() int {
 	return max(1, s.Jobs)
 }
 
-// isLast reports whether no stage waits for s.
-func (w *Workflow) isLast(s *Stage) bool {
-	return !slices.ContainsFunc(w.Stages, func(o Stage) bool { return slices.Contains(o.After, s.Name) })
-}
-
 // dependencies returns what the jobs of stage s of a run wait for. They share the list.
 func (w *Workflow) dependencies(id string, s *Stage) (after []capcli.After) {
 	for _, name := range s.After {
@@ -146,7 +136,7 @@ func (w *Workflow) dependencies(id string, s *Stage) (after []capcli.After) {
 			word = "some"
 		}
 		for k := range w.Stages[i].width() {
-			after = append(after, capcli.After{ID: w.Stages[i].id(id, k), When: dependencyOf(word)})
+			after = append(after, capcli.After{ID: w.Stages[i].id(id, k), When: capcli.AfterWhen(max(0, slices.Index(Whens, word)))})
 		}
 	}
 	return after
@@ -196,12 +186,8 @@ func (s *Stage) sweep(run string) *capcli.Sweep {
 	if out.Rungs == nil {
 		out.Rungs = defaultRungs
 	}
-	if out.Keep == 0 {
-		out.Keep = 4
-	}
-	if out.Grace == 0 {
-		out.Grace = 5
-	}
+	out.Keep = cmp.Or(out.Keep, 4)
+	out.Grace = cmp.Or(out.Grace, 5)
 	return out
 }
 
@@ -216,9 +202,5 @@ func (s *Sweep) scores(k int, rungs []float64, rng *rand.Rand) []float64 {
 		return s.Losses[k%len(s.Losses)]
 	}
 	a, b := 0.1+0.9*rng.Float64(), 0.01+0.19*rng.Float64()
-	out := make([]float64, len(rungs))
-	for i, x := range rungs {
-		out[i] = (a + b/math.Sqrt(x)) * (1 + 0.02*rng.NormFloat64())
-	}
-	return out
+	return capcli.Map(rungs, func(x float64) float64 { return (a + b/math.Sqrt(x)) * (1 + 0.02*rng.NormFloat64()) })
 }

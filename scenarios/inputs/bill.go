@@ -196,7 +196,6 @@ func (b *billRead) machineOf(row *focus.Row) machine {
 	return m
 }
 
-// add adds a row.
 func (b *billRead) add(row *focus.Row) error {
 	m := b.machineOf(row)
 	if row.CommitmentDiscountCategory == spend && row.CommitmentDiscountID != "" && row.ChargeClass != "Correction" {
@@ -262,7 +261,6 @@ func (b *billRead) commitmentOf(id string) *commitment {
 	return k
 }
 
-// add adds a row to its commitment.
 func (k *commitment) add(row *focus.Row, m machine) {
 	k.gpus = max(k.gpus, m.gpus)
 	from, to := row.ChargePeriodStart, row.ChargePeriodEnd
@@ -351,7 +349,6 @@ func (k *commitment) heldGPUs(id string) Held {
 	return h
 }
 
-// conclude fills in what the bill gives.
 func (b *billRead) conclude(currency string) error {
 	switch {
 	case b.rows == 0:

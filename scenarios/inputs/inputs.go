@@ -105,7 +105,6 @@ func sumOf(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// part is an input with its jobs.
 type part struct {
 	Input
 	jobs []capcli.Job
@@ -286,7 +285,6 @@ func (r *reading) progress(unit string) (at, end func(int64)) {
 	return r.Sources.Progress(unit)
 }
 
-// counts reports whether jobs of a model count.
 func (r *reading) counts(model string) bool {
 	return (&jobfile.Only{GPU: r.GPU, Same: prices.SameModel}).Wants(model)
 }
@@ -384,4 +382,27 @@ func (s *Set) Import(ctx context.Context, r *jobfile.Request) (*jobfile.Result, 
 	}
 	out.Notes = append(slices.Clone(s.Notes), out.Notes...)
 	return out, nil
+}
+
+func (r *reading) hash(name string) (string, error) { return Hash(r.Sources.Open, name) }
+
+// Hash returns the hash of a file, in hexadecimal.
+func Hash(open trace.Opener, name string) (string, error) {
+	in, closer, err := open(name)
+	if err != nil {
+		return "", err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	h := sha256.New()
+	if _, err := io.Copy(h, in.R); err != nil {
+		return "", fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// jobLines writes jobs as JSON lines.
+func jobLines(jobs []capcli.Job) ([]byte, error) {
+	var b bytes.Buffer
+	err := trace.WriteJSONL(&b, capcli.StreamJobs(jobs))
+	return b.Bytes(), err
 }

@@ -320,10 +320,8 @@ func (l *load) cutOwn(jobs []capcli.Job) (kept, own []capcli.Job) {
 // isOwn reports whether a job is the service, by its name: that of the job, of its pod (chat-7d9f-x2x, with its
 // namespace or without), of its tenant or its queue.
 func (l *load) isOwn(j *capcli.Job) bool {
-	for _, name := range []string{j.ID, j.Tenant, j.Partition} {
-		if strings.EqualFold(name, l.name) {
-			return true
-		}
+	if strings.EqualFold(j.ID, l.name) || strings.EqualFold(j.Tenant, l.name) || strings.EqualFold(j.Partition, l.name) {
+		return true
 	}
 	_, pod, ok := strings.Cut(j.ID, "/")
 	if !ok {

@@ -88,10 +88,7 @@ func kindOfParquet(in trace.Input, plain bool) (Kind, error) {
 	if err != nil {
 		return "", capcli.NameFile(err, in.Name)
 	}
-	var names []string
-	for _, h := range rows.Headers() {
-		names = append(names, h.Name)
-	}
+	names := capcli.Map(rows.Headers(), func(h parquet.Header) string { return h.Name })
 	has := func(list ...string) bool {
 		return !slices.ContainsFunc(list, func(n string) bool { return !slices.Contains(names, n) })
 	}

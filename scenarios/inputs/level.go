@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"fmt"
-	"math"
 
 	"capcli"
 )
@@ -84,6 +83,3 @@ func (r *rest) move(t capcli.Time, n int64, cut bool, put func(from, to capcli.T
 	}
 	r.since, r.n = t, n
 }
-
-// thousandths returns GPUs in thousandths.
-func thousandths(gpus float64) int64 { return int64(math.Round(gpus * 1000)) }

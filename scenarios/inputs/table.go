@@ -43,7 +43,7 @@ func (r *reading) readTable(ctx context.Context, p *part) error {
 			if math.IsNaN(v) || v < 0 || v > 1e7 {
 				return &capcli.InputError{File: p.File, Text: fmt.Sprintf("series %s, %s: expected GPUs in use, found %v", capcli.Quoted(h.Name), h.StampText(i), v)}
 			}
-			l.milli = append(l.milli, thousandths(v))
+			l.milli = append(l.milli, int64(math.Round(v*1000)))
 		}
 		jobs, err := l.jobs()
 		if err != nil {

@@ -161,7 +161,6 @@ func (e *extent) add(j *capcli.Job) {
 
 func (e *extent) span() capcli.Seconds { return capcli.Seconds(e.to - e.from) }
 
-// addVerdict adds a job to the row of its verdict.
 func (r *Report) addVerdict(j *capcli.Job, found judge.Kind, a *Assigned) {
 	i := slices.IndexFunc(r.Verdicts, func(v VerdictRow) bool { return v.Verdict == string(found) })
 	if i < 0 {

@@ -21,11 +21,7 @@ func skip(*strict.Decoder, *yaml.Node) {}
 
 // skipped are fields that decide nothing here.
 func skipped(names string) []strict.Field {
-	var out []strict.Field
-	for _, name := range strings.Fields(names) {
-		out = append(out, field(name, skip))
-	}
-	return out
+	return capcli.Map(strings.Fields(names), func(name string) strict.Field { return field(name, skip) })
 }
 
 // text reads a text of any length.
@@ -66,11 +62,10 @@ func choice(to *string, words ...string) strict.Reader {
 				return
 			}
 		}
-		var known []string
-		for _, w := range words {
+		known := capcli.Map(words, func(w string) string {
 			old, _, _ := strings.Cut(w, "=")
-			known = append(known, old)
-		}
+			return old
+		})
 		d.FaultWant(n, "one of "+strings.Join(known, ", "))
 	}
 }
@@ -110,7 +105,6 @@ func amounts(to *map[string]capcli.Quantity) strict.Reader {
 	return mapOf(to, func(v *capcli.Quantity) strict.Reader { return quantity(v) })
 }
 
-// texts reads a map of texts.
 func texts(to *map[string]string) strict.Reader {
 	return mapOf(to, text)
 }
@@ -243,7 +237,6 @@ func taints(to *[]kueue.Taint) strict.Reader {
 	})
 }
 
-// selector is a label selector.
 type selector struct {
 	labels map[string]string
 	terms  []kueue.Requirement

@@ -128,7 +128,6 @@ func (r *reader) document(n *yaml.Node, of string) error {
 
 const kueueGroup = "kueue.x-k8s.io"
 
-// object reads an object of a kind.
 func (r *reader) object(n *yaml.Node, version, kind string) error {
 	group, v, _ := strings.Cut(version, "/")
 	if v == "" {

@@ -195,9 +195,7 @@ func (b *builder) addPlain(w *workload) string {
 	if p.nodeName != "" {
 		o.Pod.Affinity = onNode(o.Pod.Affinity, p.nodeName)
 	}
-	if o.Class == "" {
-		o.Class = b.podDefaultName
-	}
+	o.Class = cmp.Or(o.Class, b.podDefaultName)
 	value, system := builtIn[o.Class]
 	given, known := b.podClasses[o.Class]
 	switch {

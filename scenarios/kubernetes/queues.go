@@ -13,7 +13,6 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// clusterQueue is a ClusterQueue.
 type clusterQueue struct {
 	meta
 	kueue.ClusterQueue

@@ -2,6 +2,9 @@ package kubernetes
 
 import (
 	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -302,4 +305,74 @@ func (s *Study) sumStays(r *Result, queues, locals map[string]*QueueRow) {
 	slices.SortFunc(r.Preemptions, func(a, b PreemptionRow) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.By, b.By), strings.Compare(a.Of, b.Of), strings.Compare(a.Reason, b.Reason))
 	})
+}
+
+// Answer says in a few sentences what came of the workloads.
+func (r *Result) Answer() string {
+	c := &r.Workloads
+	who, what, outside := "Kueue "+r.Rules.Kueue, "workloads", fmt.Sprintf("%d are in no queue", c.Unqueued)
+	if r.Rules.Scheduler != "" {
+		who, what, outside = "Kubernetes without Kueue", "pods", fmt.Sprintf("%d objects create no pods", c.Unqueued)
+	}
+	text := fmt.Sprintf("%s finishes %d of %d %s in %s", who, c.Finished, c.Read, what, r.Length)
+	switch w := r.Waits.WaitP95; {
+	case w != nil && *w == 0 && r.Waits.Started > 0:
+		text += "; 95% do not wait"
+	case w != nil && r.Waits.Started > 0:
+		text += fmt.Sprintf("; 95%% wait at most %s for their first start", *w)
+	}
+	if c.Preemptions > 0 {
+		text += fmt.Sprintf("; %s: %.1f GPU-hours of work lost", fmt.Sprintf("%s %s", capcli.Grouped(int64(c.Preemptions)), capcli.Plural(int64(c.Preemptions), "preemption")), r.Lost.Hours())
+	}
+	if c.Running+c.Pending+c.Unqueued > 0 {
+		text += fmt.Sprintf("; %d still run, %d still wait and %s", c.Running, c.Pending, outside)
+		if undone := r.Possible - r.Served; undone > 0 {
+			text += fmt.Sprintf(", with %.1f GPU-hours of work not done", undone.Hours())
+		}
+	}
+	text += "."
+	if l := r.Livelock; l != nil {
+		names, rest := l.Workloads, ""
+		if len(names) > 8 {
+			rest = fmt.Sprintf(" and %d others", len(names)-8)
+			names = names[:8]
+		}
+		text = fmt.Sprintf("The cluster does not settle %s after the start: %s%s preempt one another without end. What follows goes up to there.\n", l.At, strings.Join(names, ", "), rest) + text
+	}
+	return text
+}
+
+// WriteDecisions writes the decisions as CSV, in their order: t_s, cycle, event, workload, flavors, by,
+// reason. Flavors are podset.resource=flavor, with the number of pods where fewer start than were asked
+// for, and with their hosts where they are placed on hosts. guard makes a text safe for spreadsheets.
+func (s *Study) WriteDecisions(w io.Writer, guard func(string) string) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{"t_s", "cycle", "event", "workload", "flavors", "by", "reason"}); err != nil {
+		return err
+	}
+	for i := range s.Decided.Decisions {
+		d := &s.Decided.Decisions[i]
+		if err := out.Write([]string{fmt.Sprint(int64(d.At)), fmt.Sprint(d.Cycle), d.Event, guard(d.Workload), guard(flavorsText(d)), guard(d.By), d.Reason}); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// flavorsText writes the flavors of an admission, by pod set and resource.
+func flavorsText(d *kueue.Decision) string {
+	var parts []string
+	for _, set := range slices.Sorted(maps.Keys(d.Flavors)) {
+		for _, r := range slices.Sorted(maps.Keys(d.Flavors[set])) {
+			parts = append(parts, set+"."+r+"="+d.Flavors[set][r])
+		}
+		if n, fewer := d.Counts[set]; fewer {
+			parts = append(parts, fmt.Sprintf("%s.count=%d", set, n))
+		}
+		for _, x := range d.Domains[set] {
+			parts = append(parts, fmt.Sprintf("%s@%s=%d", set, strings.Join(x.Values, "/"), x.Count))
+		}
+	}
+	return strings.Join(parts, ";")
 }

@@ -163,7 +163,6 @@ func (r *jsonReader) node() *yaml.Node {
 	return n
 }
 
-// value reads one value.
 func (r *jsonReader) value(depth int) (*yaml.Node, error) {
 	if depth > strict.MaxDepth {
 		return nil, fmt.Errorf("more than %d levels deep", strict.MaxDepth)

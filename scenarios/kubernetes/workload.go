@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -247,9 +248,7 @@ func readJob(r *reader, n *yaml.Node, m *meta) func() error {
 		}, skipped("active ready succeeded failed terminating completedIndexes failedIndexes uncountedTerminatedPods"))...)))
 	return func() error {
 		w.meta, w.queue = *m, m.labels[queueLabel]
-		if w.queue == "" {
-			w.queue = m.annotations[queueLabel]
-		}
+		w.queue = cmp.Or(w.queue, m.annotations[queueLabel])
 		w.parallel, w.completions = parallel, completions
 		if w.queue == "" {
 			w.class, w.podClass, w.priority, w.inactive = p.pod.priorityClass, true, p.pod.priority, suspended

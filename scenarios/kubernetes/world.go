@@ -62,7 +62,6 @@ type NamespaceQuota struct {
 
 const durationAnnotation = "capcli/duration"
 
-// builder makes a cluster of objects.
 type builder struct {
 	*Objects
 	o       *Options

@@ -42,7 +42,7 @@ func (w *World) words(c *play.Case, q *play.Question) []string {
 		out = append(out, "--set", s)
 	}
 	if q.Perfect {
-		out = append(out, "--perfect-estimates")
+		out = append(out, "--set", "policy.perfect_estimates=true")
 	}
 	if c.Seed != c.Scenario.Seed {
 		out = append(out, "--seed", strconv.FormatUint(uint64(c.Seed), 10))
@@ -90,23 +90,18 @@ func readWords(q *play.Question) []string {
 // command returns the command line that makes the changes of r, for a shell.
 func (e *Engine) command(r *whatif.Request) string {
 	q := play.Question{Policy: e.base.Policy, Place: e.base.Place}
-	var sets []string
 	words := append([]string{}, e.words...)
 	r.Apply(&q)
 	for _, s := range q.Sets {
-		sets = append(sets, "--set", s)
+		words = append(words, "--set", s)
 	}
-	words = append(words, sets...)
 	if q.Policy != "" {
 		words = append(words, "--policy", q.Policy)
 	}
 	if q.Place != "" {
 		words = append(words, "--placement", q.Place)
 	}
-	for i := range words {
-		words[i] = capcli.ShellWord(words[i])
-	}
-	return strings.Join(words, " ")
+	return strings.Join(capcli.Map(words, capcli.ShellWord), " ")
 }
 
 // Command returns the command line that plays the scenario without changes.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
@@ -36,7 +37,6 @@ type textColumn struct {
 	copy func(to, from *capcli.Job)
 }
 
-// plainText returns the column of a field that is a text.
 func plainText(field func(*capcli.Job) *string) textColumn {
 	return textColumn{
 		get: func(j *capcli.Job) string { return *field(j) },
@@ -139,7 +139,6 @@ func Pack(jobs []capcli.Job) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// appendTexts appends a column of texts.
 func appendTexts(b []byte, jobs []capcli.Job, text textColumn) []byte {
 	places := map[string]int64{}
 	var list, index []byte
@@ -211,9 +210,7 @@ type unpacker struct {
 }
 
 func (r *unpacker) fail(text string) {
-	if r.wrong == "" {
-		r.wrong = text
-	}
+	r.wrong = cmp.Or(r.wrong, text)
 	r.rest = nil
 }
 

@@ -192,7 +192,6 @@ func (w *World) open(name string) (trace.Input, io.Closer, error) {
 	return trace.Input{}, nil, fmt.Errorf("cannot read %s: %w", name, fs.ErrNotExist)
 }
 
-// list returns jobs as a stream.
 func list(jobs []capcli.Job) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		for i := range jobs {

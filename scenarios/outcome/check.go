@@ -124,10 +124,7 @@ func FindMetric(name string) (*Metric, error) {
 	if m := ofOneService(name); m != nil {
 		return m, nil
 	}
-	names := make([]string, len(Metrics))
-	for i, m := range Metrics {
-		names[i] = m.Name
-	}
+	names := capcli.Map(Metrics, func(m *Metric) string { return m.Name })
 	return nil, fmt.Errorf("unknown metric %s%s", capcli.Quoted(name), cmp.Or(capcli.DidYouMean(name, names), ": have "+strings.Join(names, ", ")))
 }
 

@@ -304,7 +304,6 @@ func money(value func(*Outcome) *capcli.USD) reading {
 	}}
 }
 
-// tierCost reads the cost of a tier.
 func tierCost(t billing.Tier) reading {
 	r := reading{get: func(o *Outcome) (Figure, bool) {
 		u, known := o.Cost.ByTier[t.String()]

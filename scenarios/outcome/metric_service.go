@@ -101,7 +101,6 @@ func ofServices(join func(a, b float64) float64, value func(s *Service) *float64
 	return r
 }
 
-// joinOver joins the figures of services.
 func (r reading) joinOver(services []Service) (out Figure, known bool) {
 	for i := range services {
 		v := r.value(&services[i])

@@ -320,3 +320,31 @@ type Contract struct {
 	Unexpired   capcli.USD  `json:"lock_in_usd"` // amortised cost after the run
 	Unpaid      capcli.USD  `json:"unpaid_usd"`  // cash still to be paid after the run
 }
+
+// Campaign is what became of a planned training run.
+type Campaign struct {
+	Name    string         `json:"campaign"`
+	Happens bool           `json:"happens"`
+	Start   capcli.Time    `json:"start"`   // with the delay; planned, for its jobs may wait
+	Delay   capcli.Seconds `json:"delay_s"` // against the plan
+	Length  capcli.Seconds `json:"length_s"`
+	GPUs    int            `json:"gpus"`
+	Jobs    int            `json:"jobs"`
+	Work    capcli.GPUTime `json:"work_gpu_hours"` // of the jobs, before the speed block
+	Outside bool           `json:"outside_period,omitempty"`
+}
+
+// Speed is what one entry of a scenario's speed block changed: the work of its jobs before and after.
+// Work is the GPUs of a job times its run time.
+type Speed struct {
+	For     string         `json:"for"` // the jobs, in words
+	Because string         `json:"because,omitempty"`
+	Factor  float64        `json:"factor"` // times as fast
+	Off     bool           `json:"off,omitempty"`
+	Jobs    int64          `json:"jobs"`
+	Before  capcli.GPUTime `json:"work_before_gpu_hours"`
+	After   capcli.GPUTime `json:"work_after_gpu_hours"`
+}
+
+// Saved returns the GPU time that the entry saves; negative if the jobs get slower.
+func (s *Speed) Saved() capcli.GPUTime { return s.Before - s.After }

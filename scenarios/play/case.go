@@ -9,6 +9,7 @@
 package play
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -93,9 +94,7 @@ func (c *Case) findJobs(o *Options) error {
 		if file = s.Jobs.From; !filepath.IsAbs(file) && file != "-" {
 			file = filepath.Join(s.Dir, file)
 		}
-		if read.Format == "" {
-			read.Format = s.Jobs.Format
-		}
+		read.Format = cmp.Or(read.Format, s.Jobs.Format)
 		if read.TZ == nil && s.Jobs.TZ != "" {
 			var err error
 			if read.TZ, err = time.LoadLocation(s.Jobs.TZ); err != nil {

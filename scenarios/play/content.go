@@ -117,7 +117,6 @@ func (f *Folder) Verify(names []string) (*Verified, error) {
 	return v, nil
 }
 
-// check checks one folder of runs.
 func (v *Verified) check(f *Folder) error {
 	v.Folders++
 	const again = "bring the old file back, or make the folder again with capcli simulate --out"

@@ -23,8 +23,6 @@ const (
 	curveMax   = 512
 )
 
-func newCurve() *Curve { return &Curve{width: curveWidth} }
-
 // Observe implements simulate.Observer: it counts starts and ends.
 func (c *Curve) Observe(e simulate.Event, _ *simulate.Cluster) {
 	if e.Job == nil {

@@ -65,10 +65,7 @@ func (r *Run) owedNotes() []string {
 func CommonLimits(cases []*Case) []string {
 	var out []string
 	for i, c := range cases {
-		var limits []string
-		for _, l := range c.Scenario.Limits {
-			limits = append(limits, l.String())
-		}
+		limits := capcli.Map(c.Scenario.Limits, func(l outcome.Check) string { return l.String() })
 		if i > 0 && !slices.Equal(limits, out) {
 			return nil
 		}

@@ -11,7 +11,6 @@ import (
 	"capcli/simulate"
 )
 
-// figures returns the outcome of the run.
 func (r *Run) figures(run int, d simulate.Delayer) outcome.Outcome {
 	res, s := r.Result, r.Case.Scenario
 	out := outcome.Outcome{

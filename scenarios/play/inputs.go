@@ -15,7 +15,6 @@ import (
 	"capcli/profile/logs/trace"
 )
 
-// inputsSchema is the schema of Inputs.
 const inputsSchema = "capcli/inputs/v1"
 
 // Inputs are the inputs of the runs in a folder, from which the same runs can be made again.

@@ -71,7 +71,6 @@ func (k *jobLines) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
-// arrive adds a job.
 func (k *jobLines) arrive(l *simulate.Live) {
 	if len(k.lines) == k.most {
 		k.over, k.lines, k.open = true, nil, nil
@@ -111,7 +110,6 @@ func (k *jobLines) Close(l *simulate.Live) {
 	k.lines[x.line].State = ending
 }
 
-// fill takes the jobs from a history.
 func (k *jobLines) fill(h *simulate.History) {
 	if k.over || len(h.Jobs) > k.most {
 		return

@@ -98,7 +98,6 @@ func (r *JobRows) Close() error {
 	return r.err
 }
 
-// format appends one row to b.
 func (r *JobRows) format(b []byte, l *simulate.Live) []byte {
 	b = r.appendField(b, l.ID)
 	b = append(b, ',')

@@ -204,7 +204,6 @@ func (p *progress) tell(count func()) {
 	}
 }
 
-// play plays one run.
 func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -215,7 +214,7 @@ func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run
 		return nil, err
 	}
 	defer func() { _ = reading.Close() }()
-	out := &Run{Case: c, Curve: newCurve()}
+	out := &Run{Case: c, Curve: &Curve{width: curveWidth}}
 	cfg, err := c.Scenario.Config(c.admit(capcli.WatchJobs(ctx, reading.Jobs, p.jobs), run, &out.intake), so)
 	if err == nil && c.Source.Stages {
 		out.stages, err = c.keepStages(&cfg, run, q.note)

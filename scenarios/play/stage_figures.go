@@ -31,10 +31,6 @@ type stageJob struct {
 	ended, well, never bool // never: cancelled or refused
 }
 
-func newStageWatch(s *simulate.Stages, list []capcli.Job, rates []billing.Rate) *stageWatch {
-	return &stageWatch{stages: s, list: list, jobs: make([]stageJob, len(list)), rates: rates}
-}
-
 // Observe implements simulate.Observer.
 func (w *stageWatch) Observe(e simulate.Event, _ *simulate.Cluster) {
 	if e.Job == nil || e.Job.Stage == nil {
@@ -169,7 +165,6 @@ func (f *kindFigures) row(name string) int {
 	return k
 }
 
-// add counts one run.
 func (f *kindFigures) add(run []int) {
 	f.out.Runs++
 	open, well, due, missed := false, true, false, false
@@ -197,8 +192,8 @@ func (f *kindFigures) add(run []int) {
 			f.out.Stages[k].OverCost++
 		}
 	}
-	f.out.Due += count(due)
-	f.out.Missed += count(missed)
+	f.out.Due += int64(capcli.Bit(due))
+	f.out.Missed += int64(capcli.Bit(missed))
 	switch {
 	case open:
 		f.out.Open++
@@ -208,13 +203,6 @@ func (f *kindFigures) add(run []int) {
 	default:
 		f.out.Broken++
 	}
-}
-
-func count(is bool) int64 {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // addJob counts one job in row k, and reports whether it missed its deadline.
@@ -246,11 +234,10 @@ func (f *kindFigures) addJob(k int, j *stageJob, job *capcli.Job) (late bool) {
 	}
 	start := f.r.Result.Record.Start
 	late = start+capcli.Time(at) > job.Deadline || j.ended && !j.well
-	s.Missed += count(late)
+	s.Missed += int64(capcli.Bit(late))
 	return late
 }
 
-// close returns the figures of all runs.
 func (f *kindFigures) close() outcome.Workflow {
 	n := max(1, float64(f.out.Finished))
 	f.out.Length /= n

@@ -25,7 +25,7 @@ func (c *Case) keepStages(cfg *simulate.Config, run int, note func(string)) (*st
 		return nil, c.Fault(c.atLine(err, run))
 	}
 	cfg.Jobs, cfg.Stages = nil, s
-	watch := newStageWatch(s, list, c.Rates)
+	watch := &stageWatch{stages: s, list: list, jobs: make([]stageJob, len(list)), rates: c.Rates}
 	cfg.Observers = append(cfg.Observers, watch)
 	if g := s.Graph; g.Missing > 0 && run == 0 && !c.Quiet {
 		note(fmt.Sprintf("%s: jobs wait %s times for jobs that are not among those played, which counts as satisfied; the first: %s for %s",

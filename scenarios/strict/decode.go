@@ -148,10 +148,7 @@ func (d *Decoder) DecimalComma(n *yaml.Node, i int) bool {
 }
 
 func (d *Decoder) rejectUnknown(o *Object, key *yaml.Node, name string, fields []Field) {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Name
-	}
+	names := capcli.Map(fields, func(f Field) string { return f.Name })
 	hint := ""
 	if near := capcli.Nearest(key.Value, names); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)

@@ -50,6 +50,17 @@ func (s *Section[T]) List(dst *[]T, limit int, what string) Reader {
 	}
 }
 
+// List returns a reader of a list of at most limit values, each of which read reads.
+func List[T any](dst *[]T, limit int, what string, read func(*T) Reader) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		d.ReadList(n, limit, what, func(_ int, n *yaml.Node) {
+			var v T
+			read(&v)(d, n)
+			*dst = append(*dst, v)
+		})
+	}
+}
+
 // Value returns a reader of a single value by parse. want describes the value for a node that is no
 // single value; form describes it, and how to write it, for a text that parse rejects.
 func Value[T any](dst *T, want, form string, parse func(text string) (T, bool)) Reader {

@@ -326,7 +326,6 @@ func (l *Log) tenantCaps(part *Log) []simulate.Tenant {
 	return out
 }
 
-// heldAt returns what is held at an instant.
 func heldAt(levels []level, at capcli.Time) int64 {
 	k := sort.Search(len(levels), func(k int) bool { return levels[k].from > at })
 	if k == 0 {

@@ -70,11 +70,7 @@ func NewLog(jobs []Job, capacity int64, steps ...CapacityStep) *Log {
 
 // starts returns the recorded starts, in the order of the jobs.
 func (l *Log) starts() []capcli.Time {
-	starts := make([]capcli.Time, len(l.Jobs))
-	for i := range l.Jobs {
-		starts[i] = l.Jobs[i].Start
-	}
-	return starts
+	return capcli.Map(l.Jobs, func(x Job) capcli.Time { return x.Start })
 }
 
 // level is how much is held from one instant until the next level.

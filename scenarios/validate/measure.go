@@ -81,10 +81,10 @@ func compareWaits(recorded, simulated []capcli.Seconds) Fidelity {
 		f.Error += math.Abs(d)
 		f.Bias += d
 		f.MeanError += math.Abs(float64(s - r))
-		within += count(max(s, r)+60 <= 2*(min(s, r)+60))
-		wrong += count((s > hour) != (r > hour))
-		over += count(r > hour)
-		simOver += count(s > hour)
+		within += capcli.Bit(max(s, r)+60 <= 2*(min(s, r)+60))
+		wrong += capcli.Bit((s > hour) != (r > hour))
+		over += capcli.Bit(r > hour)
+		simOver += capcli.Bit(s > hour)
 	}
 	all := float64(n)
 	f.Error, f.Bias, f.MeanError = f.Error/all, f.Bias/all, f.MeanError/all
@@ -108,15 +108,6 @@ func compareWaits(recorded, simulated []capcli.Seconds) Fidelity {
 	return f
 }
 
-// count is 1 where yes, else 0.
-func count(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
-// waitsOf returns the figures of sorted waits.
 func waitsOf(sorted []capcli.Seconds) Waits {
 	at := func(percent int) capcli.Seconds { return sorted[capcli.NearestRank(percent, len(sorted))-1] }
 	var sum float64

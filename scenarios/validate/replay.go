@@ -32,11 +32,7 @@ func (l *Log) Replay(ctx context.Context, rules Rules, stretches ...Stretch) ([]
 
 // runs returns how long each job ran.
 func (l *Log) runs() []capcli.Seconds {
-	runs := make([]capcli.Seconds, len(l.Jobs))
-	for i := range l.Jobs {
-		runs[i] = l.Jobs[i].Run()
-	}
-	return runs
+	return capcli.Map(l.Jobs, func(x Job) capcli.Seconds { return x.Run() })
 }
 
 // replay is Replay with run times of its own.

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,9 +76,7 @@ func (r *Request) cut(first capcli.Time) (capcli.Time, error) {
 // rules returns the rules that the request asks for.
 func (r *Request) rules() (Rules, error) {
 	name := r.Policy
-	if name == "" {
-		name = defaultPolicy
-	}
+	name = cmp.Or(name, defaultPolicy)
 	p, err := policy.Catalog.Get(name)
 	return Rules{Policy: p, Settings: simulate.Settings{Perfect: r.Perfect}}, err
 }

@@ -166,7 +166,6 @@ func (v *validation) sinceFirst(t capcli.Time) capcli.Seconds {
 	return capcli.Seconds(t - v.past.First)
 }
 
-// pauses names stretches.
 func (v *validation) pauses(stretches []Stretch) []Pause {
 	out := make([]Pause, len(stretches))
 	for i, s := range stretches {
@@ -189,7 +188,6 @@ func (l *Log) middle() capcli.Time {
 	return max(l.begin(), l.Jobs[(l.Seeded+len(l.Jobs))/2].Queued)
 }
 
-// laterPart measures the part of the log from cut on.
 func (l *Log) laterPart(ctx context.Context, rules Rules, cut capcli.Time) (Part, error) {
 	part := l.PartFrom(cut)
 	p := Part{From: cut, Running: part.Seeded}

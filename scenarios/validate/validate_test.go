@@ -165,9 +165,9 @@ func TestVerdicts(t *testing.T) {
 		want      Verdict
 		p95       capcli.Seconds
 	}{
-		{"what EASY does", oneGPU, 1, AtFloor, 3800},
+		{"what EASY does", oneGPU, 1, atFloor, 3800},
 		{"a held job", later, 1, Off, 3800},
-		{"more than enough", later, 9, NotQueued, 0},
+		{"more than enough", later, 9, notQueued, 0},
 	}
 	for _, tt := range tests {
 		r, err := Validate(t.Context(), Request{Log: "log.csv", Capacity: tt.capacity, WarmUp: AutoWarmUp}, openText(map[string]string{"log.csv": tt.log}), func(string) {}, func(int64) {})

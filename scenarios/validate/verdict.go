@@ -21,7 +21,7 @@ func (v *validation) conclude() {
 	idle := v.waiting() <= fewWait
 	switch {
 	case idle && (recorded == nil || *recorded >= fitsNearlyAll || r.Recorded.Mean < 1):
-		r.Verdict = NotQueued
+		r.Verdict = notQueued
 		r.Answer = "Not for lack of GPUs: no job waited, neither in the log nor in the replay."
 		if recorded != nil {
 			r.Answer = fmt.Sprintf("Not for lack of GPUs: in %.0f%% of the recorded waiting the job would have fitted into the free GPUs. "+
@@ -32,7 +32,7 @@ func (v *validation) conclude() {
 		}
 		return
 	case r.Distance <= r.Floor.Distance:
-		r.Verdict = AtFloor
+		r.Verdict = atFloor
 		r.Answer = fmt.Sprintf("As near as can be measured: the quantiles of the waits differ by a factor of %.2f, and 30 s of jitter in the run times alone would cause %.2f.",
 			math.Pow(10, r.Distance), math.Pow(10, r.Floor.Distance))
 	default:
@@ -42,7 +42,7 @@ func (v *validation) conclude() {
 	}
 	if recorded != nil && simulated != nil && *recorded > *simulated+fitsMore {
 		r.Answer += fmt.Sprintf(" In %.0f%% of the recorded waiting the job would have fitted, in the replay in %.0f%%: ", 100**recorded, 100**simulated)
-		if r.Verdict == AtFloor {
+		if r.Verdict == atFloor {
 			r.Answer += "errors that cancel may hide in equal quantiles."
 		} else {
 			r.Answer += "holds, limits or outages, which the policy does not know."

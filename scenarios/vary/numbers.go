@@ -172,7 +172,6 @@ func (e *Engine) read(changes []whatif.Change) (*numbers, error) {
 	return q, nil
 }
 
-// set sets a number.
 func (q *numbers) set(path string, v float64) error {
 	most := map[string]float64{
 		gpusPath: mostMilli / 1000, monthsPath: mostMonths, ratePath: mostRate / 1e6, fencedPath: mostRate / 1e6, onDemandPath: mostRate / 1e6,

@@ -148,7 +148,6 @@ func damaged(text string) error {
 	return &capcli.InputError{File: "decision", Text: text, Hint: "make the page again with capcli report --live"}
 }
 
-// checks returns the limits.
 func (w *World) checks() ([]outcome.Check, error) {
 	var out []outcome.Check
 	for _, text := range w.Limits {

@@ -132,7 +132,6 @@ func (r *Request) Answer(ctx context.Context, c *play.Case) (*Answer, error) {
 	return out, nil
 }
 
-// headline returns a metric of an outcome.
 func headline(metric, label string, o *outcome.Outcome) Headline {
 	m := outcome.MetricNamed(metric)
 	h := Headline{Name: metric, Label: label, Unit: m.Unit.String(), Text: o.MetricText(m), More: m.AtMin}

@@ -23,13 +23,15 @@ type Step struct {
 // The steps of a job are in order of GPUs. The result is the index of each job's step, -1 for none.
 func Marginal(gpus int, jobs [][]Step) []int {
 	at := make([]int, len(jobs))
-	h := gains{}
+	h := capcli.Heap[gain]{}
 	for m, steps := range jobs {
 		at[m] = -1
 		if len(steps) > 0 && steps[0].GPUs <= gpus {
 			at[m] = 0
 			gpus -= steps[0].GPUs
-			h.offer(m, 0, steps)
+			if g, pays := nextGain(m, 0, steps); pays {
+				h = append(h, g)
+			}
 		}
 	}
 	heap.Init(&h)
@@ -41,9 +43,8 @@ func Marginal(gpus int, jobs [][]Step) []int {
 		}
 		gpus -= int(g.gpus)
 		at[g.job]++
-		steps := jobs[g.job]
-		if k := at[g.job]; k+1 < len(steps) && steps[k+1].Left < steps[k].Left {
-			h[0] = gain{g.job, int64(steps[k].Left - steps[k+1].Left), int64(steps[k+1].GPUs - steps[k].GPUs)}
+		if following, pays := nextGain(g.job, at[g.job], jobs[g.job]); pays {
+			h[0] = following
 			heap.Fix(&h, 0)
 		} else {
 			heap.Pop(&h)
@@ -58,35 +59,20 @@ type gain struct {
 	saves, gpus int64
 }
 
-// gains is a heap, the largest saving for each GPU on top.
-type gains []gain
-
-// offer adds the step after the k-th of a job, if it pays.
-func (h *gains) offer(job, k int, steps []Step) {
-	if k+1 < len(steps) && steps[k+1].Left < steps[k].Left {
-		*h = append(*h, gain{job, int64(steps[k].Left - steps[k+1].Left), int64(steps[k+1].GPUs - steps[k].GPUs)})
-	}
-}
-
-func (h gains) Len() int      { return len(h) }
-func (h gains) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-func (h gains) Less(i, j int) bool {
-	xh, xl := bits.Mul64(uint64(h[i].saves), uint64(h[j].gpus))
-	yh, yl := bits.Mul64(uint64(h[j].saves), uint64(h[i].gpus))
+// Precedes puts the largest saving for each GPU first.
+func (g gain) Precedes(h gain) bool {
+	xh, xl := bits.Mul64(uint64(g.saves), uint64(h.gpus))
+	yh, yl := bits.Mul64(uint64(h.saves), uint64(g.gpus))
 	if xh != yh {
 		return xh > yh
 	}
-	return xl > yl || xl == yl && h[i].job < h[j].job
+	return xl > yl || xl == yl && g.job < h.job
 }
 
-// Push and Pop implement heap.Interface.
-func (h *gains) Push(x any) { *h = append(*h, x.(gain)) }
-
-// Pop removes the last entry.
-func (h *gains) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	*h = (*h)[:last]
-	return x
+// nextGain returns the gain of the step after the k-th of a job, and whether it pays.
+func nextGain(job, k int, steps []Step) (gain, bool) {
+	if k+1 == len(steps) || steps[k+1].Left >= steps[k].Left {
+		return gain{}, false
+	}
+	return gain{job, int64(steps[k].Left - steps[k+1].Left), int64(steps[k+1].GPUs - steps[k].GPUs)}, true
 }

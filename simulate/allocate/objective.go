@@ -114,10 +114,7 @@ func (p *Problem) fair() *Result {
 		for j, t := range b.Throughput {
 			mean += t * entitled[j]
 		}
-		weight := b.Weight
-		if weight == 0 {
-			weight = 1
-		}
+		weight := cmp.Or(b.Weight, 1)
 		scale[m] = float64(b.GPUs) / weight / mean
 	}
 	k := p.market(func(m int) float64 { return scale[m] })

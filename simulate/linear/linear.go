@@ -17,6 +17,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli"
 )
 
 // Variable is a variable of a program: its coefficients in the rows, and its cost. Slope k holds
@@ -53,7 +55,7 @@ type Program struct {
 	where     []int     // index in the basis; -1 outside
 	segment   []int     // of each variable: its segment, or outside the basis the break that it is at
 	stuck     bool
-	ahead     events
+	ahead     capcli.Heap[event]
 }
 
 // NewProgram returns a program that starts from a basis, one variable for each row. All other
@@ -202,20 +204,8 @@ func (p *Program) nextEvent(j, place int, speed, value, at float64) (event, bool
 	return event{at + max(0, (v.Breaks[k]-value)/speed), place, speed * (v.Slopes[beyond] - v.Slopes[p.segment[j]])}, true
 }
 
-// events is a heap by distance, then place.
-type events []event
-
-func (h events) Len() int { return len(h) }
-func (h events) Less(a, b int) bool {
-	return h[a].at < h[b].at || h[a].at == h[b].at && h[a].place < h[b].place
-}
-func (h events) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
-func (h *events) Push(x any)   { *h = append(*h, x.(event)) }
-func (h *events) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
+// Precedes orders by distance, then place.
+func (e event) Precedes(f event) bool { return e.at < f.at || e.at == f.at && e.place < f.place }
 
 // step moves a variable while that lowers the cost: past breaks, until the rate is used up or a
 // bound is reached. It changes the basis where another variable stops it.

@@ -35,7 +35,7 @@ func init() {
 type deadline struct {
 	laxity, strict bool
 	late           lateness
-	soon           lateHeap // jobs that are not late yet, by the time at which they are
+	soon           capcli.Heap[lateAt] // jobs that are not late yet, by the time at which they are
 }
 
 type lateness uint8
@@ -150,27 +150,8 @@ type lateAt struct {
 	job   *simulate.Live
 }
 
-// lateHeap is a heap of jobs, the first to be late on top.
-type lateHeap []lateAt
-
-func (h lateHeap) Len() int      { return len(h) }
-func (h lateHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-func (h lateHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].index < h[j].index
-}
-
-// Push and Pop implement heap.Interface.
-func (h *lateHeap) Push(x any) { *h = append(*h, x.(lateAt)) }
-
-// Pop removes the last entry.
-func (h *lateHeap) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	(*h)[last] = lateAt{}
-	*h = (*h)[:last]
-	return x
-}
+// Precedes puts the first to be late first.
+func (a lateAt) Precedes(b lateAt) bool { return a.at < b.at || a.at == b.at && a.index < b.index }
 
 // deadlinePreempt is deadline with preemption: at each submission and each end, jobs in order get
 // their GPUs if enough are left, whether they run or wait. Running jobs that get none are

@@ -123,14 +123,10 @@ func newPricesShow(e *shell.Env) *cobra.Command {
 			}
 			return runPricesShow(e, &o, args[0])
 		},
-		ValidArgsFunction: completePrices,
+		ValidArgsFunction: shell.CompleteArgs(func() []string { return shell.PriceKeys("") }),
 	}
 	addPriceFlags(cmd, &o)
 	return cmd
-}
-
-func completePrices(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return shell.PriceKeys(""), cobra.ShellCompDirectiveNoFileComp
 }
 
 func runPricesShow(e *shell.Env, o *priceOptions, key string) error {

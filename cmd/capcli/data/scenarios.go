@@ -111,10 +111,7 @@ func validateScenario(e *shell.Env, name, prices string, sets []string) error {
 	if _, err := s.Config(func(func(capcli.Job, error) bool) {}, scenarios.Options{Seed: s.Seed, Open: open}); err != nil {
 		return err
 	}
-	var pools []string
-	for i := range s.Capacity {
-		pools = append(pools, s.Capacity[i].Name)
-	}
+	pools := capcli.Map(s.Capacity, func(x scenarios.Capacity) string { return x.Name })
 	e.Say(fmt.Sprintf("%s is a scenario: %s; pools %s; policy %s, placement %s", name, s.Name, strings.Join(pools, ", "), s.PolicyName(), s.PlacementName()))
 	return nil
 }

@@ -1,6 +1,8 @@
 package data
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/schema"
@@ -30,9 +32,7 @@ func newSchema(e *shell.Env) *cobra.Command {
 			}
 			return shell.WantArgs("NAME")(cmd, args)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return shell.Entries(&schema.Documents), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: shell.CompleteArgs(func() []string { return shell.Entries(&schema.Documents) }),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.name = args[0]
@@ -54,9 +54,6 @@ func runSchema(e *shell.Env, o schemaOptions) error {
 	if err != nil {
 		return err
 	}
-	to := o.output.Out
-	if to == "" {
-		to = "-"
-	}
+	to := cmp.Or(o.output.Out, "-")
 	return shell.WriteSchema(e, to, s)
 }

@@ -48,10 +48,8 @@ func newForecast(e *shell.Env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.ask.Model, "model", outlook.DefaultModel, "`NAME` of the model (capcli forecast models)")
 	shell.Complete(cmd, "model", func() []string { return shell.Entries(&forecast.Models) })
-	f.StringVar(&o.ask.Until, "until", "", "forecast to this `DATE`, instead of --horizon")
 	f.IntVar(&o.ask.Paths, "paths", 0, "write `N` possible futures of each series to --out")
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, or else the result, to this `FILE`")
-	bundle.Rename(cmd, "until", "--horizon DATE")
 	shell.ExplainedBy(cmd, "capcli forecast backtest", "origins", "peak", "measure", "fit", "sums", "capacity", "pending")
 	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e), newForecastEvents(e))
 	return cmd
@@ -93,13 +91,10 @@ func (o *forecastOptions) check() error {
 	if err := o.history.Check(); err != nil {
 		return err
 	}
-	if _, err := capcli.ParseTime(r.Horizon, nil, true); err == nil && r.Until == "" {
+	if _, err := capcli.ParseTime(r.Horizon, nil, true); err == nil {
 		r.Horizon, r.Until = "", r.Horizon
 	}
-	switch {
-	case r.Horizon != "" && r.Until != "":
-		return &shell.UsageError{Text: "the horizon is given twice", Hint: "give one --horizon"}
-	case r.Paths > 0 && o.out == "":
+	if r.Paths > 0 && o.out == "" {
 		return &shell.UsageError{Text: "--paths writes a file: --out is missing", Hint: "--paths 200 --out futures.parquet"}
 	}
 	return r.Check()

@@ -53,7 +53,7 @@ func newServe(e *shell.Env) *cobra.Command {
 	o.sim.AddCaseFlags(cmd, "job log of the scenarios, `FILE`, in place of theirs", "scheduling policy, `NAME`", "placement, `NAME`")
 	shell.AddFormatFlag(cmd, &o.sim.Ask.Read)
 	shell.AddReadFlag(cmd, &o.sim.Ask.Read)
-	shell.ExplainedBy(cmd, "capcli simulate", "trace", "policy", "placement", "set", "period", "models", "seed", "perfect-estimates", "format", "read")
+	shell.ExplainedBy(cmd, "capcli simulate", "trace", "policy", "placement", "set", "period", "models", "seed", "format", "read")
 	cmd.ValidArgsFunction = shell.CompleteScenarios
 	return cmd
 }

@@ -108,7 +108,7 @@ func (o *planOptions) runMix(ctx context.Context, e *shell.Env, cmd *cobra.Comma
 // the default.
 func (o *mixOptions) request(e *shell.Env, c *play.Case, runs int) (*mix.Request, error) {
 	q := &o.ask
-	q.Case, q.Policies, q.Placements, q.Runs, q.Perfect, q.Note = c, o.sim.Policies, o.sim.Placements, runs, o.sim.Ask.Perfect, e.Note
+	q.Case, q.Policies, q.Placements, q.Runs, q.Note = c, o.sim.Policies, o.sim.Placements, runs, e.Note
 	if o.within != "" {
 		s, err := capcli.ParseSeconds(o.within)
 		if err != nil || s < 0 {
@@ -364,9 +364,6 @@ func (m *mixCall) nextCommand(r *mix.Result) string {
 	}
 	for _, s := range sets {
 		words = append(words, "--set", capcli.ShellWord(s))
-	}
-	if ask.Perfect {
-		words = append(words, "--set", "policy.perfect_estimates=true")
 	}
 	if ask.Seed != nil {
 		words = append(words, fmt.Sprintf("--seed %d", *ask.Seed))

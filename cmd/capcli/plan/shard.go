@@ -55,7 +55,7 @@ func (o *shardOptions) settle(e *shell.Env, out string) (err error) {
 // shardFlags are the flags that do not change the result of a sweep. The flags for the form and
 // place of the output belong to them.
 var shardFlags = []string{
-	"shards", "shard", "force", "out", "save", "output", "table", "columns", "wide", "excel", "quiet", "verbose", "no-color", "progress",
+	"shards", "shard", "force", "out", "save", "output", "table", "columns", "quiet", "verbose", "no-color", "progress",
 }
 
 func addShardFlags(cmd *cobra.Command, o *shardOptions) {
@@ -106,10 +106,7 @@ func (o *shardOptions) head(e *shell.Env, work shard.Work) (shard.Head, error) {
 	if err != nil {
 		return shard.Head{}, err
 	}
-	var inputs []shard.Input
-	for _, x := range sums {
-		inputs = append(inputs, shard.Input{Name: x.Name, SHA256: x.SHA256})
-	}
+	inputs := capcli.Map(sums, func(x files.Sum) shard.Input { return shard.Input{Name: x.Name, SHA256: x.SHA256} })
 	return shard.NewHead(o.at, shell.VersionText(), work.Len(), canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
 }
 

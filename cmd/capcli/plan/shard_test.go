@@ -17,8 +17,8 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/shell"
-	"capcli/cmd/shell/shelltest"
 	"capcli/scenarios/decide/plan/shard"
+	"capcli/testdata/shelltest"
 )
 
 func TestPlaceOfAShard(t *testing.T) {

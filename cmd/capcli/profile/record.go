@@ -2,11 +2,16 @@ package profile
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"capcli"
@@ -134,10 +139,7 @@ func (r *recording) close() error {
 	if r.keeper != nil {
 		r.stopUpkeep()
 	}
-	var all []error
-	for _, host := range r.order {
-		all = append(all, r.sinks[host].Close())
-	}
+	all := capcli.Map(r.order, func(host string) error { return r.sinks[host].Close() })
 	return errors.Join(all...)
 }
 
@@ -253,4 +255,147 @@ func (r *recording) summaryLine(got profile.Sampled, took time.Duration) string 
 		text += fmt.Sprintf("; the source was too slow for --every %v: the interval grew to %v", r.o.sample.every, got.Every)
 	}
 	return text
+}
+
+// realClock is the clock of this box.
+type realClock struct {
+	now   func() time.Time
+	begun time.Time
+}
+
+func newRealClock(now func() time.Time) *realClock { return &realClock{now, now()} }
+
+// Now implements profile.Clock. The second value comes from the monotonic reading of
+// time.Time, which does not jump.
+func (c *realClock) Now() (profile.Instant, time.Duration) {
+	now := c.now()
+	return profile.InstantOf(now), now.Sub(c.begun)
+}
+
+// Wait implements profile.Clock.
+func (c *realClock) Wait(ctx context.Context, until time.Duration) error {
+	_, now := c.Now()
+	if now >= until {
+		return context.Cause(ctx)
+	}
+	t := time.NewTimer(until - now)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// After implements profile.Clock.
+func (c *realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// madeClock is a simulated clock that runs at any speed. Only Wait moves it.
+type madeClock struct {
+	wall   profile.Instant
+	steady time.Duration
+	speed  float64 // multiple of real time; 0 never waits
+	real   *realClock
+}
+
+// Now implements profile.Clock.
+func (c *madeClock) Now() (profile.Instant, time.Duration) { return c.wall, c.steady }
+
+// Wait implements profile.Clock.
+func (c *madeClock) Wait(ctx context.Context, until time.Duration) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if until <= c.steady {
+		return nil
+	}
+	d := until - c.steady
+	if c.speed > 0 {
+		_, now := c.real.Now()
+		if err := c.real.Wait(ctx, now+time.Duration(float64(d)/c.speed)); err != nil {
+			return err
+		}
+	}
+	c.wall, c.steady = c.wall.Add(d), until
+	return nil
+}
+
+// After implements profile.Clock. It waits in real time, for it bounds how long a source may hang.
+func (c *madeClock) After(d time.Duration) <-chan time.Time { return c.real.After(d) }
+
+// endingClock ends the run at time end.
+type endingClock struct {
+	profile.Clock
+	end time.Duration
+}
+
+// Wait implements profile.Clock. It returns context.DeadlineExceeded where it would wait beyond the
+// end.
+func (c *endingClock) Wait(ctx context.Context, until time.Duration) error {
+	if until < c.end {
+		return c.Clock.Wait(ctx, until)
+	}
+	if err := c.Clock.Wait(ctx, c.end); err != nil {
+		return err
+	}
+	return context.DeadlineExceeded
+}
+
+// keepOptions are the flags of profile that say what becomes of past days.
+type keepOptions struct {
+	keep, upload string
+}
+
+// check refuses wrong flags.
+func (o *keepOptions) check() error {
+	_, err := store.ParseKeep(o.keep)
+	r := upkeep.Request{Upload: o.upload}
+	return errors.Join(err, r.Check())
+}
+
+// newKeeper returns the sink, still without its own, that keeps the folder in order; nil where nobody
+// shall. A program of its own does the work, so that its memory and its time are not the recorder's.
+func (r *recording) newKeeper(ctx context.Context) *upkeep.Keeper {
+	o := &r.o.keep
+	if r.e.Program == nil {
+		return nil
+	}
+	ctx, r.stopUpkeep = context.WithCancel(ctx)
+	return &upkeep.Keeper{
+		Host: r.host, Prunes: o.keep != "", Room: roomOf(r.o.out), Note: r.e.Note,
+		Run: func(today profile.Instant, full bool) (*upkeep.Result, error) { return r.runUpkeep(ctx, today, full) },
+	}
+}
+
+// runUpkeep runs capcli profile compact for the days before today.
+func (r *recording) runUpkeep(ctx context.Context, today profile.Instant, full bool) (*upkeep.Result, error) {
+	path, err := r.e.Program()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, path, "profile", "compact", r.o.out, "--host", r.host, "--before", today.Std().Format(time.DateOnly),
+		"--keep="+r.o.keep.keep, "--upload="+r.o.keep.upload, fmt.Sprintf("--make-room=%t", full), "--output=json", "--progress=none")
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=50")
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	lowerPriority()
+	out, err := cmd.Output()
+	got := &upkeep.Result{}
+	if json.Unmarshal(out, got) != nil {
+		got = nil
+	}
+	failed, ok := errors.AsType[*exec.ExitError](err)
+	switch {
+	case ctx.Err() != nil:
+		err = nil // the recording ends
+	case ok && failed.ExitCode() == shell.ExitPartial && got != nil:
+		err = nil // the result says what is amiss
+	case ok:
+		lines := strings.Split(string(failed.Stderr), "\n")
+		if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "error: ") }); i >= 0 {
+			err = errors.New(strings.TrimPrefix(lines[i], "error: "))
+		}
+	}
+	return got, err
 }

@@ -32,7 +32,7 @@ func (o *etaOptions) addKueue(e *shell.Env, cmd *cobra.Command) {
 
 // runETAKueue says when one more workload would start.
 func runETAKueue(cmd *cobra.Command, e *shell.Env, o *etaOptions) error {
-	if err := o.kueue.Settle(cmd, []string{"kueue", "evict-time", "duration", "queue", "priority", "at", "gpus", "limit", "output", "out", "table", "columns", "wide"}); err != nil {
+	if err := o.kueue.Settle(cmd, []string{"kueue", "evict-time", "duration", "queue", "priority", "at", "gpus", "limit", "output", "out", "table", "columns"}); err != nil {
 		return err
 	}
 	if err := o.ask.SetTimes(o.at, o.limit, nil); err != nil {

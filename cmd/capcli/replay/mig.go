@@ -30,12 +30,9 @@ func migFit(e *shell.Env) *cobra.Command {
 	return migCommand(e, "fit PROFILE…", "Say whether instances fit on one GPU together, where they start, and in which order",
 		"Instances are made in the order given. PROFILE=N is N of them. Two rules say where one starts: the lowest start\n"+
 			"that is free, and the order of the driver as NVIDIA's guide shows it for an A100. The answers can differ.",
-		"  capcli mig fit --gpu A100-80GB 1g.10gb=2 2g.20gb 3g.40gb", func(gpu string, args []string) (report.Doc, error) {
-			r, err := mig.RunFit(&mig.FitRequest{GPU: gpu, Profiles: args})
-			if err != nil {
-				return report.Doc{}, err
-			}
-			return tables.MigFitDoc(r), nil
+		"  capcli mig fit --gpu A100-80GB 1g.10gb=2 2g.20gb 3g.40gb", tables.MigFitDoc,
+		func(gpu string, args []string) (*mig.Fit, error) {
+			return mig.RunFit(&mig.FitRequest{GPU: gpu, Profiles: args})
 		})
 }
 
@@ -43,42 +40,27 @@ func migFleet(e *shell.Env) *cobra.Command {
 	return migCommand(e, "fleet PROFILE…", "Say how many GPUs instances need, and what of them stays free or stranded",
 		"PROFILE=N is N instances. The fewest GPUs are found by a search that says whether it has proved them, beside first\n"+
 			"fit in the order given and the largest first.",
-		"  capcli mig fleet --gpu H100-80GB 1g.10gb=40 3g.40gb=7", func(gpu string, args []string) (report.Doc, error) {
-			r, err := mig.RunFleet(&mig.FleetRequest{GPU: gpu, Profiles: args})
-			if err != nil {
-				return report.Doc{}, err
-			}
-			return tables.MigFleetDoc(r), nil
+		"  capcli mig fleet --gpu H100-80GB 1g.10gb=40 3g.40gb=7", tables.MigFleetDoc,
+		func(gpu string, args []string) (*mig.Fleet, error) {
+			return mig.RunFleet(&mig.FleetRequest{GPU: gpu, Profiles: args})
 		})
 }
 
 func migList(e *shell.Env) *cobra.Command {
 	return migCommand(e, "list", "List the profiles of a GPU and the mixes that fill it", "", "  capcli mig list --gpu H100-80GB -o json",
-		func(gpu string, _ []string) (report.Doc, error) {
-			r, err := mig.RunList(&mig.ListRequest{GPU: gpu})
-			if err != nil {
-				return report.Doc{}, err
-			}
-			return tables.MigListDoc(r), nil
-		})
+		tables.MigListDoc, func(gpu string, _ []string) (*mig.List, error) { return mig.RunList(&mig.ListRequest{GPU: gpu}) })
 }
 
 // migCommand makes a command that answers about the GPU of --gpu.
-func migCommand(e *shell.Env, use, short, long, example string, answer func(gpu string, args []string) (report.Doc, error)) *cobra.Command {
+func migCommand[R any](e *shell.Env, use, short, long, example string, doc func(R) report.Doc, answer func(gpu string, args []string) (R, error)) *cobra.Command {
 	var output shell.OutputOptions
 	var gpu string
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: strings.TrimSpace(short + ".\n" + long), Example: example,
 		RunE: func(_ *cobra.Command, args []string) error {
-			d, err := answer(gpu, args)
-			if err != nil {
-				return err
-			}
-			return shell.Emit(e, output, d)
+			return shell.Answer(e, output, doc)(answer(gpu, args))
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return mig.Complete(gpu), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: shell.CompleteArgs(func() []string { return mig.Complete(gpu) }),
 	}
 	if use == "list" {
 		cmd.Args = shell.NoArgs

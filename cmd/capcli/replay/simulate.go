@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,13 +11,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"capcli"
-	"capcli/cmd/bundle"
 	"capcli/cmd/files"
+	"capcli/cmd/report"
 	"capcli/cmd/shell"
 	"capcli/cmd/tables"
+	"capcli/cmd/timeline"
 	"capcli/scenarios/money/focus"
 	"capcli/scenarios/outcome"
 	"capcli/scenarios/play"
+	"capcli/simulate"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
@@ -205,8 +208,6 @@ func (o *SimulateOptions) AddCaseFlags(cmd *cobra.Command, trace, policies, plac
 	f.StringVar(&o.Ask.Period, "period", "", "period of the run: `'A to B'`, or trace for the days of the log")
 	f.StringVar(&o.Ask.Models, "models", "", "`any`: run jobs on GPUs of any model, whatever model the log names")
 	f.Var(shell.SeedFlag{Seed: &o.Ask.Seed}, "seed", "random seed, in place of the scenario's: a whole `NUMBER`")
-	f.BoolVar(&o.Ask.Perfect, "perfect-estimates", false, "policies know true run times, not only the limits that users asked for")
-	bundle.Rename(cmd, "perfect-estimates", "--set policy.perfect_estimates=true")
 	shell.Complete(cmd, "period", func() []string { return []string{"trace\tthe days on which the jobs of --trace were submitted"} })
 	shell.Complete(cmd, "models", func() []string { return []string{"any\tjobs run on GPUs of any model"} })
 }
@@ -261,4 +262,201 @@ func (o *SimulateOptions) FromRuns(e *shell.Env, path string) error {
 	}
 	o.Ask.Scenario, o.Ask.Policy, o.Ask.Place = o.Ask.KeptName(), "", ""
 	return nil
+}
+
+// plans makes one case for each scenario, policy and placement.
+func (o *SimulateOptions) plans(ctx context.Context, e *shell.Env, args []string) ([]*play.Case, error) {
+	if len(args) == 0 {
+		args = []string{""}
+		if o.Ask.Trace == "" {
+			e.Note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
+		}
+	}
+	maker := shell.NewMaker(e)
+	var out []*play.Case
+	for _, name := range args {
+		for _, policy := range shell.OrOne(o.Policies) {
+			for _, placement := range shell.OrOne(o.Placements) {
+				o.Ask.Scenario, o.Ask.Policy, o.Ask.Place = name, policy, placement
+				p, err := o.Plan(ctx, e, maker)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, p)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Plan makes the case that the flags ask for. Changes that the log makes to the scenario are added
+// to those of --set.
+func (o *SimulateOptions) Plan(ctx context.Context, e *shell.Env, maker *play.Maker) (c *play.Case, err error) {
+	if o.Ask.Prices, err = shell.OwnPrices(e, o.Prices); err != nil {
+		return nil, err
+	}
+	return maker.Case(ctx, &o.Ask)
+}
+
+// Play runs every plan --runs times.
+func (o *SimulateOptions) Play(ctx context.Context, e *shell.Env, plans []*play.Case) ([][]*play.Run, error) {
+	unit := "jobs"
+	if len(plans)*o.Runs > 1 {
+		unit = "runs"
+	}
+	p, done := shell.NewProgress(e, unit), int64(0)
+	out, err := play.Play(ctx, plans, play.Request{Runs: o.Runs, Timeline: o.dir != "" || o.timeline != "", Lines: o.lines(), Note: e.Note, Progress: func(n, total int64) {
+		done = n
+		p.Report(n, total)
+	}})
+	if err == nil || unit == "runs" {
+		p.End(done)
+	}
+	return out, err
+}
+
+// recordJobs makes the run of the plan write its jobs to --jobs-out. The function it returns
+// finishes the file: it commits the file if the run succeeded and discards it otherwise.
+func (o *SimulateOptions) recordJobs(e *shell.Env, plans []*play.Case) func(error) error {
+	if o.jobsOut == "" {
+		return func(err error) error { return err }
+	}
+	var out *files.Output
+	var rows *play.JobRows
+	plans[0].Prepare = func(_ int, cfg *simulate.Config) (err error) {
+		if out != nil { // the run starts again with sorted jobs
+			out.Abort()
+		}
+		if out, err = e.Create(o.jobsOut); err == nil {
+			rows = play.NewJobRows(out, plans[0], report.Guard)
+			cfg.Observers = append(cfg.Observers, rows)
+		}
+		return err
+	}
+	return func(err error) error {
+		switch {
+		case out == nil:
+			return err
+		case err != nil:
+			out.Abort()
+			return err
+		}
+		if err := rows.Close(); err != nil {
+			return out.Failed(err)
+		}
+		return out.Commit()
+	}
+}
+
+// save writes each plan's runs into a folder of --out: result.json, which capcli compare reads,
+// inputs.json, from which capcli explain replays the runs, and the tables of services.
+func (o *SimulateOptions) save(e *shell.Env, plans []*play.Case, folders map[*play.Case]string, results [][]*play.Run, part *outcome.Partial) error {
+	if o.dir == "" {
+		return nil
+	}
+	var wrote []string
+	read, err := o.opened.Sums(&e.Disk)
+	if err != nil {
+		return err
+	}
+	used := capcli.Map(read, func(f files.Sum) play.FileInput { return play.FileInput{File: f.Name, SHA256: f.SHA256} })
+	for i, p := range plans {
+		folder := filepath.Join(o.dir, folders[p])
+		data := play.Document(results[i : i+1])
+		data.Notes, data.Partial = p.Notes, part
+		inputs := play.InputsOf(p, &o.Ask, len(results[i]), func(file string) string { return shell.SeenFrom(folder, file) }, used)
+		inputs.Version = shell.VersionText()
+		if err := e.Disk.Mkdir(folder); err != nil {
+			return &files.WriteError{Path: folder, Err: err}
+		}
+		contents, err := inputs.Contents(data, results[i][0])
+		if err != nil {
+			return err
+		}
+		for _, c := range contents {
+			if err := shell.WriteWhole(e, filepath.Join(folder, c.Name), c.Text); err != nil {
+				return err
+			}
+		}
+		wrote = append(wrote, folder)
+	}
+	replays := o.Ask.Trace != "-" && plans[0].Scenario.Kueue == nil // neither jobs from stdin nor Kueue's can be replayed
+	e.Say("wrote " + strings.Join(wrote, ", ") + play.Next(wrote, results[0][0], replays))
+	return nil
+}
+
+// finishedRuns returns the runs of each plan that were done when a signal came: those from the
+// first on without a gap, so that the result can be replayed. Plans without any are left out.
+// Without an error it returns the plans and a nil Partial. It fails where the error is no signal,
+// or where nothing can be kept.
+func (o *SimulateOptions) finishedRuns(ctx context.Context, plans []*play.Case, results [][]*play.Run, err error) ([]*play.Case, [][]*play.Run, *outcome.Partial, error) {
+	if err == nil {
+		return plans, results, nil, nil
+	}
+	var by shell.Stopped
+	if !errors.As(context.Cause(ctx), &by) {
+		return nil, nil, nil, err
+	}
+	kept, out, done := play.Finished(plans, results)
+	if done == 0 {
+		return nil, nil, nil, by
+	}
+	part := &outcome.Partial{Done: done, Asked: o.Runs * len(plans), Why: by.Error()}
+	return kept, out, part, nil
+}
+
+// stoppedError is the error after an interrupted result was written.
+func (o *SimulateOptions) stoppedError(ctx context.Context, p *outcome.Partial) error {
+	var by shell.Stopped
+	errors.As(context.Cause(ctx), &by)
+	where := "the result is of those"
+	if o.dir != "" {
+		where = "they are in " + o.dir
+	}
+	return &shell.KeptError{By: by, Text: fmt.Sprintf("%d of %d runs were done: %s", p.Done, p.Asked, where)}
+}
+
+// The values of --timeline.
+const (
+	timelineAuto  = "auto"
+	timelineGantt = "gantt"
+)
+
+// ganttMost is the most jobs that --timeline=gantt shows.
+const ganttMost = 1000
+
+// lines returns how many jobs of a run are followed one by one.
+func (o *SimulateOptions) lines() int {
+	if o.timeline == timelineGantt {
+		return ganttMost
+	}
+	return timeline.MaxJobs
+}
+
+// addTimeline adds the run over time to the report, as charts for people and as tables. For a form of
+// one table it comes first. Without --timeline, a timeline that --out keeps is not shown.
+func (o *SimulateOptions) addTimeline(d *report.Doc, t *outcome.Timeline, form string) {
+	if o.timeline == "" {
+		o.hideTimeline(d)
+		return
+	}
+	tables := timeline.Tables(t)
+	if form == "table" || form == "md" {
+		d.Tables = append(d.Tables, tables...)
+		d.Charts = timeline.Charts(t, 12)
+	} else {
+		d.Tables = append(tables, d.Tables...)
+	}
+	if o.timeline == timelineGantt && t.Jobs == nil {
+		d.Notes = append(d.Notes, fmt.Sprintf("the jobs are not shown one by one, for there are over %d: --period shows a part of them", ganttMost))
+	}
+}
+
+// hideTimeline leaves the timeline that --out keeps out of a document that did not ask for it.
+func (o *SimulateOptions) hideTimeline(d *report.Doc) {
+	if data, is := d.Data.(*outcome.Document); is {
+		for i := range data.Runs {
+			data.Runs[i].Timeline = nil
+		}
+	}
 }

@@ -27,11 +27,9 @@ func newServiceModel(e *shell.Env) *cobra.Command {
 		Example: "  capcli service model\n" +
 			"  capcli service model llama-3.1-70b --gpu H100 --tp 4 --weights fp8\n" +
 			"  capcli service model qwen3-32b --gpu H200 --length 32768 -o json",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runServiceModel(e, &o, args) },
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return shell.Entries(&roofline.Models), cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              cobra.MaximumNArgs(1),
+		RunE:              func(_ *cobra.Command, args []string) error { return runServiceModel(e, &o, args) },
+		ValidArgsFunction: shell.CompleteArgs(func() []string { return shell.Entries(&roofline.Models) }),
 	}
 	addModelFlags(cmd, &o.ask, &o.config)
 	cmd.Flags().Int64Var(&o.ask.Length, "length", 0, "say how many requests of this many tokens, prompt and answer, fit at once: `N` (default: usual lengths)")

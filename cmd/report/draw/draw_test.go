@@ -23,7 +23,7 @@ import (
 	"golang.org/x/image/font/opentype"
 
 	"capcli/scenarios/figure"
-	"capcli/scenarios/figure/figuretest"
+	"capcli/testdata/figuretest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

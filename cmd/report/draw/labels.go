@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"capcli/scenarios/figure"
 )
@@ -90,12 +91,7 @@ func (s *sketch) isFree(b rect) bool {
 	if b.x0 < 0 || b.x1 > s.width || b.y0 < 0 || b.y1 > s.height {
 		return false
 	}
-	for _, p := range s.placed {
-		if b.overlaps(p) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.placed, b.overlaps)
 }
 
 // lineCell is the size in pixels of the cells in which lines are kept.

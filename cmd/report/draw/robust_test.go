@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"capcli/scenarios/figure"
-	"capcli/scenarios/figure/figuretest"
+	"capcli/testdata/figuretest"
 	"capcli/testdata/golden"
 )
 

@@ -1,10 +1,12 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
 
+	"capcli"
 	"capcli/scenarios/figure"
 )
 
@@ -152,9 +154,7 @@ const (
 
 // frame draws axes with numbers on both sides: grid, ticks and labels. It sets s.inner, s.x and s.y.
 func (s *sketch) frame(x, y span) {
-	if s.height == 0 {
-		s.height = defaultHeight
-	}
+	s.height = cmp.Or(s.height, defaultHeight)
 	x, y = x.opened(s.f.X.Unit), y.opened(s.f.Y.Unit)
 	bottom := s.height - tickSpace - lineHeight
 	if s.f.X.Unit != figure.Time && s.f.X.Label == "" {
@@ -243,9 +243,7 @@ func zeroBased(y span) span {
 
 // noData says in the middle of an empty picture that there is nothing to see.
 func (s *sketch) noData() {
-	if s.height == 0 {
-		s.height = 120
-	}
+	s.height = cmp.Or(s.height, 120)
 	s.inner = rect{0, 0, s.width, s.height}
 	s.c.box(rect{0.5, 0.5, s.width - 0.5, s.height - 0.5}, paint{edge: gridRole}, "")
 	s.c.text(point{s.width / 2, s.height/2 + 4}, "no known values", lettering{role: softRole, anchor: middleAnchor})
@@ -259,11 +257,7 @@ type moved struct {
 }
 
 func (m moved) move(points []point) []point {
-	out := make([]point, len(points))
-	for i, p := range points {
-		out[i] = point{p.x + m.dx, p.y + m.dy}
-	}
-	return out
+	return capcli.Map(points, func(p point) point { return point{p.x + m.dx, p.y + m.dy} })
 }
 
 func (m moved) area(ring []point, p paint) { m.canvas.area(m.move(ring), p) }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/cmd/report/paper"
 	"capcli/scenarios/figure"
@@ -112,7 +113,7 @@ func writeSparks(b *bytes.Buffer, f *figure.Figure) {
 	}
 	for i := range f.Series {
 		s := &f.Series[i]
-		line, least, most := Sparks(s.Y, sparkWidth)
+		line, least, most := sparks(s.Y, sparkWidth)
 		if line == "" {
 			continue
 		}
@@ -121,9 +122,9 @@ func writeSparks(b *bytes.Buffer, f *figure.Figure) {
 	b.WriteString("```\n")
 }
 
-// Sparks returns values as blocks of eight heights, at most so many: of more values each block is the
+// sparks returns values as blocks of eight heights, at most so many: of more values each block is the
 // mean of some. It also returns the least and the largest value; "" without known values.
-func Sparks(values []figure.Number, width int) (text string, least, most figure.Number) {
+func sparks(values []figure.Number, width int) (text string, least, most figure.Number) {
 	known := 0
 	for _, v := range values {
 		if !v.IsKnown() {
@@ -181,10 +182,7 @@ func writeTable(b *bytes.Buffer, t *paper.Table) {
 func writeGrid(b *bytes.Buffer, heads []string, units []figure.Unit, rows [][]any, most int) {
 	text := report.EscapeMarkdown
 	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
-	cells := make([]string, len(heads))
-	for i, h := range heads {
-		cells[i] = text(h)
-	}
+	cells := capcli.Map(heads, text)
 	line(cells)
 	for i, u := range units {
 		if cells[i] = "--:"; u == figure.Name {
@@ -201,7 +199,7 @@ func writeGrid(b *bytes.Buffer, heads []string, units []figure.Unit, rows [][]an
 		for i := range heads {
 			cells[i] = ""
 			if i < len(row) {
-				cells[i] = text(Cell(row[i], units[i]))
+				cells[i] = text(cellText(row[i], units[i]))
 			}
 		}
 		line(cells)
@@ -211,8 +209,8 @@ func writeGrid(b *bytes.Buffer, heads []string, units []figure.Unit, rows [][]an
 	}
 }
 
-// Cell writes a cell of a table for people; "" for nil.
-func Cell(v any, u figure.Unit) string {
+// cellText writes a cell of a table for people; "" for nil.
+func cellText(v any, u figure.Unit) string {
 	switch v := v.(type) {
 	case figure.Number:
 		return u.Text(v)

@@ -14,7 +14,7 @@ import (
 
 	"capcli/cmd/report/paper"
 	"capcli/scenarios/figure"
-	"capcli/scenarios/figure/figuretest"
+	"capcli/testdata/figuretest"
 )
 
 // wholePaper returns a paper with a figure of each kind and something in each of its parts.

@@ -10,9 +10,6 @@ import (
 	"capcli/scenarios/play"
 )
 
-// CheckSchema is the schema of the document of a Recheck.
-const CheckSchema = "capcli/report_check/v1"
-
 // Recheck says whether a paper is what its inputs make today.
 type Recheck struct {
 	Schema  string         `json:"schema"`
@@ -48,7 +45,7 @@ func Check(open trace.Opener, file string, text []byte, version string) (*Rechec
 			Hint: "capcli report --check meeting.html", Err: err,
 		}
 	}
-	out := &Recheck{Schema: CheckSchema, Version: old.Version, Now: version, Inputs: []CheckedInput{}, Differs: []string{}, Command: old.Command}
+	out := &Recheck{Schema: "capcli/report_check/v1", Version: old.Version, Now: version, Inputs: []CheckedInput{}, Differs: []string{}, Command: old.Command}
 	request := Request{Title: old.Title, Version: old.Version, Command: old.Command}
 	same, gone := true, false
 	for _, in := range old.Inputs {

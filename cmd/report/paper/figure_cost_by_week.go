@@ -41,10 +41,7 @@ func drawWeeks(line *outcome.Timeline, o *outcome.Outcome) (figure.Figure, bool)
 		parts = append(parts, rest)
 	}
 	total, cents := wholeCents(parts)
-	x := make([]figure.Number, len(line.Weeks))
-	for i := range line.Weeks {
-		x[i] = figure.Number(line.Weeks[i].Start)
-	}
+	x := capcli.Map(line.Weeks, func(x outcome.Week) figure.Number { return figure.Number(x.Start) })
 	for k := range tiers + 1 {
 		s := figure.Series{Name: "Other", X: x}
 		if k < tiers {
@@ -85,10 +82,7 @@ func weeklyTrend(line *outcome.Timeline, costs []figure.Series) (trend []figure.
 		if line.Weeks[i].Length != 7*capcli.Day {
 			continue
 		}
-		var y figure.Number
-		for k := range costs {
-			y += costs[k].Y[i]
-		}
+		y := capcli.Sum(costs, func(x figure.Series) figure.Number { return x.Y[i] })
 		each[i] = true
 		x := figure.Number(i)
 		n, sx, sy, sxx, sxy = n+1, sx+x, sy+y, sxx+x*x, sxy+x*y

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"capcli"
 	"capcli/scenarios/decide/plan/mix"
 	"capcli/scenarios/figure"
 )
@@ -109,9 +110,6 @@ func trialPoints(m *material) figure.Series {
 
 // choicesText names a mix by its choice on each axis.
 func choicesText(choices []mix.Choice) string {
-	var out []string
-	for i := range choices {
-		out = append(out, choices[i].Text())
-	}
+	out := capcli.Map(choices, func(c mix.Choice) string { return c.Text() })
 	return strings.Join(out, ", ")
 }

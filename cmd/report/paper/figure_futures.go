@@ -22,10 +22,7 @@ func init() {
 }
 
 func drawFutures(m *material) ([]figure.Figure, string) {
-	var out []figure.Figure
-	for _, x := range m.futures {
-		out = append(out, futuresFigure(x.Doc))
-	}
+	out := capcli.Map(m.futures, func(x source[futures.Result]) figure.Figure { return futuresFigure(x.Doc) })
 	return number1(out), ""
 }
 

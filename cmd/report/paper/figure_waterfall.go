@@ -84,10 +84,7 @@ func trialBill(name string, t *trial) (bill, bool) {
 		return v
 	}
 	committed, onDemand, spot := tier("committed"), tier("on_demand"), tier("spot")
-	var length capcli.Seconds
-	for i := range t.Runs {
-		length += t.Runs[i].Ended
-	}
+	length := capcli.Sum(t.Runs, func(x outcome.Outcome) capcli.Seconds { return x.Ended })
 	length /= capcli.Seconds(len(t.Runs))
 	undone, _, _, _ := t.spread("unserved_share")
 	return newBill(name, []capcli.USD{committed - stranded, stranded, onDemand, spot, 0, total - committed - onDemand - spot}, length, undone), true

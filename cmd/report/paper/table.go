@@ -96,10 +96,7 @@ func (m *material) mixesTable() (Table, bool) {
 		if len(x.Choices) != len(r.Axes) {
 			continue
 		}
-		var row []any
-		for _, c := range x.Choices {
-			row = append(row, c.Value)
-		}
+		row := capcli.Map(x.Choices, func(c mix.Choice) any { return c.Value })
 		lo, hi, stranded, waitLo, waitHi := unknown, unknown, unknown, unknown, unknown
 		if len(x.WaitRange) == 2 {
 			waitLo, waitHi = figure.Number(x.WaitRange[0]), figure.Number(x.WaitRange[1])
@@ -192,10 +189,7 @@ func (m *material) purchasesTable() (Table, bool) {
 	t := Table{ID: "purchases", Title: "What to buy, and when", Columns: []Column{
 		column("Term", figure.Name), column("From", figure.Name), column("Until", figure.Name), column("GPUs", figure.Count), column("A GPU-hour", figure.USD), {"Cost", figure.USD, true},
 	}}
-	parts := make([]capcli.USD, len(list))
-	for i := range list {
-		parts[i] = list[i].Cost
-	}
+	parts := capcli.Map(list, func(x market.Purchase) capcli.USD { return x.Cost })
 	_, cents := wholeCents(parts)
 	for i := range list {
 		p := &list[i]

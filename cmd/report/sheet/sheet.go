@@ -12,6 +12,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/cmd/report/paper"
 	"capcli/scenarios/figure"
@@ -46,23 +47,13 @@ func Write(w io.Writer, p *paper.Paper) error {
 	for i := range p.Figures {
 		f := &p.Figures[i]
 		t := f.Table()
-		columns := make([]paper.Column, len(t.Columns))
-		for k, c := range t.Columns {
-			columns[k] = paper.Column{Name: c.Name, Unit: c.Unit}
-		}
+		columns := capcli.Map(t.Columns, func(c figure.Column) paper.Column { return paper.Column{Name: c.Name, Unit: c.Unit} })
 		b.grid(f.ID, f.Title+". "+f.Sentence, columns, t.Rows, false)
 	}
 	text := func(names ...string) []paper.Column {
-		out := make([]paper.Column, len(names))
-		for i, n := range names {
-			out[i] = paper.Column{Name: n, Unit: figure.Name}
-		}
-		return out
+		return capcli.Map(names, func(n string) paper.Column { return paper.Column{Name: n, Unit: figure.Name} })
 	}
-	var rows [][]any
-	for _, a := range p.Assumptions {
-		rows = append(rows, []any{a.Text, a.Source, a.Date})
-	}
+	rows := capcli.Map(p.Assumptions, func(a paper.Assumption) []any { return []any{a.Text, a.Source, a.Date} })
 	b.grid("assumptions", "Assumptions", text("Assumption", "Source", "Date"), rows, false)
 	rows = nil
 	for _, t := range p.Glossary {

@@ -143,10 +143,9 @@ func (t *tallyOfModels) settle(r *Request, kept int64) (notes []string, err erro
 	names := slices.SortedFunc(maps.Keys(t.models), func(a, b string) int {
 		return cmp.Or(cmp.Compare(t.models[b], t.models[a]), cmp.Compare(a, b))
 	})
-	var texts []string
-	for _, n := range names {
-		texts = append(texts, fmt.Sprintf("%s (%s %s)", capcli.Quoted(n), capcli.Grouped(t.models[n]), capcli.Plural(t.models[n], "job")))
-	}
+	texts := capcli.Map(names, func(n string) string {
+		return fmt.Sprintf("%s (%s %s)", capcli.Quoted(n), capcli.Grouped(t.models[n]), capcli.Plural(t.models[n], "job"))
+	})
 	list := strings.Join(capcli.Abridge(texts, listed), ", ")
 	switch {
 	case kept == 0 && len(names) > 0:

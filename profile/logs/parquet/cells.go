@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -240,7 +241,7 @@ func (d *field) write(b []byte, k int) []byte {
 		at := d.raw.Ints[k]
 		sec := floorDiv(at, d.perSec)
 		nano := (at - sec*d.perSec) * (1_000_000_000 / d.perSec)
-		return stdTime(sec, nano).AppendFormat(b, "2006-01-02T15:04:05.999999999")
+		return time.Unix(sec, nano).UTC().AppendFormat(b, "2006-01-02T15:04:05.999999999")
 	case d.time:
 		return strconv.AppendInt(b, d.num[k], 10)
 	case d.pow10 > 1:

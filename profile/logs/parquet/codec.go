@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/binary"
 	"errors"
 	"io"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 )
 
 // zstdReader decompresses at most as much as a page may hold. Several goroutines may call
@@ -39,7 +39,10 @@ func unpack(codec format.CompressionCodec, dst, src []byte, raw int) ([]byte, er
 	case format.Gzip:
 		dst, err = gunzip(makeRoom(dst, raw)[:raw], src)
 	case format.Lz4Raw:
-		dst, err = unlz4(makeRoom(dst, raw), src, raw)
+		var n int
+		dst = makeRoom(dst, raw)[:raw]
+		n, err = lz4.UncompressBlock(src, dst)
+		dst = dst[:n]
 	default:
 		return dst, refused("write it with zstd or snappy", "compression %v is not read", codec)
 	}
@@ -77,52 +80,4 @@ func gunzip(dst, src []byte) ([]byte, error) {
 		return dst, err
 	}
 	return dst, nil
-}
-
-// unlz4 decompresses an LZ4 block
-// (https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md) to at most raw
-// bytes: a token with two lengths, literals, then a copy from before.
-func unlz4(dst, src []byte, raw int) ([]byte, error) {
-	for i := 0; i < len(src); {
-		token := src[i]
-		i++
-		lit, i2, ok := lz4Length(src, i, int(token>>4))
-		if !ok || lit > len(src)-i2 || lit > raw-len(dst) {
-			return dst, errCut
-		}
-		dst = append(dst, src[i2:i2+lit]...)
-		if i = i2 + lit; i == len(src) {
-			return dst, nil
-		}
-		if len(src)-i < 2 {
-			return dst, errCut
-		}
-		back := int(binary.LittleEndian.Uint16(src[i:]))
-		n, i3, ok := lz4Length(src, i+2, int(token&15))
-		n += 4
-		if !ok || back == 0 || back > len(dst) || n > raw-len(dst) {
-			return dst, errCut
-		}
-		for ; n > 0; n -= back { // a copy may overlap its own output
-			from := len(dst) - back
-			dst = append(dst, dst[from:from+min(n, back)]...)
-		}
-		i = i3
-	}
-	return dst, nil
-}
-
-func lz4Length(src []byte, i, n int) (length, next int, ok bool) {
-	if n < 15 {
-		return n, i, true
-	}
-	for i < len(src) && n < maxPage {
-		b := src[i]
-		i++
-		n += int(b)
-		if b < 255 {
-			return n, i, true
-		}
-	}
-	return 0, i, false
 }

@@ -123,7 +123,7 @@ func (c *cursor) nextGroup() error {
 		return err
 	}
 	if c.ch != nil {
-		ch.win, ch.out = c.ch.release()
+		ch.win, ch.out = c.ch.win[:0], c.ch.out[:0]
 	}
 	c.group++
 	c.ch, c.dict, c.values = ch, Vector{}, nil

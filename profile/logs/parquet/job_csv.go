@@ -5,12 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"capcli/profile/logs/trace"
 )
-
-func stdTime(sec, nano int64) time.Time { return time.Unix(sec, nano).UTC() }
 
 // asCSV reads the rows with the csv format. It is for files whose numbers or instants are text:
 // they then mean the same as in a CSV file.

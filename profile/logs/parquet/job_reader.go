@@ -1,11 +1,7 @@
 package parquet
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +13,7 @@ import (
 
 func init() {
 	trace.Formats.Add("parquet", "capcli's own columns as Parquet, from capcli, DuckDB, pandas or Spark; --map reads other names", trace.Format{
-		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
+		Sniff:  IsParquet,
 		Read:   readJobs,
 		Binary: true,
 		Mapped: true,
@@ -82,7 +78,7 @@ var wants = [numColumns]want{
 // readJobs is Read of the format parquet.
 func readJobs(r *trace.Reader) (err error) {
 	defer func() { err = capcli.NameFile(err, r.Input().Name) }()
-	at, size, err := inputFile(r)
+	at, size, err := holdBody(r.Input(), r.Body(), "check the copy, or unpack it and give the plain file")
 	if err != nil {
 		return err
 	}
@@ -98,34 +94,6 @@ func readJobs(r *trace.Reader) (err error) {
 		return j.asCSV()
 	}
 	return j.run()
-}
-
-// inputFile returns the input with random access, and its size in bytes: the file itself, or a
-// copy in memory of a pipe or a compressed file. It fails where the copy is over maxPiped bytes.
-func inputFile(r *trace.Reader) (io.ReaderAt, int64, error) {
-	in := r.Input()
-	if in.At != nil {
-		var head [4]byte
-		if n, _ := in.At.ReadAt(head[:], 0); n == 4 && string(head[:]) == "PAR1" {
-			return in.At, in.Size, nil
-		}
-	}
-	b, err := io.ReadAll(io.LimitReader(r.Body(), maxPiped+1))
-	var fault *fs.PathError
-	switch {
-	case errors.As(err, &fault): // an error of the disk, not of the content
-		return nil, 0, fmt.Errorf("reading %s: %w", in.Name, err)
-	case err != nil:
-		return nil, 0, &capcli.InputError{
-			File: in.Name, Text: "expected a whole file, plain or packed; found " + err.Error(),
-			Hint: "check the copy, or unpack it and give the plain file", Err: err,
-		}
-	}
-	if len(b) > maxPiped {
-		return nil, 0, refused("give the name of a file that is not packed",
-			"parquet from a pipe or a packed file is held in memory, at most %d MiB of it", maxPiped>>20)
-	}
-	return bytes.NewReader(b), int64(len(b)), nil
 }
 
 // jobs is one pass over the rows of a file.
@@ -207,28 +175,16 @@ func (j *jobs) openTags(used map[string]bool) (err error) {
 }
 
 func checkMap(names map[string]string) error {
-	var wrong, ours []string
-	for _, w := range wants {
-		ours = append(ours, w.name)
-	}
-	for name := range names {
-		if !slices.Contains(ours, name) {
-			wrong = append(wrong, name)
-		}
-	}
-	if wrong == nil {
+	ours := capcli.Map(wants[:], func(w want) string { return w.name })
+	wrong := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool { return slices.Contains(ours, name) })
+	if len(wrong) == 0 {
 		return nil
 	}
-	slices.Sort(wrong)
 	return refused("our columns are "+strings.Join(ours, ", "), "--map names no column of ours: %s", strings.Join(wrong, ", "))
 }
 
 func (j *jobs) columnNames() string {
-	var names []string
-	for _, l := range j.f.columns[:min(len(j.f.columns), 40)] {
-		names = append(names, l.name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(capcli.Map(j.f.columns[:min(len(j.f.columns), 40)], func(l leaf) string { return l.name }), ", ")
 }
 
 // checkColumns returns an error where the file lacks a column that every job needs.

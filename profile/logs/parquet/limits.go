@@ -23,7 +23,7 @@ const (
 	maxDict    = 1 << 22       // entries of one dictionary
 	maxText    = 1 << 20       // bytes of one text
 	maxTexts   = 64 << 20      // bytes of a batch of texts with shared prefixes
-	maxPiped   = 256 << 20     // bytes of a file without random access
+	maxPiped   = 256 << 20     // bytes, unpacked, of a file that is packed or without random access
 )
 
 // damaged returns an error for a file whose bytes are invalid.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	pq "github.com/parquet-go/parquet-go"
@@ -199,10 +200,8 @@ func (f *file) check() error {
 
 // column returns the flat column called name; false where there is none.
 func (f *file) column(name string) (leaf, bool) {
-	for _, l := range f.columns {
-		if l.name == name {
-			return l, true
-		}
+	if i := slices.IndexFunc(f.columns, func(l leaf) bool { return l.name == name }); i >= 0 {
+		return f.columns[i], true
 	}
 	return leaf{}, false
 }

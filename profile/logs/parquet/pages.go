@@ -140,6 +140,3 @@ func (c *chunk) plainBytes(h *pageHead, payload []byte) (levels, values []byte, 
 	}
 	return levels, c.out, nil
 }
-
-// release returns the buffers of the chunk, emptied, for the next chunk.
-func (c *chunk) release() (win, out []byte) { return c.win[:0], c.out[:0] }

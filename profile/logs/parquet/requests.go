@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"strconv"
@@ -29,7 +28,7 @@ type requestRows struct {
 // readRequests is Read of the format parquet of requests.
 func readRequests(r *requests.Reader) (err error) {
 	defer func() { err = capcli.NameFile(err, r.Input().Name) }()
-	at, size, err := requestFile(r)
+	at, size, err := holdBody(r.Input(), r.Body(), "check the copy")
 	if err != nil {
 		return err
 	}
@@ -55,26 +54,6 @@ func readRequests(r *requests.Reader) (err error) {
 			line++
 		}
 	}
-}
-
-// requestFile returns the file with random access, and its size: itself, or a copy in memory of a pipe or
-// a packed file.
-func requestFile(r *requests.Reader) (io.ReaderAt, int64, error) {
-	in := r.Input()
-	if in.At != nil {
-		var head [4]byte
-		if n, _ := in.At.ReadAt(head[:], 0); n == 4 && IsParquet(head[:]) {
-			return in.At, in.Size, nil
-		}
-	}
-	b, err := io.ReadAll(io.LimitReader(r.Body(), maxPiped+1))
-	switch {
-	case err != nil:
-		return nil, 0, &capcli.InputError{File: in.Name, Text: "expected a whole file, plain or packed; found " + err.Error(), Hint: "check the copy", Err: err}
-	case len(b) > maxPiped:
-		return nil, 0, refused("give the name of a file that is not packed", "parquet from a pipe or a packed file is held in memory, at most %d MiB of it", maxPiped>>20)
-	}
-	return bytes.NewReader(b), int64(len(b)), nil
 }
 
 // pick finds the columns and picks them.

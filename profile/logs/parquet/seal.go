@@ -37,8 +37,6 @@ type sealer struct {
 	held    bytes.Buffer
 }
 
-func newSealer(w io.Writer) *sealer { return &sealer{w: w, sum: sha256.New()} }
-
 func (s *sealer) Write(p []byte) (int, error) {
 	if s.holding {
 		return s.held.Write(p)

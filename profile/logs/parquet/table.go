@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -72,7 +73,7 @@ type Table struct {
 // NewTable starts a file on w. meta is added to its metadata; keys that begin with "capcli." are
 // reserved and fail. Nothing is read back from w. The file is complete only after Close.
 func NewTable(w io.Writer, columns []Column, meta map[string]string) (*Table, error) {
-	t := &Table{columns: columns, seal: newSealer(w)}
+	t := &Table{columns: columns, seal: &sealer{w: w, sum: sha256.New()}}
 	options := []pq.WriterOption{
 		pq.CreatedBy("capcli", "1", "table/v1"),
 		pq.Compression(packer{}),

@@ -17,7 +17,6 @@ const (
 	wireBinary = 8
 	wireList   = 9
 	wireSet    = 10
-	wireMap    = 11
 	wireStruct = 12
 	wireUUID   = 13
 )

@@ -141,17 +141,17 @@ func (c *clock) date(b []byte) (int64, bool) {
 	if b[10] != ' ' && b[10] != 'T' && b[10] != 't' || b[13] != ':' {
 		return 0, false
 	}
-	hour, ok1 := digits(b[11:13])
-	minute, ok2 := digits(b[14:16])
-	rest, second, ok3 := b[16:], int64(0), true
+	hour, ok1 := trace.Digits(b[11:13])
+	minute, ok2 := trace.Digits(b[14:16])
+	rest, second, ok3 := b[16:], 0, true
 	if len(rest) >= 3 && rest[0] == ':' {
-		second, ok3 = digits(rest[1:3])
+		second, ok3 = trace.Digits(rest[1:3])
 		rest = rest[3:]
 	}
 	if !ok1 || !ok2 || !ok3 || hour > 23 || minute > 59 || second > 60 {
 		return 0, false
 	}
-	micros := ((hour*60+minute)*60 + second) * Second
+	micros := int64((hour*60+minute)*60+second) * Second
 	if len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') {
 		end := 1
 		for end < len(rest) && rest[end]-'0' <= 9 {
@@ -173,7 +173,7 @@ func (c *clock) finish(date []byte, micros int64, zone []byte) (int64, bool) {
 	switch {
 	case len(zone) > 0:
 		var ok bool
-		if east, ok = offset(zone); !ok {
+		if east, ok = trace.ZoneOffset(zone); !ok {
 			return 0, false
 		}
 	case c.zone != nil && c.zone != time.UTC:
@@ -201,41 +201,4 @@ func (c *clock) finish(date []byte, micros int64, zone []byte) (int64, bool) {
 func parseDay(b []byte) (time.Time, bool) {
 	day, err := time.Parse(time.DateOnly, string(b))
 	return day, err == nil
-}
-
-// digits parses a number of digits only.
-func digits(b []byte) (n int64, ok bool) {
-	for _, d := range b {
-		if d -= '0'; d > 9 {
-			return 0, false
-		}
-		n = n*10 + int64(d)
-	}
-	return n, len(b) > 0
-}
-
-// offset parses Z, UTC, +HH, +HHMM or +HH:MM and returns seconds east of UTC.
-func offset(b []byte) (int64, bool) {
-	switch string(b) {
-	case "Z", "z", "UTC", "GMT":
-		return 0, true
-	}
-	if b[0] != '+' && b[0] != '-' || len(b) < 3 {
-		return 0, false
-	}
-	hours, ok := digits(b[1:3])
-	rest, minutes := bytes.TrimPrefix(b[3:], []byte(":")), int64(0)
-	if len(rest) > 0 {
-		var whole bool
-		minutes, whole = digits(rest)
-		ok = ok && whole && len(rest) == 2
-	}
-	if !ok || hours > 15 || minutes > 59 {
-		return 0, false
-	}
-	east := hours*3600 + minutes*60
-	if b[0] == '-' {
-		east = -east
-	}
-	return east, true
 }

@@ -3,8 +3,11 @@ package requests
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"capcli/profile/logs/trace"
 
 	"capcli"
 )
@@ -149,12 +152,7 @@ func (r *Reader) FindColumns(line int, header []string) (p Places, err error) {
 
 // checkMap returns an error for a name in Options.Map that is no column of ours, or not in the header.
 func (r *Reader) checkMap(line int, header []string) error {
-	var ours []string
-	for name := range r.o.Map {
-		ours = append(ours, name)
-	}
-	slices.Sort(ours)
-	for _, name := range ours {
+	for _, name := range slices.Sorted(maps.Keys(r.o.Map)) {
 		if err := capcli.CheckChoice("column for --map", name, Columns); err != nil {
 			return err
 		}
@@ -278,8 +276,8 @@ func tokens(b []byte) (n int64, wrong string) {
 	if whole, frac, ok := bytes.Cut(b, []byte{'.'}); ok && len(bytes.Trim(frac, "0")) == 0 {
 		b = whole
 	}
-	n, ok := digits(b)
-	switch {
+	digits, ok := trace.Digits(b)
+	switch n = int64(digits); {
 	case !ok || len(b) > 18:
 		return 0, ": want a whole number from 0"
 	case n > maxTokens:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -104,9 +105,7 @@ type HourShare struct {
 // Describe sums up the requests that r reads. Hours are in zone; nil is UTC. Memory grows with the minutes,
 // users and different lengths, not with the requests.
 func Describe(ctx context.Context, r *Reader, zone *time.Location) (*Description, error) {
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone = cmp.Or(zone, time.UTC)
 	d := describer{zone: zone, in: map[int64]int64{}, out: map[int64]int64{}, minutes: map[int64]int64{}, users: map[int32]int64{}, models: map[int32]*ModelShare{}, lo: math.MaxInt64, hi: math.MinInt64}
 	err := r.EachRow(ctx, func(row *Row) error {
 		d.add(row)
@@ -278,12 +277,8 @@ func largestOf(counts map[int64]int64) (key, n int64) {
 
 // quantiles returns the quantiles of values by how often they occur, n in all.
 func quantiles(counts map[int64]int64, n int64) Quantiles {
-	values := make([]int64, 0, len(counts))
+	values := slices.Sorted(maps.Keys(counts))
 	sum := 0.0
-	for v := range counts {
-		values = append(values, v)
-	}
-	slices.Sort(values)
 	for _, v := range values {
 		sum += float64(v) * float64(counts[v])
 	}
@@ -304,11 +299,7 @@ func (d *describer) topUsers() float64 {
 	if len(d.users) == 0 {
 		return 0
 	}
-	counts := make([]int64, 0, len(d.users))
-	for _, n := range d.users {
-		counts = append(counts, n)
-	}
-	slices.Sort(counts)
+	counts := slices.Sorted(maps.Values(d.users))
 	slices.Reverse(counts)
 	sum, top := int64(0), int64(0)
 	for i, n := range counts {

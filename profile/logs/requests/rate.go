@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -91,9 +92,7 @@ const usualRateStep = capcli.Minute
 
 // ReadRatesFile opens a file and reads its rates. A step of 0 is a minute.
 func ReadRatesFile(ctx context.Context, open trace.Opener, name string, o Options, step capcli.Seconds) (rates *Rates, err error) {
-	if step == 0 {
-		step = usualRateStep
-	}
+	step = cmp.Or(step, usualRateStep)
 	if step < 0 {
 		return nil, &capcli.RequestError{Field: "step", Text: fmt.Sprintf("wants a length of time, found %s", step)}
 	}

@@ -2,10 +2,12 @@ package requests
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"capcli"
@@ -216,12 +218,9 @@ func (r *Reader) Body() io.Reader { return r.text }
 
 // Note adds a remark, once.
 func (r *Reader) Note(text string) {
-	for _, n := range r.rep.Notes {
-		if n == text {
-			return
-		}
+	if !slices.Contains(r.rep.Notes, text) {
+		r.rep.Notes = append(r.rep.Notes, text)
 	}
-	r.rep.Notes = append(r.rep.Notes, text)
 }
 
 // nextLine returns the next line that is not blank and no comment.
@@ -265,9 +264,7 @@ func (r *Reader) Keep(line int, row *Row, dated bool) error {
 func (r *Reader) RejectRow(line int, field, text, hint string) error {
 	e := r.fault(line, field, text, hint)
 	if !r.o.SkipBad {
-		if e.Hint == "" {
-			e.Hint = "mend the row, or leave such rows out: --skip-bad"
-		}
+		e.Hint = cmp.Or(e.Hint, "mend the row, or leave such rows out: --skip-bad")
 		return e
 	}
 	r.rep.Rows++

@@ -2,7 +2,6 @@ package requests
 
 import (
 	"fmt"
-	"strings"
 
 	"capcli"
 	"capcli/profile/logs/trace"
@@ -17,9 +16,6 @@ type Request struct {
 	SkipBad bool     // leave out rows that are not valid
 }
 
-// units are the units of times, by how many make a second.
-var units = map[string]int64{"": 0, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
-
 // Parse returns the options that the request asks for. It fails with a *capcli.RequestError or a
 // *capcli.UnknownError.
 func (q *Request) Parse() (Options, error) {
@@ -33,24 +29,13 @@ func (q *Request) Parse() (Options, error) {
 		}
 	}
 	var known bool
-	if out.Unit, known = units[q.Times]; !known {
+	if out.Unit, known = trace.EpochUnits[q.Times]; !known {
 		return out, &capcli.RequestError{Field: "times", Text: fmt.Sprintf("wants s, ms, us or ns, found %q", q.Times)}
 	}
 	var err error
-	if out.TZ, err = trace.ParseZone(q.TZ); err != nil || len(q.Map) == 0 {
+	if out.TZ, err = trace.ParseZone(q.TZ); err != nil {
 		return out, err
 	}
-	out.Map = map[string]string{}
-	for pair := range strings.SplitSeq(strings.Join(q.Map, ","), ",") {
-		ours, theirs, ok := strings.Cut(pair, "=")
-		ours, theirs = strings.TrimSpace(ours), strings.TrimSpace(theirs)
-		if !ok || ours == "" || theirs == "" {
-			return out, &capcli.RequestError{Field: "map", Text: fmt.Sprintf("wants ours=theirs, found %q", pair), Hint: "for example --map tokens_in=prompt"}
-		}
-		if err := capcli.CheckChoice("column for --map", ours, Columns); err != nil {
-			return out, err
-		}
-		out.Map[ours] = theirs
-	}
-	return out, nil
+	out.Map, err = trace.ParseMap(q.Map, Columns, "tokens_in=prompt")
+	return out, err
 }

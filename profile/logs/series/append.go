@@ -108,7 +108,7 @@ func (p *putter) stamp(line int, text string) (reading, error) {
 	}
 	r, wrong := p.clock.read(text)
 	if wrong != "" {
-		return r, p.t.fault(line, p.time, wrong, p.clock.hint())
+		return r, p.t.fault(line, p.time, wrong, stampHint)
 	}
 	p.last, p.lastRead = text, r
 	return r, nil

@@ -111,23 +111,16 @@ func isBlank(v float64) bool {
 // exporter's label Hostname became hostname in May 2026; metricName writes hostname for both, so
 // that a history across the change is one series.
 func metricName(labels map[string]string) string {
-	var names []string
-	for l := range labels {
-		if l != "__name__" {
-			names = append(names, l)
-		}
-	}
-	slices.Sort(names)
+	_, both := labels["hostname"]
 	var parts []string
-	for _, l := range names {
-		shown := l
-		if l == "Hostname" {
-			if _, both := labels["hostname"]; both {
-				continue
-			}
-			shown = "hostname"
+	for l, value := range labels {
+		switch {
+		case l == "__name__", l == "Hostname" && both:
+			continue
+		case l == "Hostname":
+			l = "hostname"
 		}
-		parts = append(parts, shown+"="+labels[l])
+		parts = append(parts, l+"="+value)
 	}
 	slices.Sort(parts)
 	metric := labels["__name__"]

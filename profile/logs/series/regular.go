@@ -91,9 +91,7 @@ func (t *Table) Regular(r Rules) ([]Regular, error) {
 		return nil, err
 	}
 	left := r.MaxPoints
-	if left == 0 {
-		left = defaultRows
-	}
+	left = cmp.Or(left, defaultRows)
 	out := make([]Regular, len(t.Series))
 	for i := range t.Series {
 		g := gridder{t: t, r: r, raw: &t.Series[i], native: native}

@@ -1,6 +1,7 @@
 package series
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -77,9 +78,7 @@ type Table struct {
 
 func newTable(o Options, stamp Stamp) *Table {
 	t := &Table{File: o.Name, Stamp: stamp, byID: map[string]int{}, limit: o.MaxRows, Dates: true}
-	if t.limit == 0 {
-		t.limit = defaultRows
-	}
+	t.limit = cmp.Or(t.limit, defaultRows)
 	return t
 }
 

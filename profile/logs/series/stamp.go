@@ -1,6 +1,7 @@
 package series
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -91,11 +92,9 @@ func noStamp(text string) string {
 	return "expected a time (2026-11-20T13:00:00Z), a date or a whole number, found " + quote(text)
 }
 
-// hint says how to write a stamp that is not read.
-func (c clock) hint() string {
-	return "write times as 2026-11-20T13:00:00Z; a time without a zone is taken in the zone of --tz, else UTC; " +
-		"of 03/04/2026 --dates dmy or mdy says which comes first"
-}
+// stampHint says how to write a stamp that is not read.
+const stampHint = "write times as 2026-11-20T13:00:00Z; a time without a zone is taken in the zone of --tz, else UTC; " +
+	"of 03/04/2026 --dates dmy or mdy says which comes first"
 
 // wholeDecimal parses a whole number with a fraction of zeros, such as "12.0".
 func wholeDecimal(text string) (int64, bool) {
@@ -125,14 +124,10 @@ func (c clock) localSeconds(t time.Time) (int64, bool) {
 		return t.Unix(), true
 	}
 	wall := t.Unix()
-	east := func(at int64) int64 {
-		_, off := time.Unix(at, 0).In(c.zone).Zone()
-		return int64(off)
-	}
 	best, found := int64(0), false
-	for _, off := range [...]int64{east(wall - 86400), east(wall + 86400)} {
+	for _, off := range [...]int64{c.east(wall - 86400), c.east(wall + 86400)} {
 		at := wall - off
-		if east(at) == off && (!found || (at > best) == c.later) {
+		if c.east(at) == off && (!found || (at > best) == c.later) {
 			best, found = at, true
 		}
 	}
@@ -142,13 +137,15 @@ func (c clock) localSeconds(t time.Time) (int64, bool) {
 // secondTime returns the second time at which clocks in the zone show what they show at the given time.
 // It reports false where there is none.
 func (c clock) secondTime(at int64) (int64, bool) {
-	east := func(at int64) int64 {
-		_, off := time.Unix(at, 0).In(c.zone).Zone()
-		return int64(off)
-	}
-	after := east(at + 86400)
-	second := at + east(at) - after
-	return second, second > at && east(second) == after
+	after := c.east(at + 86400)
+	second := at + c.east(at) - after
+	return second, second > at && c.east(second) == after
+}
+
+// east returns the offset of the zone at a time, in seconds east of UTC.
+func (c clock) east(at int64) int64 {
+	_, off := time.Unix(at, 0).In(c.zone).Zone()
+	return int64(off)
 }
 
 // Text returns a stamp as it is written in an output: RFC 3339 in UTC, a date in zone where the
@@ -158,9 +155,7 @@ func (t *Table) Text(at int64, zone *time.Location) string {
 	case t.Stamp != Instant:
 		return strconv.FormatInt(at, 10)
 	case t.Dates:
-		if zone == nil {
-			zone = time.UTC
-		}
+		zone = cmp.Or(zone, time.UTC)
 		return time.Unix(at, 0).In(zone).Format("2006-01-02")
 	}
 	return capcli.Time(at).String()

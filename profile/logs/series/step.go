@@ -1,9 +1,9 @@
 package series
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"capcli"
@@ -21,7 +21,7 @@ func (t *Table) step(zone *time.Location) (step, error) {
 	if len(counts) == 0 { // each series is a single value: any step fits
 		return step{stamps: 1, times: capcli.Step{Days: 1}}, nil
 	}
-	usual := mode(counts)
+	usual := Mode(counts)
 	fits := true
 	for gap := range counts {
 		fits = fits && gap%usual == 0
@@ -48,8 +48,8 @@ func (t *Table) step(zone *time.Location) (step, error) {
 	return step{times: capcli.Step{Seconds: capcli.Seconds(usual)}}, nil
 }
 
-// mode returns the most frequent gap; of several the shortest.
-func mode(counts map[int64]int) int64 {
+// Mode returns the most frequent gap; of several the shortest.
+func Mode(counts map[int64]int) int64 {
 	best, n := int64(0), 0
 	for gap, c := range counts {
 		if c > n || c == n && gap < best {
@@ -133,10 +133,14 @@ func spanText(s capcli.Seconds) string {
 
 // civil returns a stamp as a time in zone; nil is UTC.
 func civil(at int64, zone *time.Location) time.Time {
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone = cmp.Or(zone, time.UTC)
 	return time.Unix(at, 0).In(zone)
+}
+
+// secondOfDay returns the seconds that clocks show since midnight.
+func secondOfDay(t time.Time) int {
+	h, m, s := t.Clock()
+	return (h*60+m)*60 + s
 }
 
 // months returns the step in calendar months. It reports false unless all stamps of each series are at
@@ -150,8 +154,7 @@ func (t *Table) months(zone *time.Location) (step, bool) {
 		was := first
 		for k, row := range rows {
 			at := civil(row.At, zone)
-			h, m, s := at.Clock()
-			if fh, fm, fs := first.Clock(); h != fh || m != fm || s != fs {
+			if secondOfDay(at) != secondOfDay(first) {
 				return step{}, false
 			}
 			same = same && at.Day() == first.Day()
@@ -168,7 +171,7 @@ func (t *Table) months(zone *time.Location) (step, bool) {
 	if len(counts) == 0 {
 		return step{}, false
 	}
-	usual := mode(counts)
+	usual := Mode(counts)
 	for gap := range counts {
 		if gap%usual != 0 {
 			usual = 1
@@ -184,10 +187,10 @@ func (t *Table) days(zone *time.Location) (step, bool) {
 	for i := range t.Series {
 		rows := t.Series[i].Rows
 		days := make([]int64, len(rows))
-		fh, fm, fs := civil(rows[0].At, zone).Clock()
+		first := secondOfDay(civil(rows[0].At, zone))
 		for k, row := range rows {
 			at := civil(row.At, zone)
-			if h, m, s := at.Clock(); h != fh || m != fm || s != fs {
+			if secondOfDay(at) != first {
 				return step{}, false
 			}
 			y, mo, d := at.Date()
@@ -202,13 +205,11 @@ func (t *Table) days(zone *time.Location) (step, bool) {
 	if len(counts) == 0 {
 		return step{}, false
 	}
-	usual := mode(counts)
-	gaps := make([]int64, 0, len(counts))
+	usual := Mode(counts)
 	for gap := range counts {
-		gaps = append(gaps, gap)
-	}
-	if slices.ContainsFunc(gaps, func(gap int64) bool { return gap%usual != 0 }) {
-		return step{}, false // mixed steps; the caller makes the error
+		if gap%usual != 0 {
+			return step{}, false // mixed steps; the caller makes the error
+		}
 	}
 	return step{times: capcli.Step{Days: int(usual)}}, true
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,12 +109,8 @@ func instantOf(text string) capcli.Time {
 // jobs yields the pods of the workflow, and a node of retries as one job.
 func (w *argoWorkflow) jobs(r *Reader, line int, raw []byte) bool {
 	nodes := w.Status.Nodes
-	ids := make([]string, 0, len(nodes))
+	ids := slices.Sorted(maps.Keys(nodes))
 	parents := map[string][]string{}
-	for id := range nodes {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
 	for _, id := range ids {
 		for _, child := range nodes[id].Children {
 			parents[child] = append(parents[child], id)

@@ -86,7 +86,7 @@ func (c *clock) finish(wall int64, rest []byte) (moment, flaw) {
 	if len(rest) == 0 {
 		return c.resolveLocal(wall, m)
 	}
-	offset, ok := zoneOffset(rest)
+	offset, ok := ZoneOffset(rest)
 	if !ok {
 		return noMoment, notTime
 	}
@@ -100,12 +100,12 @@ func wallClock(b []byte) (wall int64, rest []byte, ok bool) {
 	if len(b) < 19 || b[4] != '-' || b[7] != '-' || (b[10] != 'T' && b[10] != ' ' && b[10] != 't') || b[13] != ':' || b[16] != ':' {
 		return 0, nil, false
 	}
-	year, ok1 := digits(b[0:4])
-	month, ok2 := digits(b[5:7])
-	day, ok3 := digits(b[8:10])
-	hour, ok4 := digits(b[11:13])
-	minute, ok5 := digits(b[14:16])
-	second, ok6 := digits(b[17:19])
+	year, ok1 := Digits(b[0:4])
+	month, ok2 := Digits(b[5:7])
+	day, ok3 := Digits(b[8:10])
+	hour, ok4 := Digits(b[11:13])
+	minute, ok5 := Digits(b[14:16])
+	second, ok6 := Digits(b[17:19])
 	ok = ok1 && ok2 && ok3 && ok4 && ok5 && ok6
 	if !ok || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 60 {
 		return 0, nil, false
@@ -117,8 +117,8 @@ func wallClock(b []byte) (wall int64, rest []byte, ok bool) {
 	return date.Unix() + int64(hour)*3600 + int64(minute)*60 + int64(second), b[19:], true
 }
 
-// digits parses a number that consists only of digits.
-func digits(b []byte) (n int, ok bool) {
+// Digits parses a number that consists only of digits.
+func Digits(b []byte) (n int, ok bool) {
 	for _, c := range b {
 		if c -= '0'; c > 9 {
 			return 0, false
@@ -128,8 +128,8 @@ func digits(b []byte) (n int, ok bool) {
 	return n, len(b) > 0
 }
 
-// zoneOffset parses Z, UTC, GMT, +HH, +HHMM or +HH:MM, and returns seconds east of UTC.
-func zoneOffset(b []byte) (int64, bool) {
+// ZoneOffset parses Z, UTC, GMT, +HH, +HHMM or +HH:MM, and returns seconds east of UTC.
+func ZoneOffset(b []byte) (int64, bool) {
 	switch string(b) {
 	case "Z", "z", "UTC", "GMT":
 		return 0, true
@@ -137,13 +137,13 @@ func zoneOffset(b []byte) (int64, bool) {
 	if (b[0] != '+' && b[0] != '-') || len(b) < 3 {
 		return 0, false
 	}
-	hours, ok := digits(b[1:3])
+	hours, ok := Digits(b[1:3])
 	minutes, rest := 0, b[3:]
 	if len(rest) > 0 && rest[0] == ':' {
 		rest = rest[1:]
 	}
 	if ok && len(rest) > 0 {
-		minutes, ok = digits(rest)
+		minutes, ok = Digits(rest)
 		ok = ok && len(rest) == 2
 	}
 	if !ok || hours > 15 || minutes > 59 {

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,16 +102,10 @@ func (t *table) alias(ours string) string {
 
 // checkMap returns an error if a name in Options.Map is not one of Columns.
 func (r *Reader) checkMap() error {
-	var wrong []string
-	for ours := range r.o.Map {
-		if !slices.Contains(Columns, ours) {
-			wrong = append(wrong, ours)
-		}
-	}
-	if wrong == nil {
+	wrong := slices.DeleteFunc(slices.Sorted(maps.Keys(r.o.Map)), func(ours string) bool { return slices.Contains(Columns, ours) })
+	if len(wrong) == 0 {
 		return nil
 	}
-	slices.Sort(wrong)
 	return r.fault(0, "", fmt.Sprintf("--map names no column of ours: %s", strings.Join(wrong, ", ")),
 		"our columns are "+strings.Join(Columns, ", "))
 }

@@ -73,11 +73,11 @@ func timeOfDay(b []byte) (seconds int64, rest []byte, ok bool) {
 	if i < 1 || i > 2 || len(b) < i+3 {
 		return 0, nil, false
 	}
-	hour, ok1 := digits(b[:i])
-	minute, ok2 := digits(b[i+1 : i+3])
+	hour, ok1 := Digits(b[:i])
+	minute, ok2 := Digits(b[i+1 : i+3])
 	second, ok3 := 0, true
 	if b = b[i+3:]; len(b) >= 3 && b[0] == ':' {
-		second, ok3 = digits(b[1:3])
+		second, ok3 = Digits(b[1:3])
 		b = b[3:]
 	}
 	if !ok1 || !ok2 || !ok3 || minute > 59 || second > 60 {

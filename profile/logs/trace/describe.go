@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -97,9 +98,7 @@ type Description struct {
 // UTC. Memory grows with the number of hours, tenants, and different sizes and durations, not
 // with the number of jobs. It fails with the first error in jobs.
 func Describe(jobs capcli.Jobs, zone *time.Location) (Summary, error) {
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone = cmp.Or(zone, time.UTC)
 	d := describer{
 		zone: zone, sizes: map[int64]*tallied{},
 		tags: map[*capcli.Tags]*tallied{}, tenants: map[string]*tallied{}, partitions: map[string]*tallied{}, models: map[string]*tallied{}, states: map[string]*tallied{},
@@ -240,11 +239,7 @@ func (d *describer) part(work capcli.GPUTime) float64 {
 }
 
 func (d *describer) shares(m map[string]*tallied) []Share {
-	names := make([]string, 0, len(m))
-	for n := range m {
-		names = append(names, n)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	names := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(cmp.Compare(m[b].work, m[a].work), cmp.Compare(m[b].jobs, m[a].jobs), cmp.Compare(a, b))
 	})
 	out := make([]Share, 0, len(names))

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"maps"
 	"slices"
 
 	"capcli"
@@ -65,12 +66,7 @@ func (l *lengths) forEachLength(do func(s capcli.Seconds, n int64) bool) {
 			return
 		}
 	}
-	long := make([]capcli.Seconds, 0, len(l.long))
-	for s := range l.long {
-		long = append(long, s)
-	}
-	slices.Sort(long)
-	for _, s := range long {
+	for _, s := range slices.Sorted(maps.Keys(l.long)) {
 		if !do(s, l.long[s]) {
 			return
 		}

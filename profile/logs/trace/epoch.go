@@ -8,8 +8,8 @@ import (
 	"capcli"
 )
 
-// Units of times that are numbers: how many make a second. 0 tells the unit from the size.
-var epochUnits = map[string]int64{"": 0, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
+// EpochUnits are the units of times that are numbers: how many make a second. 0 tells the unit from the size.
+var EpochUnits = map[string]int64{"": 0, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 // EpochUnit returns how many units of a time since 1970 make a second, told from its size: seconds below 1e11,
 // then milliseconds from 1973 on, microseconds and nanoseconds, a thousand times larger each.

@@ -23,8 +23,6 @@ type idRun struct {
 // maxRuns is the most runs. It is small because every id is compared with all of them.
 const maxRuns = 8
 
-func newIDTable() *idTable { return &idTable{hashes: map[uint64]struct{}{}} }
-
 // CheckAndAdd adds id and reports whether it was in the set before. The empty id is never
 // added.
 func (s *idTable) CheckAndAdd(id string) bool {

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,12 +93,7 @@ func (j *jsonl) note() {
 	if len(j.unknown) == 0 {
 		return
 	}
-	var names []string
-	for n := range j.unknown {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	j.r.Note("keys not read: " + strings.Join(names, ", "))
+	j.r.Note("keys not read: " + strings.Join(slices.Sorted(maps.Keys(j.unknown)), ", "))
 }
 
 // object parses line, one JSON object, into the cells; null is a nil cell. It reports whether

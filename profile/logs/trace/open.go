@@ -211,7 +211,7 @@ func (r *Reader) endError() error {
 	case errors.Is(err, errTooBig):
 		return r.fault(line, "", err.Error(), "unpack it, check it, and give it plain")
 	case errors.Is(err, io.ErrUnexpectedEOF) && r.packed != "":
-		return r.cut(fmt.Sprintf("is cut short: the %s data ends in the middle of line %d", r.packed, line))
+		return r.CutShort(fmt.Sprintf("is cut short: the %s data ends in the middle of line %d", r.packed, line))
 	case r.packed != "":
 		e := r.fault(line, "", fmt.Sprintf("the %s data is damaged: %v", r.packed, err), "check the copy: "+r.packed+" -t "+r.in.Name)
 		e.Err = err
@@ -220,13 +220,9 @@ func (r *Reader) endError() error {
 	return fmt.Errorf("reading %s: %w", r.in.Name, err)
 }
 
-// CutShort marks the report as truncated, as a format may that finds its text incomplete. It returns the
-// error, or nil where Options.AllowCut is set. what says how the input ends.
-func (r *Reader) CutShort(what string) error { return r.cut(what) }
-
-// cut marks the report as truncated. It returns the error for a truncated input, or nil and
+// CutShort marks the report as truncated. It returns the error for a truncated input, or nil and
 // a note where Options.AllowCut is set. what says how the input ends.
-func (r *Reader) cut(what string) error {
+func (r *Reader) CutShort(what string) error {
 	r.rep.Cut = true
 	if r.o.AllowCut {
 		r.Note("the file " + what + "; what comes after is missing")

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"capcli"
@@ -51,7 +52,7 @@ func newReader(in Input, o Options) *Reader {
 		in: in, o: o,
 		rep:     Report{First: capcli.NoTime, Last: capcli.NoTime, AsOf: capcli.NoTime, Notes: []string{}},
 		reasons: map[string]int64{}, assumed: map[string]int64{},
-		seen: newIDTable(),
+		seen: &idTable{hashes: map[uint64]struct{}{}},
 	}
 }
 
@@ -269,12 +270,9 @@ func tally(m map[string]int64, reason string) {
 
 // Note adds a remark for the user to the report, unless it is there already.
 func (r *Reader) Note(what string) {
-	for _, n := range r.rep.Notes {
-		if n == what {
-			return
-		}
+	if !slices.Contains(r.rep.Notes, what) {
+		r.rep.Notes = append(r.rep.Notes, what)
 	}
-	r.rep.Notes = append(r.rep.Notes, what)
 }
 
 // SetMachine records the size of the machine, in GPUs, as the log states it; 0 is ignored.

@@ -47,7 +47,7 @@ func (q *Request) Parse() (Options, error) {
 		return out, &capcli.RequestError{Field: "dst", Text: fmt.Sprintf("wants earlier or later, found %q", q.DST)}
 	}
 	var known bool
-	if out.Unit, known = epochUnits[q.Times]; !known {
+	if out.Unit, known = EpochUnits[q.Times]; !known {
 		return out, &capcli.RequestError{Field: "times", Text: fmt.Sprintf("wants s, ms, us or ns, found %q", q.Times)}
 	}
 	if out.Dates, known = capcli.ParseDateOrder(q.Dates); !known {
@@ -57,7 +57,7 @@ func (q *Request) Parse() (Options, error) {
 	if out.TZ, err = ParseZone(q.TZ); err != nil {
 		return out, err
 	}
-	if out.Map, err = parseMap(q.Map); err != nil {
+	if out.Map, err = ParseMap(q.Map, Columns, "submit=created_at"); err != nil {
 		return out, err
 	}
 	if out.Tags, err = parseTags(q.Tags); err != nil {
@@ -85,9 +85,9 @@ func ParseZone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
-// parseMap parses pairs such as submit=created_at,gpus=n into a map from our column to
-// theirs; no pairs give nil. It fails for an unknown or a repeated column of ours.
-func parseMap(pairs []string) (map[string]string, error) {
+// ParseMap parses pairs such as submit=created_at,gpus=n into a map from our column, one of columns, to
+// theirs; no pairs give nil. It fails for an unknown or a repeated column of ours. example is a pair for errors.
+func ParseMap(pairs, columns []string, example string) (map[string]string, error) {
 	if len(pairs) == 0 {
 		return nil, nil //nolint:nilnil // no map given is no error
 	}
@@ -96,9 +96,9 @@ func parseMap(pairs []string) (map[string]string, error) {
 		ours, theirs, ok := strings.Cut(pair, "=")
 		ours, theirs = strings.TrimSpace(ours), strings.TrimSpace(theirs)
 		if !ok || ours == "" || theirs == "" {
-			return nil, &capcli.RequestError{Field: "map", Text: fmt.Sprintf("wants ours=theirs, found %q", pair), Hint: "for example --map submit=created_at"}
+			return nil, &capcli.RequestError{Field: "map", Text: fmt.Sprintf("wants ours=theirs, found %q", pair), Hint: "for example --map " + example}
 		}
-		if err := capcli.CheckChoice("column for --map", ours, Columns); err != nil {
+		if err := capcli.CheckChoice("column for --map", ours, columns); err != nil {
 			return nil, err
 		}
 		if _, twice := out[ours]; twice {

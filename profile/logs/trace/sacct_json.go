@@ -282,7 +282,7 @@ func (r *Reader) eachObject(list, command string, each func(raw []byte, line int
 			if err := r.endError(); err != nil {
 				return err
 			}
-			if err := r.cut(in.Ended); err != nil {
+			if err := r.CutShort(in.Ended); err != nil {
 				return err
 			}
 		}

@@ -73,7 +73,7 @@ func (s *sacct) isSensible() bool {
 		}
 	}
 	if v := trim(cell(c.elapsedRaw)); len(v) > 0 {
-		if _, ok := digits(v); !ok {
+		if _, ok := Digits(v); !ok {
 			return false
 		}
 	}

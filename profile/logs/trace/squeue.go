@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -342,11 +343,11 @@ func expandRange(list string, most int) (out []string, ok bool) {
 		if !ranged {
 			high = low
 		}
-		a, ok1 := digits([]byte(low))
-		b, ok2 := digits([]byte(high))
+		a, ok1 := Digits([]byte(low))
+		b, ok2 := Digits([]byte(high))
 		step := 1
 		if stepped {
-			if step, ok1 = digits([]byte(stepText)); step < 1 {
+			if step, ok1 = Digits([]byte(stepText)); step < 1 {
 				return nil, false
 			}
 		}
@@ -399,9 +400,7 @@ func (j *liveJob) queued() queuedJob {
 		eligible: text(j.Eligible), start: text(j.Start), priority: text(j.Priority), nodes: text(j.Nodes), nodeList: j.NodeList,
 		cpus: text(j.CPUs), tres: j.Alloc, perNode: j.PerNode, reason: j.Reason,
 	}
-	if out.tres == "" {
-		out.tres = j.Req
-	}
+	out.tres = cmp.Or(out.tres, j.Req)
 	if j.Limit.isKnown && j.Limit.n > 0 {
 		out.limit = fmt.Sprintf("%d:00", min(j.Limit.n, 999_999)) // minutes
 	}

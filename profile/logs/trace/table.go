@@ -101,7 +101,7 @@ func (t *table) nextRow() bool {
 			if !t.r.Reject(t.line, t.Raw, "quote not closed") {
 				return false
 			}
-		case len(t.Row) != len(t.names) && !t.mendRow():
+		case len(t.Row) < len(t.names), len(t.Row) > len(t.names) && (t.mend == nil || !t.mend()):
 			if !t.r.Reject(t.line, t.Raw, fmt.Sprintf("%d columns, the header has %d", len(t.Row), len(t.names))) {
 				return false
 			}
@@ -135,11 +135,6 @@ func (t *table) take(job *capcli.Job, field string, bad flaw) bool {
 		return t.r.Reject(t.line, t.Raw, string(bad))
 	}
 	return t.r.Reject(t.line, t.Raw, field+": "+string(bad))
-}
-
-// mendRow repairs a row with too many columns. It reports whether that succeeded.
-func (t *table) mendRow() bool {
-	return len(t.Row) > len(t.names) && t.mend != nil && t.mend()
 }
 
 // need returns an error that lists those of names that the header lacks, or nil.

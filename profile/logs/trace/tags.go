@@ -341,12 +341,8 @@ type TagShares struct {
 
 // tagShares returns the jobs by tag and value.
 func (d *describer) tagShares() []TagShares {
-	var sets []*capcli.Tags
-	for t := range d.tags {
-		sets = append(sets, t)
-	}
 	var out []TagShares
-	for _, name := range capcli.TagNames(sets) {
+	for _, name := range capcli.TagNames(slices.Collect(maps.Keys(d.tags))) {
 		byValue := map[string]*tallied{}
 		for t, n := range d.tags {
 			value := t.Value(name)

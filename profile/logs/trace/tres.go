@@ -163,7 +163,7 @@ func slurmLength(b []byte) (capcli.Seconds, flaw) {
 	}
 	var days int
 	if d, rest, ok := bytes.Cut(b, []byte{'-'}); ok {
-		n, isNumber := digits(d)
+		n, isNumber := Digits(d)
 		if !isNumber || len(d) > 6 {
 			return 0, notTime
 		}
@@ -175,7 +175,7 @@ func slurmLength(b []byte) (capcli.Seconds, flaw) {
 	for more := true; more; parts++ {
 		var part []byte
 		part, b, more = bytes.Cut(b, []byte{':'})
-		n, isNumber := digits(part)
+		n, isNumber := Digits(part)
 		if !isNumber || len(part) > 6 || parts == 3 {
 			return 0, notTime
 		}

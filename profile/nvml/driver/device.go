@@ -10,31 +10,35 @@ import "unsafe"
 // mostListed is the longest list, in entries, that is asked for.
 const mostListed = 1 << 20
 
-func (d Device) number(s Symbol) (uint32, Return) {
-	var v uint32
+// read calls a function that fills in a T.
+func read[T any](d Device, s Symbol) (T, Return) {
+	var v T
 	ret := Return(C.call_hp(d.lib.at[s], d.h, unsafe.Pointer(&v)))
 	return v, ret
 }
 
-func (d Device) longNumber(s Symbol) (uint64, Return) {
-	var v uint64
-	ret := Return(C.call_hp(d.lib.at[s], d.h, unsafe.Pointer(&v)))
-	return v, ret
-}
+// Number calls a function that returns one number.
+func (d Device) Number(s Symbol) (uint32, Return) { return read[uint32](d, s) }
 
-func (d Device) numberOf(s Symbol, kind uint32) (uint32, Return) {
+// LongNumber is Number of 64 bits.
+func (d Device) LongNumber(s Symbol) (uint64, Return) { return read[uint64](d, s) }
+
+// NumberOf calls a function that returns the number of a kind, which may also be the place in a list.
+func (d Device) NumberOf(s Symbol, kind uint32) (uint32, Return) {
 	var v uint32
 	ret := Return(C.call_hup(d.lib.at[s], d.h, C.uint32_t(kind), unsafe.Pointer(&v)))
 	return v, ret
 }
 
-func (d Device) pair(s Symbol) (uint32, uint32, Return) {
+// Pair calls a function that returns two numbers.
+func (d Device) Pair(s Symbol) (uint32, uint32, Return) {
 	var v, w uint32
 	ret := Return(C.call_hpp(d.lib.at[s], d.h, unsafe.Pointer(&v), unsafe.Pointer(&w)))
 	return v, w, ret
 }
 
-func (d Device) text(s Symbol) (string, Return) {
+// Text calls a function that returns a text.
+func (d Device) Text(s Symbol) (string, Return) {
 	var room [textRoom]byte
 	ret := Return(C.call_hpu(d.lib.at[s], d.h, unsafe.Pointer(&room[0]), textRoom))
 	return textOf(room[:]), ret
@@ -43,66 +47,12 @@ func (d Device) text(s Symbol) (string, Return) {
 // version is what the version field of a structure of size bytes holds: NVML_STRUCT_VERSION.
 func version(size uintptr, v uint32) uint32 { return uint32(size) | v<<24 }
 
-// GetUUID returns the UUID, which begins with GPU- or MIG-.
-func (d Device) GetUUID() (string, Return) { return d.text(SymUUID) }
-
-// GetName returns the name of the model.
-func (d Device) GetName() (string, Return) { return d.text(SymName) }
-
 // GetPCIInfo returns the address of the GPU. Old libraries leave its field BusID empty.
-func (d Device) GetPCIInfo() (PCIInfo, Return) {
-	var v PCIInfo
-	ret := Return(C.call_hp(d.lib.at[SymPci], d.h, unsafe.Pointer(&v)))
-	return v, ret
-}
-
-// GetCudaComputeCapability returns the two parts of the compute capability.
-func (d Device) GetCudaComputeCapability() (major, minor int, ret Return) {
-	v, w, ret := d.pair(SymCapability)
-	return int(v), int(w), ret
-}
-
-// GetNumGpuCores returns the number of cores.
-func (d Device) GetNumGpuCores() (int, Return) {
-	v, ret := d.number(SymCores)
-	return int(v), ret
-}
-
-// GetMemoryBusWidth returns the width of the bus to device memory in bits.
-func (d Device) GetMemoryBusWidth() (uint32, Return) { return d.number(SymBusWidth) }
-
-// GetMaxClockInfo returns the highest clock of a kind in MHz.
-func (d Device) GetMaxClockInfo(kind uint32) (uint32, Return) { return d.numberOf(SymMaxClock, kind) }
-
-// GetMaxPcieLinkGeneration returns the newest generation of PCIe that GPU and slot have in common.
-func (d Device) GetMaxPcieLinkGeneration() (int, Return) {
-	v, ret := d.number(SymLinkGeneration)
-	return int(v), ret
-}
-
-// GetMaxPcieLinkWidth returns the number of lanes that GPU and slot have in common.
-func (d Device) GetMaxPcieLinkWidth() (int, Return) {
-	v, ret := d.number(SymLinkWidth)
-	return int(v), ret
-}
-
-// GetNvLinkState returns FeatureEnabled where an NVLink is up.
-func (d Device) GetNvLinkState(link int) (uint32, Return) {
-	return d.numberOf(SymLinkState, uint32(link))
-}
-
-// GetNvLinkVersion returns the number that nvml.h gives the version of an NVLink.
-func (d Device) GetNvLinkVersion(link int) (uint32, Return) {
-	return d.numberOf(SymLinkVersion, uint32(link))
-}
+func (d Device) GetPCIInfo() (PCIInfo, Return) { return read[PCIInfo](d, SymPci) }
 
 // GetUtilizationRates returns the shares of the last sample period in which a kernel ran, and in which
 // memory was read or written.
-func (d Device) GetUtilizationRates() (Utilization, Return) {
-	var v Utilization
-	ret := Return(C.call_hp(d.lib.at[SymUtil], d.h, unsafe.Pointer(&v)))
-	return v, ret
-}
+func (d Device) GetUtilizationRates() (Utilization, Return) { return read[Utilization](d, SymUtil) }
 
 // GetSamples returns the buffer of the driver's own samples of a kind since a time of its clock in µs. It
 // may be longer than what was written: the rest has no time.
@@ -126,55 +76,14 @@ func (d Device) GetMemoryInfo2() (Memory2, Return) {
 }
 
 // GetMemoryInfo returns device memory.
-func (d Device) GetMemoryInfo() (Memory, Return) {
-	var v Memory
-	ret := Return(C.call_hp(d.lib.at[SymMemory], d.h, unsafe.Pointer(&v)))
-	return v, ret
-}
-
-// GetPowerUsage returns power in mW.
-func (d Device) GetPowerUsage() (uint32, Return) { return d.number(SymPower) }
-
-// GetEnforcedPowerLimit returns the limit of power in mW.
-func (d Device) GetEnforcedPowerLimit() (uint32, Return) { return d.number(SymLimit) }
-
-// GetTotalEnergyConsumption returns energy in mJ since the driver was loaded.
-func (d Device) GetTotalEnergyConsumption() (uint64, Return) { return d.longNumber(SymEnergy) }
+func (d Device) GetMemoryInfo() (Memory, Return) { return read[Memory](d, SymMemory) }
 
 // GetTemperatureV returns the temperature of the die in °C.
 func (d Device) GetTemperatureV() (int32, Return) {
-	v := temperature1{Version: version(unsafe.Sizeof(temperature1{}), 1), Sensor: temperatureGPU}
+	v := temperature1{Version: version(unsafe.Sizeof(temperature1{}), 1), Sensor: TemperatureGPU}
 	ret := Return(C.call_hp(d.lib.at[SymTemp], d.h, unsafe.Pointer(&v)))
 	return v.Celsius, ret
 }
-
-// GetTemperature is GetTemperatureV of drivers before CUDA 13.
-func (d Device) GetTemperature() (uint32, Return) { return d.numberOf(SymTempOld, temperatureGPU) }
-
-// GetClockInfo returns a clock in MHz.
-func (d Device) GetClockInfo(kind uint32) (uint32, Return) { return d.numberOf(SymClock, kind) }
-
-// GetPerformanceState returns the number of the state, 0 for P0.
-func (d Device) GetPerformanceState() (uint32, Return) { return d.number(SymPState) }
-
-// GetCurrentClocksEventReasons returns the bits of what holds the clocks down.
-func (d Device) GetCurrentClocksEventReasons() (uint64, Return) { return d.longNumber(SymReasons) }
-
-// GetCurrentClocksThrottleReasons is GetCurrentClocksEventReasons of drivers before CUDA 12.2.
-func (d Device) GetCurrentClocksThrottleReasons() (uint64, Return) {
-	return d.longNumber(SymReasonsOld)
-}
-
-// GetFanSpeed returns the intended speed of the fan in %.
-func (d Device) GetFanSpeed() (uint32, Return) { return d.number(SymFan) }
-
-// GetPcieThroughput returns what went over PCIe in one direction, KB/s. It takes 20 ms.
-func (d Device) GetPcieThroughput(direction uint32) (uint32, Return) {
-	return d.numberOf(SymPCIe, direction)
-}
-
-// GetPcieReplayCounter returns how often something was sent again over PCIe.
-func (d Device) GetPcieReplayCounter() (uint32, Return) { return d.number(SymReplays) }
 
 // GetTotalEccErrors returns the memory errors of a kind since the driver was loaded.
 func (d Device) GetTotalEccErrors(kind uint32) (uint64, Return) {
@@ -189,18 +98,6 @@ func (d Device) GetRemappedRows() (corrected, not int, pending, failed bool, ret
 	var a, b, p, f uint32
 	ret = Return(C.call_hpppp(d.lib.at[SymRemapped], d.h, unsafe.Pointer(&a), unsafe.Pointer(&b), unsafe.Pointer(&p), unsafe.Pointer(&f)))
 	return int(a), int(b), p != 0, f != 0, ret
-}
-
-// GetEncoderUtilization returns the use of the encoders in %.
-func (d Device) GetEncoderUtilization() (uint32, Return) {
-	v, _, ret := d.pair(SymEncoder)
-	return v, ret
-}
-
-// GetDecoderUtilization returns the use of the decoders in %.
-func (d Device) GetDecoderUtilization() (uint32, Return) {
-	v, _, ret := d.pair(SymDecoder)
-	return v, ret
 }
 
 // GetFieldValues fills in the values of the fields, each with a code of its own.
@@ -228,18 +125,6 @@ func (d Device) GPMMigSampleGet(gi int, s GPMSample) Return {
 	return Return(C.call_huh(d.lib.at[SymGpmMig], d.h, C.uint32_t(gi), s.h))
 }
 
-// GetMigMode returns MIGEnabled where MIG is on.
-func (d Device) GetMigMode() (uint32, Return) {
-	now, _, ret := d.pair(SymMigMode)
-	return now, ret
-}
-
-// GetMaxMigDeviceCount returns the number of places for MIG devices.
-func (d Device) GetMaxMigDeviceCount() (int, Return) {
-	v, ret := d.number(SymMigMax)
-	return int(v), ret
-}
-
 // GetMigDeviceHandleByIndex returns the MIG device in a place.
 func (d Device) GetMigDeviceHandleByIndex(i int) (Device, Return) {
 	out := Device{lib: d.lib}
@@ -247,36 +132,11 @@ func (d Device) GetMigDeviceHandleByIndex(i int) (Device, Return) {
 	return out, ret
 }
 
-// GetGpuInstanceID returns the number of the GPU instance of a MIG device.
-func (d Device) GetGpuInstanceID() (int, Return) {
-	v, ret := d.number(SymMigGI)
-	return int(v), ret
-}
-
-// GetComputeInstanceID returns the number of the compute instance of a MIG device.
-func (d Device) GetComputeInstanceID() (int, Return) {
-	v, ret := d.number(SymMigCI)
-	return int(v), ret
-}
-
 // GetAttributes returns the slices of a MIG device.
-func (d Device) GetAttributes() (Attributes, Return) {
-	var v Attributes
-	ret := Return(C.call_hp(d.lib.at[SymAttributes], d.h, unsafe.Pointer(&v)))
-	return v, ret
-}
+func (d Device) GetAttributes() (Attributes, Return) { return read[Attributes](d, SymAttributes) }
 
-// GetComputeRunningProcesses returns the processes with a context for computing.
-func (d Device) GetComputeRunningProcesses() ([]Process, Return) { return d.processes(SymCompute) }
-
-// GetGraphicsRunningProcesses returns the processes with a context for graphics.
-func (d Device) GetGraphicsRunningProcesses() ([]Process, Return) { return d.processes(SymGraphics) }
-
-// GetMPSComputeRunningProcesses returns the clients of MPS.
-func (d Device) GetMPSComputeRunningProcesses() ([]Process, Return) { return d.processes(SymMPS) }
-
-// processes asks with ever more room, since the list may grow between two calls.
-func (d Device) processes(s Symbol) ([]Process, Return) {
+// Processes calls a function that lists processes, with ever more room: the list may grow between two calls.
+func (d Device) Processes(s Symbol) ([]Process, Return) {
 	for room := uint32(16); room <= mostListed; room *= 4 {
 		n := room
 		if d.lib.old[s] {
@@ -319,9 +179,6 @@ func (d Device) GetProcessUtilization(since uint64) ([]ProcessSample, Return) {
 	ret = Return(C.call_hppl(at, d.h, unsafe.Pointer(&list[0]), unsafe.Pointer(&n), C.uint64_t(since)))
 	return list[:min(int(n), len(list))], ret
 }
-
-// GetSupportedEventTypes returns the bits of the events that the GPU tells of.
-func (d Device) GetSupportedEventTypes() (uint64, Return) { return d.longNumber(SymEventTypes) }
 
 // RegisterEvents adds events of the GPU to a set.
 func (d Device) RegisterEvents(kinds uint64, set EventSet) Return {

@@ -40,7 +40,7 @@ var numbers = map[string]int{
 	"NVML_CLOCK_SM": ClockSM, "NVML_CLOCK_MEM": ClockMem,
 	"NVML_GPU_UTILIZATION_SAMPLES": SamplesUtilGPU, "NVML_MEMORY_UTILIZATION_SAMPLES": SamplesUtilMem,
 	"NVML_MEMORY_ERROR_TYPE_CORRECTED": MemoryErrorCorrected, "NVML_MEMORY_ERROR_TYPE_UNCORRECTED": MemoryErrorUncorrected,
-	"NVML_VOLATILE_ECC": volatileECC, "NVML_TEMPERATURE_GPU": temperatureGPU,
+	"NVML_VOLATILE_ECC": volatileECC, "NVML_TEMPERATURE_GPU": TemperatureGPU,
 	"NVML_PCIE_UTIL_TX_BYTES": PCIeTxBytes, "NVML_PCIE_UTIL_RX_BYTES": PCIeRxBytes,
 	"NVML_FEATURE_ENABLED": FeatureEnabled, "NVML_DEVICE_MIG_ENABLE": MIGEnabled,
 	"nvmlEventTypeDoubleBitEccError": EventDoubleBitECC, "nvmlEventTypeXidCriticalError": EventXid,

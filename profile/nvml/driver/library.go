@@ -121,17 +121,12 @@ func textOf(room []byte) string {
 	return string(text)
 }
 
-func (l *Library) text(s Symbol) (string, Return) {
+// Text calls a function that returns a text.
+func (l *Library) Text(s Symbol) (string, Return) {
 	var room [textRoom]byte
 	ret := Return(C.call_pu(l.at[s], unsafe.Pointer(&room[0]), textRoom))
 	return textOf(room[:]), ret
 }
-
-// SystemGetDriverVersion returns the version of the driver, as "550.54.15".
-func (l *Library) SystemGetDriverVersion() (string, Return) { return l.text(SymDriverVersion) }
-
-// SystemGetNVMLVersion returns the version of the library.
-func (l *Library) SystemGetNVMLVersion() (string, Return) { return l.text(SymNVMLVersion) }
 
 // DeviceGetCount returns the number of GPUs.
 func (l *Library) DeviceGetCount() (int, Return) {

@@ -71,8 +71,8 @@ const (
 
 	// volatileECC counts since the driver was loaded.
 	volatileECC = 0
-	// temperatureGPU is the sensor on the GPU's die.
-	temperatureGPU = 0
+	// TemperatureGPU is the sensor on the GPU's die.
+	TemperatureGPU = 0
 
 	PCIeTxBytes = 0
 	PCIeRxBytes = 1

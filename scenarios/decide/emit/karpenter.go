@@ -1,6 +1,9 @@
 package emit
 
-import "io"
+import (
+	"io"
+	"slices"
+)
 
 func init() {
 	Targets.Add("karpenter", "NodePools of Karpenter (v1), with limits and weights", writeKarpenter)
@@ -66,10 +69,5 @@ func writeKarpenter(w io.Writer, p *Plan) error {
 }
 
 func hasProvided(pools []Pool) bool {
-	for _, x := range pools {
-		if x.Terms != "owned" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pools, func(x Pool) bool { return x.Terms != "owned" })
 }

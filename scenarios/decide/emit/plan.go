@@ -371,7 +371,7 @@ func (q *Request) nameOnce(p *Plan) {
 		}
 		names[name] = true
 		if name != p.Tenants[i].Name {
-			p.Facts = append(p.Facts, fmt.Sprintf("tenant %s is called %s", oneLine(p.Tenants[i].Name), name))
+			p.Facts = append(p.Facts, fmt.Sprintf("tenant %s is called %s", strconv.QuoteToASCII(p.Tenants[i].Name), name))
 		}
 		p.Tenants[i].Name = name
 	}
@@ -395,6 +395,3 @@ func plainName(s string) string {
 	}
 	return strings.Trim(name, "-")
 }
-
-// oneLine returns a text in quotes, with nothing that could end a comment.
-func oneLine(s string) string { return strconv.QuoteToASCII(s) }

@@ -48,7 +48,7 @@ func writeSlurm(w io.Writer, p *Plan) error {
 		}
 	}
 	for _, n := range p.Tenants {
-		t.line("sacctmgr -i add account %s set FairShare=%d", n.Name, shares(n.Weight))
+		t.line("sacctmgr -i add account %s set FairShare=%d", n.Name, max(1, int64(math.Round(n.Weight*100))))
 		if n.Quota > 0 {
 			t.line("sacctmgr -i modify account %s set GrpTRES=gres/gpu=%d", n.Name, n.Quota)
 		}
@@ -70,6 +70,3 @@ func writeSlurm(w io.Writer, p *Plan) error {
 func nodesVariable(name string) string {
 	return "NODES_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
-
-// shares returns a weight as shares of Slurm, which are whole numbers.
-func shares(weight float64) int64 { return max(1, int64(math.Round(weight*100))) }

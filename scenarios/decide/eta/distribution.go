@@ -5,7 +5,6 @@ import "math"
 // distribution is what is believed of a wait: its quantiles at 0, 1, … 100 %, on the log scale.
 type distribution [101]float32
 
-// distributionOf returns the distribution of sorted values.
 func distributionOf(sorted []float32) *distribution {
 	var d distribution
 	for k := range d {

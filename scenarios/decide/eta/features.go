@@ -195,9 +195,5 @@ func (d *describer) features(i int, s *queueState) []float32 {
 			meanOf(&partition.waits, 5), meanOf(&partition.waits, 30), meanOf(&partition.errors, 10), highestOf(&partition.waits, 10))
 	}
 	d.submitted[l.tenants[i]]++
-	out := make([]float32, len(all))
-	for k, v := range all {
-		out[k] = float32(v)
-	}
-	return out
+	return capcli.Map(all, func(v float64) float32 { return float32(v) })
 }

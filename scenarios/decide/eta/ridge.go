@@ -10,7 +10,6 @@ type ridge struct {
 	constant                 float64
 }
 
-// fitRidge fits y to the rows x.
 func fitRidge(x [][]float32, y []float32) *ridge {
 	n, m := float64(len(x)), len(x[0])
 	r := &ridge{mean: make([]float64, m), scale: make([]float64, m), coefficient: make([]float64, m)}

@@ -99,8 +99,8 @@ type Rated struct {
 	Score
 }
 
-// MethodOwn is the name of our own estimates among the methods.
-const MethodOwn = "learnt from the log"
+// methodOwn is the name of our own estimates among the methods.
+const methodOwn = "learnt from the log"
 
 // Scored says how good the estimates of a log's jobs were: the document capcli/eta_score/v1.
 type Scored struct {
@@ -147,7 +147,7 @@ func (h *History) Score(ctx context.Context, q Request, progress func(done, tota
 	if n := len(l.Jobs) - out.Started; n > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("%s %s never started: they count in the queue and have no row", capcli.Grouped(int64(n)), capcli.Plural(int64(n), "job")))
 	}
-	pairs := append([]ScorePair{l.Rate(MethodOwn, f.Estimates)}, l.Baselines(f.Replays)...)
+	pairs := append([]ScorePair{l.Rate(methodOwn, f.Estimates)}, l.Baselines(f.Replays)...)
 	for _, p := range pairs {
 		out.Scores = append(out.Scores, Rated{p.Method, "all", p.All})
 	}

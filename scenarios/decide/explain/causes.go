@@ -80,10 +80,7 @@ func (s *total) add(r *cause.Row, tenants []string) {
 func (x *explanation) causeText(c cause.Cause) string {
 	quota := c&cause.Quota != 0
 	c &^= cause.Quota
-	var texts []string
-	for _, one := range c.Split() {
-		texts = append(texts, x.oneCause(one))
-	}
+	texts := capcli.Map(c.Split(), x.oneCause)
 	text := strings.Join(texts, "; or ")
 	if len(texts) > 1 {
 		text = "either of: " + text
@@ -286,10 +283,7 @@ func (s *total) json(x *explanation, all capcli.Seconds) Cause {
 
 // byAmount returns the times by name, largest first.
 func byAmount(of map[string]capcli.Seconds) []NamedTime {
-	var out []NamedTime
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		out = append(out, NamedTime{name, of[name]})
-	}
+	out := capcli.Map(slices.Sorted(maps.Keys(of)), func(name string) NamedTime { return NamedTime{name, of[name]} })
 	slices.SortStableFunc(out, func(a, b NamedTime) int { return cmp.Compare(b.Time, a.Time) })
 	return out
 }

@@ -114,7 +114,6 @@ func (l *parting) add(by, name, what string, usd capcli.USD, t capcli.GPUTime) {
 	l.out = append(l.out, p)
 }
 
-// slots appends a part for each slot of a line.
 func (l *parting) slots(by, name string, line *billing.Line) {
 	for _, slot := range l.metric.Slots() {
 		usd, t := line.InSlot(slot)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"capcli"
 )
 
 // Choice is one set of purchases for all futures of a Field.
@@ -226,10 +228,7 @@ func (h *hunt) try(ctx context.Context, weights []int64) error {
 	if err != nil {
 		return err
 	}
-	cut := make([]float64, len(h.in))
-	for i, s := range h.in {
-		cut[i] = float64(costs[s])
-	}
+	cut := capcli.Map(h.in, func(s int) float64 { return float64(costs[s]) })
 	h.game.plans, h.plans = append(h.game.plans, cut), append(h.plans, bought)
 	return nil
 }

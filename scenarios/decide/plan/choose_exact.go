@@ -15,7 +15,6 @@ type box struct {
 	lo, hi []int64 // by option; a hi below 0 is no limit
 }
 
-// wholeBox returns the box of all choices of a field.
 func (f *Field) wholeBox() *box {
 	b := &box{lo: make([]int64, len(f.deal.options)), hi: make([]int64, len(f.deal.options))}
 	for i := range b.hi {

@@ -120,10 +120,7 @@ func (s *coverSearch) branch(ctx context.Context, node coverNode) (children []co
 		bound = node.bound
 	}
 	for _, way := range []func(float64) float64{math.Round, math.Floor, math.Ceil} {
-		whole := make([]int64, len(x))
-		for j, v := range x {
-			whole[j] = int64(way(v))
-		}
+		whole := capcli.Map(x, func(v float64) int64 { return int64(way(v)) })
 		s.keep(s.polish(s.c.clamp(whole)))
 	}
 	if s.isBeaten(bound) {
@@ -410,7 +407,6 @@ func proveCover(rows []flow.Levels, offers []coverOffer, prices []float64) *big.
 	return q
 }
 
-// limitedOffers returns the part of the bound from offers with limits.
 func limitedOffers(offers []coverOffer, y []int64, parts int64) *big.Int {
 	sum := new(big.Int)
 	for j := range offers {

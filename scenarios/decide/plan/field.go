@@ -58,10 +58,7 @@ func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
 	}
 	var curves []*Curve
 	for i, path := range f.Paths {
-		milli := make([]float64, len(path))
-		for k, v := range path {
-			milli[k] = math.Round(v*1000) / 1000
-		}
+		milli := capcli.Map(path, func(v float64) float64 { return math.Round(v*1000) / 1000 })
 		c, err := NewCurve(f.Grid.Origin, f.Grid.Step, milli)
 		if err != nil {
 			return nil, fmt.Errorf("future %d: %w", i, err)

@@ -17,10 +17,7 @@ func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	var cuts []capcli.Seconds
-	for _, l := range levels {
-		cuts = append(cuts, l.At)
-	}
+	cuts := capcli.Map(levels, func(l capcli.Level[capcli.Seconds]) capcli.Seconds { return l.At })
 	left := *c
 	out := &left
 	out.Work = make([]capcli.GPUTime, len(c.Work))

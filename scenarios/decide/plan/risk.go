@@ -197,10 +197,7 @@ func (r Risk) WeightedUSD(costs []capcli.USD, weights []int64, half bool) capcli
 	if len(costs) == 0 {
 		return 0
 	}
-	list := make([]int64, len(costs))
-	for i, u := range costs {
-		list[i] = int64(u)
-	}
+	list := capcli.Map(costs, func(u capcli.USD) int64 { return int64(u) })
 	v := r.MeasureWeighted(list, weights)
 	n, d := new(big.Int).Mul(v.Num(), big.NewInt(2)), v.Denom()
 	if half {

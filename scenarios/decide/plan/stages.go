@@ -376,11 +376,7 @@ func (t *tree) solve(ctx context.Context, fixed func(option int) int64, early fu
 
 // repeat returns the solution that makes, in every node, the purchases of a plan for all futures.
 func (t *tree) repeat(plan *Choice) []int64 {
-	out := make([]int64, len(t.buys))
-	for j, v := range t.buys {
-		out[j] = plan.bought[v.option]
-	}
-	return out
+	return capcli.Map(t.buys, func(v variable) int64 { return plan.bought[v.option] })
 }
 
 // mean returns the mean cost of a solution over the futures, and the purchases of each future.

@@ -1,6 +1,7 @@
 package spot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,10 +168,7 @@ func (q *Request) jobs(a *supply.Availability) ([]*Job, error) {
 			Field: "data", Text: fmt.Sprintf("the recording is %s long, the deadline is after %s", a.Span(), q.Deadline), Hint: "give a longer recording or a shorter deadline",
 		}
 	}
-	available := make([]bool, len(a.Counts))
-	for i, c := range a.Counts {
-		available[i] = c >= q.Nodes
-	}
+	available := capcli.Map(a.Counts, func(c int) bool { return c >= q.Nodes })
 	starts := min(q.Starts, room+1)
 	out := make([]*Job, starts)
 	for k := range out {
@@ -212,9 +210,7 @@ func rowOf(name string, stays []Stay, q *Request, demand *capcli.USD) Row {
 		return r
 	}
 	mean := capcli.MeanUSD(len(done), false, func(i int) capcli.USD { return done[i] })
-	if *demand == 0 {
-		*demand = mean
-	}
+	*demand = cmp.Or(*demand, mean)
 	n := float64(len(done))
 	saving, share, each := 1-mean.Float()/demand.Float(), float64(spot)/n/float64(q.Work), float64(changes)/n
 	r.Mean, r.Max, r.Saving, r.SpotShare, r.Changeovers = &mean, &most, &saving, &share, &each

@@ -216,7 +216,6 @@ func (t *Term) Rule(name string) *Rule {
 // Forecast returns the row of the decision by the forecast.
 func (t *Term) Forecast() *Rule { return t.Rule(ruleName) }
 
-// sentences returns the answer.
 func (r *Result) sentences() string {
 	var out []string
 	for i := range r.Terms {

@@ -5,6 +5,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -58,12 +59,8 @@ type Question struct {
 // Parse parses the request. The error is a *capcli.RequestError or a *capcli.UnknownError.
 func (r *Request) Parse() (*Question, error) {
 	q := &Question{Request: *r, count: originsUsual}
-	if q.Model == "" {
-		q.Model = DefaultModel
-	}
-	if q.Paths == 0 {
-		q.Paths = pathsUsual
-	}
+	q.Model = cmp.Or(q.Model, DefaultModel)
+	q.Paths = cmp.Or(q.Paths, pathsUsual)
 	if _, err := forecast.Models.Get(q.Model); err != nil {
 		return nil, err
 	}

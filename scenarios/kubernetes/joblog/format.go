@@ -75,7 +75,6 @@ func readJobs(r *trace.Reader) error {
 	return h.yield(r)
 }
 
-// readInput adds one input to c.
 func readInput(r *trace.Reader, c *Reader, name string, in io.Reader) error {
 	cut, err := c.Read(name, in)
 	var known *capcli.InputError

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"capcli"
@@ -113,9 +114,7 @@ func (d *deriver) managed() {
 		key := w.Metadata.key("Workload")
 		if owner := w.owner(); owner != nil {
 			key = owner.UID
-			if key == "" {
-				key = owner.Kind + " " + j.ID
-			}
+			key = cmp.Or(key, owner.Kind+" "+j.ID)
 		}
 		at, twice := d.byObject[key]
 		switch {
@@ -149,9 +148,7 @@ func (w *workload) age() capcli.Time {
 func (w *workload) owner() *reference {
 	if c := w.Metadata.controller(); c != nil {
 		ref := *c
-		if ref.UID == "" {
-			ref.UID = string(w.Metadata.Labels["kueue.x-k8s.io/job-uid"])
-		}
+		ref.UID = cmp.Or(ref.UID, string(w.Metadata.Labels["kueue.x-k8s.io/job-uid"]))
 		return &ref
 	}
 	return nil
@@ -180,9 +177,7 @@ func (d *deriver) managedJob(w *workload) Job {
 			j.Submit, _ = parseTime(job.Metadata.Created)
 			j.labels = append([]map[string]scalar{job.Metadata.Labels}, j.labels...)
 			j.Team = string(job.Metadata.Labels["team"])
-			if j.Limit == 0 {
-				j.Limit = capcli.Seconds(max(job.Spec.Deadline, 0))
-			}
+			j.Limit = cmp.Or(j.Limit, capcli.Seconds(max(job.Spec.Deadline, 0)))
 			j.line = job.line
 		}
 	}
@@ -229,9 +224,7 @@ func (j *Job) count(w *workload) {
 		}
 	}
 	for i := range w.Spec.PodSets {
-		if j.Product == "" {
-			j.Product = string(w.Spec.PodSets[i].Template.Spec.NodeSelector["nvidia.com/gpu.product"])
-		}
+		j.Product = cmp.Or(j.Product, string(w.Spec.PodSets[i].Template.Spec.NodeSelector["nvidia.com/gpu.product"]))
 	}
 	j.hold(total)
 	j.Flavor = strings.Join(unique(flavors), "|")
@@ -410,7 +403,6 @@ func (d *deriver) containers() {
 // mostOwners is the longest chain of owners that is followed from a pod.
 const mostOwners = 8
 
-// jobOf returns the index of the job to which a pod belongs.
 func (d *deriver) jobOf(p *pod) (index int, ok bool) {
 	m := &p.Metadata
 	for range mostOwners {
@@ -449,13 +441,49 @@ func sortedBy[T any](m map[string]T, name func(T) string) []T {
 	slices.SortFunc(keys, func(a, b string) int {
 		return cmp.Or(strings.Compare(name(m[a]), name(m[b])), strings.Compare(a, b))
 	})
-	out := make([]T, len(keys))
-	for i, k := range keys {
-		out[i] = m[k]
-	}
-	return out
+	return capcli.Map(keys, func(k string) T { return m[k] })
 }
 
 func counted(n int, word string) string {
 	return capcli.Grouped(int64(n)) + " " + capcli.Plural(int64(n), word)
+}
+
+// Rows returns the jobs as a table, under a header. Times are RFC 3339 in UTC; unknown values are empty.
+func (h *History) Rows() [][]string {
+	rows := [][]string{{
+		"job_id", "tenant", "team", "queue", "cluster_queue", "priority_class", "priority", "flavor", "pods", "gpus", "mig", "submit",
+		"reserved", "start", "first_container", "end", "state", "preemptions", "evictions", "earlier_seconds", "gpu_seconds",
+	}}
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		held := ""
+		if n, ok := j.GPUSeconds(); ok {
+			held = strconv.FormatInt(n, 10)
+		}
+		number := func(n int64) string { return strconv.FormatInt(n, 10) }
+		rows = append(rows, []string{
+			j.ID, j.Tenant, j.Team, j.Queue, j.ClusterQueue, j.PriorityClass, number(j.Priority), j.Flavor, number(j.Pods), number(j.GPUs),
+			migText(j.MIG), j.Submit.String(), j.Reserved.String(), j.Start.String(), j.FirstContainer.String(), j.End.String(), j.State,
+			number(j.Preemptions), number(j.Evictions), number(int64(j.Earlier)), held,
+		})
+	}
+	return rows
+}
+
+// RunRows returns the runs as a table, under a header.
+func (h *History) RunRows() [][]string {
+	rows := [][]string{{"job_id", "admitted", "stopped", "why"}}
+	for _, r := range h.Runs {
+		rows = append(rows, []string{r.ID, r.Admitted.String(), r.Stopped.String(), r.Why})
+	}
+	return rows
+}
+
+// lastRun returns the last run of each job, by job.
+func (h *History) lastRun() map[string]Run {
+	out := map[string]Run{}
+	for _, r := range h.Runs {
+		out[r.ID] = r
+	}
+	return out
 }

@@ -9,7 +9,6 @@ import (
 	"capcli"
 )
 
-// node is a Node.
 type node struct {
 	Metadata meta `json:"metadata"`
 	Spec     struct {

@@ -1,6 +1,7 @@
 package joblog
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,7 +104,6 @@ func (c conditions) find(kind, status string) *condition {
 	return nil
 }
 
-// podTemplate is a pod to be.
 type podTemplate struct {
 	Metadata struct {
 		Labels map[string]scalar `json:"labels"`
@@ -188,7 +188,6 @@ type batchJob struct {
 	line int
 }
 
-// pod is a Pod.
 type pod struct {
 	Metadata meta    `json:"metadata"`
 	Spec     podSpec `json:"spec"`
@@ -234,9 +233,7 @@ func (e *event) subject() (reference, string) {
 	case e.Regarding != nil:
 		ref = *e.Regarding
 	}
-	if ref.Namespace == "" {
-		ref.Namespace = e.Metadata.Namespace
-	}
+	ref.Namespace = cmp.Or(ref.Namespace, e.Metadata.Namespace)
 	if e.Message == "" {
 		return ref, e.Note
 	}

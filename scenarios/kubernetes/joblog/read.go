@@ -242,7 +242,6 @@ func (w *workload) check(r *Reader) error {
 	return nil
 }
 
-// earlierSeconds returns the seconds of all earlier runs.
 func (w *workload) earlierSeconds() int64 {
 	for _, p := range []*int64{w.Status.Past, w.Status.PastBeta1} {
 		if p != nil {

@@ -166,7 +166,6 @@ type round struct {
 	retry   map[*workload]bool // heads that go back at once
 }
 
-// process decides on one head.
 func (r *round) process(h *head) {
 	if h.a.mode == noFit {
 		return
@@ -361,7 +360,6 @@ func (s *simulation) giveBack(w *workload) {
 	w.queue.admitted = slices.DeleteFunc(w.queue.admitted, func(o *workload) bool { return o == w })
 }
 
-// admission is the decision that admits a head.
 func (s *simulation) admission(h *head) Decision {
 	d := Decision{Event: Admit, Workload: h.w.spec.ID, Flavors: map[string]map[string]string{}}
 	for i, p := range h.w.spec.PodSets {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"capcli"
 )
 
 // fairSearch is one search for workloads to preempt by fair sharing. The request
@@ -268,7 +270,7 @@ func tournament(n *node, standings map[*queue]*standing) *standing {
 
 // compare orders two heads that meet at a cohort, each at its child of it.
 func (s *standing) compare(at *node, o *standing, other *node) int {
-	return cmp.Or(compareBool(!s.borrows[at], !o.borrows[other]), s.shares[at].compare(o.shares[other]), s.h.compareHead(o.h))
+	return cmp.Or(capcli.Bit(!o.borrows[other])-capcli.Bit(!s.borrows[at]), s.shares[at].compare(o.shares[other]), s.h.compareHead(o.h))
 }
 
 // compareHead orders heads that are equal otherwise.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"capcli"
 )
 
 // The reasons of a preemption, in Kueue's words.
@@ -62,19 +64,8 @@ func (p *preemption) mayPreempt(policy string, w *workload) bool {
 // compareVictims is the order in which workloads are preempted: those that leave
 // already, other queues' first, lower priority, later admitted, by name.
 func (p *preemption) compareVictims(a, b *workload) int {
-	return cmp.Or(compareBool(a.leaving, b.leaving), compareBool(a.queue != p.q, b.queue != p.q),
+	return cmp.Or(capcli.Bit(b.leaving)-capcli.Bit(a.leaving), capcli.Bit(b.queue != p.q)-capcli.Bit(a.queue != p.q),
 		cmp.Compare(a.spec.Priority, b.spec.Priority), cmp.Compare(b.start, a.start), strings.Compare(a.spec.tieName(), b.spec.tieName()))
-}
-
-// compareBool orders true first.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
 }
 
 // candidate is a workload that might be preempted.

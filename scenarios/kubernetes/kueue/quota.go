@@ -3,6 +3,7 @@ package kueue
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // slot is one resource in one flavor: an index into the world's list of them.
@@ -106,12 +107,7 @@ func (n *node) exceeds(s slot, v int64) bool { return n.usage[s]+v > n.subtree[s
 
 // exceedsAny tells whether n exceeds in one of these.
 func (n *node) exceedsAny(slots []slot) bool {
-	for _, s := range slots {
-		if n.exceeds(s, 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slots, func(s slot) bool { return n.exceeds(s, 0) })
 }
 
 // borrowingLevel is how far up the tree a queue must go to borrow v: 0 is not at

@@ -243,10 +243,7 @@ func sortDecisions(list []Decision) {
 func (s *simulation) step(cycles int) Step {
 	out := Step{At: s.now, Cycles: cycles, Pending: map[string][]string{}, Used: map[string]map[string]int64{}}
 	for _, q := range s.c.queues {
-		var names []string
-		for _, w := range q.pending() {
-			names = append(names, w.spec.ID)
-		}
+		names := capcli.Map(q.pending(), func(w *workload) string { return w.spec.ID })
 		if names != nil {
 			out.Pending[q.node.name] = names
 		}

@@ -245,7 +245,6 @@ func (h *hosts) countDomain(d *domain, requests map[string]int64, may func(*Node
 	}
 }
 
-// domainsAt returns the domains of a level.
 func (h *hosts) domainsAt(level int) []*domain {
 	list := []*domain{h.root}
 	for ; level >= 0; level-- {

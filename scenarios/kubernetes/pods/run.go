@@ -39,7 +39,6 @@ const (
 	done    // succeeded, killed or lost
 )
 
-// pod is a pod of an owner.
 type pod struct {
 	owner     *owner
 	index     int
@@ -116,7 +115,7 @@ type simulation struct {
 	all    []*owner // as in the world
 	quotas []*quota
 	lines  []*line
-	agenda agenda
+	agenda capcli.Heap[item]
 	now    capcli.Seconds
 	seq    int64
 	tried  map[*pod]bool  // pods that wait for their victims, as long as nothing changes
@@ -139,19 +138,9 @@ type item struct {
 	retry bool   // for a quota refused it
 }
 
-type agenda []item
-
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(a[i].at, a[j].at), cmp.Compare(a[i].order, a[j].order)) < 0
-}
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(item)) }
-func (a *agenda) Pop() any {
-	last := len(*a) - 1
-	x := (*a)[last]
-	*a = (*a)[:last]
-	return x
+// Precedes orders by time, then as they were planned.
+func (a item) Precedes(b item) bool {
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order)) < 0
 }
 
 func (s *simulation) plan(it item) {
@@ -408,7 +397,6 @@ func (s *simulation) create(p *pod) {
 	o.line.stuck = false
 }
 
-// bind starts a pod on a node.
 func (s *simulation) bind(p *pod, n *node, since capcli.Seconds) {
 	o := p.owner
 	l := o.line
@@ -464,7 +452,6 @@ func (s *simulation) release(p *pod, how Ended) {
 	s.unstick()
 }
 
-// lastStay returns the last stay of a pod.
 func (p *pod) lastStay() *Start {
 	r := p.result()
 	return &r.Starts[len(r.Starts)-1]

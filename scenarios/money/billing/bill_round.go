@@ -35,7 +35,7 @@ func (w *writer) roundQuantities() {
 	}
 	used := w.ordered(func(d *draft) bool { return d.bucket >= 0 }, func(a, b *draft) int {
 		return cmp.Or(cmp.Compare(a.period, b.period), cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.who, b.who),
-			cmp.Compare(btoi(a.commit < 0), btoi(b.commit < 0)), cmp.Compare(a.commit, b.commit), cmp.Compare(a.pricing, b.pricing))
+			cmp.Compare(capcli.Bit(a.commit < 0), capcli.Bit(b.commit < 0)), cmp.Compare(a.commit, b.commit), cmp.Compare(a.pricing, b.pricing))
 	})
 	for rows := range runsOf(used, func(i, j int) bool {
 		a, b := &w.rows[i], &w.rows[j]

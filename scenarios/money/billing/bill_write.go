@@ -324,10 +324,7 @@ func (w *writer) amortise() {
 func (w *writer) amortiseRows(rows []draft) {
 	k, period := rows[0].commit, rows[0].period
 	c := w.x.commits[k]
-	weights := make([]wide, len(rows))
-	for i := range rows {
-		weights[i] = rows[i].weight
-	}
+	weights := capcli.Map(rows, func(x draft) wide { return x.weight })
 	amount := c.straight(w.totals[k], w.endOf(period)) - c.straight(w.totals[k], w.starts[period])
 	if w.x.draws != nil && w.x.draws[k] != nil {
 		amount = w.spent[rowKey{period, Purchase, committedRate, k, NoStatus, -1, -1}]
@@ -342,7 +339,6 @@ func (w *writer) amortiseRows(rows []draft) {
 	}
 }
 
-// endOf returns the end of a period.
 func (w *writer) endOf(period int32) capcli.Time {
 	if int(period)+1 < len(w.starts) {
 		return w.starts[period+1]
@@ -403,7 +399,6 @@ func (w *writer) spread(rows []int, price capcli.Rate, in func(*draft) bool, to 
 	return nil
 }
 
-// finished returns the row of a draft.
 func (w *writer) finished(d *draft) Row {
 	r := Row{
 		Start: w.starts[d.period], End: w.endOf(d.period), Category: d.category, Pricing: d.pricing, Status: d.status,
@@ -441,12 +436,7 @@ func (w *writer) finished(d *draft) Row {
 // contract sets the fields of a row that come from its commitment.
 func (w *writer) contract(r *Row, c *Commitment) {
 	r.of, r.Commitment, r.Product = c, c.ID, c.Product.Name()
-	s := &c.Scope
-	r.SKU = SKU{
-		Provider: s.Provider, Region: s.Region, Zone: s.Zone, Family: s.Family, Size: s.Size,
-		GPUModel: s.GPUModel, Service: s.Service, OS: s.OS,
-	}
-	r.Account = c.Owner
+	r.SKU, r.Account = *c.Scope.sku(), c.Owner
 	if p, is := c.Product.(marker); is {
 		p.mark(c, r)
 	}

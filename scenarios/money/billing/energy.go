@@ -300,7 +300,7 @@ func (m *powerMeter) addIdle(at capcli.Time, p *simulate.Pool, t capcli.GPUTime)
 func (m *powerMeter) Footprints() (*Footprints, error) {
 	keys := slices.Collect(maps.Keys(m.cells))
 	slices.SortFunc(keys, func(a, b powerKey) int {
-		return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(btoi(a.idle), btoi(b.idle)), strings.Compare(a.tenant, b.tenant), strings.Compare(a.model, b.model), cmp.Compare(a.grid, b.grid))
+		return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(capcli.Bit(a.idle), capcli.Bit(b.idle)), strings.Compare(a.tenant, b.tenant), strings.Compare(a.model, b.model), cmp.Compare(a.grid, b.grid))
 	})
 	out := &Footprints{Months: []FootprintMonth{}, Tenants: []FootprintTenant{}}
 	if m.e.Budget > 0 {

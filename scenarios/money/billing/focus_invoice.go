@@ -132,7 +132,6 @@ func (c *PoolContract) upfrontRow(rec *simulate.Record, until capcli.Time, accou
 	return focus.Row{}, false
 }
 
-// purchase returns a row of a payment for a pool.
 func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD, payment string) focus.Row {
 	f := w.row(pool)
 	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = focus.Purchase, "Recurring", focus.Standard
@@ -162,7 +161,6 @@ type runMonth struct {
 	account    string
 }
 
-// pool writes the rows of one pool.
 func (w *runMonth) pool(p int, c *runCell, to func(*focus.Row)) {
 	l, pool := &w.inv.ByMonth[w.m].ByPool[p], &w.rec.Pools[p]
 	price := w.rate(p).Price
@@ -247,9 +245,7 @@ func (w *runMonth) freeNodes(p int, cost capcli.USD) focus.Row {
 	f.ConsumedQuantity, f.ConsumedUnit = focus.NumberOf(hours), "Hours"
 	f.SetCosts(cost, cost)
 	list := w.rate(p).list(pool.Terms)
-	if list == 0 {
-		list = w.rate(p).Price
-	}
+	list = cmp.Or(list, w.rate(p).Price)
 	f.SetPrice(hours, "Hours", list, list)
 	return f
 }

@@ -151,8 +151,8 @@ func (g *gatherer) Hours() (*Hours, error) {
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := &h.buckets[a], &h.buckets[b]
-		return cmp.Or(cmp.Compare(btoi(x.kind == UseSpot), btoi(y.kind == UseSpot)),
-			cmp.Compare(btoi(x.idle), btoi(y.idle)), x.compare(y))
+		return cmp.Or(cmp.Compare(capcli.Bit(x.kind == UseSpot), capcli.Bit(y.kind == UseSpot)),
+			cmp.Compare(capcli.Bit(x.idle), capcli.Bit(y.idle)), x.compare(y))
 	})
 	buckets, total := make([]bucket, len(order)), make([]capcli.GPUTime, len(order))
 	h.cells = make([][]entry, len(order))
@@ -270,7 +270,6 @@ func (r *UseRecord) Hours(byJob bool) (*Hours, error) {
 	return g.Hours()
 }
 
-// lineUser returns the user of a line.
 func (g *gatherer) lineUser(l *UseLine) user {
 	if g.h.byJob {
 		return user{l.Tenant, l.Job}
@@ -299,9 +298,7 @@ func (g *gatherer) stretch(b bucket, u user, units int64, at capcli.Time, length
 // of the line.
 func (l *UseLine) bucket() bucket {
 	deal := l.Contracted
-	if deal == 0 {
-		deal = l.Price
-	}
+	deal = cmp.Or(deal, l.Price)
 	b := bucket{sku: l.SKU, account: l.Account, kind: l.Kind, capacity: l.Capacity, inside: l.inside, list: l.Price, deal: deal, paid: deal}
 	b.sku.OS = osOf(b.sku.OS)
 	if l.Kind == UseSpot {

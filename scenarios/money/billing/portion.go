@@ -27,7 +27,6 @@ func (p portion) isLess(o portion) bool {
 	return p.whole < o.whole || p.whole == o.whole && p.part < o.part
 }
 
-// plus returns p + o.
 func (p portion) plus(o portion) portion {
 	part, carry := bits.Add64(p.part, o.part, 0)
 	return portion{p.whole + o.whole + int64(carry), part}

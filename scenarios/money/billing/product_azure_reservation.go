@@ -89,7 +89,6 @@ func (p AzureReservation) check(c *Commitment) string {
 	return p.Units.check(c)
 }
 
-// sku returns the SKU with the fields of a scope.
 func (s *Scope) sku() *SKU {
 	return &SKU{Provider: s.Provider, Region: s.Region, Zone: s.Zone, Family: s.Family, Size: s.Size, GPUModel: s.GPUModel, Service: s.Service, OS: s.OS}
 }

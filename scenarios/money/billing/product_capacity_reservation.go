@@ -86,7 +86,6 @@ func (c *Commitment) windDown(from, to capcli.Time) capcli.USD {
 	return p.WindDown
 }
 
-// reserves reports whether the portfolio has capacity reservations.
 func (p *Portfolio) reserves() bool {
 	return slices.ContainsFunc(p.Commitments, func(c Commitment) bool {
 		_, is := c.Product.(CapacityReservation)
@@ -96,14 +95,7 @@ func (p *Portfolio) reserves() bool {
 
 // idleBucket returns the bucket of a reservation's unused part, to which discounts apply.
 func (p CapacityReservation) idleBucket(c *Commitment) bucket {
-	s := &c.Scope
-	l := UseLine{
-		SKU: SKU{
-			Provider: s.Provider, Region: s.Region, Zone: s.Zone, Family: s.Family, Size: s.Size,
-			GPUModel: s.GPUModel, Service: s.Service, OS: s.OS,
-		},
-		Price: p.Price, Contracted: p.Contracted, Account: c.Owner, Capacity: c.ID,
-	}
+	l := UseLine{SKU: *c.Scope.sku(), Price: p.Price, Contracted: p.Contracted, Account: c.Owner, Capacity: c.ID}
 	b := l.bucket()
 	b.idle = true
 	return b
@@ -292,7 +284,7 @@ func piece(l *UseLine, from, to capcli.Time) UseLine {
 func compareHolders(c *Commitment, a, b *UseLine) int {
 	x, y := a.bucket(), b.bucket()
 	return cmp.Or(
-		cmp.Compare(btoi(a.Capacity != c.ID), btoi(b.Capacity != c.ID)),
-		cmp.Compare(btoi(a.Account != c.Owner), btoi(b.Account != c.Owner)),
+		cmp.Compare(capcli.Bit(a.Capacity != c.ID), capcli.Bit(b.Capacity != c.ID)),
+		cmp.Compare(capcli.Bit(a.Account != c.Owner), capcli.Bit(b.Account != c.Owner)),
 		x.compare(&y), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Job, b.Job))
 }

@@ -93,19 +93,8 @@ const largest = 640
 // Source: AWS EC2 User Guide, "Reserved Instance instance size flexibility", table of
 // normalisation factors.
 func sizeFactor(size string) (int64, bool) {
-	switch size {
-	case "nano":
-		return 1, true
-	case "micro":
-		return 2, true
-	case "small":
-		return 4, true
-	case "medium":
-		return 8, true
-	case "large":
-		return 16, true
-	case "xlarge":
-		return 32, true
+	if k := slices.Index([]string{"nano", "micro", "small", "medium", "large", "xlarge"}, size); k >= 0 {
+		return 1 << k, true
 	}
 	if n, ok := strings.CutSuffix(size, "xlarge"); ok {
 		if k, err := strconv.ParseInt(n, 10, 16); err == nil && k > 0 && k <= largest {

@@ -105,7 +105,7 @@ func (r *UseRecord) MatchSpotPrices() {
 func namedFields(s *SKU) int {
 	n := 0
 	for _, f := range s.fields() {
-		n += btoi(f != "")
+		n += capcli.Bit(f != "")
 	}
 	return n
 }

@@ -36,7 +36,7 @@ func (b *bucket) compare(o *bucket) int {
 		cmp.Compare(b.sku.Family, o.sku.Family), cmp.Compare(b.sku.Size, o.sku.Size),
 		cmp.Compare(b.sku.GPUModel, o.sku.GPUModel), cmp.Compare(b.sku.OS, o.sku.OS),
 		cmp.Compare(b.kind, o.kind), cmp.Compare(b.account, o.account), cmp.Compare(b.capacity, o.capacity),
-		cmp.Compare(btoi(b.inside), btoi(o.inside)), cmp.Compare(btoi(b.free), btoi(o.free)), cmp.Compare(b.list, o.list), cmp.Compare(b.deal, o.deal), cmp.Compare(b.paid, o.paid),
+		cmp.Compare(capcli.Bit(b.inside), capcli.Bit(o.inside)), cmp.Compare(capcli.Bit(b.free), capcli.Bit(o.free)), cmp.Compare(b.list, o.list), cmp.Compare(b.deal, o.deal), cmp.Compare(b.paid, o.paid),
 	)
 }
 
@@ -88,32 +88,24 @@ func (x *order) compare(o *order, a, b int) int {
 // compareRatio compares a/b with c/d, none of them negative. x/0 with x above 0 is the largest.
 func compareRatio(a, b, c, d capcli.Rate) int {
 	if b == 0 || d == 0 {
-		return cmp.Compare(btoi(b == 0 && a > 0), btoi(d == 0 && c > 0))
+		return cmp.Compare(capcli.Bit(b == 0 && a > 0), capcli.Bit(d == 0 && c > 0))
 	}
 	h1, l1 := bits.Mul64(uint64(a), uint64(d))
 	h2, l2 := bits.Mul64(uint64(c), uint64(b))
 	return cmp.Or(cmp.Compare(h1, h2), cmp.Compare(l1, l2))
 }
 
-// btoi returns 1 for true and 0 for false.
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // standing returns the part of an order that all discounts share: the owner's use comes before
 // others', and real use before the unused part of a reservation.
 func standing(c *Commitment, b *bucket, stage int) order {
-	return order{stage: stage, idle: btoi(b.idle), owner: btoi(c.Owner != "" && c.Owner != b.account)}
+	return order{stage: stage, idle: capcli.Bit(b.idle), owner: capcli.Bit(c.Owner != "" && c.Owner != b.account)}
 }
 
 // narrowness returns minus the number of fields that a scope names.
 func (s *Scope) narrowness() int {
 	n := 0
 	for _, f := range []string{s.Provider, s.Region, s.Zone, s.Account, s.Family, s.Size, s.GPUModel, s.Service, s.OS} {
-		n -= btoi(f != "")
+		n -= capcli.Bit(f != "")
 	}
 	return n
 }

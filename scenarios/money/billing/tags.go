@@ -20,7 +20,6 @@ type TagCost struct {
 	Lost       capcli.GPUTime // part of Used: repeated work, checkpoints, restarts
 }
 
-// add adds the costs and times of o.
 func (c *TagCost) add(o *TagCost) {
 	c.Direct += o.Direct
 	c.Share += o.Share
@@ -47,10 +46,7 @@ func (inv *Invoice) ByTags(rec *simulate.Record) []TagCost {
 	d := newTagSplit(rec)
 	inv.Parts(rec, d.part)
 	var out []TagCost
-	sets := make([]*capcli.Tags, len(rec.Payers))
-	for k := range rec.Payers {
-		sets[k] = rec.Payers[k].Tags
-	}
+	sets := capcli.Map(rec.Payers, func(x simulate.Payer) *capcli.Tags { return x.Tags })
 	for _, name := range capcli.TagNames(sets) {
 		byValue := map[string]*TagCost{}
 		byValue[""] = &TagCost{Tag: capcli.Tag{Name: name}}
@@ -168,7 +164,6 @@ func (d *tagSplit) tenantOf(i int) int {
 	return d.rec.Payers[i-d.tenants].Tenant
 }
 
-// tagsOf returns the tags of element i.
 func (d *tagSplit) tagsOf(i int) *capcli.Tags {
 	if i < d.tenants {
 		return nil
@@ -192,7 +187,6 @@ func jobTags(tenant string, tags *capcli.Tags) string {
 	return jsonText(all)
 }
 
-// book adds a cost.
 func (c *TagCost) book(tier Tier, unused bool, cost capcli.USD) {
 	if c.ByTier[tier] += cost; unused {
 		c.Share += cost

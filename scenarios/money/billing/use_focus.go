@@ -95,7 +95,6 @@ func (f *focusUse) notes() []string {
 	return out
 }
 
-// add adds one row.
 func (f *focusUse) add(s *capcli.Sheet, r *focus.Row) (err error) {
 	if r.ChargeCategory != focus.Usage || r.ChargeClass == "Correction" {
 		f.notUse++
@@ -228,7 +227,6 @@ func (f *focusUse) rate(s *capcli.Sheet, field string, a focus.Amount) (capcli.R
 	return u, nil
 }
 
-// sku returns the SKU of a row.
 func (f *focusUse) sku(r *focus.Row) SKU { return skuOf(r, f.details.Find(r.SkuPriceDetails)) }
 
 // FocusSKU returns the SKU of a row of a bill in FOCUS, as far as the row says it.

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -404,9 +405,7 @@ func (u *useReader) prices(l *UseLine) error {
 		}
 		*x.to = p
 	}
-	if l.Price == 0 {
-		l.Price = u.o.Price
-	}
+	l.Price = cmp.Or(l.Price, u.o.Price)
 	if l.Price == 0 && l.Kind != UseReserved {
 		return u.fault(usePrice, "expected the on-demand price of a unit-hour, found nothing", "fill in the column price, or give one for all lines with --on-demand")
 	}

@@ -124,7 +124,6 @@ func (t *focusTags) tenant(r *focus.Row) string {
 	return account(r)
 }
 
-// account returns the name of the account of a row.
 func account(r *focus.Row) string {
 	return cmp.Or(r.SubAccountName, r.SubAccountID, r.BillingAccountName, r.BillingAccountID)
 }

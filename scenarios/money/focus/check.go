@@ -201,9 +201,7 @@ func (c *Check) hours(r *Row, class *Totals) {
 		return
 	}
 	unit := strings.ToLower(r.ConsumedUnit)
-	if c.HoursUnit == "" {
-		c.HoursUnit = unit
-	}
+	c.HoursUnit = cmp.Or(c.HoursUnit, unit)
 	next, err := sum.Add(r.ConsumedQuantity.Amount)
 	if !r.ConsumedQuantity.Known || unit == "" || unit != c.HoursUnit || err != nil {
 		c.hoursBad = true

@@ -59,10 +59,7 @@ func (f *Writer) Flush() error {
 // head writes the header once.
 func (f *Writer) head() {
 	if !f.begun {
-		names := make([]string, len(columns))
-		for i := range columns {
-			names[i] = columns[i].name
-		}
+		names := capcli.Map(columns, func(x column) string { return x.name })
 		_, _ = f.w.WriteString(strings.Join(names, ",") + "\n")
 		f.begun = true
 	}

@@ -85,11 +85,7 @@ func Parse(file string, b []byte) (*List, error) {
 }
 
 func columnNames() []string {
-	var out []string
-	for _, c := range columnTable {
-		out = append(out, c.Name)
-	}
-	return out
+	return capcli.Map(columnTable, func(c column) string { return c.Name })
 }
 
 // isYAML reports whether a price file is YAML, by its name or else by its first line that is

@@ -379,7 +379,6 @@ func (s span) total() (sum capcli.USD) {
 	return sum
 }
 
-// name returns the value of a key.
 func (g *group) name(key string) string {
 	if g.unused {
 		return unusedName

@@ -6,6 +6,7 @@
 package spend
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -34,9 +35,7 @@ func (r *Request) Check() error {
 	if err := capcli.CheckChoice("grain", r.Grain, Grains); err != nil {
 		return err
 	}
-	if r.Model == "" {
-		r.Model = DefaultModel
-	}
+	r.Model = cmp.Or(r.Model, DefaultModel)
 	_, err := forecast.Models.Get(r.Model)
 	return err
 }
@@ -121,9 +120,7 @@ func Watch(ctx context.Context, b *Book, r Request) (*Result, error) {
 		Schema: "capcli/spend/v1", Currency: b.currency, From: b.from, To: b.to, View: "amortised", Grain: r.Grain, By: append([]string{}, b.By...),
 		Periods: periodsOf(r.Grain, b.from, b.to), Notes: []string{},
 	}
-	if out.Currency == "" {
-		out.Currency = "USD"
-	}
+	out.Currency = cmp.Or(out.Currency, "USD")
 	if b.Cash {
 		out.View = "cash"
 	}

@@ -55,7 +55,7 @@ type Player struct {
 	next    int64          // when the next task begins; never where none does by itself
 	slots   int64          // without a rate: tasks at once that are still to begin by themselves
 	open    map[int64]*openTask
-	pending pendingCalls
+	pending capcli.Heap[pendingCall]
 	sent    []sentCall // by the id of the request
 	done    []Task
 }
@@ -94,25 +94,9 @@ type pendingCall struct {
 	call     int32
 }
 
-// pendingCalls is a heap by time, task and call.
-type pendingCalls []pendingCall
-
-func (p pendingCalls) Len() int { return len(p) }
-func (p pendingCalls) Less(i, j int) bool {
-	a, b := p[i], p[j]
-	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.task, b.task), cmp.Compare(a.call, b.call)) < 0
-}
-func (p pendingCalls) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
-
-// Push implements heap.Interface.
-func (p *pendingCalls) Push(x any) { *p = append(*p, x.(pendingCall)) }
-
-// Pop implements heap.Interface.
-func (p *pendingCalls) Pop() any {
-	old := *p
-	last := old[len(old)-1]
-	*p = old[:len(old)-1]
-	return last
+// Precedes orders by time, task and call.
+func (c pendingCall) Precedes(d pendingCall) bool {
+	return cmp.Or(cmp.Compare(c.at, d.at), cmp.Compare(c.task, d.task), cmp.Compare(c.call, d.call)) < 0
 }
 
 const never = math.MaxInt64
@@ -384,7 +368,7 @@ func (w *Workload) Requests(seed capcli.Seed, took func(serving.Request) int64, 
 		return nil, err
 	}
 	var out []serving.Request
-	var flying pendingCalls // by the time at which they are done; call is the id of the request
+	var flying capcli.Heap[pendingCall] // by the time at which they are done; call is the id of the request
 	for {
 		arrival, more := p.Peek()
 		if len(flying) > 0 && (!more || flying[0].at <= arrival) {

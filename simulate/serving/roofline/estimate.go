@@ -1,6 +1,7 @@
 package roofline
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -269,12 +270,8 @@ func (f *Factors) apply(e *Estimate) error {
 		return nil
 	}
 	step, tokens := f.Speculative, f.SpeculativeGains
-	if step == 0 {
-		step = 1
-	}
-	if tokens == 0 {
-		tokens = 1
-	}
+	step = cmp.Or(step, 1)
+	tokens = cmp.Or(tokens, 1)
 	if !(step > 0 && step <= 100 && tokens >= 1 && tokens <= 100) {
 		return &capcli.RequestError{Field: "speculative", Text: fmt.Sprintf("wants a time above 0 and tokens of 1 to 100, found %v and %v", step, tokens)}
 	}

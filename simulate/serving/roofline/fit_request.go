@@ -108,10 +108,7 @@ func fitTable(s *sheet) (*FitResult, error) {
 
 // timeBlock writes a time as a field of a service.
 func timeBlock(t *serving.Time) string {
-	lines := make([]string, len(t.Lin))
-	for i, l := range t.Lin {
-		lines[i] = fmt.Sprintf("[%d, %d]", l[0], l[1])
-	}
+	lines := capcli.Map(t.Lin, func(l [2]int64) string { return fmt.Sprintf("[%d, %d]", l[0], l[1]) })
 	return fmt.Sprintf("time:\n  c0: %d\n  lin: [%s]\n  seq: %d\n  kv: %d\n  pa: %d\n", t.C0, strings.Join(lines, ", "), t.Seq, t.KV, t.PA)
 }
 
@@ -229,4 +226,50 @@ func thousandths(v float64) float64 { return math.Round(v*1000) / 1000 }
 
 func deviation(fitted, measured float64) capcli.Figure {
 	return capcli.Figure(math.Round((fitted/measured-1)*1e4) / 1e4)
+}
+
+// Calibration corrects a time by measurements of a whole server: time · Factor + C0 + Seq · sequences. The
+// zero value changes nothing.
+type Calibration struct {
+	Factor float64 `json:"factor,omitempty"` // on the whole time; 0 is 1
+	C0     int64   `json:"c0,omitempty"`     // picoseconds of an iteration
+	Seq    int64   `json:"seq,omitempty"`    // picoseconds of a sequence
+}
+
+// Check returns a *capcli.RequestError for a wrong number.
+func (c Calibration) Check() error {
+	if c.Factor < 0 || c.Factor > 100 || math.IsNaN(c.Factor) {
+		return &capcli.RequestError{Field: "calibration", Text: fmt.Sprintf("wants a factor above 0 and at most 100, found %v", c.Factor)}
+	}
+	if c.C0 < 0 || c.Seq < 0 {
+		return &capcli.RequestError{Field: "calibration", Text: "wants c0 and seq that are not negative"}
+	}
+	return nil
+}
+
+// Apply returns the corrected time.
+func (c Calibration) Apply(t serving.Time) serving.Time {
+	f := cmp.Or(c.Factor, 1)
+	t = Scale(t, f, f)
+	t.C0 += c.C0
+	t.Seq += c.Seq
+	return t
+}
+
+func (c Calibration) apply(e *Estimate) error {
+	if c == (Calibration{}) {
+		return nil
+	}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	e.Time = c.Apply(e.Time)
+	e.Origin.Stated = append(e.Origin.Stated, "calibration: "+c.String())
+	return nil
+}
+
+// String writes the calibration as a field of a service.
+func (c Calibration) String() string {
+	f := cmp.Or(c.Factor, 1)
+	return fmt.Sprintf("{factor: %.4g, c0: %.4gus, seq: %.4gus}", f, float64(c.C0)/1e6, float64(c.Seq)/1e6)
 }

@@ -155,10 +155,7 @@ func (v *values) find(name string) int {
 
 // foreign is the error of a setting that is not one of the scaler's.
 func (v *values) foreign(name string) error {
-	names := make([]string, len(v.all))
-	for i, x := range v.all {
-		names[i] = x.Name
-	}
+	names := capcli.Map(v.all, func(x Setting) string { return x.Name })
 	slices.Sort(names)
 	return fault(name, "is no setting of scaler %s; it has min, max, %s", v.Kind, strings.Join(names, ", "))
 }

@@ -13,9 +13,6 @@ import (
 	"capcli/simulate/serving/scale"
 )
 
-// EstimateSchema is the value of the member schema of an Estimate.
-const EstimateSchema = "capcli/service_estimate/v1"
-
 // EstimateRequest asks for the means of a service, at one rate or over a long time.
 type EstimateRequest struct {
 	Spec      string
@@ -114,7 +111,7 @@ type estimator struct {
 }
 
 func (e *estimator) run(ctx context.Context, done func(n, total int64)) (*Estimate, error) {
-	e.out = Estimate{Schema: EstimateSchema, Service: e.spec.Name, Notes: []string{}}
+	e.out = Estimate{Schema: "capcli/service_estimate/v1", Service: e.spec.Name, Notes: []string{}}
 	e.lengths = queueing.Lengths{In: e.In, Out: e.Out, Cached: e.Cached, Variation: e.Variation}
 	if e.Rate > 0 {
 		return e.point()

@@ -58,10 +58,7 @@ func (e *estimator) readLoad() ([]queueing.Step, error) {
 // setLengths gives the steps the lengths of requests that were asked for, and the estimate their means where
 // only the file knows them.
 func (e *estimator) setLengths(steps []queueing.Step) error {
-	total := 0.0
-	for _, s := range steps {
-		total += s.Rate
-	}
+	total := capcli.Sum(steps, func(s queueing.Step) float64 { return s.Rate })
 	if total == 0 {
 		return &capcli.InputError{Field: "rate", Text: "no requests come in any step"}
 	}

@@ -169,9 +169,7 @@ var ownModel = strict.Section[roofline.Model]{
 		}
 	},
 	Check: func(_ *strict.Object, m *roofline.Model) {
-		if m.KVHeads == 0 {
-			m.KVHeads = m.Heads
-		}
+		m.KVHeads = cmp.Or(m.KVHeads, m.Heads)
 		m.Source = "stated"
 	},
 }

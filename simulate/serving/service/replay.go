@@ -20,9 +20,6 @@ import (
 	"capcli/simulate/serving/traffic"
 )
 
-// ReplaySchema is the value of the member schema of a Replayed.
-const ReplaySchema = "capcli/service_replay/v1"
-
 // ReplayRequest asks what requests would see of a service.
 type ReplayRequest struct {
 	Specs    []string // files with a service each; the first is the one that others are compared with
@@ -145,7 +142,7 @@ func Replay(ctx context.Context, q *ReplayRequest, open trace.Opener, note func(
 	if err != nil {
 		return nil, err
 	}
-	r := &Replayed{Schema: ReplaySchema, Requests: q.Requests}
+	r := &Replayed{Schema: "capcli/service_replay/v1", Requests: q.Requests}
 	for i, s := range specs {
 		v, err := s.play(ctx, &lists[i])
 		if err != nil {
@@ -328,11 +325,9 @@ func (s *Spec) SetReplicas(n int) { s.Config.Replicas = readyReplicas(n) }
 
 // RequestsOf returns the requests of a trace as a replay takes them.
 func RequestsOf(t *requests.Trace) []serving.Request {
-	out := make([]serving.Request, len(t.Rows))
-	for i, r := range t.Rows {
-		out[i] = serving.Request{Arrival: r.Arrival, In: r.In, Out: r.Out, Cached: r.Cached, Prefix: r.Prefix}
-	}
-	return out
+	return capcli.Map(t.Rows, func(r requests.Row) serving.Request {
+		return serving.Request{Arrival: r.Arrival, In: r.In, Out: r.Out, Cached: r.Cached, Prefix: r.Prefix}
+	})
 }
 
 // play plays requests on the service.

@@ -213,10 +213,7 @@ func (t *Tokens) sumUp() Lengths {
 		return l
 	}
 	if t.Ins != nil {
-		cached := make([]int64, len(t.Ins))
-		for i, n := range t.Ins {
-			cached[i] = cachedOf(n, t.Cached)
-		}
+		cached := capcli.Map(t.Ins, func(n int64) int64 { return cachedOf(n, t.Cached) })
 		l.In, l.Cached = quantilesOf(append([]int64(nil), t.Ins...)), quantilesOf(cached)
 	} else {
 		l.In, l.Cached = d.in.sumUp(1), d.in.sumUp(t.Cached)
@@ -231,10 +228,7 @@ func (t *Tokens) sumUp() Lengths {
 
 // shareOf sums up a share of the prompts.
 func shareOf(rows []requests.Row, share float64) Quantiles {
-	values := make([]int64, len(rows))
-	for i := range rows {
-		values[i] = cachedOf(rows[i].In, share)
-	}
+	values := capcli.Map(rows, func(x requests.Row) int64 { return cachedOf(x.In, share) })
 	return quantilesOf(values)
 }
 

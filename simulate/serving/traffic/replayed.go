@@ -49,9 +49,7 @@ func Play(t *requests.Trace, o Replay, seed capcli.Seed) (*Replayed, error) {
 		name string
 		v    *float64
 	}{{"scale", &o.Scale}, {"speed", &o.Speed}} {
-		if *f.v == 0 {
-			*f.v = 1
-		}
+		*f.v = cmp.Or(*f.v, 1)
 		if !(*f.v > 0 && *f.v <= 1e6) {
 			return nil, &capcli.RequestError{Field: f.name, Text: fmt.Sprintf("wants over 0 and at most 1e6, found %v", *f.v)}
 		}

@@ -75,10 +75,26 @@ func quantilesOf(values []int64) Quantiles {
 		return Quantiles{}
 	}
 	slices.Sort(values)
-	sum := 0.0
-	for _, v := range values {
-		sum += float64(v)
-	}
+	sum := capcli.Sum(values, func(v int64) float64 { return float64(v) })
 	at := func(q float64) int64 { return values[max(0, int(math.Ceil(q*float64(len(values))))-1)] }
 	return Quantiles{sum / float64(len(values)), at(0.5), at(0.9), at(0.95), at(0.99), values[len(values)-1]}
+}
+
+// RequestsBetween yields the requests of a source from one time up to another, in order of arrival, the same as
+// Requests yields then. It does not make those before where the source is a curve or a trace.
+func RequestsBetween(s Source, from, until capcli.Seconds) iter.Seq[serving.Request] {
+	list := s.Requests(until)
+	switch s := s.(type) {
+	case *Drawn:
+		list = s.cells(int(from/s.cell), until)
+	case *Replayed:
+		list = s.requestsFrom(s.indexAt(int64(from)*second), until)
+	}
+	return func(yield func(serving.Request) bool) {
+		for r := range list {
+			if r.Arrival >= int64(from)*second && !yield(r) {
+				return
+			}
+		}
+	}
 }

@@ -231,10 +231,7 @@ func (s *Source) fromValues(name string, doc *demandDocument) (*Demand, error) {
 	case s.Step.Length() > 0:
 		step = s.Step
 	}
-	values := make([]float64, len(doc.Values))
-	for i, v := range doc.Values {
-		values[i] = orMissing(v)
-	}
+	values := capcli.Map(doc.Values, orMissing)
 	fill(values, s.Gaps)
 	out := &Demand{Input: name}
 	var err error

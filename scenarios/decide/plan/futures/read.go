@@ -1,6 +1,7 @@
 package futures
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,9 +33,7 @@ func (s *Source) Read(ctx context.Context, from demand.Sources) (*Set, error) {
 	}
 	ask := s.Demand.Request
 	ask.Inputs, ask.Curve, ask.Further = []string{s.File}, true, s.columns()
-	if ask.ID == "" {
-		ask.ID = idColumns
-	}
+	ask.ID = cmp.Or(ask.ID, idColumns)
 	hs, err := demand.Read(ctx, ask, from)
 	var bad *capcli.InputError
 	if errors.As(err, &bad) && s.Demand.ID == "" && s.File != "-" {

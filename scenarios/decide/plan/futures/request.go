@@ -56,9 +56,7 @@ const drawnPaths = 200
 // *capcli.RequestError where the numbers are out of range.
 func (s *Source) Draw(input string, grid capcli.Grid, gpus []float64) (*Set, error) {
 	n := s.Paths
-	if n == 0 {
-		n = drawnPaths
-	}
+	n = cmp.Or(n, drawnPaths)
 	out := &Set{Input: input, Drawn: true}
 	var err error
 	if out.Futures, err = s.wobble.Futures(grid, gpus, n, s.Seed); err != nil {

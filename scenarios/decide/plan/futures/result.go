@@ -204,7 +204,6 @@ func (s *solver) result() *Result {
 	return out
 }
 
-// plan returns the document of a plan.
 func (s *solver) plan(a *plan.Assessed) Plan {
 	worst := a.WorstFuture()
 	out := Plan{
@@ -272,7 +271,6 @@ func (s *solver) waitingDocument() *Waiting {
 	return out
 }
 
-// assumptions returns the assumptions of the figures.
 func (s *solver) assumptions() []string {
 	out := []string{"all futures are equally likely, and demand does not depend on the purchases; levels are rounded to a thousandth of a GPU"}
 	if s.set.Drawn {

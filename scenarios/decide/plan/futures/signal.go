@@ -49,7 +49,6 @@ func (s *Source) parseSignals() error {
 	return nil
 }
 
-// columns returns the columns of the signals.
 func (s *Source) columns() (out []string) {
 	for _, x := range s.signals {
 		out = append(out, eventColumn+x.Event)
@@ -81,11 +80,9 @@ func (s *Source) readSignals(set *Set, paths []*demand.History) error {
 
 // planned returns the signals as those of a plan's stages.
 func (s *Set) planned() []plan.Signal {
-	var out []plan.Signal
-	for _, x := range s.Signals {
-		out = append(out, plan.Signal{At: capcli.Seconds(x.At - s.Futures.Start()), Values: x.Values})
-	}
-	return out
+	return capcli.Map(s.Signals, func(x Signal) plan.Signal {
+		return plan.Signal{At: capcli.Seconds(x.At - s.Futures.Start()), Values: x.Values}
+	})
 }
 
 // GoNoGo is the date from which it is known whether an event happens.
@@ -163,16 +160,12 @@ func (w *Waiting) isLate(d Decision) bool {
 	return d.After != nil && *d.After > 0 && !slices.ContainsFunc(d.Events, func(o Outcome) bool { return !w.knew(*d.After, o.Event) })
 }
 
-// knew reports whether an event is known at a decision.
 func (w *Waiting) knew(decision int, event string) bool {
 	return slices.ContainsFunc(w.Decisions[decision].Events, func(o Outcome) bool { return o.Event == event })
 }
 
 // KnownEvents says in words what is known of events at a decision: "campaign: go".
 func (d *Decision) KnownEvents() string {
-	var out []string
-	for _, o := range d.Events {
-		out = append(out, o.Event+map[bool]string{true: ": go", false: ": no-go"}[o.Happens])
-	}
+	out := capcli.Map(d.Events, func(o Outcome) string { return o.Event + map[bool]string{true: ": go", false: ": no-go"}[o.Happens] })
 	return strings.Join(out, ", ")
 }

@@ -125,7 +125,6 @@ func Plan(ctx context.Context, m *scenarios.Market, hs *demand.Histories) (*Resu
 	return out, nil
 }
 
-// models returns the use of each model.
 func (p *problem) models(s *solution) []Model {
 	in, leave := make([]capcli.GPUTime, len(p.GPUs)), make([]capcli.GPUTime, len(p.GPUs))
 	for i := range s.moved {
@@ -143,7 +142,6 @@ func (p *problem) models(s *solution) []Model {
 	return out
 }
 
-// movedDocument returns the document of moved work.
 func (p *problem) movedDocument(x *moved) Moved {
 	m, start := &p.Moves[x.move], p.curves[0].Start
 	return Moved{
@@ -250,7 +248,6 @@ func (p *problem) notes(hs *demand.Histories) []string {
 	return out
 }
 
-// document returns the document of a purchase.
 func (p *problem) document(x purchase) Purchase {
 	o, start := &p.Offers[x.offer], p.curves[0].Start
 	out := Purchase{Offer: o.Name, Product: o.Product, Start: instant(start, x.from), End: instant(start, x.to), Cost: x.cost, Ended: x.left, Extended: x.extended}

@@ -332,7 +332,6 @@ func (p *problem) spansFrom(i int, from capcli.Seconds) []span {
 	return out
 }
 
-// addColumns adds the columns of the spans.
 func (p *problem) addColumns(spans []span) error {
 	for _, x := range spans {
 		o := &p.Offers[x.offer]

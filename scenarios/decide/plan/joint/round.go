@@ -24,10 +24,7 @@ type tally struct {
 }
 
 func (p *problem) tally(units []int64) *tally {
-	x := make([]float64, len(units))
-	for i, n := range units {
-		x[i] = float64(n)
-	}
+	x := capcli.Map(units, func(n int64) float64 { return float64(n) })
 	t := &tally{p: p, units: units, levels: p.levelsOf(x), open: p.newCoverage(), rest: make([]float64, len(p.periods)), cuts: make([]cut, len(p.periods))}
 	for i := range t.rest {
 		t.look(i)
@@ -84,7 +81,6 @@ func (t *tally) shift(times float64, moves []move) {
 	}
 }
 
-// apply makes moves.
 func (t *tally) apply(moves ...move) {
 	t.shift(1, moves)
 	for _, m := range moves {
@@ -269,10 +265,7 @@ func (p *problem) model(ctx context.Context, m int, units []int64) error {
 	}
 	prog := &flow.Program{}
 	for _, segs := range p.periods {
-		var uses []flow.Use
-		for i := range segs {
-			uses = append(uses, flow.Use{Work: segs[i].work[m], Duration: segs[i].dur, Rate: p.list[m]})
-		}
+		uses := capcli.Map(segs, func(x segment) flow.Use { return flow.Use{Work: x.work[m], Duration: x.dur, Rate: p.list[m]} })
 		levels, err := flow.Stack(uses, p.lots[m], unit)
 		if err != nil {
 			return err

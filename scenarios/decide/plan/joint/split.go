@@ -241,7 +241,6 @@ func (p *problem) spansOfMoves(units []int64) []moved {
 	return out
 }
 
-// addMoved adds the moved work of a segment of a period.
 func (s *solution) addMoved(p *problem, period int, seg *segment, o *coverage) {
 	for i := range s.moved {
 		x := &s.moved[i]

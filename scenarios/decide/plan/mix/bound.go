@@ -252,7 +252,6 @@ func (m *menu) leastUnder(smooth *smooth, walls []*wall, time capcli.Seconds) (c
 	return cost, gpus
 }
 
-// lowest returns the lowest price on the menu.
 func (m *menu) lowest() capcli.Rate {
 	if len(m.tiers) == 0 || !m.none && m.committed < m.tiers[0].price {
 		return m.committed
@@ -390,7 +389,7 @@ func (w *watch) windows(v worths, of part) *promised {
 			at = i
 		}
 		seen++
-		if !of.has(j) {
+		if of.keep != nil && !of.keep(j.Partition) {
 			continue
 		}
 		job := window{Earliest: capcli.Seconds(j.Submit - w.start), Run: runTime(j, w.kill), Milli: j.Milli()}

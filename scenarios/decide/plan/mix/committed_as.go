@@ -54,10 +54,10 @@ func (s *study) committedAs() ([]CommittedAs, error) {
 			return nil, err
 		}
 		bills := e.Cover.BillGPUs()
-		keep(CommittedAs{As: waysToCommit[btoi(places > 0)+2*btoi(bills > 0)], Mix: e.Index, GPUs: places, Bills: bills, Cost: e.Cost(), Holds: true, Best: e == s.best})
+		keep(CommittedAs{As: waysToCommit[capcli.Bit(places > 0)+2*capcli.Bit(bills > 0)], Mix: e.Index, GPUs: places, Bills: bills, Cost: e.Cost(), Holds: true, Best: e == s.best})
 		if bills > 0 {
 			alone := e.risk.WeightedUSD(e.Cover.alone, e.weightsOfRuns(), true)
-			keep(CommittedAs{As: waysToCommit[btoi(places > 0)], Mix: e.Index, GPUs: places, Cost: alone, Holds: s.holdsAlone(e)})
+			keep(CommittedAs{As: waysToCommit[capcli.Bit(places > 0)], Mix: e.Index, GPUs: places, Cost: alone, Holds: e.withoutBills(s.Search.Limits).holds(s.Search.Hold)})
 		}
 	}
 	var out []CommittedAs
@@ -68,11 +68,6 @@ func (s *study) committedAs() ([]CommittedAs, error) {
 		}
 	}
 	return out, nil
-}
-
-// holdsAlone reports whether a mix would hold the limits on cost too without its commitments as bills.
-func (s *study) holdsAlone(e *Entry) bool {
-	return e.withoutBills(s.Search.Limits).holds(s.Search.Hold)
 }
 
 // WithoutBills returns a mix that was assessed as it is without its commitments as bills: what they cover is paid at
@@ -100,13 +95,6 @@ func (e *Entry) withoutBills(limits []Limit) *Entry {
 
 // waysToCommit are the values of CommittedAs.As: bit 0 is places, bit 1 bills.
 var waysToCommit = []string{"nothing", "places", "bills", "both"}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
 
 // CommitmentText says what the plan commits to as bills, and what that does; "" where it has no offers.
 func (r *Result) CommitmentText() string {

@@ -206,7 +206,6 @@ func (x *laid) purchases(units []int64) []purchase {
 	return out
 }
 
-// list lists the purchases of a coverage.
 func (out *Coverage) list(x *laid) {
 	for _, p := range x.purchases(out.units) {
 		c, k := &p.contract, &x.kinds[p.contract.Use]
@@ -381,10 +380,7 @@ func charges(o *Outcome, p int, unit int64, cuts []capcli.Seconds, rate billing.
 func (x *laid) purchasesOf(o *Offer, kind int, cuts []capcli.Seconds) []plan.Contract {
 	end := cuts[len(cuts)-1]
 	curve := &plan.Curve{Start: x.start, Step: capcli.Step{Seconds: end}, Work: make([]capcli.GPUTime, 1)}
-	var starts []capcli.Seconds
-	for _, at := range o.Starts {
-		starts = append(starts, capcli.Seconds(at-x.start))
-	}
+	starts := capcli.Map(o.Starts, func(at capcli.Time) capcli.Seconds { return capcli.Seconds(at - x.start) })
 	if o.Every.Length() > 0 {
 		starts = append(append(starts, curve.Starts(o.Every)...), curve.Renewals(o.Length)...)
 	} else if len(o.Starts) == 0 {

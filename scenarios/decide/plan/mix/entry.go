@@ -280,7 +280,6 @@ func (e *Entry) computeFloor() capcli.USD {
 	return e.risk.WeightedUSD(sum, e.weights, false) - 1
 }
 
-// weight returns the weight of a run.
 func (e *Entry) weight(run int) int64 {
 	if e.weights == nil {
 		return 1

@@ -74,10 +74,7 @@ func (r *Result) purchaseText() string {
 	case len(pools) > 0:
 		text = "Buy " + strings.Join(pools, " and ")
 	}
-	var rules []string
-	for _, c := range r.Rules() {
-		rules = append(rules, c.Text())
-	}
+	rules := capcli.Map(r.Rules(), func(c Choice) string { return c.Text() })
 	if len(rules) > 0 {
 		text += ", with " + strings.Join(rules, ", ")
 	}

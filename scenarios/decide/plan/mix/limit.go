@@ -27,7 +27,6 @@ func (l *Limit) holds(o *outcome.Outcome) bool {
 	return holds && known
 }
 
-// isUpper reports whether the limit is an upper one.
 func (l *Limit) isUpper() bool { return l.Op == "<=" || l.Op == "<" }
 
 // onCost reports whether a lower bound on cost can break the limit.

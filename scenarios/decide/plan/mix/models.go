@@ -140,7 +140,6 @@ func (s *study) modelCandidates(axes []int, of map[int]string, model string) ([]
 	return out, nil
 }
 
-// modelMix returns the document of a mix of one model.
 func (s *study) modelMix(model string, e *Entry) (ModelMix, error) {
 	m := s.mix(e)
 	gpus, err := committedGPUs(e)

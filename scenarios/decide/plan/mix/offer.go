@@ -180,7 +180,6 @@ func (o *Offer) covers(model string) bool {
 	return o.Model == "" || strings.EqualFold(o.Model, model) || model == ""
 }
 
-// coversPool reports whether an offer covers the use of a pool of a model.
 func (o *Offer) coversPool(name, model string) bool {
 	if o.floating != nil {
 		return slices.Contains(o.floating.covers, name)
@@ -188,7 +187,6 @@ func (o *Offer) coversPool(name, model string) bool {
 	return o.covers(model)
 }
 
-// coversKind reports whether an offer covers a kind of use.
 func (o *Offer) coversKind(k *kindOfUse) bool { return o.coversPool(k.names[0], k.model) }
 
 // rateAt returns the rate of a unit-hour for a purchase at an instant.

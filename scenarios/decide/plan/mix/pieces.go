@@ -20,7 +20,6 @@ type Pieces struct {
 	groups  [][]*Candidate
 }
 
-// pieces returns the list of pieces of s.
 func (s *Search) pieces(ctx context.Context) (*Pieces, error) {
 	x, err := s.newSearch(ctx)
 	if err != nil {
@@ -58,10 +57,7 @@ func (s *Search) pieces(ctx context.Context) (*Pieces, error) {
 	}
 	p := &Pieces{problem: s.Problem}
 	for _, group := range groupByKey(candidates) {
-		list := make([]*Candidate, len(group))
-		for k, i := range group {
-			list[k] = candidates[i]
-		}
+		list := capcli.Map(group, func(i int) *Candidate { return candidates[i] })
 		p.groups = append(p.groups, list)
 	}
 	return p, nil
@@ -70,7 +66,6 @@ func (s *Search) pieces(ctx context.Context) (*Pieces, error) {
 // Len returns the number of pieces. Runs of one key stand together.
 func (p *Pieces) Len() int { return len(p.groups) * p.problem.Runs }
 
-// find returns the candidates and the run of a piece.
 func (p *Pieces) find(piece int) (group []*Candidate, run int) {
 	return p.groups[piece/p.problem.Runs], piece % p.problem.Runs
 }

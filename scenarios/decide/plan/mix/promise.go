@@ -222,10 +222,5 @@ func (p *promised) fits(cfg *simulate.Config) string {
 
 // serves reports whether a pool of this GPU model serves all jobs.
 func (p *promised) serves(model string) bool {
-	for _, want := range p.models {
-		if model != "" && !modelServes(model, want) {
-			return false
-		}
-	}
-	return true
+	return model == "" || !slices.ContainsFunc(p.models, func(want string) bool { return !modelServes(model, want) })
 }

@@ -20,7 +20,6 @@ type window struct {
 	Area                  capcli.GPUTime
 }
 
-// latestEnd returns the latest end of the work.
 func (w *window) latestEnd() capcli.Seconds { return w.Latest + max(w.Run, w.Slow) }
 
 // smooth is the flattest curve of GPUs in use that the windows allow: it is never ahead of the work

@@ -18,7 +18,6 @@ type part struct {
 	keep func(partition string) bool // nil is all jobs
 }
 
-// filter returns the jobs of the part.
 func (p *part) filter(jobs []capcli.Job) []capcli.Job {
 	if p.keep == nil {
 		return jobs
@@ -31,9 +30,6 @@ func (p *part) filter(jobs []capcli.Job) []capcli.Job {
 	}
 	return out
 }
-
-// has reports whether a job is of the part.
-func (p *part) has(j *capcli.Job) bool { return p.keep == nil || p.keep(j.Partition) }
 
 // divide returns the menus of partitions that share no pool, each with its jobs; the menu itself, with all jobs, where a
 // pool serves all partitions.

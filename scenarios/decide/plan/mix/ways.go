@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -64,9 +65,7 @@ func needOf(j *capcli.Job, killAtLimit bool, v worths) need {
 			run = min(run, j.Limit)
 		}
 		model := w.Model
-		if model == "" {
-			model = j.GPUModel
-		}
+		model = cmp.Or(model, j.GPUModel)
 		n.take(model, milli, max(1, run), v)
 	}
 	return n
@@ -202,7 +201,6 @@ type form struct {
 	why   string // why it may wait although there is room; "" where it does not
 }
 
-// formOf returns the form of a job in a run.
 func formOf(cfg *simulate.Config, j *capcli.Job, by choosing, v worths) form {
 	f := form{why: whyPicky(cfg, j, by)}
 	if f.why != "" {

@@ -68,10 +68,7 @@ func (c *Choice) Text() string { return AxisName(c.Path) + " " + c.Value }
 
 // name returns a mix in words: its choice on each axis.
 func (r *Result) name(m *Mix) string {
-	var parts []string
-	for _, c := range m.Choices {
-		parts = append(parts, c.Text())
-	}
+	parts := capcli.Map(m.Choices, func(c Choice) string { return c.Text() })
 	if len(parts) == 0 {
 		return r.Scenario
 	}

@@ -35,7 +35,6 @@ type share struct {
 	plain []float64 // of full that is wanted
 }
 
-// has reports whether a cell is in the block.
 func (s *share) has(cell int) bool { return cell >= s.first && cell < s.first+len(s.rest) }
 
 // layerKind says which jobs of a block are candidates.

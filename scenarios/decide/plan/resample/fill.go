@@ -464,7 +464,6 @@ func (d *drawing) helps(c *candidate, day int) bool {
 	return sum > 0
 }
 
-// take draws a candidate.
 func (d *drawing) take(c *candidate) {
 	j := d.r.jobs[c.job]
 	for a := range d.axes {

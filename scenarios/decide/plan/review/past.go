@@ -86,7 +86,6 @@ func (p *past) serve(out *Result) {
 // forEver is the time left from which a commitment counts as one without an end.
 const forEver = 90 * 366 * capcli.Day
 
-// commitment returns the document of a contract.
 func (p *past) commitment(c *contract) Commitment {
 	out := Commitment{
 		Name: c.Name, GPUs: market.GPUs(c.Milli), From: p.Instant(c.From), Utilisation: market.Share(c.used, c.paid),

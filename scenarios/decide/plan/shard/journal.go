@@ -70,5 +70,4 @@ func journalText(line []byte) (text []byte, whole bool) {
 	return text, found && bytes.Equal(sum, lineSum(text))
 }
 
-// holds reports whether piece c of total is in s.
 func (s Shard) holds(c, total int) bool { return c >= 0 && c < total && c%s.Count == s.Index }

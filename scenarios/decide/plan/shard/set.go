@@ -84,10 +84,7 @@ func countOf(dir string, names []string, count int) (int, error) {
 		if count != 0 && !slices.Contains(counts, count) {
 			counts = append(counts, count)
 		}
-		var list []string
-		for _, n := range counts {
-			list = append(list, strconv.Itoa(n))
-		}
+		list := capcli.Map(counts, strconv.Itoa)
 		return 0, &capcli.InputError{
 			File: dir, Text: "expected the shards of one sweep, found some of " + strings.Join(list, " and of "),
 			Hint: "one folder for each sweep: move away those that do not belong",

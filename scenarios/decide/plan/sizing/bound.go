@@ -192,10 +192,7 @@ func slackLimits(d *duty, load []serving.Request) []int64 {
 		all[i] = d.slack(&load[i])
 	}
 	slices.Sort(all)
-	var out []int64
-	for _, percent := range []int{50, 75, 90, 100} {
-		out = append(out, all[(len(all)*percent+99)/100-1])
-	}
+	out := capcli.Map([]int{50, 75, 90, 100}, func(percent int) int64 { return all[(len(all)*percent+99)/100-1] })
 	return slices.Compact(out)
 }
 

@@ -159,9 +159,7 @@ func (f *Files) fillOwn(ctx context.Context, open trace.Opener, s *service.Spec,
 		return err
 	}
 	until := src.Length()
-	if until == 0 {
-		until = capcli.Day * capcli.Seconds(max(1, f.Days))
-	}
+	until = cmp.Or(until, capcli.Day*capcli.Seconds(max(1, f.Days)))
 	r.Input = s.Requests.From
 	r.Load, err = traffic.Collect(src, until, requests.MaxRows)
 	return err

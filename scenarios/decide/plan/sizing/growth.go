@@ -80,7 +80,7 @@ func (q *plan) headroom(z *sizer, s *Size) (*Headroom, error) {
 			low = ppm
 		} else {
 			high = ppm
-			h.Binds = joined(z.broken(t.Promises))
+			h.Binds = strings.Join(z.broken(t.Promises), ", ")
 		}
 		if high == 0 && low >= mostLoad {
 			break

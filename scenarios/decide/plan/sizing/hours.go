@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"capcli"
 	capacity "capcli/scenarios/decide/plan"
@@ -73,7 +72,6 @@ func (q *plan) hours(ctx context.Context, s *Size) ([]Hour, error) {
 	})
 }
 
-// sizeHour sizes an hour for its requests.
 func (q *plan) sizeHour(ctx context.Context, h *Hour, s *Size, load []serving.Request, how Search) error {
 	z := q.sizer(ctx, &s.Config, load)
 	f, err := z.search(how)
@@ -204,5 +202,3 @@ func (s *Split) sentence() string {
 	return fmt.Sprintf("Reserve %g %s and let up to %g scale on demand: %s a year, against %s all on demand by the hour and %s for the peak held all the time.",
 		s.Base, gpuWord(int64(s.Base)), max(0, float64(s.Peak)-s.Base), s.PerYear, s.AllOnDemand, s.PeakAlways)
 }
-
-func joined(list []string) string { return strings.Join(list, ", ") }

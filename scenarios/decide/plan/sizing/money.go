@@ -74,7 +74,6 @@ func (q *plan) measureTraffic() Traffic {
 	return t
 }
 
-// costOf returns what gpus cost at a rate, for a traffic.
 func costOf(term string, rate capcli.Rate, gpus int64, t *Traffic) Cost {
 	hour := capcli.Cost(rate, capcli.GPUTime(gpus)*capcli.GPUSecond*3600)
 	year, _ := billing.PerYear(hour, capcli.Hour)

@@ -39,7 +39,6 @@ func (r *Request) Plan(ctx context.Context) (*Result, error) {
 	return out, nil
 }
 
-// size sizes one choice.
 func (q *plan) size(ctx context.Context, c Choice, t *Traffic) (Size, error) {
 	s := Size{Choice: c, Tried: [][2]int64{}, Tries: []Try{}, Alone: []Kept{}, Why: c.Fault}
 	if c.Fault != "" {

@@ -98,9 +98,6 @@ func (s *Size) WhyNot() string {
 	return ""
 }
 
-// count returns GPUs of a replica; a service that does not say has one.
-func (c *Choice) count() int64 { return max(1, c.Config.GPUs) }
-
 // fill fills in a size from a search.
 func (s *Size) fill(z *sizer, f *found, t *Traffic) {
 	s.Tried, s.Tries = [][2]int64{}, f.tries
@@ -119,7 +116,7 @@ func (s *Size) fill(z *sizer, f *found, t *Traffic) {
 		return
 	}
 	n := f.best.Replicas
-	gpus := int64(n) * s.count()
+	gpus := int64(n) * max(1, s.Config.GPUs)
 	s.Replicas, s.GPUs, s.summary = &n, &gpus, f.best.summary
 	cost := costOf(onDemand, s.Rate, gpus, t)
 	s.Cost, s.Binds = &cost, z.binding(f)

@@ -137,13 +137,8 @@ func (q *question) wantModel(field, name string) (*width.Model, error) {
 	return m, nil
 }
 
-// names returns the names of the models.
 func (q *question) names() []string {
-	var out []string
-	for i := range q.models {
-		out = append(out, q.models[i].Name)
-	}
-	return out
+	return capcli.Map(q.models, func(x width.Model) string { return x.Name })
 }
 
 func (q *question) parseMost() error {

@@ -54,7 +54,6 @@ type Rival struct {
 	BreakEven capcli.Rate    `json:"break_even_usd_per_gpu_hour"` // rounded down to the millionth
 }
 
-// answer makes the result of the options.
 func (q *question) answer(options []width.Option) *Result {
 	r := &Result{
 		Schema: "capcli/plan_width/v1", Currency: "USD", Options: options, Frontier: width.Frontier(options), Earlier: width.Steps(options), Rivals: []Rival{},

@@ -135,11 +135,7 @@ func (q *question) openTable(text io.Reader) (*table, error) {
 
 // words returns the cells of the row.
 func (t *table) words() []string {
-	row := make([]string, len(t.Row))
-	for i, f := range t.Row {
-		row[i] = strings.TrimSpace(string(f))
-	}
-	return row
+	return capcli.Map(t.Row, func(f []byte) string { return strings.TrimSpace(string(f)) })
 }
 
 // valuesMost is the most values of a column that an error lists.
