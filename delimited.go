@@ -65,13 +65,12 @@ func (r *LineReader) fill() bool {
 		r.readMore()
 	}
 	r.begun = true
-	if text := decodeUTF16(r.buf[:r.end], r.src); text != nil {
-		// What ended the source ends the decoded text too.
-		ended := r.err
+	src := r.src
+	if r.err != nil {
+		src = errorReader{r.err} // what ended the source ends the decoded text too
+	}
+	if text := decodeUTF16(r.buf[:r.end], src); text != nil {
 		r.end, r.err, r.src = 0, nil, text
-		if ended != nil {
-			text.src = errorReader{ended}
-		}
 		return r.readMore()
 	}
 	return r.end > 0

@@ -142,6 +142,9 @@ var layers = map[string][]string{
 	"scenarios/outcome":  {"scenarios/money/billing", "scenarios/money/prices", "scenarios/validate", "simulate", "simulate/workflow"},
 	"scenarios/validate": {"profile/logs/trace", "simulate", "simulate/placement", "simulate/policy"},
 
+	// slurm
+	"scenarios/slurm": {"profile/logs/trace"},
+
 	// kubernetes
 	"scenarios/kubernetes":        {"profile/logs/trace", "scenarios/kubernetes/kueue", "scenarios/kubernetes/pods", "scenarios/outcome", "scenarios/strict", "simulate", "yaml"},
 	"scenarios/kubernetes/joblog": {"profile/accelerator", "profile/logs/trace", "yaml"},
@@ -208,7 +211,7 @@ var layers = map[string][]string{
 
 	// commands
 	"cmd/capcli":          {"cmd/bundle", "cmd/capcli/data", "cmd/capcli/forecast", "cmd/capcli/pages", "cmd/capcli/plan", "cmd/capcli/profile", "cmd/capcli/replay", "cmd/capcli/service", "cmd/files", "cmd/report", "cmd/schema", "cmd/shell", "cobra"},
-	"cmd/capcli/data":     {"cmd/capcli/replay", "cmd/files", "cmd/invoice", "cmd/report", "cmd/schema", "cmd/shell", "cmd/tables", "profile/bucket", "profile/logs/jobfile", "profile/logs/parquet", "profile/logs/trace", "profile/store", "scenarios", "scenarios/decide/plan/market", "scenarios/inputs", "scenarios/kinds", "scenarios/kubernetes/joblog", "scenarios/money/billing", "scenarios/money/focus", "scenarios/money/prices", "scenarios/money/spend", "scenarios/play", "cobra"},
+	"cmd/capcli/data":     {"cmd/capcli/replay", "cmd/files", "cmd/invoice", "cmd/report", "cmd/schema", "cmd/shell", "cmd/tables", "profile/bucket", "profile/logs/jobfile", "profile/logs/parquet", "profile/logs/trace", "profile/store", "scenarios", "scenarios/decide/plan/market", "scenarios/inputs", "scenarios/kinds", "scenarios/kubernetes/joblog", "scenarios/money/billing", "scenarios/money/focus", "scenarios/money/prices", "scenarios/money/spend", "scenarios/play", "scenarios/slurm", "cobra"},
 	"cmd/capcli/forecast": {"cmd/bundle", "cmd/report", "cmd/shell", "cmd/tables", "forecast", "forecast/demand", "forecast/outlook", "profile/accelerator", "profile/logs/trace", "scenarios/events", "scenarios/money/prices", "scenarios/play", "cobra"},
 	"cmd/capcli/pages":    {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/panel", "cmd/report/draw", "cmd/report/memo", "cmd/report/page", "cmd/report/paper", "cmd/report/sheet", "cmd/serve", "cmd/shell", "cmd/tables", "scenarios/decide", "scenarios/play", "cobra"},
 	"cmd/capcli/plan":     {"cmd/bundle", "cmd/capcli/replay", "cmd/files", "cmd/report", "cmd/report/page", "cmd/shell", "cmd/tables", "profile/bucket", "profile/logs/requests", "profile/logs/trace", "profile/store", "scenarios", "scenarios/decide", "scenarios/decide/emit", "scenarios/decide/explain", "scenarios/decide/plan/curve", "scenarios/decide/plan/futures", "scenarios/decide/plan/joint", "scenarios/decide/plan/market", "scenarios/decide/plan/mix", "scenarios/decide/plan/review", "scenarios/decide/plan/savings", "scenarios/decide/plan/shard", "scenarios/decide/plan/sizing", "scenarios/decide/plan/widths", "scenarios/decide/spot", "scenarios/decide/trial", "scenarios/demo", "scenarios/money/focus", "scenarios/money/prices", "scenarios/play", "simulate", "simulate/placement", "simulate/policy", "cobra"},

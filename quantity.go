@@ -52,7 +52,6 @@ func ParseQuantity(text string) (Quantity, error) {
 	return Quantity{m, ten - len(fraction), two}, nil
 }
 
-// quantitySuffix returns the powers of ten and of two of a suffix.
 func quantitySuffix(s string) (ten, two int, ok bool) {
 	switch s {
 	case "":

@@ -222,9 +222,7 @@ func (u USD) Decimal() string {
 }
 
 // Grouped returns n with commas between thousands: "1,695,168".
-func Grouped(n int64) string {
-	return GroupDigits(strconv.FormatInt(n, 10))
-}
+func Grouped(n int64) string { return GroupDigits(strconv.FormatInt(n, 10)) }
 
 // GroupDigits returns the decimal number s with commas between the thousands.
 func GroupDigits(s string) string {

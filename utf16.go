@@ -1,93 +1,69 @@
 package capcli
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // utf16Reader reads UTF-16 text as UTF-8. A surrogate without its other half becomes a byte that is not valid
-// UTF-8, so that two different names do not become one.
+// UTF-8, so that two different names do not become one. So does half a unit at the end.
 type utf16Reader struct {
-	src  io.Reader
-	big  bool   // the more significant byte comes first
-	buf  []byte // one read of src
-	in   []byte // read and not yet decoded
-	room []byte // the memory of out
-	out  []byte // text that was not yet read
-	err  error
-	half rune // first half of a pair of surrogates; 0 for none
+	src   *bufio.Reader
+	order binary.ByteOrder
+	out   []byte // of a character that was not yet read to its end
 }
 
 // decodeUTF16 returns a reader of the UTF-8 text of src where head, the first bytes of the text, begins with a
 // byte-order mark of UTF-16. head was read from src before. It returns nil for any other text.
 func decodeUTF16(head []byte, src io.Reader) *utf16Reader {
-	if len(head) < 2 || [2]byte(head[:2]) != [2]byte{0xff, 0xfe} && [2]byte(head[:2]) != [2]byte{0xfe, 0xff} {
+	r := &utf16Reader{}
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
+		r.order = binary.LittleEndian
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		r.order = binary.BigEndian
+	default:
 		return nil
 	}
-	return &utf16Reader{src: src, big: head[0] == 0xfe, in: append([]byte(nil), head[2:]...)}
+	r.src = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(head[2:])), src), 32<<10)
+	return r
 }
 
-// Read implements io.Reader.
-func (r *utf16Reader) Read(p []byte) (int, error) {
-	for len(r.out) == 0 {
-		if r.err != nil {
-			return 0, r.err
+// Read implements io.Reader. It asks src for more only where it has no text.
+func (r *utf16Reader) Read(p []byte) (n int, err error) {
+	for n < len(p) && err == nil && (n == 0 || len(r.out) > 0 || r.src.Buffered() >= 4) {
+		if len(r.out) == 0 {
+			r.out, err = r.decode(r.out)
 		}
-		if r.decode(); len(r.out) > 0 {
-			break
-		}
-		if r.buf == nil {
-			r.buf = make([]byte, 32<<10)
-		}
-		var n int
-		n, r.err = r.src.Read(r.buf)
-		r.in, r.out = append(r.in, r.buf[:n]...), r.room[:0]
-		if r.decode(); r.err != nil {
-			r.end()
-		}
-		r.room = r.out
+		k := copy(p[n:], r.out)
+		n, r.out = n+k, r.out[k:]
 	}
-	n := copy(p, r.out)
-	r.out = r.out[n:]
-	return n, nil
+	return n, err
 }
 
-// decode moves the whole units of in to out.
-func (r *utf16Reader) decode() {
-	n := len(r.in) &^ 1
-	for i := 0; i < n; i += 2 {
-		low, high := r.in[i], r.in[i+1]
-		if r.big {
-			low, high = high, low
+// decode appends the next character to out.
+func (r *utf16Reader) decode(out []byte) ([]byte, error) {
+	var unit [2]byte
+	switch _, err := io.ReadFull(r.src, unit[:]); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return append(out, 0xff), nil
+	case err != nil:
+		return out, err
+	}
+	one := rune(r.order.Uint16(unit[:]))
+	if !utf16.IsSurrogate(one) {
+		return utf8.AppendRune(out, one), nil
+	}
+	if next, _ := r.src.Peek(2); len(next) == 2 {
+		if both := utf16.DecodeRune(one, rune(r.order.Uint16(next))); both != utf8.RuneError {
+			_, err := r.src.Discard(2)
+			return utf8.AppendRune(out, both), err
 		}
-		r.put(rune(high)<<8 | rune(low))
 	}
-	r.in = append(r.in[:0], r.in[n:]...)
-}
-
-// put adds one unit.
-func (r *utf16Reader) put(unit rune) {
-	if r.half != 0 {
-		if both := utf16.DecodeRune(r.half, unit); both != utf8.RuneError {
-			r.out, r.half = utf8.AppendRune(r.out, both), 0
-			return
-		}
-		r.out, r.half = append(r.out, 0xff), 0
-	}
-	switch {
-	case unit >= 0xd800 && unit < 0xdc00:
-		r.half = unit
-	case utf16.IsSurrogate(unit):
-		r.out = append(r.out, 0xff)
-	default:
-		r.out = utf8.AppendRune(r.out, unit)
-	}
-}
-
-// end adds a byte that is not valid UTF-8 for half a unit, or half a pair, at the end of the text.
-func (r *utf16Reader) end() {
-	if r.half != 0 || len(r.in) > 0 {
-		r.out, r.half, r.in = append(r.out, 0xff), 0, nil
-	}
+	return append(out, 0xff), nil
 }

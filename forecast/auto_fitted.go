@@ -36,7 +36,6 @@ type blended struct {
 	stretch      [][]float64      // of the paths of each member, by step; nil until a path is drawn
 }
 
-// describe sets the Info of the fit.
 func (f *autoFitted) describe(y []float64, members []string, gaps int) {
 	f.info = model.Info{
 		Method: "Auto: " + strings.Join(members, ", "), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Sigma2: math.NaN(),

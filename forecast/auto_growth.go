@@ -97,10 +97,7 @@ func slope(v []float64) float64 {
 	return above / below
 }
 
-// logarithms returns the natural logarithms of v.
-func logarithms(v []float64) []float64 {
-	return capcli.Map(v, math.Log)
-}
+func logarithms(v []float64) []float64 { return capcli.Map(v, math.Log) }
 
 // growing fits the combination to the logarithms of y, where the past of y bears that out: from the
 // same starts it misses clearly less than the usual combination, which misses by miss, or its growth

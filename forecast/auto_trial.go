@@ -352,7 +352,6 @@ func fan(spread []float64, n int) []float64 {
 	return spread
 }
 
-// sumOf returns the sum of v.
 func sumOf(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {

@@ -255,7 +255,6 @@ func (s *dcgmSource) enter(p *point, l *dcgmLabels, v float64) error {
 	return nil
 }
 
-// set sets the value v of a point in r.
 func (s *dcgmSource) set(r *dcgmRow, p *point, v float64) {
 	ok := dcgmKnown(v)
 	switch p.name {

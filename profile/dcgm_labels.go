@@ -30,7 +30,6 @@ type dcgmLabels struct {
 // dcgmHolder is who holds a device, as labels say it.
 type dcgmHolder struct{ pod, namespace, container, job string }
 
-// read sets l to the labels of p.
 func (l *dcgmLabels) read(p *point) {
 	*l = dcgmLabels{}
 	for i := range p.labels {

@@ -103,7 +103,6 @@ func (x *Exporter) Page(openMetrics bool) []byte {
 	return p.Bytes()
 }
 
-// devices writes the metrics of the devices.
 func (x *Exporter) devices(p *Page) {
 	samples := x.tick.Samples
 	if len(samples) == 0 {
@@ -163,7 +162,6 @@ func (d *Device) labels(host string) []string {
 	return []string{"host", host, "gpu", strconv.Itoa(d.Index), "uuid", d.UUID, "model", d.Model, "mig_profile", d.Profile, "gi", number(d.GI, d.MIG())}
 }
 
-// box writes the metrics of the box.
 func (x *Exporter) box(p *Page) {
 	if !x.boxed {
 		return

@@ -127,7 +127,6 @@ func (f *Fake) start(from, to Instant, kind *fakeKind, gpus ...int) {
 	f.jobs = append(f.jobs, j)
 }
 
-// draw returns the load of g at a time.
 func (g *fakeGPU) draw(at Instant, rng *rand.Rand) fakeLoad {
 	j := g.job
 	if j == nil {

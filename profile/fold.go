@@ -107,7 +107,6 @@ func (z *Summarizer) foldJobs() {
 	})
 }
 
-// holds tells whether a job was folded.
 func (f *folding) holds(key jobKey) bool {
 	if f == nil || len(f.jobs) == 0 {
 		return false

@@ -153,7 +153,6 @@ func (d *Describe) exposed(prefix string) exposure {
 	return exposure{prefix + bare + "_" + u.base, u.base, u.mul, u.div}
 }
 
-// kind is the kind of the family of the metric.
 func (d *Describe) kind() FamilyKind {
 	if d.Counter {
 		return CounterFamily

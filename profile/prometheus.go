@@ -149,7 +149,6 @@ func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) (bool, error) {
 	return true, nil
 }
 
-// enter sets the value of a series in this round.
 func (b *promBox) enter(p *promSeries, v float64) error {
 	if p.own {
 		return b.own.enter(&p.point, v)
@@ -237,7 +236,6 @@ func isAveraged(name string) bool {
 	}
 }
 
-// labelsOf returns labels in order of their names.
 func labelsOf(labels map[string]string) (out []label) {
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		out = append(out, label{name, labels[name]})

@@ -174,7 +174,6 @@ func (s *promSource) placeGroups(groups map[string][]*promSeries) {
 	}
 }
 
-// box returns the box called host.
 func (s *promSource) box(host string) *promBox {
 	b := s.boxes[host]
 	if b == nil {
@@ -184,7 +183,6 @@ func (s *promSource) box(host string) *promBox {
 	return b
 }
 
-// add adds a series to a box.
 func (s *promSource) add(b *promBox, p *promSeries) {
 	l := &p.labels
 	b.named = b.named || !p.own && s.o.Host != "" && slices.Contains([]string{l.hostname, l.node, l.address}, s.o.Host)

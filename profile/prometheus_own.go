@@ -91,7 +91,6 @@ type ownRow struct {
 
 func newOwnBox(o SourceOptions) *ownBox { return &ownBox{o: o, rows: map[string]*ownRow{}} }
 
-// begin begins a round.
 func (b *ownBox) begin() {
 	b.round++
 	b.tells, b.boxed = false, false

@@ -37,7 +37,6 @@ func (h *rankHour) Merge(o *rankHour) {
 	h.waits.Merge(&o.waits)
 }
 
-// average is the mean of a distribution.
 func (d *Distribution) average() Average { return Average{d.Micros, d.Sum} }
 
 // add counts the part of a span that is the job's.
@@ -96,7 +95,6 @@ func (j *JobUse) Straggler() gang.Straggler {
 	return gang.Judge(ranks)
 }
 
-// figures are the hour's means.
 func (h *rankHour) figures(hour int64) gang.Hour {
 	n := float64(h.waits.Minutes)
 	mean := float64(h.waits.Sum) / 100 / n

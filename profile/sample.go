@@ -73,9 +73,7 @@ type Sample struct {
 
 // Set gives a metric a value, rounded to its resolution. What is not a finite
 // number at all, or under 0, becomes OutOfRange: no metric can be negative.
-func (s *Sample) Set(m Metric, v float64) {
-	s.Values[m], s.Why[m] = Metrics[m].settle(v)
-}
+func (s *Sample) Set(m Metric, v float64) { s.Values[m], s.Why[m] = Metrics[m].settle(v) }
 
 // Miss records why a metric has no value.
 func (s *Sample) Miss(m Metric, r Reason) { s.Values[m], s.Why[m] = 0, r }
@@ -174,7 +172,6 @@ type Tick struct {
 	Readings     []Reading
 }
 
-// hasAnswer reports whether any device answered.
 func (t *Tick) hasAnswer() bool {
 	return slices.ContainsFunc(t.Samples, func(s Sample) bool { return s.Answered() })
 }

@@ -137,7 +137,6 @@ func (r *run) loop(ctx context.Context) error {
 	}
 }
 
-// watchClock notes a jump of the wall clock.
 func (r *run) watchClock(wall Instant, now time.Duration) {
 	offset := wall - Instant(now.Microseconds())
 	if d := offset.Sub(r.offset); d > jump || d < -jump {

@@ -155,7 +155,6 @@ func (s *shareUses) useOf(parts int64) *Use {
 	return u
 }
 
-// merge adds the Uses of o.
 func (s *shareUses) merge(o shareUses) {
 	for _, x := range o {
 		s.useOf(x.parts).Merge(x.use)

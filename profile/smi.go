@@ -225,7 +225,6 @@ func (s *smiSource) readFile(t *Tick) error {
 	return nil
 }
 
-// readRows takes the rows of one time.
 func (s *smiSource) readRows(t *Tick) error {
 	if s.have {
 		s.have = false
@@ -382,7 +381,6 @@ func newSMITable(name string, r io.Reader) (*smiTable, error) {
 	return t, nil
 }
 
-// nextRow goes to the next row.
 func (t *smiTable) nextRow() error {
 	row, err := t.csv.Read()
 	switch {

@@ -26,7 +26,6 @@ func (s *Sum) Merge(o Sum) {
 	s.Hi += o.Hi + carry
 }
 
-// times returns n times the sum.
 func (s Sum) times(n uint64) Sum {
 	hi, lo := bits.Mul64(s.Lo, n)
 	return Sum{s.Hi*n + hi, lo}

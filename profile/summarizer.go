@@ -86,9 +86,7 @@ func (z *Summarizer) Add(host string, t *Tick) {
 
 // Lead takes a tick of a box of which nothing counts, but which tells of what is known at the next one:
 // who holds which device. The ticks of the hour before tell all of it. Flush goes before it.
-func (z *Summarizer) Lead(host string, t *Tick) {
-	z.spans.Lead(host, t)
-}
+func (z *Summarizer) Lead(host string, t *Tick) { z.spans.Lead(host, t) }
 
 // Flush ends the spans that are under way, as before spans that were kept.
 func (z *Summarizer) Flush() { z.spans.Flush() }
@@ -136,7 +134,6 @@ func (z *Summarizer) AddSpan(s *Span) {
 	d.last, d.any = s.Last, true
 }
 
-// heat finds the cell of an hour.
 func (z *Summarizer) heat(start Instant) *HeatCell {
 	if z.cell == nil || start != z.hour {
 		// Zones are whole quarters of an hour off; the cell is that of the hour's begin.

@@ -112,7 +112,6 @@ type tellers struct {
 	keys    []toldKey
 }
 
-// countTold counts the readings of a tick.
 func (p *Spanner) countTold(h *spanHost, t *Tick) {
 	hour := t.At - positive(t.At, hourMicros)
 	if hour != h.tellers.hour {

@@ -33,7 +33,6 @@ func (u *Use) judge(j *judge.Job) Verdict {
 	return u.verdict(judge.Resolve(u.Signs, j))
 }
 
-// verdict returns the verdict on findings.
 func (u *Use) verdict(found []judge.Found) Verdict {
 	if u.Watched < leastSeen {
 		return Verdict{Kind: judge.TooShort, Words: "observed for too short a time", Confidence: judge.Low}

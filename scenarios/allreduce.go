@@ -28,7 +28,6 @@ func reduceFields(r *allReduce) []strict.Field {
 	}
 }
 
-// check checks the fields of the all-reduce together.
 func (r *allReduce) check(o *strict.Object) {
 	if !o.Has("gradient_gib") {
 		o.FaultEach([]string{"step_s", "latency_us", "node_gpus"}, "%s is of an all-reduce; give gradient_gib too")

@@ -156,7 +156,6 @@ func capacityFields(c *Capacity) []strict.Field {
 	return slices.Concat(fields, sharedFields(c), kindFields(&c.GPUKind))
 }
 
-// capacities reads the pools.
 func capacities(dst *[]Capacity) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {

@@ -67,7 +67,6 @@ var (
 	}
 )
 
-// spentFields are the fields of a budget beside its amount.
 func spentFields(b *simulate.Budget) []strict.Field {
 	return []strict.Field{
 		{"every", "the period, of the calendar in UTC: daily, weekly, monthly, quarterly, yearly; default: monthly", ordinal(&b.Every, "period", budgetPeriods)},

@@ -25,7 +25,6 @@ type Options struct {
 	Open func(name string) ([]byte, error)
 }
 
-// seed returns the seed of this replication.
 func (o Options) seed() capcli.Seed { return o.Seed.Child(o.Run) }
 
 // DefaultPlacement returns the placement of a scenario that names none: count when all
@@ -38,9 +37,7 @@ func (s *Scenario) DefaultPlacement() string {
 }
 
 // PlacementName returns the placement of a run.
-func (s *Scenario) PlacementName() string {
-	return cmp.Or(s.Placement, s.DefaultPlacement())
-}
+func (s *Scenario) PlacementName() string { return cmp.Or(s.Placement, s.DefaultPlacement()) }
 
 // PolicyName returns the policy of a run.
 func (s *Scenario) PolicyName() string {

@@ -36,7 +36,6 @@ var gpuSection = strict.Section[GPUFailures]{Name: "failures.gpu", Start: GPUFai
 	}
 }}
 
-// supply returns the failures of the nodes of a pool in one run.
 func (f *Failures) supply(p *simulate.Pool, rng *rand.Rand) simulate.Supply {
 	if f.Rack == nil && f.GPU == nil && f.Crews == 0 {
 		return supply.NewHazard(p.Nodes, f.MTBF, f.Repair, 0, rng)

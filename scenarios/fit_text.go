@@ -105,7 +105,6 @@ func (w *fitWriter) jobs() {
 	}
 }
 
-// capacity writes the pools.
 func (w *fitWriter) capacity() {
 	s := w.survey
 	shared := w.o.Shared || !s.partitionsSplit()
@@ -229,7 +228,6 @@ func (s *LogSurvey) partitionsSplit() bool {
 	return len(names) <= listed
 }
 
-// sizesText explains the source of the sizes.
 func (s *LogSurvey) sizesText() []string {
 	switch s.basis() {
 	case byHeader:

@@ -124,7 +124,6 @@ func (w *fitWriter) heldPool(h *kinds.Holding, i int) {
 // HeldPool begins the names of the pools of what is held, in a scenario of tiers.
 const HeldPool = "held"
 
-// spot writes the spot pool.
 func (w *fitWriter) spot(offer *prices.Offer, rules *kinds.Rules, price string, gpus int64) {
 	t, each := &rules.Spot, int64(cmp.Or(rules.MachineGPUs, max(1, offer.OnDemand.GPUs)))
 	w.out.Pools++

@@ -298,9 +298,7 @@ func (s *Scenario) lent(p *Capacity) string {
 }
 
 // mayFloat reports whether the pool floats if some on_demand pool runs its jobs.
-func (c *Capacity) mayFloat() bool {
-	return c.size() > 0 && c.Properties().Floats()
-}
+func (c *Capacity) mayFloat() bool { return c.size() > 0 && c.Properties().Floats() }
 
 // sameRegion reports whether two places may be of one region: a discount is of a region.
 func sameRegion(a, b simulate.Place) bool {

@@ -92,7 +92,6 @@ func (in *Intake) spread(at capcli.Time, only bool) {
 	in.first, in.last = min(in.first, at), max(in.last, at)
 }
 
-// note counts a job of the period.
 func (in *Intake) note(s *Scenario, j *capcli.Job) {
 	in.read++
 	if j.Milli() == 0 {

@@ -47,7 +47,6 @@ var nearSection = strict.Section[nearSpec]{Name: "shapes.near", Fields: func(n *
 	}, reduceFields(&n.reduce)...)
 }, Check: func(o *strict.Object, n *nearSpec) { n.check(o) }}
 
-// readNear reads near into a rule.
 func readNear(dst *capcli.Near, reduce **allReduce) strict.Reader {
 	return func(d *strict.Decoder, node *yaml.Node) {
 		var n nearSpec

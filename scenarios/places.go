@@ -157,7 +157,6 @@ func isPlace(s string) bool {
 	return true
 }
 
-// placeList reads a list of places.
 func placeList(dst *[]string) strict.Reader {
 	names := strict.Names(dst, "places")
 	return func(d *strict.Decoder, n *yaml.Node) {
@@ -230,7 +229,6 @@ func (s *Scenario) transfers() *billing.Transfers {
 	return t
 }
 
-// hasPlaces reports whether a pool has a place.
 func (s *Scenario) hasPlaces() bool {
 	return slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Place != simulate.Place{} })
 }

@@ -358,9 +358,7 @@ func (s *Scenario) instantOf(w When) capcli.Time {
 }
 
 // cuts returns the times at which a price changes.
-func (s *Scenario) cuts(files *files) []capcli.Time {
-	return billing.Cuts(s.rates(files))
-}
+func (s *Scenario) cuts(files *files) []capcli.Time { return billing.Cuts(s.rates(files)) }
 
 // checkPrices checks that changes counted from the start have a period.
 func (s *Scenario) checkPrices(o *strict.Object) {

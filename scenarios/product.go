@@ -144,7 +144,6 @@ func nominal(term string) capcli.Seconds {
 // allUpfront is the whole price, in millionths.
 const allUpfront = 1_000_000
 
-// checkBlock checks the dates of a capacity block.
 func (c *Capacity) checkBlock(o *strict.Object) {
 	if !o.Has("ends_early") {
 		c.EndsEarly = billing.BlockEndsEarly

@@ -158,7 +158,6 @@ func readChoosing(dst *Choosing) strict.Reader {
 	}
 }
 
-// check checks the fields of a rule together.
 func (r *ShapeRule) check(o *strict.Object) {
 	many := len(r.Widths.List) > 1 || r.Widths.Up*r.Widths.Down > 1
 	switch s := r.Scaling; {

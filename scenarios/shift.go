@@ -192,7 +192,6 @@ var energyZoneSection = strict.Section[EnergyZone]{Name: "energy.zones", Needs: 
 	}
 }}
 
-// loadZones returns the intensities of the places.
 func (e *Energy) loadZones(text []byte) ([]billing.PlaceIntensity, error) {
 	var out []billing.PlaceIntensity
 	for _, z := range e.Zones {

@@ -228,7 +228,6 @@ func (p *SpeedProfile) factor(sum *measured.Summary) (Ratio, error) {
 	return out, nil
 }
 
-// fits reports whether the entry is for j.
 func (v *Speed) fits(j *capcli.Job) bool {
 	in := func(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 	return in(v.Classes, j.Class) && in(v.Tenants, j.Tenant) && in(v.Partitions, j.Partition) && in(v.Models, j.GPUModel) && in(v.Jobs, j.ID)

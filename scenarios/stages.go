@@ -19,7 +19,6 @@ const (
 	maxRuns      = 100_000
 )
 
-// readStages reads the workflows of a scenario.
 func readStages(s *Scenario) strict.Reader {
 	section := workflowSection
 	section.Check = func(o *strict.Object, w *generate.Workflow) {
@@ -117,7 +116,6 @@ var stageSection = strict.Section[generate.Stage]{Name: "stages.stages", Needs: 
 	}, sweepJobFields(s)...)
 }}
 
-// sweepJobFields are the fields of the jobs of a stage and of the trials of a sweep.
 func sweepJobFields(s *generate.Stage) []strict.Field {
 	return []strict.Field{
 		{Name: "gpus", Doc: "GPUs of each job; 0 is a step without GPUs, which takes its time and no capacity", Read: strict.Integer(&s.GPUs, 0, maxGPUs)},

@@ -127,7 +127,6 @@ func (a *allowance) open(start capcli.Time) {
 	a.begin(0)
 }
 
-// begin begins a period at a time.
 func (a *allowance) begin(at capcli.Seconds) {
 	now := a.start + capcli.Time(at)
 	a.spent, a.part, a.refused, a.approved = 0, 0, false, noDue

@@ -61,7 +61,6 @@ type lot struct {
 // lookAtNodes is the handler of a look at bought nodes: the engine does all that is due.
 func lookAtNodes(e *engine, _ planned) { e.buy.changed = true }
 
-// nodeComes is the handler of the coming of a node.
 func nodeComes(e *engine, p planned) { e.buy.nodeCame(p.arg) }
 
 // billEnds is the handler of the end of the billing of a node of a pool that is gone.

@@ -223,9 +223,7 @@ func (b *buying) listOf(p int) []int {
 
 // canHave reports whether n more nodes of a pool can be had now. If not, the pool is left alone for a
 // while.
-func (b *buying) canHave(k *boughtPool, n int) bool {
-	return b.grantedOf(k, n) == n
-}
+func (b *buying) canHave(k *boughtPool, n int) bool { return b.grantedOf(k, n) == n }
 
 // grantedOf returns how many of n more nodes of a pool can be had now.
 func (b *buying) grantedOf(k *boughtPool, n int) int {

@@ -71,7 +71,6 @@ type gate struct {
 	pledges Pledges
 }
 
-// newGate returns the gate of a run.
 func newGate(e *engine) gate {
 	cfg := &e.cfg
 	g := gate{e: e, each: cfg.EachTenant, byName: map[string]*allowance{}, byClass: map[classTenant][]*allowance{}, wakeAt: -1}

@@ -338,7 +338,6 @@ func (c *Cluster) take(slices []Slice) {
 	}
 }
 
-// release frees slices.
 func (c *Cluster) release(slices []Slice) {
 	for i := range slices {
 		s := &slices[i]

@@ -41,7 +41,6 @@ type Delays struct {
 // partBegins is the handler of the start of a job that was put off, or of its next part.
 func partBegins(e *engine, p planned) { e.delays.release(p.job) }
 
-// partEnds is the handler of the end of a part.
 func partEnds(e *engine, p planned) { e.delays.pause(p.job) }
 
 // delays are the jobs that were put off and are in no queue.
@@ -59,9 +58,7 @@ type putOffJob struct {
 }
 
 // allPutOff yields the jobs that were put off and are in no queue.
-func (d *delays) allPutOff() iter.Seq[*Live] {
-	return slices.Values(d.jobs)
-}
+func (d *delays) allPutOff() iter.Seq[*Live] { return slices.Values(d.jobs) }
 
 // putOff asks when l may run. It reports whether l has to wait outside its queue.
 func (d *delays) putOff(l *Live) bool {

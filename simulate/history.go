@@ -94,7 +94,6 @@ func (h *History) Result() (*Result, error) {
 	return s.result()
 }
 
-// job counts a job.
 func (s *historian) job(j *Past) {
 	m := &s.m
 	if j.Milli == 0 && !s.CPUJobs {
@@ -143,7 +142,6 @@ func (s *historian) job(j *Past) {
 	s.serve(j, progress)
 }
 
-// waitsAtEnd reports whether the job waits at the end.
 func (j *Past) waitsAtEnd() bool {
 	return !j.Done && (len(j.Stays) == 0 || j.Stays[len(j.Stays)-1].Preempted)
 }
@@ -194,7 +192,6 @@ func (s *historian) waits(j *Past, from, to capcli.Seconds) {
 	}
 }
 
-// stay records a stay.
 func (s *historian) stay(j *Past, x *PastStay) {
 	from := max(0, x.From)
 	lost := capcli.Seconds(0)
@@ -273,7 +270,6 @@ func (s *historian) serve(j *Past, progress capcli.Seconds) {
 	}
 }
 
-// result closes the accounts.
 func (s *historian) result() (*Result, error) {
 	m := &s.m
 	r := &Result{

@@ -45,7 +45,6 @@ func (e *engine) admit(l *Live) {
 	e.planPatience(l)
 }
 
-// live makes a Live of a job.
 func (e *engine) live(j *capcli.Job) *Live {
 	l := e.slab.get()
 	e.in.seq++
@@ -340,7 +339,6 @@ func (l *Live) charge(stay []Hold) {
 	}
 }
 
-// finish ends l.
 func (e *engine) finish(l *Live) {
 	if e.in.source.retry(l) {
 		return
@@ -410,7 +408,6 @@ type tenants struct {
 	last   *Tenant   // that tenantOf returned
 }
 
-// addTenant adds a tenant.
 func (ts *tenants) addTenant(t *Tenant) {
 	if t.Weight <= 0 {
 		t.Weight = 1

@@ -45,7 +45,6 @@ func (t *topo) layoutOf(s *capcli.Shape) *layout {
 	return t.newLayout(s)
 }
 
-// newLayout makes the layout of a shape.
 func (t *topo) newLayout(s *capcli.Shape) *layout {
 	n := &s.Near
 	l := &layout{topo: t, shape: s, number: int32(len(t.layouts) + 1), counted: slices.Index(t.counted, s.Name) + 1}

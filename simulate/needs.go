@@ -61,7 +61,6 @@ func (cs *classes) needsOf(j *capcli.Job) int32 {
 	return n
 }
 
-// fulfils reports whether pool p is in set n.
 func (s *needSets) fulfils(n int32, p int) bool { return n == 0 || s.fits[n][p] }
 
 // lacks says what j needs of a GPU that p does not have; "" if it has all. A pool that does not state

@@ -21,7 +21,6 @@ type PriorityClass struct {
 	Tenants       []string
 }
 
-// matches reports whether the class is for l.
 func (c *PriorityClass) matches(l *Live) bool {
 	if len(c.Classes) > 0 && !slices.Contains(c.Classes, l.Class) || len(c.Partitions) > 0 && !slices.Contains(c.Partitions, l.Partition) {
 		return false

@@ -135,7 +135,6 @@ type demand struct {
 // demandOf returns the demand of l as it is.
 func demandOf(l *Live) demand { return demand{l.GPUs, l.Milli(), l.LeftBelieved(0)} }
 
-// demandIn returns the demand of l in a way.
 func demandIn(l *Live, w *capcli.Way) demand {
 	j := capcli.Job{GPUs: w.GPUs, GPUMilli: l.GPUMilli}
 	return demand{w.GPUs, j.Milli(), l.leftIn(w, 0)}

@@ -141,7 +141,6 @@ func (e *engine) remarks() []string {
 	return out
 }
 
-// result closes the accounts and returns the result.
 func (e *engine) result() (*Result, error) {
 	m := &e.meter
 	end := max(e.c.now, m.lastEnd)

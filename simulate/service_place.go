@@ -342,7 +342,6 @@ type ReplicaWatcher interface {
 	Replica(now capcli.Seconds, k Kind, s *Service, slices []Slice)
 }
 
-// tellReplica tells the observers of a replica.
 func (v *services) tellReplica(k Kind, s *service, at []Slice) {
 	for _, o := range v.e.watchers.replicas {
 		o.Replica(v.e.c.now, k, s.Service, at)

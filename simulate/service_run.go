@@ -89,7 +89,6 @@ func (v *services) openServices() error {
 	return nil
 }
 
-// openService sets up one service.
 func (v *services) openService(s *service) error {
 	s.run = ServiceRun{Name: s.Name, Length: s.Length}
 	if s.run.Length <= 0 {

@@ -27,7 +27,6 @@ type Spread struct {
 // spreadTally counts the stays of the jobs of one shape.
 type spreadTally struct{ rows []Spread }
 
-// row returns the row of a level.
 func (t *spreadTally) row(level string) *Spread {
 	i := slices.IndexFunc(t.rows, func(r Spread) bool { return r.Level == level })
 	if i < 0 {

@@ -69,7 +69,6 @@ func needsStages(j *capcli.Job) bool {
 	return j.Stage != nil && (len(j.Stage.After) > 0 || j.Stage.Sweep != nil || j.Stage.FailTries > 0 || j.Stage.Fails)
 }
 
-// anyNeedsStages reports whether one of the jobs does.
 func anyNeedsStages(jobs []capcli.Job) bool {
 	for i := range jobs {
 		if needsStages(&jobs[i]) {
@@ -383,7 +382,6 @@ func (r *stageRun) spoilt(i int32) int {
 	return min(s.FailTries, s.Retries)
 }
 
-// index returns the index of l in the list.
 func (l *Live) index() int32 { return int32(l.seq - 1) }
 
 // retry puts l, whose work is done and whose try has failed, back into its queue. It reports false if

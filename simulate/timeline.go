@@ -109,7 +109,6 @@ func newOverTime(g *ledger, zone *time.Location, until capcli.Seconds) *overTime
 	return o
 }
 
-// at returns the step of a time.
 func (o *overTime) stepAt(at capcli.Seconds) *step {
 	i := int(at / o.width)
 	for i >= timelineSteps {
@@ -248,7 +247,6 @@ func (o *overTime) atomEnd(from capcli.Seconds) capcli.Seconds {
 	return min(end, o.hourEnd(from))
 }
 
-// cellAt returns the cell of a time.
 func (o *overTime) cellAt(at capcli.Seconds) *TimelineCell {
 	for n := len(o.cells); n == 0 || at >= o.cells[n-1].To; n = len(o.cells) {
 		from := capcli.Seconds(0)
@@ -271,7 +269,6 @@ const (
 	firstMonday = 4 * 86400
 )
 
-// weekEnd returns the end of the week of a time.
 func (o *overTime) weekEnd(at capcli.Seconds) capcli.Seconds {
 	return at + weekSeconds - floorMod(int64(o.g.rec.Start)+int64(at)-firstMonday, weekSeconds)
 }
@@ -307,7 +304,6 @@ func (o *overTime) hourOf(at capcli.Seconds) int {
 	return int(floorMod(int64(o.g.rec.Start)+int64(at+o.offset)-firstMonday, weekSeconds) / capcli.Hour)
 }
 
-// hourEnd returns the end of the clock hour of a time.
 func (o *overTime) hourEnd(at capcli.Seconds) capcli.Seconds {
 	o.settleZone(at)
 	return min(o.zoneTo, at+capcli.Hour-floorMod(int64(o.g.rec.Start)+int64(at+o.offset), int64(capcli.Hour)))

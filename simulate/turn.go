@@ -152,9 +152,7 @@ func (t *Turn) Start(l *Live) bool {
 }
 
 // WakeAt asks for a turn at a later time.
-func (t *Turn) WakeAt(at capcli.Seconds) {
-	t.e.wake(t.q, max(at, t.e.c.now+1))
-}
+func (t *Turn) WakeAt(at capcli.Seconds) { t.e.wake(t.q, max(at, t.e.c.now+1)) }
 
 // turnComes is the handler of a turn that a policy asked for.
 func turnComes(e *engine, p planned) { e.queues[p.arg].dirty = true }

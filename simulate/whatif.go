@@ -69,7 +69,6 @@ func (c *Cluster) copyTo(w *Cluster) *Cluster {
 	return w
 }
 
-// holds reports whether all of the slices are free.
 func (c *Cluster) holds(slices []Slice) bool {
 	for i := range slices {
 		s := &slices[i]

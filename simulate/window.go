@@ -97,10 +97,8 @@ func (ws *windows) planWindows() {
 	}
 }
 
-// windowStarts is the handler of the start of a window.
 func windowStarts(e *engine, p planned) { e.win.windowChange(e.win.list[p.arg], true) }
 
-// windowEnds is the handler of the end of a window.
 func windowEnds(e *engine, p planned) { e.win.windowChange(e.win.list[p.arg], false) }
 
 // takes returns the capacity of the pool that w takes at a time, in thousandths of GPUs.
@@ -362,7 +360,6 @@ func (ws *windows) fitsWindows(l *Live, list []*window, end capcli.Seconds) bool
 	return true
 }
 
-// isOfSome reports whether some reservation is for the tenant.
 func isOfSome(list []*window, t *Tenant) bool {
 	return slices.ContainsFunc(list, func(w *window) bool { return w.admits(t) })
 }
@@ -397,7 +394,6 @@ func (ws *windows) heldBeyond(p int, at capcli.Seconds, w *window) (milli int64)
 	return milli
 }
 
-// afterWindows is Planning.AfterWindows.
 func (ws *windows) afterWindows(l *Live, p int, at capcli.Seconds) capcli.Seconds {
 	list, now := ws.byPool[p], ws.e.c.now
 	stay := ws.e.stayBelieved(l, p)

@@ -66,7 +66,6 @@ func document(program, name, version, namespace, created string) (*spdx.Document
 
 var unfit = regexp.MustCompile(`[^a-zA-Z0-9.-]+`)
 
-// module returns the package of one module.
 func module(name, version, source string) *spdx.Package {
 	return &spdx.Package{
 		PackageName: name, PackageVersion: version, PackageSourceInfo: source,

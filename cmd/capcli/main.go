@@ -30,7 +30,6 @@ func main() { os.Exit(runProgram()) }
 // runProgram runs the program in the real world and returns its exit code.
 func runProgram() int { return runWorld(newWorld()) }
 
-// newWorld returns the env of the real world.
 func newWorld() *shell.Env {
 	shell.Version = version
 	out, isOut := shell.Terminal(os.Stdout.Fd())

@@ -168,7 +168,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// press handles a key.
 func (m *Model) press(key string) tea.Cmd {
 	m.said = ""
 	if m.typed != nil {
@@ -246,7 +245,6 @@ func stride(k *whatif.Knob) int {
 	}
 }
 
-// set sets the value of the row.
 func (m *Model) set(value string) tea.Cmd {
 	if m.values[m.cursor] == value {
 		return nil

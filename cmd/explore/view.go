@@ -218,7 +218,6 @@ func difference(a, b *whatif.Headline) string {
 	return "+" + text
 }
 
-// shortText returns the text of a figure.
 func shortText(h *whatif.Headline) string {
 	if h.Value == nil {
 		return h.Text

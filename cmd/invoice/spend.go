@@ -98,7 +98,6 @@ func (d *Spend) outlooks() report.Table {
 	return report.Fill(report.Table{Name: "spend", Title: d.Month.Name + ", " + d.View}, d.rows(), columns)
 }
 
-// rows returns the series.
 func (d *Spend) rows() []*spend.Series {
 	out := make([]*spend.Series, len(d.Series))
 	for i := range d.Series {

@@ -67,7 +67,6 @@ func writeOpenMetrics(w io.Writer, d Doc, o Options) error {
 	return err
 }
 
-// addTable adds the figures of a table.
 func (m *metrics) addTable(t *Table) error {
 	cut, err := t.figures()
 	if err != nil {

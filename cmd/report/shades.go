@@ -67,7 +67,6 @@ func (c Chart) drawShades(width int, color bool) string {
 	return b.String()
 }
 
-// shade returns the character of a level.
 func shade(level int, color bool) string {
 	if level < 0 {
 		return string(gapShade)

@@ -12,9 +12,7 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-func init() {
-	Forms.Add("table", "for people, rounded, with units", writeTable)
-}
+func init() { Forms.Add("table", "for people, rounded, with units", writeTable) }
 
 func writeTable(w io.Writer, d Doc, o Options) error {
 	tables, err := d.chosen(o)
@@ -261,7 +259,6 @@ func (g *grid) columnWidth(i int) int {
 	return widest
 }
 
-// lineWidth returns the width of the widest line of a text.
 func lineWidth(text string) int {
 	widest := 0
 	for line := range strings.Lines(text) {

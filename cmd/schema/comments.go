@@ -41,5 +41,4 @@ func commentKey(t reflect.Type, field string) string {
 	return key
 }
 
-// modulePath returns the path of this module.
 func modulePath() string { return reflect.TypeFor[capcli.USD]().PkgPath() }

@@ -196,7 +196,6 @@ func (s *Schema) add(name string, p *Schema, required bool) {
 	}
 }
 
-// field returns the schema of a struct's field.
 func (m *Maker) field(t reflect.Type, f reflect.StructField, options string) *Schema {
 	list := strings.Split(options, ",")
 	typ := f.Type

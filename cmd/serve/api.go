@@ -94,7 +94,6 @@ func decode(body []byte, to any) error {
 	return nil
 }
 
-// operation returns the handler of an operation.
 func (s *Server) operation(o *operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeoutCause(r.Context(), s.o.Time, errSlow)
@@ -145,7 +144,6 @@ func (s *Server) answer(ctx context.Context, o *operation, r *http.Request) (any
 	return answer, err
 }
 
-// statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	var large *http.MaxBytesError
 	switch {

@@ -50,9 +50,7 @@ func OpenInput(e *Env, name string) (trace.Input, io.Closer, error) {
 }
 
 // Create starts writing the file path: see files.Target.
-func (e *Env) Create(path string) (*files.Output, error) {
-	return e.Target().Create(path)
-}
+func (e *Env) Create(path string) (*files.Output, error) { return e.Target().Create(path) }
 
 // Target returns the destination for output files.
 func (e *Env) Target() *files.Target {

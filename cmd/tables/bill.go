@@ -142,7 +142,6 @@ func (b *BillDoc) unitTable() report.Table {
 	})
 }
 
-// rowTable is the table of all rows of the invoice.
 func (b *BillDoc) rowTable() report.Table {
 	t := report.Table{Name: "rows", Title: "rows of the invoice", Aside: true}
 	for _, name := range []string{

@@ -60,7 +60,6 @@ func (r *Forecast) Doc(form string) report.Doc {
 	return d
 }
 
-// summaryTable has one row a series.
 func (r *Forecast) summaryTable() report.Table {
 	far := 0
 	for i := range r.Series {

@@ -58,7 +58,6 @@ func budgetTable(b *billing.Budget, lines [][]billing.BudgetLine) report.Table {
 	})
 }
 
-// linesByKey groups the lines of all runs by their key.
 func linesByKey[L any, K comparable](runs [][]L, key func(*L) K) [][]*L {
 	keys, parts := outcome.ByKey(runs, key)
 	out := make([][]*L, len(keys))

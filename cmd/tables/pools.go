@@ -23,9 +23,7 @@ func limitTable(r *play.Run) report.Table {
 }
 
 // partsOf returns of(r) for each run r.
-func partsOf[P any](runs []*play.Run, of func(*play.Run) []P) [][]P {
-	return capcli.Map(runs, of)
-}
+func partsOf[P any](runs []*play.Run, of func(*play.Run) []P) [][]P { return capcli.Map(runs, of) }
 
 // rowsOf turns the parts of runs, which all have the same number, into one row for each part.
 func rowsOf[P any](runs [][]P) [][]*P {

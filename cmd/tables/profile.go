@@ -357,7 +357,6 @@ func HeatDoc(r *heat.Result, width int) report.Doc {
 	return report.Doc{Lead: r.Lead(), Tables: []report.Table{cells, rows}, Charts: []report.Chart{chart}, Notes: r.Notes(), Data: r}
 }
 
-// heatCell is the cell of a value of a heatmap.
 func heatCell(r *heat.Result, v capcli.Figure) any {
 	if r.Unit == "%" {
 		return Hundredths(float64(v))

@@ -475,7 +475,6 @@ func UsageDoc(u *inference.Usage) report.Doc {
 	}}
 }
 
-// quantileCell returns the cell of a quantile.
 func quantileCell(name string) func(q inference.NamedQuantiles) any {
 	return func(q inference.NamedQuantiles) any {
 		switch name {

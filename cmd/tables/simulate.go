@@ -366,7 +366,6 @@ func summaryFigures(plans []*play.Case, results [][]*play.Run, people bool) []su
 	return out
 }
 
-// summaryTable has one row a plan.
 func summaryTable(plans []*play.Case, results [][]*play.Run, people bool) report.Table {
 	figures := summaryFigures(plans, results, people)
 	t := report.Table{Name: "plans", Columns: []report.Column{

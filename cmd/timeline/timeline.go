@@ -79,7 +79,6 @@ func (m meanOf) meanOver(values []float64) float64 {
 // meanOf takes means over the steps of a timeline.
 type meanOf struct{ *outcome.Timeline }
 
-// largest returns the largest value.
 func largest(values []float64) float64 {
 	top := 0.0
 	for _, v := range values {

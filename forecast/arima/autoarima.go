@@ -117,7 +117,6 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 	return q
 }
 
-// gaps reports whether values are missing.
 func (s *arimaSeries) gaps() bool { return len(model.Observed(s.y)) < len(s.y) }
 
 // lastValues returns the last n values of the series, or a few more where the first of them
@@ -148,15 +147,12 @@ func (s *arimaSeries) remainder() []float64 {
 	return l.whole[0]
 }
 
-// form returns the shape of a try.
 func (a *autoSearch) form(t autoTry) arimaForm {
 	return arimaForm{p: t.p, d: a.d, q: t.q, bigP: t.bigP, bigD: a.bigD, bigQ: t.bigQ, m: a.m}
 }
 
 // fit fits a try to the whole series.
-func (a *autoSearch) fit(t autoTry) (*Fit, error) {
-	return a.fitTo(a.s, t, CSSML, true)
-}
+func (a *autoSearch) fit(t autoTry) (*Fit, error) { return a.fitTo(a.s, t, CSSML, true) }
 
 // fitTo fits a try to s. The constant of the try is a mean without differences and a drift with
 // one.
@@ -164,7 +160,6 @@ func (a *autoSearch) fitTo(s *arimaSeries, t autoTry, method Method, polish bool
 	return s.fit(a.form(t), t.constant, t.constant && a.d+a.bigD == 1, method, polish)
 }
 
-// run searches and returns the best fit.
 func (a *autoSearch) run() (*Fit, error) {
 	if a.degenerate() {
 		return a.fit(autoTry{constant: a.constant})

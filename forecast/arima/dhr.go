@@ -219,7 +219,6 @@ type harmonicSearch struct {
 // imitate a season.
 const dhrOrder = 8
 
-// newHarmonicSearch decomposes the series s over the waves.
 func newHarmonicSearch(waves []harmonic, s *arimaSeries) *harmonicSearch {
 	h := &harmonicSearch{waves: waves, y: model.SpanGaps(s.y)}
 	n := len(h.y)

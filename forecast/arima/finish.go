@@ -52,7 +52,6 @@ func (fit *Fit) finish() {
 	fit.like = nil
 }
 
-// digits returns n in decimal.
 func digits(n int) string {
 	if n < 10 {
 		return string(rune('0' + n))
@@ -84,7 +83,6 @@ func (fit *Fit) regressor(j, t int) float64 {
 	return fit.x[j][min(t, len(fit.x[j])-1)]
 }
 
-// subtractRegression returns the series minus its regression.
 func (fit *Fit) subtractRegression() []float64 {
 	out := slices.Clone(fit.src.y)
 	for t := range out {

@@ -79,9 +79,7 @@ func (fit *Fit) finishFit() {
 const flatness = 1e-13
 
 // isResidualZero reports whether the regression leaves no residual of the differenced series.
-func (l *arimaLikelihood) isResidualZero() bool {
-	return finiteTop(l.series[0]) <= flatness*l.size
-}
+func (l *arimaLikelihood) isResidualZero() bool { return finiteTop(l.series[0]) <= flatness*l.size }
 
 // fitWithoutError fits a series that its regression, or its differences alone, reproduce
 // without error. Where mean or drift is the only regressor, its value comes from the

@@ -186,7 +186,6 @@ func (k *kalman) stepOfOne(state []float64, y float64, t int) float64 {
 	return v
 }
 
-// stepOfTwo is stepOfOne for two series.
 func (k *kalman) stepOfTwo(state, state2 []float64, y, y2 float64, t int) (v, v2 float64) {
 	level, level2 := state[t], state2[t]
 	v, v2 = y-level, y2-level2

@@ -106,7 +106,6 @@ func (g *gapFilter) pastPlace(j int) int {
 	return g.r + j
 }
 
-// covarianceIndex returns the index of the covariance of places i and j.
 func (g *gapFilter) covarianceIndex(i, j int) int {
 	if j > i {
 		i, j = j, i

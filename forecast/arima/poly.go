@@ -12,7 +12,6 @@ type Order struct{ AR, Diff, MA int }
 // arimaForm is the shape of a model: ARIMA(p,d,q)(P,D,Q)[m].
 type arimaForm struct{ p, d, q, bigP, bigD, bigQ, m int }
 
-// arma returns the number of ARMA coefficients.
 func (f arimaForm) arma() int { return f.p + f.q + f.bigP + f.bigQ }
 
 // lostValues returns the number of values that differencing loses.

@@ -231,7 +231,6 @@ func (r *reader) attachFine(table *series.Table, hs *Histories) ([]*History, err
 	return hs.List, nil
 }
 
-// longestLength returns the number of values of the longest series.
 func longestLength(list []series.Regular) int {
 	n := 0
 	for i := range list {

@@ -230,7 +230,6 @@ func (g *grower) align() error {
 	return nil
 }
 
-// fault returns an InputError about h.
 func (g *grower) fault(h *History, text, hint string) error {
 	return &capcli.InputError{File: strings.Join(g.hs.Inputs, ", "), Field: h.Name, Text: text, Hint: hint}
 }

@@ -22,7 +22,6 @@ type reader struct {
 	waiting *series.Table // GPUs that waited; nil if unknown
 }
 
-// newReader checks the request and returns its reader.
 func newReader(r Request, s Sources) (*reader, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -164,7 +163,6 @@ func (hs *Histories) join(more *Histories) error {
 	return nil
 }
 
-// stepName returns the step of hs for a message.
 func stepName(hs *Histories) string {
 	if !hs.Clock {
 		return "whole numbers"
@@ -172,7 +170,6 @@ func stepName(hs *Histories) string {
 	return hs.Step.String()
 }
 
-// readFile opens a file and reads it.
 func (r *reader) readFile(ctx context.Context, name string) (*Histories, error) {
 	in, closer, err := r.src.Open(name)
 	if err != nil {

@@ -145,5 +145,4 @@ func (r *Request) columnsBeside() []string {
 	return append(out, r.Further...)
 }
 
-// stepped reports whether the request names a step.
 func (r *Request) stepped() bool { return r.Step != capcli.Step{} }

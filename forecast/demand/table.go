@@ -19,7 +19,6 @@ func (r *reader) checkTable(name string) error {
 	return nil
 }
 
-// readTable reads a table of text.
 func (r *reader) readTable(in trace.Input, opts series.Options) (*Histories, error) {
 	if err := r.checkTable(in.Name); err != nil {
 		return nil, err

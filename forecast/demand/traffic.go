@@ -18,7 +18,6 @@ var TrafficMeasures = inference.Measures
 // ofTrace are the measures of traces of requests: rates a second.
 var ofTrace = []string{"requests", "tokens-in", "tokens-out"}
 
-// readsTraffic reports whether a measure is one of traffic.
 func readsTraffic(measure string) bool { return slices.Contains(TrafficMeasures, measure) }
 
 // trafficQuery sets the query of a measure of servers, where Metrics names them.

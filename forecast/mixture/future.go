@@ -88,7 +88,6 @@ func (s shape) quantiles() []float64 {
 	return out
 }
 
-// pick returns the block at the share u of the weights.
 func (s shape) pick(u float64) *block {
 	i := sort.SearchFloat64s(s.upto, u*s.upto[len(s.upto)-1])
 	return s.blocks[min(i, len(s.blocks)-1)]
@@ -227,7 +226,6 @@ func (f *fitted) path(h int, u float64, rng model.Noise) []float64 {
 	return out
 }
 
-// value returns v on the scale of the series.
 func (f *fitted) value(v float64) float64 { return min(v*f.scale, math.MaxFloat64) }
 
 // Path draws a future: one member, and a course of its level.

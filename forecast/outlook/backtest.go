@@ -162,7 +162,6 @@ func (q *question) reconcileModels(all []*SeriesTrials) error {
 	return nil
 }
 
-// list fills in the exported lists of trials.
 func (t *SeriesTrials) list() {
 	for _, one := range t.tried {
 		t.ByModel = append(t.ByModel, one.document())

@@ -140,9 +140,7 @@ func (q *question) settleTogether(ctx context.Context, list []*seriesForecast, a
 	return nil
 }
 
-func clonePaths(paths [][]float64) [][]float64 {
-	return capcli.Map(paths, slices.Clone)
-}
+func clonePaths(paths [][]float64) [][]float64 { return capcli.Map(paths, slices.Clone) }
 
 // drawOne draws the futures of one series. Where series are not reconciled, it computes the
 // figures from them and keeps only the futures of the result, without their events.

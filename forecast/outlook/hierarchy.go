@@ -161,12 +161,10 @@ func (a *agreement) bounds(origins []int, i, places int) hierarchy.Bounds {
 	return b
 }
 
-// historyEnds returns the lengths of the histories.
 func (q *question) historyEnds() []int {
 	return capcli.Map(q.views, func(v *view) int { return len(v.Values) })
 }
 
-// largestFigure returns the largest absolute value of a list.
 func largestFigure(list []float64) float64 {
 	out := 0.0
 	for _, v := range list {
@@ -318,7 +316,6 @@ func extrasOf(list []*seriesForecast) [][]float64 {
 	return out
 }
 
-// words returns a sentence on the reconciliation.
 func (a *agreement) words() string {
 	t := a.q.hs.Tree
 	text := fmt.Sprintf("reconciled by %s: in each step %d parts add up to %d %s", a.by.Way, len(t.Parts), len(t.Sums), capcli.Plural(int64(len(t.Sums)), "sum"))

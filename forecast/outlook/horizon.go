@@ -106,7 +106,6 @@ func usualSeasons(s capcli.Step) []int {
 	return out
 }
 
-// stepsAhead returns the number of steps to forecast for h.
 func (q *question) stepsAhead(h *demand.History) (int, error) {
 	n := 0
 	var err error

@@ -320,7 +320,6 @@ func (q *question) sums() int {
 	return len(q.hs.Tree.Sums)
 }
 
-// partsOf returns the views of the parts of sum i.
 func (q *question) partsOf(i int) []*view {
 	return capcli.Map(q.hs.Tree.PartsOf[i], func(j int) *view { return q.views[q.sums()+j] })
 }

@@ -248,7 +248,6 @@ func (m *mentions) add(name, text string, own *int) {
 	m.texts = append(m.texts, name+text)
 }
 
-// whenText returns the dates of the values.
 func (a *OddValue) whenText() string {
 	if a.Until == "" {
 		return "on " + a.DS
@@ -256,5 +255,4 @@ func (a *OddValue) whenText() string {
 	return "from " + a.DS + " to " + a.Until
 }
 
-// asText returns the estimate of the values.
 func (a *OddValue) asText() string { return " (as " + amountText(a.Expected) + ")" }

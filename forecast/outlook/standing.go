@@ -74,7 +74,6 @@ func (q *question) ended() []bool {
 	return out
 }
 
-// lastKnownText returns the stamp of the last known value.
 func (v *view) lastKnownText() string {
 	for i, x := range slices.Backward(v.Values) {
 		if !math.IsNaN(x) {

@@ -83,7 +83,6 @@ func (r *Result) reach() string {
 	return StepsText(r.histories, steps)
 }
 
-// figureText returns a description of the figures of histories.
 func figureText(hs *demand.Histories) string {
 	estimated := slices.ContainsFunc(hs.List, func(h *demand.History) bool { return h.Censoring != nil })
 	each := ", mean of each " + stepWord(hs, 1)
@@ -110,7 +109,6 @@ func figureText(hs *demand.Histories) string {
 // stepWords name the usual steps.
 var stepWords = map[string]string{"1h": "hour", "1d": "day", "1w": "week", "1mo": "month", "1q": "quarter", "1y": "year", "1m": "minute"}
 
-// stepWord returns the name of n steps.
 func stepWord(hs *demand.Histories, n int64) string {
 	if !hs.Clock {
 		return capcli.Plural(n, "step")

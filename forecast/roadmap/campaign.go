@@ -199,9 +199,7 @@ func (c *Campaign) work(flops float64) (lo, mid, hi float64) {
 }
 
 // amdahl returns how many times as fast n GPUs are as one.
-func amdahl(parallel float64, n int) float64 {
-	return 1 / (1 - parallel + parallel/float64(n))
-}
+func amdahl(parallel float64, n int) float64 { return 1 / (1 - parallel + parallel/float64(n)) }
 
 func (c *Campaign) check() error {
 	bad := func(field, text string, args ...any) error {

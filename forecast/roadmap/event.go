@@ -187,7 +187,6 @@ func (e *Event) draw(rng *rand.Rand) eventDraw {
 	return d
 }
 
-// isUnsure reports whether draws of the event differ.
 func (e *Event) isUnsure() bool {
 	return e.SizeSD > 0 || e.LengthSD > 0 || e.Delay > 0 || len(e.Delays) > 0 || e.Parent != "" || e.chance() < 1
 }

@@ -194,7 +194,6 @@ func (r *Roadmap) effects(out []float64, k int, ways []eventDraw, from, to capcl
 	}
 }
 
-// checkBounds checks the bounds of h steps.
 func checkBounds(bounds []capcli.Time, h int) error {
 	if len(bounds) < h+1 {
 		return fmt.Errorf("roadmap: %d bounds of %d steps, want one more than there are steps: %w", len(bounds), h, model.ErrUnfit)

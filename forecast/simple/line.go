@@ -72,7 +72,6 @@ func regress(y []float64, m int) *regression {
 	return r
 }
 
-// valueAt returns the value of the line at time i.
 func (r *regression) valueAt(i int) float64 {
 	k := i % len(r.times)
 	return r.levels[k] + r.slope*(float64(i)-r.times[k])

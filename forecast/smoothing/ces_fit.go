@@ -23,7 +23,6 @@ var cesKinds = [...]string{"none", "simple", "partial", "full"}
 // String returns the name of the kind.
 func (k cesKind) String() string { return cesKinds[k] }
 
-// weights returns the number of smoothing weights of the kind.
 func (k cesKind) weights() int { return [...]int{2, 2, 3, 4}[k] }
 
 // levels returns the number of first states that the search varies: the first l and c, or none.
@@ -53,7 +52,6 @@ func newCESState(kind cesKind, m int) cesState {
 	return cesState{d0: buf[:m], d1: buf[m:]}
 }
 
-// clone returns a deep copy.
 func (s *cesState) clone() cesState {
 	out := cesState{l: s.l, c: s.c}
 	out.d0 = append(out.d0, s.d0...)
@@ -222,7 +220,6 @@ func (t *cesTask) pass() float64 {
 	return t.passLevel()
 }
 
-// passSimple is pass for the simple kind.
 func (t *cesTask) passSimple() (sse float64) {
 	i, d0, d1 := 0, t.state.d0, t.state.d1
 	byC, byError, byL, cByError := 1-t.w.a1, t.w.a0-t.w.a1, 1-t.w.a0, t.w.a0+t.w.a1

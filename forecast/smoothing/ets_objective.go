@@ -49,7 +49,6 @@ func (t *etsTask) size() int {
 	return n
 }
 
-// encode writes par into x.
 func (t *etsTask) encode(par *etsParams, x []float64) {
 	f, i := t.pass.form, 0
 	put := func(v float64) { x[i] = v; i++ }
@@ -473,7 +472,6 @@ type etsGuard struct {
 	positive  bool    // all values of the series are above zero
 }
 
-// newETSGuard returns the guard for forecasts of y.
 func newETSGuard(y []float64) etsGuard {
 	g := etsGuard{}
 	g.low, g.high = etsExtremes(y)

@@ -67,7 +67,6 @@ func newTBATS(form tbatsForm, y []float64) *tbats {
 	return f
 }
 
-// row returns row t of rows.
 func (f *tbats) row(t int) []float64 { return f.rows.Data[t*f.size : (t+1)*f.size] }
 
 // vectors sets w, the weights of the states in the observation, and g, their gains.
@@ -140,7 +139,6 @@ func (f *tbats) news(r []float64) float64 {
 	return d
 }
 
-// stepBackward sets out to r F.
 func (f *tbats) stepBackward(r, out []float64) {
 	out[0] = r[0]
 	if f.form.trend {

@@ -46,7 +46,6 @@ func (f tbatsForm) String() string {
 	return s + ")"
 }
 
-// places returns the number of states.
 func (f tbatsForm) places() int {
 	n := 1 + f.ar + f.ma
 	if f.trend {

@@ -89,7 +89,6 @@ type dotState struct {
 	t             float64
 }
 
-// mean returns the one-step forecast.
 func (s *dotState) mean() float64 {
 	return s.level + s.weight*(s.power*s.a+(1-s.power*(1-s.alpha))/s.alpha*s.b)
 }

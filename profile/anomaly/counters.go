@@ -75,7 +75,6 @@ type xidRow struct {
 	first, last profile.Instant
 }
 
-// event notes an event.
 func (b *box) event(e *profile.Event) {
 	d := b.devices[e.Device]
 	if e.Kind != profile.Xid || d == nil {

@@ -79,7 +79,6 @@ const (
 // mostStands is how many intervals a sample stands for at most, as in summaries.
 const mostStands = 3
 
-// add takes a tick.
 func (b *box) add(t *profile.Tick) {
 	for i := range t.Events {
 		b.event(&t.Events[i])

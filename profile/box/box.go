@@ -34,7 +34,6 @@ func newBox(root fs.FS, now func() time.Duration) *box {
 	return b
 }
 
-// look sets h to the figures of the box.
 func (b *box) look(h *profile.HostSample) {
 	b.round++
 	h.Clear(profile.NotAsked)
@@ -46,7 +45,6 @@ func (b *box) look(h *profile.HostSample) {
 	b.readFabric(h)
 }
 
-// close closes all files.
 func (b *box) close() {
 	b.cores.file.close()
 	b.memory.close()

@@ -136,9 +136,7 @@ func endpoint(getenv func(string) string) (host string, secure, own bool, err er
 }
 
 // String returns the name of the folder: s3://BUCKET/PREFIX.
-func (b *Bucket) String() string {
-	return strings.TrimSuffix(Scheme+b.name+"/"+b.prefix, "/")
-}
+func (b *Bucket) String() string { return strings.TrimSuffix(Scheme+b.name+"/"+b.prefix, "/") }
 
 // Traffic returns the number of requests made and of bytes received so far.
 func (b *Bucket) Traffic() (requests, bytes int64) { return b.requests.Load(), b.bytes.Load() }

@@ -121,7 +121,6 @@ func (d *disk) list(f *folder, dir string) error {
 	return err
 }
 
-// add adds an object by its name in the folder.
 func (f *folder) add(name string, o object) {
 	first, rest, deep := strings.Cut(name, "/")
 	switch {

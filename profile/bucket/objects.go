@@ -28,7 +28,6 @@ func (b *Bucket) slot() (free func(), err error) {
 	}
 }
 
-// requestContext returns the context of a request of n bytes.
 func (b *Bucket) requestContext(n int64) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(b.ctx, b.o.Wait*time.Duration(b.o.Retries)+time.Duration(n/leastRate)*time.Second)
 }

@@ -44,7 +44,6 @@ type piece struct {
 	data []byte
 }
 
-// holds reports whether the piece has n bytes at off.
 func (p *piece) holds(off, n int64) bool {
 	return off >= p.off && off+n <= p.off+int64(len(p.data))
 }

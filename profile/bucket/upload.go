@@ -165,7 +165,6 @@ func (u *uploading) isDone(day string, files []store.StoredFile) bool {
 	return true
 }
 
-// folder is the key of the folder of a day.
 func (u *uploading) folder(day string) string {
 	return u.b.prefix + store.HostFolder(day, u.host) + "/"
 }
@@ -214,7 +213,6 @@ func (u *uploading) refuse(what string, err error) error {
 	return err
 }
 
-// enter puts a file into the record.
 func (u *uploading) enter(day string, one store.UploadedFile) {
 	if u.record.Days == nil {
 		u.record.Days = map[string][]store.UploadedFile{}
@@ -225,7 +223,6 @@ func (u *uploading) enter(day string, one store.UploadedFile) {
 	u.record.Days[day] = all
 }
 
-// entryOf returns the entry of a file in the record.
 func (u *uploading) entryOf(day, name string) (store.UploadedFile, bool) {
 	all := u.record.Days[day]
 	if i := slices.IndexFunc(all, func(k store.UploadedFile) bool { return k.Name == name }); i >= 0 {
@@ -331,7 +328,6 @@ func (u *uploading) clear(day string, files []store.StoredFile) error {
 	return u.record.Write(u.disk, u.root)
 }
 
-// isReplaced reports whether one of the files has all segments of old.
 func (u *uploading) isReplaced(day string, old store.UploadedFile, files []store.StoredFile) bool {
 	return slices.ContainsFunc(files, func(f store.StoredFile) bool {
 		now, ok := u.entryOf(day, f.Name)
@@ -395,7 +391,6 @@ func (b *Bucket) Check(r *store.Upload, day string) error {
 	return nil
 }
 
-// objectsIn returns the objects of a folder by their names in it.
 func (b *Bucket) objectsIn(folder string) (map[string]object, error) {
 	there := map[string]object{}
 	err := b.walk(folder, false, func(key string, o object) { there[strings.TrimPrefix(key, folder)] = o })

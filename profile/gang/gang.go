@@ -263,7 +263,6 @@ func (s *Straggler) settle(ranks []Rank, all []late, compared float64) {
 	}
 }
 
-// explain sets the cause and the evidence.
 func (s *Straggler) explain(ranks []Rank, input bool) {
 	mine := s.means(ranks[s.Rank])
 	var clocks, hots, caps, utils []float64

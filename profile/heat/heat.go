@@ -213,7 +213,6 @@ func (b *Builder) Result(input []string) (*Result, error) {
 	return out, nil
 }
 
-// number is the number of the GPU of a row.
 func number(r *Row) int {
 	if r.GPU == nil {
 		return -1
@@ -253,7 +252,6 @@ func (b *Builder) rows() []*Row {
 	return rows
 }
 
-// merge returns the sum of rows.
 func (b *Builder) merge(name string, rows []*Row) *Row {
 	out := &Row{Name: name}
 	for _, r := range rows {

@@ -59,7 +59,6 @@ type Row struct {
 	cells      []cell
 }
 
-// add adds cells to a row.
 func (r *Row) add(first int, cells []cell) {
 	if len(r.cells) == 0 {
 		r.first, r.cells = first, slices.Clone(cells)
@@ -113,7 +112,6 @@ func (r *Result) fill() {
 
 func (r *Result) hourAt(hour int) profile.Instant { return r.base + profile.Instant(hour)*hourMicros }
 
-// column returns the column of an hour.
 func (r *Result) column(hour, first int) int {
 	if !r.Week {
 		return hour - first
@@ -249,7 +247,6 @@ func (r *Result) join(p *Picture, index []int) int {
 	return len(p.Names)
 }
 
-// joinWeek is join for the hours of the week.
 func (r *Result) joinWeek(p *Picture, index []int) int {
 	hours := max(1, int(p.Step.Length()/3600))
 	for i := range index {

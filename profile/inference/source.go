@@ -217,7 +217,6 @@ func (s *saved) spread(to []float64, from, until, rise float64) {
 	}
 }
 
-// levels implements source.
 func (s *saved) levels(_ context.Context, name string, mean bool) ([]float64, error) {
 	list := s.byName[name]
 	if list == nil {

@@ -144,7 +144,6 @@ func shownSource(q *Request) string {
 	return strings.Join(q.Files, ", ")
 }
 
-// open returns the source of a request and its steps.
 func open(q *Request, s Sources) (source, *grid, error) {
 	if q.Step < 0 {
 		return nil, nil, &capcli.RequestError{Field: "step", Text: fmt.Sprintf("wants a length of time, found %s", q.Step)}

@@ -96,7 +96,6 @@ func (c *Client) Holdings(ctx context.Context, vendor string) ([]Holding, error)
 	return out, nil
 }
 
-// parseAnswer reads the one message of an answer.
 func parseAnswer(body []byte, vendor string) ([]Holding, error) {
 	const head = 5
 	if len(body) > maxAnswer {

@@ -62,7 +62,6 @@ func (l *library) gpmSupport(h driver.Device) profile.Reason {
 	return profile.Known
 }
 
-// release frees the buffers.
 func (p *pair) release() {
 	if p.allocated {
 		_, _ = p.last.Free(), p.next.Free()

@@ -75,7 +75,6 @@ func (l *library) start() code {
 	return success
 }
 
-// stop shuts down the library.
 func (l *library) stop() code { return code(l.lib.Shutdown()) }
 
 func (l *library) hasGPM() bool {

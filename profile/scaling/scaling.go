@@ -139,7 +139,6 @@ func (r *Request) Measure(s *profile.Summary, input []string) (*Result, error) {
 	return out, nil
 }
 
-// chooses reports whether the request is about a job.
 func (r *Request) chooses(j *profile.JobUse) bool {
 	if r.Job == "" {
 		return true
@@ -196,7 +195,6 @@ func (r *Request) measure(j *profile.JobUse) (x run, why string) {
 	return x, ""
 }
 
-// take sets a told rate.
 func (x *run) take(unit string, rate profile.Rate) (run, string) {
 	x.unit, x.perS, x.low, x.hours = unit, rate.Mean, rate.P5, float64(rate.Micros)/3.6e9
 	if x.hours*60 < leastMinutes {

@@ -59,7 +59,6 @@ func newEncoder(devices []profile.Device, first profile.Instant) *encoder {
 	return e
 }
 
-// meet sets the devices of the segment.
 func (e *encoder) meet(devices []profile.Device) {
 	e.devices = devices
 	e.last = make([]last, len(devices))

@@ -14,7 +14,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// beginFrame appends room for the head of a frame to b.
 func beginFrame(b []byte) []byte { return append(b, make([]byte, frameHead)...) }
 
 // endFrame fills in the head of the frame that begins at from and ends at the end of b.

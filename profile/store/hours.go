@@ -354,7 +354,6 @@ func (x *spanReader) holdersOf(b *block, row int) ([]profile.Holder, error) {
 	return all, nil
 }
 
-// use returns the Use of a row in the memory numbered k.
 func (x *spanReader) use(k int, b *block, row int) (*profile.Use, error) {
 	if k == len(x.uses) {
 		x.uses = append(x.uses, profile.NewUse())

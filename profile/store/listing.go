@@ -95,7 +95,6 @@ func chosenHosts(disk Disk, root string, some []string) ([]string, error) {
 	return all, err
 }
 
-// list returns all files and segments of a host.
 func list(disk Disk, root, host string) (*listing, error) {
 	return listDays(disk, root, host, spanOf(0, 0))
 }

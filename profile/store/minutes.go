@@ -66,7 +66,6 @@ type minuteRows struct {
 	holders *holderWords
 }
 
-// minute adds the row of a minute of a span.
 func (r *minuteRows) minute(s *profile.Span, m *profile.Minute) {
 	b := r.block
 	b.int(minuteTS, int64(m.Start))

@@ -158,7 +158,6 @@ func (n numbers) contains(seq int64) bool {
 	return ok
 }
 
-// isSubsetOf reports whether m contains every number of n.
 func (n numbers) isSubsetOf(m numbers) bool {
 	for _, seq := range n {
 		if !m.contains(seq) {
@@ -168,7 +167,6 @@ func (n numbers) isSubsetOf(m numbers) bool {
 	return true
 }
 
-// union returns the union of two sets.
 func (n numbers) union(m numbers) numbers {
 	all := append(slices.Clone(n), m...)
 	slices.Sort(all)

@@ -38,7 +38,6 @@ type hoursWriter struct {
 	seq     numbers   // of the day before
 }
 
-// write writes the rows of a day.
 func (w *hoursWriter) write() error {
 	if w.rows.block == nil {
 		return nil

@@ -153,7 +153,6 @@ func (p *pruning) reason(d *hostDay, last int64) string {
 	return ""
 }
 
-// list sets the days and the total.
 func (p *pruning) list() error {
 	dates, err := p.disk.List(p.root)
 	if err != nil {

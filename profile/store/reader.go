@@ -21,7 +21,6 @@ type Query struct {
 	eventsOnly bool
 }
 
-// reads reports whether the query reads a table.
 func (q *Query) reads(t table) bool {
 	if q.eventsOnly {
 		return t == events
@@ -151,7 +150,6 @@ func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (g
 	return r.play(l, logs, q, yield)
 }
 
-// play yields the ticks of the files of a listing and of the segments logs.
 func (r *Reader) play(l *listing, logs []segmentRows, q Query, yield func(HostTick, error) bool) (going bool, err error) {
 	want := q.span()
 	heads, err := r.heads(l, logs, q, want)

@@ -114,7 +114,6 @@ func (r *Reader) rollUp(ctx context.Context, l *listing, d *day, before numbers,
 	return l.remove(gone)
 }
 
-// writeRollUp writes the file of one table and returns its name.
 func (l *listing) writeRollUp(d *day, t table, rows *block, meta map[string]string) (string, error) {
 	temp := fmt.Sprintf(".%s-%08d%s", specs[t].name, d.in[0], mergeTemp)
 	p, err := newPart(l.disk, t, path.Join(l.root, d.dir), temp, l.host, meta[metaProgram])
@@ -157,9 +156,7 @@ func (r *Reader) sumDay(ctx context.Context, l *listing, d *day) (*dayRows, erro
 }
 
 // ticksText returns the numbers of ticks by hour, apart by blanks.
-func ticksText(all *[24]int64) string {
-	return strings.Trim(fmt.Sprint(all[:]), "[]")
-}
+func ticksText(all *[24]int64) string { return strings.Trim(fmt.Sprint(all[:]), "[]") }
 
 // parseTicks returns what ticksText wrote; ok is false for any other text.
 func parseTicks(s string) (all [24]int64, ok bool) {

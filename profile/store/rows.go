@@ -57,7 +57,6 @@ func (r *rower) reset() {
 	}
 }
 
-// tick adds the rows of t.
 func (r *rower) tick(t *profile.Tick) {
 	b := r.blocks[ticks]
 	b.int(tickTS, int64(t.At))

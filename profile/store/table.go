@@ -344,7 +344,6 @@ func (b *block) compareKind(i, j int32) int {
 	return 0
 }
 
-// allRows returns the numbers of all rows.
 func (b *block) allRows() []int32 {
 	rows := make([]int32, b.n)
 	for k := range rows {

@@ -77,7 +77,6 @@ func wantsOpenMetrics(accept []string) bool {
 	return open > 0 && open >= text
 }
 
-// wantsGzip reports whether gzip is asked for.
 func wantsGzip(accept []string) bool {
 	for one := range strings.SplitSeq(strings.Join(accept, ","), ",") {
 		name, rest, _ := strings.Cut(strings.TrimSpace(one), ";")

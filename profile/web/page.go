@@ -82,9 +82,7 @@ func FetchPage(ctx context.Context, transport http.RoundTripper, shown string, u
 }
 
 // errLate returns the error for a server that did not send its whole answer in time.
-func errLate(wait time.Duration) error {
-	return fmt.Errorf("no whole answer within %v", wait)
-}
+func errLate(wait time.Duration) error { return fmt.Errorf("no whole answer within %v", wait) }
 
 // failed returns the error for a failed request, without the address, which may hold a secret.
 func failed(ctx context.Context, shown string, err error) error {

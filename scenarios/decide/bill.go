@@ -20,7 +20,6 @@ type desk struct {
 	best  *plan.Assessed
 }
 
-// newDesk returns the desk of the plan for the futures.
 func (c *chain) newDesk() (*desk, error) {
 	d := &desk{chain: c, frame: c.bought.Frame, field: c.bought.Field}
 	var err error

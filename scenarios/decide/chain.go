@@ -165,7 +165,6 @@ func (c *chain) report() error {
 	return c.w.Documents.Write(meetingFile, html)
 }
 
-// saveAnswer writes the decision.
 func (c *chain) saveAnswer() error {
 	text, err := encode(c.out)
 	if err != nil || c.w.Documents == nil {
@@ -203,7 +202,6 @@ func (c *chain) put(name, command string, f *files, names ...string) error {
 	return nil
 }
 
-// command writes a command line.
 func command(words ...string) string {
 	out := []string{"capcli"}
 	for _, w := range words {

@@ -68,7 +68,6 @@ func OpenWorld(ctx context.Context, open trace.Opener, name string) (*vary.World
 	return w, r.settleFigures(w, filepath.Join(folder, FuturesFile))
 }
 
-// readDocument reads a JSON document.
 func readDocument(open trace.Opener, name string, to any) error {
 	text, err := open.ReadFile(name, maxDocument)
 	if err != nil {

@@ -19,7 +19,6 @@ type mixPlan struct {
 	market              *market.Request // commitments that cover, offered beside the scenario; nil: none
 }
 
-// newPlanner returns the planner of p.
 func (c *chain) newPlanner(ctx context.Context, p *mixPlan) (*mix.Planner, error) {
 	maker := &play.Maker{Logs: &play.Logs{Open: c.open}, Note: func(string) {}}
 	ask := play.Question{Scenario: p.scenario, Prices: c.own}
@@ -64,7 +63,6 @@ func (c *chain) finishPlan(ctx context.Context, step string, p *mixPlan, planner
 	return r, c.put(step, c.mixCommand(p), &files{Texts: map[string][]byte{p.out: text}}, p.out)
 }
 
-// mixCommand returns the command of p.
 func (c *chain) mixCommand(p *mixPlan) string {
 	words := []string{"plan", "mix", p.scenario, "--futures", FuturesFile, "--runs", strconv.Itoa(c.played())}
 	words = withFlag(withFlag(words, "--max", c.limits), "--min", c.Min)

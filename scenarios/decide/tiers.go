@@ -176,7 +176,6 @@ func (c *chain) planTiers(ctx context.Context) error {
 	return s.run(ctx)
 }
 
-// writeTiers writes the scenario of the tiers.
 func (c *chain) writeTiers(ctx context.Context) error {
 	if err := c.holdTiers(); err != nil {
 		return err
@@ -221,7 +220,6 @@ func (c *chain) covers() bool {
 	return slices.ContainsFunc(c.offer.Committed, func(q prices.Quote) bool { return floats(&q) })
 }
 
-// tierPlan returns the plan of the tiers over some axes.
 func (c *chain) tierPlan(axes []string) *mixPlan {
 	p := &mixPlan{scenario: TiersYAML, jobs: WorkFile, out: tiersFile, axes: axes}
 	if c.WaitCost != mix.WaitCostDefault { // else as the command has it: nothing where nobody may wait

@@ -27,7 +27,6 @@ type UntoldCase struct {
 // manyUntold is the share of the GPU time that cannot be told from which on the answer says what it would be under assumptions.
 const manyUntold = 0.2
 
-// addUntold fills in the cases.
 func (t *Tiers) addUntold(s *tierSearch) error {
 	if t.Kinds.Row(kinds.Unknown).Share < manyUntold || !s.hasSpot() {
 		return nil

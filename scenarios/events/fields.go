@@ -122,7 +122,6 @@ func (p *planning) holidayFields() []strict.Field {
 	}
 }
 
-// readEntries reads the list of events.
 func readEntries(dst *[]roadmap.Entry) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {

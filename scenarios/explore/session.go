@@ -137,7 +137,6 @@ func (s *Session) lend(ctx context.Context, c *play.Case, most int) (*live.Thinn
 	return how, nil
 }
 
-// read reads the jobs of the log of c.
 func (s *Session) read(ctx context.Context, c *play.Case) error {
 	c.Source.Sorted = true
 	reading, err := c.Source.Read(0)

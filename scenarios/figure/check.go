@@ -85,9 +85,7 @@ func (f *Figure) checkSeries(s *Series) string {
 }
 
 // HasNames reports whether the axis X of the kind holds names, and each series a value for each.
-func (k Kind) HasNames() bool {
-	return k == Bars || k == Waterfall || k == Tornado || k == Heat
-}
+func (k Kind) HasNames() bool { return k == Bars || k == Waterfall || k == Tornado || k == Heat }
 
 // Points returns how many points the series s of f should have.
 func (f *Figure) Points(s *Series) int {

@@ -116,7 +116,6 @@ func (w *Workflow) play(n int, at capcli.Time, seed capcli.Seed) (jobs []capcli.
 	return jobs
 }
 
-// width returns the number of jobs of the stage.
 func (s *Stage) width() int {
 	if s.Sweep != nil {
 		return s.Sweep.Trials
@@ -142,7 +141,6 @@ func (w *Workflow) dependencies(id string, s *Stage) (after []capcli.After) {
 	return after
 }
 
-// id returns the id of job k of the stage in a run.
 func (s *Stage) id(run string, k int) string {
 	if s.width() == 1 {
 		return run + "/" + s.Name

@@ -186,7 +186,6 @@ func (r *reading) findNamed() error {
 	return trace.CheckCount(opts.Format, len(r.Names))
 }
 
-// partsOf returns the inputs of a kind.
 func (r *reading) partsOf(k Kind) []*part {
 	var out []*part
 	for _, p := range r.parts {

@@ -50,7 +50,6 @@ func (r *reading) hasNoStarts() bool {
 	})
 }
 
-// joinLogs adds up the logs.
 func (r *reading) joinLogs() []capcli.Job {
 	type key struct {
 		id, tenant string

@@ -58,7 +58,6 @@ func (r *reading) readRecordings(ctx context.Context) error {
 	return nil
 }
 
-// openFolders opens the folders of recordings.
 func (r *reading) openFolders(all []*part) ([]store.Folder, error) {
 	var out []store.Folder
 	for _, p := range all {

@@ -254,7 +254,6 @@ func fits(pattern, text string) bool {
 	return pattern == "" || err == nil && ok
 }
 
-// matches reports whether the line is about a job.
 func (l *Line) matches(j *capcli.Job) bool {
 	long := j.Estimate()
 	switch {

@@ -100,14 +100,11 @@ func units(resource string, q capcli.Quantity) int64 {
 	return q.Value()
 }
 
-// amounts reads a map of resources.
 func amounts(to *map[string]capcli.Quantity) strict.Reader {
 	return mapOf(to, func(v *capcli.Quantity) strict.Reader { return quantity(v) })
 }
 
-func texts(to *map[string]string) strict.Reader {
-	return mapOf(to, text)
-}
+func texts(to *map[string]string) strict.Reader { return mapOf(to, text) }
 
 func mapOf[T any](to *map[string]T, read func(*T) strict.Reader) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
@@ -151,7 +148,6 @@ func list[T any](to *[]T, what string, read func(*T) strict.Reader) strict.Reade
 
 func textList(to *[]string, what string) strict.Reader { return list(to, what, text) }
 
-// instant reads a time.
 func instant(to *capcli.Time) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		s, ok := d.ReadScalar(n, "a time")
@@ -184,10 +180,8 @@ type owner struct {
 	controller      bool
 }
 
-// id is the name within the cluster.
 func (m *meta) id() string { return m.namespace + "/" + m.name }
 
-// fault is an error at the object.
 func (m *meta) fault(field, text, hint string) error {
 	return &capcli.InputError{File: m.file, Line: m.line, Field: field, Text: text, Hint: hint}
 }

@@ -124,7 +124,6 @@ func podResult(name string, p *pods.PodResult) kueue.JobResult {
 	return j
 }
 
-// jobRow sums an owner up.
 func jobRow(o *pods.Owner, r *pods.OwnerResult) JobRow {
 	row := JobRow{
 		ID: o.ID, Kind: string(o.Kind), Priority: o.Priority, Pods: len(r.Pods), Most: r.Most, Wanted: o.Parallelism, Partial: r.Partial,

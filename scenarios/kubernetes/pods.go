@@ -41,7 +41,6 @@ const containerFields = `name image command args workingDir ports envFrom env re
 	volumeDevices livenessProbe readinessProbe startupProbe lifecycle terminationMessagePath terminationMessagePolicy
 	imagePullPolicy securityContext stdin stdinOnce tty`
 
-// podTemplate reads a pod's template.
 func (r *reader) podTemplate(p *pod) strict.Reader {
 	var m meta
 	read := object("template", field("metadata", metadata(&m)), field("spec", r.podSpec(p, "template.spec")))
@@ -51,7 +50,6 @@ func (r *reader) podTemplate(p *pod) strict.Reader {
 	}
 }
 
-// podSpec reads the specification of a pod.
 func (r *reader) podSpec(p *pod, name string) strict.Reader {
 	return object(name, slices.Concat([]strict.Field{
 		field("containers", list(&p.containers, "containers", r.container)), field("initContainers", list(&p.first, "containers", r.container)),

@@ -109,7 +109,6 @@ func flavorQuotas(f *kueue.FlavorQuotas) strict.Reader {
 // maxAmount is the largest amount of a resource. Sums of many stay below 2^63.
 const maxAmount = 1 << 55
 
-// fairWeight reads the weight of fair sharing.
 func fairWeight(to **float64) strict.Reader {
 	return object("fairSharing", field("weight", func(d *strict.Decoder, n *yaml.Node) {
 		var q capcli.Quantity

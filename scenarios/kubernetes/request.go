@@ -144,7 +144,6 @@ func readAll(in trace.Input) ([]byte, error) {
 	return b, nil
 }
 
-// readTrace reads the job log.
 func (q *Request) readTrace(o *Options, open trace.Opener, note func(string)) error {
 	in, done, err := open(q.Trace)
 	if err != nil {

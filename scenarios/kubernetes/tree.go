@@ -143,7 +143,6 @@ func jsonDocuments(file string, b []byte) ([]*yaml.Node, error) {
 	}
 }
 
-// place returns the line and the column of an offset.
 func (r *jsonReader) place(offset int) (line, column int) {
 	i, ok := slices.BinarySearch(r.starts, offset)
 	if !ok {

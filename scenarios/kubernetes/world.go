@@ -241,7 +241,6 @@ func (b *builder) findNow(all []*workload) error {
 	return nil
 }
 
-// setStart sets the start of the world.
 func (b *builder) setStart(all []*workload) error {
 	switch {
 	case len(all) == 0:

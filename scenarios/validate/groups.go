@@ -107,7 +107,6 @@ func gatherBy[K comparable](l *Log, starts []capcli.Time, from capcli.Time, key 
 	return groups
 }
 
-// named returns the groups in an order of their keys.
 func named[K comparable](groups map[K]*pairs, order func(a, b K) int, name func(K) string) []Group {
 	keys := make([]K, 0, len(groups))
 	for k := range groups {
@@ -121,7 +120,6 @@ func named[K comparable](groups map[K]*pairs, order func(a, b K) int, name func(
 	return out
 }
 
-// sizeName names a range of sizes.
 func sizeName(k int) string {
 	switch {
 	case k == len(sizeEnds):

@@ -25,7 +25,6 @@ type treeNode struct {
 
 const treeLeaf = 16
 
-// coordinates of a job in the tree.
 func (j *Job) coordinates() [4]int64 {
 	return [4]int64{int64(j.Queued), j.Units, int64(j.Limit), int64(j.Start)}
 }

@@ -81,7 +81,6 @@ func (r *Request) rules() (Rules, error) {
 	return Rules{Policy: p, Settings: simulate.Settings{Perfect: r.Perfect}}, err
 }
 
-// read reads the log of the request and its capacity.
 func (r *Request) read(ctx context.Context, open trace.Opener, note func(string), progress func(done int64)) (*Past, *Log, string, error) {
 	past, err := r.readJobs(ctx, open, note, progress)
 	if err != nil {

@@ -144,7 +144,6 @@ func (w *World) scale() float64 {
 	return w.Decided.Cost.Float()
 }
 
-// read returns the numbers of a request.
 func (e *Engine) read(changes []whatif.Change) (*numbers, error) {
 	t, _ := e.w.firstTerm()
 	q := &numbers{Engine: e, milli: -1, rate: t.Rate, onDemand: e.w.OnDemand.Rate, spotRate: -1, demand: 1000, limits: slices.Clone(e.limits)}

@@ -132,7 +132,6 @@ func (b *bidder) top() float64 {
 	return most
 }
 
-// evenPrices returns equal prices.
 func (m *market) evenPrices() []float64 {
 	prices := make([]float64, m.types)
 	for j := range prices {

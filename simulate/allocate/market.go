@@ -107,7 +107,6 @@ func (b *bidder) cheapest(cost, x []float64) float64 {
 	return least
 }
 
-// cheapestCorner returns the cheapest corner.
 func (b *bidder) cheapestCorner(cost []float64) (best corner, least float64) {
 	least = math.Inf(1)
 	if b.floor <= 0 {

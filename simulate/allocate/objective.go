@@ -196,7 +196,6 @@ func (k *market) rowsOf(a *answer) [][]float64 {
 	return rows
 }
 
-// worth returns the rewards of an answer.
 func (k *market) worth(a *answer) (sum float64) {
 	for m := range k.bidders {
 		for j, x := range a.x[m*k.types : (m+1)*k.types] {

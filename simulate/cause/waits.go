@@ -140,7 +140,6 @@ func (w *Waits) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
-// row returns the index of a set of causes.
 func (w *Waits) row(c Cause) int {
 	i, have := w.at[c]
 	if !have {
@@ -225,7 +224,6 @@ func (w *Waits) leave(l *simulate.Live) {
 	}
 }
 
-// rows returns the rows of the current wait.
 func (n *wait) rows() *[]capcli.Seconds {
 	if n.over {
 		return &n.later

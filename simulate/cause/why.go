@@ -61,7 +61,6 @@ func (w *Waits) heldCapacity(reach [][]int) Cause {
 	return why
 }
 
-// anyFits reports whether l fits in a pool of the ranks.
 func (w *Waits) anyFits(c *simulate.Cluster, l *simulate.Live, ranks [][]int) bool {
 	for _, pools := range ranks {
 		if w.fits(c, l, pools) {
@@ -71,7 +70,6 @@ func (w *Waits) anyFits(c *simulate.Cluster, l *simulate.Live, ranks [][]int) bo
 	return false
 }
 
-// fits reports whether l fits in one of the pools.
 func (w *Waits) fits(c *simulate.Cluster, l *simulate.Live, pools []int) bool {
 	return len(c.Find(w.probe, l, pools)) > 0
 }

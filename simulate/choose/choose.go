@@ -135,7 +135,6 @@ type uniform struct{ rule }
 // Uniform implements simulate.UniformChooser.
 func (*uniform) Uniform() {}
 
-// ranked returns the chooser of a rank.
 func ranked(s Settings, rank func(a, b *option) int) simulate.Chooser {
 	if s.Wait == 0 {
 		return &uniform{rule{Settings: s, rank: rank}}

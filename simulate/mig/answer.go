@@ -392,9 +392,7 @@ func (r *List) Lead() string {
 }
 
 // FullMixes returns the mixes to which no instance can be added, in words.
-func (r *List) FullMixes() []string {
-	return capcli.Map(r.MaximalMixes, spellParts)
-}
+func (r *List) FullMixes() []string { return capcli.Map(r.MaximalMixes, spellParts) }
 
 // Spelled is a list of numbers in words: "0 2 4".
 func Spelled(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }

@@ -5,7 +5,6 @@ import "slices"
 // counts are numbers of instances, by profile.
 type counts [maxProfiles]int
 
-// tally counts the instances of a mix.
 func tally(mix []int) (c counts) {
 	for _, p := range mix {
 		c[p]++

@@ -139,7 +139,6 @@ func (s *packing) tight(w *counts, most int, used []int) bool {
 	return true
 }
 
-// times returns the sum of the products.
 func (c *counts) times(o *counts) (sum int) {
 	for p := range c {
 		sum += c[p] * o[p]

@@ -55,9 +55,7 @@ func Find(name string) (*GPU, error) {
 }
 
 // Names returns the names of the GPUs of the table, in its order.
-func Names() []string {
-	return capcli.Map(table, func(x GPU) string { return x.Name })
-}
+func Names() []string { return capcli.Map(table, func(x GPU) string { return x.Name }) }
 
 // Index returns the index of the profile with a name, or -1.
 func (g *GPU) Index(name string) int {

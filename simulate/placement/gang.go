@@ -150,7 +150,6 @@ func likes(c *simulate.Cluster, t taste, a, b int) bool {
 	return fa > fb
 }
 
-// onNode reports whether one of slices is on node n.
 func onNode(slices []simulate.Slice, n int) bool {
 	for i := range slices {
 		if int(slices[i].Node) == n {

@@ -61,7 +61,6 @@ func (c *contest) rank(t *simulate.Turn, key rankAt) {
 	}
 }
 
-// enterAll holds a contest of all jobs.
 func (c *contest) enterAll(t *simulate.Turn, key rankAt) {
 	c.open(t)
 	c.field = c.field[:0]

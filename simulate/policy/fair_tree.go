@@ -57,7 +57,6 @@ func (t *shareTree) add(name string, weightOf func(name string) float64) *shareN
 	return u
 }
 
-// account returns the account above name.
 func (t *shareTree) account(name string, weightOf func(name string) float64) *shareNode {
 	i := strings.LastIndexByte(name, '/')
 	if i <= 0 {

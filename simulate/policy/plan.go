@@ -38,7 +38,6 @@ const (
 	forever = capcli.Seconds(math.MaxInt64 / 4)
 )
 
-// bound computes the bounds of the piece.
 func (s *piece) bound() {
 	s.lo, s.hi = s.steps[0].free, s.steps[0].free
 	for _, x := range s.steps[1:] {
@@ -206,7 +205,6 @@ func (p *plan) freeAt(at capcli.Seconds) int64 {
 	return p.parts[k].steps[i].free + p.parts[k].plus
 }
 
-// isFree reports whether milli is free for length from a time on.
 func (p *plan) isFree(from, length capcli.Seconds, milli int64) bool {
 	k, i := p.locate(from)
 	for ; k < len(p.parts); k, i = k+1, 0 {
@@ -328,7 +326,6 @@ func (g *gaps) mark(at capcli.Seconds, free, open bool) bool {
 	return free
 }
 
-// close ends the open gap.
 func (g *gaps) close(at capcli.Seconds) {
 	g.end = append(g.end, at)
 	n := len(g.end)

@@ -74,9 +74,7 @@ func (p *qssf) Schedule(t *simulate.Turn) {
 	}
 }
 
-func (p *qssf) Key(l *simulate.Live) int64 {
-	return service(l, p.predict(l), true)
-}
+func (p *qssf) Key(l *simulate.Live) int64 { return service(l, p.predict(l), true) }
 
 func (p *qssf) predict(l *simulate.Live) capcli.Seconds {
 	if s, ok := p.given[l.ID]; ok {

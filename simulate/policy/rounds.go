@@ -27,7 +27,6 @@ type rounds struct {
 // hasWays notes whether a policy that chooses ways had a choice.
 type hasWays struct{ jobs, chosen bool }
 
-// note notes a job.
 func (h *hasWays) note(l *simulate.Live) {
 	h.jobs = true
 	h.chosen = h.chosen || l.HasWays()

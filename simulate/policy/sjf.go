@@ -21,9 +21,7 @@ func (sjf) Believes() {}
 
 func (p sjf) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
 
-func (p sjf) Key(l *simulate.Live) int64 {
-	return service(l, l.LeftBelieved(l.Since), p.byGPUs)
-}
+func (p sjf) Key(l *simulate.Live) int64 { return service(l, l.LeftBelieved(l.Since), p.byGPUs) }
 
 // service returns a key for a length of time: in seconds, or with byGPUs in thousandths of
 // GPU-seconds.

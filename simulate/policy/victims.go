@@ -140,7 +140,6 @@ func (p *victims) makeRoom(t *simulate.Turn, l *simulate.Live) bool {
 	return false
 }
 
-// describe returns running job r.
 func (p *victims) describe(t *simulate.Turn, r *simulate.Live) loser {
 	return loser{victim{r.Priority, int64(r.GPUs), r.Since, int64(t.Preemption().LostIfStopped(r)) * r.Milli(), r.Index()}, r}
 }

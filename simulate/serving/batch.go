@@ -54,9 +54,7 @@ func BatchTime(points [][2]int64) (Time, error) {
 }
 
 // isBelow reports whether the line from a to b is at or below m, which lies between them.
-func isBelow(a, b, m [2]int64) bool {
-	return interpolate(a, b, m[0]) <= m[1]
-}
+func isBelow(a, b, m [2]int64) bool { return interpolate(a, b, m[0]) <= m[1] }
 
 // interpolate returns the picoseconds on the line from a to b at n requests, rounded down. It splits the slope so that no
 // product leaves 64 bits.

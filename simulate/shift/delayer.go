@@ -23,7 +23,6 @@ type Rule struct {
 	Signals                      []*Signal      // by pool; nil where nothing changes over time: see signalOf
 }
 
-// matches reports whether the rule is for a job.
 func (r *Rule) matches(j *capcli.Job, believed capcli.Seconds) bool {
 	names := func(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 	return names(r.Classes, j.Class) && names(r.Tenants, j.Tenant) && names(r.Partitions, j.Partition) &&
@@ -110,7 +109,6 @@ func (r *Rule) slack(j *capcli.Job, believed capcli.Seconds, now capcli.Time) ca
 	return max(0, most)
 }
 
-// choose returns the plan of a job.
 func (r *Rule) choose(s *Signal, j *capcli.Job, believed capcli.Seconds, now capcli.Time, most capcli.Seconds) []simulate.Part {
 	run := cmp.Or(r.Length, believed)
 	if r.Exact && r.Length == 0 {

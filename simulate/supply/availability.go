@@ -268,7 +268,6 @@ func (in *historyReader) readWhole(lo, hi int64) (int64, error) {
 	return 0, &fault{"", fmt.Sprintf("expected a whole number from %d to %d, found %.40s", lo, hi, fmt.Sprint(t))}
 }
 
-// inField sets the field of a fault.
 func inField(field string, err error) error {
 	var f *fault
 	if errors.As(err, &f) {

@@ -57,7 +57,6 @@ func NewFailures(f Failures, rng *rand.Rand) simulate.Supply {
 	return s
 }
 
-// racks returns the number of racks.
 func (f *Failures) racks() int {
 	switch {
 	case f.RackStarts != nil:

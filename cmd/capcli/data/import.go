@@ -20,6 +20,7 @@ import (
 	"capcli/scenarios/kinds"
 	"capcli/scenarios/kubernetes/joblog"
 	"capcli/scenarios/money/prices"
+	"capcli/scenarios/slurm"
 )
 
 // importOptions are the flags of capcli import.
@@ -49,6 +50,7 @@ func newImport(e *shell.Env) *cobra.Command {
 		Long: "import reads a job log, says what was kept, folded and rejected and why, and writes the jobs in\n" +
 			"order of submission. The ending of JOBS chooses the form:\n" + jobfile.Endings + ".\n" +
 			"FORMAT is auto (detected from the file), slurm, or one of\n" + wrapNames(trace.Formats.Names(), 96) + ". FILE may be - for stdin.\n" +
+			"slurm-site, slurm-scenario, slurm-priorities and slurm-play take a folder of Slurm's own files (docs/from-slurm.md).\n" +
 			"kubernetes and squeue take several FILEs of one cluster, and write more tables with\n" +
 			"--history-out, --runs-out, --nodes-out. Other FILEs are joined: logs, folders of capcli profile, tables of GPUs,\n" +
 			"services with their requests (docs/decide.md).",
@@ -91,6 +93,13 @@ func runImport(ctx context.Context, e *shell.Env, o importOptions, args []string
 	if len(args) == 1 {
 		args = []string{"auto", args[0]}
 	}
+	if what, ok := strings.CutPrefix(args[0], "slurm-"); ok {
+		b, err := slurm.Answer(what, e.ShardFolder(args[1]))
+		if err != nil {
+			return err
+		}
+		return shell.WriteWhole(e, cmp.Or(o.out, "-"), b)
+	}
 	o.trace.Format = args[0]
 	r, err := o.request(e, args[1:])
 	if err != nil {
@@ -129,7 +138,6 @@ func runImport(ctx context.Context, e *shell.Env, o importOptions, args []string
 	return nil
 }
 
-// request builds the request from the flags.
 func (o *importOptions) request(e *shell.Env, names []string) (*jobfile.Request, error) {
 	opts, err := o.trace.Parse()
 	if err != nil {

@@ -108,7 +108,6 @@ func (o *initOptions) ofObjects(cmd *cobra.Command, e *shell.Env) ([]byte, error
 	return k.Ask.Scenario(e.Open, e.Note, func(file string) string { return shell.SeenFrom(o.folder(), file) })
 }
 
-// folder is the folder of the scenario.
 func (o *initOptions) folder() string {
 	if o.out == "-" {
 		return "."

@@ -119,7 +119,6 @@ func verifyFolder(e *shell.Env, path string) (sound string, faults []error, err 
 	return sound, v.Problems, nil
 }
 
-// verifyFile checks one Parquet file.
 func verifyFile(e *shell.Env, path string) error {
 	in, closer, err := shell.OpenInput(e, path)
 	if err != nil {

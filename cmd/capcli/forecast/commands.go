@@ -8,6 +8,4 @@ import (
 )
 
 // Commands returns the commands of this package over e.
-func Commands(e *shell.Env) []*cobra.Command {
-	return []*cobra.Command{newForecast(e)}
-}
+func Commands(e *shell.Env) []*cobra.Command { return []*cobra.Command{newForecast(e)} }

@@ -192,7 +192,6 @@ func (o *forecastOptions) checkOut(e *shell.Env, args []string) error {
 	return nil
 }
 
-// read reads the events of the request and the histories.
 func (o *forecastOptions) read(ctx context.Context, e *shell.Env, args []string) (*demand.Histories, error) {
 	if len(o.events) > 0 {
 		var err error

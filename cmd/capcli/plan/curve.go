@@ -139,7 +139,6 @@ func (o *planCurveOptions) source(measure string) (curve.Source, error) {
 	return s, err
 }
 
-// planCurve plans a demand curve.
 func planCurve(ctx context.Context, e *shell.Env, o *planOptions) error {
 	ask, err := o.curve.request(e)
 	if err != nil {

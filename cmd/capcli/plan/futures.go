@@ -78,7 +78,6 @@ func newPlanFutures(e *shell.Env) *cobra.Command {
 	return cmd
 }
 
-// planFutures makes and writes the plan for futures.
 func planFutures(ctx context.Context, e *shell.Env, o *planOptions) error {
 	of, err := o.curve.request(e)
 	if err != nil {

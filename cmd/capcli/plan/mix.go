@@ -94,7 +94,6 @@ func newPlanMixOf(e *shell.Env, o *planOptions) *cobra.Command {
 	return cmd
 }
 
-// runMix runs the command line of cmd.
 func (o *planOptions) runMix(ctx context.Context, e *shell.Env, cmd *cobra.Command, args []string) error {
 	o.futures.ask.Seed = 1
 	if o.mix.sim.Ask.Seed != nil {

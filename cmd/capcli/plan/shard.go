@@ -76,7 +76,6 @@ func (o *shardOptions) place(e *shell.Env, out string) (s shard.Shard, cut bool,
 	return s, err == nil && s.Index >= 0, err
 }
 
-// fromStdin reports whether the command reads stdin.
 func (o *shardOptions) fromStdin() bool {
 	if o.cmd == nil {
 		return false
@@ -110,7 +109,6 @@ func (o *shardOptions) head(e *shell.Env, work shard.Work) (shard.Head, error) {
 	return shard.NewHead(o.at, shell.VersionText(), work.Len(), canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
 }
 
-// outcomes returns the outcomes of all pieces of work from the shards to merge.
 func (o *shardOptions) outcomes(e *shell.Env, work shard.Work) ([]json.RawMessage, error) {
 	head, err := o.head(e, work)
 	if err != nil {

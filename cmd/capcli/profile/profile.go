@@ -143,7 +143,6 @@ func priceOf(text string) (*capcli.USD, error) {
 	return &p, nil
 }
 
-// hostName is the name of this box in the files.
 func (r *recording) hostName() string {
 	if r.o.sample.host != "" {
 		return r.o.sample.host

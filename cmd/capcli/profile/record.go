@@ -134,7 +134,6 @@ func (r *recording) diskTrouble(err error) {
 	r.e.Note(fmt.Sprintf("%v; nothing is lost, capcli tries again", err))
 }
 
-// close closes the stores of all boxes.
 func (r *recording) close() error {
 	if r.keeper != nil {
 		r.stopUpkeep()

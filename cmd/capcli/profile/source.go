@@ -43,7 +43,6 @@ func (o *sampleOptions) check() error {
 	return nil
 }
 
-// open opens the source and its clock.
 func (o *sampleOptions) open(ctx context.Context, e *shell.Env) (profile.Source, profile.Clock, error) {
 	in, err := trace.ParseZone(o.tz)
 	if err != nil {

@@ -113,7 +113,6 @@ func (v *topView) Write(t *profile.Tick) error {
 	return nil
 }
 
-// doc is the report of one tick.
 func (v *topView) doc(t *profile.Tick) report.Doc {
 	metric := func(m profile.Metric, as func(float64) any) func(profile.Sample) any {
 		return func(s profile.Sample) any {

@@ -72,7 +72,6 @@ func newProfilePrune(e *shell.Env) *cobra.Command {
 	return cmd
 }
 
-// addKeepFlags adds --keep and --upload.
 func (o *upkeepOptions) addKeepFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.keep, "keep", "", "then remove old days, down to this `AMOUNT` of each box: 90d, 50GB, or both with a comma")
@@ -80,7 +79,6 @@ func (o *upkeepOptions) addKeepFlags(cmd *cobra.Command) {
 	f.StringVar(&o.ask.Upload, "upload", "", "upload ended days to this folder of a bucket: `s3://BUCKET/PREFIX`")
 }
 
-// command completes one of the commands.
 func (o *upkeepOptions) command(e *shell.Env, cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringSliceVar(&o.ask.Hosts, "host", nil, "only these boxes: `a,b`")
 	shell.AddOutputFlags(cmd, &o.output)

@@ -88,7 +88,6 @@ func runETA(ctx context.Context, e *shell.Env, o *etaOptions, name string) error
 	return shell.Emit(e, o.output, doc)
 }
 
-// answer reads the log and answers.
 func (o *etaOptions) answer(ctx context.Context, e *shell.Env, name string, opts trace.Options) (report.Doc, error) {
 	p := shell.NewProgress(e, "jobs")
 	h, err := o.ask.Read(ctx, e.Open, name, opts, p.Report)

@@ -220,7 +220,6 @@ func (x *Explaining) Make(ctx context.Context, e *shell.Env, v explain.Variation
 	return c, err
 }
 
-// explain plays the plan and explains its figure.
 func (x *Explaining) explain(ctx context.Context, e *shell.Env, subject string) ([]*play.Run, *explain.Result, error) {
 	c, err := x.Make(ctx, e, explain.Variation{})
 	if err != nil {

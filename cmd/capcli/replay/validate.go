@@ -64,7 +64,6 @@ func newValidate(e *shell.Env) *cobra.Command {
 	return cmd
 }
 
-// request settles the flags.
 func (o *validateOptions) request() (err error) {
 	if o.ask.Read, err = o.read.Parse(); err != nil {
 		return err

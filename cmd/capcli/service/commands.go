@@ -8,9 +8,7 @@ import (
 )
 
 // Commands returns the commands of this package over e.
-func Commands(e *shell.Env) []*cobra.Command {
-	return []*cobra.Command{newService(e)}
-}
+func Commands(e *shell.Env) []*cobra.Command { return []*cobra.Command{newService(e)} }
 
 func newService(e *shell.Env) *cobra.Command {
 	cmd := &cobra.Command{

@@ -100,7 +100,6 @@ func (c rgb) String() string { return fmt.Sprintf("#%06x", uint32(c)) }
 
 func (c rgb) parts() (r, g, b uint8) { return uint8(c >> 16), uint8(c >> 8), uint8(c) }
 
-// colour returns the colour of a role in a theme.
 func (r role) colour(exact rgb, dark bool) rgb {
 	switch {
 	case r == exactRole:
@@ -204,7 +203,6 @@ func (l lettering) bounds(at point, text string) rect {
 // svg is a canvas that writes SVG.
 type svg struct{ b strings.Builder }
 
-// coordinate returns v in tenths of a pixel.
 func coordinate(v float64) string {
 	r := math.Round(v * 10)
 	if r == 0 {
@@ -362,7 +360,6 @@ func (c *svg) element(f *figure.Figure, width, height float64, file, dark bool) 
 	return b.String()
 }
 
-// fileCSS returns the rules of a file in one theme.
 func fileCSS(dark bool) string {
 	var b strings.Builder
 	b.WriteString(baseRules)

@@ -288,7 +288,6 @@ func shortText(u figure.Unit, n figure.Number) string {
 	return u.Text(n)
 }
 
-// threeDigits returns v in three significant digits.
 func threeDigits(v float64) string {
 	switch {
 	case v >= 99.95:

@@ -303,7 +303,6 @@ func (s *sketch) xValues(one *figure.Series) []figure.Number {
 	return out
 }
 
-// xText returns the text of a value of the axis X.
 func (s *sketch) xText(x figure.Number) string {
 	if i := int(x); len(s.f.X.Names) > 0 && i >= 0 && i < len(s.f.X.Names) {
 		return s.f.X.Names[i]

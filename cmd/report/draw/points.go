@@ -146,7 +146,6 @@ func (s *sketch) drawPoints(shown []shownPoint) {
 	s.drawPointLabels(shown)
 }
 
-// drawRange draws the range of a point.
 func (s *sketch) drawRange(one *figure.Series, p shownPoint) {
 	lo, hi := one.Lo[p.index], one.Hi[p.index]
 	if !drawable(lo) || !drawable(hi) {

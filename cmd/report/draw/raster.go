@@ -240,7 +240,6 @@ func (c *raster) glyphs(face font.Face, text string, x, y float64, colour color.
 	d.DrawString(text)
 }
 
-// face returns the font of a lettering in the size of the picture.
 func (c *raster) face(l lettering) (font.Face, error) {
 	key := faceKey{l.bold, l.points() * c.scale}
 	if f := c.faces[key]; f != nil {

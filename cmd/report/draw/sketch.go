@@ -81,9 +81,7 @@ func verb(n int, one, many string) string {
 const largest = 1e150
 
 // drawable reports whether v has a place in a picture.
-func drawable(v figure.Number) bool {
-	return v.IsKnown() && math.Abs(float64(v)) <= largest
-}
+func drawable(v figure.Number) bool { return v.IsKnown() && math.Abs(float64(v)) <= largest }
 
 // noteHuge says how many values are too large to be drawn.
 func (s *sketch) noteHuge() {
@@ -324,7 +322,6 @@ func (s *sketch) header(c canvas) float64 {
 	return y + 14
 }
 
-// drawEntry draws the sign of an entry of a legend.
 func drawEntry(c canvas, at point, e Entry) {
 	r := roleOf(e.Class)
 	middle := at.y - 4

@@ -18,10 +18,7 @@ type tick struct {
 // span is the range of values of an axis.
 type span struct{ lo, hi float64 }
 
-// add widens s to v.
-func (s *span) add(v float64) {
-	s.lo, s.hi = math.Min(s.lo, v), math.Max(s.hi, v)
-}
+func (s *span) add(v float64) { s.lo, s.hi = math.Min(s.lo, v), math.Max(s.hi, v) }
 
 // emptySpan holds no value.
 func emptySpan() span { return span{math.Inf(1), math.Inf(-1)} }

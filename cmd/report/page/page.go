@@ -95,7 +95,6 @@ func Document(page []byte) ([]byte, error) {
 	return text, nil
 }
 
-// block returns the markup of a block of data.
 func block(d Data) (template.HTML, error) {
 	lower := strings.ToLower(d.Text)
 	switch {

@@ -85,7 +85,6 @@ func wait(v figure.Number) string   { return figure.Seconds.Text(v) }
 func count(v figure.Number) string  { return figure.Count.Text(v) }
 func moment(v figure.Number) string { return figure.Time.Text(v) }
 
-// sumOf returns the sum of the known values.
 func sumOf(list []figure.Number) figure.Number {
 	var sum figure.Number
 	for _, v := range list {

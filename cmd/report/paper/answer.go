@@ -53,7 +53,6 @@ func (m *material) answer() Answer {
 	return out
 }
 
-// mixAnswer is the answer of a search of mixes.
 func (m *material) mixAnswer(r *mix.Result) Answer {
 	b := r.Best
 	if b == nil {
@@ -259,7 +258,6 @@ func (m *material) noMixAnswer(r *mix.Result) Answer {
 	return Answer{Sentence: sentence(parts...)}
 }
 
-// futuresAnswer is the answer of a plan over futures.
 func futuresAnswer(r *futures.Result) Answer {
 	p := &r.Plans[0]
 	parts := []string{purchasesText(r.Optimum.Purchases)}
@@ -328,7 +326,6 @@ func purchasesText(list []market.Purchase) string {
 	return text
 }
 
-// curveAnswer is the answer of a plan for one demand.
 func curveAnswer(r *curve.Result) Answer {
 	o := &r.Optimum
 	parts := []string{

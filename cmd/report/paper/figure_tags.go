@@ -36,7 +36,6 @@ func drawTags(m *material) ([]figure.Figure, string) {
 	return number1(out), ""
 }
 
-// tagPayers returns the values of a tag in a run.
 func tagPayers(o *outcome.Outcome, tag string) []payer {
 	var out []payer
 	for i := range o.Tags {

@@ -114,7 +114,6 @@ const boardRank = 10
 
 var drawings []Drawing
 
-// register adds a drawing to the catalogue.
 func register(d Drawing) { drawings = append(drawings, d) }
 
 // Drawings returns the catalogue in the order of a paper.

@@ -163,7 +163,6 @@ func init() {
 	register(Drawing{ID: "service-times", Rank: 95, Needs: "a run with services whose requests are played one by one", Only: playsServices, Draw: drawServiceTimes})
 }
 
-// playsServices reports whether a played plan has services.
 func playsServices(m *material) bool {
 	return slices.ContainsFunc(m.trials, func(x trial) bool { return len(x.Runs[0].Services) > 0 })
 }

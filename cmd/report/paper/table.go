@@ -35,7 +35,6 @@ func (t *Table) withTotal() {
 	t.Rows, t.Total = append(t.Rows, row), true
 }
 
-// plansTable compares the simulated plans.
 func (m *material) plansTable() (Table, bool) {
 	t := Table{ID: "plans", Title: "The simulated plans", Columns: []Column{
 		column("Plan", figure.Name), column("Runs", figure.Count), column("Cost a year", figure.USD), column("Cost a year, low", figure.USD), column("Cost a year, high", figure.USD),

@@ -76,7 +76,6 @@ func (t *trial) spread(metric string) (mean, lo, hi figure.Number, atLeast bool)
 	return figure.Number(s.Mean.Value), figure.Number(s.Lo.Value), figure.Number(s.Hi.Value), s.Mean.AtLeast
 }
 
-// runs returns the runs of the plan.
 func (t *trial) runs() []*outcome.Outcome {
 	out := make([]*outcome.Outcome, len(t.Runs))
 	for i := range t.Runs {

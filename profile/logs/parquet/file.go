@@ -19,9 +19,7 @@ type File struct {
 
 // Open opens the file at, of size bytes. It fails with ErrUnsealed for a file that capcli did not
 // write, and with *capcli.InputError for a damaged one.
-func Open(at io.ReaderAt, size int64) (*File, error) {
-	return fileOf(&file{at: at, size: size})
-}
+func Open(at io.ReaderAt, size int64) (*File, error) { return fileOf(&file{at: at, size: size}) }
 
 // OpenPartly is Open for a file of which only parts are wanted: it reads the footer alone, and so
 // does not check the seal.

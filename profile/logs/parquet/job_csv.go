@@ -50,7 +50,6 @@ func (j *jobs) asCSV() error {
 	return rows.err
 }
 
-// tagColumn returns the name of column i of those of tags.
 func tagColumn(i int) string { return "column" + strconv.Itoa(i) }
 
 // columnsOfTags returns the tags with the columns in which csvRows has them.

@@ -75,7 +75,6 @@ var wants = [numColumns]want{
 	{name: "stage", what: texts},
 }
 
-// readJobs is Read of the format parquet.
 func readJobs(r *trace.Reader) (err error) {
 	defer func() { err = capcli.NameFile(err, r.Input().Name) }()
 	at, size, err := holdBody(r.Input(), r.Body(), "check the copy, or unpack it and give the plain file")

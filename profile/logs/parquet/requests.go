@@ -25,7 +25,6 @@ type requestRows struct {
 	text   [][]byte // buffers of the cells, in the order picked
 }
 
-// readRequests is Read of the format parquet of requests.
 func readRequests(r *requests.Reader) (err error) {
 	defer func() { err = capcli.NameFile(err, r.Input().Name) }()
 	at, size, err := holdBody(r.Input(), r.Body(), "check the copy")
@@ -56,7 +55,6 @@ func readRequests(r *requests.Reader) (err error) {
 	}
 }
 
-// pick finds the columns and picks them.
 func (q *requestRows) pick() error {
 	var header []string
 	all := q.rows.Headers()
@@ -85,7 +83,6 @@ func (q *requestRows) pick() error {
 	return q.rows.Pick(at...)
 }
 
-// add adds row k of a batch.
 func (q *requestRows) add(line int, cells []Vector, k int) error {
 	var c requests.Record
 	for i, column := range q.picked {

@@ -8,9 +8,7 @@ func init() {
 }
 
 // sniffCSV reports whether the header names a time, tokens in and tokens out.
-func sniffCSV(head []byte) bool {
-	return len(headerOf(head)) > 0 && namesAll(headerOf(head))
-}
+func sniffCSV(head []byte) bool { return len(headerOf(head)) > 0 && namesAll(headerOf(head)) }
 
 // namesAll reports whether names has one for the time, the tokens in and the tokens out.
 func namesAll(names []string) bool { return namesColumns(names, colArrival, colIn, colOut) }

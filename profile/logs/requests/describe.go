@@ -345,7 +345,6 @@ func DescribeFile(ctx context.Context, open trace.Opener, name string, o Options
 	return d, err
 }
 
-// withReader opens a file for do.
 func withReader(open trace.Opener, name string, o Options, do func(r *Reader) error) error {
 	in, done, err := open(name)
 	if err != nil {

@@ -28,7 +28,6 @@ func sniffMooncake(head []byte) bool {
 	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte(`"hash_ids"`)) && bytes.Contains(line, []byte(`"input_length"`))
 }
 
-// readMooncake reads the published traces of Mooncake.
 func readMooncake(r *Reader) error {
 	r.Note(endlessCache)
 	seen := blocks{label: map[int64]int32{}}

@@ -275,7 +275,6 @@ func (r *Reader) RejectRow(line int, field, text, hint string) error {
 	return nil
 }
 
-// fault returns an InputError about a line and a field of the input.
 func (r *Reader) fault(line int, field, text, hint string) *capcli.InputError {
 	return &capcli.InputError{File: r.in.Name, Line: line, Field: field, Text: text, Hint: hint}
 }

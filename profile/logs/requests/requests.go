@@ -165,7 +165,6 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// formatNames returns the names of the formats for a message.
 func formatNames() string { return strings.Join(Formats.Names(), ", ") }
 
 // ReadLengths reads the lengths of requests: a trace of any format, or a table that has tokens_in and

@@ -108,7 +108,6 @@ func (t *Table) add(name []byte, row Row) error {
 	return nil
 }
 
-// isMissing reports whether text is a word for a missing value.
 func isMissing(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "na", "nan", "null", "none", "n/a", "-", "?", "<na>", "#n/a":

@@ -108,7 +108,6 @@ func wholeDecimal(text string) (int64, bool) {
 
 func inRange(t time.Time) bool { return t.Year() >= 1600 && t.Year() < 2600 }
 
-// name returns the name of the zone.
 func (c clock) name() string {
 	if c.zone == nil {
 		return "UTC"

@@ -32,7 +32,6 @@ type tableReader struct {
 	kept  [2]int64 // values of the row that a format keeps for a later column
 }
 
-// addTable adds a format of tables to Formats.
 func addTable(name, doc string, f tableFormat) {
 	if f.sniff == nil {
 		f.sniff = func(head []byte) bool { return headHas(head, f.needs...) }
@@ -40,7 +39,6 @@ func addTable(name, doc string, f tableFormat) {
 	Formats.Add(name, doc, Format{Sniff: f.sniff, Read: f.read, Tagged: true})
 }
 
-// read implements Format.Read.
 func (f *tableFormat) read(r *Reader) error {
 	t := &tableReader{zone: newZoned(r), names: make([]names, len(f.columns)), scale: 1}
 	head := r.text.Head(HeadBytes)

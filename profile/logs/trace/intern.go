@@ -14,7 +14,6 @@ type names struct {
 
 const maxNames = 1 << 16
 
-// intern returns the shared copy of b.
 func (s *names) intern(b []byte) string {
 	if string(b) == s.last {
 		return s.last

@@ -135,7 +135,6 @@ func (r *Reader) Keep(line int, row []byte, job *capcli.Job) bool {
 // JobLine returns the line of the last job: its row, or where its object begins.
 func (r *Reader) JobLine() int { return r.keptLine }
 
-// note adds job to the report.
 func (r *Reader) note(job *capcli.Job) {
 	if job.Start.IsKnown() && job.Start < job.Submit {
 		r.Assume("started before its submit: kept unchanged")

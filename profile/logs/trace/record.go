@@ -40,9 +40,7 @@ type record struct {
 	tags  *capcli.Tags // of the row
 }
 
-func newRecord(r *Reader) *record {
-	return &record{r: r, clock: r.newClock()}
-}
+func newRecord(r *Reader) *record { return &record{r: r, clock: r.newClock()} }
 
 // keep converts cells to a job and passes it to Reader.Keep, or rejects the row. row is
 // the number of the row, from 1; it becomes the id of a job without an id. keep reports

@@ -184,7 +184,6 @@ var accountedFields = []string{
 	"WCKey", "Comment", "AdminComment", "SystemComment",
 }
 
-// cells returns the values of accountedFields.
 func (j *accountedJob) cells() [][]byte {
 	num := func(n slurmNumber) []byte { return n.append(nil) }
 	// A time of 0 is one that has not come.
@@ -239,7 +238,6 @@ func tresText(list []slurmTRES) []byte {
 	return b
 }
 
-// sniffSlurmJSON reports whether head is JSON of sacct.
 func sniffSacctJSON(head []byte) bool {
 	text := beginsJSON(head)
 	return len(text) > 0 && text[0] == '{' && bytes.Contains(text, []byte(`"submission"`)) && bytes.Contains(text, []byte(`"job_id"`))

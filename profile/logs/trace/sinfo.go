@@ -38,7 +38,6 @@ type nodeList struct {
 // slurmNodes are equal nodes of sinfo.
 type slurmNodes struct{ names, cpus, mem, gres, state string }
 
-// read adds the nodes of one input.
 func (c *nodeList) read(in *Reader, head []byte) error {
 	c.anyInput = true
 	c.r.AllowEmpty()
@@ -169,7 +168,7 @@ var outStates = []string{"down", "drain", "drng", "fail", "unk", "maint", "inval
 
 // add adds equal nodes that were not there before.
 func (c *nodeList) add(in *Reader, line int, n slurmNodes) error {
-	names, ok := expandHosts(n.names)
+	names, ok := ExpandHosts(n.names)
 	if !ok {
 		return in.fault(line, "NODELIST", "want a list of nodes such as n1 or n[1-8,12], found "+capcli.Quoted(n.names), sinfoHint)
 	}
@@ -244,9 +243,9 @@ func (c *nodeList) tell() {
 // mostHosts is the most nodes of one list.
 const mostHosts = 100_000
 
-// expandHosts returns the names of a hostlist of Slurm: n[1-2,05],x1 are n1, n2, n05 and x1. A name may have
+// ExpandHosts returns the names of a hostlist of Slurm: n[1-2,05],x1 are n1, n2, n05 and x1. A name may have
 // several lists in brackets.
-func expandHosts(list string) (out []string, ok bool) {
+func ExpandHosts(list string) (out []string, ok bool) {
 	for list != "" {
 		var part string
 		part, list = cutHosts(list)

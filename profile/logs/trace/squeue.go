@@ -137,7 +137,6 @@ func newQueue(r *Reader) (*queue, error) {
 	return &queue{r, t, s}, nil
 }
 
-// read reads one input.
 func (q *queue) read(in *Reader, head []byte) error {
 	if text := beginsJSON(head); len(text) > 0 && text[0] == '{' {
 		return in.eachObject("jobs", "squeue --json", func(raw []byte, line int) (bool, error) {
@@ -281,7 +280,6 @@ func (q *queue) tellMoment(j *queuedJob) {
 	}
 }
 
-// cells returns the values of queueFields.
 func (j *queuedJob) cells(r *Reader) [][]byte {
 	elapsed, start := "", j.start
 	limit, bad := slurmLength([]byte(j.limit))

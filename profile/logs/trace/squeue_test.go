@@ -126,7 +126,7 @@ func TestExpandHosts(t *testing.T) {
 		"n1": "n1", "n[1-3]": "n1 n2 n3", "n[08-11,2],x": "n08 n09 n10 n11 n2 x", "r[1-2]n[1-2]": "r1n1 r1n2 r2n1 r2n2", "a[1]-ib": "a1-ib",
 		"": "", "n[1": "", "n[]": "", "n[2-1]": "", "n[1-999999999]": "", "[1-99999][1-99999]": "",
 	} {
-		got, ok := expandHosts(list)
+		got, ok := ExpandHosts(list)
 		if strings.Join(got, " ") != want && ok || ok != (want != "") {
 			t.Errorf("%s: got %q, %t", list, got, ok)
 		}

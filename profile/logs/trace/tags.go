@@ -110,7 +110,6 @@ func (r *Reader) Tagger(columns []string, used func(column int)) (*Tagger, error
 	return t, nil
 }
 
-// setNames prepares t for its names.
 func (t *Tagger) setNames() {
 	t.sets.SetNames(t.names)
 	t.values, t.texts = make([][]byte, len(t.names)), make([]string, len(t.names))
@@ -188,7 +187,6 @@ type keyTagger struct {
 	found  []bool         // by tag: some object has it
 }
 
-// begin prepares t for the objects of r.
 func (t *keyTagger) begin(r *Reader) {
 	t.r, t.places = r, map[string]int{}
 	for _, w := range r.o.Tags {
@@ -233,7 +231,6 @@ func (t *keyTagger) clear() {
 	clear(t.ranks)
 }
 
-// row returns the tags of the object.
 func (t *keyTagger) row() *capcli.Tags {
 	tags, flaw := t.sets.Find(t.values)
 	t.r.noteTags(flaw)

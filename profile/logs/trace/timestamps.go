@@ -14,9 +14,7 @@ type zoned struct {
 	clock clock
 }
 
-func newZoned(r *Reader) *zoned {
-	return &zoned{r: r, clock: r.newClock()}
-}
+func newZoned(r *Reader) *zoned { return &zoned{r: r, clock: r.newClock()} }
 
 // read parses b; an empty b is NoTime. It counts what it had to assume.
 func (z *zoned) read(b []byte) (capcli.Time, flaw) {
@@ -36,7 +34,6 @@ func (z *zoned) read(b []byte) (capcli.Time, flaw) {
 	return m.at, flawless
 }
 
-// newClock returns a clock for the times of the input.
 func (r *Reader) newClock() clock {
 	return clock{zone: r.o.TZ, later: r.o.DSTLater, unit: r.o.Unit, dates: r.dates}
 }

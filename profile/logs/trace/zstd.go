@@ -8,7 +8,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// newZstd decompresses zstd.
 func newZstd(r io.Reader) (io.Reader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
 }

@@ -36,7 +36,6 @@ type tree struct {
 	values []float32
 }
 
-// leaf returns the values in the leaf of row x.
 func (t *tree) leaf(x []float32) []float32 {
 	n := &t.nodes[0]
 	for n.feature >= 0 {

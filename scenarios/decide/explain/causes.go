@@ -76,7 +76,6 @@ func (s *total) add(r *cause.Row, tenants []string) {
 	}
 }
 
-// causeText describes a set of causes.
 func (x *explanation) causeText(c cause.Cause) string {
 	quota := c&cause.Quota != 0
 	c &^= cause.Quota
@@ -231,7 +230,6 @@ func (s *total) quarterText() string {
 	return ""
 }
 
-// waits sets the causes of waits in out.
 func (out *Result) waits(x *explanation) {
 	if len(x.waits) == 0 {
 		return

@@ -219,7 +219,6 @@ func (x *explanation) openQuestions() []string {
 	return out
 }
 
-// remarks returns notes for the reader.
 func (x *explanation) remarks() []string {
 	out := append([]string{}, x.notes...)
 	if n := len(x.Runs); n > 1 && len(x.parts()) > 0 {

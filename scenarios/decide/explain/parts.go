@@ -24,7 +24,6 @@ type Part struct {
 // parts.
 func IsSum(m *outcome.Metric) bool { return m.Slots() != nil }
 
-// counts reports whether a pool counts towards the metric.
 func counts(m *outcome.Metric, t simulate.Terms) bool {
 	tier, one := m.Tier()
 	return !one || billing.TierOf(t) == tier
@@ -130,7 +129,6 @@ func (l *parting) sum(line *billing.Line) (usd capcli.USD, t capcli.GPUTime) {
 	return usd, t
 }
 
-// months appends the parts by calendar month.
 func (l *parting) months(r *play.Run) {
 	tier, one := l.metric.Tier()
 	all := one && len(l.metric.Slots()) == 4

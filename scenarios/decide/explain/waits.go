@@ -72,7 +72,6 @@ func (x *explanation) lookedAt() *Waiting {
 	return out
 }
 
-// jobsText describes the jobs to explain.
 func (x *explanation) jobsText() string {
 	q := x.Metric.Quantile()
 	v, _ := x.Runs[0].Exact(x.Metric.Name)

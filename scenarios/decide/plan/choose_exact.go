@@ -25,7 +25,6 @@ func (f *Field) wholeBox() *box {
 	return b
 }
 
-// clamp limits a choice to the box.
 func (b *box) clamp(bought []int64) []int64 {
 	for i, n := range bought {
 		if bought[i] = max(n, b.lo[i]); b.hi[i] >= 0 {

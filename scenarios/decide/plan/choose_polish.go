@@ -89,7 +89,6 @@ type margins struct {
 	noise    float64   // no change is computed with a larger error
 }
 
-// margins returns the margins of the best choice.
 func (h *hunt) margins() *margins {
 	f := h.f
 	weights, whole := h.worstFor(h.best.Costs)

@@ -351,7 +351,6 @@ func coverRowsOf(rows []flow.Levels) []coverRow {
 	return out
 }
 
-// uncovered returns the cost of the levels above level.
 func (r *coverRow) uncovered(level int64) int64 {
 	k := sort.Search(len(r.ends), func(k int) bool { return r.ends[k] > level })
 	if k == len(r.ends) {

@@ -69,7 +69,6 @@ func (l *layer) mark(span int) {
 	}
 }
 
-// sort finds the breaks by sorting.
 func (l *layer) sort(count int) {
 	l.breaks = make([]int64, 0, count)
 	for _, lots := range l.lots {
@@ -83,7 +82,6 @@ func (l *layer) sort(count int) {
 	l.breaks = slices.Compact(l.breaks)
 }
 
-// indexOf returns the index of a number of lots in the breaks.
 func (l *layer) indexOf(lots int64) int {
 	if len(l.place) > 0 {
 		return int(l.place[lots-l.least])

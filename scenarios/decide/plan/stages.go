@@ -155,7 +155,6 @@ func (f *Field) branch(at []capcli.Seconds, s Stages) *tree {
 	return t
 }
 
-// add adds a node to the tree and returns its index.
 func (t *tree) add(n Node, at []capcli.Seconds) int {
 	n.From, n.To = at[n.Stage], t.f.deal.c.Len()
 	if n.Stage+1 < len(at) {

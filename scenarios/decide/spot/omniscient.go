@@ -81,7 +81,6 @@ func newTable(size int) (t [3][]plan) {
 	return t
 }
 
-// keep keeps the better of two plans.
 func keep(at *plan, p plan) {
 	if p.isBetter(at) {
 		*at = p

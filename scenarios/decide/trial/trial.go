@@ -145,7 +145,6 @@ func TryPast(ctx context.Context, c *plan.Curve, m *plan.Market, term, origins i
 	return out, nil
 }
 
-// try tries the decision for one term.
 func (q *Question) try(ctx context.Context, f *market.Frame, term int) (*Term, error) {
 	b := &backtest.Question{
 		Curve: f.Curve, Market: f.Market, Term: term, Horizon: q.horizon, Rolled: q.rolled, Flat: q.Flat,

@@ -37,7 +37,6 @@ func sniff(head []byte) bool {
 	return (bytes.HasPrefix(text, []byte("apiVersion:")) || bytes.HasPrefix(text, []byte("kind:"))) && (has("metadata:") || has("items:"))
 }
 
-// readJobs is Read of the format kubernetes.
 func readJobs(r *trace.Reader) error {
 	c := NewReader()
 	if err := readInput(r, c, r.Input().Name, r.Body()); err != nil {

@@ -138,7 +138,6 @@ func (d *deriver) managed() {
 	}
 }
 
-// age returns when w was created.
 func (w *workload) age() capcli.Time {
 	at, _ := parseTime(w.Metadata.Created)
 	return at
@@ -230,7 +229,6 @@ func (j *Job) count(w *workload) {
 	j.Flavor = strings.Join(unique(flavors), "|")
 }
 
-// hold sets the resources of j.
 func (j *Job) hold(total amounts) {
 	j.GPUs, j.MIG = total.gpus(), total.slices()
 	j.CPUMilli, j.MemMiB = total["cpu"], total["memory"]/1000>>20

@@ -44,7 +44,6 @@ func (r *Reader) addNode(raw []byte) error {
 	return nil
 }
 
-// listNodes returns the nodes in order of name.
 func (r *Reader) listNodes() []Node {
 	var out []Node
 	for _, n := range sortedBy(r.nodes, func(n *node) string { return n.Metadata.Name }) {

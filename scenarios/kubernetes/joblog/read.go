@@ -190,7 +190,6 @@ func isOwner(kind string) bool {
 	return false
 }
 
-// see keeps the latest time of the input.
 func (r *Reader) see(at capcli.Time) { r.latest = max(r.latest, at) }
 
 func (r *Reader) addWorkload(raw []byte, line int) error {

@@ -312,7 +312,6 @@ func (s *simulation) requeue(h *head, atOnce bool) {
 	s.moved = true
 }
 
-// admit starts a workload.
 func (s *simulation) admit(h *head) {
 	w := h.w
 	w.admitted, w.usage, w.placed, w.positions = true, h.usage, h.a.placed, nil
@@ -384,7 +383,6 @@ func (s *simulation) admission(h *head) Decision {
 	return d
 }
 
-// decide notes a decision of this cycle.
 func (s *simulation) decide(d Decision) {
 	d.At, d.Cycle = s.now, s.cycleNumber
 	s.result.Decisions = append(s.result.Decisions, d)

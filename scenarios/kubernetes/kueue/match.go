@@ -77,7 +77,6 @@ func tolerates(taints []Taint, lists ...[]Toleration) bool {
 	return true
 }
 
-// covers reports whether x tolerates the taint t.
 func (x *Toleration) covers(t *Taint) bool {
 	if x.Effect != "" && x.Effect != t.Effect || x.Key != "" && x.Key != t.Key {
 		return false

@@ -105,7 +105,6 @@ func (n *node) potential(s slot) int64 {
 // children's. For a queue that is to borrow.
 func (n *node) exceeds(s slot, v int64) bool { return n.usage[s]+v > n.subtree[s] }
 
-// exceedsAny tells whether n exceeds in one of these.
 func (n *node) exceedsAny(slots []slot) bool {
 	return slices.ContainsFunc(slots, func(s slot) bool { return n.exceeds(s, 0) })
 }

@@ -161,6 +161,4 @@ func (q *queue) firstPending() *workload {
 }
 
 // resourceNames are the resources that a pod set asks for, in order.
-func (p *PodSet) resourceNames() []string {
-	return slices.Sorted(maps.Keys(p.Requests))
-}
+func (p *PodSet) resourceNames() []string { return slices.Sorted(maps.Keys(p.Requests)) }

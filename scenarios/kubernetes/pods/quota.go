@@ -12,7 +12,6 @@ type quota struct {
 	used map[string]int64
 }
 
-// covers reports whether the pods of an owner count in the quota.
 func (q *quota) covers(o *Owner) bool {
 	if q.spec.Namespace != o.Namespace {
 		return false

@@ -24,7 +24,6 @@ var budgetPeriodNames = [...]string{"monthly", "quarterly", "yearly"}
 // String returns the period as files write it.
 func (p BudgetPeriod) String() string { return budgetPeriodNames[p] }
 
-// months returns the length of the period in calendar months.
 func (p BudgetPeriod) months() int { return [...]int{1, 3, 12}[p] }
 
 // Budget is the most that may be spent in each period.
@@ -75,7 +74,6 @@ type Alerts struct {
 // noAlerts is the value of Alerts where none was raised.
 var noAlerts = Alerts{capcli.NoTime, capcli.NoTime, capcli.NoTime}
 
-// list returns the alerts in the order of alertPercents.
 func (a *Alerts) list() [3]*capcli.Time { return [3]*capcli.Time{&a.At80, &a.At100, &a.At120} }
 
 // Follow compares costs with the budget. It returns a line for the whole and for each tenant
@@ -112,7 +110,6 @@ func merged(spend []Spend, tenant *string) []Spend {
 	return sumRuns(out, func(a, b *Spend) bool { return a.Start == b.Start && a.End == b.End }, func(sum, s *Spend) { sum.Cost += s.Cost })
 }
 
-// follow returns the lines of one payer.
 func (b *Budget) follow(spend []Spend, line BudgetLine) ([]BudgetLine, error) {
 	var out []BudgetLine
 	if len(spend) == 0 {

@@ -250,7 +250,6 @@ func (w *runMonth) freeNodes(p int, cost capcli.USD) focus.Row {
 	return f
 }
 
-// rate returns the rate of pool p in the month.
 func (w *runMonth) rate(p int) Rate { return w.inv.rates[p].At(w.rec.Months[w.m].Since) }
 
 // row returns a row with the fields that all rows of a pool share.

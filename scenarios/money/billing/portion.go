@@ -19,7 +19,6 @@ type portion struct {
 	part  uint64
 }
 
-// isZero reports whether there is nothing.
 func (p portion) isZero() bool { return p.whole == 0 && p.part == 0 }
 
 // isLess reports whether p is less than o.
@@ -120,7 +119,6 @@ func (w *wide) add(a, b int64) {
 	w.hi += hi + carry
 }
 
-// addPortion adds n x p.
 func (w *wide) addPortion(n int64, p portion) {
 	w.add(n, p.whole)
 	if p.part > 0 {

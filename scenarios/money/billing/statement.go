@@ -295,7 +295,6 @@ type UnitCost struct {
 	Month *capcli.Time `json:"month,omitempty"`
 }
 
-// unitCosts sets the unit costs.
 func (s *Statement) unitCosts(r *Request) error {
 	total, used := s.Total.Effective, s.Bill.UsedTime()
 	s.addUnit("unit_hour", used.Hours(), total, 3_600_000, uint64(used))

@@ -318,7 +318,6 @@ func thousandths(text string) (int64, error) {
 // farthest is the last instant that is accepted: the end of the year 9999.
 const farthest = capcli.Time(253402300799)
 
-// instant reads an instant.
 func (u *useReader) instant(c int) (capcli.Time, error) {
 	text := u.text(c)
 	at := focus.ParseInstant(text, time.RFC3339)

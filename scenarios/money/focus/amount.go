@@ -28,9 +28,7 @@ const (
 )
 
 // AmountOf returns the dollars of u as an Amount.
-func AmountOf(u capcli.USD) Amount {
-	return NewAmount(uint64(max(u, -u)), 6).signed(u < 0)
-}
+func AmountOf(u capcli.USD) Amount { return NewAmount(uint64(max(u, -u)), 6).signed(u < 0) }
 
 // NewAmount returns n / 10^places; places is from 0 to 18.
 func NewAmount(n uint64, places int) Amount { return product64(n, powersOf10[amountPlaces-places]) }

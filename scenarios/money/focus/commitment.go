@@ -156,9 +156,7 @@ func (k *Commitment) verdict() Verdict {
 }
 
 // tolerance returns the largest difference that rounding can cause: a millionth for each row.
-func (k *Commitment) tolerance() Amount {
-	return NewAmount(uint64(k.Purchases+k.UsageRows), 6)
-}
+func (k *Commitment) tolerance() Amount { return NewAmount(uint64(k.Purchases+k.UsageRows), 6) }
 
 // purchase is one purchase row: the charge period and the billed cost.
 type purchase struct {

@@ -118,7 +118,6 @@ var byName = func() map[string]*column {
 	return m
 }()
 
-// isEmpty reports whether the column is null in a row.
 func (c *column) isEmpty(r *Row) bool {
 	switch v := c.cell(r).(type) {
 	case *string:

@@ -84,7 +84,6 @@ func readHead(d *strict.Decoder, head []string, line int) ([]string, bool) {
 	return columns, d.FaultCount() == 0
 }
 
-// readLine reads one line of prices.
 func readLine(d *strict.Decoder, p *List, r *csv.Reader, columns, row []string) {
 	line, _ := r.FieldPos(0)
 	t := rowText{cells: make(map[string]string, len(columns)), line: line}

@@ -220,7 +220,6 @@ func plainName(s string) string {
 	}, strings.ToLower(s))
 }
 
-// read imports all rows.
 func (im *importer) read() error {
 	for {
 		row, err := im.csv.Read()

@@ -104,7 +104,6 @@ func NewBook(by []string, cash bool) *Book {
 	return &Book{By: by, Cash: cash, byKey: map[string]*group{}, pledges: map[string]*pledge{}, eligible: daily{}, covered: daily{}}
 }
 
-// group returns the group of a set of tags.
 func (b *Book) group(tags *capcli.Tags, unused bool) *group {
 	key := tags.Key()
 	if unused = unused && key == ""; unused {

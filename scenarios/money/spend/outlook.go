@@ -34,7 +34,6 @@ type Outlook struct {
 	Chance   *float64    `json:"chance_over_budget,omitempty"` // share of the futures that pass the budget
 }
 
-// outlook returns the outlook of one series.
 func (w *watch) outlook(s *named) (Outlook, error) {
 	out := Outlook{Spent: s.sum(w.monthOf[0], w.monthOf[1])}
 	previous := dayOf(previousPeriod("month", w.monthOf[0].start()))

@@ -286,7 +286,6 @@ func Play(ctx context.Context, c *serving.Config, w *Workload, seed capcli.Seed)
 	return tasks, sumUp(tasks, r), r, nil
 }
 
-// sumUp returns the figures of tasks.
 func sumUp(tasks []Task, r *serving.Result) *Played {
 	out := &Played{Tasks: int64(len(tasks)), Calls: int64(len(r.Served))}
 	var took []int64

@@ -175,7 +175,6 @@ func (e *estimate) flow() error {
 	return nil
 }
 
-// outline returns the station of the lengths of a step.
 func (e *estimate) outline(s *Step) (*Station, error) {
 	l := e.request.Lengths
 	if s.In > 0 {
@@ -217,7 +216,6 @@ type total struct {
 	waiting                  float64 // that wait by chance at one replica, of the step before
 }
 
-// step returns the means of step i and adds it to the total.
 func (e *estimate) step(i int, t *total) StepMeans {
 	q, f := e.request, &e.flows[i]
 	s := &q.Steps[i]
@@ -267,7 +265,6 @@ func (e *estimate) step(i int, t *total) StepMeans {
 	return m
 }
 
-// add adds the means of n requests.
 func (m *Means) add(o *Means, n float64) {
 	m.Running += o.Running * n
 	m.Wait += o.Wait * n
@@ -276,7 +273,6 @@ func (m *Means) add(o *Means, n float64) {
 	m.TPOT += o.TPOT * n
 }
 
-// add counts a step.
 func (r *Result) add(q *Request, f *flow, m *StepMeans) {
 	r.Requests += m.Rate * q.Length
 	r.Served += m.Served

@@ -34,7 +34,6 @@ const (
 	gridError = 0.001 // relative, of mean times; the tests hold it
 )
 
-// gridLoad returns the load of point k of the grid.
 func gridLoad(k int) float64 { return max(leastLoad, -math.Expm1(-float64(k)/loadSteps)) }
 
 // gridPlace returns the point of the grid below a load and the part of the way to the next one.

@@ -185,7 +185,6 @@ func (r *Request) estimate(all map[string]*Measured) (*Estimate, error) {
 	return e, nil
 }
 
-// timeOf sets the measured time.
 func (r *Request) timeOf(e *Estimate, known *Measured, weights, cache precision) error {
 	if known == nil {
 		return &capcli.RequestError{Field: "gpu_model", Text: fmt.Sprintf("has no measured operations for %s", capcli.Quoted(r.GPU.Name)), Hint: "state time: or time_table:, or use one of " + strings.Join(GPUs.Names(), ", ")}

@@ -76,7 +76,6 @@ func (s *sheet) measurements() (rows []Measurement, on []MeasuredOn, leftOut int
 	return rows, on, leftOut, ended(err)
 }
 
-// measurement returns the measurement of the row.
 func (s *sheet) measurement(at []int) (m Measurement, err error) {
 	v, err := s.positives(at)
 	if err != nil {

@@ -113,7 +113,6 @@ func (f *FitResult) skipped() (out []string) {
 	return out
 }
 
-// name names the server.
 func (g *GroupFit) name() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s on %d × %s with %s weights", g.Engine, cmp.Or(g.Model, "the model"), g.GPUs, g.GPU, g.Weights))
 }

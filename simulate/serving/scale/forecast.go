@@ -37,7 +37,6 @@ func newForecast(v *values) (simulate.NewScaler, error) {
 	return func() simulate.Scaler { own := f; return &own }, nil
 }
 
-// holdSteps returns setting hold in steps.
 func (v *values) holdSteps(s *simulate.ScaleState) int { return v.steps("hold", s.Length) }
 
 // Desired implements simulate.Scaler.

@@ -163,7 +163,6 @@ func (h *hpa) stabilise(now capcli.Seconds, current, want int) int {
 	return min(max(current, lo), hi)
 }
 
-// limitRate returns r within the limits of rates.
 func (h *hpa) limitRate(now capcli.Seconds, current, r int) int {
 	switch {
 	case r > current:

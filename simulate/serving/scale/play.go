@@ -216,9 +216,7 @@ func (f *fleet) release(n int) {
 }
 
 // String returns the case in a few words, for errors.
-func (c *Case) String() string {
-	return fmt.Sprintf("%d steps of %s", len(c.Load), c.Length)
-}
+func (c *Case) String() string { return fmt.Sprintf("%d steps of %s", len(c.Load), c.Length) }
 
 // smallCase is the largest product of steps and most replicas for which a summary has bound_late_steps.
 const smallCase = 1400

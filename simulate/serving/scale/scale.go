@@ -107,7 +107,6 @@ func (wake) bound(s *simulate.ScaleState, want int) int {
 	return want
 }
 
-// clamp returns want within lo and hi.
 func clamp(want, lo, hi int) int { return min(max(want, lo), hi) }
 
 // units returns the smallest whole number of units that is at least x, as far as an int of ours holds it.

@@ -116,15 +116,12 @@ func (v *values) steps(name string, length capcli.Seconds) int {
 	return v.count(name)
 }
 
-// demandUnit returns the demand of one unit of a target.
 func (s *Settings) demandUnit() float64 { return float64(max(1, s.Unit)) }
 
-// fault returns the error of a setting.
 func fault(field, format string, args ...any) error {
 	return &capcli.RequestError{Field: field, Text: fmt.Sprintf(format, args...)}
 }
 
-// read checks the settings and returns their values.
 func (s *Settings) read() (*values, error) {
 	all, err := SettingsOf(s.Kind)
 	if err != nil {

@@ -170,7 +170,6 @@ type AgentsResult struct {
 	Notes []string `json:"notes"`
 }
 
-// read reads the tasks of a request.
 func (q *AgentsRequest) read(open trace.Opener) (*agents.Workload, error) {
 	text, err := open.ReadFile(q.Params, strict.MaxBytes+1)
 	if err != nil {

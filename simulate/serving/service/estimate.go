@@ -154,7 +154,6 @@ func (e *estimator) run(ctx context.Context, done func(n, total int64)) (*Estima
 	return &e.out, nil
 }
 
-// point estimates one rate.
 func (e *estimator) point() (*Estimate, error) {
 	replica, err := e.replica()
 	if err != nil {
@@ -208,7 +207,6 @@ func (e *estimator) replicas() int {
 	return e.spec.InitialReplicas()
 }
 
-// step returns the length of a step.
 func (e *estimator) step() capcli.Seconds {
 	if e.Step > 0 {
 		return e.Step

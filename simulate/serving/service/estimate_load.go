@@ -140,7 +140,6 @@ func separatorOf(header string) byte {
 	return ','
 }
 
-// readLoadHeader reads the names of the columns.
 func readLoadHeader(row [][]byte) ([]loadColumn, error) {
 	columns := make([]loadColumn, len(row))
 	rates := 0
@@ -163,7 +162,6 @@ func readLoadHeader(row [][]byte) ([]loadColumn, error) {
 	return columns, nil
 }
 
-// readLoadRow reads the row of a step.
 func readLoadRow(row [][]byte, columns []loadColumn, length float64, line int) (queueing.Step, error) {
 	s := queueing.Step{Ready: -1}
 	if len(row) != len(columns) {

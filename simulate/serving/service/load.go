@@ -203,7 +203,6 @@ func readRate(dst *float64) strict.Reader {
 	})
 }
 
-// readGrowth reads a growth and returns it by month.
 func readGrowth(dst *float64) strict.Reader {
 	const form = "a growth such as 2%/month or 30%/year"
 	return strict.Value(dst, form, form, func(text string) (float64, bool) {

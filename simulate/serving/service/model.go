@@ -174,7 +174,6 @@ var ownModel = strict.Section[roofline.Model]{
 	},
 }
 
-// readGPU reads the kind of GPU.
 func (s *Spec) readGPU(d *strict.Decoder, n *yaml.Node) {
 	g := &s.Request.GPU
 	strict.Value(g, "a kind of GPU", "a kind of GPU such as H100", func(text string) (roofline.GPU, bool) {

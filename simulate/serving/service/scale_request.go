@@ -53,7 +53,6 @@ func (q *ScaleRequest) Check() error {
 	return nil
 }
 
-// length returns For.
 func (q *ScaleRequest) length() (capcli.Seconds, error) {
 	if q.For == "" {
 		return 0, nil

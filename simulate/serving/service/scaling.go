@@ -152,7 +152,6 @@ func checkScaler(d *strict.Decoder, n *yaml.Node, o *strict.Object, s *scale.Set
 	}
 }
 
-// scalerFields are the fields of a scaler of the kind of s.
 func scalerFields(s *scale.Settings) []strict.Field {
 	fields := []strict.Field{{"kind", "the scaler", strict.Choice(&s.Kind, "scaler", s.Kind)}}
 	if s.Kind != "none" {
@@ -237,7 +236,6 @@ func readSteps(s *scale.Settings, x scale.Setting) strict.Reader {
 	}
 }
 
-// readForeseen reads a forecast.
 func readForeseen(dst *[]float64) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		d.ReadList(n, maxSteps, "numbers", func(_ int, n *yaml.Node) {
@@ -307,7 +305,6 @@ var budgetSection = strict.Section[scale.Budget]{Name: "budget", Start: scale.Bu
 	}
 }}
 
-// windowSection is a window of the schedule of s.
 func windowSection(s *scale.Settings) *strict.Section[scale.Window] {
 	every := [7]bool{true, true, true, true, true, true, true}
 	section := &strict.Section[scale.Window]{Name: "schedule", Start: scale.Window{Days: every, To: capcli.Day, Units: -1, Min: -1, Max: -1}}

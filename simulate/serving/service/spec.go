@@ -204,9 +204,7 @@ func (s *Spec) checkBatch(o *strict.Object) {
 
 // RequestsFrom returns the requests of a trace as the service counts them: those of a service with batch_time have
 // one token each.
-func (s *Spec) RequestsFrom(t *requests.Trace) []serving.Request {
-	return s.count(RequestsOf(t))
-}
+func (s *Spec) RequestsFrom(t *requests.Trace) []serving.Request { return s.count(RequestsOf(t)) }
 
 func (s *Spec) count(list []serving.Request) []serving.Request {
 	if !s.HasBatchTime() {

@@ -42,7 +42,6 @@ func poisson(rng *rand.Rand, mean float64) int64 {
 	}
 }
 
-// logFactorial returns ln k!.
 func logFactorial(k float64) float64 {
 	v, _ := math.Lgamma(k + 1)
 	return v

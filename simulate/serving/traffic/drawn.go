@@ -339,7 +339,6 @@ func (s *Drawn) Counts(length capcli.Seconds, n int) ([]int64, error) {
 // Requests implements Source.
 func (s *Drawn) Requests(until capcli.Seconds) iter.Seq[serving.Request] { return s.cells(0, until) }
 
-// cells yields the requests from a cell on.
 func (s *Drawn) cells(first int, until capcli.Seconds) iter.Seq[serving.Request] {
 	return func(yield func(serving.Request) bool) {
 		var instants []int64

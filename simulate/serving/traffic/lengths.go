@@ -165,9 +165,7 @@ type lengthDrawer struct {
 	in, out drawer
 }
 
-func (t *Tokens) drawer() lengthDrawer {
-	return lengthDrawer{t, t.In.drawer(), t.Out.drawer()}
-}
+func (t *Tokens) drawer() lengthDrawer { return lengthDrawer{t, t.In.drawer(), t.Out.drawer()} }
 
 // draw returns the tokens of the next request.
 func (d *lengthDrawer) draw(rng *rand.Rand) (in, out, cached, prefix int64) {
@@ -201,7 +199,6 @@ func (d *lengthDrawer) draw(rng *rand.Rand) (in, out, cached, prefix int64) {
 // cachedOf returns the cached tokens of a prompt, rounded to the nearest.
 func cachedOf(in int64, share float64) int64 { return int64(math.Floor(float64(in)*share + 0.5)) }
 
-// sumUp sums the lengths up.
 func (t *Tokens) sumUp() Lengths {
 	d := t.drawer()
 	var l Lengths

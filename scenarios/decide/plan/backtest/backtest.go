@@ -235,7 +235,6 @@ func (o *Outcome) settlePromise() {
 	o.Promise = &[2]capcli.USD{dollars(mean - reach(low, lows)), dollars(mean + reach(high, highs))}
 }
 
-// dollars rounds an amount to a millionth.
 func dollars(v float64) capcli.USD { return capcli.USD(math.Round(1e6 * v)) }
 
 func (o *Outcome) add(lots int64, cost capcli.USD) {

@@ -22,9 +22,7 @@ type Past struct {
 }
 
 // Demand returns the steps of the last days that are known, in GPU time.
-func (p *Past) Demand(days int) []capcli.GPUTime {
-	return p.Curve.Work[p.firstOf(days):p.Now]
-}
+func (p *Past) Demand(days int) []capcli.GPUTime { return p.Curve.Work[p.firstOf(days):p.Now] }
 
 func (p *Past) firstOf(days int) int {
 	from := p.Now

@@ -269,7 +269,6 @@ func (f *flow) walk(v int, do func(by hop, period int)) {
 	}
 }
 
-// solution returns the solution of the present state.
 func (f *flow) solution() *Solution {
 	s := &Solution{Bought: f.bought, Price: make([]int64, len(f.arcs)), Level: make([]int64, len(f.arcs)), residual: f}
 	var cost exact.Sum

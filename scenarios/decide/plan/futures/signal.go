@@ -25,7 +25,6 @@ const eventColumn = "event:"
 
 const signalHint = "--futures signal=campaign=2027-07-01, with an event that may not happen (capcli forecast --events … --paths 200)"
 
-// parseSignals parses the events and their dates.
 func (s *Source) parseSignals() error {
 	s.signals = nil
 	if len(s.Signals) > 0 && s.File == "" {

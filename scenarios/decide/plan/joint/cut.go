@@ -7,7 +7,6 @@ type cut struct {
 	slope  []float64 // by dimension, never above 0
 }
 
-// value returns the bound at levels.
 func (c *cut) value(levels []float64) float64 {
 	v := c.at
 	for d, s := range c.slope {

@@ -141,7 +141,6 @@ func (w *classWatch) waited(j *classJob, at capcli.Seconds) {
 	r.waits = append(r.waits, at-j.submitted)
 }
 
-// classes returns the rows at the end of the run.
 func (w *classWatch) classes(end capcli.Seconds) []ClassUse {
 	for _, j := range w.jobs {
 		w.leave(j, end, j.lost)

@@ -76,7 +76,6 @@ func (e *Entry) note(o Outcome, limits []Limit) {
 	e.judgeRun(&e.Outcomes[len(e.Outcomes)-1], limits)
 }
 
-// judgeRun holds the outcome of a run against the limits.
 func (e *Entry) judgeRun(o *Outcome, limits []Limit) {
 	figures := o.figures()
 	held := true

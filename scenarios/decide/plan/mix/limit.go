@@ -30,9 +30,7 @@ func (l *Limit) holds(o *outcome.Outcome) bool {
 func (l *Limit) isUpper() bool { return l.Op == "<=" || l.Op == "<" }
 
 // onCost reports whether a lower bound on cost can break the limit.
-func (l *Limit) onCost() bool {
-	return l.isUpper() && (l.Metric == "cost" || l.Metric == "total")
-}
+func (l *Limit) onCost() bool { return l.isUpper() && (l.Metric == "cost" || l.Metric == "total") }
 
 // miss returns by how much a figure is beyond the limit, in the figure's unit; below 0 it is
 // within.

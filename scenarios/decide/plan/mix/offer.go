@@ -175,7 +175,6 @@ func (p *Planner) checkOffer(o *Offer) error {
 	return nil
 }
 
-// covers reports whether an offer covers the use of pools of a model.
 func (o *Offer) covers(model string) bool {
 	return o.Model == "" || strings.EqualFold(o.Model, model) || model == ""
 }

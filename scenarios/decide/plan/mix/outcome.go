@@ -159,7 +159,6 @@ func capacityOf(s *simulate.Span) Capacity {
 	return Capacity{GPUMillis(s.Offered), GPUMillis(s.Used), GPUMillis(s.Idle), GPUMillis(s.Blocked), GPUMillis(s.Down)}
 }
 
-// span returns c in GPU time.
 func (c *Capacity) span() simulate.Span {
 	return simulate.Span{
 		Offered: capcli.GPUTime(c.Offered), Used: capcli.GPUTime(c.Used), Idle: capcli.GPUTime(c.Idle), Blocked: capcli.GPUTime(c.Blocked), Down: capcli.GPUTime(c.Down),

@@ -195,7 +195,6 @@ func (p *Planner) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error
 	}
 }
 
-// readJobs reads the jobs of a run from the case.
 func (p *Planner) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 	jobs, outside, err := p.req.Case.Jobs(ctx, run, p.req.note)
 	if err == nil && run == 0 {

@@ -79,9 +79,7 @@ type Future struct {
 
 // NewRequest returns a request for the best mix of a case that holds the scenario's limits in 95 %
 // of the runs, with 99 % confidence in dropped mixes.
-func NewRequest(c *play.Case) *Request {
-	return &Request{Case: c, Hold: 0.95, Confidence: 0.99}
-}
+func NewRequest(c *play.Case) *Request { return &Request{Case: c, Hold: 0.95, Confidence: 0.99} }
 
 // Check returns a *capcli.RequestError where a field is out of its range.
 func (r *Request) Check() error {

@@ -173,7 +173,6 @@ type Swing struct {
 	Exact      bool       `json:"priced_only"` // computed from prices alone, without a simulation
 }
 
-// result assembles the result of the search and of the study.
 func (s *study) result() *Result {
 	r := s.out
 	c, search := s.req.Case, s.Search

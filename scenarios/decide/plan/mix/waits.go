@@ -25,7 +25,6 @@ func ParseWaitCost(text string) (capcli.Rate, error) {
 	return v, nil
 }
 
-// priceWaits sets the price of waits of the problem.
 func (p *Planner) priceWaits() (err error) {
 	text := p.req.WaitCost
 	if text == "" && slices.ContainsFunc(p.problem.Space.Axes, func(a Axis) bool { return strings.HasPrefix(a.Path, "overflow.patience") && len(a.Values) > 1 }) {

@@ -97,7 +97,6 @@ func (r *Result) Rules() []Choice {
 	return slices.DeleteFunc(slices.Clone(r.Best.Choices), func(c Choice) bool { return sizesPool(c.Path) && committedAxis(r.Chosen, c.Path) })
 }
 
-// sizesPool reports whether a path sets the size of a pool.
 func sizesPool(path string) bool {
 	return strings.HasPrefix(path, "capacity") && (strings.HasSuffix(path, ".gpus") || strings.HasSuffix(path, ".nodes"))
 }

@@ -153,7 +153,6 @@ func cheapestStart(p *curve.Result, t *market.Term, step capcli.Step, starts []c
 	return best
 }
 
-// rateAt returns the price at an instant.
 func rateAt(prices []market.Price, at capcli.Time) capcli.Rate {
 	rate := rateOf(prices)
 	for _, p := range prices {

@@ -238,9 +238,7 @@ func (d *drawing) shape(day, past int) {
 	}
 }
 
-func (d *drawing) weekday(day int) time.Weekday {
-	return d.edges[day].Std().In(d.r.zone).Weekday()
-}
+func (d *drawing) weekday(day int) time.Weekday { return d.edges[day].Std().In(d.r.zone).Weekday() }
 
 // begin makes the first layers: the jobs in flight at the log's end, then those submitted in the
 // first block, then those in flight at its start, which fill what is left.

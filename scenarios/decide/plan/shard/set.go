@@ -24,7 +24,6 @@ type Folder interface {
 // maxFile is the largest shard file or journal, in bytes.
 const maxFile = 1 << 30
 
-// readFile reads the shard file called name from the folder at dir.
 func readFile(dir string, folder Folder, name string) (*shardFile, error) {
 	b, err := folder.Read(name, maxFile+1)
 	if err != nil {

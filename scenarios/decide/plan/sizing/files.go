@@ -165,7 +165,6 @@ func (f *Files) fillOwn(ctx context.Context, open trace.Opener, s *service.Spec,
 	return err
 }
 
-// noteAll passes remarks on.
 func (r *Request) noteAll(remarks []string) error {
 	for _, text := range remarks {
 		if r.Note != nil {

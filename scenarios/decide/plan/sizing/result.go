@@ -98,7 +98,6 @@ func (s *Size) WhyNot() string {
 	return ""
 }
 
-// fill fills in a size from a search.
 func (s *Size) fill(z *sizer, f *found, t *Traffic) {
 	s.Tried, s.Tries = [][2]int64{}, f.tries
 	for i := range f.tries {

@@ -63,7 +63,6 @@ func (z *sizer) fleet(n int) *serving.Config {
 	return &c
 }
 
-// try plays n replicas.
 func (z *sizer) try(n int) (Try, error) {
 	r, err := serving.Replay(z.ctx, z.fleet(n), z.load)
 	if err != nil {

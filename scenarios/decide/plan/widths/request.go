@@ -93,7 +93,6 @@ func splitPairs(field, hint string, texts []string) ([][2]string, error) {
 	return out, nil
 }
 
-// parsePrices reads the models and their prices.
 func (q *question) parsePrices() error {
 	const hint = "price=H100=2.50,A100=1.80"
 	pairs, err := splitPairs("price", hint, q.Price)
@@ -389,7 +388,6 @@ func (q *question) parseSpeeds() ([]*big.Rat, error) {
 	return out, nil
 }
 
-// readTable reads run times from the table.
 func (q *question) readTable(open trace.Opener) error {
 	in, done, err := open(q.Table)
 	if err != nil {

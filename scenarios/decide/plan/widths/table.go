@@ -87,7 +87,6 @@ func (q *question) readRows(text io.Reader) error {
 	return q.checkRows(t, unpriced, idle)
 }
 
-// openTable reads the header.
 func (q *question) openTable(text io.Reader) (*table, error) {
 	s, err := capcli.NewSheet(q.Table, text, ",;\t")
 	if err != nil {
@@ -133,7 +132,6 @@ func (q *question) openTable(text io.Reader) (*table, error) {
 	return t, nil
 }
 
-// words returns the cells of the row.
 func (t *table) words() []string {
 	return capcli.Map(t.Row, func(f []byte) string { return strings.TrimSpace(string(f)) })
 }
