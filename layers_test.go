@@ -276,19 +276,19 @@ const (
 // The most lines, without tests, of each package of commands and of what they share. Commands hold flags
 // and words: what they answer is library, how it is shown is cmd/tables. Lowered, never raised.
 var maxCommandLines = map[string]int{
-	"cmd/capcli":          363,
-	"cmd/capcli/data":     1603,
-	"cmd/capcli/forecast": 422,
-	"cmd/capcli/pages":    401,
-	"cmd/capcli/plan":     1941,
-	"cmd/capcli/profile":  1875,
-	"cmd/capcli/replay":   1480,
-	"cmd/capcli/service":  647,
-	"cmd/shell":           2004,
+	"cmd/capcli":          362,
+	"cmd/capcli/data":     1600,
+	"cmd/capcli/forecast": 419,
+	"cmd/capcli/pages":    399,
+	"cmd/capcli/plan":     1936,
+	"cmd/capcli/profile":  1869,
+	"cmd/capcli/replay":   1477,
+	"cmd/capcli/service":  645,
+	"cmd/shell":           2002,
 }
 
 // maxCommandLinesInAll is the most lines of all of them together: lowered, never raised.
-const maxCommandLinesInAll = 10_736
+const maxCommandLinesInAll = 10_709
 
 // Packages that compute: commands must not import them.
 var computing = []string{

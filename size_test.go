@@ -12,8 +12,8 @@ import (
 // The size of the program, without tests and testdata. These numbers are lowered to what is reached and never
 // raised: what a change adds, it pays for by making something simpler.
 const (
-	mostLines    = 254236 // of all Go files
-	mostExported = 3470   // types, functions, constants and variables of packages, without methods and fields
+	mostLines    = 254184 // of all Go files
+	mostExported = 3453   // types, functions, constants and variables of packages, without methods and fields
 )
 
 // TestProgramIsNoLarger holds the lines and the exported names of the program.
